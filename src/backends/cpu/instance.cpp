@@ -1,0 +1,5 @@
+// One cipher header for one CPU target: this object's only export is its door.
+#include "backends/cpu/shapes.h"
+#include WARPSEAL_CIPHER_HEADER
+extern "C" const warpseal::CpuCipherSet WARPSEAL_DOOR;
+const warpseal::CpuCipherSet WARPSEAL_DOOR = warpseal::cpu::set<warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>();

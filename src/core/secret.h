@@ -1,0 +1,37 @@
+// Secret memory that wipes itself: the one type that holds keys, schedules and what is derived from them.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+namespace warpseal {
+
+// Overwrites in a way that the compiler keeps.
+inline __attribute__((always_inline)) void wipe(void* memory, size_t bytes) {
+    memset(memory, 0, bytes);
+    __asm__ __volatile__("" : : "r"(memory) : "memory");
+}
+
+// N bytes, 64-byte aligned, zero at birth, wiped at death, never copied by accident.
+template <size_t N>
+struct Secret {
+    alignas(64) uint8_t bytes[N] = {};
+    Secret() = default;
+    Secret(const Secret&) = delete;
+    Secret& operator=(const Secret&) = delete;
+    ~Secret() { wipe(bytes, N); }
+    uint8_t* data() { return bytes; }
+    const uint8_t* data() const { return bytes; }
+    static constexpr size_t size() { return N; }
+};
+
+// Equal or not, in time that depends on the length alone.
+inline __attribute__((always_inline)) bool equal_secret(const uint8_t* a, const uint8_t* b, size_t bytes) {
+    uint32_t difference = 0;
+    for (size_t i = 0; i < bytes; ++i) difference |= static_cast<uint32_t>(a[i] ^ b[i]);
+    __asm__ __volatile__("" : "+r"(difference));
+    return difference == 0;
+}
+
+}  // namespace warpseal

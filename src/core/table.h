@@ -1,0 +1,28 @@
+// Tables: a cipher says which table and which byte of a word; a layout says where the entry lies.
+#pragma once
+
+#include "core/word.h"
+
+namespace warpseal {
+
+template <class... T>
+struct List {};
+
+// All tables of a cipher and direction, computed at compile time.
+template <class Tables>
+struct TableData {
+    uint32_t entries[Tables::count][256] = {};
+    constexpr TableData() { Tables::fill(entries); }
+};
+
+// The plainest layout, for the host: an array. Its addresses depend on the data: for tests of the text that the GPU runs, not for keys.
+template <class Tables>
+struct ArrayLayout {
+    const TableData<Tables>& data;
+    template <int table, int byte>
+    WARPSEAL_INLINE uint32_t look(uint32_t word) const {
+        return data.entries[table][(word >> (8 * byte)) & 0xff];
+    }
+};
+
+}  // namespace warpseal

@@ -1,0 +1,77 @@
+// The engine: keys, self-tested targets, the plan, worker threads, and the fall from a lost GPU to the cores.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "backends/ops.h"
+
+namespace warpseal {
+
+struct EngineOptions {
+    std::string device = "auto";
+    unsigned threads = 0;
+    std::function<void(const char* text)> notice;
+    const CudaDoor* cuda = cuda_door();  // tests give a scripted door
+};
+
+class Engine;
+
+// A cipher key expanded for every target that the engine may use. Wiped when it goes. Immutable but for counters and lazy expansion.
+class Key;
+
+struct Bytes {  // a read-only span: C++20's std::span without its header in every unit
+    const uint8_t* data = nullptr;
+    size_t size = 0;
+};
+
+class Engine {
+public:
+    static warpseal_status create(const EngineOptions& options, std::unique_ptr<Engine>& out);
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    warpseal_status key(const char* cipher, Bytes key, std::unique_ptr<Key>& out);
+
+    unsigned threads() const;    // workers that `parallel` uses, the caller's among them
+    int cuda_device() const;     // -1: none
+    const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes);  // target name for host memory
+
+    // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard limits, not the policy of the public face.
+    warpseal_status sweep(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
+                         uint8_t* tag, size_t tag_bytes);
+    warpseal_status open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
+                         const uint8_t* tag, size_t tag_bytes);
+    // here: run on the calling thread alone (a worker of the container's pipeline); on a GPU that thread drives one slot.
+    // target (may be null) receives the name of what ran.
+    enum class Where : uint8_t { everywhere, here };
+    warpseal_status batch(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                          Where where = Where::everywhere, const char** target = nullptr);
+
+    // Device memory, asynchronous on the stream.
+    warpseal_status sweep_device(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
+                                 size_t bytes, void* stream);
+    warpseal_status batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream);
+
+    // Calls work(i) for i in [0, count) on up to `threads()` threads, the caller's among them; returns when all are done.
+    void parallel(size_t count, const std::function<void(size_t)>& work);
+
+    // Pinned where the engine has a GPU; page-aligned either way. Wiped when freed.
+    warpseal_status host_alloc(size_t bytes, void** out);
+    void host_free(void* memory, size_t bytes);
+    const CudaDoor* cuda() const;
+
+    struct Inside;
+    Inside& inside() { return *inside_; }
+
+private:
+    Engine();
+    std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace warpseal
