@@ -1,0 +1,13 @@
+// ECB and CTR as SP 800-38A writes them (6.1, 6.5), one block after the other.
+#pragma once
+
+#include "reference/cipher.h"
+
+namespace reference {
+
+Text ecb_encrypt(const Cipher& cipher, const Text& in);
+Text ecb_decrypt(const Cipher& cipher, const Text& in);
+// The counter is the whole block, a big-endian number modulo 2^(block bits). first_block: begin that many blocks into the message.
+Text ctr(const Cipher& cipher, Text counter, const Text& in, uint64_t first_block = 0);
+
+}  // namespace reference
