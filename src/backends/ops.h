@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/known_block.h"
 #include "warpseal/warpseal.h"  // warpseal_status, warpseal_mode, warpseal_batch: the words both sides speak
 
 namespace warpseal {
@@ -51,6 +52,8 @@ struct CpuCipher {
     // Arguments were checked by the engine. GCM verification compares in constant time. Null where the mode has no batch.
     using Batch = uint64_t (*)(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count);
     Batch batch[WARPSEAL_MODE_COUNT][direction_count];
+
+    KnownBlock known = {};  // of the cipher header: what the self-test holds ECB to
 };
 
 // What one object file (one cipher header, one target) exports: its ciphers, one per key size.
@@ -61,6 +64,8 @@ struct CpuCipherSet {
 
 // The CPU backend: the cipher by name on that target; null if the target has no form of it. Says nothing about this machine.
 const CpuCipher* cpu_cipher(Target target, const char* name);
+// The ciphers of the portable target, which has all of them, from 0; null past the last.
+const CpuCipher* cpu_cipher_at(size_t index);
 // Whether this machine's CPU (and the operating system's saved registers) can run the target.
 bool cpu_has(Target target);
 

@@ -3,6 +3,7 @@
 
 #include "core/field.h"
 #include "core/form.h"
+#include "core/known_block.h"
 #include "core/table.h"
 #include "core/word.h"
 
@@ -65,6 +66,13 @@ struct Aes {
     static constexpr uint32_t key_bytes = key_bits / 8;
     static constexpr uint32_t block_bytes = 16;
     static constexpr int rounds = key_bits / 32 + 6;
+    static constexpr KnownBlock known() {  // FIPS 197 C.1 to C.3
+        constexpr const char* ciphertext = key_bits == 128   ? "69c4e0d86a7b0430d8cdb78070b4c55a"
+                                           : key_bits == 192 ? "dda97ca4864cdfe06eaf70a0ec0d7191"
+                                                             : "8ea2b7ca516745bfeafc49904b496089";
+        return known_block("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", key_bytes,
+                           "00112233445566778899aabbccddeeff", ciphertext);
+    }
 
     struct Schedule {
         uint32_t forward[4 * (rounds + 1)];
