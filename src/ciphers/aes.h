@@ -66,6 +66,9 @@ struct Aes {
     static constexpr uint32_t key_bytes = key_bits / 8;
     static constexpr uint32_t block_bytes = 16;
     static constexpr int rounds = key_bits / 32 + 6;
+    static constexpr int schedule_words = 4 * (rounds + 1);
+    using EncryptTables = aes::EncryptTables;
+    using DecryptTables = aes::DecryptTables;
     static constexpr KnownBlock known() {  // FIPS 197 C.1 to C.3
         constexpr const char* ciphertext = key_bits == 128   ? "69c4e0d86a7b0430d8cdb78070b4c55a"
                                            : key_bits == 192 ? "dda97ca4864cdfe06eaf70a0ec0d7191"
@@ -95,6 +98,31 @@ struct Aes {
             }
             w[i] = w[i - nk] ^ t;
         }
+    }
+
+    // SubWord (FIPS 197 5.2) through the encryption tables, whose entries hold the bare S-box in two of their bytes.
+    template <class Look>
+    WARPSEAL_INLINE static uint32_t substitute_word(uint32_t w, const Look& look) {
+        using T = EncryptTables;
+        return (look.template look<T::mix2, 0>(w) & 0xffu) | (look.template look<T::mix3, 1>(w) & 0xff00u) |
+               (look.template look<T::mix0, 2>(w) & 0xff0000u) | (look.template look<T::mix1, 3>(w) & 0xff000000u);
+    }
+
+    // The schedule of the equivalent inverse cipher (FIPS 197 5.3.5): the rounds backwards, the inner ones through InvMixColumns.
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+        for (int i = 0; i < schedule_words; ++i) {
+            const int round = i / 4;
+            const uint32_t w = forward[4 * (rounds - round) + i % 4];
+            inverse[i] = round == 0 || round == rounds ? w : inverse_mix_column(w);
+        }
+    }
+
+    // Four bytes at once times x, without a branch.
+    WARPSEAL_INLINE static constexpr uint32_t times_x(uint32_t w) { return ((w & 0x7f7f7f7fu) << 1) ^ ((w >> 7 & 0x01010101u) * 0x1b); }
+    WARPSEAL_INLINE static constexpr uint32_t inverse_mix_column(uint32_t w) {
+        const uint32_t w2 = times_x(w), w4 = times_x(w2), w8 = times_x(w4);
+        const uint32_t w9 = w8 ^ w;
+        return (w8 ^ w4 ^ w2) ^ rotate_left(w9 ^ w2, 24) ^ rotate_left(w9 ^ w4, 16) ^ rotate_left(w9, 8);
     }
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
