@@ -12,11 +12,21 @@
 #define WARPSEAL_INLINE inline __attribute__((always_inline))
 #endif
 
+// Before a loop with a constant count that must come out straight.
+#if defined(__CUDACC__) || defined(__clang__)
+#define WARPSEAL_UNROLL _Pragma("unroll")
+#else
+#define WARPSEAL_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 namespace warpseal {
 
 WARPSEAL_INLINE constexpr uint32_t rotate_left(uint32_t x, int n) { return n == 0 ? x : (x << n) | (x >> (32 - n)); }
 
 WARPSEAL_INLINE constexpr uint32_t swap_bytes(uint32_t x) {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return __byte_perm(x, 0, 0x0123);  // nvcc does not find it in the shifts
+#endif
     return (x << 24) | ((x & 0xff00u) << 8) | ((x >> 8) & 0xff00u) | (x >> 24);
 }
 
