@@ -1,0 +1,34 @@
+// The few words of CUDA that the device text is written in, for compiling it on the host: one thread at a time, its number set by the test.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#define __device__
+#define __forceinline__ inline
+
+struct uint4 {
+    uint32_t x, y, z, w;
+};
+
+struct ThreadNumber {
+    uint32_t x;
+};
+inline ThreadNumber threadIdx{0};
+inline ThreadNumber blockDim{1};
+
+inline void __syncthreads() {}
+
+// Byte i of the result is the byte of y:x (x the low four) that digit i of the selector names. CUDA C++ Programming Guide, "byte permute".
+inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector) {
+    const uint64_t both = uint64_t{y} << 32 | x;
+    uint32_t out = 0;
+    for (uint32_t i = 0; i < 4; ++i) out |= static_cast<uint32_t>(both >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
+    return out;
+}
+
+// The four byte products of a and b, summed onto c.
+inline uint32_t __dp4a(uint32_t a, uint32_t b, uint32_t c) {
+    for (int i = 0; i < 4; ++i) c += (a >> (8 * i) & 0xff) * (b >> (8 * i) & 0xff);
+    return c;
+}

@@ -1,0 +1,211 @@
+// The text that a GPU runs, compiled for the host: AES in table form over each layout, the modes, and GHASH, equal to the reference.
+#include "device_on_host.h"
+
+#include <gtest/gtest.h>
+
+#pragma GCC diagnostic push  // nvcc's habits
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#include "backends/cuda/access.cuh"
+#include "backends/cuda/fold.cuh"
+#include "backends/cuda/tables.cuh"
+#pragma GCC diagnostic pop
+
+#include "ciphers/aes.h"
+#include "macs/ghash.h"
+#include "modes/ctr.h"
+#include "modes/ecb.h"
+#include "modes/gcm.h"
+#include "random.h"
+#include "reference/gcm.h"
+#include "reference/modes.h"
+
+namespace {
+
+using namespace warpseal;
+using reference::Text;
+
+constexpr int cases = 500;
+
+// The plainest layout behind the same constructor as the shared-memory ones.
+template <class Tables>
+struct Plain : ArrayLayout<Tables> {
+    static constexpr uint32_t bytes = 0;
+    explicit Plain(unsigned char*) : ArrayLayout<Tables>{cuda::stored_tables<Tables>} {}
+};
+
+// One cipher through one layout, by lane `lane` of a block whose `threads` threads filled the layout's memory together.
+template <class Cipher, template <class> class Layout>
+class Block16 {
+public:
+    explicit Block16(const Text& key) : shared_(std::max<size_t>(Layout<typename Cipher::EncryptTables>::bytes, Layout<typename Cipher::DecryptTables>::bytes) + 16) {
+        const cuda::ScanLayout<typename Cipher::EncryptTables> scan;
+        Cipher::expand(schedule_.forward, key.data(), [&](uint32_t w) { return Cipher::substitute_word(w, scan); });
+        Cipher::invert(schedule_.inverse, schedule_.forward);
+    }
+    template <class Tables>
+    void fill(uint32_t threads) {
+        blockDim.x = threads;
+        std::fill(shared_.begin(), shared_.end(), static_cast<unsigned char>(0xa5));
+        for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) Layout<Tables>{memory()};
+    }
+    template <class Tables>
+    Layout<Tables> lane(uint32_t lane) {  // a layout as that thread sees it, without filling again
+        blockDim.x = 1u << 30;
+        threadIdx.x = lane;
+        return Layout<Tables>{memory()};
+    }
+    Text encrypt(const Text& in, uint32_t lane_number) {
+        uint32_t s[4];
+        std::memcpy(s, in.data(), 16);
+        Cipher::encrypt(s, schedule_.forward, lane<typename Cipher::EncryptTables>(lane_number));
+        return Text(reinterpret_cast<uint8_t*>(s), reinterpret_cast<uint8_t*>(s) + 16);
+    }
+    Text decrypt(const Text& in, uint32_t lane_number) {
+        uint32_t s[4];
+        std::memcpy(s, in.data(), 16);
+        Cipher::decrypt(s, schedule_.inverse, lane<typename Cipher::DecryptTables>(lane_number));
+        return Text(reinterpret_cast<uint8_t*>(s), reinterpret_cast<uint8_t*>(s) + 16);
+    }
+
+private:
+    unsigned char* memory() {
+        const auto address = reinterpret_cast<uintptr_t>(shared_.data());
+        return shared_.data() + (16 - address % 16) % 16;
+    }
+    typename Cipher::Schedule schedule_;
+    std::vector<unsigned char> shared_;
+};
+
+template <class Cipher, template <class> class Layout>
+void table_form(uint64_t number) {
+    tests::Random random(number);
+    for (int key_number = 0; key_number < 4; ++key_number) {
+        const Text key = random.text(Cipher::key_bytes);
+        const auto twin = reference::cipher(Cipher::name, key);
+        Block16<Cipher, Layout> block(key);
+        block.template fill<typename Cipher::EncryptTables>(key_number % 2 == 0 ? 1024 : 96);
+        std::vector<Text> in, out;
+        for (int i = 0; i < cases; ++i) {
+            const auto lane = static_cast<uint32_t>(i) % 1024;
+            in.push_back(random.text(16));
+            out.push_back(reference::ecb_encrypt(*twin, in.back()));
+            ASSERT_EQ(block.encrypt(in.back(), lane), out.back()) << Cipher::name << " lane " << lane;
+        }
+        block.template fill<typename Cipher::DecryptTables>(key_number % 2 == 0 ? 1024 : 96);
+        for (size_t i = 0; i < cases; ++i) ASSERT_EQ(block.decrypt(out[i], static_cast<uint32_t>(i)), in[i]) << Cipher::name << " lane " << i;
+    }
+}
+
+template <class... Cipher>
+void each_layout(List<Cipher...>) {
+    (table_form<Cipher, Plain>(41), ...);
+    (table_form<Cipher, cuda::WideLayout>(42), ...);
+    (table_form<Cipher, cuda::MergedLayout>(43), ...);
+}
+
+TEST(DeviceText, AesInEveryLayout) { each_layout(ciphers::aes::Ciphers{}); }
+
+// The modes' masks against the reference's counters, one block at a time as a GPU thread takes them.
+TEST(DeviceText, Modes) {
+    tests::Random random(44);
+    using Cipher = ciphers::aes::Aes<128>;
+    const Text key = random.text(16);
+    const auto twin = reference::cipher(Cipher::name, key);
+    for (int i = 0; i < cases; ++i) {
+        const Text iv = random.counter(64), text = random.text(16);
+        const uint64_t n = random.next() >> (1 + random.below(63));
+        const Block<4> iv_block = load_block<4>(iv.data()), data = load_block<4>(text.data());
+        const auto keystream = [&](Block<4> mask, const Block<4>& in) {
+            Text block(16);
+            store_block<4>(block.data(), mask);
+            twin->encrypt(block.data());
+            return modes::Ctr::after(in, mask, load_block<4>(block.data()));
+        };
+        Text out(16);
+        store_block<4>(out.data(), keystream(modes::Ctr::before(data, modes::Ctr::mask(iv_block, n)), data));
+        ASSERT_EQ(out, reference::ctr(*twin, iv, text, n)) << "block " << n;
+
+        Text padded(16 * 40);  // GCM's counter: 32 bits, from J0 + 1
+        std::copy(text.begin(), text.end(), padded.end() - 16);
+        const Text gcm = reference::gcm_decrypt_from(*twin, iv, padded);
+        store_block<4>(out.data(), keystream(modes::Gcm::mask(iv_block, 39), data));
+        ASSERT_EQ(out, Text(gcm.end() - 16, gcm.end()));
+        Text far(16);
+        store_block<4>(far.data(), modes::Gcm::mask(iv_block, 39 + (uint64_t{1} << 32)));
+        store_block<4>(out.data(), modes::Gcm::mask(iv_block, 39));
+        ASSERT_EQ(far, out);
+    }
+}
+
+template <class Word>
+void ghash_text(uint64_t number) {
+    using macs::ghash::Element;
+    tests::Random random(number);
+    const auto element = [](const Text& text) { return macs::ghash::from_block<Word>(load_block<4>(text.data())); };
+    const auto text = [](const Element<Word>& e) {
+        Text out(16);
+        store_block<4>(out.data(), macs::ghash::to_block(e));
+        return out;
+    };
+    for (int i = 0; i < cases; ++i) {
+        const auto twin = reference::cipher("aes-128", random.text(16));
+        Text h(16, 0);
+        twin->encrypt(h.data());
+        const Text sum = random.text(16), block = i % 3 == 0 ? Text(16, 0xff) : random.text(16), zero(16, 0);
+        ASSERT_EQ(text(element(sum)), sum);
+        ASSERT_EQ(text(absorb(element(sum), element(h), element(block))), reference::gcm_ghash(*twin, block, sum));
+        const size_t n = 1 + random.below(40);
+        Text expected = reference::gcm_ghash(*twin, Text(16 * n, 0), sum);
+        for (size_t b = 0; b < 16; ++b) expected[b] = static_cast<uint8_t>(expected[b] ^ block[b]);
+        ASSERT_EQ(text(combine(element(sum), power(element(h), n), element(block))), expected) << n;
+    }
+    ASSERT_EQ(load_block<4>(Text{0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 16}.data()).word[0], macs::ghash::length_block(0x20000001, 0x40000002).word[0]);
+}
+
+TEST(DeviceText, GhashOf32BitWords) { ghash_text<uint32_t>(45); }
+TEST(DeviceText, GhashOf64BitWords) { ghash_text<uint64_t>(46); }
+
+// The GPU's own product, whose integer sums are nearest to overflow where many bits are set.
+TEST(DeviceText, FoldByAPreparedMultiplier) {
+    tests::Random random(47);
+    const auto element = [](const Text& text) { return macs::ghash::from_block<uint32_t>(load_block<4>(text.data())); };
+    for (int i = 0; i < 20 * cases; ++i) {
+        Text a = random.text(16), b = random.text(16);
+        if (i % 4 != 0)
+            for (size_t j = 0; j < 16; ++j) {
+                a[j] = static_cast<uint8_t>(a[j] | random.next() | random.next());
+                b[j] = static_cast<uint8_t>(b[j] | random.next() | random.next());
+            }
+        if (i % 16 == 1) a.assign(16, 0xff);
+        if (i % 32 == 1) b.assign(16, 0xff);
+        const cuda::Element product = cuda::multiply(element(a), cuda::multiplier(element(b)));
+        const cuda::Element expected = macs::ghash::multiply(element(a), element(b));
+        for (int w = 0; w < 4; ++w) ASSERT_EQ(product.word[w], expected.word[w]) << "case " << i;
+    }
+}
+
+// Blocks in and out at every width and length: nothing read or written outside.
+TEST(DeviceText, PartsOfBlocks) {
+    tests::Random random(48);
+    for (uint32_t bytes = 0; bytes <= 16; ++bytes)
+        for (uint32_t shift = 0; shift < 16; ++shift) {
+            alignas(16) uint8_t in[48], out[48];
+            random.fill(in, sizeof in);
+            std::memset(out, 0xa5, sizeof out);
+            const uint32_t width = cuda::common_width(in + shift, out + shift);
+            ASSERT_EQ(shift % width, 0u);
+            const Block<4> block = cuda::load_part(in + shift, bytes, width);
+            uint8_t whole[16];
+            store_block<4>(whole, block);
+            for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(whole[i], i < bytes ? in[shift + i] : 0);
+            cuda::store_part(out + shift, block, bytes, width);
+            for (uint32_t i = 0; i < 48; ++i) ASSERT_EQ(out[i], i >= shift && i < shift + bytes ? in[i] : 0xa5);
+            store_block<4>(whole, cuda::keep_first(load_block<4>(in), bytes));
+            for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(whole[i], i < bytes ? in[i] : 0);
+        }
+    EXPECT_EQ(cuda::bytes_in_block(33, 2), 1u);
+    EXPECT_EQ(cuda::bytes_in_block(32, 1), 16u);
+    EXPECT_EQ(cuda::bytes_in_block(31, 1), 15u);
+}
+
+}  // namespace

@@ -1,0 +1,152 @@
+// The one parser of tests/vectors: known-answer rows, Monte Carlo chains and bulk rows, as tests/vectors/SOURCES.md describes them.
+#pragma once
+
+#include <zlib.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace vectors {
+
+using Text = std::vector<uint8_t>;
+
+struct Row {  // block/CIPHER-MODE.jsonl
+    std::string file, id, cipher, mode;
+    Text key, iv, aad, pt, ct, tag;
+    bool valid = false;
+};
+
+struct Round {
+    Text key, in, out;
+};
+
+struct Chain {  // mct/CIPHER-MODE.jsonl
+    std::string id, cipher, mode;
+    bool encrypt = false;
+    int inner = 0;
+    std::vector<Round> rounds;
+};
+
+struct Bulk {  // block/aes-bulk.jsonl
+    std::string id, cipher, mode;
+    Text key, iv, aad, tag, pt_sha256, ct_sha256, ct_head, ct_tail;
+    uint64_t seed = 0;
+    size_t bytes = 0;
+    Text plaintext() const {  // splitmix64, little-endian
+        Text out(bytes);
+        uint64_t state = seed;
+        for (size_t i = 0; i < bytes; i += 8) {
+            uint64_t z = state += 0x9e3779b97f4a7c15u;
+            z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+            z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+            z ^= z >> 31;
+            for (size_t j = i; j < bytes && j < i + 8; ++j, z >>= 8) out[j] = static_cast<uint8_t>(z);
+        }
+        return out;
+    }
+};
+
+inline Text from_hex(const std::string& hex) {
+    const auto digit = [](char c) -> unsigned {
+        if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+        if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+        throw std::runtime_error("not a hexadecimal digit");
+    };
+    if (hex.size() % 2 != 0) throw std::runtime_error("an odd number of hexadecimal digits");
+    Text out(hex.size() / 2);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
+    return out;
+}
+
+// Where the vectors lie: as built, or WARPSEAL_TEST_VECTORS, or tests/vectors under the current folder on another machine.
+inline std::filesystem::path folder() {
+    if (const char* given = std::getenv("WARPSEAL_TEST_VECTORS")) return given;
+    if (std::filesystem::is_directory(WARPSEAL_TEST_VECTORS)) return WARPSEAL_TEST_VECTORS;
+    return "tests/vectors";
+}
+
+// The lines of a file, gzip or not; throws if there are none, as a missing file must not pass.
+inline std::vector<nlohmann::json> lines(const std::filesystem::path& path) {
+    gzFile file = gzopen(path.c_str(), "rb");
+    if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
+    std::string text;
+    char buffer[1 << 16];
+    int got = 0;
+    while ((got = gzread(file, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<size_t>(got));
+    const bool whole = got == 0 && gzclose(file) == Z_OK;
+    if (!whole) throw std::runtime_error("cannot read " + path.string());
+    std::vector<nlohmann::json> out;
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find('\n', begin), text.size());
+        if (end > begin) out.push_back(nlohmann::json::parse(text.begin() + static_cast<long>(begin), text.begin() + static_cast<long>(end)));
+        begin = end + 1;
+    }
+    if (out.empty()) throw std::runtime_error("no rows in " + path.string());
+    return out;
+}
+
+inline Text bytes(const nlohmann::json& line, const char* field) {
+    const auto found = line.find(field);
+    return found == line.end() ? Text() : from_hex(found->get<std::string>());
+}
+
+inline bool is_bulk(const std::filesystem::path& path) { return path.filename().string().find("-bulk.") != std::string::npos; }
+
+// WARPSEAL_TEST_CIPHERS, "aes" or "aes-128", narrows a run to ciphers that begin so.
+inline bool wanted(const std::string& cipher) {
+    const char* only = std::getenv("WARPSEAL_TEST_CIPHERS");
+    return only == nullptr || cipher.rfind(only, 0) == 0;
+}
+
+inline std::vector<std::filesystem::path> files(const char* sub) {
+    std::vector<std::filesystem::path> out;
+    for (const auto& entry : std::filesystem::directory_iterator(folder() / sub)) out.push_back(entry.path());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+inline std::vector<Row> rows() {
+    std::vector<Row> out;
+    for (const auto& path : files("block")) {
+        if (is_bulk(path)) continue;
+        for (const auto& line : lines(path)) {
+            Row row{path.filename().string(), line.at("id"), line.at("cipher"), line.at("mode"), bytes(line, "key"), bytes(line, "iv"),
+                    bytes(line, "aad"), bytes(line, "pt"), bytes(line, "ct"), bytes(line, "tag"), line.at("valid")};
+            if (wanted(row.cipher)) out.push_back(std::move(row));
+        }
+    }
+    return out;
+}
+
+inline std::vector<Bulk> bulk() {
+    std::vector<Bulk> out;
+    for (const auto& path : files("block")) {
+        if (!is_bulk(path)) continue;
+        for (const auto& line : lines(path)) {
+            Bulk row{line.at("id"), line.at("cipher"), line.at("mode"), bytes(line, "key"), bytes(line, "iv"), bytes(line, "aad"),
+                     bytes(line, "tag"), bytes(line, "pt_sha256"), bytes(line, "ct_sha256"), bytes(line, "ct_head"), bytes(line, "ct_tail"),
+                     std::stoull(line.at("pt_splitmix64_seed").get<std::string>()), line.at("pt_len")};
+            if (wanted(row.cipher)) out.push_back(std::move(row));
+        }
+    }
+    return out;
+}
+
+inline std::vector<Chain> chains() {
+    std::vector<Chain> out;
+    for (const auto& path : files("mct"))
+        for (const auto& line : lines(path)) {
+            Chain chain{line.at("id"), line.at("cipher"), line.at("mode"), line.at("op") == "encrypt", line.at("inner"), {}};
+            for (const auto& round : line.at("rounds")) chain.rounds.push_back({bytes(round, "key"), bytes(round, "in"), bytes(round, "out")});
+            if (wanted(chain.cipher)) out.push_back(std::move(chain));
+        }
+    return out;
+}
+
+}  // namespace vectors
