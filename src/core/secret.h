@@ -16,14 +16,24 @@ inline __attribute__((always_inline)) void wipe(void* memory, size_t bytes) {
 // N bytes, 64-byte aligned, zero at birth, wiped at death, never copied by accident.
 template <size_t N>
 struct Secret {
-    alignas(64) uint8_t bytes[N] = {};
-    Secret() = default;
+    alignas(64) uint8_t bytes[N];
+    __attribute__((always_inline)) Secret() : bytes{} {}
     Secret(const Secret&) = delete;
     Secret& operator=(const Secret&) = delete;
-    ~Secret() { wipe(bytes, N); }
-    uint8_t* data() { return bytes; }
-    const uint8_t* data() const { return bytes; }
+    __attribute__((always_inline)) ~Secret() { wipe(bytes, N); }
+    __attribute__((always_inline)) uint8_t* data() { return bytes; }
+    __attribute__((always_inline)) const uint8_t* data() const { return bytes; }
     static constexpr size_t size() { return N; }
+};
+
+// A plain T, without contents until the owner writes them, wiped at death.
+template <class T>
+struct SecretOf {
+    alignas(64) T value;
+    __attribute__((always_inline)) SecretOf() {}
+    SecretOf(const SecretOf&) = delete;
+    SecretOf& operator=(const SecretOf&) = delete;
+    __attribute__((always_inline)) ~SecretOf() { wipe(&value, sizeof value); }
 };
 
 // Equal or not, in time that depends on the length alone.

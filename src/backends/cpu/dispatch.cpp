@@ -1,0 +1,67 @@
+// The CPU backend's side of the door: ciphers by target and name, and what this machine's CPU can run.
+#include <cpuid.h>
+
+#include <cstring>
+
+#include "backends/ops.h"
+
+using warpseal::CpuCipherSet, warpseal::cpu_target_count;
+#include "cpu_doors.h"
+
+namespace warpseal {
+namespace {
+
+constexpr bool bit(unsigned word, int n) { return (word >> n & 1) != 0; }
+
+// Registers that the operating system saves: XCR0 (Intel SDM volume 1, 13.3).
+uint64_t saved_registers() {
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return uint64_t{high} << 32 | low;
+}
+
+struct Machine {
+    bool has[cpu_target_count] = {};
+
+    // Feature bits: Intel SDM volume 2, CPUID, leaves 1 and 7.
+    Machine() {
+        has[static_cast<int>(Target::portable)] = true;
+        unsigned a, b, c, d;
+        if (!__get_cpuid(1, &a, &b, &c, &d)) return;
+        const bool pclmulqdq = bit(c, 1), ssse3 = bit(c, 9), sse41 = bit(c, 19), aes = bit(c, 25), osxsave = bit(c, 27), avx = bit(c, 28);
+        has[static_cast<int>(Target::aesni)] = pclmulqdq && ssse3 && sse41 && aes;
+        if (!has[static_cast<int>(Target::aesni)] || !osxsave || !avx || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
+
+        constexpr uint64_t ymm = 0x6, zmm = 0xe0;  // XMM and upper halves of YMM; masks, upper halves of ZMM, ZMM 16 to 31
+        const uint64_t saved = saved_registers();
+        const bool avx2 = bit(b, 5), bmi2 = bit(b, 8), vaes = bit(c, 9), vpclmulqdq = bit(c, 10);
+        has[static_cast<int>(Target::vaes256)] = avx2 && bmi2 && vaes && vpclmulqdq && (saved & ymm) == ymm;
+        const bool f = bit(b, 16), dq = bit(b, 17), bw = bit(b, 30), vl = bit(b, 31);
+        has[static_cast<int>(Target::vaes512)] = has[static_cast<int>(Target::vaes256)] && f && dq && bw && vl && (saved & zmm) == zmm;
+    }
+};
+
+}  // namespace
+
+bool cpu_has(Target target) {
+    static const Machine machine;
+    return static_cast<int>(target) < cpu_target_count && machine.has[static_cast<int>(target)];
+}
+
+const CpuCipher* cpu_cipher(Target target, const char* name) {
+    if (static_cast<int>(target) >= cpu_target_count) return nullptr;
+    for (const CpuCipherSet* set : cpu_doors[static_cast<int>(target)])
+        for (uint32_t i = 0; i < set->count; ++i)
+            if (std::strcmp(set->ciphers[i].name, name) == 0) return &set->ciphers[i];
+    return nullptr;
+}
+
+const CpuCipher* cpu_cipher_at(size_t index) {
+    for (const CpuCipherSet* set : cpu_doors[static_cast<int>(Target::portable)]) {
+        if (index < set->count) return &set->ciphers[index];
+        index -= set->count;
+    }
+    return nullptr;
+}
+
+}  // namespace warpseal

@@ -1,0 +1,48 @@
+// The portable target: what any x86-64 CPU can run, in constant time.
+#pragma once
+
+#include "backends/cpu/planes.h"
+#include "macs/ghash.h"
+
+namespace warpseal::cpu {
+namespace {
+
+using PlaneWord = uint64_t __attribute__((vector_size(16)));
+
+// GHASH under one key: what a target's Hash offers to the shapes.
+struct Hash {
+    using Element = macs::ghash::Element<uint64_t>;
+    struct Key {
+        Element h;
+    };
+
+    static void set(Key& key, const Block<4>& h) { key.h = macs::ghash::from_block<uint64_t>(h); }
+
+    // The sum after `bytes` more bytes, the last block padded with zeros.
+    static void absorb(const Key& key, Block<4>& sum, const uint8_t* in, size_t bytes) {
+        Element e = macs::ghash::from_block<uint64_t>(sum);
+        for (; bytes >= 16; in += 16, bytes -= 16)
+            e = macs::ghash::absorb(e, key.h, macs::ghash::from_block<uint64_t>(load_block<4>(in)));
+        if (bytes != 0) {
+            Block<4> last{};
+            memcpy(last.word, in, bytes);
+            e = macs::ghash::absorb(e, key.h, macs::ghash::from_block<uint64_t>(last));
+        }
+        sum = macs::ghash::to_block(e);
+    }
+
+    // sum * H^blocks + part
+    static void combine(const Key& key, Block<4>& sum, const Block<4>& part, uint64_t blocks) {
+        const Element e = macs::ghash::from_block<uint64_t>(sum), p = macs::ghash::from_block<uint64_t>(part);
+        sum = macs::ghash::to_block(blocks == 0 ? e ^ p : macs::ghash::combine(e, macs::ghash::power(key.h, blocks), p));
+    }
+};
+
+// The form in which this target runs a cipher.
+template <class Cipher>
+struct FormOf {
+    using type = PlaneForm<Cipher, PlaneWord>;
+};
+
+}  // namespace
+}  // namespace warpseal::cpu
