@@ -1,0 +1,228 @@
+// Reading, authenticating and making the header of the envelope.
+#include "container/header.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "container/bytes.h"
+#include "container/random.h"
+
+namespace warpseal::container {
+namespace {
+
+constexpr uint8_t magic[8] = {'W', 'A', 'R', 'P', 'S', 'E', 'A', 'L'};
+constexpr char mac_label[] = "warpseal/header-mac/v1";
+constexpr char payload_label[] = "warpseal/payload/v1";
+
+// HMAC-SHA-512 over the first block and everything in the copy before its MAC.
+bool copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_bytes, const Secret<data_key_bytes>& data_key,
+              uint8_t mac[hmac_bytes]) {
+    const Bytes label = text_bytes(mac_label);
+    Secret<hmac_bytes> key;
+    const Bytes parts[] = {{first_block, first_block_bytes}, {copy, copy_bytes - hmac_bytes}};
+    return expand({data_key.data(), data_key.size()}, {&label, 1}, key.data(), key.size()) && hmac({key.data(), key.size()}, {parts, 2}, mac);
+}
+
+void parse_copy(Bytes raw, HeaderCopy& out) {
+    out = {};
+    out.generation = get64(raw.data);
+    out.slot_count = get16(raw.data + 8);
+    if (out.generation == 0 || out.slot_count == 0 || out.slot_count > WARPSEAL_MAX_SLOTS) return;
+    Bytes rest = {raw.data + copy_head_bytes, raw.size - copy_head_bytes - hmac_bytes};
+    for (uint32_t i = 0; i < out.slot_count; ++i) {
+        if (!parse_slot(rest, out.slots[i])) return;
+    }
+    out.well_formed = true;
+}
+
+bool same(Bytes a, Bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
+
+bool holds(const HeaderCopy& copy, const Slot& slot) {
+    return copy.well_formed &&
+           std::any_of(copy.slots, copy.slots + copy.slot_count, [&](const Slot& other) { return same(other.whole, slot.whole); });
+}
+
+// What the passphrase slots of a copy cost together, leaving out those that are refused one by one.
+uint64_t passphrase_work(const HeaderCopy& copy) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < copy.slot_count; ++i) {
+        if (copy.slots[i].type != WARPSEAL_SECRET_PASSPHRASE) continue;
+        const Argon2Cost cost = passphrase_cost(copy.slots[i]);
+        if (within_bounds(cost)) sum += work(cost);
+    }
+    return sum;
+}
+
+// The search for a slot that opens. Each step returns true when the search is over: found, or failed for a reason of the machine's.
+class Search {
+public:
+    Search(Engine& engine, const uint8_t* fixed_part, const warpseal_secret* secrets, size_t secret_count,
+           Secret<data_key_bytes>& data_key)
+        : engine_(engine), fixed_part_(fixed_part), secrets_(secrets), secret_count_(secret_count), data_key_(data_key) {
+        outcome_.say(WARPSEAL_WRONG_KEY, "no key slot of the file opens with the given keys or passphrases");
+    }
+
+    // Slots that `tried` holds as well were tried before.
+    bool try_copy(const HeaderCopy& copy, uint32_t type, const HeaderCopy* tried) {
+        if (!copy.well_formed) return false;
+        if (type == WARPSEAL_SECRET_PASSPHRASE && passphrase_work(copy) > argon2_work_max) {
+            Fault here;
+            here.say(WARPSEAL_LIMIT_EXCEEDED, "the passphrase slots together ask for more Argon2id work than the file format allows");
+            return note(here);
+        }
+        for (uint32_t i = 0; i < copy.slot_count; ++i) {
+            const Slot& slot = copy.slots[i];
+            if (slot.type != type || (tried != nullptr && holds(*tried, slot))) continue;
+            if (try_slot(slot)) return true;
+        }
+        return false;
+    }
+
+    const Fault& outcome() const { return outcome_; }
+
+private:
+    bool try_slot(const Slot& slot) {
+        for (size_t i = 0; i < secret_count_; ++i) {
+            if (secrets_[i].type != slot.type) continue;
+            Fault here;
+            open_slot(engine_, fixed_part_, slot, secrets_[i], data_key_, here);
+            if (note(here)) return true;
+        }
+        return false;
+    }
+
+    // A slot that is damaged or asks too much does not keep the next one from opening the file.
+    bool note(const Fault& here) {
+        if (here.status == WARPSEAL_WRONG_KEY) return false;
+        const bool over = here.status != WARPSEAL_NOT_AUTHENTIC && here.status != WARPSEAL_LIMIT_EXCEEDED;
+        if (over || outcome_.status == WARPSEAL_WRONG_KEY) outcome_ = here;
+        return over;
+    }
+
+    Engine& engine_;
+    const uint8_t* const fixed_part_;
+    const warpseal_secret* const secrets_;
+    const size_t secret_count_;
+    Secret<data_key_bytes>& data_key_;
+    Fault outcome_;
+};
+
+// A new data key, file id and fixed part, in the header's first block.
+bool draw(const Suite& suite, Header& header, Secret<data_key_bytes>& data_key) {
+    header.bytes.assign(header_bytes(copy_bytes_default), 0);
+    uint8_t* const block = header.bytes.data();
+    memcpy(block, magic, sizeof magic);
+    put16(block + 8, format_version);
+    put16(block + 10, suite.id);
+    put32(block + 12, copy_bytes_default);
+    return random_bytes(block + 16, sizeof header.fixed.file_id) && random_bytes(data_key.data(), data_key.size());
+}
+
+}  // namespace
+
+warpseal_status parse_first_block(const uint8_t* block, size_t have, FixedPart& out, Fault& fault) {
+    if (have == 0) return fault.say(WARPSEAL_TRUNCATED, "the file is empty");
+    if (memcmp(block, magic, std::min(have, sizeof magic)) != 0) return fault.say(WARPSEAL_UNSUPPORTED, "not a Warpseal file");
+    if (have < fixed_part_bytes) return fault.say(WARPSEAL_TRUNCATED, "the file ends after %zu bytes, within its fixed part", have);
+    memcpy(out.bytes, block, fixed_part_bytes);
+    out.version = get16(block + 8);
+    out.suite = suite_by_id(get16(block + 10));
+    out.copy_bytes = get32(block + 12);
+    memcpy(out.file_id, block + 16, sizeof out.file_id);
+    if (out.version != format_version) {
+        return fault.say(WARPSEAL_UNSUPPORTED, "a Warpseal file of version %u; this program reads version %u", out.version, format_version);
+    }
+    if (out.suite == nullptr) {
+        return fault.say(WARPSEAL_UNSUPPORTED, "the file's cipher suite has number 0x%04x, which is not known here", get16(block + 10));
+    }
+    if (out.copy_bytes == 0 || out.copy_bytes % copy_bytes_step != 0 || out.copy_bytes > copy_bytes_max) {
+        return fault.say(WARPSEAL_LIMIT_EXCEEDED, "the file gives its header copies %u bytes; a multiple of %u up to %u is allowed",
+                         out.copy_bytes, copy_bytes_step, copy_bytes_max);
+    }
+    if (have < first_block_bytes) return fault.say(WARPSEAL_TRUNCATED, "the file ends after %zu bytes, within its first block", have);
+    if (std::any_of(block + fixed_part_bytes, block + first_block_bytes, [](uint8_t byte) { return byte != 0; })) {
+        return fault.say(WARPSEAL_NOT_AUTHENTIC, "the zeros after the fixed part of the file were changed");
+    }
+    return WARPSEAL_OK;
+}
+
+int Header::newest() const {
+    if (!copies[0].well_formed) return copies[1].well_formed ? 1 : -1;
+    return copies[1].well_formed && copies[1].generation > copies[0].generation ? 1 : 0;
+}
+
+void parse_copies(Header& header) {
+    for (int i = 0; i < 2; ++i) parse_copy({header.copy(i), header.fixed.copy_bytes}, header.copies[i]);
+}
+
+warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets, size_t secret_count,
+                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault) {
+    const int newest = header.newest();
+    if (newest < 0) return fault.say(WARPSEAL_NOT_AUTHENTIC, "both copies of the file's header are damaged");
+    const HeaderCopy& first = header.copies[newest];
+    const HeaderCopy& second = header.copies[1 - newest];
+
+    Search search(engine, header.fixed.bytes, secrets, secret_count, data_key);
+    // Keys before passphrases: they cost nothing to try.
+    const bool over = search.try_copy(first, WARPSEAL_SECRET_KEY, nullptr) || search.try_copy(second, WARPSEAL_SECRET_KEY, &first) ||
+                      search.try_copy(first, WARPSEAL_SECRET_PASSPHRASE, nullptr) ||
+                      search.try_copy(second, WARPSEAL_SECRET_PASSPHRASE, &first);
+    if (!over || search.outcome().status != WARPSEAL_OK) {
+        fault = search.outcome();
+        return fault.status;
+    }
+
+    for (const int index : {newest, 1 - newest}) {
+        if (!header.copies[index].well_formed) continue;
+        uint8_t mac[hmac_bytes];
+        if (!copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key, mac)) {
+            return fault.say(WARPSEAL_OUT_OF_MEMORY, "authenticating the header failed in libcrypto");
+        }
+        if (equal_secret(mac, header.copy(index) + header.fixed.copy_bytes - hmac_bytes, hmac_bytes)) {
+            in_force = index;
+            return WARPSEAL_OK;
+        }
+    }
+    return fault.say(WARPSEAL_NOT_AUTHENTIC, "the file's header was changed: a slot opens, but no copy of the header verifies");
+}
+
+warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_secret* secrets, size_t secret_count, Argon2Cost cost,
+                           Header& header, Secret<data_key_bytes>& data_key, Fault& fault) {
+    if (!draw(suite, header, data_key)) return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for the file's keys");
+    uint8_t* const block = header.bytes.data();
+    const warpseal_status status = parse_first_block(block, first_block_bytes, header.fixed, fault);
+    if (status != WARPSEAL_OK) return status;
+
+    std::vector<uint8_t> slots(secret_count * passphrase_slot_bytes);
+    size_t used = 0;
+    for (size_t i = 0; i < secret_count; ++i) {
+        size_t slot_bytes = 0;
+        const warpseal_status sealed =
+            seal_slot(engine, header.fixed.bytes, secrets[i], cost, data_key, slots.data() + used, slot_bytes, fault);
+        if (sealed != WARPSEAL_OK) return sealed;
+        used += slot_bytes;
+    }
+    for (size_t i = 0; i < 2; ++i) {
+        uint8_t* const copy = block + first_block_bytes + i * copy_bytes_default;
+        if (!write_copy(block, header.fixed, 1, static_cast<uint32_t>(secret_count), {slots.data(), used}, data_key, copy)) {
+            return fault.say(WARPSEAL_OUT_OF_MEMORY, "authenticating the header failed in libcrypto");
+        }
+    }
+    return WARPSEAL_OK;
+}
+
+bool write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& fixed, uint64_t generation, uint32_t slot_count, Bytes slots,
+                const Secret<data_key_bytes>& data_key, uint8_t* out) {
+    memset(out, 0, fixed.copy_bytes);
+    put64(out, generation);
+    put16(out + 8, slot_count);
+    memcpy(out + copy_head_bytes, slots.data, slots.size);
+    return copy_mac(first_block, out, fixed.copy_bytes, data_key, out + fixed.copy_bytes - hmac_bytes);
+}
+
+bool payload_input_key(const Suite& suite, const Secret<data_key_bytes>& data_key, Secret<32>& out) {
+    const Bytes label = text_bytes(payload_label);
+    return expand({data_key.data(), data_key.size()}, {&label, 1}, out.data(), suite.key_bytes);
+}
+
+}  // namespace warpseal::container
