@@ -49,12 +49,18 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session);
 // One line on stderr, "warpseal: " in front; `remark` is silent under --quiet.
 void remark(const Session& session, const std::string& text);
 void complain(const std::string& text);
+// Text as it is on stderr; a stderr that does not take it is no reason to fail.
+void print_error(const std::string& text);
+// A command's result on stdout. Throws Failure (input_output) if it does not get there.
+void print_output(const std::string& text);
 
 // 0, or the signal (SIGINT, SIGTERM, SIGHUP) that asked the program to stop: long work asks now and then and returns 128 + it.
 int interrupted_by();
 
 // "1.5 GiB" for people.
 std::string human_bytes(uint64_t bytes);
+// "0a1b" of two bytes.
+std::string hexadecimal(const void* bytes, size_t byte_count);
 
 void add_encrypt(CLI::App& program, Session& session);
 void add_decrypt(CLI::App& program, Session& session);

@@ -1,0 +1,39 @@
+// warpseal decrypt and verify: open a sealed file or stream, with or without writing what it holds.
+#include "file_command.h"
+
+namespace warpseal::cli {
+
+void add_decrypt(CLI::App& program, Session& session) {
+    struct Choice {
+        FileChoice file;
+        OutputChoice output;
+    };
+    auto choice = std::make_shared<Choice>();
+    CLI::App* command = program.add_subcommand("decrypt", "Decrypt a file or a stream; only authenticated data is written");
+    add_file_options(*command, choice->file);
+    add_output_options(*command, choice->output);
+    command->footer(
+        "Without a key or passphrase option, a passphrase is asked for on the terminal.\n"
+        "The output file is private (mode 0600).\n"
+        "Examples:\n"
+        "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
+        "  warpseal decrypt -p photos.tar.ws | tar -x");
+    command->callback([choice, &session] {
+        session.command = [choice, &session] { return run_file_task(FileTask::decrypt, choice->file, {}, &choice->output, session); };
+    });
+}
+
+void add_verify(CLI::App& program, Session& session) {
+    auto choice = std::make_shared<FileChoice>();
+    CLI::App* command = program.add_subcommand("verify", "Check that a file is whole and authentic, writing nothing");
+    add_file_options(*command, *choice);
+    command->footer(
+        "Exit code 26 means damage: a changed or truncated file.\n"
+        "Example:\n"
+        "  warpseal verify -k my.key disk.img.ws");
+    command->callback([choice, &session] {
+        session.command = [choice, &session] { return run_file_task(FileTask::verify, *choice, {}, nullptr, session); };
+    });
+}
+
+}  // namespace warpseal::cli

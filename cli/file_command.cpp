@@ -1,0 +1,196 @@
+// Encrypt, decrypt and verify: one course for all three, from checked options to a named output or an exit code.
+#include "file_command.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <optional>
+
+namespace warpseal::cli {
+namespace {
+
+// Decrypted files are private; sealed ones need no more secrecy than the umask asks for.
+constexpr mode_t mode_decrypted = 0600;
+constexpr mode_t mode_sealed = 0666;
+
+const char* verb(FileTask task) { return task == FileTask::encrypt ? "encrypt" : task == FileTask::decrypt ? "decrypt" : "verify"; }
+const char* past(FileTask task) { return task == FileTask::encrypt ? "encrypted" : task == FileTask::decrypt ? "decrypted" : "verified"; }
+
+std::vector<uint8_t> from_hexadecimal(const std::string& text) {
+    std::vector<uint8_t> bytes;
+    if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+        throw Failure(ExitCode::usage, "--context takes an even number of hexadecimal digits.");
+    for (size_t i = 0; i < text.size(); i += 2) bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
+    return bytes;
+}
+
+warpseal_format format_named(const std::string& name) {
+    if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
+    if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
+    throw Failure(ExitCode::unsupported, fmt::format("there is no format '{}': use warpseal or cobblestone.", name));
+}
+
+// Without a named secret the terminal is asked, as age does, if the file can be opened with a passphrase.
+void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice, SecretChoice& secrets) {
+    if (secrets.any()) return;
+    const char* const how = "give -k KEYFILE, -p, --passphrase-file or --passphrase-fd.";
+    if (task == FileTask::encrypt || choice.format == WARPSEAL_FORMAT_COBBLESTONE || !has_terminal())
+        throw Failure(ExitCode::usage, std::string("no key and no passphrase: ") + how);
+    const off_t position = lseek(input, 0, SEEK_CUR);
+    if (position >= 0) {
+        warpseal_file_info info{};
+        warpseal_file_result result{};
+        info.struct_bytes = sizeof info;
+        result.struct_bytes = sizeof result;
+        const warpseal_status status = warpseal_file_info_read(input, &info, &result);
+        if (lseek(input, position, SEEK_SET) != position) throw Failure(ExitCode::input_output, "cannot rewind the input.");
+        bool passphrase = status != WARPSEAL_OK;  // then opening says what is wrong with it
+        for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) passphrase |= info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE;
+        if (!passphrase) throw Failure(ExitCode::usage, "this file opens with a key file only: give -k KEYFILE.");
+    }
+    secrets.ask = true;
+}
+
+const char* next_step(FileTask task, warpseal_status status, const FileChoice& choice) {
+    switch (status) {
+        case WARPSEAL_WRONG_KEY:
+            return choice.format == WARPSEAL_FORMAT_COBBLESTONE ? " Try another key or --context."
+                                                                : " Try another; `warpseal info` shows what kinds of key the file takes.";
+        case WARPSEAL_NOT_AUTHENTIC:
+        case WARPSEAL_TRUNCATED:
+            return task == FileTask::encrypt ? "" : " Take the file from its source or a backup again.";
+        case WARPSEAL_UNSUPPORTED:
+            if (task == FileTask::encrypt) return "";
+            return choice.format == WARPSEAL_FORMAT_COBBLESTONE ? "" : " A bare Cobblestone message needs --format cobblestone.";
+        case WARPSEAL_NO_DEVICE:
+            return " `warpseal devices` shows what this machine has; --device auto takes what works.";
+        default:
+            return "";
+    }
+}
+
+ExitCode exit_code_for(FileTask task, warpseal_status status) {
+    if (status == WARPSEAL_CANCELLED && interrupted_by() != 0) return ExitCode(128 + interrupted_by());
+    const bool damage = status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_TRUNCATED;
+    return task == FileTask::verify && damage ? ExitCode::damage_found : exit_code_of(status);
+}
+
+std::string failure_text(FileTask task, const FileChoice& choice, warpseal_status status, const warpseal_file_result& result,
+                         const Output* output) {
+    std::string text;
+    if (status == WARPSEAL_CANCELLED) {
+        text = "interrupted.";
+    } else {
+        const std::string shown = choice.input == "-" ? "standard input" : "'" + choice.input + "'";
+        text = fmt::format("cannot {} {}: {}", verb(task), shown, result.message[0] ? result.message : warpseal_status_text(status));
+        if (result.system_error != 0 && text.find(strerror(result.system_error)) == std::string::npos)
+            text += fmt::format(": {}", strerror(result.system_error));
+        if (text.back() != '.') text += '.';
+        text += next_step(task, status, choice);
+    }
+    if (!output) return text;
+    const bool before_any_output = status == WARPSEAL_WRONG_KEY || status == WARPSEAL_UNSUPPORTED || status == WARPSEAL_NO_DEVICE;
+    if (!output->is_stream() || before_any_output) return text + " Nothing was written to " + output->shown() + ".";
+    return text + (task == FileTask::encrypt ? " What went to " + output->shown() + " is useless."
+                                             : " What went to " + output->shown() + " is not the whole file.");
+}
+
+void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result, double seconds, const Session& session) {
+    const double rate = seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
+    remark(session, fmt::format("{} {} on {}{} in {:.2f} s ({:.2f} GB/s)", past(task), human_bytes(result.plaintext_bytes),
+                                result.target && result.target[0] ? result.target : "no target",
+                                choice.engine.device == "auto" ? " (picked by auto)" : "", seconds, rate));
+}
+
+}  // namespace
+
+void add_file_options(CLI::App& command, FileChoice& choice) {
+    static const std::map<std::string, Progress::Style> styles{
+        {"auto", Progress::Style::automatic}, {"none", Progress::Style::none}, {"json", Progress::Style::json}};
+    command.add_option("input", choice.input, "file to read; - or nothing: standard input")->type_name("INPUT");
+    add_secret_options(command, choice.secrets);
+    command.add_option_function<std::string>(
+               "--format", [&choice](const std::string& name) { choice.format = format_named(name); },
+               "warpseal, or cobblestone: a bare C2SP message, whose one -k file is the raw input key")
+        ->type_name("warpseal|cobblestone");
+    command.add_option_function<std::string>(
+               "--context",
+               [&choice](const std::string& text) {
+                   choice.context = text;
+                   choice.has_context = true;
+               },
+               "context of a cobblestone message, hexadecimal")
+        ->type_name("HEX");
+    command.add_option("--progress", choice.progress, "auto: a bar on a terminal; json: one object a line on stderr")
+        ->type_name("auto|none|json")
+        ->transform(CLI::CheckedTransformer(styles).description(""));
+    add_engine_options(command, choice.engine);
+}
+
+void add_output_options(CLI::App& command, OutputChoice& choice) {
+    command.add_option("-o,--output", choice.path, "file to write, appears when whole; - or nothing: standard output")->type_name("OUTPUT");
+    command.add_flag("-f,--force", choice.force, "replace an existing output");
+}
+
+void check_file_choice(const FileChoice& choice) {
+    const bool cobblestone = choice.format == WARPSEAL_FORMAT_COBBLESTONE;
+    if (choice.has_context && !cobblestone) throw Failure(ExitCode::usage, "--context goes with --format cobblestone only.");
+    from_hexadecimal(choice.context);
+    const SecretChoice& secrets = choice.secrets;
+    if (cobblestone && (secrets.key_files.size() != 1 || secrets.ask || secrets.passphrase_descriptor >= 0 || !secrets.passphrase_files.empty()))
+        throw Failure(ExitCode::usage, "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and no passphrase.");
+    if (secrets.passphrase_descriptor == STDIN_FILENO && choice.input == "-")
+        throw Failure(ExitCode::usage, "--passphrase-fd 0 and the input cannot both be standard input.");
+}
+
+ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal, const OutputChoice* output_choice, Session& session) {
+    check_file_choice(choice);
+    const Descriptor input = open_input(choice.input);
+    std::optional<Output> output;
+    if (output_choice) {
+        output.emplace(output_choice->path, output_choice->force, task == FileTask::decrypt ? mode_decrypted : mode_sealed, session);
+        output->refuse_same_file(input.get());
+    }
+    SecretChoice wanted = choice.secrets;
+    ask_if_nothing_named(input.get(), task, choice, wanted);
+    const Secrets secrets(wanted, choice.format, task == FileTask::encrypt);
+    const EngineHandle engine = create_engine(choice.engine, session);
+    if (choice.input == "-" && isatty(input.get())) remark(session, "reading from the terminal: end with Ctrl-D.");
+
+    const std::vector<uint8_t> context = from_hexadecimal(choice.context);
+    Progress progress(choice.progress, session);
+    warpseal_file_options options{};
+    options.struct_bytes = sizeof options;
+    options.format = choice.format;
+    options.suite = seal.suite.empty() ? nullptr : seal.suite.c_str();
+    options.secrets = secrets.list().data();
+    options.secret_count = secrets.list().size();
+    options.context = context.data();
+    options.context_bytes = context.size();
+    options.argon2_passes = seal.argon2_passes;
+    options.argon2_memory_kib = seal.argon2_memory_mib * 1024;
+    options.progress = Progress::callback;
+    options.progress_user = &progress;
+    warpseal_file_result result{};
+    result.struct_bytes = sizeof result;
+    const int out = output ? output->descriptor() : -1;
+    const warpseal_status status = task == FileTask::encrypt ? warpseal_file_seal(engine.get(), input.get(), out, &options, &result)
+                                                             : warpseal_file_open(engine.get(), input.get(), out, &options, &result);
+    try {
+        if (status != WARPSEAL_OK)
+            throw Failure(exit_code_for(task, status), failure_text(task, choice, status, result, output ? &*output : nullptr));
+        if (output) output->commit();
+    } catch (const Failure& failure) {
+        progress.failed(failure.code, failure.what());
+        throw;
+    }
+    const double seconds = progress.seconds();
+    progress.done(result);
+    if (!progress.is_json()) say_done(task, choice, result, seconds, session);
+    return ExitCode::ok;
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,48 @@
+// What encrypt, decrypt and verify have in common: input, secrets, format, device, progress, and the words for a failure.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "output.h"
+#include "progress.h"
+#include "secrets.h"
+
+namespace warpseal::cli {
+
+struct FileChoice {
+    std::string input = "-";
+    SecretChoice secrets;
+    warpseal_format format = WARPSEAL_FORMAT_WARPSEAL;
+    std::string context;  // hexadecimal
+    bool has_context = false;
+    Progress::Style progress = Progress::Style::automatic;
+    EngineChoice engine;
+};
+void add_file_options(CLI::App& command, FileChoice& choice);
+
+struct OutputChoice {
+    std::string path;
+    bool force = false;
+};
+void add_output_options(CLI::App& command, OutputChoice& choice);
+
+// Throws Failure (usage) for options that do not go together.
+void check_file_choice(const FileChoice& choice);
+
+enum class FileTask { encrypt, decrypt, verify };
+
+// The sealing options of a call, on top of what FileChoice says.
+struct SealChoice {
+    std::string suite;  // empty: the default
+    uint32_t argon2_memory_mib = 0;
+    uint32_t argon2_passes = 0;
+};
+
+// Does the work, commits the output (null: verify), and says what was done. Throws Failure.
+ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal, const OutputChoice* output, Session& session);
+
+}  // namespace warpseal::cli

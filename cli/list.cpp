@@ -1,0 +1,101 @@
+// warpseal list and devices: what the library has, and what of it this machine can run.
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ciphers.h"
+#include "command.h"
+
+namespace warpseal::cli {
+namespace {
+
+std::vector<std::string> mode_names(const warpseal_cipher_info& cipher) {
+    std::vector<std::string> names;
+    for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
+        if (cipher.modes >> mode & 1U) names.emplace_back(warpseal_mode_name(static_cast<warpseal_mode>(mode)));
+    return names;
+}
+
+nlohmann::ordered_json targets_as_json() {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const warpseal_target_info& target : all_targets())
+        all.push_back({{"target", target.name}, {"usable", target.usable != 0}, {"reason", target.reason}, {"side_channels", target.side_channels}});
+    return all;
+}
+
+std::string targets_as_text() {
+    std::string text = fmt::format("{:<10}  {:<6}  {}\n", "TARGET", "USABLE", "SIDE CHANNELS, OR WHY IT IS NOT USABLE");
+    for (const warpseal_target_info& target : all_targets())
+        text += fmt::format("{:<10}  {:<6}  {}\n", target.name, target.usable ? "yes" : "no", target.usable ? target.side_channels : target.reason);
+    return text;
+}
+
+ExitCode list(bool json) {
+    if (json) {
+        nlohmann::ordered_json ciphers = nlohmann::ordered_json::array();
+        for (const warpseal_cipher_info& cipher : all_ciphers())
+            ciphers.push_back({{"cipher", cipher.name},
+                               {"key_bytes", cipher.key_bytes},
+                               {"block_bytes", cipher.block_bytes},
+                               {"modes", mode_names(cipher)}});
+        const nlohmann::ordered_json all{{"ciphers", ciphers}, {"targets", targets_as_json()}, {"file_ciphers", file_suites()}};
+        print_output(all.dump(2) + "\n");
+        return ExitCode::ok;
+    }
+    std::string text = fmt::format("{:<14}  {:>8}  {:>10}  {}\n", "CIPHER", "KEY BITS", "BLOCK BITS", "MODES");
+    for (const warpseal_cipher_info& cipher : all_ciphers())
+        text += fmt::format("{:<14}  {:>8}  {:>10}  {}\n", cipher.name, cipher.key_bytes * 8, cipher.block_bytes * 8,
+                            fmt::join(mode_names(cipher), " "));
+    print_output(text + "\n" + targets_as_text() + fmt::format("\nFor files (-c): {}\n", fmt::join(file_suites(), ", ")));
+    return ExitCode::ok;
+}
+
+// Processors that this process may run on; a cgroup quota may allow less of their time.
+int allowed_processors() {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+ExitCode devices(bool json) {
+    nlohmann::ordered_json gpus = nlohmann::ordered_json::array();
+    std::string text = fmt::format("cpu         {} processors\n", allowed_processors());
+    warpseal_device_info gpu{};
+    for (size_t i = 0; warpseal_device_at(i, &gpu) == WARPSEAL_OK; ++i) {
+        gpus.push_back({{"device", fmt::format("cuda:{}", i)},
+                        {"name", gpu.name},
+                        {"compute_capability", fmt::format("{}.{}", gpu.compute_capability / 10, gpu.compute_capability % 10)},
+                        {"multiprocessors", gpu.multiprocessors},
+                        {"memory_bytes", gpu.memory_bytes},
+                        {"shared_bytes_per_block", gpu.shared_bytes_per_block},
+                        {"driver", gpu.driver}});
+        text += fmt::format("{:<10}  {}, {}, {} multiprocessors, compute capability {}.{}, driver {}\n", fmt::format("cuda:{}", i), gpu.name,
+                            human_bytes(gpu.memory_bytes), gpu.multiprocessors, gpu.compute_capability / 10, gpu.compute_capability % 10, gpu.driver);
+    }
+    if (json) {
+        const nlohmann::ordered_json all{{"cpu", {{"processors", allowed_processors()}}}, {"gpus", gpus}, {"targets", targets_as_json()}};
+        print_output(all.dump(2) + "\n");
+        return ExitCode::ok;
+    }
+    if (gpus.empty()) text += "cuda        no usable GPU\n";
+    print_output(text + "\n" + targets_as_text());
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_list(CLI::App& program, Session& session) {
+    auto json = std::make_shared<bool>(false);
+    CLI::App* command = program.add_subcommand("list", "List ciphers, modes, and the targets usable here");
+    command->add_flag("--json", *json, "one JSON object");
+    command->callback([json, &session] { session.command = [json] { return list(*json); }; });
+}
+
+void add_devices(CLI::App& program, Session& session) {
+    auto json = std::make_shared<bool>(false);
+    CLI::App* command = program.add_subcommand("devices", "Show the processors and GPUs that --device can name");
+    command->add_flag("--json", *json, "one JSON object");
+    command->callback([json, &session] { session.command = [json] { return devices(*json); }; });
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,204 @@
+// Where a command writes: an unnamed file (O_TMPFILE) that gets its name by linkat(2) when whole and synced, or a stream.
+#include "output.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace warpseal::cli {
+namespace {
+
+std::string random_name() {
+    uint8_t bytes[8];
+    if (warpseal_random(bytes, sizeof bytes) != WARPSEAL_OK)
+        throw Failure(ExitCode::error, "the operating system's random source failed: nothing was written");
+    std::string name = ".warpseal-";
+    for (const uint8_t byte : bytes) name += fmt::format("{:02x}", byte);
+    return name + ".tmp";
+}
+
+std::string process_path(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
+
+// The file behind a symbolic link is the output, as with a shell's redirection; a link to nothing is a name like any other.
+std::string behind_link(const std::string& path) {
+    char resolved[PATH_MAX];
+    return realpath(path.c_str(), resolved) ? resolved : path;
+}
+
+}  // namespace
+
+Descriptor open_input(const std::string& path) {
+    const std::string shown = path == "-" ? "standard input" : "'" + path + "'";
+    Descriptor file(path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    const int error = file ? 0 : errno;
+    if (error == ENOENT || error == ENOTDIR)
+        throw Failure(ExitCode::input_missing, fmt::format("there is no input {}: check the path.", shown));
+    if (error) throw Failure(ExitCode::input_output, fmt::format("cannot open {}: {}.", shown, strerror(error)));
+    struct stat about;
+    const int flags = fcntl(file.get(), F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || fstat(file.get(), &about) != 0)
+        throw Failure(ExitCode::input_output, fmt::format("cannot read {}: it is closed.", shown));
+    if (S_ISDIR(about.st_mode))
+        throw Failure(ExitCode::input_output,
+                      fmt::format("cannot read {}: it is a directory. Pack it first: tar -c DIRECTORY | warpseal encrypt", shown));
+    return file;
+}
+
+Output::Output(const std::string& path, bool force, mode_t mode, Session& session)
+    : shown_(path.empty() || path == "-" ? "standard output" : "'" + path + "'"), mode_(mode), force_(force) {
+    if (path.empty() || path == "-")
+        open_standard_output(path.empty());
+    else if (is_stream_path(path))
+        open_stream(path);
+    else
+        open_unnamed(behind_link(path), session);
+}
+
+Output::~Output() {
+    if (!temporary_.empty()) unlinkat(directory_descriptor_.get(), temporary_.c_str(), 0);
+}
+
+void Output::open_standard_output(bool refuse_terminal) {
+    stream_ = true;
+    file_ = Descriptor(STDOUT_FILENO);
+    const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+        throw Failure(ExitCode::input_output, "cannot write to standard output: it is closed. Name a file with -o.");
+    if (refuse_terminal && isatty(STDOUT_FILENO))
+        throw Failure(ExitCode::usage, "refused to write binary data to the terminal: name a file with -o, use a pipe, or say -o -.");
+}
+
+// Also refuses, before any work, what cannot be or must not be written.
+bool Output::is_stream_path(const std::string& path) const {
+    struct stat about;
+    if (lstat(path.c_str(), &about) != 0) {
+        if (errno != ENOENT) fail("cannot use", errno);
+        return false;
+    }
+    if (S_ISLNK(about.st_mode) && stat(path.c_str(), &about) != 0 && !force_) fail_exists();  // a link to nothing
+    if (S_ISDIR(about.st_mode))
+        throw Failure(ExitCode::input_output, fmt::format("cannot write to {}: it is a directory. Name a file in it.", shown_));
+    if (S_ISCHR(about.st_mode) || S_ISFIFO(about.st_mode) || (S_ISBLK(about.st_mode) && force_)) return true;
+    if (!force_) fail_exists();
+    return false;
+}
+
+void Output::open_unnamed(const std::string& path, Session& session) {
+    const size_t slash = path.rfind('/');
+    directory_ = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    name_ = path.substr(slash == std::string::npos ? 0 : slash + 1);
+    if (name_.empty()) throw Failure(ExitCode::input_output, fmt::format("cannot write to {}: it names a directory.", shown_));
+    directory_descriptor_ = Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory_descriptor_) fail("cannot open the directory of", errno);
+
+    file_ = Descriptor(openat(directory_descriptor_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
+    if (file_ && access(process_path(file_.get()).c_str(), F_OK) == 0) return;
+    const int error = file_ ? EOPNOTSUPP : errno;  // without /proc an unnamed file cannot get a name
+    // Kernels and file systems without O_TMPFILE say so in these ways (open(2)).
+    if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL && error != ENOSYS) fail("cannot create", error);
+    open_temporary(session);
+}
+
+void Output::open_stream(const std::string& path) {
+    stream_ = true;
+    file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (!file_) fail("cannot open", errno);
+}
+
+void Output::open_temporary(Session& session) {
+    const std::string name = random_name();
+    removal_ = std::make_unique<TemporaryName>(directory_ + "/" + name);
+    file_ = Descriptor(openat(directory_descriptor_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_));
+    if (!file_) fail("cannot create", errno);
+    temporary_ = name;
+    remark(session, fmt::format("this file system has no unnamed files: until it is whole, {} is kept as '{}'; "
+                                "if the program is killed (signal 9), remove that file yourself.",
+                                shown_, directory_ + "/" + name));
+}
+
+void Output::refuse_same_file(int input) const {
+    struct stat in, out;
+    if (!stream_ || fstat(input, &in) != 0 || fstat(file_.get(), &out) != 0) return;
+    if (S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        throw Failure(ExitCode::usage, "input and output are the same file: name another output with -o.");
+}
+
+void Output::commit() {
+    if (stream_) {
+        // A regular file behind standard output is as precious as one named with -o; pipes and devices have nothing to sync.
+        if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) fail("cannot sync", errno);
+        if (!file_.close()) fail("cannot finish", errno);
+        return;
+    }
+    // A failed fsync is never tried again: the kernel may have dropped the pages that it could not write.
+    if (fsync(file_.get()) != 0) fail("cannot sync", errno);
+    if (const int signal_number = interrupted_by()) throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
+    Uninterrupted shield;
+    if (temporary_.empty())
+        name_unnamed();
+    else
+        rename_temporary();
+    sync_directory();
+    if (!file_.close()) fail("cannot close", errno);
+}
+
+void Output::name_unnamed() {
+    const std::string unnamed = process_path(file_.get());
+    if (linkat(AT_FDCWD, unnamed.c_str(), directory_descriptor_.get(), name_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+    if (errno != EEXIST) fail("cannot give its name to", errno);
+    if (!force_) fail_exists();
+    replace_by_unnamed();
+}
+
+// linkat(2) cannot replace: the whole, synced file is named twice for the time of two system calls.
+void Output::replace_by_unnamed() {
+    const std::string name = random_name();
+    const TemporaryName removal(directory_ + "/" + name);
+    if (linkat(AT_FDCWD, process_path(file_.get()).c_str(), directory_descriptor_.get(), name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+        fail("cannot give its name to", errno);
+    temporary_ = name;
+    rename_temporary();
+}
+
+void Output::rename_temporary() {
+    const int directory = directory_descriptor_.get();
+    if (force_) {
+        if (renameat(directory, temporary_.c_str(), directory, name_.c_str()) != 0) fail("cannot replace", errno);
+    } else if (renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_NOREPLACE) != 0) {
+        if (errno == EEXIST) fail_exists();
+        // File systems without RENAME_NOREPLACE: a hard link does not replace either.
+        if (linkat(directory, temporary_.c_str(), directory, name_.c_str(), 0) != 0) {
+            if (errno == EEXIST) fail_exists();
+            fail("cannot name without the risk of replacing (--force accepts that)", errno);
+        }
+        unlinkat(directory, temporary_.c_str(), 0);
+    }
+    temporary_.clear();
+}
+
+void Output::sync_directory() {
+    if (fsync(directory_descriptor_.get()) == 0 || errno == EINVAL) return;  // EINVAL: a file system without directory sync
+    const int error = errno;
+    // What may not outlast a power cut is not announced as done. A file that was replaced is gone already, so the new one stays.
+    if (!force_) unlinkat(directory_descriptor_.get(), name_.c_str(), 0);
+    fail("cannot sync the directory of", error);
+}
+
+void Output::fail(const char* what, int error) const {
+    const char* next = error == ENOSPC || error == EDQUOT ? " Free some space or write to another disk." : "";
+    throw Failure(ExitCode::input_output, fmt::format("{} {}: {}.{}", what, shown_, strerror(error), next));
+}
+
+void Output::fail_exists() const {
+    throw Failure(ExitCode::output_exists,
+                  fmt::format("output {} exists and was left alone: name another one, or replace it with --force.", shown_));
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,64 @@
+// Where a command writes: a file that appears under its name only when it is whole and synced, or a stream.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "command.h"
+#include "descriptor.h"
+#include "interrupt.h"
+
+namespace warpseal::cli {
+
+// Opens an input: "-" is standard input. Throws Failure: input_missing, or input_output with the reason.
+Descriptor open_input(const std::string& path);
+
+class Output {
+public:
+    // `path` empty: standard output, refused if it is a terminal; "-": standard output in any case. A device or a named pipe is written
+    // directly. Any other path must not exist unless `force`. mode: permissions of a new file before the umask. Throws Failure.
+    Output(const std::string& path, bool force, mode_t mode, Session& session);
+    // Without commit nothing is left behind: no name, no temporary.
+    ~Output();
+    Output(const Output&) = delete;
+    Output& operator=(const Output&) = delete;
+
+    int descriptor() const { return file_.get(); }
+    // What was written has left: a failure cannot take it back.
+    bool is_stream() const { return stream_; }
+    const std::string& shown() const { return shown_; }
+
+    // Throws if input and output are one file and writing would change what is still to be read.
+    void refuse_same_file(int input) const;
+
+    // Syncs, then gives the file its name; a file that came into being meanwhile is not replaced unless `force`. Throws Failure.
+    void commit();
+
+private:
+    void open_standard_output(bool refuse_terminal);
+    bool is_stream_path(const std::string& path) const;
+    void open_stream(const std::string& path);
+    void open_unnamed(const std::string& path, Session& session);
+    void open_temporary(Session& session);
+    void name_unnamed();
+    void replace_by_unnamed();
+    void rename_temporary();
+    void sync_directory();
+    [[noreturn]] void fail(const char* what, int error) const;
+    [[noreturn]] void fail_exists() const;
+
+    std::string shown_;      // for messages
+    std::string directory_;  // of the file
+    std::string name_;       // in the directory
+    std::string temporary_;  // name of the fallback's temporary; empty: the file has no name yet
+    mode_t mode_;
+    bool force_;
+    bool stream_ = false;
+    Descriptor directory_descriptor_;
+    Descriptor file_;
+    std::unique_ptr<TemporaryName> removal_;
+};
+
+}  // namespace warpseal::cli

@@ -1,0 +1,56 @@
+// Key files and passphrases: where they come from, and memory that keeps them out of swap, core files and forks, and wipes itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "command.h"
+
+namespace warpseal::cli {
+
+// One page for one secret. Movable, never copied.
+class SecretBytes {
+public:
+    static constexpr size_t capacity = 4096;
+    SecretBytes();
+    SecretBytes(SecretBytes&& other) noexcept;
+    SecretBytes(const SecretBytes&) = delete;
+    SecretBytes& operator=(const SecretBytes&) = delete;
+    ~SecretBytes();
+    uint8_t* data() { return data_; }
+    const uint8_t* data() const { return data_; }
+    size_t size = 0;
+
+private:
+    uint8_t* data_ = nullptr;
+};
+
+// -k, -p, --passphrase-file and --passphrase-fd: never a secret by value in the arguments or the environment.
+struct SecretChoice {
+    std::vector<std::string> key_files;
+    std::vector<std::string> passphrase_files;
+    int passphrase_descriptor = -1;
+    bool ask = false;
+    bool any() const { return ask || passphrase_descriptor >= 0 || !key_files.empty() || !passphrase_files.empty(); }
+};
+void add_secret_options(CLI::App& command, SecretChoice& choice);
+
+// The secrets of a call, alive as long as this.
+class Secrets {
+public:
+    // Reads all that `choice` names; the terminal is asked last, twice if `confirm`. Throws Failure: input_missing, input_output, or
+    // usage for a key file of the wrong size or open to others.
+    Secrets(const SecretChoice& choice, warpseal_format format, bool confirm);
+    const std::vector<warpseal_secret>& list() const { return list_; }
+
+private:
+    void add(warpseal_secret_type type, SecretBytes bytes);
+    std::vector<SecretBytes> memory_;
+    std::vector<warpseal_secret> list_;
+};
+
+bool has_terminal();
+
+}  // namespace warpseal::cli
