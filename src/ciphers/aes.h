@@ -60,8 +60,9 @@ struct DecryptTables {
     }
 };
 
-// The S-box as a boolean circuit over planes: p[i] is bit i of a byte in every lane. Inversion in GF(((2^2)^2)^2) between two linear layers,
-// after J. Boyar and R. Peralta, "A depth-16 circuit for the AES S-box" (IACR ePrint 2011/332), which has the same inversion both ways.
+// The S-box as a boolean circuit over planes: p[i] is bit i of a byte in every lane. Inversion in GF(((2^2)^2)^2) between two linear
+// layers, after J. Boyar and R. Peralta, "A depth-16 circuit for the AES S-box" (IACR ePrint 2011/332), which has the same inversion both
+// ways.
 template <class Word>
 struct Inversion {
     Word t1, t2, t3, t4, t6, t8, t9, t10, t13, t14, t15, t16, t17, t19, t20, t22, t23, t24, t25, t26, t27, d;
@@ -75,9 +76,24 @@ struct Inversion {
         const Word m30 = m26 & m24, m31 = m20 & m23, m32 = m27 & m31, m33 = m27 ^ m25, m34 = m21 & m22, m35 = m24 & m34, m36 = m24 ^ m25;
         const Word m37 = m21 ^ m29, m38 = m32 ^ m33, m39 = m23 ^ m30, m40 = m35 ^ m36, m41 = m38 ^ m40, m42 = m37 ^ m39, m43 = m37 ^ m38;
         const Word m44 = m39 ^ m40, m45 = m42 ^ m41;
-        m46 = m44 & t6; m47 = m40 & t8; m48 = m39 & d; m49 = m43 & t16; m50 = m38 & t9; m51 = m37 & t17; m52 = m42 & t15; m53 = m45 & t27;
-        m54 = m41 & t10; m55 = m44 & t13; m56 = m40 & t23; m57 = m39 & t19; m58 = m43 & t3; m59 = m38 & t22; m60 = m37 & t20;
-        m61 = m42 & t1; m62 = m45 & t4; m63 = m41 & t2;
+        m46 = m44 & t6;
+        m47 = m40 & t8;
+        m48 = m39 & d;
+        m49 = m43 & t16;
+        m50 = m38 & t9;
+        m51 = m37 & t17;
+        m52 = m42 & t15;
+        m53 = m45 & t27;
+        m54 = m41 & t10;
+        m55 = m44 & t13;
+        m56 = m40 & t23;
+        m57 = m39 & t19;
+        m58 = m43 & t3;
+        m59 = m38 & t22;
+        m60 = m37 & t20;
+        m61 = m42 & t1;
+        m62 = m45 & t4;
+        m63 = m41 & t2;
     }
 };
 
@@ -86,17 +102,41 @@ WARPSEAL_INLINE constexpr void substitute_planes(Word* p) {
     const Word u0 = p[7], u1 = p[6], u2 = p[5], u3 = p[4], u4 = p[3], u5 = p[2], u6 = p[1], u7 = p[0];
     Inversion<Word> v{};
     const Word t5 = u4 ^ u6, t7 = u1 ^ u2, t11 = u1 ^ u5, t12 = u2 ^ u5, t18 = u3 ^ u7, t21 = u6 ^ u7;
-    v.t1 = u0 ^ u3; v.t2 = u0 ^ u5; v.t3 = u0 ^ u6; v.t4 = u3 ^ u5; v.t6 = v.t1 ^ t5; v.t8 = u7 ^ v.t6; v.t9 = u7 ^ t7; v.t10 = v.t6 ^ t7;
-    v.t13 = v.t3 ^ v.t4; v.t14 = v.t6 ^ t11; v.t15 = t5 ^ t11; v.t16 = t5 ^ t12; v.t17 = v.t9 ^ v.t16; v.t19 = t7 ^ t18;
-    v.t20 = v.t1 ^ v.t19; v.t22 = t7 ^ t21; v.t23 = v.t2 ^ v.t22; v.t24 = v.t2 ^ v.t10; v.t25 = v.t20 ^ v.t17; v.t26 = v.t3 ^ v.t16;
-    v.t27 = v.t1 ^ t12; v.d = u7;
+    v.t1 = u0 ^ u3;
+    v.t2 = u0 ^ u5;
+    v.t3 = u0 ^ u6;
+    v.t4 = u3 ^ u5;
+    v.t6 = v.t1 ^ t5;
+    v.t8 = u7 ^ v.t6;
+    v.t9 = u7 ^ t7;
+    v.t10 = v.t6 ^ t7;
+    v.t13 = v.t3 ^ v.t4;
+    v.t14 = v.t6 ^ t11;
+    v.t15 = t5 ^ t11;
+    v.t16 = t5 ^ t12;
+    v.t17 = v.t9 ^ v.t16;
+    v.t19 = t7 ^ t18;
+    v.t20 = v.t1 ^ v.t19;
+    v.t22 = t7 ^ t21;
+    v.t23 = v.t2 ^ v.t22;
+    v.t24 = v.t2 ^ v.t10;
+    v.t25 = v.t20 ^ v.t17;
+    v.t26 = v.t3 ^ v.t16;
+    v.t27 = v.t1 ^ t12;
+    v.d = u7;
     v.run();
     const Word l0 = v.m61 ^ v.m62, l1 = v.m50 ^ v.m56, l2 = v.m46 ^ v.m48, l3 = v.m47 ^ v.m55, l4 = v.m54 ^ v.m58, l5 = v.m49 ^ v.m61;
     const Word l6 = v.m62 ^ l5, l7 = v.m46 ^ l3, l8 = v.m51 ^ v.m59, l9 = v.m52 ^ v.m53, l10 = v.m53 ^ l4, l11 = v.m60 ^ l2;
     const Word l12 = v.m48 ^ v.m51, l13 = v.m50 ^ l0, l14 = v.m52 ^ v.m61, l15 = v.m55 ^ l1, l16 = v.m56 ^ l0, l17 = v.m57 ^ l1;
     const Word l18 = v.m58 ^ l8, l19 = v.m63 ^ l4, l20 = l0 ^ l1, l21 = l1 ^ l7, l22 = l3 ^ l12, l23 = l18 ^ l2, l24 = l15 ^ l9;
     const Word l25 = l6 ^ l10, l26 = l7 ^ l9, l27 = l8 ^ l10, l28 = l11 ^ l14, l29 = l11 ^ l17;
-    p[7] = l6 ^ l24; p[6] = ~(l16 ^ l26); p[5] = ~(l19 ^ l28); p[4] = l6 ^ l21; p[3] = l20 ^ l22; p[2] = l25 ^ l29; p[1] = ~(l13 ^ l27);
+    p[7] = l6 ^ l24;
+    p[6] = ~(l16 ^ l26);
+    p[5] = ~(l19 ^ l28);
+    p[4] = l6 ^ l21;
+    p[3] = l20 ^ l22;
+    p[2] = l25 ^ l29;
+    p[1] = ~(l13 ^ l27);
     p[0] = ~(l6 ^ l23);
 }
 
@@ -105,17 +145,41 @@ WARPSEAL_INLINE constexpr void substitute_inverse_planes(Word* p) {
     const Word u0 = p[7], u1 = p[6], u2 = p[5], u3 = p[4], u4 = p[3], u5 = p[2], u6 = p[1], u7 = p[0];
     Inversion<Word> v{};
     const Word r5 = u6 ^ u7, r13 = u1 ^ u6, r17 = ~(u2 ^ u5), r18 = ~(u5 ^ u6), r19 = ~(u2 ^ u4);
-    v.t23 = u0 ^ u3; v.t22 = ~(u1 ^ u3); v.t2 = ~(u0 ^ u1); v.t1 = u3 ^ u4; v.t24 = ~(u4 ^ u7); v.t8 = ~(u1 ^ v.t23); v.t19 = v.t22 ^ r5;
-    v.t9 = ~(u7 ^ v.t1); v.t10 = v.t2 ^ v.t24; v.t13 = v.t2 ^ r5; v.t3 = v.t1 ^ r5; v.t25 = ~(u2 ^ v.t1); v.t17 = ~(u2 ^ v.t19);
-    v.t20 = v.t24 ^ r13; v.t4 = u4 ^ v.t8; v.d = u0 ^ r17; v.t6 = v.t22 ^ r17; v.t16 = r13 ^ r19; v.t27 = v.t1 ^ r18;
-    v.t15 = v.t10 ^ v.t27; v.t14 = v.t10 ^ r18; v.t26 = v.t3 ^ v.t16;
+    v.t23 = u0 ^ u3;
+    v.t22 = ~(u1 ^ u3);
+    v.t2 = ~(u0 ^ u1);
+    v.t1 = u3 ^ u4;
+    v.t24 = ~(u4 ^ u7);
+    v.t8 = ~(u1 ^ v.t23);
+    v.t19 = v.t22 ^ r5;
+    v.t9 = ~(u7 ^ v.t1);
+    v.t10 = v.t2 ^ v.t24;
+    v.t13 = v.t2 ^ r5;
+    v.t3 = v.t1 ^ r5;
+    v.t25 = ~(u2 ^ v.t1);
+    v.t17 = ~(u2 ^ v.t19);
+    v.t20 = v.t24 ^ r13;
+    v.t4 = u4 ^ v.t8;
+    v.d = u0 ^ r17;
+    v.t6 = v.t22 ^ r17;
+    v.t16 = r13 ^ r19;
+    v.t27 = v.t1 ^ r18;
+    v.t15 = v.t10 ^ v.t27;
+    v.t14 = v.t10 ^ r18;
+    v.t26 = v.t3 ^ v.t16;
     v.run();
     const Word p0 = v.m52 ^ v.m61, p1 = v.m58 ^ v.m59, p2 = v.m54 ^ v.m62, p3 = v.m47 ^ v.m50, p4 = v.m48 ^ v.m56, p5 = v.m46 ^ v.m51;
     const Word p6 = v.m49 ^ v.m60, p7 = p0 ^ p1, p8 = v.m50 ^ v.m53, p9 = v.m55 ^ v.m63, p10 = v.m57 ^ p4, p11 = p0 ^ p3;
     const Word p12 = v.m46 ^ v.m48, p13 = v.m49 ^ v.m51, p14 = v.m49 ^ v.m62, p15 = v.m54 ^ v.m59, p16 = v.m57 ^ v.m61, p17 = v.m58 ^ p2;
     const Word p18 = v.m63 ^ p5, p19 = p2 ^ p3, p20 = p4 ^ p6, p22 = p2 ^ p7, p23 = p7 ^ p8, p24 = p5 ^ p7, p25 = p6 ^ p10;
     const Word p26 = p9 ^ p11, p27 = p10 ^ p18, p28 = p11 ^ p25, p29 = p15 ^ p20;
-    p[7] = p13 ^ p22; p[6] = p26 ^ p29; p[5] = p17 ^ p28; p[4] = p12 ^ p22; p[3] = p23 ^ p27; p[2] = p19 ^ p24; p[1] = p14 ^ p23;
+    p[7] = p13 ^ p22;
+    p[6] = p26 ^ p29;
+    p[5] = p17 ^ p28;
+    p[4] = p12 ^ p22;
+    p[3] = p23 ^ p27;
+    p[2] = p19 ^ p24;
+    p[1] = p14 ^ p23;
     p[0] = p9 ^ p16;
 }
 

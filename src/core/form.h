@@ -30,7 +30,8 @@ struct Planes {
     WARPSEAL_INLINE static void from_blocks(Word (&plane)[8 * block_bytes], const uint8_t* in) {
         for (int part = 0; part < 8 * block_bytes; part += unit_bits) {
             for (int r = 0; r < unit_bits; ++r)
-                for (int u = 0; u < units; ++u) memcpy(unit(plane[part + r], u), in + (u * unit_bits + r) * block_bytes + part / 8, sizeof(Unit));
+                for (int u = 0; u < units; ++u)
+                    memcpy(unit(plane[part + r], u), in + (u * unit_bits + r) * block_bytes + part / 8, sizeof(Unit));
             transpose(plane + part);
         }
     }
@@ -39,7 +40,8 @@ struct Planes {
         for (int part = 0; part < 8 * block_bytes; part += unit_bits) {
             transpose(plane + part);
             for (int r = 0; r < unit_bits; ++r)
-                for (int u = 0; u < units; ++u) memcpy(out + (u * unit_bits + r) * block_bytes + part / 8, unit(plane[part + r], u), sizeof(Unit));
+                for (int u = 0; u < units; ++u)
+                    memcpy(out + (u * unit_bits + r) * block_bytes + part / 8, unit(plane[part + r], u), sizeof(Unit));
         }
     }
 

@@ -149,8 +149,8 @@ WARPSEAL_INLINE constexpr E power(E h, uint64_t n) {
 // SP 800-38D 7.1 step 5: the last block holds both lengths in bits.
 WARPSEAL_INLINE constexpr Block<4> length_block(uint64_t aad_bytes, uint64_t text_bytes) {
     const uint64_t a = aad_bytes * 8, t = text_bytes * 8;
-    return {{swap_bytes(static_cast<uint32_t>(a >> 32)), swap_bytes(static_cast<uint32_t>(a)),
-             swap_bytes(static_cast<uint32_t>(t >> 32)), swap_bytes(static_cast<uint32_t>(t))}};
+    return {{swap_bytes(static_cast<uint32_t>(a >> 32)), swap_bytes(static_cast<uint32_t>(a)), swap_bytes(static_cast<uint32_t>(t >> 32)),
+             swap_bytes(static_cast<uint32_t>(t))}};
 }
 
 }  // namespace warpseal::macs::ghash

@@ -21,8 +21,7 @@ struct Hash {
     // The sum after `bytes` more bytes, the last block padded with zeros.
     static void absorb(const Key& key, Block<4>& sum, const uint8_t* in, size_t bytes) {
         Element e = macs::ghash::from_block<uint64_t>(sum);
-        for (; bytes >= 16; in += 16, bytes -= 16)
-            e = macs::ghash::absorb(e, key.h, macs::ghash::from_block<uint64_t>(load_block<4>(in)));
+        for (; bytes >= 16; in += 16, bytes -= 16) e = macs::ghash::absorb(e, key.h, macs::ghash::from_block<uint64_t>(load_block<4>(in)));
         if (bytes != 0) {
             Block<4> last{};
             memcpy(last.word, in, bytes);

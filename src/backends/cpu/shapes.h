@@ -130,7 +130,8 @@ struct Shapes {
 
     // Calls work(state, i) for each message, with the shared state or one expanded for it; counts what comes back false.
     template <class Work>
-    WARPSEAL_INLINE static uint64_t each_message(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
+    WARPSEAL_INLINE static uint64_t each_message(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count,
+                                                 Work work) {
         uint64_t failed = 0;
         SecretOf<State> own;
         for (uint64_t i = first; i < first + count; ++i) {

@@ -1,0 +1,58 @@
+// The VAES-512 target: four blocks to a vector, with AVX-512 F, BW, VL and DQ, VAES and VPCLMULQDQ.
+#pragma once
+
+// gcc 12's own header warns of the operands that it leaves undefined on purpose (GCC bug 105593).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+
+#include "backends/cpu/native/aes.h"
+#include "backends/cpu/native/ghash.h"
+#include "backends/cpu/planes.h"
+
+namespace warpseal::cpu {
+namespace {
+
+struct Width {
+    using V = __m512i;
+    static constexpr int lanes = 4;
+    static constexpr size_t bytes = 64;
+    static constexpr int vectors_at_once = 8;  // covers the latency of VAESENC
+    static constexpr size_t blocks_per_reduction = 32;
+
+    WARPSEAL_INLINE static V zero() { return _mm512_setzero_si512(); }
+    WARPSEAL_INLINE static V load(const uint8_t* p) { return _mm512_loadu_si512(p); }
+    WARPSEAL_INLINE static void store(uint8_t* p, V v) { _mm512_storeu_si512(p, v); }
+    WARPSEAL_INLINE static V load_part(const uint8_t* p, size_t count) { return _mm512_maskz_loadu_epi8(first(count), p); }
+    WARPSEAL_INLINE static void store_part(uint8_t* p, V v, size_t count) { _mm512_mask_storeu_epi8(p, first(count), v); }
+    WARPSEAL_INLINE static __mmask64 first(size_t count) { return _bzhi_u64(~uint64_t{0}, static_cast<unsigned>(count)); }
+    WARPSEAL_INLINE static V broadcast(__m128i x) { return _mm512_broadcast_i32x4(x); }
+    WARPSEAL_INLINE static V lowest_lane(__m128i x) { return _mm512_zextsi128_si512(x); }
+    WARPSEAL_INLINE static __m128i sum_of_lanes(V v) {
+        const __m256i half = _mm512_castsi512_si256(v) ^ _mm512_extracti64x4_epi64(v, 1);
+        return _mm256_castsi256_si128(half) ^ _mm256_extracti128_si256(half, 1);
+    }
+
+    WARPSEAL_INLINE static V encrypt(V v, V key) { return _mm512_aesenc_epi128(v, key); }
+    WARPSEAL_INLINE static V encrypt_last(V v, V key) { return _mm512_aesenclast_epi128(v, key); }
+    WARPSEAL_INLINE static V decrypt(V v, V key) { return _mm512_aesdec_epi128(v, key); }
+    WARPSEAL_INLINE static V decrypt_last(V v, V key) { return _mm512_aesdeclast_epi128(v, key); }
+
+    template <int halves>
+    WARPSEAL_INLINE static V multiply(V a, V b) {
+        return _mm512_clmulepi64_epi128(a, b, halves);
+    }
+    WARPSEAL_INLINE static V add3(V a, V b, V c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
+    WARPSEAL_INLINE static V add32(V a, V b) { return _mm512_add_epi32(a, b); }
+    WARPSEAL_INLINE static V halves_up(V v) { return _mm512_bslli_epi128(v, 8); }
+    WARPSEAL_INLINE static V halves_down(V v) { return _mm512_bsrli_epi128(v, 8); }
+    WARPSEAL_INLINE static V swap_halves(V v) { return _mm512_shuffle_epi32(v, static_cast<_MM_PERM_ENUM>(0x4e)); }
+    WARPSEAL_INLINE static V shuffle(V v, __m128i order) { return _mm512_shuffle_epi8(v, broadcast(order)); }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu
+
+#include "backends/cpu/native/target.h"
