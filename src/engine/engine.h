@@ -14,8 +14,11 @@ namespace warpseal {
 struct EngineOptions {
     std::string device = "auto";
     unsigned threads = 0;
-    std::function<void(const char* text)> notice;
-    const CudaDoor* cuda = cuda_door();  // tests give a scripted door
+    std::function<void(const char* text)> notice;  // from any thread; not for calls into the engine
+    // Tests give a scripted door, and scripted ciphers of a machine that this is not.
+    const CudaDoor* cuda = cuda_door();
+    const CpuCipher* (*cores)(Target target, const char* cipher) = cpu_cipher;
+    bool (*cores_have)(Target target) = cpu_has;
 };
 
 class Engine;
@@ -38,7 +41,7 @@ public:
     warpseal_status key(const char* cipher, Bytes key, std::unique_ptr<Key>& out);
 
     unsigned threads() const;    // workers that `parallel` uses, the caller's among them
-    int cuda_device() const;     // -1: none
+    int cuda_device() const;     // -1: none, or lost. Opens it: host-memory calls of "auto" do so only where it pays
     const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes);  // target name for host memory
 
     // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard limits, not the policy of the public face.
@@ -53,7 +56,8 @@ public:
     warpseal_status batch(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                           Where where = Where::everywhere, const char** target = nullptr);
 
-    // Device memory, asynchronous on the stream.
+    // Device memory, asynchronous on the stream. With device "auto" the first such call opens and tests the GPU, and waits for it: make
+    // one before capturing a graph. With "cuda" that happens when the engine and the key are created.
     warpseal_status sweep_device(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
                                  size_t bytes, void* stream);
     warpseal_status batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream);
@@ -61,10 +65,10 @@ public:
     // Calls work(i) for i in [0, count) on up to `threads()` threads, the caller's among them; returns when all are done.
     void parallel(size_t count, const std::function<void(size_t)>& work);
 
-    // Pinned where the engine has a GPU; page-aligned either way. Wiped when freed.
+    // Pinned where the engine's GPU is open (cuda_device() opens it); page-aligned either way. Wiped when freed.
     warpseal_status host_alloc(size_t bytes, void** out);
     void host_free(void* memory, size_t bytes);
-    const CudaDoor* cuda() const;
+    const CudaDoor* cuda() const;  // null: as cuda_device() -1
 
     struct Inside;
     Inside& inside() { return *inside_; }

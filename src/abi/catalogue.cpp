@@ -1,0 +1,98 @@
+// What there is: statuses, modes, ciphers, targets and devices by number and name.
+#include <cstdlib>
+#include <cstring>
+
+#include "abi/handles.h"
+#include "engine/targets.h"
+
+namespace warpseal::abi {
+namespace {
+
+const char* missing_instructions(Target target) {
+    switch (target) {
+        case Target::aesni: return "this machine has no AES-NI and PCLMULQDQ";
+        case Target::vaes256: return "this machine has no VAES and VPCLMULQDQ with AVX2";
+        case Target::vaes512: return "this machine has no VAES and VPCLMULQDQ with AVX-512";
+        default: return "this machine cannot run it";
+    }
+}
+
+// Why a target cannot be used; "" if it can.
+const char* reason(Target target, const TargetSet& allowed) {
+    if (!allowed[static_cast<size_t>(target)]) return "masked by WARPSEAL_TARGETS";
+    if (target != Target::cuda) return cpu_has(target) ? "" : missing_instructions(target);
+    const CudaDoor* door = cuda_door();
+    int count = 0;
+    if (door == nullptr) return "built without CUDA";
+    if (door->lost()) return "the GPU can no longer be used by this process";
+    return door->device_count(&count) == WARPSEAL_OK && count > 0 ? "" : "no CUDA driver or no GPU";
+}
+
+}  // namespace
+}  // namespace warpseal::abi
+
+using namespace warpseal;
+
+extern "C" {
+
+const char* warpseal_status_text(warpseal_status status) {
+    switch (status) {
+        case WARPSEAL_OK: return "Success.";
+        case WARPSEAL_INVALID_ARGUMENT: return "An argument is null, overlaps another, or has a length that is not allowed.";
+        case WARPSEAL_UNSUPPORTED: return "This library does not have that cipher, mode, file format or version.";
+        case WARPSEAL_LIMIT_EXCEEDED: return "That is past a limit of the standard or of the file format.";
+        case WARPSEAL_WRONG_KEY: return "None of the given keys or passphrases opens this file.";
+        case WARPSEAL_NOT_AUTHENTIC: return "The data was changed, or the key is another: nothing of it was released.";
+        case WARPSEAL_TRUNCATED: return "The file ends too early.";
+        case WARPSEAL_IO: return "Reading or writing failed.";
+        case WARPSEAL_NO_DEVICE: return "The named device or target cannot be used on this machine.";
+        case WARPSEAL_SELF_TEST_FAILED: return "A self-test failed: that path is closed for this process.";
+        case WARPSEAL_OUT_OF_MEMORY: return "There is not enough memory.";
+        case WARPSEAL_NO_RANDOM: return "The random source of the operating system failed.";
+        case WARPSEAL_CANCELLED: return "The caller asked to stop.";
+    }
+    return "A status that this library does not know.";
+}
+
+const char* warpseal_version(void) { return WARPSEAL_VERSION; }
+
+const char* warpseal_mode_name(warpseal_mode mode) {
+    switch (mode) {
+        case WARPSEAL_ECB: return "ecb";
+        case WARPSEAL_CTR: return "ctr";
+        case WARPSEAL_GCM: return "gcm";
+        case WARPSEAL_MODE_COUNT: break;
+    }
+    return nullptr;
+}
+
+warpseal_status warpseal_cipher_at(size_t index, warpseal_cipher_info* info) {
+    const CpuCipher* cipher = cpu_cipher_at(index);
+    if (info == nullptr || cipher == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    *info = {cipher->name, cipher->key_bytes, cipher->block_bytes, cipher->modes};
+    return WARPSEAL_OK;
+}
+
+warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {
+    if (info == nullptr || index >= target_count) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&] {
+        TargetSet allowed;
+        const warpseal_status status = unmasked_targets(std::getenv("WARPSEAL_TARGETS"), allowed);
+        if (status != WARPSEAL_OK) return status;
+        const Target target = static_cast<Target>(index);
+        const char* why = abi::reason(target, allowed);
+        *info = {target_name(target), *why == 0 ? 1 : 0, why, target_side_channels(target)};
+        return WARPSEAL_OK;
+    });
+}
+
+warpseal_status warpseal_device_at(size_t index, warpseal_device_info* info) {
+    if (info == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    const CudaDoor* door = cuda_door();
+    int count = 0;
+    if (door == nullptr || door->lost() || door->device_count(&count) != WARPSEAL_OK || count <= 0) return WARPSEAL_NO_DEVICE;
+    if (index >= static_cast<size_t>(count)) return WARPSEAL_INVALID_ARGUMENT;
+    return door->describe(static_cast<int>(index), info);
+}
+
+}  // extern "C"

@@ -1,0 +1,53 @@
+// Engines and keys of the C interface.
+#include "abi/handles.h"
+
+using namespace warpseal;
+
+extern "C" {
+
+warpseal_status warpseal_engine_create(const warpseal_engine_options* options, warpseal_engine** engine) {
+    if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    *engine = nullptr;
+    if (options != nullptr && !abi::sized(options)) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&] {
+        EngineOptions wanted;
+        if (options != nullptr) {
+            wanted.threads = options->threads;
+            if (options->device != nullptr) wanted.device = options->device;
+            if (options->notice != nullptr)
+                wanted.notice = [notice = options->notice, user = options->notice_user](const char* text) { notice(user, text); };
+        }
+        auto made = std::make_unique<warpseal_engine>();
+        const warpseal_status status = Engine::create(wanted, made->engine);
+        if (status == WARPSEAL_OK) *engine = made.release();
+        return status;
+    });
+}
+
+void warpseal_engine_destroy(warpseal_engine* engine) { delete engine; }
+
+const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, uint64_t bytes) {
+    const char* name = "";
+    if (engine == nullptr || cipher == nullptr) return name;
+    (void)abi::guarded([&] {
+        name = engine->engine->pick(cipher, mode, bytes);
+        return WARPSEAL_OK;
+    });
+    return name;
+}
+
+warpseal_status warpseal_key_create(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes, warpseal_key** out) {
+    if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    *out = nullptr;
+    if (engine == nullptr || cipher == nullptr || key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&] {
+        std::unique_ptr<Key> made;
+        const warpseal_status status = engine->engine->key(cipher, abi::span(key, key_bytes), made);
+        if (status == WARPSEAL_OK) *out = new warpseal_key{*engine->engine, std::move(made)};
+        return status;
+    });
+}
+
+void warpseal_key_destroy(warpseal_key* key) { delete key; }
+
+}  // extern "C"

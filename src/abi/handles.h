@@ -1,0 +1,39 @@
+// What the opaque handles of the C interface hold, and the wall that no exception passes.
+#pragma once
+
+#include <memory>
+#include <new>
+
+#include "engine/key.h"
+
+struct warpseal_engine {
+    std::unique_ptr<warpseal::Engine> engine;
+};
+
+struct warpseal_key {
+    warpseal::Engine& engine;
+    std::unique_ptr<warpseal::Key> key;
+};
+
+namespace warpseal::abi {
+
+template <class Work>
+warpseal_status guarded(Work work) noexcept {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return WARPSEAL_OUT_OF_MEMORY;
+    } catch (...) {  // nothing here throws anything else on purpose: what could was a length or an argument out of range
+        return WARPSEAL_INVALID_ARGUMENT;
+    }
+}
+
+// A size that a newer or older caller could have: at least what the first version had.
+template <class Struct>
+bool sized(const Struct* given) {
+    return given != nullptr && given->struct_bytes >= sizeof(Struct);
+}
+
+inline Bytes span(const void* data, size_t bytes) { return {static_cast<const uint8_t*>(data), bytes}; }
+
+}  // namespace warpseal::abi

@@ -1,0 +1,273 @@
+// The life of an engine: options, targets, keys, memory, and the route of each call.
+#include "engine/engine.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/secret.h"
+#include "engine/cores.h"
+#include "engine/inside.h"
+#include "engine/self_test.h"
+
+namespace warpseal {
+namespace {
+
+constexpr size_t cuda_index = static_cast<size_t>(Target::cuda);
+
+// Pinned memory to pinned memory through one GPU of today, each way at once: PCIe 4 and 5 with 16 lanes move 20 to 41.
+constexpr double usual_link_gigabytes = 25;
+
+constexpr size_t huge_page = size_t{2} << 20;
+
+bool any_core(const TargetSet& targets) {
+    for (size_t i = 0; i < cpu_target_count; ++i)
+        if (targets[i]) return true;
+    return false;
+}
+
+TargetSet cores_of(const DeviceChoice& choice, const TargetSet& usable) {
+    TargetSet cores = {};
+    const bool helpers = !any_core(choice.targets);  // a GPU alone was named: any core may begin, finish and take over
+    for (size_t i = 0; i < cpu_target_count; ++i) cores[i] = usable[i] && (choice.targets[i] || helpers);
+    // Even where the mask leaves none: a GPU that is lost must not take data with it.
+    if (!any_core(cores)) cores[static_cast<size_t>(Target::portable)] = true;
+    return cores;
+}
+
+bool any_core_chosen(const DeviceChoice& choice, const TargetSet& usable) {
+    for (size_t i = 0; i < cpu_target_count; ++i)
+        if (usable[i] && choice.targets[i]) return true;
+    return false;
+}
+
+}  // namespace
+
+Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice, const TargetSet& usable)
+    : notice(options.notice),
+      cpu_cipher(options.cores),
+      cpu_has(options.cores_have),
+      cores(cores_of(choice, usable)),
+      cuda_allowed(choice.targets[cuda_index] && usable[cuda_index]),
+      cuda_only(cuda_allowed && !any_core_chosen(choice, usable)),
+      cuda_exists(cuda_allowed),
+      gpu(cuda_exists ? options.cuda : nullptr, choice.cuda_device, options.notice),
+      pool(options.threads == 0 ? usable_cores() : options.threads) {}
+
+Key::Descriptors Engine::Inside::descriptors(const char* cipher) const {
+    Key::Descriptors found;
+    for (size_t i = 0; i < cpu_target_count; ++i)
+        if (cores[i]) found.cores[i] = cpu_cipher(static_cast<Target>(i), cipher);
+    if (cuda_exists && gpu.possible()) found.cuda = gpu.door().cipher(cipher);
+    return found;
+}
+
+void Engine::Inside::say_closed(Target target, const char* cipher, warpseal_mode mode, Direction direction) const {
+    if (!notice) return;
+    const std::string text = std::string(target_name(target)) + " failed its self-test in " + cipher + "-" + warpseal_mode_name(mode) +
+                             (direction == Direction::encrypt ? " encryption" : " decryption") + " and is closed for it in this process";
+    notice(text.c_str());
+}
+
+// Portable code unless it fails the published block itself: then whatever passes it.
+const CpuCipher* Engine::Inside::block_reference(const char* cipher) const {
+    for (size_t i = 0; i < cpu_target_count; ++i) {
+        const Target target = static_cast<Target>(i);
+        const CpuCipher* candidate = cpu_has(target) ? cpu_cipher(target, cipher) : nullptr;
+        if (candidate != nullptr && gives_known_block(*candidate)) return candidate;
+    }
+    return nullptr;
+}
+
+warpseal_status Engine::Inside::prove_cores(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Target& target) {
+    for (const Target candidate : cpu_targets_best_first) {
+        const CpuCipher* cipher = descriptors.cores[static_cast<size_t>(candidate)];
+        if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) continue;
+        bool failed_now = false;
+        const auto test = [&] {
+            const CpuCipher* reference = block_reference(cipher->name);
+            return reference == nullptr ? WARPSEAL_SELF_TEST_FAILED : test_cores(*cipher, *reference, mode, direction);
+        };
+        const warpseal_status status = verdict({cipher, nullptr, Path::cores, mode, direction}, test, &failed_now);
+        if (failed_now) say_closed(candidate, cipher->name, mode, direction);
+        if (status == WARPSEAL_OK) {
+            target = candidate;
+            return WARPSEAL_OK;
+        }
+        if (status != WARPSEAL_SELF_TEST_FAILED) return status;
+    }
+    return WARPSEAL_SELF_TEST_FAILED;
+}
+
+warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path) {
+    const CudaCipher* cipher = descriptors.cuda;
+    if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) return WARPSEAL_NO_DEVICE;
+    const warpseal_status opened = gpu.open();
+    if (opened != WARPSEAL_OK) return opened;
+    bool failed_now = false;
+    const auto test = [&] {
+        const CpuCipher* reference = block_reference(cipher->name);
+        if (reference == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+        return path == Path::gpu_device_memory ? test_device_memory(gpu.door(), gpu.device(), *cipher, *reference, mode, direction)
+                                               : test_through_gpu(gpu.door(), gpu.device(), *cipher, *reference, mode, direction);
+    };
+    const warpseal_status status = verdict({cipher, &gpu.door(), path, mode, direction}, test, &failed_now);
+    if (failed_now) say_closed(Target::cuda, cipher->name, mode, direction);
+    if (status != WARPSEAL_OK && status != WARPSEAL_SELF_TEST_FAILED) gpu.failed(status);
+    return status;
+}
+
+Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, warpseal_mode mode, Direction direction,
+                               uint64_t bytes) const {
+    MachineFacts machine;
+    machine.threads = pool.threads();
+    const CudaCipher* cuda = descriptors.cuda;
+    if (cuda_allowed && cuda != nullptr && (cuda->modes >> mode & 1) != 0 && gpu.possible()) {
+        machine.usable[cuda_index] = true;
+        machine.cuda_open = gpu.is_open();
+        machine.link_gigabytes = usual_link_gigabytes;
+    }
+    machine.usable[static_cast<size_t>(core)] = !(cuda_only && machine.usable[cuda_index]);
+    const uint32_t block_bytes = descriptors.cores[static_cast<size_t>(core)]->block_bytes;
+    return plan({bytes, Place::host, block_bytes, mode, direction}, machine);
+}
+
+warpseal_status Engine::Inside::route(const Key& key, warpseal_mode mode, Direction direction, uint64_t bytes, Route& out) {
+    const Key::Descriptors& descriptors = key.descriptors();
+    std::atomic<int8_t>& chosen = key.chosen(mode, direction);
+    Target core = static_cast<Target>(chosen.load(std::memory_order_acquire));
+    if (static_cast<int8_t>(core) < 0) {
+        const warpseal_status status = prove_cores(descriptors, mode, direction, core);
+        if (status != WARPSEAL_OK) return status;
+        chosen.store(static_cast<int8_t>(core), std::memory_order_release);
+    }
+    out.cores = descriptors.cores[static_cast<size_t>(core)];
+    out.state = key.state(core);
+    if (out.state == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    out.target = target_name(core);
+
+    MachineFacts machine;
+    machine.threads = pool.threads();
+    machine.usable[static_cast<size_t>(core)] = true;
+    out.plan = plan({bytes, Place::host, out.cores->block_bytes, mode, direction}, machine);
+    if (cuda_only && gpu.possible() && (descriptors.cuda == nullptr || (descriptors.cuda->modes >> mode & 1) == 0)) return WARPSEAL_UNSUPPORTED;
+    if (!cuda_allowed || plan_call(descriptors, core, mode, direction, bytes).target != Target::cuda) return WARPSEAL_OK;
+
+    std::atomic<uint8_t>& proved = key.cuda_proved(mode, direction, false);
+    warpseal_status status = proved.load(std::memory_order_acquire) != 0 ? gpu.open()
+                                                                         : prove_cuda(descriptors, mode, direction, Path::gpu_host_memory);
+    if (status == WARPSEAL_SELF_TEST_FAILED && cuda_only) return status;
+    if (status != WARPSEAL_OK) return WARPSEAL_OK;  // the cores do it
+    proved.store(1, std::memory_order_release);
+    out.cuda = descriptors.cuda;
+    out.cuda_state = key.cuda_state();
+    if (out.cuda_state == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    out.gpu = true;
+    out.target = target_name(Target::cuda);
+    return WARPSEAL_OK;
+}
+
+Engine::Engine() = default;
+Engine::~Engine() = default;
+
+warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Engine>& out) {
+    TargetSet usable;
+    DeviceChoice choice;
+    warpseal_status status = unmasked_targets(std::getenv("WARPSEAL_TARGETS"), usable);
+    if (status == WARPSEAL_OK) status = choose_device(options.device, choice);
+    if (status != WARPSEAL_OK) return status;
+    for (size_t i = 0; i < cpu_target_count; ++i) usable[i] = usable[i] && options.cores_have(static_cast<Target>(i));
+    usable[cuda_index] = usable[cuda_index] && options.cuda != nullptr;
+
+    const bool some_core = any_core_chosen(choice, usable);
+    if (!some_core && !(choice.targets[cuda_index] && usable[cuda_index])) return WARPSEAL_NO_DEVICE;
+    std::unique_ptr<Engine> engine(new Engine);
+    engine->inside_ = std::make_unique<Inside>(options, choice, usable);
+    if (!some_core && engine->inside_->gpu.open() != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
+    out = std::move(engine);
+    return WARPSEAL_OK;
+}
+
+warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>& out) {
+    Inside& inside = *inside_;
+    const Key::Descriptors descriptors = inside.descriptors(cipher);
+    const CpuCipher* facts = nullptr;
+    for (const Target target : cpu_targets_best_first)
+        if (facts == nullptr) facts = descriptors.cores[static_cast<size_t>(target)];
+    if (facts == nullptr) return WARPSEAL_UNSUPPORTED;
+    if (key.size != facts->key_bytes) return WARPSEAL_INVALID_ARGUMENT;
+    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data);
+    if (!made) return WARPSEAL_OUT_OF_MEMORY;
+    // So that device-memory calls need not wait for it, which a capture would forbid. A failure shows where the path is used.
+    if (inside.cuda_exists && descriptors.cuda != nullptr && inside.gpu.is_open())
+        for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
+            for (int direction = 0; direction < direction_count; ++direction)
+                (void)inside.prove_cuda(descriptors, static_cast<warpseal_mode>(mode), static_cast<Direction>(direction),
+                                        Path::gpu_device_memory);
+    out = std::move(made);
+    return WARPSEAL_OK;
+}
+
+unsigned Engine::threads() const { return inside_->pool.threads(); }
+
+int Engine::cuda_device() const { return inside_->cuda_exists && inside_->gpu.open() == WARPSEAL_OK ? inside_->gpu.device() : -1; }
+
+const CudaDoor* Engine::cuda() const { return cuda_device() < 0 ? nullptr : &inside_->gpu.door(); }
+
+const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes) {
+    Inside& inside = *inside_;
+    const Key::Descriptors descriptors = inside.descriptors(cipher);
+    Target core = Target::portable;
+    if (mode < 0 || mode >= WARPSEAL_MODE_COUNT) return "";
+    if (inside.prove_cores(descriptors, mode, Direction::encrypt, core) != WARPSEAL_OK) return "";
+    if (inside.plan_call(descriptors, core, mode, Direction::encrypt, bytes).target == Target::cuda &&
+        inside.prove_cuda(descriptors, mode, Direction::encrypt, Path::gpu_host_memory) == WARPSEAL_OK)
+        return target_name(Target::cuda);
+    return target_name(core);
+}
+
+void Engine::parallel(size_t count, const std::function<void(size_t)>& work) { inside_->pool.run(count, threads(), work); }
+
+warpseal_status Engine::host_alloc(size_t bytes, void** out) {
+    Inside& inside = *inside_;
+    *out = nullptr;
+    if (bytes == 0 || bytes > SIZE_MAX / 2) return WARPSEAL_INVALID_ARGUMENT;
+    void* memory = nullptr;
+    bool pinned = false;
+    if (inside.cuda_exists && inside.gpu.is_open()) {
+        pinned = inside.gpu.door().host_alloc(inside.gpu.device(), bytes, &memory) == WARPSEAL_OK;
+        if (!pinned) memory = nullptr;  // a limit on pinned memory is no reason to fail: staging copies work from any memory
+    }
+    if (memory == nullptr) {
+        const size_t alignment = bytes >= huge_page ? huge_page : 4096;
+        const size_t whole = (bytes + alignment - 1) / alignment * alignment;
+        memory = std::aligned_alloc(alignment, whole);
+        if (memory == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+        if (alignment == huge_page) (void)madvise(memory, whole, MADV_HUGEPAGE);
+    }
+    const std::lock_guard lock(inside.allocations_mutex);
+    inside.allocations[memory] = {bytes, pinned};
+    *out = memory;
+    return WARPSEAL_OK;
+}
+
+void Engine::host_free(void* memory, size_t) {
+    Inside& inside = *inside_;
+    Inside::Allocation allocation;
+    {
+        const std::lock_guard lock(inside.allocations_mutex);
+        const auto found = inside.allocations.find(memory);
+        if (found == inside.allocations.end()) return;
+        allocation = found->second;
+        inside.allocations.erase(found);
+    }
+    wipe(memory, allocation.bytes);
+    if (!allocation.pinned)
+        std::free(memory);
+    else if (inside.gpu.is_open())  // else it goes with the process: no call may be made for it
+        inside.gpu.door().host_free(inside.gpu.device(), memory, allocation.bytes);
+}
+
+}  // namespace warpseal

@@ -1,0 +1,70 @@
+// What the engine's parts share: its targets, its GPU, its threads, and the choice of a path whose self-test holds.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "engine/gpu.h"
+#include "engine/key.h"
+#include "engine/plan.h"
+#include "engine/pool.h"
+#include "engine/targets.h"
+#include "engine/verdict.h"
+
+namespace warpseal {
+
+// Where a call goes. The cores are always there: they begin and finish GCM messages and take over from a GPU.
+struct Route {
+    const CpuCipher* cores = nullptr;
+    const void* state = nullptr;
+    bool gpu = false;  // first; cuda and cuda_state are then set
+    const CudaCipher* cuda = nullptr;
+    const void* cuda_state = nullptr;
+    Plan plan;  // of the work on the cores
+    const char* target = "";
+};
+
+struct Engine::Inside {
+    Inside(const EngineOptions& options, const DeviceChoice& choice, const TargetSet& usable);
+
+    Key::Descriptors descriptors(const char* cipher) const;
+
+    // The best CPU target of the engine whose self-test holds for that use; runs tests not yet run. WARPSEAL_SELF_TEST_FAILED: none.
+    warpseal_status prove_cores(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Target& target);
+    // Opens the GPU and tests it. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call; WARPSEAL_SELF_TEST_FAILED: never.
+    warpseal_status prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path);
+
+    // Whether host data would go to the GPU, the self-tests aside. The core target is one that holds.
+    Plan plan_call(const Key::Descriptors& descriptors, Target cores, warpseal_mode mode, Direction direction, uint64_t bytes) const;
+
+    warpseal_status route(const Key& key, warpseal_mode mode, Direction direction, uint64_t bytes, Route& out);
+
+    const std::function<void(const char*)> notice;
+    const CpuCipher* (*const cpu_cipher)(Target, const char*);
+    bool (*const cpu_has)(Target);
+    TargetSet cores = {};     // CPU targets that work may run on
+    const bool cuda_allowed;  // host data may go to the GPU
+    const bool cuda_only;     // and always does
+    const bool cuda_exists;   // device memory calls may use it
+    Gpu gpu;
+    Pool pool;
+
+    std::mutex allocations_mutex;
+    struct Allocation {
+        size_t bytes;
+        bool pinned;
+    };
+    std::map<void*, Allocation> allocations;
+
+private:
+    const CpuCipher* block_reference(const char* cipher) const;
+    void say_closed(Target target, const char* cipher, warpseal_mode mode, Direction direction) const;
+};
+
+// Two spans that are neither the same nor apart.
+inline bool overlap(const void* a, const void* b, uint64_t bytes) {
+    const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+    return x != y && (x < y ? y - x : x - y) < bytes;
+}
+
+}  // namespace warpseal

@@ -1,0 +1,10 @@
+// The door of a build without CUDA: none.
+#include "backends/ops.h"
+
+#if !defined(WARPSEAL_WITH_CUDA)
+namespace warpseal {
+
+const CudaDoor* cuda_door() { return nullptr; }
+
+}  // namespace warpseal
+#endif

@@ -1,0 +1,46 @@
+// Worker threads that share one numbered piece of work at a time with the thread that asks for it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace warpseal {
+
+// Any number of threads may call `run` at once. Workers start with the first call that wants them and block all signals.
+class Pool {
+public:
+    explicit Pool(unsigned threads);  // the caller's thread is one of them
+    ~Pool();
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    unsigned threads() const { return threads_; }
+
+    // work(i) for i in [0, count) on up to `threads` threads, the caller's among them; returns when all are done. On the caller's thread
+    // alone when called from inside such work, in a fork of the process that made the pool, or where no thread can be created.
+    // What work throws is thrown here, after the pieces already begun; pieces not yet begun are then left out.
+    void run(size_t count, unsigned threads, const std::function<void(size_t)>& work);
+
+private:
+    struct Job;
+    void serve();
+    void start(unsigned wanted);
+    Job* claimable();
+
+    const unsigned threads_;
+    const unsigned long birth_;  // forks of this process so far
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::vector<Job*> jobs_;  // with pieces left; they live on their callers' stacks
+    std::atomic<unsigned> posted_{0};
+    bool ending_ = false;
+    unsigned workers_ = 0;
+    std::unique_ptr<std::vector<std::thread>> running_;
+};
+
+}  // namespace warpseal

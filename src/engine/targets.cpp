@@ -1,0 +1,70 @@
+// Names and meanings of targets, in the order of enum Target.
+#include "engine/targets.h"
+
+#include <charconv>
+
+namespace warpseal {
+namespace {
+
+struct Text {
+    const char* name;
+    const char* side_channels;
+};
+
+constexpr Text texts[target_count] = {
+    {"portable", "constant time"},
+    {"aesni", "constant time"},
+    {"vaes256", "constant time"},
+    {"vaes512", "constant time"},
+    {"cuda", "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data"},
+};
+
+}  // namespace
+
+const char* target_name(Target target) { return texts[static_cast<int>(target)].name; }
+
+const char* target_side_channels(Target target) { return texts[static_cast<int>(target)].side_channels; }
+
+bool target_by_name(const std::string& name, Target& target) {
+    for (int i = 0; i < target_count; ++i) {
+        if (name != texts[i].name) continue;
+        target = static_cast<Target>(i);
+        return true;
+    }
+    return false;
+}
+
+warpseal_status unmasked_targets(const char* text, TargetSet& allowed) {
+    const std::string list = text == nullptr ? "" : text;
+    allowed.fill(list.empty());
+    for (size_t begin = 0; !list.empty() && begin <= list.size();) {
+        const size_t end = std::min(list.find(',', begin), list.size());
+        Target target;
+        if (!target_by_name(list.substr(begin, end - begin), target)) return WARPSEAL_INVALID_ARGUMENT;
+        allowed[static_cast<size_t>(target)] = true;
+        begin = end + 1;
+    }
+    return WARPSEAL_OK;
+}
+
+warpseal_status choose_device(const std::string& option, DeviceChoice& choice) {
+    choice = {};
+    choice.named = option != "auto";
+    Target target;
+    if (option == "auto" || option == "cpu") {
+        choice.targets.fill(true);
+        choice.targets[static_cast<size_t>(Target::cuda)] = option == "auto";
+    } else if (target_by_name(option, target)) {
+        choice.targets[static_cast<size_t>(target)] = true;
+    } else if (option.compare(0, 5, "cuda:") == 0) {
+        const char* end = option.data() + option.size();
+        const auto [rest, error] = std::from_chars(option.data() + 5, end, choice.cuda_device);
+        if (error != std::errc() || rest != end || choice.cuda_device < 0) return WARPSEAL_INVALID_ARGUMENT;
+        choice.targets[static_cast<size_t>(Target::cuda)] = true;
+    } else {
+        return WARPSEAL_INVALID_ARGUMENT;
+    }
+    return WARPSEAL_OK;
+}
+
+}  // namespace warpseal
