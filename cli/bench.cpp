@@ -1,0 +1,187 @@
+// `warpseal bench`: our cores, our GPU and OpenSSL, measured in the same run and compared with each other's output.
+#include "bench.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace warpseal::cli {
+namespace {
+
+constexpr uint64_t mebibyte = uint64_t{1} << 20;
+
+// The devices to measure, by the names that an engine takes; empty: not measured.
+struct Devices {
+    std::string cores, gpu;
+};
+
+std::vector<BenchCase> all_cases() {
+    std::vector<BenchCase> cases;
+    warpseal_cipher_info cipher{};
+    for (size_t i = 0; warpseal_cipher_at(i, &cipher) == WARPSEAL_OK; ++i)
+        for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
+            for (const bool encrypt : {true, false})
+                if (cipher.modes >> mode & 1) cases.push_back({cipher, static_cast<warpseal_mode>(mode), encrypt});
+    return cases;
+}
+
+// The suites of the file format.
+bool seals_files(const BenchCase& what) { return what.name() == "aes-128-gcm" || what.name() == "aes-256-gcm"; }
+
+std::vector<BenchCase> chosen_cases(const BenchOptions& options) {
+    std::vector<BenchCase> all = all_cases(), chosen;
+    for (const std::string& name : options.what) {
+        const size_t before = chosen.size();
+        std::copy_if(all.begin(), all.end(), std::back_inserter(chosen),
+                     [&](const BenchCase& what) { return name == what.name() || name == what.cipher.name; });
+        if (chosen.size() == before)
+            throw Failure(ExitCode::unsupported, fmt::format("there is no '{}': `warpseal list` shows the ciphers and modes.", name));
+    }
+    if (options.what.empty()) chosen = all;
+    if (options.place == "file") {
+        chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [](const BenchCase& what) { return !seals_files(what); }), chosen.end());
+        if (chosen.empty()) throw Failure(ExitCode::unsupported, "files are sealed with aes-128-gcm or aes-256-gcm.");
+    }
+    return chosen;
+}
+
+Devices chosen_devices(const BenchOptions& options) {
+    Devices devices;
+    warpseal_device_info gpu{};
+    if (options.device.rfind("cuda", 0) == 0)
+        devices.gpu = options.device;
+    else if (options.device != "auto")
+        devices.cores = options.device;
+    else if (options.place == "device" || warpseal_device_at(0, &gpu) == WARPSEAL_OK)
+        devices.gpu = "cuda";
+    if (options.device == "auto" && options.place != "device") devices.cores = "cpu";
+    if (options.place == "device" && devices.gpu.empty()) throw Failure(ExitCode::usage, "--place device is for a GPU: use --device cuda.");
+    return devices;
+}
+
+class Bench {
+public:
+    Bench(const BenchOptions& options, Session& session)
+        : options_(options), session_(session), devices_(chosen_devices(options)), cases_(chosen_cases(options)),
+          table_{!devices_.cores.empty(), !devices_.gpu.empty(), options.against_openssl && options.place != "file"} {}
+
+    ExitCode run() {
+        for (const std::string& device : {devices_.cores, devices_.gpu})  // a device that is not there is told before anything is measured
+            if (!device.empty()) create_engine({device, 1}, session_);
+        report_["head"] = json_head(devices_.gpu);
+        report_["rows"] = nlohmann::ordered_json::array();
+        print(table_.title(options_, report_["head"]));
+        for (const BenchCase& what : cases_) {
+            const size_t sizes = std::max<size_t>(1, options_.sizes.size());
+            for (size_t i = 0; i < sizes; ++i) measure(what, i);
+        }
+        if (!options_.json.empty()) write_json();
+        return wrong_ ? ExitCode::error : ExitCode::ok;
+    }
+
+private:
+    void print(const std::string& text) const { options_.json == "-" ? print_error(text) : print_output(text); }
+
+    uint64_t size(size_t index, uint64_t by_default) const { return options_.sizes.empty() ? by_default : options_.sizes[index]; }
+
+    void measure(const BenchCase& what, size_t size_index) {
+        constexpr uint64_t whole = UINT64_MAX;
+        std::vector<uint64_t> message_sizes{options_.message_bytes ? options_.message_bytes : whole};
+        // On large buffers AEAD has two figures: the buffer as one message, and cut up into the chunks that files are made of.
+        if (!options_.message_bytes && what.aead() && options_.place != "file") message_sizes.push_back(bench_chunk_bytes);
+        for (const uint64_t message_bytes : message_sizes) {
+            const bool in_own_buffers = options_.place.empty();
+            std::optional<BenchRow> cores, gpu;
+            if (!devices_.cores.empty() && (!in_own_buffers || message_bytes == message_sizes[0]))
+                cores = attempt(what, devices_.cores, [&]() -> BenchRow {
+                    if (in_own_buffers) return measure_cores(options_, what, devices_.cores, size(size_index, bench_core_bytes), session_);
+                    if (options_.place == "file") return measure_file(options_, what, devices_.cores, size(size_index, 1024 * mebibyte), session_);
+                    return measure_bulk(options_, what, devices_.cores, "host", size(size_index, 256 * mebibyte), message_bytes, session_);
+                });
+            if (!devices_.gpu.empty())
+                gpu = attempt(what, devices_.gpu, [&]() -> BenchRow {
+                    const uint64_t bytes = size(size_index, 1024 * mebibyte);
+                    if (options_.place == "file") return measure_file(options_, what, devices_.gpu, bytes, session_);
+                    return measure_bulk(options_, what, devices_.gpu, in_own_buffers ? "device" : options_.place, bytes, message_bytes, session_);
+                });
+            if (cores || gpu) print(table_.line(cores ? &*cores : nullptr, gpu ? &*gpu : nullptr));
+        }
+    }
+
+    template <class Measure>
+    std::optional<BenchRow> attempt(const BenchCase& what, const std::string& device, Measure measure) {
+        if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+        try {
+            BenchRow row = measure();
+            report_["rows"].push_back(json_row(row));
+            return row;
+        } catch (const BenchWrong& why) {
+            wrong_ = true;
+            complain(fmt::format("{} {} on {}: no figure: {}", what.name(), what.operation(), device, why.what()));
+            return std::nullopt;
+        }
+    }
+
+    void write_json() const {
+        const std::string text = report_.dump(1) + "\n";
+        if (options_.json == "-") return print_output(text);
+        std::ofstream file(options_.json, std::ios::trunc);
+        file << text;
+        file.close();
+        if (!file) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
+    }
+
+    const BenchOptions& options_;
+    Session& session_;
+    const Devices devices_;
+    const std::vector<BenchCase> cases_;
+    const BenchTable table_;
+    nlohmann::ordered_json report_;
+    bool wrong_ = false;
+};
+
+void check_options(const BenchOptions& options) {
+    for (const uint64_t bytes : options.sizes)
+        if (bytes == 0 || bytes % 64 != 0 || bytes > uint64_t{64} << 30)
+            throw Failure(ExitCode::usage, "--size takes multiples of 64 bytes up to 64 GiB.");
+    if (options.message_bytes % 16 != 0) throw Failure(ExitCode::usage, "--message-size takes multiples of 16 bytes.");
+}
+
+}  // namespace
+
+void add_bench(CLI::App& program, Session& session) {
+    auto options = std::make_shared<BenchOptions>();
+    CLI::App* bench = program.add_subcommand("bench", "Measure ciphers, and OpenSSL's beside them");
+    bench->footer(
+        "Without --place, each thread of the cores works in place on a buffer of its own (64 KiB, opening from one to another), and a GPU\n"
+        "from its memory to its memory (1 GiB). `host` is one call from host memory to host memory, `file` from file to file.\n"
+        "Every output is compared with OpenSSL's: where they differ there is no figure, and the exit code is 1.");
+    bench->add_option("CIPHER-MODE", options->what, "aes-256-gcm, or aes-256 for all its modes (default: everything)");
+    bench->add_option("--device", options->device, "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one target")
+        ->type_name("DEVICE");
+    bench->add_option("--place", options->place, "where the data lies")->check(CLI::IsMember({"device", "host", "file"}));
+    bench->add_option("--threads", options->threads, "threads on the cores, ours and OpenSSL's")->check(CLI::Range(1, 4096))->capture_default_str();
+    bench->add_option("--size", options->sizes, "bytes of a call: 16KiB,1MiB,1GiB")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->transform(CLI::AsSizeValue(true))
+        ->type_name("SIZE[,SIZE]");
+    bench->add_option("--message-size", options->message_bytes, "cut the bytes of a CTR or GCM call into messages of this size, in one batch")
+        ->transform(CLI::AsSizeValue(true))
+        ->type_name("SIZE");
+    bench->add_option_function<std::string>(
+             "--against", [options](const std::string&) { options->against_openssl = true; }, "measure OpenSSL too, in turn with ours")
+        ->check(CLI::IsMember({"openssl"}));
+    bench->add_option("--seconds", options->seconds, "how long to measure for each figure")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
+    bench->add_option("--directory", options->directory, "where --place file puts its files")->capture_default_str();
+    bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
+    bench->callback([options, &session] {
+        session.command = [options, &session] {
+            check_options(*options);
+            return Bench(*options, session).run();
+        };
+    });
+}
+
+}  // namespace warpseal::cli
