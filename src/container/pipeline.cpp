@@ -114,8 +114,10 @@ Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
     cuda_ = std::strcmp(job.engine.pick(job.suite.cipher, WARPSEAL_GCM, bytes), "cuda") == 0;
     if (cuda_) cuda_ = job.engine.cuda_device() >= 0;  // opens it, so that memory can be pinned
     if (cuda_) chunks_ = cuda_chunks;
+    if (total_in_ == none) return;
+    chunks_ = static_cast<size_t>(std::min<uint64_t>(chunks_, total_in_ / in_stride() + 1));
     // The last piece holds the short chunk, so it is never full: there is always one more than fit evenly.
-    if (total_in_ != none) pieces_ = total_in_ / (chunks_ * in_stride()) + 1;
+    pieces_ = total_in_ / (chunks_ * in_stride()) + 1;
 }
 
 size_t Pipeline::workers() const {
