@@ -86,6 +86,13 @@ struct CudaCipher {
     // Every pointer in the batch is a device pointer. state null: keys per message, expanded on the device.
     using Batch = warpseal_status (*)(const void* state, const warpseal_batch& batch, void* stream);
     Batch batch[WARPSEAL_MODE_COUNT][direction_count];
+
+    // For the backend's own pipeline. A piece of one GCM message, in device memory as in CpuCipher; *sum, 16 bytes there, is exclusive-ored
+    // with the piece's own GHASH sum. gcm_combine runs on the host: sum = sum * H^block_count + part.
+    using GcmPiece = warpseal_status (*)(const void* state, const uint8_t counter0[16], uint64_t first_block, const uint8_t* in,
+                                         uint8_t* out, size_t bytes, void* sum, void* stream);
+    GcmPiece gcm_piece[direction_count];
+    void (*gcm_combine)(const void* state, uint8_t sum[16], const uint8_t part[16], uint64_t block_count);
 };
 
 struct CudaCipherSet {

@@ -1,0 +1,57 @@
+// The one place that knows the CUDA runtime's state: errors and which of them end it for this process, the current device, its limits.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/ops.h"
+
+namespace warpseal::cuda {
+
+// Every call of the runtime goes through here. Errors that poison the context (CUDA returns them from then on) are latched as `lost`.
+warpseal_status check(cudaError_t error);
+
+// True after such an error, and in a forked child of the process that first used CUDA: no call may be made any more.
+bool lost();
+
+// Every way in passes here first: notes which process uses CUDA; WARPSEAL_NO_DEVICE if lost.
+warpseal_status enter();
+
+struct Limits {
+    int multiprocessors = 0;
+    size_t shared_bytes = 0;  // that a block may ask for
+};
+
+// Of the current device; read once per device.
+warpseal_status current_limits(Limits& limits);
+// For tests: from now on every device claims at most so much shared memory, so that the layouts of smaller GPUs run here.
+void pretend_shared_bytes(size_t bytes);
+
+// Makes a device current and, when it goes, the one that was.
+class CurrentDevice {
+public:
+    explicit CurrentDevice(int device);
+    ~CurrentDevice();
+    CurrentDevice(const CurrentDevice&) = delete;
+    CurrentDevice& operator=(const CurrentDevice&) = delete;
+    warpseal_status status() const { return status_; }
+
+private:
+    warpseal_status status_;
+    int before_ = -1;
+};
+
+warpseal_status device_count(int* count);
+warpseal_status describe(int device, warpseal_device_info* info);
+warpseal_status device_alloc(int device, size_t bytes, void** out);
+void device_free(int device, void* memory, size_t bytes);
+warpseal_status host_alloc(int device, size_t bytes, void** out);
+void host_free(int device, void* memory, size_t bytes);
+warpseal_status upload(int device, void* to, const void* from, size_t bytes);
+warpseal_status download(int device, void* to, const void* from, size_t bytes);
+warpseal_status synchronize(int device, void* stream);
+warpseal_status time(int device, warpseal_status (*work)(void* user, void* stream), void* user, float* milliseconds);
+
+}  // namespace warpseal::cuda

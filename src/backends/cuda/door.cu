@@ -1,0 +1,44 @@
+// The CUDA backend's door: the ciphers by name, and the functions of device.cu and pipeline.cu.
+#include <cstring>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/pipeline.h"
+#include "backends/ops.h"
+
+namespace warpseal {
+
+#include "cuda_doors.h"
+
+namespace cuda {
+namespace {
+
+const CudaCipher* cipher(const char* name) {
+    for (const CudaCipherSet* set : cuda_doors)
+        for (uint32_t i = 0; i < set->count; ++i)
+            if (strcmp(set->ciphers[i].name, name) == 0) return &set->ciphers[i];
+    return nullptr;
+}
+
+warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+                             const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    return cipher.sweep[mode][static_cast<int>(direction)](state, iv, 0, in, out, bytes, stream);
+}
+
+warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+                             const warpseal_batch& batch, void* stream) {
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    return cipher.batch[mode][static_cast<int>(direction)](state, batch, stream);
+}
+
+constexpr CudaDoor door = {cipher,   device_count, describe,    lost, device_alloc, device_free,  host_alloc, host_free, upload,
+                           download, synchronize,  cuda::time,  sweep_device, batch_device, sweep_host, gcm_host,  batch_host};
+
+}  // namespace
+}  // namespace cuda
+
+const CudaDoor* cuda_door() { return &cuda::door; }
+
+}  // namespace warpseal

@@ -1,0 +1,135 @@
+// GHASH on a GPU: a product in GF(2^128) by a multiplier prepared in advance, in constant time, and sums over the lanes of a warp.
+#pragma once
+
+#include "macs/ghash.h"
+
+namespace warpseal::cuda {
+
+using Element = macs::ghash::Element<uint32_t>;
+
+// Carry-less products from integer products of every fifth bit: at most 31 terms meet in a place when a whole group is summed, one group
+// excepted, so that the multiplier's adder does what would take exclusive ors (against every fourth bit: 40 % fewer of those, and they are
+// what the GPU is short of). The multiplier's words, taken apart, are constant-bank operands.
+struct Multiplier {
+    uint32_t part[9][5];  // [Karatsuba's nine words][bits that are i modulo 5]
+};
+
+WARPSEAL_INLINE constexpr uint32_t every_fifth(int i) { return i == 0 ? 0x42108421u : i == 1 ? 0x84210842u : 0x08421084u << (i - 2); }
+
+// Element times x^-1: products of reflected numbers come out multiplied by x, which this takes away in advance.
+WARPSEAL_INLINE Element divide_by_x(const Element& a) {
+    Element b;
+    const uint32_t out = a.word[3] >> 31;
+    for (int i = 3; i > 0; --i) b.word[i] = a.word[i] << 1 | a.word[i - 1] >> 31;
+    b.word[0] = (a.word[0] << 1) | out;
+    b.word[3] ^= out * 0xc2000000u;
+    return b;
+}
+
+// The nine words whose products make a product of four: each of two numbers of two words, and their sum, with its own sum.
+WARPSEAL_INLINE void karatsuba_words(const Element& a, uint32_t (&k)[9]) {
+    k[0] = a.word[0];
+    k[1] = a.word[1];
+    k[3] = a.word[2];
+    k[4] = a.word[3];
+    k[6] = a.word[0] ^ a.word[2];
+    k[7] = a.word[1] ^ a.word[3];
+    for (int i = 0; i < 9; i += 3) k[i + 2] = k[i] ^ k[i + 1];
+}
+
+WARPSEAL_INLINE Multiplier multiplier(const Element& h) {
+    Multiplier m;
+    uint32_t k[9];
+    karatsuba_words(divide_by_x(h), k);
+    for (int i = 0; i < 9; ++i)
+        for (int j = 0; j < 5; ++j) m.part[i][j] = k[i] & every_fifth(j);
+    return m;
+}
+
+WARPSEAL_INLINE uint64_t multiply_words(uint32_t a, const uint32_t (&h)[5]) {
+    uint64_t x[5];
+    for (int i = 0; i < 5; ++i) x[i] = a & every_fifth(i);
+    const uint64_t g0 = x[0] * h[0] + x[1] * h[4] + x[4] * h[1] + x[2] * h[3] + x[3] * h[2];
+    // Residues 0 and 1 have seven bits each, so this group could reach 32 terms: it is summed in two.
+    const uint64_t g1 = (x[1] * h[0] + x[2] * h[4] + x[4] * h[2] + x[3] * h[3]) ^ (x[0] * h[1]);
+    const uint64_t g2 = x[1] * h[1] + x[0] * h[2] + x[2] * h[0] + x[3] * h[4] + x[4] * h[3];
+    const uint64_t g3 = x[0] * h[3] + x[3] * h[0] + x[1] * h[2] + x[2] * h[1] + x[4] * h[4];
+    const uint64_t g4 = x[0] * h[4] + x[4] * h[0] + x[1] * h[3] + x[3] * h[1] + x[2] * h[2];
+    constexpr uint64_t m = 0x1084210842108421u;
+    return (g0 & m) | (g1 & m << 1) | (g2 & m << 2) | (g3 & m << 3) | (g4 & m << 4);
+}
+
+WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
+    uint32_t k[9];
+    karatsuba_words(a, k);
+    uint32_t p[3][4];  // three products of two words by two, least significant word first
+    for (int i = 0; i < 3; ++i) {
+        const uint64_t low = multiply_words(k[3 * i], h.part[3 * i]), high = multiply_words(k[3 * i + 1], h.part[3 * i + 1]);
+        const uint64_t middle = multiply_words(k[3 * i + 2], h.part[3 * i + 2]) ^ low ^ high;
+        p[i][0] = static_cast<uint32_t>(low);
+        p[i][1] = static_cast<uint32_t>(low >> 32) ^ static_cast<uint32_t>(middle);
+        p[i][2] = static_cast<uint32_t>(high) ^ static_cast<uint32_t>(middle >> 32);
+        p[i][3] = static_cast<uint32_t>(high >> 32);
+    }
+    uint32_t low[4], high[4];
+    for (int i = 0; i < 4; ++i) p[2][i] ^= p[0][i] ^ p[1][i];
+    for (int i = 0; i < 2; ++i) {
+        low[i] = p[0][i];
+        low[i + 2] = p[0][i + 2] ^ p[2][i];
+        high[i] = p[1][i] ^ p[2][i + 2];
+        high[i + 2] = p[1][i + 2];
+    }
+    // Modulo x^128 + x^7 + x^2 + x + 1, reflected: the low half folds upwards, what falls out of its end first.
+    low[3] ^= low[0] << 31 ^ low[0] << 30 ^ low[0] << 25;
+    Element r;
+    for (int i = 0; i < 4; ++i) {
+        const uint32_t v = low[i], above = i < 3 ? low[i + 1] : 0;
+        r.word[i] = high[i] ^ v ^ (v >> 1 | above << 31) ^ (v >> 2 | above << 30) ^ (v >> 7 | above << 25);
+    }
+    return r;
+}
+
+// What a warp needs of H: H^32 for rows of 32 blocks, H^(32 - lane) to bring the lanes together, H^(2^b) for the distance to the end.
+struct HashKey {
+    Multiplier row;
+    Element lane_power[32];
+    Element bit_power[32];
+};
+
+#ifdef __CUDACC__
+
+// Off the hot path: one copy of the code.
+__device__ __noinline__ Element multiply_once(Element a, Element b) { return multiply(a, multiplier(b)); }
+
+__device__ __forceinline__ Element from_lane(const Element& e, int lane) {
+    Element r;
+    for (int i = 0; i < 4; ++i) r.word[i] = __shfl_sync(0xffffffffu, e.word[i], lane);
+    return r;
+}
+
+__device__ __forceinline__ Element exchange(const Element& e, int distance) {
+    Element r;
+    for (int i = 0; i < 4; ++i) r.word[i] = __shfl_xor_sync(0xffffffffu, e.word[i], distance);
+    return r;
+}
+
+// In every lane: the sum, and the product, of all lanes' elements.
+__device__ __forceinline__ Element sum_of_lanes(Element e) {
+    for (int distance = 1; distance < 32; distance *= 2) e = e ^ exchange(e, distance);
+    return e;
+}
+__device__ inline Element product_of_lanes(Element e) {
+#pragma unroll 1
+    for (int distance = 1; distance < 32; distance *= 2) e = multiply_once(e, exchange(e, distance));
+    return e;
+}
+
+__device__ __forceinline__ Element one() {
+    Element e;
+    e.word[3] = 0x80000000u;
+    return e;
+}
+
+#endif
+
+}  // namespace warpseal::cuda

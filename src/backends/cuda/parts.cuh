@@ -1,0 +1,50 @@
+// Parts: how the messages of a batch are divided among warps, also when their lengths are known on the device alone.
+#pragma once
+
+#include <algorithm>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/tuning.h"
+
+namespace warpseal::cuda {
+
+struct Division {
+    uint64_t message_count;
+    uint64_t parts;         // items of work a message; those past its end are empty
+    uint64_t least_blocks;  // in a part
+
+    uint64_t items() const { return message_count * parts; }
+};
+
+// Blocks [first, last) of a message of so many, for one item.
+struct Part {
+    uint64_t first, last;
+    bool whole;  // the message has no other
+    bool empty;  // and is not the message's only one
+};
+
+inline Division divide(const warpseal_batch& batch, uint64_t aad_bytes, bool own_keys, const Limits& limits) {
+    const uint64_t warps = uint64_t(limits.multiprocessors) * tuning::warps;
+    const uint64_t share = std::max<uint64_t>(tuning::parts_per_warp * warps / std::max<uint64_t>(batch.message_count, 1), 1);
+    const uint64_t large = own_keys ? tuning::part_blocks_own_key : tuning::part_blocks;
+    const uint64_t small = own_keys ? tuning::part_blocks_own_key_small_grid : tuning::part_blocks_small_grid;
+    if (batch.lengths != nullptr) return {batch.message_count, std::max(share, tuning::parts_of_unknown_length), large};
+    const uint64_t blocks = (aad_bytes + 15) / 16 + batch.message_bytes / 16 + (batch.message_bytes % 16 != 0);
+    const uint64_t least = batch.message_count > warps * large / std::max<uint64_t>(blocks, 1) ? large : small;
+    return {batch.message_count, std::clamp<uint64_t>(blocks / least, 1, share), least};
+}
+
+#ifdef __CUDACC__
+
+// Parts are whole rows of 32 blocks but for the last.
+__device__ __forceinline__ Part part_of(const Division& division, uint64_t blocks, uint64_t part) {
+    if (division.parts == 1) return {0, blocks, true, false};
+    const uint64_t even = (blocks / 32 / division.parts + 1) * 32;
+    const uint64_t length = even > division.least_blocks ? even : division.least_blocks;
+    const uint64_t first = part * length, last = first + length;
+    return {first, last < blocks ? last : blocks, blocks <= length, part > 0 && first >= blocks};
+}
+
+#endif
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,199 @@
+// Pieces: see pieces.h.
+#include "backends/cuda/pieces.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/tuning.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+// Hands out pieces in order and knows which are done.
+class Progress {
+public:
+    Progress(const Work& work) : work_(work), end_(work.end()) {}
+
+    // What the next piece needs; 0: there is none.
+    size_t next_needs() {
+        const std::lock_guard lock(mutex_);
+        return taken_ < end_ && status_ == WARPSEAL_OK ? work_.least_bytes(taken_) : 0;
+    }
+
+    bool take(size_t slot_bytes, Piece& piece) {
+        const std::lock_guard lock(mutex_);
+        if (taken_ == end_ || status_ != WARPSEAL_OK || work_.least_bytes(taken_) > slot_bytes) return false;
+        piece = {begins_.size(), taken_, work_.cut(taken_, slot_bytes)};
+        begins_.push_back(piece.begin);
+        ready_.push_back(false);
+        taken_ = piece.end;
+        return true;
+    }
+
+    void fail(uint64_t sequence, warpseal_status status) {
+        const std::lock_guard lock(mutex_);
+        if (status_ == WARPSEAL_OK || sequence < failed_) status_ = status;
+        failed_ = std::min(failed_, sequence);
+        changed_.notify_all();
+    }
+
+    // The device is done with a piece. Returns once it is done with all before it too; false if one of those failed: this one must not be
+    // kept then, as its output may lie where the input of work to be repeated lies.
+    bool ready(uint64_t sequence) {
+        std::unique_lock lock(mutex_);
+        ready_[sequence] = true;
+        while (front_ < ready_.size() && ready_[front_]) ++front_;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return front_ > sequence || failed_ <= sequence; });
+        return failed_ > sequence;
+    }
+
+    warpseal_status status() const { return status_; }
+    uint64_t done() const { return failed_ < begins_.size() ? begins_[failed_] : taken_; }
+
+private:
+    const Work& work_;
+    const uint64_t end_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<uint64_t> begins_;
+    std::vector<bool> ready_;
+    uint64_t taken_ = 0, front_ = 0, failed_ = UINT64_MAX;
+    warpseal_status status_ = WARPSEAL_OK;
+};
+
+struct InFlight {
+    Slot* slot;
+    Piece piece;
+};
+
+// One thread: keeps its slots busy, oldest piece first.
+class Feeder {
+public:
+    Feeder(int device, Work& work, Progress& progress, int slots) : device_(device), work_(work), progress_(progress), slots_(slots) {}
+
+    warpseal_status run() {
+        const CurrentDevice current(device_);
+        if (current.status() != WARPSEAL_OK) return current.status();
+        warpseal_status status = WARPSEAL_OK;
+        while (status == WARPSEAL_OK) {
+            Slot* slot = nullptr;
+            status = next_slot(&slot);
+            if (status != WARPSEAL_OK || slot == nullptr) break;
+            start(slot);
+        }
+        while (!flying_.empty()) retire();
+        drop_idle();
+        return status;
+    }
+
+private:
+    // A slot for the next piece; null if no work is left. The first is waited for; more than that only if they can be had.
+    warpseal_status next_slot(Slot** out) {
+        *out = nullptr;
+        for (;;) {
+            const size_t needs = progress_.next_needs();
+            if (needs == 0) return WARPSEAL_OK;
+            for (size_t i = 0; i < idle_.size(); ++i) {
+                if (idle_[i]->bytes < needs) continue;
+                *out = idle_[i];
+                idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
+                return WARPSEAL_OK;
+            }
+            drop_idle();  // too small; and who waits for a slot holds none
+            if (flying_.size() < static_cast<size_t>(slots_)) {
+                const warpseal_status status = borrow(device_, needs, flying_.empty(), out);
+                if (*out != nullptr || flying_.empty()) return status;
+            }
+            retire();
+        }
+    }
+
+    void drop_idle() {
+        for (Slot* slot : idle_) give_back(slot);
+        idle_.clear();
+    }
+
+    void start(Slot* slot) {
+        Piece piece;
+        if (!progress_.take(slot->bytes, piece)) {
+            idle_.push_back(slot);
+            return;
+        }
+        warpseal_status status = work_.queue(*slot, piece);
+        if (status == WARPSEAL_OK) status = slot->mark();
+        if (status != WARPSEAL_OK) {
+            progress_.fail(piece.sequence, status);
+            if (!lost()) check(cudaStreamSynchronize(slot->stream));  // whatever was queued before the failure
+            idle_.push_back(slot);
+            return;
+        }
+        flying_.push_back({slot, piece});
+    }
+
+    void retire() {
+        const InFlight oldest = flying_.front();
+        flying_.pop_front();
+        const warpseal_status status = oldest.slot->wait();
+        if (status != WARPSEAL_OK)
+            progress_.fail(oldest.piece.sequence, status);
+        else if (progress_.ready(oldest.piece.sequence))
+            work_.keep(*oldest.slot, oldest.piece);
+        idle_.push_back(oldest.slot);
+    }
+
+    const int device_;
+    Work& work_;
+    Progress& progress_;
+    const int slots_;
+    std::deque<InFlight> flying_;
+    std::vector<Slot*> idle_;
+};
+
+}  // namespace
+
+warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done) {
+    *done = 0;
+    Progress progress(work);
+    std::vector<std::thread> threads;
+    for (int i = 1; i < crew.threads; ++i) {
+        try {
+            threads.emplace_back([&] { Feeder(device, work, progress, crew.slots).run(); });
+        } catch (const std::system_error&) {
+            break;  // fewer threads do the same
+        }
+    }
+    const warpseal_status own = Feeder(device, work, progress, crew.slots).run();
+    for (std::thread& thread : threads) thread.join();
+    *done = progress.done();
+    if (progress.status() != WARPSEAL_OK) return progress.status();
+    return *done == work.end() ? WARPSEAL_OK : own != WARPSEAL_OK ? own : WARPSEAL_OUT_OF_MEMORY;
+}
+
+bool is_pinned(const void* begin, size_t bytes) {
+    if (bytes == 0 || lost()) return false;
+    const uint8_t* ends[] = {static_cast<const uint8_t*>(begin), static_cast<const uint8_t*>(begin) + bytes - 1};
+    for (const uint8_t* p : ends) {
+        cudaPointerAttributes attributes{};
+        if (lost() || check(cudaPointerGetAttributes(&attributes, p)) != WARPSEAL_OK || attributes.type != cudaMemoryTypeHost) return false;
+    }
+    return true;
+}
+
+Crew staging_crew(uint64_t bytes) {
+    cpu_set_t allowed;
+    const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    const uint64_t pieces = (bytes + tuning::slot_bytes - 1) / tuning::slot_bytes;
+    const int threads = static_cast<int>(std::min<uint64_t>(std::min(cores, tuning::staging_threads), std::max<uint64_t>(pieces, 1)));
+    return {threads, tuning::slots_per_staging_thread};
+}
+
+}  // namespace warpseal::cuda

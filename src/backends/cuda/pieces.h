@@ -1,0 +1,47 @@
+// Pieces: a call's work is cut in order, run on slots by one thread or several, and kept from the front up to the first piece that fails.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/cuda/slots.h"
+
+namespace warpseal::cuda {
+
+// [begin, end) in the work's own units (bytes, or messages), number `sequence` of the call.
+struct Piece {
+    uint64_t sequence, begin, end;
+};
+
+// What a call does. `queue` and `keep` run on several threads at once, for different pieces.
+class Work {
+public:
+    virtual ~Work() = default;
+    virtual uint64_t end() const = 0;
+    // Bytes of slot that the piece at `begin` needs at least.
+    virtual size_t least_bytes(uint64_t begin) const = 0;
+    // End of the piece that begins there and fits.
+    virtual uint64_t cut(uint64_t begin, size_t slot_bytes) const = 0;
+    // Queues copies in, kernels and copies out on the slot's stream.
+    virtual warpseal_status queue(Slot& slot, const Piece& piece) = 0;
+    // After the device is done with this piece and all before it: what is left to the host. Cannot fail.
+    virtual void keep(Slot& slot, const Piece& piece) = 0;
+};
+
+// How many threads feed the device, and from how many slots each.
+struct Crew {
+    int threads;
+    int slots;
+};
+
+// Runs it all. *done: everything before it is kept, also on failure; nothing after it was kept.
+warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done);
+
+// Whether all bytes [begin, begin + bytes) lie in memory that CUDA can copy from and to directly.
+bool is_pinned(const void* begin, size_t bytes);
+
+// Threads for staging so many bytes through ordinary memory, within the process's affinity.
+Crew staging_crew(uint64_t bytes);
+inline constexpr Crew direct_crew(int slots) { return {1, slots}; }
+
+}  // namespace warpseal::cuda

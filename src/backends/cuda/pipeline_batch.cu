@@ -1,0 +1,211 @@
+// The pipeline for batches: a piece is some messages, packed in a slot with what each needs.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/pieces.h"
+#include "backends/cuda/pipeline.h"
+#include "backends/cuda/tuning.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// Where everything of a piece lies in its slot, on the device and in pinned memory alike.
+struct Packing {
+    size_t lengths, offsets, ivs, keys, aad, tags, statuses, text, end;
+};
+
+class Messages : public Work {
+public:
+    Messages(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const warpseal_batch& batch)
+        : batch_(batch), run_(cipher.batch[mode][static_cast<int>(direction)]), state_(state), key_bytes_(cipher.key_bytes),
+          opening_(mode == WARPSEAL_GCM && direction == Direction::decrypt), gcm_(mode == WARPSEAL_GCM) {
+        // Rows shorter than this are copied faster by a core than row by row by the copy engine.
+        constexpr size_t least_direct_row = 4096;
+        const size_t n = batch.message_bytes, count = batch.message_count;
+        if (count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr || batch.out_offsets != nullptr) return;
+        if (n < least_direct_row || (count > 1 && (batch.in_stride < n || batch.out_stride < n))) return;
+        const size_t in_extent = (count - 1) * batch.in_stride + n, out_extent = (count - 1) * batch.out_stride + n;
+        direct_in_ = is_pinned(batch.in, in_extent);
+        direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) && is_pinned(batch.out, out_extent);
+    }
+
+    Crew crew() const {
+        uint64_t bytes = 0;
+        for (uint64_t i = 0; i < batch_.message_count && bytes < tuning::slot_bytes * tuning::staging_threads; ++i) bytes += length(i);
+        return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight) : staging_crew(bytes);
+    }
+    uint64_t not_authentic() const { return not_authentic_; }
+
+    uint64_t end() const override { return batch_.message_count; }
+    size_t least_bytes(uint64_t begin) const override {
+        return std::max(packing(1, round_up(length(begin), 16)).end, tuning::smallest_slot_bytes);
+    }
+    uint64_t cut(uint64_t begin, size_t slot_bytes) const override {
+        size_t text = 0;
+        uint64_t end = begin;
+        for (; end < batch_.message_count; ++end) {
+            text += round_up(length(end), 16);
+            if (end > begin && packing(end + 1 - begin, text).end > slot_bytes) break;
+        }
+        return end;
+    }
+    warpseal_status queue(Slot& slot, const Piece& piece) override;
+    void keep(Slot& slot, const Piece& piece) override;
+
+private:
+    size_t length(uint64_t i) const { return batch_.lengths != nullptr ? batch_.lengths[i] : batch_.message_bytes; }
+    const uint8_t* input(uint64_t i) const { return batch_.in + (batch_.in_offsets != nullptr ? batch_.in_offsets[i] : i * batch_.in_stride); }
+    uint8_t* output(uint64_t i) const { return batch_.out + (batch_.out_offsets != nullptr ? batch_.out_offsets[i] : i * batch_.out_stride); }
+    Packing packing(uint64_t count, size_t text_bytes) const;
+    size_t text_bytes(const Piece& piece) const;
+    void pack(uint8_t* pinned, const Packing& p, const Piece& piece) const;
+    warpseal_batch on_device(uint8_t* device, const Packing& p, const Piece& piece) const;
+    warpseal_status copy_in(Slot& slot, const Packing& p, const Piece& piece) const;
+    warpseal_status copy_out(Slot& slot, const Packing& p, const Piece& piece) const;
+
+    const warpseal_batch& batch_;
+    const CudaCipher::Batch run_;
+    const void* state_;
+    const uint32_t key_bytes_;
+    const bool opening_, gcm_;
+    bool direct_in_ = false, direct_out_ = false;
+    std::atomic<uint64_t> not_authentic_{0};
+};
+
+Packing Messages::packing(uint64_t count, size_t text_bytes) const {
+    Packing p{};
+    size_t at = 0;
+    const auto place = [&](size_t bytes) {
+        const size_t here = at;
+        at += round_up(bytes, 16);
+        return here;
+    };
+    p.lengths = place(batch_.lengths != nullptr ? 8 * count : 0);
+    p.offsets = place(batch_.lengths != nullptr ? 8 * count : 0);
+    p.ivs = place(batch_.iv_bytes * (batch_.iv_stride != 0 ? count : 1));
+    p.keys = place(batch_.keys != nullptr ? key_bytes_ * count : 0);
+    p.aad = place(batch_.aad_bytes * (batch_.aad_stride != 0 ? count : 1));
+    p.tags = place(gcm_ ? batch_.tag_bytes * count : 0);
+    p.statuses = place(sizeof(int32_t) * count);
+    at = round_up(at, 256);
+    p.text = place(text_bytes);
+    p.end = at;
+    return p;
+}
+
+size_t Messages::text_bytes(const Piece& piece) const {
+    if (batch_.lengths == nullptr) return (piece.end - piece.begin) * round_up(batch_.message_bytes, 16);
+    size_t bytes = 0;
+    for (uint64_t i = piece.begin; i < piece.end; ++i) bytes += round_up(length(i), 16);
+    return bytes;
+}
+
+void Messages::pack(uint8_t* pinned, const Packing& p, const Piece& piece) const {
+    size_t text = 0;
+    for (uint64_t i = piece.begin; i < piece.end; ++i) {
+        const uint64_t k = i - piece.begin, n = length(i);
+        if (batch_.lengths != nullptr) {
+            memcpy(pinned + p.lengths + 8 * k, &n, 8);
+            memcpy(pinned + p.offsets + 8 * k, &text, 8);
+        }
+        if (k == 0 || batch_.iv_stride != 0) memcpy(pinned + p.ivs + batch_.iv_bytes * k, batch_.ivs + i * batch_.iv_stride, batch_.iv_bytes);
+        if (batch_.keys != nullptr) memcpy(pinned + p.keys + key_bytes_ * k, batch_.keys + i * key_bytes_, key_bytes_);
+        if (batch_.aad_bytes != 0 && (k == 0 || batch_.aad_stride != 0))
+            memcpy(pinned + p.aad + batch_.aad_bytes * k, batch_.aad + i * batch_.aad_stride, batch_.aad_bytes);
+        if (opening_) memcpy(pinned + p.tags + batch_.tag_bytes * k, batch_.tags + i * batch_.tag_stride, batch_.tag_bytes);
+        if (!direct_in_ && n != 0) memcpy(pinned + p.text + text, input(i), n);
+        text += round_up(n, 16);
+    }
+}
+
+warpseal_batch Messages::on_device(uint8_t* device, const Packing& p, const Piece& piece) const {
+    warpseal_batch b{};
+    b.struct_bytes = sizeof b;
+    b.iv_bytes = batch_.iv_bytes;
+    b.tag_bytes = batch_.tag_bytes;
+    b.message_count = piece.end - piece.begin;
+    b.message_bytes = batch_.message_bytes;
+    if (batch_.lengths != nullptr) {
+        b.lengths = reinterpret_cast<const uint64_t*>(device + p.lengths);
+        b.in_offsets = b.out_offsets = reinterpret_cast<const uint64_t*>(device + p.offsets);
+    }
+    b.keys = batch_.keys != nullptr ? device + p.keys : nullptr;
+    b.ivs = device + p.ivs;
+    b.iv_stride = batch_.iv_stride != 0 ? batch_.iv_bytes : 0;
+    b.aad = device + p.aad;
+    b.aad_bytes = batch_.aad_bytes;
+    b.aad_stride = batch_.aad_stride != 0 ? batch_.aad_bytes : 0;
+    b.in = b.out = device + p.text;
+    b.in_stride = b.out_stride = round_up(batch_.message_bytes, 16);
+    b.tags = device + p.tags;
+    b.tag_stride = batch_.tag_bytes;
+    b.statuses = reinterpret_cast<int32_t*>(device + p.statuses);
+    return b;
+}
+
+warpseal_status Messages::copy_in(Slot& slot, const Packing& p, const Piece& piece) const {
+    const size_t staged = direct_in_ ? p.statuses : p.end, row = round_up(batch_.message_bytes, 16), rows = piece.end - piece.begin;
+    warpseal_status status = check(cudaMemcpyAsync(slot.device, slot.pinned, staged, cudaMemcpyHostToDevice, slot.stream));
+    if (status == WARPSEAL_OK && direct_in_)
+        status = check(cudaMemcpy2DAsync(slot.device + p.text, row, input(piece.begin), rows > 1 ? batch_.in_stride : row,
+                                         batch_.message_bytes, rows, cudaMemcpyHostToDevice, slot.stream));
+    return status;
+}
+
+warpseal_status Messages::copy_out(Slot& slot, const Packing& p, const Piece& piece) const {
+    const size_t end = direct_out_ ? p.text : p.end, row = round_up(batch_.message_bytes, 16), rows = piece.end - piece.begin;
+    warpseal_status status =
+        check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags, end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
+    if (status == WARPSEAL_OK && direct_out_)
+        status = check(cudaMemcpy2DAsync(output(piece.begin), rows > 1 ? batch_.out_stride : row, slot.device + p.text, row,
+                                         batch_.message_bytes, rows, cudaMemcpyDeviceToHost, slot.stream));
+    return status;
+}
+
+warpseal_status Messages::queue(Slot& slot, const Piece& piece) {
+    warpseal_status status = slot.pin();
+    if (status != WARPSEAL_OK) return status;
+    const Packing p = packing(piece.end - piece.begin, text_bytes(piece));
+    slot.uses(p.end, p.end);
+    pack(slot.pinned, p, piece);
+    status = copy_in(slot, p, piece);
+    if (status == WARPSEAL_OK) status = run_(state_, on_device(slot.device, p, piece), slot.stream);
+    return status == WARPSEAL_OK ? copy_out(slot, p, piece) : status;
+}
+
+void Messages::keep(Slot& slot, const Piece& piece) {
+    const Packing p = packing(piece.end - piece.begin, text_bytes(piece));
+    size_t text = 0;
+    uint64_t refused = 0;
+    for (uint64_t i = piece.begin; i < piece.end; ++i) {
+        const uint64_t k = i - piece.begin, n = length(i);
+        int32_t status = 0;
+        memcpy(&status, slot.pinned + p.statuses + sizeof status * k, sizeof status);
+        refused += status == WARPSEAL_NOT_AUTHENTIC;
+        if (batch_.statuses != nullptr) batch_.statuses[i] = status;
+        if (gcm_ && !opening_) memcpy(batch_.tags + i * batch_.tag_stride, slot.pinned + p.tags + batch_.tag_bytes * k, batch_.tag_bytes);
+        if (!direct_out_ && n != 0) memcpy(output(i), slot.pinned + p.text + text, n);
+        text += round_up(n, 16);
+    }
+    not_authentic_ += refused;
+}
+
+}  // namespace
+
+warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+                           const warpseal_batch& batch, uint64_t* done_messages, uint64_t* not_authentic) {
+    *done_messages = *not_authentic = 0;
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    Messages work(cipher, state, mode, direction, batch);
+    const warpseal_status status = run(device, work, work.crew(), done_messages);
+    *not_authentic = work.not_authentic();
+    return status;
+}
+
+}  // namespace warpseal::cuda

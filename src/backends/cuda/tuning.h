@@ -1,0 +1,33 @@
+// Every launch parameter of the CUDA backend, with the GPUs it was measured on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace warpseal::cuda::tuning {
+
+// One block of 32 warps on each multiprocessor, which then stays: a block's tables take most of the shared memory (GH200, H200: 160 of 227 KB).
+inline constexpr int threads = 1024;
+inline constexpr int warps = threads / 32;
+
+// Blocks of one message that a warp folds before it pays for a power of H (which costs about as much as 80 of them, 800 if the key is the
+// message's own). A grid that would be left half empty takes the smaller part.
+inline constexpr uint64_t part_blocks = 1024;
+inline constexpr uint64_t part_blocks_small_grid = 256;
+inline constexpr uint64_t part_blocks_own_key = 4096;
+inline constexpr uint64_t part_blocks_own_key_small_grid = 1024;
+// Parts for each warp of the grid, so that the last wave is a small part of the whole.
+inline constexpr uint64_t parts_per_warp = 8;
+// Parts that a message of a length unknown to the host may be split into at least: short ones leave most of them empty.
+inline constexpr uint64_t parts_of_unknown_length = 64;
+
+// Pipeline. 16 MiB take about 0.3 ms over PCIe 5 x16, a hundred times a launch; four of them keep both directions busy.
+inline constexpr size_t slot_bytes = size_t{16} << 20;
+inline constexpr size_t smallest_slot_bytes = size_t{1} << 20;  // tried before out of memory is reported
+inline constexpr int slots_in_flight = 4;                       // by the one thread that feeds pinned memory straight to the GPU
+inline constexpr int staging_threads = 6;                       // for pageable memory: one core copies about 10 GB/s
+inline constexpr int slots_per_staging_thread = 2;
+inline constexpr int slots_kept = 16;                           // per device: 256 MiB there and as much pinned
+inline constexpr size_t device_bytes_limit = size_t{512} << 20;
+
+}  // namespace warpseal::cuda::tuning
