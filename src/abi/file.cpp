@@ -1,6 +1,6 @@
 // Files of the C interface: struct sizes and nulls are checked here, everything else by the container.
-#include "abi/handles.h"
 #include "container/file.h"
+#include "abi/handles.h"
 
 #include <cstdio>
 
@@ -50,7 +50,8 @@ warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_fd, int out_f
 
 warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
                                    warpseal_file_result* result) {
-    if (engine == nullptr || in_fd < 0 || out_fd < -1 || !abi::well_formed(options) || !abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
+    if (engine == nullptr || in_fd < 0 || out_fd < -1 || !abi::well_formed(options) || !abi::sized(result))
+        return WARPSEAL_INVALID_ARGUMENT;
     return abi::reported(*result, [&] { return container::open(*engine->engine, in_fd, out_fd, *options, *result); });
 }
 

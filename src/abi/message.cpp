@@ -6,16 +6,16 @@
 namespace warpseal::abi {
 namespace {
 
-constexpr size_t least_tag_bytes = 12;                     // SP 800-38D, revision 1 draft: none shorter
+constexpr size_t least_tag_bytes = 12;  // SP 800-38D, revision 1 draft: none shorter
 constexpr size_t drawn_iv_bytes = 12;
-constexpr uint64_t random_iv_limit = uint64_t{1} << 32;    // SP 800-38D 8.3
+constexpr uint64_t random_iv_limit = uint64_t{1} << 32;  // SP 800-38D 8.3
 
 warpseal_status sweep(const warpseal_key* key, warpseal_mode mode, Direction direction, const void* iv, size_t iv_bytes, const void* in,
                       void* out, size_t bytes) {
     if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] {
-        return key->engine.sweep(*key->key, mode, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out),
-                                 bytes);
+        return key->engine.sweep(*key->key, mode, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in),
+                                 static_cast<uint8_t*>(out), bytes);
     });
 }
 

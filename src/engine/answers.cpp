@@ -21,6 +21,7 @@ Blocks::Blocks(const CpuCipher& cipher, const uint8_t* key) : cipher_(cipher), m
     state_ = memory_.data();
     std::align(64, cipher.state_bytes, state_, room);
     cipher.expand(state_, key);
+    if (cipher.block_bytes == sizeof hash_key_) encrypt(hash_key_, hash_key_);
 }
 
 void Blocks::encrypt(const uint8_t* in, uint8_t* out) const { cipher_.sweep[WARPSEAL_ECB][0](state_, nullptr, 0, in, out, bytes()); }
@@ -52,16 +53,31 @@ Text exclusive_or(const Text& a, const Text& b) {
 
 namespace {
 
-// SP 800-38D 6.3, algorithm 1: the leftmost bit of a block is the coefficient of x^0; R is 11100001 followed by 120 zeros.
-Text multiply(const Text& x, const Text& y) {
-    Text product(16), v(y);
+// A block as the standard numbers its bits: bit 0, the coefficient of x^0, is the highest of `high`.
+struct Element {
+    uint64_t high, low;
+};
+
+Element element(const uint8_t* block) {
+    Element e = {0, 0};
+    for (int i = 0; i < 8; ++i) {
+        e.high = e.high << 8 | block[i];
+        e.low = e.low << 8 | block[8 + i];
+    }
+    return e;
+}
+
+// SP 800-38D 6.3, algorithm 1: R is 11100001 followed by 120 zeros.
+Element multiply(const Element& x, Element v) {
+    Element product = {0, 0};
     for (int bit = 0; bit < 128; ++bit) {
-        if (x[bit / 8] >> (7 - bit % 8) & 1)
-            for (int i = 0; i < 16; ++i) product[i] ^= v[i];
-        const bool low = v[15] & 1;
-        for (int i = 15; i > 0; --i) v[i] = static_cast<uint8_t>(v[i] >> 1 | v[i - 1] << 7);
-        v[0] >>= 1;
-        if (low) v[0] ^= 0xe1;
+        if ((bit < 64 ? x.high >> (63 - bit) : x.low >> (127 - bit)) & 1) {
+            product.high ^= v.high;
+            product.low ^= v.low;
+        }
+        const uint64_t reduce = (v.low & 1) != 0 ? uint64_t{0xe1} << 56 : 0;
+        v.low = v.low >> 1 | v.high << 63;
+        v.high = v.high >> 1 ^ reduce;
     }
     return product;
 }
@@ -77,12 +93,18 @@ void append_bits(Text& text, uint64_t bytes) {
 
 }  // namespace
 
-Text ghash(const Blocks& blocks, Text sum, const Text& text) {
-    Text h(16);
-    blocks.encrypt(Text(16).data(), h.data());
+Text ghash(const Blocks& blocks, const Text& sum, const Text& text) {
+    const Element h = element(blocks.hash_key());
     const Text whole = padded(text);
-    for (size_t i = 0; i < whole.size(); i += 16) sum = multiply(exclusive_or(sum, Text(&whole[i], &whole[i] + 16)), h);
-    return sum;
+    Element y = element(sum.data());
+    for (size_t i = 0; i < whole.size(); i += 16) {
+        const Element block = element(&whole[i]);
+        y = multiply({y.high ^ block.high, y.low ^ block.low}, h);
+    }
+    Text result;
+    for (const uint64_t half : {y.high, y.low})
+        for (int i = 7; i >= 0; --i) result.push_back(static_cast<uint8_t>(half >> (8 * i)));
+    return result;
 }
 
 Text counter0(const Blocks& blocks, const Text& iv) {

@@ -19,11 +19,13 @@ public:
     Blocks(const CpuCipher& cipher, const uint8_t* key);
     size_t bytes() const { return cipher_.block_bytes; }
     void encrypt(const uint8_t* in, uint8_t* out) const;
+    const uint8_t* hash_key() const { return hash_key_; }  // of GHASH: the block of zeros, encrypted
 
 private:
     const CpuCipher& cipher_;
     std::vector<uint8_t> memory_;
     void* state_;
+    uint8_t hash_key_[16] = {};
 };
 
 Text ecb(const Blocks& blocks, const Text& plaintext);
@@ -33,7 +35,7 @@ Text exclusive_or(const Text& a, const Text& b);
 
 // SP 800-38D: J0 of 7.1, the sum of 6.4 continued from `sum` over `text` padded to whole blocks, and the tag of 7.1.
 Text counter0(const Blocks& blocks, const Text& iv);
-Text ghash(const Blocks& blocks, Text sum, const Text& text);
+Text ghash(const Blocks& blocks, const Text& sum, const Text& text);
 Text tag(const Blocks& blocks, const Text& iv, const Text& aad, const Text& ciphertext);
 // What precedes the first block of the text: the sum over the padded AAD.
 Text aad_sum(const Blocks& blocks, const Text& aad);

@@ -53,14 +53,15 @@ warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction dire
 
     uint64_t done = 0, forgeries = 0;
     if (route.gpu && batch.message_count != 0) {
-        status = inside_->gpu.door().batch_host(inside_->gpu.device(), *route.cuda, batch.keys == nullptr ? route.cuda_state : nullptr, mode,
-                                                direction, batch, &done, &forgeries);
+        status = inside_->gpu.door().batch_host(inside_->gpu.device(), *route.cuda, batch.keys == nullptr ? route.cuda_state : nullptr,
+                                                mode, direction, batch, &done, &forgeries);
         if (status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC) return forgeries == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
         inside_->gpu.failed(status);
         forgeries = direction == Direction::decrypt ? forgeries_before(batch, done) : 0;
     }
     if (done < batch.message_count)
-        forgeries += batch_on_cores(route, where == Where::everywhere ? &inside_->pool : nullptr, mode, direction, batch, done, total_bytes);
+        forgeries +=
+            batch_on_cores(route, where == Where::everywhere ? &inside_->pool : nullptr, mode, direction, batch, done, total_bytes);
     return forgeries == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
 }
 

@@ -37,7 +37,8 @@ warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Directi
     const warpseal_status status = ready(*inside_, key, mode, direction, &state);
     if (status != WARPSEAL_OK || bytes == 0) return status;
     Gpu& gpu = inside_->gpu;
-    return told(*inside_, gpu.door().sweep_device(gpu.device(), *key.descriptors().cuda, state, mode, direction, iv.data, in, out, bytes, stream));
+    return told(*inside_,
+                gpu.door().sweep_device(gpu.device(), *key.descriptors().cuda, state, mode, direction, iv.data, in, out, bytes, stream));
 }
 
 warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream) {

@@ -152,12 +152,13 @@ warpseal_status Engine::Inside::route(const Key& key, warpseal_mode mode, Direct
     machine.threads = pool.threads();
     machine.usable[static_cast<size_t>(core)] = true;
     out.plan = plan({bytes, Place::host, out.cores->block_bytes, mode, direction}, machine);
-    if (cuda_only && gpu.possible() && (descriptors.cuda == nullptr || (descriptors.cuda->modes >> mode & 1) == 0)) return WARPSEAL_UNSUPPORTED;
+    if (cuda_only && gpu.possible() && (descriptors.cuda == nullptr || (descriptors.cuda->modes >> mode & 1) == 0))
+        return WARPSEAL_UNSUPPORTED;
     if (!cuda_allowed || plan_call(descriptors, core, mode, direction, bytes).target != Target::cuda) return WARPSEAL_OK;
 
     std::atomic<uint8_t>& proved = key.cuda_proved(mode, direction, false);
-    warpseal_status status = proved.load(std::memory_order_acquire) != 0 ? gpu.open()
-                                                                         : prove_cuda(descriptors, mode, direction, Path::gpu_host_memory);
+    warpseal_status status =
+        proved.load(std::memory_order_acquire) != 0 ? gpu.open() : prove_cuda(descriptors, mode, direction, Path::gpu_host_memory);
     if (status == WARPSEAL_SELF_TEST_FAILED && cuda_only) return status;
     if (status != WARPSEAL_OK) return WARPSEAL_OK;  // the cores do it
     proved.store(1, std::memory_order_release);

@@ -40,8 +40,8 @@ public:
 
     warpseal_status key(const char* cipher, Bytes key, std::unique_ptr<Key>& out);
 
-    unsigned threads() const;    // workers that `parallel` uses, the caller's among them
-    int cuda_device() const;     // -1: none, or lost. Opens it: host-memory calls of "auto" do so only where it pays
+    unsigned threads() const;  // workers that `parallel` uses, the caller's among them
+    int cuda_device() const;   // -1: none, or lost. Opens it: host-memory calls of "auto" do so only where it pays
     const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes);  // target name for host memory
 
     // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard limits, not the policy of the public face.

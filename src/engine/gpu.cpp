@@ -32,8 +32,7 @@ warpseal_status Gpu::open() {
     if (state_.load(std::memory_order_acquire) == State::open) return WARPSEAL_OK;
     int count = 0;
     warpseal_device_info info = {};
-    const bool there =
-        door_->device_count(&count) == WARPSEAL_OK && device_ < count && door_->describe(device_, &info) == WARPSEAL_OK;
+    const bool there = door_->device_count(&count) == WARPSEAL_OK && device_ < count && door_->describe(device_, &info) == WARPSEAL_OK;
     state_.store(there ? State::open : State::absent, std::memory_order_release);
     return there ? WARPSEAL_OK : WARPSEAL_NO_DEVICE;
 }

@@ -8,8 +8,8 @@
 namespace warpseal {
 namespace {
 
-constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;        // bytes; SP 800-38D 5.2.1.1
-constexpr uint64_t gcm_other_limit = (uint64_t{1} << 61) - 1;        // bytes of IV and of AAD
+constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // bytes; SP 800-38D 5.2.1.1
+constexpr uint64_t gcm_other_limit = (uint64_t{1} << 61) - 1;  // bytes of IV and of AAD
 constexpr uint32_t gcm_tag_bytes = 16;
 
 struct Message {
@@ -70,7 +70,8 @@ void gcm_on_cores(const CoreWork& work, GcmRun& run) {
     std::unique_ptr<GcmRun[]> parts(count == 1 ? nullptr : new (std::nothrow) GcmRun[count]);
     if (!parts) {  // one piece, or no memory to hold the sums of several
         const size_t done = work.done;
-        piece(work.route.state, &run, done / cipher.block_bytes, work.message.in + done, work.message.out + done, work.message.bytes - done);
+        piece(work.route.state, &run, done / cipher.block_bytes, work.message.in + done, work.message.out + done,
+              work.message.bytes - done);
         return;
     }
     struct {
@@ -91,10 +92,12 @@ void gcm_on_cores(const CoreWork& work, GcmRun& run) {
     wipe(parts.get(), count * sizeof(GcmRun));
 }
 
-warpseal_status check_gcm(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
+warpseal_status check_gcm(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const Message& message, const void* tag,
+                          size_t tag_bytes) {
     if (mode != WARPSEAL_GCM) return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    if (iv.data == nullptr || iv.size == 0 || tag == nullptr || tag_bytes == 0 || tag_bytes > gcm_tag_bytes) return WARPSEAL_INVALID_ARGUMENT;
+    if (iv.data == nullptr || iv.size == 0 || tag == nullptr || tag_bytes == 0 || tag_bytes > gcm_tag_bytes)
+        return WARPSEAL_INVALID_ARGUMENT;
     if (aad.data == nullptr && aad.size != 0) return WARPSEAL_INVALID_ARGUMENT;
     if (iv.size > gcm_other_limit || aad.size > gcm_other_limit || message.bytes > gcm_text_limit) return WARPSEAL_LIMIT_EXCEEDED;
     return check(message);

@@ -42,7 +42,8 @@ bool gpu_pays(const CallFacts& call, const MachineFacts& machine, Target core) {
 Plan plan(const CallFacts& call, const MachineFacts& machine) {
     const bool cuda = machine.usable[static_cast<size_t>(Target::cuda)];
     const Target core = best_core(machine);
-    if (cuda && (call.place == Place::device || core == Target::cuda || gpu_pays(call, machine, core))) return {Target::cuda, 1, call.bytes};
+    if (cuda && (call.place == Place::device || core == Target::cuda || gpu_pays(call, machine, core)))
+        return {Target::cuda, 1, call.bytes};
 
     const uint64_t grain = core == Target::portable ? 16 * kib : 64 * kib;
     const uint64_t least = std::max(static_cast<uint64_t>(core_rate(core, call.mode) * 1e9 * worth_a_thread), grain);

@@ -1,4 +1,5 @@
-// Secret pages by mmap(2), mlock(2) and madvise(2). Not wiped on fork: a child that enciphers under an all-zero schedule gives its data away.
+// Secret pages by mmap(2), mlock(2) and madvise(2). Not wiped on fork: a child that enciphers under an all-zero schedule gives its data
+// away.
 #include "engine/secret_memory.h"
 
 #include <sys/mman.h>

@@ -58,9 +58,8 @@ warpseal_status test_ecb(Subject& subject, const CpuCipher& reference, Direction
         const size_t bytes = count * block_bytes;
         const Text in(from.begin(), from.begin() + static_cast<ptrdiff_t>(bytes));
         const Text expected(to.begin(), to.begin() + static_cast<ptrdiff_t>(bytes));
-        const warpseal_status status = both_ways(in, expected, [&](const uint8_t* i, uint8_t* o) {
-            return subject.sweep(WARPSEAL_ECB, direction, nullptr, 0, i, o, bytes);
-        });
+        const warpseal_status status = both_ways(
+            in, expected, [&](const uint8_t* i, uint8_t* o) { return subject.sweep(WARPSEAL_ECB, direction, nullptr, 0, i, o, bytes); });
         if (status != WARPSEAL_OK) return status;
     }
     return WARPSEAL_OK;
@@ -128,14 +127,16 @@ warpseal_status test_gcm_pieces(Subject& subject, const CpuCipher& reference, Di
             const Text sum = answers::ghash(blocks, before, Text(ciphertext.begin(), ciphertext.begin() + end));
             for (const size_t split : {size_t{0}, bytes / 48 * 16}) {
                 GcmRun run;
-                const warpseal_status status =
-                    both_ways(Text(from.begin(), from.begin() + end), Text(to.begin(), to.begin() + end), [&](const uint8_t* in, uint8_t* out) {
+                const warpseal_status status = both_ways(
+                    Text(from.begin(), from.begin() + end), Text(to.begin(), to.begin() + end), [&](const uint8_t* in, uint8_t* out) {
                         run = run_of(counter0, before);
                         const warpseal_status begun = split == 0 ? WARPSEAL_OK : subject.piece(direction, &run, 0, in, out, split);
-                        return begun != WARPSEAL_OK ? begun : subject.piece(direction, &run, split / 16, in + split, out + split, bytes - split);
+                        return begun != WARPSEAL_OK ? begun
+                                                    : subject.piece(direction, &run, split / 16, in + split, out + split, bytes - split);
                     });
                 if (status != WARPSEAL_OK) return status;
-                if (memcmp(run.sum, sum.data(), 16) != 0 || memcmp(run.counter0, counter0.data(), 16) != 0) return WARPSEAL_SELF_TEST_FAILED;
+                if (memcmp(run.sum, sum.data(), 16) != 0 || memcmp(run.counter0, counter0.data(), 16) != 0)
+                    return WARPSEAL_SELF_TEST_FAILED;
             }
         }
     }
@@ -211,15 +212,15 @@ private:
 // What only cores do of a GCM message: its beginning, the joining of sums, its end.
 warpseal_status test_gcm_ends(const CpuCipher& cipher, const void* state, const CpuCipher& reference) {
     const answers::Blocks blocks(reference, reference.known.key);
-    const Text text = answers::pattern(1200, 8);
-    for (const size_t iv_bytes : {12, 1, 16, 60})
-        for (const size_t aad_bytes : {0, 20, 300}) {
+    const Text text = answers::pattern(600, 8);
+    for (const size_t iv_bytes : {12, 1, 60})
+        for (const size_t aad_bytes : {0, 20, 150}) {
             const Text iv = answers::pattern(iv_bytes, 9), aad = answers::pattern(aad_bytes, 10);
             GcmRun run;
             cipher.gcm_begin(state, iv.data(), iv_bytes, aad.data(), aad_bytes, &run);
             const GcmRun expected = run_of(answers::counter0(blocks, iv), answers::aad_sum(blocks, aad));
             if (memcmp(&run, &expected, sizeof run) != 0) return WARPSEAL_SELF_TEST_FAILED;
-            for (const size_t split : {size_t{16}, size_t{1120}}) {
+            for (const size_t split : {size_t{16}, size_t{560}}) {
                 const auto middle = text.begin() + static_cast<ptrdiff_t>(split);
                 const Text front(text.begin(), middle), back(middle, text.end());
                 GcmRun joined = run_of(answers::counter0(blocks, iv), answers::ghash(blocks, answers::aad_sum(blocks, aad), front));
@@ -249,8 +250,7 @@ public:
     warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, Text& memory) override {
         uint64_t done = 0, forgeries = 0;
         const void* key = own_keys ? nullptr : schedule_.state();
-        const warpseal_status status =
-            door_.batch_host(device_, cipher_, key, mode, direction, batch.at(memory.data()), &done, &forgeries);
+        const warpseal_status status = door_.batch_host(device_, cipher_, key, mode, direction, batch.at(memory.data()), &done, &forgeries);
         return status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC ? status : outcome(forgeries == batch.forgeries());
     }
     bool has_batch(warpseal_mode mode, Direction direction) const override {
@@ -287,9 +287,8 @@ public:
     warpseal_status piece(Direction, GcmRun*, uint64_t, const uint8_t*, uint8_t*, size_t) override { return WARPSEAL_UNSUPPORTED; }
     warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, Text& memory) override {
         const void* key = own_keys ? nullptr : schedule_.state();
-        return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(), [&] {
-            return door_.batch_device(device_, cipher_, key, mode, direction, batch.at(memory_), nullptr);
-        });
+        return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(),
+                              [&] { return door_.batch_device(device_, cipher_, key, mode, direction, batch.at(memory_), nullptr); });
     }
     bool any_first_block() const override { return false; }
     bool has_pieces() const override { return false; }
