@@ -1,0 +1,194 @@
+// warpseal.hpp: the C interface for C++20: handles that free themselves, spans, and a status as an exception. No other logic.
+#ifndef WARPSEAL_WARPSEAL_HPP
+#define WARPSEAL_WARPSEAL_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "warpseal/warpseal.h"
+
+// The inline namespace keeps these names apart from those inside a statically linked library.
+namespace warpseal {
+inline namespace face {
+
+using Bytes = std::span<const std::uint8_t>;
+using MutableBytes = std::span<std::uint8_t>;
+
+// A status other than WARPSEAL_OK.
+class Error : public std::exception {
+public:
+    explicit Error(warpseal_status status) : status_(status) {}
+    warpseal_status status() const noexcept { return status_; }
+    const char* what() const noexcept override { return warpseal_status_text(status_); }
+
+private:
+    warpseal_status status_;
+};
+
+inline void check(warpseal_status status) {
+    if (status != WARPSEAL_OK) throw Error(status);
+}
+
+// Outputs must be as long as inputs: the C interface has one length for both.
+inline std::size_t same_size(Bytes in, MutableBytes out) {
+    if (in.size() != out.size()) throw Error(WARPSEAL_INVALID_ARGUMENT);
+    return in.size();
+}
+
+class Engine {
+public:
+    explicit Engine(const char* device = nullptr, std::uint32_t threads = 0) {
+        warpseal_engine_options options = {};
+        options.struct_bytes = sizeof options;
+        options.device = device;
+        options.threads = threads;
+        create(options);
+    }
+    explicit Engine(const warpseal_engine_options& options) { create(options); }
+    warpseal_engine* get() const noexcept { return engine_.get(); }
+    const char* pick(const char* cipher, warpseal_mode mode, std::uint64_t bytes) const {
+        return warpseal_engine_pick(get(), cipher, mode, bytes);
+    }
+
+private:
+    void create(const warpseal_engine_options& options) {
+        warpseal_engine* made = nullptr;
+        check(warpseal_engine_create(&options, &made));
+        engine_.reset(made);
+    }
+    struct Destroy {
+        void operator()(warpseal_engine* engine) const noexcept { warpseal_engine_destroy(engine); }
+    };
+    std::unique_ptr<warpseal_engine, Destroy> engine_;
+};
+
+// Keep the engine alive as long as its keys.
+class Key {
+public:
+    Key(const Engine& engine, const char* cipher, Bytes key) {
+        warpseal_key* made = nullptr;
+        check(warpseal_key_create(engine.get(), cipher, key.data(), key.size(), &made));
+        key_.reset(made);
+    }
+    const warpseal_key* get() const noexcept { return key_.get(); }
+
+    // Modes without a tag; out may be in. Unauthenticated: whoever can change the output can change the message.
+    void encrypt(warpseal_mode mode, Bytes iv, Bytes in, MutableBytes out) const {
+        check(warpseal_encrypt(get(), mode, iv.data(), iv.size(), in.data(), out.data(), same_size(in, out)));
+    }
+    void decrypt(warpseal_mode mode, Bytes iv, Bytes in, MutableBytes out) const {
+        check(warpseal_decrypt(get(), mode, iv.data(), iv.size(), in.data(), out.data(), same_size(in, out)));
+    }
+    // GCM. Writes the IV that was drawn, the ciphertext and the tag.
+    void seal(std::span<std::uint8_t, 12> iv, Bytes aad, Bytes in, MutableBytes out, MutableBytes tag) const {
+        check(warpseal_seal(get(), WARPSEAL_GCM, iv.data(), aad.data(), aad.size(), in.data(), out.data(), same_size(in, out), tag.data(),
+                            tag.size()));
+    }
+    // False: not authentic, and out is wiped.
+    [[nodiscard]] bool open(Bytes iv, Bytes aad, Bytes in, MutableBytes out, Bytes tag) const {
+        const warpseal_status status = warpseal_open(get(), WARPSEAL_GCM, iv.data(), iv.size(), aad.data(), aad.size(), in.data(),
+                                                     out.data(), same_size(in, out), tag.data(), tag.size());
+        if (status == WARPSEAL_NOT_AUTHENTIC) return false;
+        check(status);
+        return true;
+    }
+
+    // Batches: see warpseal_batch. Opening returns false if some message is not authentic: its status says so, and its output is wiped.
+    void encrypt(warpseal_mode mode, const warpseal_batch& batch) const { check(warpseal_encrypt_batch(get(), mode, &batch)); }
+    void decrypt(warpseal_mode mode, const warpseal_batch& batch) const { check(warpseal_decrypt_batch(get(), mode, &batch)); }
+    void seal_unsafe_iv(const warpseal_batch& batch) const { check(warpseal_seal_batch_unsafe_iv(get(), WARPSEAL_GCM, &batch)); }
+    [[nodiscard]] bool open(const warpseal_batch& batch) const {
+        const warpseal_status status = warpseal_open_batch(get(), WARPSEAL_GCM, &batch);
+        if (status != WARPSEAL_NOT_AUTHENTIC) check(status);
+        return status == WARPSEAL_OK;
+    }
+
+private:
+    struct Destroy {
+        void operator()(warpseal_key* key) const noexcept { warpseal_key_destroy(key); }
+    };
+    std::unique_ptr<warpseal_key, Destroy> key_;
+};
+
+// Memory of the engine that wipes and frees itself: pinned where the engine has a GPU, or on the GPU.
+class HostMemory {
+public:
+    HostMemory(const Engine& engine, std::size_t bytes) : engine_(engine.get()), bytes_(bytes) {
+        check(warpseal_host_alloc(engine_, bytes_, &memory_));
+    }
+    ~HostMemory() { warpseal_host_free(engine_, memory_, bytes_); }
+    HostMemory(const HostMemory&) = delete;
+    HostMemory& operator=(const HostMemory&) = delete;
+    MutableBytes span() const noexcept { return {static_cast<std::uint8_t*>(memory_), bytes_}; }
+
+private:
+    warpseal_engine* engine_;
+    std::size_t bytes_;
+    void* memory_ = nullptr;
+};
+
+class DeviceMemory {
+public:
+    DeviceMemory(const Engine& engine, std::size_t bytes) : engine_(engine.get()), bytes_(bytes) {
+        check(warpseal_device_alloc(engine_, bytes_, &memory_));
+    }
+    ~DeviceMemory() { warpseal_device_free(engine_, memory_, bytes_); }
+    DeviceMemory(const DeviceMemory&) = delete;
+    DeviceMemory& operator=(const DeviceMemory&) = delete;
+    void* get() const noexcept { return memory_; }
+    std::size_t size() const noexcept { return bytes_; }
+    void upload(Bytes from) {
+        if (from.size() > bytes_) throw Error(WARPSEAL_INVALID_ARGUMENT);
+        check(warpseal_device_upload(engine_, memory_, from.data(), from.size()));
+    }
+    void download(MutableBytes to) const {
+        if (to.size() > bytes_) throw Error(WARPSEAL_INVALID_ARGUMENT);
+        check(warpseal_device_download(engine_, to.data(), memory_, to.size()));
+    }
+
+private:
+    warpseal_engine* engine_;
+    std::size_t bytes_;
+    void* memory_ = nullptr;
+};
+
+// A file that cannot be sealed or opened: `what` says what and why.
+class FileError : public Error {
+public:
+    FileError(warpseal_status status, const warpseal_file_result& result) : Error(status), result_(result) {}
+    const char* what() const noexcept override { return result_.message; }
+    const warpseal_file_result& result() const noexcept { return result_; }
+
+private:
+    warpseal_file_result result_;
+};
+
+namespace detail {
+
+template <class Call>
+warpseal_file_result file(Call call) {
+    warpseal_file_result result = {};
+    result.struct_bytes = sizeof result;
+    const warpseal_status status = call(result);
+    if (status != WARPSEAL_OK) throw FileError(status, result);
+    return result;
+}
+
+}  // namespace detail
+
+inline warpseal_file_result seal_file(const Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options) {
+    return detail::file([&](auto& result) { return warpseal_file_seal(engine.get(), in_fd, out_fd, &options, &result); });
+}
+
+inline warpseal_file_result open_file(const Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options) {
+    return detail::file([&](auto& result) { return warpseal_file_open(engine.get(), in_fd, out_fd, &options, &result); });
+}
+
+}  // namespace face
+}  // namespace warpseal
+
+#endif
