@@ -135,6 +135,7 @@ TEST_P(KnownAnswers, RowsAsBatches) {
             lengths.push_back(row.ct.size());
             in.insert(in.end(), row.ct.begin(), row.ct.end());
         }
+        in.push_back(0);  // a batch has pointers even if all its messages are empty
         Text out(in.size(), 0xa5);
         std::vector<int32_t> statuses(rows.size(), -1);
         warpseal_batch batch{};
@@ -177,8 +178,9 @@ TEST_P(KnownAnswers, MonteCarlo) {
             const targets::KeyHandle key = targets::key(engine_, chain.cipher, round.key);
             Text x = round.in;
             const auto step = chain.encrypt ? warpseal_encrypt : warpseal_decrypt;
-            // On a GPU each step is a launch: a tenth of the rounds is enough there.
-            if (std::string(GetParam()) == "cuda" && (&round - chain.rounds.data()) % 10 != 0) continue;
+            // Where one block costs as much as hundreds (a launch, a bundle of planes) a tenth of the rounds is enough.
+            const bool slow = std::string(GetParam()) == "cuda" || std::string(GetParam()) == "portable";
+            if (slow && (&round - chain.rounds.data()) % 10 != 0) continue;
             for (int i = 0; i < chain.inner; ++i)
                 ASSERT_EQ(step(key.get(), WARPSEAL_ECB, nullptr, 0, x.data(), x.data(), x.size()), WARPSEAL_OK);
             ASSERT_EQ(x, round.out);

@@ -119,6 +119,15 @@ Aes::Aes(const Text& key) {
     }
 }
 
+std::vector<Text> Aes::secrets() const {
+    std::vector<Text> round_keys;
+    for (size_t i = 0; i < w_.size(); i += 4) {
+        round_keys.emplace_back();
+        for (size_t c = 0; c < 4; ++c) round_keys.back().insert(round_keys.back().end(), w_[i + c].begin(), w_[i + c].end());
+    }
+    return round_keys;
+}
+
 void Aes::encrypt(uint8_t* block) const {  // 5.1
     State state(block);
     state.add_round_key(&w_[0]);

@@ -13,6 +13,7 @@ public:
     size_t block_bytes() const override { return 16; }
     void encrypt(uint8_t* block) const override;
     void decrypt(uint8_t* block) const override;
+    std::vector<Text> secrets() const override;
 
 private:
     std::vector<std::array<uint8_t, 4>> w_;  // the key schedule, FIPS 197 5.2

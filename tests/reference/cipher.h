@@ -17,6 +17,7 @@ public:
     virtual size_t block_bytes() const = 0;
     virtual void encrypt(uint8_t* block) const = 0;
     virtual void decrypt(uint8_t* block) const = 0;
+    virtual std::vector<Text> secrets() const = 0;  // what an implementation holds under the key: round keys, as 16-byte texts
 };
 
 // The cipher of that name ("aes-192") under that key; null if there is no twin of it here.

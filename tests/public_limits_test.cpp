@@ -1,0 +1,267 @@
+// What the public calls refuse: policy, limits of the standards, and arguments that cannot be meant; refused calls touch no output.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "random.h"
+#include "targets.h"
+#include "warpseal/inner.h"
+
+namespace {
+
+using vectors::Text;
+
+class Limits : public testing::Test {
+protected:
+    void SetUp() override {
+        engine_ = targets::engine("auto", 1);
+        key_ = targets::key(engine_, "aes-256", Text(32, 0x42));
+        ASSERT_TRUE(key_);
+    }
+    warpseal_status seal(size_t iv_bytes, size_t tag_bytes, size_t bytes = 32) {
+        return warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, in_, out_, bytes, tag_, tag_bytes);
+    }
+    warpseal_status open(size_t iv_bytes, size_t tag_bytes, size_t bytes = 32) {
+        return warpseal_open(key_.get(), WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, in_, out_, bytes, tag_, tag_bytes);
+    }
+    warpseal_status encrypt(warpseal_mode mode, size_t iv_bytes, size_t bytes) {
+        return warpseal_encrypt(key_.get(), mode, iv_, iv_bytes, in_, out_, bytes);
+    }
+    warpseal_batch batch() {
+        warpseal_batch b{};
+        b.struct_bytes = sizeof b;
+        b.iv_bytes = 12;
+        b.tag_bytes = 16;
+        b.message_count = 2;
+        b.message_bytes = 16;
+        b.ivs = iv_;
+        b.iv_stride = 12;
+        b.in = in_;
+        b.in_stride = 16;
+        b.out = out_;
+        b.out_stride = 16;
+        b.tags = tag_;
+        b.tag_stride = 16;
+        b.statuses = statuses_;
+        return b;
+    }
+    bool untouched() const {
+        for (const uint8_t x : out_)
+            if (x != 0xa5) return false;
+        for (const uint8_t x : tag_)
+            if (x != 0x5a) return false;
+        return true;
+    }
+    void poison() {
+        std::memset(out_, 0xa5, sizeof out_);
+        std::memset(tag_, 0x5a, sizeof tag_);
+    }
+    Limits() { poison(); }
+
+    targets::EngineHandle engine_;
+    targets::KeyHandle key_;
+    uint8_t iv_[64] = {1}, in_[64] = {}, out_[64], tag_[64];
+    int32_t statuses_[4] = {-1, -1, -1, -1};
+};
+
+TEST_F(Limits, TagsUnder12AndOver16Bytes) {
+    for (size_t tag_bytes = 0; tag_bytes < 33; ++tag_bytes) {
+        if (tag_bytes >= 12 && tag_bytes <= 16) continue;
+        EXPECT_EQ(seal(12, tag_bytes), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
+        EXPECT_EQ(open(12, tag_bytes), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
+        uint8_t iv[12];
+        EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, 32, tag_, tag_bytes), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
+        warpseal_batch b = batch();
+        b.tag_bytes = static_cast<uint32_t>(tag_bytes);
+        b.tag_stride = 32;
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
+        EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
+    }
+    EXPECT_TRUE(untouched());
+    // The inner door computes them all, and a longer tag begins with the shorter.
+    uint8_t whole[16];
+    ASSERT_EQ(seal(12, 16), WARPSEAL_OK);
+    std::memcpy(whole, tag_, 16);
+    for (size_t tag_bytes = 1; tag_bytes <= 16; ++tag_bytes) {
+        poison();
+        ASSERT_EQ(warpseal_inner_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, tag_bytes), WARPSEAL_OK);
+        EXPECT_EQ(std::memcmp(tag_, whole, tag_bytes), 0);
+        EXPECT_EQ(tag_[tag_bytes], 0x5a);
+    }
+    EXPECT_EQ(warpseal_inner_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 17), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_inner_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 0), WARPSEAL_INVALID_ARGUMENT);
+}
+
+TEST_F(Limits, IvLengths) {
+    EXPECT_EQ(seal(0, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(open(0, 16), WARPSEAL_INVALID_ARGUMENT);
+    for (size_t n = 0; n < 64; ++n) {
+        const warpseal_status ctr = n == 16 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT, ecb = n == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+        EXPECT_EQ(encrypt(WARPSEAL_CTR, n, 32), ctr) << n;
+        EXPECT_EQ(encrypt(WARPSEAL_ECB, n, 32), ecb) << n;
+        if (n == 16 || n == 0) poison();
+    }
+    warpseal_batch b = batch();
+    b.iv_bytes = 0;
+    EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
+    b = batch();
+    b.tag_bytes = 0;
+    b.tags = nullptr;
+    EXPECT_EQ(warpseal_encrypt_batch(key_.get(), WARPSEAL_CTR, &b), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_TRUE(untouched());
+    for (size_t n = 1; n < 64; ++n) EXPECT_EQ(seal(n, 16), WARPSEAL_OK) << n;
+}
+
+TEST_F(Limits, PartialBlocksInEcb) {
+    for (size_t n = 1; n < 64; ++n) {
+        if (n % 16 == 0) continue;
+        EXPECT_EQ(encrypt(WARPSEAL_ECB, 0, n), WARPSEAL_INVALID_ARGUMENT) << n;
+        EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in_, out_, n), WARPSEAL_INVALID_ARGUMENT) << n;
+    }
+    EXPECT_TRUE(untouched());
+}
+
+TEST_F(Limits, MoreTextThanGcmAllows) {  // SP 800-38D 5.2.1.1; nothing is read or written, so small buffers do
+    const size_t most = (size_t{1} << 36) - 32;
+    for (const size_t n : {most + 1, most + 32, size_t{1} << 40}) {
+        EXPECT_EQ(seal(12, 16, n), WARPSEAL_LIMIT_EXCEEDED) << n;
+        EXPECT_EQ(open(12, 16, n), WARPSEAL_LIMIT_EXCEEDED) << n;
+        uint8_t iv[12];
+        EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, n, tag_, 16), WARPSEAL_LIMIT_EXCEEDED) << n;
+        warpseal_batch b = batch();
+        uint64_t lengths[2] = {16, n};
+        uint64_t offsets[2] = {0, 16};
+        b.lengths = lengths;
+        b.in_offsets = b.out_offsets = offsets;
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_LIMIT_EXCEEDED) << n;
+        EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_LIMIT_EXCEEDED) << n;
+    }
+    EXPECT_TRUE(untouched());
+}
+
+TEST_F(Limits, OverlapThatIsNotInPlace) {
+    Text memory(4096, 7);
+    for (const size_t shift : {size_t{1}, size_t{15}, size_t{16}, size_t{63}}) {
+        uint8_t *low = memory.data() + 512, *high = low + shift;
+        for (const auto& [in, out] : {std::pair{low, high}, std::pair{high, low}}) {
+            EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in, out, 64), WARPSEAL_INVALID_ARGUMENT) << shift;
+            EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in, out, 64), WARPSEAL_INVALID_ARGUMENT) << shift;
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+            EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+            warpseal_batch b = batch();
+            b.in = in;
+            b.out = out;
+            b.message_bytes = b.in_stride = b.out_stride = 64;
+            EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
+        }
+    }
+    EXPECT_EQ(memory, Text(4096, 7));
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, memory.data(), memory.data() + 64, 64), WARPSEAL_OK);
+}
+
+TEST_F(Limits, NullPointers) {
+    warpseal_engine* engine = nullptr;
+    warpseal_key* key = nullptr;
+    EXPECT_EQ(warpseal_engine_create(nullptr, nullptr), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_key_create(nullptr, "aes-128", in_, 16, &key), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_key_create(engine_.get(), nullptr, in_, 16, &key), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_key_create(engine_.get(), "aes-128", nullptr, 16, &key), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_key_create(engine_.get(), "aes-128", in_, 16, nullptr), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(nullptr, WARPSEAL_CTR, iv_, 16, in_, out_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, nullptr, 16, in_, out_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, out_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in_, nullptr, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, nullptr, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr, 12, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 1, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, nullptr, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, nullptr, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_open(nullptr, WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr), WARPSEAL_INVALID_ARGUMENT);
+    for (const auto remove : {+[](warpseal_batch& b) { b.ivs = nullptr; }, +[](warpseal_batch& b) { b.in = nullptr; },
+                              +[](warpseal_batch& b) { b.out = nullptr; }, +[](warpseal_batch& b) { b.tags = nullptr; },
+                              +[](warpseal_batch& b) { b.aad_bytes = 1; }, +[](warpseal_batch& b) { b.reserved = 1; },
+                              +[](warpseal_batch& b) { b.statuses = nullptr; }, +[](warpseal_batch& b) { b.struct_bytes = 0; }}) {
+        warpseal_batch b = batch();
+        remove(b);
+        EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
+    }
+    EXPECT_TRUE(untouched());
+    EXPECT_EQ(engine, nullptr);
+    EXPECT_EQ(key, nullptr);
+    // Nothing is needed where there is nothing to do.
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, nullptr, 0), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr, nullptr, 0, tag_, 16), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr, nullptr, 0, tag_, 16), WARPSEAL_OK);
+    warpseal_key_destroy(nullptr);
+    warpseal_engine_destroy(nullptr);
+}
+
+TEST_F(Limits, ModesInTheWrongCall) {
+    for (const int mode : {-1, 3, 1000}) {
+        EXPECT_NE(encrypt(static_cast<warpseal_mode>(mode), 16, 32), WARPSEAL_OK) << mode;
+        EXPECT_EQ(warpseal_mode_name(static_cast<warpseal_mode>(mode)), nullptr) << mode;
+    }
+    EXPECT_NE(encrypt(WARPSEAL_GCM, 12, 32), WARPSEAL_OK);
+    EXPECT_NE(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, 0, in_, out_, 32, tag_, 16), WARPSEAL_OK);
+    warpseal_batch b = batch();
+    EXPECT_NE(warpseal_encrypt_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_OK);
+    EXPECT_NE(warpseal_encrypt_batch(key_.get(), WARPSEAL_ECB, &b), WARPSEAL_OK);
+    EXPECT_NE(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CTR, &b), WARPSEAL_OK);
+    EXPECT_TRUE(untouched());
+}
+
+TEST_F(Limits, KeysAndNames) {
+    warpseal_key* key = nullptr;
+    for (size_t n = 0; n <= 64; ++n)
+        for (const warpseal_cipher_info& cipher : targets::ciphers()) {
+            if (n == cipher.key_bytes) continue;
+            EXPECT_EQ(warpseal_key_create(engine_.get(), cipher.name, in_, n, &key), WARPSEAL_INVALID_ARGUMENT) << cipher.name << " " << n;
+        }
+    for (const char* name : {"", "aes", "aes-257", "AES-256", "aes-256 ", "aes-256-gcm"})
+        EXPECT_EQ(warpseal_key_create(engine_.get(), name, in_, 32, &key), WARPSEAL_UNSUPPORTED) << name;
+    EXPECT_EQ(key, nullptr);
+}
+
+TEST_F(Limits, DevicesThatCannotBeUsed) {
+    for (const char* name : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "vaes", "vaes512 "}) {
+        warpseal_engine_options options{};
+        options.struct_bytes = sizeof options;
+        options.device = name;
+        warpseal_engine* engine = nullptr;
+        EXPECT_NE(warpseal_engine_create(&options, &engine), WARPSEAL_OK) << name;
+        EXPECT_EQ(engine, nullptr);
+    }
+    for (const warpseal_target_info& target : targets::all()) {
+        if (target.usable) continue;
+        warpseal_engine_options options{};
+        options.struct_bytes = sizeof options;
+        options.device = target.name;
+        warpseal_engine* engine = nullptr;
+        EXPECT_EQ(warpseal_engine_create(&options, &engine), WARPSEAL_NO_DEVICE) << target.name;
+        EXPECT_EQ(engine, nullptr);
+    }
+}
+
+// SP 800-38D 7.2: FAIL gives out no plaintext. Through every call that opens, in place and not, on every target.
+TEST_F(Limits, FailedOpensWipeTheOutput) {
+    tests::Random random(51);
+    for (const warpseal_target_info& target : targets::all()) {
+        if (!target.usable) continue;
+        const auto engine = targets::engine(target.name, 2);
+        const auto key = targets::key(engine, "aes-128", Text(16, 9));
+        for (const size_t n : {size_t{1}, size_t{15}, size_t{16}, size_t{4097}, size_t{1} << 20, (size_t{5} << 20) + 3}) {
+            Text in = random.text(n), out(n, 0xa5), tag(16, 0), same = in;
+            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(), out.data(), n, tag.data(), 16), WARPSEAL_NOT_AUTHENTIC);
+            EXPECT_TRUE(out == Text(n, 0)) << target.name << " " << n;
+            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, same.data(), same.data(), n, tag.data(), 12), WARPSEAL_NOT_AUTHENTIC);
+            EXPECT_TRUE(same == Text(n, 0)) << target.name << " " << n;
+            out.assign(n, 0xa5);
+            EXPECT_EQ(warpseal_inner_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(), out.data(), n, tag.data(), 16), WARPSEAL_NOT_AUTHENTIC);
+            EXPECT_TRUE(out == Text(n, 0)) << target.name << " " << n;
+        }
+    }
+}
+
+}  // namespace
