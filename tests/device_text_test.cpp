@@ -38,7 +38,7 @@ template <class Cipher, template <class> class Layout>
 class Block16 {
 public:
     explicit Block16(const Text& key) : shared_(std::max<size_t>(Layout<typename Cipher::EncryptTables>::bytes, Layout<typename Cipher::DecryptTables>::bytes) + 16) {
-        const cuda::ScanLayout<typename Cipher::EncryptTables> scan;
+        const cuda::ScanLayout<typename Cipher::EncryptTables> scan{cuda::stored_tables<typename Cipher::EncryptTables>};
         Cipher::expand(schedule_.forward, key.data(), [&](uint32_t w) { return Cipher::substitute_word(w, scan); });
         Cipher::invert(schedule_.inverse, schedule_.forward);
     }

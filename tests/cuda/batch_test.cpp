@@ -1,0 +1,122 @@
+// Batches in device memory against libcrypto: lengths, strides, IVs, tags, keys per message, messages that do not verify, long ones.
+#include "messages.h"
+#include "reference/gcm.h"
+
+namespace {
+
+using namespace gpu;
+
+void check(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
+    const Messages messages(shape, key, direction, random);
+    const Memory memory(messages.image);
+    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction, messages.at(memory.data()),
+                                  nullptr),
+              WARPSEAL_OK);
+    const Text got = memory.get();
+    if (got == messages.right()) return;
+    size_t first = 0;
+    while (got[first] == messages.right()[first]) ++first;
+    FAIL() << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction) << " count " << shape.count << " bytes "
+           << shape.bytes << " lengths " << shape.lengths << " own keys " << shape.own_keys << " in place " << shape.in_place << " iv "
+           << shape.iv_bytes << " aad " << shape.aad_bytes << " tag " << shape.tag_bytes << " gap " << shape.gap << ": byte " << first
+           << " of the image, input at " << messages.at(nullptr).in - static_cast<const uint8_t*>(nullptr) << ", output at "
+           << messages.at(nullptr).out - static_cast<uint8_t*>(nullptr);
+}
+
+class Batch : public OnGpu {};
+
+TEST_P(Batch, Random) {
+    tests::Random random(511);
+    for (int i = 0; i < 240; ++i) {
+        Key key(names[i % 3], random);
+        const Shape shape = random_shape(random, i % 8 == 0 ? 60000 : 3000);
+        check(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+        if (HasFatalFailure()) return;
+    }
+}
+
+// Every length around the edges of blocks and of rows of 32 blocks, with AAD that shifts them.
+TEST_P(Batch, Lengths) {
+    tests::Random random(512);
+    Key key("aes-256", random);
+    for (size_t bytes = 0; bytes <= 4096; bytes += bytes < 48 ? 1 : bytes % 512 > 494 || bytes % 512 < 18 ? 1 : 59) {
+        Shape shape;
+        shape.bytes = bytes;
+        shape.count = 2;
+        shape.aad_bytes = bytes % 5 == 0 ? bytes % 37 : 0;
+        check(shape, key, bytes % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+        if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(Batch, LongMessages) {
+    tests::Random random(513);
+    for (const size_t bytes : {(size_t{1} << 20) + 7, (size_t{24} << 20) - 16, (size_t{40} << 20) + 1}) {
+        for (int i = 0; i < 6; ++i) {
+            Key key(names[i % 3], random);
+            Shape shape;
+            shape.bytes = bytes;
+            shape.count = i == 5 ? 3 : 1;
+            shape.lengths = i == 4;
+            shape.own_keys = i == 3;
+            shape.in_place = i == 2;
+            shape.aad_bytes = i % 2 == 0 ? 0 : 33;
+            shape.spoil_every = i == 1 ? 1 : 0;
+            shape.mode = i == 5 ? WARPSEAL_CTR : WARPSEAL_GCM;
+            if (i == 5) shape.iv_bytes = 16, shape.aad_bytes = 0, shape.tag_bytes = 0;
+            check(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+            if (HasFatalFailure()) return;
+        }
+    }
+}
+
+// Few messages of many sizes each, so that every way to divide them among warps occurs.
+TEST_P(Batch, MiddlingMessages) {
+    tests::Random random(514);
+    Key key("aes-128", random);
+    for (int i = 0; i < 40; ++i) {
+        Shape shape;
+        shape.bytes = size_t{1} << random.below(20);
+        shape.bytes += random.below(shape.bytes + 1);
+        shape.count = 1 + random.below((size_t{4} << 20) / shape.bytes + 1) % 300;
+        shape.own_keys = i % 4 == 3;
+        shape.lengths = i % 3 == 2;
+        shape.aad_bytes = random.below(64);
+        shape.spoil_every = 4;
+        check(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+        if (HasFatalFailure()) return;
+    }
+}
+
+// The low 32 bits of the counter wrap within the message and carry no further.
+TEST_P(Batch, GcmCounterWraps) {
+    tests::Random random(515);
+    Key key("aes-256", random);
+    const auto twin = reference::cipher("aes-256", key.bytes);
+    for (const uint64_t before : {0u, 1u, 5u, 40u}) {
+        Text counter0 = random.text(16);
+        std::fill(counter0.begin() + 12, counter0.end(), uint8_t{0xff});
+        counter0[15] = static_cast<uint8_t>(0xff - before);
+        const Text iv = reference::gcm_iv_for(*twin, counter0), in = random.text(3000);
+        Text tag;
+        const Text right = oracle::run("aes-256-gcm", true, key.bytes, iv, {}, in, &tag);
+        const Memory ivs(iv), from(in), to(in.size()), tags(16);
+        warpseal_batch b{};
+        b.struct_bytes = sizeof b;
+        b.iv_bytes = 16;
+        b.tag_bytes = 16;
+        b.message_count = 1;
+        b.message_bytes = in.size();
+        b.ivs = ivs.data();
+        b.in = from.data();
+        b.out = to.data();
+        b.tags = tags.data();
+        ASSERT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, b, nullptr), WARPSEAL_OK);
+        ASSERT_EQ(to.get(), right);
+        ASSERT_EQ(tags.get(), tag);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, Batch, testing::ValuesIn(layouts));
+
+}  // namespace

@@ -1,0 +1,155 @@
+// A random batch, as a caller would lay it out in one image of memory, with what must come of it by libcrypto.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu.h"
+
+namespace gpu {
+
+struct Shape {
+    warpseal_mode mode = WARPSEAL_GCM;
+    uint64_t count = 1;
+    size_t bytes = 0;        // of each message, or at most
+    bool lengths = false;    // each its own length and offset
+    bool own_keys = false;
+    bool in_place = false;
+    size_t iv_bytes = 12, aad_bytes = 0, tag_bytes = 16;
+    bool shared_iv = false, shared_aad = false;
+    size_t gap = 16;         // between messages; 16 keeps them aligned
+    size_t spoil_every = 0;  // opening: spoil one message in so many
+};
+
+// All of a batch's memory is one image: offsets into it, so that it can be placed on a device or on the host.
+class Messages {
+public:
+    Messages(const Shape& shape, const Key& key, Direction direction, tests::Random& random) : shape_(shape), direction_(direction) {
+        const bool gcm = shape.mode == WARPSEAL_GCM, opening = gcm && direction == Direction::decrypt;
+        ivs_ = add(random.text(shape.iv_bytes * (shape.shared_iv ? 1 : shape.count)));
+        aad_ = add(random.text(shape.aad_bytes * (shape.shared_aad ? 1 : shape.count)));
+        if (shape.own_keys) keys_ = add(random.text(key.cipher.key_bytes * shape.count));
+        for (uint64_t i = 0; i < shape.count; ++i) lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) : shape.bytes);
+        lengths_at_ = add(bytes_of(lengths_));
+        pitch_ = shape.bytes + shape.gap;
+        for (uint64_t i = 0; i < shape.count; ++i) offsets_.push_back((shape.count - 1 - i) * pitch_);  // backwards
+        offsets_at_ = add(bytes_of(offsets_));
+        tags_ = add(Text(shape.tag_bytes * shape.count, 0xa5));
+        statuses_ = add(Text(4 * shape.count, 0xa5));
+        in_ = add(random.text(pitch_ * shape.count));
+        out_ = shape.in_place ? in_ : add(Text(pitch_ * shape.count, 0xa5));
+        right_ = image;
+        refused = 0;
+        for (uint64_t i = 0; i < shape.count; ++i) settle(key, i, gcm, opening, random);
+    }
+
+    Text image;            // before
+    uint64_t refused;      // messages that must not verify
+    const Text& right() const { return right_; }
+
+    warpseal_batch at(uint8_t* base) const {
+        warpseal_batch b{};
+        b.struct_bytes = sizeof b;
+        b.iv_bytes = static_cast<uint32_t>(shape_.iv_bytes);
+        b.tag_bytes = static_cast<uint32_t>(shape_.tag_bytes);
+        b.message_count = shape_.count;
+        b.message_bytes = shape_.lengths ? 0 : shape_.bytes;
+        if (shape_.lengths) {
+            b.lengths = reinterpret_cast<const uint64_t*>(base + lengths_at_);
+            b.in_offsets = b.out_offsets = reinterpret_cast<const uint64_t*>(base + offsets_at_);
+        }
+        b.keys = shape_.own_keys ? base + keys_ : nullptr;
+        b.ivs = base + ivs_;
+        b.iv_stride = shape_.shared_iv ? 0 : shape_.iv_bytes;
+        b.aad = base + aad_;
+        b.aad_bytes = shape_.aad_bytes;
+        b.aad_stride = shape_.shared_aad ? 0 : shape_.aad_bytes;
+        b.in = base + in_;
+        b.out = base + out_;
+        b.in_stride = b.out_stride = pitch_;
+        b.tags = base + tags_;
+        b.tag_stride = shape_.tag_bytes;
+        b.statuses = reinterpret_cast<int32_t*>(base + statuses_);
+        return b;
+    }
+
+private:
+    size_t add(const Text& text) {
+        const size_t here = (image.size() + 15) / 16 * 16;
+        image.resize(here, 0xa5);
+        image.insert(image.end(), text.begin(), text.end());
+        return here;
+    }
+    static Text bytes_of(const std::vector<uint64_t>& numbers) {
+        Text text(8 * numbers.size());
+        if (!text.empty()) std::memcpy(text.data(), numbers.data(), text.size());
+        return text;
+    }
+    Text slice(size_t at, size_t bytes) const {
+        return Text(image.begin() + static_cast<std::ptrdiff_t>(at), image.begin() + static_cast<std::ptrdiff_t>(at + bytes));
+    }
+    static void write(Text& to, size_t at, const Text& text) { std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at)); }
+
+    // What must come of message i; when opening, also its input.
+    void settle(const Key& key, uint64_t i, bool gcm, bool opening, tests::Random& random) {
+        const size_t n = lengths_[i], place = shape_.lengths ? offsets_[i] : i * pitch_;
+        const Text secret = shape_.own_keys ? slice(keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes) : key.bytes;
+        const Text iv = slice(ivs_ + (shape_.shared_iv ? 0 : i * shape_.iv_bytes), shape_.iv_bytes);
+        const Text aad = slice(aad_ + (shape_.shared_aad ? 0 : i * shape_.aad_bytes), shape_.aad_bytes);
+        const Text text = slice(in_ + place, n);
+        Text tag, other = n == 0 && !gcm ? Text{} : oracle::run(key.mode(gcm ? "gcm" : "ctr"), true, secret, iv, aad, text, gcm ? &tag : nullptr);
+        tag.resize(gcm ? shape_.tag_bytes : 0);
+        int32_t status = WARPSEAL_OK;
+        if (opening) {
+            write(image, in_ + place, other);
+            write(right_, in_ + place, other);
+            if (shape_.spoil_every != 0 && random.one_in(shape_.spoil_every)) {
+                Text spoilt = n == 0 || random.one_in(2) ? tag : other;
+                const bool in_tag = n == 0 || spoilt == tag;
+                spoilt[random.below(spoilt.size())] ^= static_cast<uint8_t>(1u << random.below(8));
+                write(image, in_tag ? tags_ + i * shape_.tag_bytes : in_ + place, spoilt);
+                write(right_, in_tag ? tags_ + i * shape_.tag_bytes : in_ + place, spoilt);
+                if (!in_tag) write_tag(tag, i);
+                status = WARPSEAL_NOT_AUTHENTIC;
+                ++refused;
+            } else {
+                write_tag(tag, i);
+            }
+            other = status == WARPSEAL_OK ? text : Text(n, 0);
+        } else {
+            write(right_, tags_ + i * shape_.tag_bytes, tag);
+        }
+        write(right_, out_ + place, other);
+        std::memcpy(right_.data() + statuses_ + 4 * i, &status, 4);
+    }
+    void write_tag(const Text& tag, uint64_t i) {
+        write(image, tags_ + i * shape_.tag_bytes, tag);
+        write(right_, tags_ + i * shape_.tag_bytes, tag);
+    }
+
+    const Shape shape_;
+    const Direction direction_;
+    Text right_;
+    std::vector<uint64_t> lengths_, offsets_;
+    size_t ivs_ = 0, aad_ = 0, keys_ = 0, lengths_at_ = 0, offsets_at_ = 0, tags_ = 0, statuses_ = 0, in_ = 0, out_ = 0, pitch_ = 0;
+};
+
+inline Shape random_shape(tests::Random& random, size_t bound) {
+    Shape s;
+    s.mode = random.one_in(4) ? WARPSEAL_CTR : WARPSEAL_GCM;
+    s.count = random.one_in(3) ? 1 : 1 + random.below(70);
+    s.bytes = random.below(bound + 1);
+    s.lengths = random.one_in(2);
+    s.own_keys = random.one_in(2);
+    s.in_place = random.one_in(2);
+    s.iv_bytes = s.mode == WARPSEAL_CTR ? 16 : random.one_in(2) ? 12 : 1 + random.below(100);
+    s.aad_bytes = s.mode == WARPSEAL_CTR || random.one_in(2) ? 0 : random.below(100);
+    s.tag_bytes = s.mode == WARPSEAL_CTR ? 0 : random.one_in(2) ? 16 : 1 + random.below(16);
+    s.shared_iv = random.one_in(4);
+    s.shared_aad = random.one_in(2);
+    s.gap = random.one_in(2) ? 16 : random.below(40);
+    s.spoil_every = s.tag_bytes < 4 ? 0 : 5;  // a short tag may survive a spoilt text
+    return s;
+}
+
+}  // namespace gpu

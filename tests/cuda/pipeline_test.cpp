@@ -1,0 +1,181 @@
+// The pipeline for data in host memory against libcrypto: pinned, pageable, in place, several callers at once, bounded device memory.
+#include <cuda_runtime_api.h>
+
+#include <thread>
+
+#include "messages.h"
+
+namespace {
+
+using namespace gpu;
+
+class Pipeline : public OnGpuOnce {};
+
+// Host memory, pinned or not, as warpseal_host_alloc and a caller's own would be.
+class Host {
+public:
+    Host(size_t bytes, bool pinned) : bytes_(bytes), pinned_(pinned) {
+        if (pinned_)
+            EXPECT_EQ(door().host_alloc(device, bytes, &data_), WARPSEAL_OK);
+        else
+            data_ = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
+    }
+    ~Host() {
+        if (pinned_)
+            door().host_free(device, data_, bytes_);
+        else
+            std::free(data_);
+    }
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+    uint8_t* data() const { return static_cast<uint8_t*>(data_); }
+    bool holds(const Text& text, size_t at = 0) const { return text.empty() || std::memcmp(data() + at, text.data(), text.size()) == 0; }
+
+private:
+    void* data_ = nullptr;
+    size_t bytes_;
+    bool pinned_;
+};
+
+constexpr size_t sizes[] = {1, 4096, (size_t{1} << 20) + 3, (size_t{16} << 20) + 5, (size_t{70} << 20) + 19};
+
+TEST_F(Pipeline, Sweeps) {
+    tests::Random random(531);
+    Key key("aes-256", random);
+    for (const size_t bytes : sizes) {
+        const Text in = random.text(bytes), iv = random.text(16);
+        for (int i = 0; i < 6; ++i) {
+            const bool pinned_in = i % 2 == 0, pinned_out = i % 3 == 0, in_place = i >= 4, ecb = i == 3;
+            const size_t n = ecb ? bytes / 16 * 16 : bytes;
+            const uint64_t first_block = i == 1 ? (uint64_t{1} << 59) - 77 : 0;
+            const Text head(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
+            const Text right = n == 0 ? Text{}
+                               : ecb  ? oracle::run(key.mode("ecb"), false, key.bytes, {}, {}, head, nullptr)
+                                      : oracle::run(key.mode("ctr"), true, key.bytes, plus(iv, first_block), {}, head, nullptr);
+            const Host from(bytes, pinned_in), to(bytes, pinned_out);
+            std::memcpy(from.data(), in.data(), bytes);
+            std::memset(to.data(), 0xa5, bytes);
+            size_t done = 0;
+            ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), ecb ? WARPSEAL_ECB : WARPSEAL_CTR, Direction::decrypt, iv.data(),
+                                        first_block, from.data(), in_place ? from.data() : to.data(), n, &done),
+                      WARPSEAL_OK);
+            EXPECT_EQ(done, n);
+            EXPECT_TRUE((in_place ? from : to).holds(right)) << bytes << " case " << i;
+            EXPECT_TRUE(in_place || from.holds(in));
+        }
+    }
+}
+
+TEST_F(Pipeline, GcmInPieces) {
+    tests::Random random(532);
+    for (const size_t bytes : sizes) {
+        for (int i = 0; i < 4; ++i) {
+            Key key(names[i % 3], random);
+            const warpseal::CpuCipher& cpu = *warpseal::cpu_cipher(warpseal::Target::portable, key.cipher.name);
+            std::vector<uint8_t> memory(cpu.state_bytes + 64);
+            void* cpu_state = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+            cpu.expand(cpu_state, key.bytes.data());
+            const bool seal = i % 2 == 0, pinned = i < 2;
+            const Text iv = random.text(12), aad = random.text(20), text = random.text(bytes);
+            Text tag, right = oracle::run(key.mode("gcm"), true, key.bytes, iv, aad, text, &tag);
+            const Text& in = seal ? text : right;
+            const Host from(bytes, pinned), to(bytes, pinned);
+            std::memcpy(from.data(), in.data(), bytes);
+            warpseal::GcmRun run{};
+            cpu.gcm_begin(cpu_state, iv.data(), iv.size(), aad.data(), aad.size(), &run);
+            const size_t first = bytes / 3 / 16 * 16;
+            for (const auto& [begin, end] : {std::pair<size_t, size_t>{0, first}, {first, bytes}}) {
+                size_t done = 0;
+                ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), seal ? Direction::encrypt : Direction::decrypt, &run, begin / 16,
+                                          from.data() + begin, to.data() + begin, end - begin, &done),
+                          WARPSEAL_OK);
+                EXPECT_EQ(done, end - begin);
+            }
+            uint8_t got[16];
+            cpu.gcm_finish(cpu_state, &run, aad.size(), bytes, got);
+            EXPECT_EQ(Text(got, got + 16), tag) << bytes;
+            EXPECT_TRUE(to.holds(seal ? right : text)) << bytes;
+        }
+    }
+}
+
+void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned, tests::Random& random) {
+    const Messages messages(shape, key, direction, random);
+    const Host image(messages.image.size(), pinned);
+    std::memcpy(image.data(), messages.image.data(), messages.image.size());
+    uint64_t done = 0, refused = 0;
+    ASSERT_EQ(door().batch_host(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction, messages.at(image.data()),
+                                &done, &refused),
+              WARPSEAL_OK);
+    EXPECT_EQ(done, shape.count);
+    EXPECT_EQ(refused, messages.refused);
+    EXPECT_TRUE(image.holds(messages.right())) << "count " << shape.count << " bytes " << shape.bytes << " pinned " << pinned;
+}
+
+TEST_F(Pipeline, Batches) {
+    tests::Random random(533);
+    for (int i = 0; i < 60; ++i) {
+        Key key(names[i % 3], random);
+        batch_case(random_shape(random, 20000), key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, i % 4 < 2, random);
+        if (HasFatalFailure()) return;
+    }
+}
+
+// Several slots' worth, in rows that are copied directly; and single messages larger than a slot.
+TEST_F(Pipeline, LargeBatches) {
+    tests::Random random(534);
+    Key key("aes-256", random);
+    for (const bool pinned : {true, false}) {
+        for (int i = 0; i < 4; ++i) {
+            Shape shape;
+            shape.bytes = i < 2 ? 16384 : (size_t{20} << 20) + 3;
+            shape.count = i < 2 ? 3000 : 2;
+            shape.aad_bytes = i == 1 ? 7 : 0;
+            shape.in_place = i % 2 == 1;
+            shape.spoil_every = 3;
+            batch_case(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, pinned, random);
+            if (HasFatalFailure()) return;
+        }
+    }
+}
+
+TEST_F(Pipeline, ManyCallersAtOnce) {
+    std::vector<std::thread> callers;
+    for (int c = 0; c < 12; ++c) {
+        callers.emplace_back([c] {
+            tests::Random random(540 + static_cast<uint64_t>(c));
+            Key key(names[c % 3], random);
+            for (int i = 0; i < 6; ++i) {
+                Shape shape;
+                shape.bytes = c == 0 ? size_t{17} << 20 : 16384;
+                shape.count = c == 0 ? 1 : 1 + random.below(400);
+                shape.in_place = c % 2 == 0;
+                shape.spoil_every = 7;
+                batch_case(shape, key, (i + c) % 2 == 0 ? Direction::encrypt : Direction::decrypt, c % 3 == 0, random);
+            }
+        });
+    }
+    for (std::thread& caller : callers) caller.join();
+}
+
+// What stays on the device between calls is bounded and holds nothing: memory taken now is zero or was never ours.
+TEST_F(Pipeline, DeviceMemoryIsBounded) {
+    size_t free_before = 0, free_after = 0, total = 0;
+    ASSERT_EQ(cudaMemGetInfo(&free_before, &total), cudaSuccess);
+    tests::Random random(535);
+    Key key("aes-128", random);
+    const size_t bytes = size_t{300} << 20;
+    const Host from(bytes, true), to(bytes, true);
+    std::memset(from.data(), 0x3c, bytes);
+    const Text iv = random.text(16);
+    size_t done = 0;
+    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, from.data(), to.data(), bytes,
+                                &done),
+              WARPSEAL_OK);
+    ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
+    EXPECT_LE(free_before - std::min(free_before, free_after), size_t{512} << 20);
+    const Text some(from.data(), from.data() + 1000);
+    EXPECT_TRUE(to.holds(oracle::run("aes-128-ctr", true, key.bytes, iv, {}, some, nullptr)));
+}
+
+}  // namespace
