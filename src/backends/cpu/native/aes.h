@@ -106,16 +106,20 @@ struct AesForm {
 
     enum class Sum : uint8_t { none, of_input, of_output };
 
-    // The counter of the next block: the block with its last word as a number, so that 32-bit additions count.
+    // The counter of the next block: the block with its last word as a number, so that 32-bit additions count. The number is kept a second
+    // time where a look at it does not wait for the vector units.
     struct Counter {
         __m128i next;
+        uint32_t low;
 
         WARPSEAL_INLINE explicit Counter(const Block<4>& block)
-            : next(swap(_mm_loadu_si128(reinterpret_cast<const __m128i*>(block.word)))) {}
+            : next(swap(_mm_loadu_si128(reinterpret_cast<const __m128i*>(block.word)))), low(swap_bytes(block.word[3])) {}
         WARPSEAL_INLINE static __m128i swap(__m128i x) { return _mm_shuffle_epi8(x, order()); }
         WARPSEAL_INLINE static __m128i order() { return _mm_set_epi8(12, 13, 14, 15, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0); }
-        WARPSEAL_INLINE uint32_t low() const { return static_cast<uint32_t>(_mm_extract_epi32(next, 3)); }
-        WARPSEAL_INLINE void add(uint32_t blocks) { next = _mm_add_epi32(next, _mm_set_epi32(static_cast<int>(blocks), 0, 0, 0)); }
+        WARPSEAL_INLINE void add(uint32_t blocks) {
+            next = _mm_add_epi32(next, _mm_set_epi32(static_cast<int>(blocks), 0, 0, 0));
+            low += blocks;
+        }
 
         // n vectors of counter blocks, plus key.
         template <int n>
@@ -133,61 +137,109 @@ struct AesForm {
     // of the rest: the states of 256 counters, kept, serve every later 256 with one addition.
     struct EarlyRounds {
         static constexpr size_t blocks = 256;
-        SecretOf<uint8_t[16 * blocks]> state;
+        alignas(64) uint8_t state[16 * blocks];
         __m128i first;
+        V difference;  // of the present 256 to those kept, and of the 256 that follow: known early, as all later work waits for it
+        V following;
 
-        WARPSEAL_INLINE static __m128i first_of(const Schedule& schedule, __m128i next) {
-            const __m128i aligned = _mm_andnot_si128(_mm_set_epi32(255, 0, 0, 0), next);
-            const __m128i whitened = Counter::swap(aligned) ^ key_at(schedule.forward, 0);
-            return _mm_aesenc_si128(_mm_aesenc_si128(whitened, key_at(schedule.forward, 1)), key_at(schedule.forward, 2));
-        }
-
-        WARPSEAL_INLINE EarlyRounds(const Schedule& schedule, Counter counter) : first(first_of(schedule, counter.next)) {
-            counter.next = _mm_andnot_si128(_mm_set_epi32(255, 0, 0, 0), counter.next);
+        WARPSEAL_INLINE EarlyRounds(const Schedule& schedule, const Counter& from) : first(two_rounds(schedule, aligned(from))) {
+            Counter counter = aligned(from);
             for (size_t i = 0; i < blocks; i += group_blocks, counter.add(group_blocks)) {
                 V s[at_once];
                 counter.blocks(s, key_at(schedule.forward, 0));
                 WARPSEAL_UNROLL
                 for (int u = 0; u < at_once; ++u) {
-                    s[u] =
-                        W::encrypt(W::encrypt(s[u], W::broadcast(key_at(schedule.forward, 1))), W::broadcast(key_at(schedule.forward, 2)));
-                    W::store(state.value + 16 * i + u * W::bytes, s[u]);
+                    s[u] = W::encrypt(s[u], W::broadcast(key_at(schedule.forward, 1)));
+                    s[u] = W::encrypt(s[u], W::broadcast(key_at(schedule.forward, 2)));
+                    W::store(state + 16 * i + u * W::bytes, s[u]);
                 }
             }
+            difference = W::zero();
+            following = W::broadcast(first ^ two_rounds(schedule, counter));
         }
 
-        // The states of the counters that begin at `counter`, a multiple of group_blocks.
-        WARPSEAL_INLINE void states(const Schedule& schedule, const Counter& counter, V (&s)[at_once]) const {
-            const V difference = W::broadcast(first ^ first_of(schedule, counter.next));
-            const uint8_t* const from = state.value + 16 * (counter.low() % blocks);
+        EarlyRounds(const EarlyRounds&) = delete;
+        EarlyRounds& operator=(const EarlyRounds&) = delete;
+        WARPSEAL_INLINE ~EarlyRounds() {
+            for (size_t i = 0; i < sizeof state; i += W::bytes) W::store(state + i, W::zero());
+            __asm__ __volatile__("" : : "r"(this) : "memory");
+        }
+
+        // Whether the group of counters that begins at `counter` lies within the present 256.
+        WARPSEAL_INLINE static bool cover(const Counter& counter) { return counter.low % blocks <= blocks - group_blocks; }
+        WARPSEAL_INLINE void states(const Counter& counter, V (&s)[at_once]) const {
             WARPSEAL_UNROLL
-            for (int u = 0; u < at_once; ++u) s[u] = W::load(from + u * W::bytes) ^ difference;
+            for (int u = 0; u < at_once; ++u) s[u] = W::load(state + 16 * (counter.low % blocks) + u * W::bytes) ^ difference;
+        }
+        // After a group that began at `counter`.
+        WARPSEAL_INLINE void advance(const Schedule& schedule, Counter counter) {
+            if (counter.low % blocks < blocks - group_blocks) return;
+            difference = following;
+            counter.add(group_blocks + blocks);
+            following = W::broadcast(first ^ two_rounds(schedule, aligned(counter)));
+        }
+
+    private:
+        WARPSEAL_INLINE static Counter aligned(Counter counter) {
+            counter.add(0 - counter.low % blocks);
+            return counter;
+        }
+        WARPSEAL_INLINE static __m128i two_rounds(const Schedule& schedule, const Counter& counter) {
+            const __m128i whitened = Counter::swap(counter.next) ^ key_at(schedule.forward, 0);
+            return _mm_aesenc_si128(_mm_aesenc_si128(whitened, key_at(schedule.forward, 1)), key_at(schedule.forward, 2));
         }
     };
     static constexpr size_t early_rounds_pay_bytes = 12288;
 
-    // A group of states after `done` rounds to text; `summed` (if any) is a group of ciphertext for the sum.
+    // GHASH under way over whole groups: products are reduced only once every few groups.
+    struct Running {
+        const typename Hash::Key* hash;
+        size_t groups;  // that will be summed in all
+        typename Hash::Products products{};
+        V carried;  // the sum so far, which enters with the next vector of blocks
+        const uint8_t* power = nullptr;
+        size_t until_reduction = 0;
+
+        WARPSEAL_INLINE Running(const typename Hash::Key* key, size_t count, __m128i sum) : hash(key), groups(count), carried(W::lowest_lane(sum)) {
+            begin();
+        }
+        WARPSEAL_INLINE void begin() {
+            constexpr size_t most = Hash::reach / group_blocks;
+            until_reduction = groups < most ? groups : most;
+            power = hash->from(until_reduction * group_blocks);
+        }
+        // Two of a group's vectors, from the second; the first comes last, when the sum that enters with it is ready.
+        WARPSEAL_INLINE void add(const uint8_t* summed, int step) {
+            const int u = 2 * step + 1, v = (u + 1) % at_once;
+            const V second = Hash::reflect(W::load(summed + v * W::bytes));
+            products.add(Hash::reflect(W::load(summed + u * W::bytes)), W::load(power + u * W::bytes), v == 0 ? second ^ carried : second,
+                         W::load(power + v * W::bytes));
+        }
+        WARPSEAL_INLINE void end_of_group() {
+            --groups;
+            power += group_bytes;
+            carried = W::zero();
+            if (--until_reduction != 0) return;
+            carried = W::lowest_lane(products.sum());
+            products = {};
+            begin();
+        }
+        WARPSEAL_INLINE __m128i sum() const { return W::lowest(carried); }
+    };
+
+    // A group of states after `done` rounds to text; `summed` is a group of ciphertext for the sum, if there is one.
     template <Sum summing, int done>
-    WARPSEAL_INLINE static void group(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, V (&s)[at_once],
-                                      const uint8_t* summed, const uint8_t* in, uint8_t* out) {
-        typename Hash::Products products;
-        const uint8_t* const power = summing == Sum::none ? nullptr : hash->from(group_blocks);
-        // The sum so far enters with the first vector, which comes last, when that sum is ready.
-        const auto add = [&](int u) __attribute__((always_inline)) {
-            if (summing == Sum::none || u > at_once) return;
-            const size_t at = static_cast<size_t>(u % at_once) * W::bytes;
-            const V element = Hash::reflect(W::load(summed + at));
-            products.add(u == at_once ? element ^ W::lowest_lane(sum) : element, W::load(power + at));
-        };
-        middle_rounds<at_once, done + 1>(
-            schedule, s, [&](int step) __attribute__((always_inline)) { add(step + 1); });
-        WARPSEAL_UNROLL
-        for (int u = rounds - done; u <= at_once; ++u) add(u);
-        if (summing != Sum::none) sum = products.sum();
+    WARPSEAL_INLINE static void group(const Schedule& schedule, Running& running, V (&s)[at_once], const uint8_t* summed, const uint8_t* in,
+                                      uint8_t* out) {
+        middle_rounds<at_once, done + 1>(schedule, s, [&](int round) __attribute__((always_inline)) {
+            if (summing != Sum::none && round % 2 == 0 && round < at_once) running.add(summed, round / 2);
+        });
+        if (summing != Sum::none) running.end_of_group();
         const V k = W::broadcast(key_at(schedule.forward, rounds));
         WARPSEAL_UNROLL
         for (int u = 0; u < at_once; ++u) W::store(out + u * W::bytes, W::encrypt_last(s[u], k ^ W::load(in + u * W::bytes)));
     }
+    static_assert(at_once % 2 == 0 && at_once <= rounds - 2, "a step for each pair of vectors");
 
     // Where a sweep stands.
     struct Place {
@@ -210,12 +262,11 @@ struct AesForm {
         for (int u = 0; u < n; ++u) text[u] = W::encrypt_last(s[u], k ^ text[u]);
     }
 
-    // `bytes` bytes, at most a group and not necessarily whole blocks.
+    // What is left: less than a group, and not necessarily whole blocks.
     template <Sum summing>
-    WARPSEAL_INLINE static void rest(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, Place& at, size_t bytes) {
-        if (bytes == 0) return;
-        at.bytes -= bytes;
-        const uint8_t* power = summing == Sum::none ? nullptr : hash->from((bytes + 15) / 16);
+    WARPSEAL_INLINE static void rest(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, Place& at) {
+        if (at.bytes == 0) return;
+        const uint8_t* power = summing == Sum::none ? nullptr : hash->from((at.bytes + 15) / 16);
         typename Hash::Products products;
         V carried = W::lowest_lane(sum);
         const auto add = [&](Sum when, V text) __attribute__((always_inline)) {
@@ -224,49 +275,67 @@ struct AesForm {
             carried = W::zero();
             power += W::bytes;
         };
+        // The next n vectors, of which the last few may be parts or empty.
         const auto vectors = [&]<int n>() __attribute__((always_inline)) {
-            for (; bytes >= n * W::bytes; bytes -= n * W::bytes, at.in += n * W::bytes, at.out += n * W::bytes) {
-                V text[n];
-                WARPSEAL_UNROLL
-                for (int u = 0; u < n; ++u) add(Sum::of_input, text[u] = W::load(at.in + u * W::bytes));
-                crypt(schedule, at.counter, text);
-                at.counter.add(n * W::lanes);
-                WARPSEAL_UNROLL
-                for (int u = 0; u < n; ++u) {
-                    W::store(at.out + u * W::bytes, text[u]);
-                    add(Sum::of_output, text[u]);
-                }
+            V text[n];
+            WARPSEAL_UNROLL
+            for (int u = 0; u < n; ++u) {
+                text[u] = load_up_to(at.in, u * W::bytes, at.bytes);
+                if (u * W::bytes < at.bytes) add(Sum::of_input, text[u]);
             }
-        };
-        vectors.template operator()<4>();
-        vectors.template operator()<1>();
-        if (bytes != 0) {
-            V text[1] = {W::load_part(at.in, bytes)};
-            add(Sum::of_input, text[0]);
             crypt(schedule, at.counter, text);
-            W::store_part(at.out, text[0], bytes);
-            add(Sum::of_output, summing == Sum::of_output ? W::load_part(at.out, bytes) : text[0]);
-            at.counter.add(static_cast<uint32_t>((bytes + 15) / 16));
-            at.in += bytes, at.out += bytes;
-        }
+            at.counter.add(n * W::lanes);
+            WARPSEAL_UNROLL
+            for (int u = 0; u < n; ++u) {
+                if (u * W::bytes >= at.bytes) break;
+                store_up_to(at.out, u * W::bytes, at.bytes, text[u]);
+                if (summing == Sum::of_output) add(Sum::of_output, load_up_to(at.out, u * W::bytes, at.bytes));
+            }
+            at.advance(n * W::bytes < at.bytes ? n * W::bytes : at.bytes);
+        };
+        while (at.bytes > 2 * W::bytes) vectors.template operator()<4>();
+        if (at.bytes > W::bytes)
+            vectors.template operator()<2>();
+        else if (at.bytes != 0)
+            vectors.template operator()<1>();
         if (summing != Sum::none) sum = products.sum();
     }
 
-    // All whole groups; states(counter, s) gives those after `done` rounds. The sum of output lags a group behind, so that it has work
-    // while the group's own rounds run.
-    template <Sum summing, int done, class States>
+    // The vector at `from`, of a text that ends at `end`.
+    WARPSEAL_INLINE static V load_up_to(const uint8_t* in, size_t from, size_t end) {
+        if (from + W::bytes <= end) return W::load(in + from);
+        return from < end ? W::load_part(in + from, end - from) : W::zero();
+    }
+    WARPSEAL_INLINE static void store_up_to(uint8_t* out, size_t from, size_t end, V v) {
+        if (from + W::bytes <= end)
+            W::store(out + from, v);
+        else
+            W::store_part(out + from, v, end - from);
+    }
+
+    // All whole groups. The sum of output lags a group behind, so that it has work while the group's own rounds run.
+    template <Sum summing>
     WARPSEAL_INLINE static void groups(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, Place& at,
-                                       const States& states) {
+                                       EarlyRounds* early) {
+        if (at.bytes < group_bytes) return;
+        Running running(hash, at.bytes / group_bytes - (summing == Sum::of_output), sum);
         const auto next = [&]<Sum now>() __attribute__((always_inline)) {
             V s[at_once];
-            states(at.counter, s);
-            group<now, done>(schedule, hash, sum, s, now == Sum::of_output ? at.out - group_bytes : at.in, at.in, at.out);
+            const uint8_t* const summed = now == Sum::of_output ? at.out - group_bytes : at.in;
+            if (early && EarlyRounds::cover(at.counter)) {
+                early->states(at.counter, s);
+                group<now, 2>(schedule, running, s, summed, at.in, at.out);
+            } else {
+                at.counter.blocks(s, key_at(schedule.forward, 0));
+                group<now, 0>(schedule, running, s, summed, at.in, at.out);
+            }
+            if (early) early->advance(schedule, at.counter);
             at.counter.add(group_blocks);
             at.advance(group_bytes);
         };
-        if (at.bytes < group_bytes) return;
         if (summing == Sum::of_output) next.template operator()<Sum::none>();
         while (at.bytes >= group_bytes) next.template operator()<summing>();
+        if (summing != Sum::none) sum = running.sum();
         if (summing == Sum::of_output) sum = Hash::absorb(*hash, sum, at.out - group_bytes, group_bytes);
     }
 
@@ -276,18 +345,12 @@ struct AesForm {
                         uint8_t* out, size_t bytes) {
         Place at{Counter(first), in, out, bytes};
         if (bytes >= early_rounds_pay_bytes) {
-            rest<summing>(schedule, hash, sum, at, 16 * ((0 - at.counter.low()) % group_blocks));
-            const EarlyRounds early(schedule, at.counter);
-            groups<summing, 2>(
-                schedule, hash, sum,
-                at, [&](const Counter& counter, V(&s)[at_once]) __attribute__((always_inline)) { early.states(schedule, counter, s); });
+            EarlyRounds early(schedule, at.counter);
+            groups<summing>(schedule, hash, sum, at, &early);
         } else {
-            groups<summing, 0>(
-                schedule, hash, sum, at, [&](const Counter& counter, V(&s)[at_once]) __attribute__((always_inline)) {
-                    counter.blocks(s, key_at(schedule.forward, 0));
-                });
+            groups<summing>(schedule, hash, sum, at, nullptr);
         }
-        rest<summing>(schedule, hash, sum, at, at.bytes);
+        rest<summing>(schedule, hash, sum, at);
     }
 
     // The same where more than 32 bits count: in stretches without a carry out of the last word.

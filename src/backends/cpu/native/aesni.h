@@ -16,7 +16,7 @@ struct Width {
     static constexpr int lanes = 1;
     static constexpr size_t bytes = 16;
     static constexpr int vectors_at_once = 8;  // covers the latency of AESENC
-    static constexpr size_t blocks_per_reduction = 8;
+    static constexpr size_t blocks_per_reduction = 16;
 
     WARPSEAL_INLINE static V zero() { return _mm_setzero_si128(); }
     WARPSEAL_INLINE static V load(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
@@ -25,6 +25,7 @@ struct Width {
     WARPSEAL_INLINE static void store_part(uint8_t* p, V v, size_t count) { cpu::store_part<Width>(p, v, count); }
     WARPSEAL_INLINE static V broadcast(__m128i x) { return x; }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return x; }
+    WARPSEAL_INLINE static __m128i lowest(V v) { return v; }
     WARPSEAL_INLINE static __m128i sum_of_lanes(V v) { return v; }
 
     WARPSEAL_INLINE static V encrypt(V v, V key) { return _mm_aesenc_si128(v, key); }

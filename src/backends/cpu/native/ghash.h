@@ -34,6 +34,14 @@ struct CarrylessHash {
             middle = W::add3(middle, W::template multiply<0x01>(element, power), W::template multiply<0x10>(element, power));
         }
 
+        // Two at a time: fewer additions where three numbers add up in one instruction.
+        WARPSEAL_INLINE void add(V a, V a_power, V b, V b_power) {
+            low = W::add3(low, W::template multiply<0x00>(a, a_power), W::template multiply<0x00>(b, b_power));
+            high = W::add3(high, W::template multiply<0x11>(a, a_power), W::template multiply<0x11>(b, b_power));
+            middle = W::add3(middle, W::template multiply<0x01>(a, a_power), W::template multiply<0x10>(a, a_power));
+            middle = W::add3(middle, W::template multiply<0x01>(b, b_power), W::template multiply<0x10>(b, b_power));
+        }
+
         WARPSEAL_INLINE V reduced() const {
             const V folding = W::broadcast(_mm_set_epi64x(static_cast<long long>(0xc200000000000000u), 1));
             V l = low ^ W::halves_up(middle);

@@ -16,7 +16,7 @@ struct Width {
     static constexpr int lanes = 2;
     static constexpr size_t bytes = 32;
     static constexpr int vectors_at_once = 8;  // covers the latency of VAESENC
-    static constexpr size_t blocks_per_reduction = 16;
+    static constexpr size_t blocks_per_reduction = 32;
 
     WARPSEAL_INLINE static V zero() { return _mm256_setzero_si256(); }
     WARPSEAL_INLINE static V load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
@@ -25,6 +25,7 @@ struct Width {
     WARPSEAL_INLINE static void store_part(uint8_t* p, V v, size_t count) { cpu::store_part<Width>(p, v, count); }
     WARPSEAL_INLINE static V broadcast(__m128i x) { return _mm256_broadcastsi128_si256(x); }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return _mm256_zextsi128_si256(x); }
+    WARPSEAL_INLINE static __m128i lowest(V v) { return _mm256_castsi256_si128(v); }
     WARPSEAL_INLINE static __m128i sum_of_lanes(V v) { return _mm256_castsi256_si128(v) ^ _mm256_extracti128_si256(v, 1); }
 
     WARPSEAL_INLINE static V encrypt(V v, V key) { return _mm256_aesenc_epi128(v, key); }

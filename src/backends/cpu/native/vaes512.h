@@ -20,7 +20,7 @@ struct Width {
     static constexpr int lanes = 4;
     static constexpr size_t bytes = 64;
     static constexpr int vectors_at_once = 8;  // covers the latency of VAESENC
-    static constexpr size_t blocks_per_reduction = 32;
+    static constexpr size_t blocks_per_reduction = 64;
 
     WARPSEAL_INLINE static V zero() { return _mm512_setzero_si512(); }
     WARPSEAL_INLINE static V load(const uint8_t* p) { return _mm512_loadu_si512(p); }
@@ -30,6 +30,7 @@ struct Width {
     WARPSEAL_INLINE static __mmask64 first(size_t count) { return _bzhi_u64(~uint64_t{0}, static_cast<unsigned>(count)); }
     WARPSEAL_INLINE static V broadcast(__m128i x) { return _mm512_broadcast_i32x4(x); }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return _mm512_zextsi128_si512(x); }
+    WARPSEAL_INLINE static __m128i lowest(V v) { return _mm512_castsi512_si128(v); }
     WARPSEAL_INLINE static __m128i sum_of_lanes(V v) {
         const __m256i half = _mm512_castsi512_si256(v) ^ _mm512_extracti64x4_epi64(v, 1);
         return _mm256_castsi256_si128(half) ^ _mm256_extracti128_si256(half, 1);
