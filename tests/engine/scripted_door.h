@@ -1,0 +1,36 @@
+// A GPU's door played by the cores, with a script: which step fails and how. Lets a machine without a GPU go through every way of losing
+// one.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/ops.h"
+
+namespace tests {
+
+// Steps are counted from 1: every call through the door that can fail, and every 4 KiB or message within a host-memory call.
+struct Script {
+    uint64_t fail_at = 0;  // 0: never
+    warpseal_status failure = WARPSEAL_NO_DEVICE;
+    int device_count = 1;
+    // Which answers are wrong, as bits (1 << (2 * mode + direction)): through host memory, and on device memory.
+    uint32_t wrong_host = 0;
+    uint32_t wrong_device = 0;
+    bool wrong_batches_only = false;
+
+    // What happened.
+    uint64_t steps = 0;
+    uint64_t calls_after_lost = 0;
+    uint64_t host_calls = 0;
+    uint64_t live_device_allocations = 0;
+    uint64_t live_host_allocations = 0;
+    bool lost = false;
+};
+
+// The script in force; every scripted door follows it.
+Script& script();
+
+// Starts a fresh script. The door is new too: no self-test has gone through it yet, as in a new process.
+const warpseal::CudaDoor* scripted_door(const Script& script = {});
+
+}  // namespace tests

@@ -1,0 +1,249 @@
+// The self-test is itself tested: its answers are those of the standards, and it refuses every path that is broken in any function.
+#include "engine/self_test.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/answers.h"
+#include "engine/key.h"
+#include "engine/scripted_cores.h"
+#include "engine/scripted_door.h"
+#include "engine/targets.h"
+
+namespace {
+
+using namespace warpseal;
+using answers::Text;
+using tests::Break;
+
+Text bytes_of(const std::string& hex) {
+    Text bytes;
+    for (size_t i = 0; i < hex.size(); i += 2) bytes.push_back(static_cast<uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+    return bytes;
+}
+
+// ---- the answers it composes
+
+TEST(Answers, CtrOfSp80038aF5) {
+    const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c");
+    const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
+    const Text plaintext = bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
+    const Text stream = answers::keystream(blocks, bytes_of("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"), 16, plaintext.size());
+    EXPECT_EQ(answers::exclusive_or(plaintext, stream), bytes_of("874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"));
+}
+
+TEST(Answers, TheCounterWrapsWhereItIsToldTo) {
+    const Text key(16, 7);
+    const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
+    const Text full = answers::keystream(blocks, Text(16, 0xff), 16, 32), low = answers::keystream(blocks, Text(16, 0xff), 4, 32);
+    Text zero(16), low_zero(16, 0xff);
+    for (int i = 12; i < 16; ++i) low_zero[i] = 0;
+    EXPECT_EQ(Text(full.begin() + 16, full.end()), answers::ecb(blocks, zero));
+    EXPECT_EQ(Text(low.begin() + 16, low.end()), answers::ecb(blocks, low_zero));
+}
+
+// Test cases 4, 5 and 6 of the GCM submission (McGrew and Viega): IVs of 96, 64 and 480 bits.
+TEST(Answers, TagsOfTheGcmSubmission) {
+    const Text key = bytes_of("feffe9928665731c6d6a8f9467308308");
+    const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
+    const Text plaintext = bytes_of(
+        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39");
+    const Text aad = bytes_of("feedfacedeadbeeffeedfacedeadbeefabaddad2");
+    const struct {
+        const char *iv, *tag;
+    } cases[] = {
+        {"cafebabefacedbaddecaf888", "5bc94fbc3221a5db94fae95ae7121a47"},
+        {"cafebabefacedbad", "3612d2e79e3b0785561be14aaca2fccb"},
+        {"9313225df88406e555909c5aff5269aa6a7a9538534f7da1e4c303d2a318a728c3c0c95156809539fcf0e2429a6b525416aedbf5a0de6a57a637b39b",
+         "619cc5aefffe0bfa462af43c1699d050"}};
+    for (const auto& c : cases) {
+        Text first = answers::counter0(blocks, bytes_of(c.iv));
+        for (int i = 15; i >= 12 && ++first[i] == 0; --i) {
+        }
+        const Text ciphertext = answers::exclusive_or(plaintext, answers::keystream(blocks, first, 4, plaintext.size()));
+        EXPECT_EQ(answers::tag(blocks, bytes_of(c.iv), aad, ciphertext), bytes_of(c.tag)) << c.iv;
+    }
+}
+
+// ---- what it accepts and refuses
+
+TEST(SelfTest, EveryTargetOfThisMachineHolds) {
+    for (const Target target : cpu_targets_best_first) {
+        if (!cpu_has(target)) continue;
+        for (size_t i = 0; const CpuCipher* reference = cpu_cipher_at(i); ++i) {
+            const CpuCipher* subject = cpu_cipher(target, reference->name);
+            ASSERT_NE(subject, nullptr);
+            EXPECT_TRUE(gives_known_block(*subject)) << subject->name;
+            for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
+                for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+                    EXPECT_EQ(test_cores(*subject, *reference, mode, direction), WARPSEAL_OK)
+                        << target_name(target) << " " << subject->name;
+        }
+    }
+}
+
+bool concerns(Break what, warpseal_mode mode) {
+    if (what == Break::expand) return true;
+    if (what == Break::sweep) return mode != WARPSEAL_GCM;
+    if (what == Break::batch_text || what == Break::batch_count) return mode != WARPSEAL_ECB;
+    return mode == WARPSEAL_GCM;
+}
+
+struct Notices {
+    std::vector<std::string> texts;
+    void add(const char* text) { texts.emplace_back(text); }
+};
+
+std::unique_ptr<Engine> engine_on(const char* device, Notices& notices) {
+    EngineOptions options;
+    options.device = device;
+    options.threads = 2;
+    options.notice = [&notices](const char* text) { notices.add(text); };
+    options.cuda = nullptr;
+    options.cores = tests::machine_cipher;
+    options.cores_have = tests::machine_has;
+    std::unique_ptr<Engine> engine;
+    EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+    return engine;
+}
+
+// A message long enough to show every break; returns what came out, or nothing if it was refused.
+Text use(Engine& engine, warpseal_mode mode, Direction direction, warpseal_status& status) {
+    const Text secret = answers::pattern(32, 1), iv = answers::pattern(16, 2), in = answers::pattern(4096, 3);
+    std::unique_ptr<Key> key;
+    EXPECT_EQ(engine.key("aes-256", {secret.data(), 32}, key), WARPSEAL_OK);
+    Text out(in.size());
+    uint8_t tag[16] = {};
+    if (mode == WARPSEAL_GCM && direction == Direction::encrypt)
+        status = engine.seal(*key, mode, {iv.data(), 12}, {}, in.data(), out.data(), in.size(), tag, 16);
+    else if (mode == WARPSEAL_GCM)
+        status = engine.open(*key, mode, {iv.data(), 12}, {}, in.data(), out.data(), in.size(), tag, 16);
+    else
+        status = engine.sweep(*key, mode, direction, {iv.data(), mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(), out.data(), in.size());
+    return status == WARPSEAL_SELF_TEST_FAILED ? Text() : out;
+}
+
+// A break in what both directions use closes both.
+bool shared(Break what) {
+    return what == Break::expand || what == Break::gcm_begin || what == Break::gcm_combine || what == Break::gcm_finish;
+}
+
+std::vector<std::tuple<Break, warpseal_mode, Direction>> all_breaks() {
+    std::vector<std::tuple<Break, warpseal_mode, Direction>> all;
+    for (const Break what : tests::breaks)
+        for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+                if (concerns(what, mode)) all.emplace_back(what, mode, direction);
+    return all;
+}
+
+class EachBreak : public testing::TestWithParam<std::tuple<Break, warpseal_mode, Direction>> {};
+
+TEST_P(EachBreak, IsRefusedSaidOnceAndTheNextTargetUsed) {
+    const auto [what, mode, direction] = GetParam();
+    Notices notices;
+    warpseal_status status = WARPSEAL_OK, intact = WARPSEAL_OK;
+    tests::mend_cores();
+    const Text expected = use(*engine_on("auto", notices), mode, direction, intact);
+    ASSERT_TRUE(notices.texts.empty());
+
+    tests::break_cores(Target::vaes512, what, mode, direction);
+    EXPECT_EQ(use(*engine_on("auto", notices), mode, direction, status), expected);
+    EXPECT_EQ(status, intact);
+    ASSERT_EQ(notices.texts.size(), 1u);
+    EXPECT_EQ(notices.texts[0].rfind("vaes512 failed its self-test in aes-256-", 0), 0u) << notices.texts[0];
+    const bool encryption_closed = direction == Direction::encrypt || shared(what);
+    EXPECT_STREQ(engine_on("auto", notices)->pick("aes-256", mode, 4096), encryption_closed ? "vaes256" : "vaes512");
+
+    // Named, it is refused, by every engine from now on, and not said again.
+    const size_t said = notices.texts.size();
+    EXPECT_TRUE(use(*engine_on("vaes512", notices), mode, direction, status).empty());
+    EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
+    EXPECT_TRUE(use(*engine_on("vaes512", notices), mode, direction, status).empty());
+    EXPECT_EQ(use(*engine_on("vaes256", notices), mode, direction, status), expected);
+    EXPECT_EQ(notices.texts.size(), said);
+}
+
+TEST_P(EachBreak, WithNothingLeftTheCallFails) {
+    const auto [what, mode, direction] = GetParam();
+    Notices notices;
+    warpseal_status status = WARPSEAL_OK;
+    tests::break_all_cores(what, mode, direction);
+    EXPECT_TRUE(use(*engine_on("auto", notices), mode, direction, status).empty());
+    EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
+    EXPECT_EQ(notices.texts.size(), 4u);  // one for each target
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachBreak, testing::ValuesIn(all_breaks()));
+
+TEST(SelfTest, ABrokenReferenceClosesItselfAlone) {
+    Notices notices;
+    warpseal_status status = WARPSEAL_OK;
+    tests::break_cores(Target::portable, Break::expand, WARPSEAL_ECB, Direction::encrypt);
+    EXPECT_FALSE(use(*engine_on("auto", notices), WARPSEAL_CTR, Direction::encrypt, status).empty());
+    EXPECT_TRUE(notices.texts.empty());
+    EXPECT_TRUE(use(*engine_on("portable", notices), WARPSEAL_CTR, Direction::encrypt, status).empty());
+    EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
+}
+
+TEST(SelfTest, AnswersThatAreNotThePublishedOnesAreNoReference) {
+    Notices notices;
+    warpseal_status status = WARPSEAL_OK;
+    tests::break_all_cores(Break::known_block, WARPSEAL_ECB, Direction::encrypt);
+    EXPECT_TRUE(use(*engine_on("auto", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
+    EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
+}
+
+// ---- the GPU's paths
+
+class EachGpuBreak : public testing::TestWithParam<std::tuple<warpseal_mode, Direction, bool>> {};
+
+TEST_P(EachGpuBreak, IsRefused) {
+    const auto [mode, direction, batches_only] = GetParam();
+    const uint32_t bit = 1u << (2 * mode + static_cast<int>(direction));
+    const CpuCipher& reference = *cpu_cipher(Target::portable, "aes-256");
+    tests::Script good, bad;
+    bad.wrong_host = bad.wrong_device = bit;
+    bad.wrong_batches_only = batches_only;
+    const CudaDoor* door = tests::scripted_door(good);
+    const CudaCipher& cipher = *door->cipher("aes-256");
+    EXPECT_EQ(test_through_gpu(*door, 0, cipher, reference, mode, direction), WARPSEAL_OK);
+    EXPECT_EQ(test_device_memory(*door, 0, cipher, reference, mode, direction), WARPSEAL_OK);
+    EXPECT_EQ(tests::script().live_device_allocations, 0u);
+
+    Notices notices;
+    EngineOptions options;
+    options.notice = [&](const char* text) { notices.add(text); };
+    options.cuda = tests::scripted_door(bad);
+    options.device = "cuda";
+    std::unique_ptr<Engine> named;
+    ASSERT_EQ(Engine::create(options, named), WARPSEAL_OK);
+    warpseal_status status = WARPSEAL_OK;
+    EXPECT_TRUE(use(*named, mode, direction, status).empty());
+    EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
+    EXPECT_LE(notices.texts.size(), 2u);  // through host memory, and on device memory
+    EXPECT_EQ(notices.texts.at(0).rfind("cuda failed its self-test in aes-256-", 0), 0u) << notices.texts[0];
+
+    // auto, on a machine where the GPU would pay: the cores do it, and the answer is right.
+    options.device = "auto";
+    options.cores_have = tests::portable_alone;
+    std::unique_ptr<Engine> automatic;
+    ASSERT_EQ(Engine::create(options, automatic), WARPSEAL_OK);
+    const Text out = use(*automatic, mode, direction, status);
+    EXPECT_NE(status, WARPSEAL_SELF_TEST_FAILED);
+    EXPECT_FALSE(out.empty());
+}
+
+std::vector<std::tuple<warpseal_mode, Direction, bool>> all_gpu_breaks() {
+    std::vector<std::tuple<warpseal_mode, Direction, bool>> all;
+    for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+            for (const bool batches_only : {false, true})
+                if (mode != WARPSEAL_ECB || !batches_only) all.emplace_back(mode, direction, batches_only);
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachGpuBreak, testing::ValuesIn(all_gpu_breaks()));
+
+}  // namespace
