@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 
 #include "command.h"
 #include "interrupt.h"
@@ -65,8 +66,9 @@ ExitCode run(int argument_count, char** arguments) {
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& success) {  // --help, --version
-        program.exit(success);
-        print_output("");
+        std::ostringstream text;
+        program.exit(success, text);
+        print_output(text.str());
         return ExitCode::ok;
     } catch (const CLI::ParseError& error) {
         const std::vector<std::string> unknown = program.remaining();

@@ -43,7 +43,7 @@ ExitCode exit_code_of(warpseal_status status) {
         case WARPSEAL_NO_DEVICE: return ExitCode::device_not_usable;
         case WARPSEAL_SELF_TEST_FAILED: return ExitCode::self_test_failed;
         case WARPSEAL_CANCELLED: return ExitCode::interrupted;
-        case WARPSEAL_INVALID_ARGUMENT:
+        case WARPSEAL_INVALID_ARGUMENT: return ExitCode::usage;
         case WARPSEAL_OUT_OF_MEMORY:
         case WARPSEAL_NO_RANDOM: break;
     }
@@ -86,8 +86,10 @@ void remark(const Session& session, const std::string& text) {
 }
 
 void print_output(const std::string& text) {
-    if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0)
-        throw Failure(ExitCode::input_output, fmt::format("cannot write to standard output: {}.", strerror(errno)));
+    errno = 0;
+    // An error of an earlier write stays in the stream, without its errno.
+    if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0 || ferror(stdout) != 0)
+        throw Failure(ExitCode::input_output, fmt::format("cannot write to standard output: {}.", strerror(errno ? errno : EIO)));
 }
 
 std::string human_bytes(uint64_t bytes) {

@@ -1,0 +1,126 @@
+"""What is read: missing, unreadable, a directory, closed, or changing under the reader's hands."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+from program import case, check, check_equal, main, some_bytes
+
+
+@case
+def missing(p):
+    p.key()
+    for command in [["encrypt", "-k", "key", "-o", "out"], ["decrypt", "-k", "key", "-o", "out"], ["verify", "-k", "key"], ["info"]]:
+        p.fails(10, "'nothing'", *command, "nothing")
+        p.fails(10, "'key/nothing'", *command, "key/nothing")
+
+
+@case
+def directory(p):
+    p.key()
+    os.mkdir(p.file("directory"))
+    for command in [["encrypt", "-k", "key", "-o", "out"], ["decrypt", "-k", "key", "-o", "out"], ["verify", "-k", "key"], ["info"]]:
+        p.fails(16, ["'directory'", "is a directory"], *command, "directory")
+        with_directory = os.open(p.file("directory"), os.O_RDONLY)
+        p.fails(16, "is a directory", *command, stdin=with_directory)
+        os.close(with_directory)
+
+
+@case
+def unreadable(p):
+    """/proc/self/mem opens, and fails with EIO when read: an unreadable input that root has too."""
+    p.key()
+    for command in [["encrypt", "-k", "key"], ["decrypt", "-k", "key"], ["verify", "-k", "key"]]:
+        to = [] if command[0] == "verify" else ["-o", "out"]
+        p.fails(16, ["/proc/self/mem", "Input/output error"], *command, *to, "/proc/self/mem")
+    if os.geteuid() != 0:
+        p.write("closed", b"text", 0)
+        p.fails(16, ["'closed'", "Permission denied"], "encrypt", "-k", "key", "closed", "-o", "out")
+
+
+@case
+def closed_standard_input(p):
+    p.key()
+    for command in [["encrypt", "-k", "key", "-o", "out"], ["decrypt", "-k", "key", "-o", "out"], ["verify", "-k", "key"], ["info"]]:
+        p.fails(16, "standard input", *command, stdin=None, preexec_fn=lambda: os.close(0))
+
+
+@case
+def a_file_without_a_length(p):
+    """Files of /proc say 0 bytes and have more: what is read counts."""
+    p.key()
+    sealed = p.ok("encrypt", "-k", "key", "/proc/self/status").out
+    check(b"Name:" in p.ok("decrypt", "-k", "key", input=sealed).out, "the content of /proc/self/status")
+
+
+def change_while_read(p, command, name, length, change):
+    """Stops the program when it has reported progress, changes the input, lets it go on."""
+    process = p.start(*command, "--threads", 1, "--progress", "json", name, "-o", "out")
+    for line in process.stderr:
+        report = json.loads(line)
+        check_equal(report["event"], "progress", "first event")
+        if report["done_bytes"] < length // 2:
+            break
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+    change()
+    process.send_signal(signal.SIGCONT)
+    rest = process.stderr.read().decode()
+    process.communicate()
+    check(process.returncode is not None and process.returncode >= 0, "ended by a signal")
+    check(not os.path.exists(p.file("out")), "an output is left")
+    check_equal([n for n in os.listdir(p.directory) if n.startswith(".")], [], "temporaries")
+    return process.returncode, rest
+
+
+@case
+def shrinks_while_read(p):
+    p.key()
+    length = 512 << 20  # sparse; long enough to be caught
+    for left in [0, 1 << 20, length - 1]:
+        with open(p.file("plain"), "wb") as file:
+            file.truncate(length)
+        code, said = change_while_read(p, ["encrypt", "-k", "key"], "plain", length, lambda: os.truncate(p.file("plain"), left))
+        check_equal(code, 16, said)
+        check("while it was read" in said, said)
+        check_equal(os.path.getsize(p.file("plain")), left, "the input")
+
+
+@case
+def grows_while_read(p):
+    p.key()
+    length = 512 << 20
+    with open(p.file("plain"), "wb") as file:
+        file.truncate(length)
+    code, said = change_while_read(p, ["encrypt", "-k", "key"], "plain", length, lambda: os.truncate(p.file("plain"), length + 1))
+    check_equal(code, 16, said)
+
+
+@case
+def a_sealed_file_shrinks_while_opened(p):
+    p.sealed(some_bytes(64 << 20))
+    length = os.path.getsize(p.file("sealed"))
+    content = p.read("sealed")
+    code, said = change_while_read(p, ["decrypt", "-k", "key"], "sealed", length, lambda: os.truncate(p.file("sealed"), length - 5000))
+    check(code in (13, 14, 16), f"exit code {code}: {said}")
+    check(content.startswith(p.read("sealed")), "the input")
+
+
+@case
+def slow_input(p):
+    """Bytes that come one at a time, and a last one late."""
+    p.key()
+    process = p.start("encrypt", "-k", "key", stdin=subprocess.PIPE)
+    content = some_bytes(200)
+    for byte in content:
+        process.stdin.write(bytes([byte]))
+        process.stdin.flush()
+        time.sleep(0.001)
+    time.sleep(0.3)
+    sealed, _ = process.communicate(b"!")
+    check_equal(p.ok("decrypt", "-k", "key", input=sealed).out, content + b"!", "what comes back")
+
+
+main()

@@ -1,0 +1,184 @@
+"""Ended in the middle: by SIGKILL at random times, by SIGINT and SIGTERM; no half output, no plaintext left, the old file whole."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+
+from program import case, check, check_equal, main, some_bytes
+
+KILLS = int(os.environ.get("WARPSEAL_TEST_KILLS", "100"))
+
+
+def timed(p, *command):
+    start = time.monotonic()
+    p.ok(*command, "-o", "measure")
+    took = time.monotonic() - start
+    os.unlink(p.file("measure"))
+    return took
+
+
+def kill_at_random(p, command, name, kills, judge):
+    """Kills the command after a random share of its usual time; returns how often it was in the middle."""
+    usual = sorted(timed(p, *command) for _ in range(3))[1]
+    dice = random.Random(7)
+    before = set(os.listdir(p.directory))
+    killed = 0
+    for _ in range(kills):
+        process = p.start(*command, "-o", name, stderr=subprocess.DEVNULL)
+        time.sleep(dice.random() * usual * 1.2)
+        process.kill()
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+        judge(process.returncode, set(os.listdir(p.directory)) - before)
+    check(killed > kills // 5, f"only {killed} of {kills} kills hit a running program")
+    return killed
+
+
+@case
+def killed_while_decrypting(p):
+    content = some_bytes(8 << 20)
+    p.sealed(content)
+
+    def judge(code, new):
+        if code == 0 or "out" in new:
+            check_equal(new, {"out"}, "files after the end")
+            check(p.read("out") == content, "an output that is not whole")
+            os.unlink(p.file("out"))
+        else:
+            check_equal(new, set(), "left behind by kill -9")
+
+    killed = kill_at_random(p, ["decrypt", "-k", "key", "sealed"], "out", KILLS, judge)
+    print(f"  decrypt: {killed} of {KILLS} kills in the middle, nothing left behind")
+
+
+@case
+def killed_while_encrypting(p):
+    content = some_bytes(8 << 20)
+    p.key()
+    p.write("plain", content)
+
+    def judge(code, new):
+        if code == 0 or "out" in new:
+            check_equal(new, {"out"}, "files after the end")
+            check(p.ok("decrypt", "-k", "key", "out").out == content, "an output that is not whole")
+            os.unlink(p.file("out"))
+        else:
+            check_equal(new, set(), "left behind by kill -9")
+
+    killed = kill_at_random(p, ["encrypt", "-k", "key", "plain"], "out", KILLS // 3, judge)
+    print(f"  encrypt: {killed} of {KILLS // 3} kills in the middle, nothing left behind")
+
+
+@case
+def killed_while_replacing(p):
+    """With --force over an existing file: the old one or the new one, whole. A whole new one may also keep its temporary name,
+    if the kill fell between the two calls that name it: docs/exit-codes.md says so."""
+    content = some_bytes(8 << 20)
+    p.sealed(content)
+    named = []
+
+    def judge(code, new):
+        now = p.read("old")
+        check(now in (b"precious", content), "neither the old file nor the new one")
+        p.write("old", b"precious")
+        for name in new:
+            check(name.startswith(".warpseal-") and p.read(name) == content, f"{name} is not a whole output")
+            os.unlink(p.file(name))
+            named.append(name)
+
+    p.write("old", b"precious")
+    killed = kill_at_random(p, ["decrypt", "-k", "key", "--force", "sealed"], "old", KILLS, judge)
+    print(f"  decrypt --force: {killed} of {KILLS} kills in the middle, {len(named)} between link and rename")
+
+
+def interrupt(p, number, command, delay, before):
+    process = p.start(*command, stderr=subprocess.PIPE)
+    time.sleep(delay)
+    process.send_signal(number)
+    start = time.monotonic()
+    _, err = process.communicate(timeout=30)
+    took = time.monotonic() - start
+    check_equal(set(os.listdir(p.directory)), before, f"the directory ({process.returncode}, {err})")
+    return process.returncode, err.decode(), took
+
+
+@case
+def interrupted(p):
+    """The big file is sparse; what it is encrypted to is dropped half way."""
+    p.key()
+    with open(p.file("plain"), "wb") as file:
+        file.truncate(8 << 30)
+    before = set(os.listdir(p.directory))
+    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+        for to in [["-o", "out"], ["-o", "/dev/null"]]:
+            code, err, took = interrupt(p, number, ["encrypt", "-k", "key", "plain", *to], 0.3, before)
+            check_equal(code, 128 + number, err)
+            check("interrupted" in err, err)
+            check(took < 10, f"took {took:.1f} s to stop")
+
+
+@case
+def interrupted_decryption(p):
+    p.key()
+    seal = p.start("encrypt", "-k", "key", stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    opening = p.start("decrypt", "-k", "key", "-o", "out", stdin=seal.stdout)
+    before = set(os.listdir(p.directory))
+    seal.stdin.write(some_bytes(4 << 20))
+    seal.stdin.flush()
+    time.sleep(0.5)
+    opening.send_signal(signal.SIGINT)
+    _, err = opening.communicate(timeout=30)
+    seal.kill()
+    seal.communicate()
+    check_equal(opening.returncode, 130, err)
+    check_equal(set(os.listdir(p.directory)), before, "the directory")
+
+
+@case
+def interrupted_while_nothing_comes(p):
+    """A read that blocks for ever cannot be asked to stop: the program ends all the same, soon."""
+    p.key()
+    before = set(os.listdir(p.directory))
+    reading, writing = os.pipe()
+    for number in [signal.SIGINT, signal.SIGTERM]:
+        process = p.start("encrypt", "-k", "key", "-o", "out", stdin=reading)
+        time.sleep(0.3)
+        process.send_signal(number)
+        process.communicate(timeout=10)
+        check_equal(process.returncode, 128 + number, "exit code")
+        check_equal(set(os.listdir(p.directory)), before, "the directory")
+    os.close(writing)
+
+
+@case
+def a_second_signal_ends_at_once(p):
+    p.key()
+    reading, writing = os.pipe()
+    process = p.start("encrypt", "-k", "key", "-o", "out", stdin=reading)
+    time.sleep(0.3)
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    check_equal(process.returncode, 130, "exit code")
+    check(time.monotonic() - start < 1.5, "the second signal waited")
+    os.close(writing)
+
+
+@case
+def an_ignored_signal_stays_ignored(p):
+    """As under nohup, and in background jobs of scripts."""
+    p.key()
+    process = p.start("encrypt", "-k", "key", stdin=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    time.sleep(0.3)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.3)
+    sealed, err = process.communicate(b"text", timeout=30)
+    check_equal(process.returncode, 0, err)
+    check_equal(p.ok("decrypt", "-k", "key", input=sealed).out, b"text", "what comes back")
+
+
+main()

@@ -1,0 +1,133 @@
+"""File systems without O_TMPFILE: the fallback says so, leaves nothing on every exit but SIGKILL, and replaces nothing unasked."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import time
+
+from program import NotRun, case, check, check_equal, main, snapshot, some_bytes
+from refusal import refuse, without_unnamed_files
+
+
+def temporaries(p):
+    return [name for name in os.listdir(p.directory) if name.startswith(".warpseal-")]
+
+
+@case
+def works_and_says_so(p):
+    content = some_bytes(100_000)
+    for error in [errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL]:
+        p.write("plain", content)
+        p.key()
+        said = p.ok("encrypt", "-k", "key", "plain", "-o", "sealed", preexec_fn=without_unnamed_files(error)).err
+        check("no unnamed files" in said and ".warpseal-" in said, said)
+        said = p.ok("decrypt", "-k", "key", "sealed", "-o", "opened", preexec_fn=without_unnamed_files(error)).err
+        check("no unnamed files" in said, said)
+        check(p.read("opened") == content, "bytes differ")
+        check_equal(stat.S_IMODE(os.stat(p.file("opened")).st_mode), 0o600, "mode")
+        p.ok("decrypt", "-k", "key", "sealed", "-o", "opened", "--force", preexec_fn=without_unnamed_files(error))
+        p.ok("keygen", "new-key", preexec_fn=without_unnamed_files(error))
+        check_equal(stat.S_IMODE(os.stat(p.file("new-key")).st_mode), 0o600, "mode of a key file")
+        check_equal(temporaries(p), [], "temporaries")
+        for name in ["sealed", "opened", "new-key"]:
+            os.unlink(p.file(name))
+
+
+@case
+def failures_leave_nothing(p):
+    p.sealed(some_bytes(200_000))
+    changed = bytearray(p.read("sealed"))
+    changed[-100] ^= 1
+    p.write("changed", changed)
+    p.write("old", b"precious")
+    p.key("other")
+    refusal = without_unnamed_files()
+    p.fails(13, "'new'", "decrypt", "-k", "key", "changed", "-o", "new", preexec_fn=refusal)
+    p.fails(13, "'old'", "decrypt", "-k", "key", "changed", "-o", "old", "--force", preexec_fn=refusal)
+    p.fails(12, "'new'", "decrypt", "-k", "other", "sealed", "-o", "new", preexec_fn=refusal)
+    p.fails(11, "'old'", "decrypt", "-k", "key", "sealed", "-o", "old", preexec_fn=refusal)
+
+    def both(call, error):
+        first, second = without_unnamed_files(), refuse(call, error)
+        return lambda: (first(), second())
+
+    for call, error in [("fsync", errno.EIO), ("pwritev", errno.ENOSPC)]:
+        p.fails(16, os.strerror(error), "decrypt", "-k", "key", "sealed", "-o", "new", preexec_fn=both(call, error))
+    p.fails(16, "error", "decrypt", "-k", "key", "sealed", "-o", "old", "--force", preexec_fn=both("renameat", errno.EIO))
+    # A file system without RENAME_NOREPLACE: a hard link takes its place, and does not replace either.
+    p.ok("decrypt", "-k", "key", "sealed", "-o", "linked", preexec_fn=both("renameat2", errno.EINVAL))
+    check_equal(p.read("linked"), some_bytes(200_000), "bytes")
+    check_equal(temporaries(p), [], "temporaries")
+
+
+@case
+def an_output_that_comes_into_being_meanwhile(p):
+    p.key()
+    process = p.start("encrypt", "-k", "key", "-o", "new", stdin=subprocess.PIPE, preexec_fn=without_unnamed_files())
+    process.stdin.write(b"text")
+    process.stdin.flush()
+    time.sleep(0.3)
+    check_equal(len(temporaries(p)), 1, "temporaries while it runs")
+    p.write("new", b"someone else's")
+    _, err = process.communicate(b"more", timeout=60)
+    check_equal(process.returncode, 11, err)
+    check_equal(p.read("new"), b"someone else's", "the other's file")
+    check_equal(temporaries(p), [], "temporaries")
+
+
+@case
+def interrupted(p):
+    p.sealed(some_bytes(100_000))
+    before = snapshot(p.directory)
+    reading, writing = os.pipe()
+    os.write(writing, p.read("sealed")[:40_000])
+    for number in [signal.SIGINT, signal.SIGTERM]:
+        process = p.start("decrypt", "-k", "key", "-o", "new", stdin=reading, preexec_fn=without_unnamed_files())
+        time.sleep(0.5)
+        names = temporaries(p)
+        check_equal(len(names), 1, "temporaries while it runs")
+        check_equal(stat.S_IMODE(os.stat(p.file(names[0])).st_mode), 0o600, "mode of the temporary")
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+        check_equal(process.returncode, 128 + number, err)
+        check_equal(snapshot(p.directory), before, "the directory")
+    os.close(writing)
+
+
+@case
+def on_a_real_file_system_without_them(p):
+    """FAT has neither unnamed files nor hard links."""
+    if os.geteuid() != 0:
+        raise NotRun("only root can mount a file system (the same refusals by the kernel's filter ran)")
+    image = p.file("image")
+    with open(image, "wb") as file:
+        file.truncate(16 << 20)
+    for make in ["mkfs.vfat", "/sbin/mkfs.vfat", "/usr/sbin/mkfs.vfat"]:
+        try:
+            subprocess.run([make, image], check=True, capture_output=True)
+            break
+        except (OSError, subprocess.CalledProcessError):
+            continue
+    else:
+        raise NotRun("mkfs.vfat is not here (the same refusals by the kernel's filter ran)")
+    mount = p.file("fat")
+    os.mkdir(mount)
+    done = subprocess.run(["mount", "-o", "loop,umask=0", image, mount], capture_output=True)
+    if done.returncode != 0:
+        raise NotRun(f"FAT cannot be mounted: {done.stderr.decode().strip()} (the same refusals by the kernel's filter ran)")
+    try:
+        content = some_bytes(100_000)
+        p.sealed(content)
+        said = p.ok("decrypt", "-k", "key", "sealed", "-o", "fat/opened").err
+        check("no unnamed files" in said, said)
+        check(p.read("fat/opened") == content, "bytes differ")
+        p.fails(11, "exists", "decrypt", "-k", "key", "sealed", "-o", "fat/opened")
+        p.ok("decrypt", "-k", "key", "sealed", "-o", "fat/opened", "--force")
+        check_equal(os.listdir(mount), ["opened"], "files")
+    finally:
+        subprocess.run(["umount", "-l", mount], check=True)
+
+
+main()

@@ -1,0 +1,255 @@
+"""Where the output goes: existing files, full disks, closed pipes, directories, links, modes; nothing is left behind by a failure."""
+
+import errno
+import os
+import shutil
+import stat
+import subprocess
+import time
+
+from program import NotRun, case, check, check_equal, main, snapshot, some_bytes
+from refusal import refuse
+
+
+def both_ways(p):
+    """Arguments that encrypt to, and decrypt to, a path that follows."""
+    p.sealed(some_bytes(100_000))
+    p.write("plain", some_bytes(100_000))
+    return [["encrypt", "-k", "key", "plain", "-o"], ["decrypt", "-k", "key", "sealed", "-o"]]
+
+
+@case
+def existing_output(p):
+    for command in both_ways(p):
+        p.write("old", b"precious")
+        p.fails(11, ["'old'", "--force"], *command, "old")
+        # Before any work: not even the key is read.
+        p.fails(11, "'old'", command[0], "-k", "no-key-here", "plain", "-o", "old")
+        p.ok(*command, "old", "--force")
+        check(p.read("old") != b"precious", "--force replaces")
+        check_equal(sorted(os.listdir(p.directory)), ["key", "old", "plain", "sealed"], "files")
+
+
+@case
+def an_output_that_comes_into_being_meanwhile(p):
+    p.key()
+    process = p.start("encrypt", "-k", "key", "-o", "new", stdin=subprocess.PIPE)
+    process.stdin.write(b"text")
+    process.stdin.flush()
+    time.sleep(0.3)
+    check(not os.path.exists(p.file("new")), "the output has its name before it is whole")
+    p.write("new", b"someone else's")
+    _, err = process.communicate(b"more", timeout=60)
+    check_equal(process.returncode, 11, err)
+    check_equal(p.read("new"), b"someone else's", "the other's file")
+    check_equal(sorted(os.listdir(p.directory)), ["key", "new"], "files")
+
+
+@case
+def a_failure_keeps_the_old_output(p):
+    p.sealed(some_bytes(4 * 16384))
+    p.write("cut", p.read("sealed")[:-16])  # without the last, empty chunk
+    p.write("old", b"precious")
+    p.fails(14, "Nothing was written", "decrypt", "-k", "key", "cut", "--force", "-o", "old")
+    p.key("other")
+    p.fails(12, "Nothing was written", "decrypt", "-k", "other", "sealed", "--force", "-o", "old")
+
+
+@case
+def directories(p):
+    os.mkdir(p.file("directory"))
+    os.symlink("directory", p.file("link"))
+    for command in both_ways(p):
+        for name in [".", "directory", "directory/", "link", "/"]:
+            p.fails(16, "directory", *command, name)
+            p.fails(16, "directory", *command, name, "--force")
+        p.fails(16, "'no/where'", *command, "no/where")
+        p.fails(16, "'plain/file'", *command, "plain/file")
+        p.fails(16, "long", *command, "x" * 300)
+
+
+@case
+def no_permission(p):
+    if os.geteuid() == 0:
+        commands = both_ways(p)
+        for path in ["/proc/warpseal-test", "/sys/warpseal-test"]:
+            for command in commands:
+                p.fails(16, path, *command, path)
+        return
+    os.mkdir(p.file("closed"), 0o500)
+    for command in both_ways(p):
+        p.fails(16, "'closed/file'", *command, "closed/file")
+
+
+@case
+def device_full(p):
+    for command in both_ways(p):
+        p.fails(16, "No space left", *command, "/dev/full")
+        with open("/dev/full", "wb") as full:
+            p.fails(16, ["standard output", "No space left"], *command[:-1], stdout=full)
+    with open("/dev/full", "wb") as full:
+        for command in [["list"], ["devices"], ["info", "sealed"], ["--help"], ["--version"]]:
+            p.fails(16, "standard output", *command, stdout=full)
+
+
+@case
+def null_and_named_pipe(p):
+    os.mkfifo(p.file("pipe"))
+    for command in both_ways(p):
+        p.ok(*command, "/dev/null")
+        reader = subprocess.Popen(["cat", "pipe"], cwd=p.directory, stdout=subprocess.PIPE)
+        p.ok(*command, "pipe")
+        check(len(reader.communicate(timeout=30)[0]) >= 100_000, "bytes through a named pipe")
+    check(stat.S_ISCHR(os.stat("/dev/null").st_mode), "/dev/null is still a device")
+
+
+@case
+def disk_full(p):
+    if os.geteuid() != 0:
+        raise NotRun("only root can mount a small tmpfs")
+    mount = p.file("small")
+    os.mkdir(mount)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", mount], capture_output=True).returncode != 0:
+        raise NotRun("a tmpfs cannot be mounted here")
+    try:
+        p.key()
+        p.write("plain", some_bytes(3 << 20))
+        p.sealed(some_bytes(3 << 20))
+        for command in [["encrypt", "-k", "key", "plain"], ["decrypt", "-k", "key", "sealed"]]:
+            p.fails(16, ["No space left", "'small/out'"], *command, "-o", "small/out")
+            with open(os.path.join(mount, "old"), "wb") as old:
+                old.write(b"precious")
+            p.fails(16, ["No space left", "'small/old'"], *command, "-o", "small/old", "--force")
+        check_equal(os.statvfs(mount).f_bfree > 200, True, "the space is free again")
+    finally:
+        subprocess.run(["umount", "-l", mount], check=True)
+
+
+@case
+def file_size_limit(p):
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    for command in both_ways(p):
+        p.fails(16, "too large", *command, "new", preexec_fn=limit)
+
+
+@case
+def closed_standard_output(p):
+    commands = [command[:-1] for command in both_ways(p)]
+    for command in commands + [["list"], ["devices"], ["info", "sealed"], ["--help"]]:
+        p.fails(16, "standard output", *command, stdout=None, preexec_fn=lambda: os.close(1))
+    for command in commands:  # a closed descriptor is not taken by a file that is opened next
+        p.ok(*command, "-o", "out-" + command[0], stdout=None, preexec_fn=lambda: os.close(1))
+        p.ok(*command, "-o", "out2-" + command[0], stdin=None, stdout=None, stderr=None, preexec_fn=lambda: os.closerange(0, 3))
+    check(p.read("out-decrypt") == p.read("out2-decrypt") == some_bytes(100_000), "bytes differ")
+
+
+@case
+def broken_pipe(p):
+    p.sealed(some_bytes(4 << 20))
+    p.write("plain", some_bytes(4 << 20))
+    for command in [["encrypt", "-k", "key", "plain"], ["decrypt", "-k", "key", "sealed"]]:
+        process = p.start(*command)
+        process.stdout.read(1000)
+        process.stdout.close()
+        err = process.stderr.read().decode()
+        check_equal(process.wait(timeout=60), 16, "exit code " + err)
+        check("Broken pipe" in err, err)
+
+
+@case
+def input_as_output(p):
+    p.key()
+    content = some_bytes(100_000)
+    p.write("file", content)
+    os.link(p.file("file"), p.file("second-name"))
+    p.fails(11, "'file'", "encrypt", "-k", "key", "file", "-o", "file")
+    p.fails(11, "'second-name'", "encrypt", "-k", "key", "file", "-o", "second-name")
+    for flags in [os.O_WRONLY | os.O_APPEND, os.O_RDWR]:
+        same = os.open(p.file("file"), flags)
+        p.fails(2, "same file", "encrypt", "-k", "key", "file", stdout=same)
+        source = os.open(p.file("second-name"), os.O_RDONLY)
+        p.fails(2, "same file", "encrypt", "-k", "key", stdin=source, stdout=same)
+    # With --force it is safe: the old file is read to its end before the new one takes its name.
+    p.ok("encrypt", "-k", "key", "file", "-o", "file", "--force")
+    check_equal(p.read("second-name"), content, "the other name keeps the old file")
+    p.ok("decrypt", "-k", "key", "file", "-o", "file", "--force")
+    check_equal(p.read("file"), content, "back again")
+
+
+@case
+def symbolic_links(p):
+    for command in both_ways(p):
+        p.write("target", b"old")
+        os.symlink("target", p.file("link"))
+        os.symlink("nowhere", p.file("dangling"))
+        p.fails(11, "'link'", *command, "link")
+        p.fails(11, "'dangling'", *command, "dangling")
+        p.ok(*command, "link", "--force")
+        check(os.path.islink(p.file("link")) and p.read("target") != b"old", "the file behind the link is replaced")
+        p.ok(*command, "dangling", "--force")
+        check(os.path.isfile(p.file("dangling")), "a link to nothing is replaced")
+        for name in ["target", "link", "dangling"]:
+            os.unlink(p.file(name))
+
+
+@case
+def modes(p):
+    commands = both_ways(p)
+    for umask, sealed_mode in [(0o022, 0o644), (0o002, 0o664), (0o077, 0o600)]:
+        for command, mode in zip(commands, [sealed_mode, 0o600]):
+            p.ok(*command, "out", umask=umask)
+            check_equal(stat.S_IMODE(os.stat(p.file("out")).st_mode), mode, f"mode of {command[0]} under umask {umask:o}")
+            p.write("out", b"", 0o666)
+            p.ok(*command, "out", "--force", umask=umask)
+            check_equal(stat.S_IMODE(os.stat(p.file("out")).st_mode), mode, f"mode of {command[0]} --force under umask {umask:o}")
+            os.unlink(p.file("out"))
+
+
+@case
+def refused_system_calls(p):
+    """Each call that the output needs, refused by the kernel: errno's words, the code, nothing left, an old file whole."""
+    commands = both_ways(p)
+    p.write("old", b"precious")
+    for call, error, options in [("fsync", errno.EIO, ["-o", "new"]), ("fsync", errno.EDQUOT, ["-o", "old", "-f"]),
+                                 ("linkat", errno.EIO, ["-o", "new"]), ("linkat", errno.ENOSPC, ["-o", "old", "-f"]),
+                                 ("renameat", errno.EIO, ["-o", "old", "-f"]), ("pwritev", errno.EIO, ["-o", "new"]),
+                                 ("pwritev", errno.ENOSPC, ["-o", "old", "-f"]), ("pwritev", errno.EDQUOT, ["-o", "new"]),
+                                 ("preadv", errno.EIO, ["-o", "new"]), ("openat", errno.EMFILE, ["-o", "new"])]:
+        flags = 0o20200000 if call == "openat" else None
+        for command in commands:
+            words = [os.strerror(error)]
+            p.fails(16, words, *command[:-1], *options, preexec_fn=refuse(call, error, flags))
+    # The directory's sync, which comes second, cannot be told apart by a filter: strace(1) can.
+    if not shutil.which("strace"):
+        raise NotRun("the sync of the directory alone: strace is not here (all other calls were tried)")
+    for command in commands:
+        before = snapshot(p.directory)
+        traced = subprocess.run(["strace", "-f", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=2", p.path, *command, "new"],
+                                cwd=p.directory, capture_output=True, start_new_session=True)
+        if b"ptrace" in traced.stderr:
+            raise NotRun("the sync of the directory alone: no ptrace here")
+        check_equal(traced.returncode, 16, traced.stderr)
+        check(b"directory" in traced.stderr, traced.stderr)
+        check_equal(snapshot(p.directory), before, "the directory after a failed sync of it")
+
+
+@case
+def no_random_source(p):
+    p.write("plain", b"text")
+    p.key()
+    for command in [["keygen", "new"], ["encrypt", "-k", "key", "plain", "-o", "new"]]:
+        p.fails(1, "random", *command, preexec_fn=refuse("getrandom", errno.EIO))
+
+
+@case
+def no_locked_memory(p):
+    """A low RLIMIT_MEMLOCK is no reason to refuse."""
+    for command in both_ways(p):
+        p.ok(*command, "out-" + command[0], preexec_fn=refuse("mlock", errno.ENOMEM))
+
+
+main()

@@ -1,0 +1,183 @@
+"""Passphrases: from a file, a descriptor, and the terminal with its echo off."""
+
+import fcntl
+import os
+import re
+import select
+import signal
+import subprocess
+import termios
+import time
+
+from program import case, check, check_equal, main, some_bytes
+
+QUICK = ["--argon2-memory", "8", "--argon2-passes", "1"]
+
+
+class Terminal:
+    """The program on a terminal of its own, its controlling one."""
+
+    def __init__(self, p, *arguments):
+        self.ours, theirs = os.openpty()
+
+        def take_terminal():
+            fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+        self.process = p.start(*arguments, preexec_fn=take_terminal, pass_fds=[theirs])
+        self.theirs = theirs
+        self.shown = ""
+
+    def wait_for(self, text, count=1):
+        end = time.monotonic() + 30
+        while self.shown.count(text) < count:
+            check(time.monotonic() < end, f"no {text!r} on the terminal: {self.shown!r}")
+            if select.select([self.ours], [], [], 0.1)[0]:
+                self.shown += os.read(self.ours, 4096).decode()
+
+    def echo(self):
+        return bool(termios.tcgetattr(self.theirs)[3] & termios.ECHO)
+
+    def type(self, text):
+        check(not self.echo(), "the terminal echoes")
+        os.write(self.ours, text.encode())
+
+    def end(self):
+        out, err = self.process.communicate(timeout=60)
+        check(self.echo(), "the terminal is left without echo")
+        while select.select([self.ours], [], [], 0)[0]:
+            self.shown += os.read(self.ours, 4096).decode()
+        os.close(self.ours)
+        os.close(self.theirs)
+        return self.process.returncode, out, err.decode()
+
+
+@case
+def from_a_file(p):
+    content = some_bytes(10_000)
+    p.write("plain", content)
+    p.write("word", "pässwörd 1".encode() + b"\n", 0o600)
+    p.write("word-crlf", "pässwörd 1".encode() + b"\r\n", 0o600)
+    p.write("word-bare", "pässwörd 1".encode(), 0o600)
+    p.ok("encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed")
+    for name in ["word", "word-crlf", "word-bare"]:
+        check(p.ok("decrypt", "--passphrase-file", name, "sealed").out == content, name)
+
+
+@case
+def from_a_descriptor(p):
+    content = some_bytes(10_000)
+    p.write("plain", content)
+
+    def descriptor():
+        reading, writing = os.pipe()
+        os.write(writing, b"secret words\n")
+        os.close(writing)
+        return reading
+
+    fd = descriptor()
+    p.ok("encrypt", *QUICK, "--passphrase-fd", fd, "plain", "-o", "sealed", pass_fds=[fd])
+    fd = descriptor()
+    check(p.ok("decrypt", "--passphrase-fd", fd, "sealed", pass_fds=[fd]).out == content, "bytes differ")
+    check(p.ok("decrypt", "--passphrase-fd", 0, "sealed", input=b"secret words").out == content, "standard input as the descriptor")
+    p.fails(16, "descriptor 77", "decrypt", "--passphrase-fd", 77, "sealed", "-o", "opened")
+
+
+@case
+def no_passphrase(p):
+    p.write("plain", b"text")
+    for content, word in [(b"", "empty"), (b"\n", "empty"), (b"\r\n", "empty"), (b"a\nb\n", "more than one line"), (b"x" * 5000, "too long")]:
+        p.write("word", content, 0o600)
+        p.fails(2, word, "encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed")
+    p.fails(2, ["terminal", "--passphrase-file"], "encrypt", "-p", "plain", "-o", "sealed")
+
+
+@case
+def cost_is_kept_in_the_file_and_bounded(p):
+    p.write("plain", b"text")
+    p.write("word", b"secret\n", 0o600)
+    p.ok("encrypt", "--argon2-memory", 16, "--argon2-passes", 2, "--passphrase-file", "word", "plain", "-o", "sealed")
+    shown = p.ok("info", "sealed").out.decode()
+    check("16 MiB, 2 passes" in shown, shown)
+    p.ok("encrypt", "--passphrase-file", "word", "plain", "-o", "default")
+    check("256 MiB, 3 passes" in p.ok("info", "default").out.decode(), "the default cost")
+    p.fails(2, "--argon2-memory", "encrypt", "--argon2-memory", 4096, "--passphrase-file", "word", "plain", "-o", "other")
+
+
+@case
+def asked_twice_to_seal_and_once_to_open(p):
+    content = some_bytes(5000)
+    p.write("plain", content)
+    terminal = Terminal(p, "encrypt", *QUICK, "-p", "plain", "-o", "sealed")
+    terminal.wait_for("Passphrase: ")
+    terminal.type("from the keyboard\n")
+    terminal.wait_for("again: ")
+    terminal.type("from the keyboard\n")
+    code, _, err = terminal.end()
+    check_equal(code, 0, err)
+    check("keyboard" not in terminal.shown, "the passphrase is shown")
+    for options in [["-p"], []]:  # with nothing named, the terminal is asked
+        terminal = Terminal(p, "decrypt", *options, "sealed")
+        terminal.wait_for("Passphrase: ")
+        terminal.type("from the keyboard\n")
+        code, out, err = terminal.end()
+        check_equal((code, out == content), (0, True), err)
+        check("again" not in terminal.shown, "asked twice to open")
+
+
+@case
+def two_different_entries(p):
+    p.write("plain", b"text")
+    before = sorted(os.listdir(p.directory))
+    terminal = Terminal(p, "encrypt", *QUICK, "-p", "plain", "-o", "sealed")
+    terminal.wait_for("Passphrase: ")
+    terminal.type("one\n")
+    terminal.wait_for("again: ")
+    terminal.type("two\n")
+    code, _, err = terminal.end()
+    check_equal(code, 2, err)
+    check("differ" in err, err)
+    check_equal(sorted(os.listdir(p.directory)), before, "the directory")
+
+
+@case
+def interrupted_while_asking(p):
+    p.write("plain", b"text")
+    for number in [signal.SIGINT, signal.SIGTERM]:
+        terminal = Terminal(p, "encrypt", "-p", "plain", "-o", "sealed")
+        terminal.wait_for("Passphrase: ")
+        check(not terminal.echo(), "the terminal echoes")
+        terminal.process.send_signal(number)
+        code, _, err = terminal.end()
+        check_equal(code, 128 + number, err)
+        check_equal(os.listdir(p.directory), ["plain"], "the directory")
+
+
+@case
+def a_key_only_file_does_not_ask(p):
+    p.sealed(b"text")
+    terminal = Terminal(p, "decrypt", "sealed")
+    code, _, err = terminal.end()
+    check_equal(code, 2, err)
+    check("-k KEYFILE" in err, err)
+
+
+@case
+def progress_bar_on_a_terminal(p):
+    p.write("plain", some_bytes(64 << 20))
+    p.key()
+    ours, theirs = os.openpty()
+    process = p.start("encrypt", "-k", "key", "plain", "-o", "sealed", stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError:
+        pass
+    process.communicate()
+    check_equal(process.returncode, 0, "exit code")
+    check(re.search(rb"% *, .* of .*iB", shown), f"no bar: {shown!r}")
+    check(b"encrypted 64.0 MiB" in shown.rsplit(b"\033[K", 1)[-1], "the bar is erased before the last line")
+
+
+main()

@@ -1,0 +1,154 @@
+"""The runner of the command-line tests: cases in fresh directories, and what every failure of the program must look like.
+
+Each *_test.py is run as `python3 NAME_test.py PROGRAM`. A case is a function marked @case; it passes if it returns. The last line counts
+passed, failed and NOT RUN cases; the exit code is 1 if one failed or none passed.
+"""
+
+import hashlib
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import traceback
+
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+class NotRun(Exception):
+    """This machine cannot run the case; the text says why. Never counted as passed."""
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err.decode(errors="replace")
+
+
+def check(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def check_equal(got, wanted, what):
+    check(got == wanted, f"{what}: got {got!r}, wanted {wanted!r}")
+
+
+def snapshot(directory):
+    """Every name under a directory with its mode and content: what a failing command must not change."""
+    seen = {}
+    for root, directories, files in os.walk(directory):
+        for name in directories + files:
+            path = os.path.join(root, name)
+            about = os.lstat(path)
+            content = None
+            if stat.S_ISREG(about.st_mode):
+                with open(path, "rb") as file:
+                    content = hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") \
+                        else hashlib.sha256(file.read()).hexdigest()
+            elif stat.S_ISLNK(about.st_mode):
+                content = os.readlink(path)
+            seen[os.path.relpath(path, directory)] = (about.st_mode, content)
+    return seen
+
+
+class Program:
+    """The program under test, with a directory of its own."""
+
+    def __init__(self, path, directory):
+        self.path, self.directory = path, directory
+
+    def file(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, content, mode=0o644):
+        with open(self.file(name), "wb") as file:
+            file.write(content)
+        os.chmod(self.file(name), mode)
+        return self.file(name)
+
+    def read(self, name):
+        with open(self.file(name), "rb") as file:
+            return file.read()
+
+    def key(self, name="key", size=32):
+        self.write(name, os.urandom(size), 0o600)
+        return name
+
+    def start(self, *arguments, **options):
+        """Without a controlling terminal, so that nothing can ask the person who runs the tests."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        options.setdefault("cwd", self.directory)
+        options.setdefault("start_new_session", True)
+        return subprocess.Popen([self.path, *map(str, arguments)], **options)
+
+    def run(self, *arguments, input=None, timeout=120, **options):
+        if input is not None:
+            options["stdin"] = subprocess.PIPE
+        process = self.start(*arguments, **options)
+        try:
+            out, err = process.communicate(input, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise AssertionError(f"{arguments} did not end within {timeout} s")
+        return Result(process.returncode, out, err or b"")
+
+    def ok(self, *arguments, **options):
+        result = self.run(*arguments, **options)
+        check_equal(result.code, 0, f"exit code of {arguments} ({result.err.strip()})")
+        return result
+
+    def fails(self, code, words, *arguments, **options):
+        """Fails with this code, says these words on one line of stderr, and leaves the directory as it was."""
+        before = snapshot(self.directory)
+        result = self.run(*arguments, **options)
+        check_equal(result.code, code, f"exit code of {arguments} ({result.err.strip()})")
+        said = [line for line in result.err.splitlines() if line.startswith("warpseal: ")]
+        check(said, f"{arguments} says nothing on stderr: {result.err!r}")
+        for word in [words] if isinstance(words, str) else words:
+            check(word in said[-1], f"{arguments}: no {word!r} in {said[-1]!r}")
+        check_equal(snapshot(self.directory), before, f"the directory after {arguments}")
+        return result
+
+    def sealed(self, content, name="sealed", key="key"):
+        """A sealed file of that content, made with a new key file unless there is one."""
+        if not os.path.exists(self.file(key)):
+            self.key(key)
+        self.ok("-q", "encrypt", "-k", key, "-o", name, input=content)
+        return name
+
+
+def some_bytes(count, seed=1):
+    return random.Random(seed).randbytes(count)
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    wanted = sys.argv[2:]
+    passed, failed, not_run = 0, 0, 0
+    for function in CASES:
+        if wanted and function.__name__ not in wanted:
+            continue
+        directory = tempfile.mkdtemp(prefix="warpseal-cli-")
+        try:
+            function(Program(program, directory))
+            passed += 1
+        except NotRun as reason:
+            not_run += 1
+            print(f"NOT RUN {function.__name__}: {reason}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED {function.__name__}\n{traceback.format_exc()}", flush=True)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+    print(f"{os.path.basename(sys.argv[0])}: {passed} passed, {failed} failed, {not_run} NOT RUN")
+    sys.exit(1 if failed or not passed else 0)

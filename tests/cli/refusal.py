@@ -1,0 +1,48 @@
+"""System calls that fail: a seccomp filter under which the kernel itself refuses chosen calls with a chosen errno."""
+
+import ctypes
+import errno
+import platform
+import struct
+import sys
+
+from program import NotRun
+
+O_TMPFILE = 0o20200000
+CALLS = {"write": 1, "mmap": 9, "fsync": 74, "getrandom": 318, "linkat": 265, "renameat": 264, "renameat2": 316, "openat": 257, "mlock": 149,
+         "preadv": 295, "pwritev": 296, "readv": 19, "writev": 20, "read": 0, "clone": 56, "clone3": 435, "madvise": 28, "ioctl": 16}
+AUDIT_ARCH_X86_64 = 0xC000003E
+LOAD, JUMP_EQUAL, AND, RETURN = 0x20, 0x15, 0x54, 0x06
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+
+
+def statement(code, value, yes=0, no=0):
+    return struct.pack("HBBI", code, yes, no, value)
+
+
+def refuse(call, error, flags=None, argument=2):
+    """For subprocess's preexec_fn: `call` fails with `error`; with `flags`, only where the argument has all these bits."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise NotRun("system calls are refused by their x86-64 numbers")
+    program = [statement(LOAD, 4), statement(JUMP_EQUAL, AUDIT_ARCH_X86_64, 1, 0), statement(RETURN, ALLOW), statement(LOAD, 0)]
+    if flags is None:
+        program += [statement(JUMP_EQUAL, CALLS[call], 0, 1)]
+    else:
+        program += [statement(JUMP_EQUAL, CALLS[call], 0, 4), statement(LOAD, 16 + 8 * argument), statement(AND, flags),
+                    statement(JUMP_EQUAL, flags, 0, 1)]
+    program += [statement(RETURN, REFUSE | error), statement(RETURN, ALLOW)]
+    code = ctypes.create_string_buffer(b"".join(program))
+    filter_program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def install():
+        if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, filter_program, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "seccomp")
+
+    install.keep = code  # the kernel copies it only when installed
+    return install
+
+
+def without_unnamed_files(error=errno.EOPNOTSUPP):
+    """As on a file system without O_TMPFILE."""
+    return refuse("openat", error, O_TMPFILE)

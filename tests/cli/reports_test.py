@@ -1,0 +1,137 @@
+"""What the program tells: info, list and devices as text and JSON, and progress as JSON lines."""
+
+import json
+import os
+
+from program import case, check, check_equal, main, some_bytes
+
+
+@case
+def info_as_json(p):
+    p.key("one")
+    p.key("two")
+    p.write("word", b"secret\n", 0o600)
+    p.write("plain", some_bytes(100_000))
+    p.ok("encrypt", "-c", "aes-128-gcm", "-k", "one", "-k", "two", "--passphrase-file", "word", "--argon2-memory", 8, "--argon2-passes", 1,
+         "plain", "-o", "sealed")
+    told = json.loads(p.ok("info", "--json", "sealed").out)
+    check_equal(told["format"], "warpseal", "format")
+    check_equal(told["cipher"], "aes-128-gcm", "cipher")
+    check_equal(told["file_bytes"], os.path.getsize(p.file("sealed")), "file_bytes")
+    check_equal(told["plaintext_bytes"], 100_000, "plaintext_bytes")
+    check_equal([slot["type"] for slot in told["slots"]], ["key file", "key file", "passphrase"], "slots")
+    check_equal((told["slots"][2]["argon2_memory_kib"], told["slots"][2]["argon2_passes"]), (8192, 1), "Argon2id")
+    check_equal(told["authenticated"], False, "authenticated")
+    check_equal(len(told["file_id"]), 32, "file id")
+    with open(p.file("sealed"), "rb") as sealed:
+        check_equal(json.loads(p.ok("info", "--json", stdin=sealed).out), told, "from standard input")
+    piped = json.loads(p.ok("info", "--json", input=p.read("sealed")).out)
+    check_equal((piped["plaintext_bytes"], piped["slots"]), (None, told["slots"]), "from a pipe")
+
+
+@case
+def info_as_text(p):
+    text = p.ok("info", p.sealed(some_bytes(5000))).out.decode()
+    for word in ["aes-256-gcm", "5000 bytes", "key file", "not authenticated"]:
+        check(word in text, text)
+
+
+@case
+def info_of_a_cut_header(p):
+    sealed = p.read(p.sealed(some_bytes(5000)))
+    for length in [1, 8, 60, 1000]:
+        p.write("cut", sealed[:length])
+        p.fails(14 if length < len(sealed) else 0, "'cut'", "info", "cut")
+
+
+@case
+def info_does_not_eat_standard_input(p):
+    """The position of a file on standard input is the shell's."""
+    content = some_bytes(5000)
+    p.sealed(content)
+    with open(p.file("sealed"), "rb", buffering=0) as sealed:
+        check(p.ok("decrypt", "-k", "key", stdin=sealed).out == content, "from standard input")
+        check_equal(sealed.tell(), os.path.getsize(p.file("sealed")), "the position after all is read")
+
+
+@case
+def list_names_everything(p):
+    text = p.ok("list").out.decode()
+    told = json.loads(p.ok("list", "--json").out)
+    names = {cipher["cipher"]: cipher for cipher in told["ciphers"]}
+    for name, key_bytes in [("aes-128", 16), ("aes-192", 24), ("aes-256", 32)]:
+        check_equal((names[name]["key_bytes"], names[name]["block_bytes"]), (key_bytes, 16), name)
+        check(set(names[name]["modes"]) >= {"ecb", "ctr", "gcm"}, name)
+        check(name in text, text)
+    check_equal(told["file_ciphers"][:2], ["aes-256-gcm", "aes-128-gcm"], "ciphers for files, the default first")
+    targets = {target["target"]: target for target in told["targets"]}
+    check_equal(targets["portable"]["usable"], True, "portable")
+    for target in targets.values():
+        check(target["side_channels"], f"{target['target']}: no word on side channels")
+        check(target["usable"] or target["reason"], f"{target['target']}: not usable, and no reason")
+        check(target["target"] in text, text)
+
+
+@case
+def devices(p):
+    told = json.loads(p.ok("devices", "--json").out)
+    check(told["cpu"]["processors"] >= 1, "processors")
+    check(isinstance(told["gpus"], list), "gpus")
+    check("cpu" in p.ok("devices").out.decode(), "cpu")
+    only = json.loads(p.ok("devices", "--json", preexec_fn=lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])).out)
+    check_equal(only["cpu"]["processors"], 1, "processors of an affinity of one")
+
+
+def events(said):
+    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+
+
+@case
+def progress_as_json(p):
+    p.key()
+    length = 256 << 20
+    with open(p.file("plain"), "wb") as file:
+        file.truncate(length)
+    told = events(p.ok("encrypt", "-k", "key", "--progress", "json", "plain", "-o", "/dev/null").err)
+    check(len(told) >= 2, "no progress before the end")
+    check_equal({event["event"] for event in told[:-1]}, {"progress"}, "events")
+    check_equal({event["total_bytes"] for event in told[:-1]}, {length}, "total_bytes")
+    done = [event["done_bytes"] for event in told[:-1]]
+    check_equal(done, sorted(done), "done_bytes grow")
+    check_equal((told[-1]["event"], told[-1]["plaintext_bytes"]), ("done", length), "the last event")
+    check(told[-1]["target"], "the target")
+    told = events(p.ok("encrypt", "-k", "key", "--progress", "json", input=some_bytes(1 << 20)).err)
+    check_equal({event["total_bytes"] for event in told[:-1]}, {None}, "total_bytes of a pipe")
+
+
+@case
+def a_failure_as_json(p):
+    p.sealed(some_bytes(100_000))
+    p.key("other")
+    result = p.fails(12, "'sealed'", "decrypt", "-k", "other", "--progress", "json", "sealed", "-o", "opened")
+    last = events(result.err)[-1]
+    check_equal((last["event"], last["exit_code"]), ("failed", 12), "the last event")
+    check("'sealed'" in last["message"], last["message"])
+
+
+@case
+def no_progress_where_nobody_looks(p):
+    p.key()
+    p.write("plain", some_bytes(1 << 20))
+    for options in [[], ["--progress", "none"]]:
+        check_equal(len(p.ok("encrypt", "-k", "key", *options, "plain", "-o", "/dev/null").err.splitlines()), 1, "lines on stderr")
+
+
+@case
+def names_that_are_no_text(p):
+    """A path with any bytes in it reaches messages and JSON without breaking them."""
+    p.key()
+    name = os.fsencode(p.directory) + b"/\xff\n\"name"
+    with open(name, "wb") as file:
+        file.write(b"not ours")
+    result = p.run("decrypt", "-k", "key", "--progress", "json", name.decode(errors="surrogateescape"), "-o", "out")
+    check_equal(result.code, 15, result.err)
+    check_equal(events(result.err)[-1]["exit_code"], 15, "the JSON line")
+
+
+main()
