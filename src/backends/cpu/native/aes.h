@@ -200,7 +200,8 @@ struct AesForm {
         const uint8_t* power = nullptr;
         size_t until_reduction = 0;
 
-        WARPSEAL_INLINE Running(const typename Hash::Key* key, size_t count, __m128i sum) : hash(key), groups(count), carried(W::lowest_lane(sum)) {
+        WARPSEAL_INLINE Running(const typename Hash::Key* key, size_t count, __m128i sum)
+            : hash(key), groups(count), carried(W::lowest_lane(sum)) {
             begin();
         }
         WARPSEAL_INLINE void begin() {
@@ -231,9 +232,14 @@ struct AesForm {
     template <Sum summing, int done>
     WARPSEAL_INLINE static void group(const Schedule& schedule, Running& running, V (&s)[at_once], const uint8_t* summed, const uint8_t* in,
                                       uint8_t* out) {
-        middle_rounds<at_once, done + 1>(schedule, s, [&](int round) __attribute__((always_inline)) {
-            if (summing != Sum::none && round % 2 == 0 && round < at_once) running.add(summed, round / 2);
-        });
+        __asm__ __volatile__(""
+                             :
+                             :
+                             : "memory");  // keeps the loads of both kinds of group from being hoisted to where they part, and spilled
+        middle_rounds<at_once, done + 1>(
+            schedule, s, [&](int round) __attribute__((always_inline)) {
+                if (summing != Sum::none && round % 2 == 0 && round < at_once) running.add(summed, round / 2);
+            });
         if (summing != Sum::none) running.end_of_group();
         const V k = W::broadcast(key_at(schedule.forward, rounds));
         WARPSEAL_UNROLL
