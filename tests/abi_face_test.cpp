@@ -1,0 +1,91 @@
+// warpseal.hpp: handles free themselves, spans carry lengths, statuses become exceptions.
+#include "warpseal/warpseal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace {
+
+const std::vector<std::uint8_t> secret(32, 9);
+
+TEST(Face, SealAndOpen) {
+    const warpseal::Engine engine("cpu", 1);
+    const warpseal::Key key(engine, "aes-256", secret);
+    std::vector<std::uint8_t> text(1000, 3), sealed(text.size()), opened(text.size()), aad(5), tag(16);
+    std::array<std::uint8_t, 12> iv{};
+    key.seal(iv, aad, text, sealed, tag);
+    EXPECT_NE(sealed, text);
+    EXPECT_TRUE(key.open(iv, aad, sealed, opened, tag));
+    EXPECT_EQ(opened, text);
+    aad[0] ^= 1;
+    EXPECT_FALSE(key.open(iv, aad, sealed, opened, tag));
+    EXPECT_EQ(opened, std::vector<std::uint8_t>(text.size()));
+}
+
+TEST(Face, CtrTwiceIsNothing) {
+    const warpseal::Engine engine;
+    const warpseal::Key key(engine, "aes-128", warpseal::Bytes(secret).first(16));
+    std::vector<std::uint8_t> text(100, 3), iv(16);
+    key.encrypt(WARPSEAL_CTR, iv, text, text);
+    EXPECT_NE(text, std::vector<std::uint8_t>(100, 3));
+    key.decrypt(WARPSEAL_CTR, iv, text, text);
+    EXPECT_EQ(text, std::vector<std::uint8_t>(100, 3));
+    EXPECT_STREQ(engine.pick("aes-128", WARPSEAL_CTR, 100), warpseal::Engine("cpu").pick("aes-128", WARPSEAL_CTR, 100));
+}
+
+TEST(Face, ErrorsCarryTheirStatus) {
+    try {
+        warpseal::Engine("no such device");
+        FAIL();
+    } catch (const warpseal::Error& error) {
+        EXPECT_EQ(error.status(), WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_STREQ(error.what(), warpseal_status_text(WARPSEAL_INVALID_ARGUMENT));
+    }
+    const warpseal::Engine engine("cpu", 1);
+    EXPECT_THROW(warpseal::Key(engine, "aes-256", warpseal::Bytes(secret).first(31)), warpseal::Error);
+    const warpseal::Key key(engine, "aes-256", secret);
+    std::vector<std::uint8_t> two(2), three(3), iv(16);
+    EXPECT_THROW(key.encrypt(WARPSEAL_CTR, iv, two, three), warpseal::Error) << "lengths differ";
+    EXPECT_THROW(warpseal::DeviceMemory(engine, 16), warpseal::Error);
+}
+
+TEST(Face, MemoryAndBatches) {
+    const warpseal::Engine engine("cpu", 1);
+    const warpseal::Key key(engine, "aes-256", secret);
+    const warpseal::HostMemory memory(engine, 64 * 100);
+    std::vector<std::uint8_t> ivs(12 * 64), tags(16 * 64);
+    std::vector<std::int32_t> statuses(64);
+    for (std::size_t i = 0; i < ivs.size(); ++i) ivs[i] = static_cast<std::uint8_t>(i / 12);
+    warpseal_batch batch = {};
+    batch.struct_bytes = sizeof batch;
+    batch.iv_bytes = 12, batch.tag_bytes = 16, batch.message_count = 64, batch.message_bytes = 100;
+    batch.ivs = ivs.data(), batch.iv_stride = 12;
+    batch.in = batch.out = memory.span().data(), batch.in_stride = batch.out_stride = 100;
+    batch.tags = tags.data(), batch.tag_stride = 16, batch.statuses = statuses.data();
+    for (std::uint8_t& byte : memory.span()) byte = 0x55;
+    key.seal_unsafe_iv(batch);
+    EXPECT_TRUE(key.open(batch));
+    for (const std::uint8_t byte : memory.span()) ASSERT_EQ(byte, 0x55);
+    key.seal_unsafe_iv(batch);
+    tags[16 * 7] ^= 1;
+    EXPECT_FALSE(key.open(batch));
+    EXPECT_EQ(statuses[7], WARPSEAL_NOT_AUTHENTIC);
+    EXPECT_EQ(statuses[8], WARPSEAL_OK);
+}
+
+TEST(Face, FilesThrowWhatWentWrong) {
+    const warpseal::Engine engine("cpu", 1);
+    warpseal_file_options options = {};
+    options.struct_bytes = sizeof options;
+    try {
+        warpseal::seal_file(engine, 0, 1, options);
+        FAIL();
+    } catch (const warpseal::FileError& error) {
+        EXPECT_NE(error.status(), WARPSEAL_OK);
+        EXPECT_NE(error.what()[0], 0);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,83 @@
+// Memory that runs out anywhere in the library leaves the C interface as a status: no exception, no crash.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "warpseal/warpseal.h"
+
+// Every allocation of the C++ kind in this program, counted down.
+
+namespace {
+std::atomic<long> allocations_left{-1};  // negative: no end
+
+void* counted(size_t bytes, size_t alignment) {
+    if (allocations_left.load() >= 0 && allocations_left.fetch_sub(1) == 0) {
+        allocations_left = 0;  // and from now on none
+        return nullptr;
+    }
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + alignment);
+}
+
+void* counted_or_throw(size_t bytes, size_t alignment) {
+    void* memory = counted(bytes, alignment);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+
+// Apart, so that the compiler does not take a free here for the partner of a new elsewhere.
+__attribute__((noinline)) void give_back(void* memory) { std::free(memory); }
+
+}  // namespace
+
+void* operator new(size_t bytes) { return counted_or_throw(bytes, 16); }
+void* operator new[](size_t bytes) { return counted_or_throw(bytes, 16); }
+void* operator new(size_t bytes, std::align_val_t alignment) { return counted_or_throw(bytes, static_cast<size_t>(alignment)); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
+void operator delete(void* memory) noexcept { give_back(memory); }
+void operator delete[](void* memory) noexcept { give_back(memory); }
+void operator delete(void* memory, size_t) noexcept { give_back(memory); }
+void operator delete[](void* memory, size_t) noexcept { give_back(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { give_back(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
+
+namespace {
+
+// Every allocation fails in turn, and all after it: a clean status each time, never an exception, until the work gets through.
+TEST(Memory, EveryAllocationMayFail) {
+    std::vector<uint8_t> text(3000000), iv(16), tag(32), secret(32);
+    int failures = 0;
+    warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+    warpseal_engine_options cpu = {};
+    cpu.struct_bytes = sizeof cpu;
+    cpu.device = "cpu";
+    cpu.threads = 3;
+    for (long n = 0; n < 10000 && status != WARPSEAL_OK; ++n) {
+        warpseal_engine* engine = nullptr;
+        warpseal_key* key = nullptr;
+        allocations_left = n;
+        status = warpseal_engine_create(&cpu, &engine);
+        if (status == WARPSEAL_OK) status = warpseal_key_create(engine, "aes-256", secret.data(), 32, &key);
+        if (status == WARPSEAL_OK) status = warpseal_encrypt(key, WARPSEAL_CTR, iv.data(), 16, text.data(), text.data(), text.size());
+        if (status == WARPSEAL_OK)
+            status = warpseal_seal(key, WARPSEAL_GCM, iv.data(), nullptr, 0, text.data(), text.data(), text.size(), tag.data(), 16);
+        if (status == WARPSEAL_OK)
+            status = warpseal_open(key, WARPSEAL_GCM, iv.data(), 12, nullptr, 0, text.data(), text.data(), text.size(), tag.data(), 16);
+        allocations_left = -1;
+        if (status != WARPSEAL_OK) {
+            ASSERT_EQ(status, WARPSEAL_OUT_OF_MEMORY) << n;
+            ++failures;
+        }
+        warpseal_key_destroy(key);
+        warpseal_engine_destroy(engine);
+    }
+    EXPECT_EQ(status, WARPSEAL_OK);
+    EXPECT_GT(failures, 5);
+}
+
+}  // namespace
