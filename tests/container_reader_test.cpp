@@ -12,10 +12,11 @@ namespace {
 
 const std::string reader = std::string(WARPSEAL_SOURCE) + "/tests/reader/";
 
-// WARPSEAL_TEST_PYTHON names an interpreter that has tests/reader/requirements.txt installed.
+// An interpreter with scripts/requirements.txt installed: WARPSEAL_TEST_PYTHON, that of the house's environment, or the system's.
 std::string python() {
-    const char* given = std::getenv("WARPSEAL_TEST_PYTHON");
-    return given != nullptr ? given : "python3";
+    if (const char* given = std::getenv("WARPSEAL_TEST_PYTHON")) return given;
+    const std::string house = std::string(WARPSEAL_SOURCE) + "/.venv/bin/python3";
+    return access(house.c_str(), X_OK) == 0 ? house : "python3";
 }
 
 int shell(const std::string& command) {
@@ -27,7 +28,8 @@ class SecondReader : public testing::Test {
 protected:
     void SetUp() override {
         if (shell(python() + " -c 'import cryptography.cobblestone' 2>/dev/null") != 0) {
-            GTEST_SKIP() << python() << " has no cryptography 50 (tests/reader/requirements.txt; WARPSEAL_TEST_PYTHON names another)";
+            GTEST_SKIP() << "NOT RUN: " << python()
+                         << " has no cryptography 50 (scripts/requirements.txt; WARPSEAL_TEST_PYTHON names another)";
         }
         char name[] = "/tmp/warpseal-reader-XXXXXX";
         ASSERT_NE(mkdtemp(name), nullptr);
@@ -37,14 +39,16 @@ protected:
         if (!folder.empty()) std::filesystem::remove_all(folder);
     }
     void write(const std::string& name, const Data& data) const {
-        std::ofstream(folder + "/" + name, std::ios::binary).write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+        std::ofstream(folder + "/" + name, std::ios::binary)
+            .write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
     }
     Data read(const std::string& name) const {
         std::ifstream in(folder + "/" + name, std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
     }
     int python_reader(const std::string& arguments) const {
-        return shell("cd " + folder + " && PYTHONDONTWRITEBYTECODE=1 " + python() + " " + reader + "warpseal_reader.py " + arguments + " 2>said");
+        return shell("cd " + folder + " && PYTHONDONTWRITEBYTECODE=1 " + python() + " " + reader + "warpseal_reader.py " + arguments +
+                     " 2>said");
     }
 
     std::string folder;

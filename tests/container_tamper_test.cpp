@@ -187,10 +187,10 @@ TEST_F(Tamper, PartsOfAnotherFileUnderTheSameKey) {
     const struct {
         size_t begin, end;
         warpseal_status status;
-    } parts[] = {{0, payload_at, WARPSEAL_NOT_AUTHENTIC},              // its header before our payload
-                 {0, 4096, WARPSEAL_WRONG_KEY},                        // its fixed part
-                 {4096, payload_at, WARPSEAL_WRONG_KEY},               // its header copies
-                 {payload_at, chunks_at, WARPSEAL_NOT_AUTHENTIC},      // the head of its payload
+    } parts[] = {{0, payload_at, WARPSEAL_NOT_AUTHENTIC},          // its header before our payload
+                 {0, 4096, WARPSEAL_WRONG_KEY},                    // its fixed part
+                 {4096, payload_at, WARPSEAL_WRONG_KEY},           // its header copies
+                 {payload_at, chunks_at, WARPSEAL_NOT_AUTHENTIC},  // the head of its payload
                  {chunks_at, chunks_at + sealed_chunk, WARPSEAL_NOT_AUTHENTIC},
                  {chunks_at + 2 * sealed_chunk, file.size(), WARPSEAL_NOT_AUTHENTIC}};
     for (const auto& part : parts) {

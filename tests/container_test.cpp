@@ -9,8 +9,22 @@
 namespace tests {
 namespace {
 
-const size_t sizes[] = {0,         1,         15,           16,        17,         chunk - 1,          chunk,         chunk + 1,
-                        2 * chunk - 1, 2 * chunk, 2 * chunk + 1, 8 * chunk + 7, 16 * chunk - 1, 16 * chunk, 16 * chunk + 1, 300 * chunk + 33};
+const size_t sizes[] = {0,
+                        1,
+                        15,
+                        16,
+                        17,
+                        chunk - 1,
+                        chunk,
+                        chunk + 1,
+                        2 * chunk - 1,
+                        2 * chunk,
+                        2 * chunk + 1,
+                        8 * chunk + 7,
+                        16 * chunk - 1,
+                        16 * chunk,
+                        16 * chunk + 1,
+                        300 * chunk + 33};
 
 void round_trip(const Options& options, size_t head_bytes) {
     for (const size_t size : sizes) {
@@ -75,7 +89,8 @@ TEST(Container, EverySlotOpensTheFile) {
     const Data file = sealed(text, all);
     for (const warpseal_secret& secret : all.list) {
         Options one;
-        one.add(secret.type, Data(static_cast<const uint8_t*>(secret.bytes), static_cast<const uint8_t*>(secret.bytes) + secret.byte_count));
+        one.add(secret.type,
+                Data(static_cast<const uint8_t*>(secret.bytes), static_cast<const uint8_t*>(secret.bytes) + secret.byte_count));
         const Outcome back = run(Way::open, file, one);
         EXPECT_EQ(back.status, WARPSEAL_OK) << back.result.message;
         EXPECT_TRUE(back.out == text);

@@ -1,7 +1,7 @@
 // Published vectors: those of chunked encryption from outside, and ours of the envelope, which another program made.
-#include <nlohmann/json.hpp>
 #include <openssl/evp.h>
 #include <zlib.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 
@@ -107,9 +107,12 @@ TEST(ContainerVectors, Cobblestone128) { check_cobblestone_file("cobblestone-128
 TEST(ContainerVectors, Cobblestone256) { check_cobblestone_file("cobblestone-256.json"); }
 
 TEST(ContainerVectors, Envelope) {
-    const std::map<std::string, warpseal_status> kinds = {
-        {"ok", WARPSEAL_OK},       {"wrong_key", WARPSEAL_WRONG_KEY},     {"not_authentic", WARPSEAL_NOT_AUTHENTIC}, {"truncated", WARPSEAL_TRUNCATED},
-        {"unsupported", WARPSEAL_UNSUPPORTED}, {"limit_exceeded", WARPSEAL_LIMIT_EXCEEDED}};
+    const std::map<std::string, warpseal_status> kinds = {{"ok", WARPSEAL_OK},
+                                                          {"wrong_key", WARPSEAL_WRONG_KEY},
+                                                          {"not_authentic", WARPSEAL_NOT_AUTHENTIC},
+                                                          {"truncated", WARPSEAL_TRUNCATED},
+                                                          {"unsupported", WARPSEAL_UNSUPPORTED},
+                                                          {"limit_exceeded", WARPSEAL_LIMIT_EXCEEDED}};
     std::map<std::string, int> counts;
     const Json file = parse("container/envelope.json");
     for (const Json& row : file["vectors"]) {

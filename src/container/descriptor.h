@@ -3,7 +3,6 @@
 
 #include <sys/uio.h>
 
-
 #include "container/fault.h"
 #include "container/progress.h"
 

@@ -93,7 +93,8 @@ warpseal_status check_sealing(Call& call, const Suite*& suite) {
         return call.fault.say(WARPSEAL_LIMIT_EXCEEDED, "a file has at most %d key slots", WARPSEAL_MAX_SLOTS);
     }
     uint64_t all_work = 0;
-    for (size_t i = 0; i < options.secret_count; ++i) all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(call.cost()) : 0;
+    for (size_t i = 0; i < options.secret_count; ++i)
+        all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(call.cost()) : 0;
     if (!within_bounds(call.cost()) || all_work > argon2_work_max) {
         return call.fault.say(WARPSEAL_LIMIT_EXCEEDED,
                               "Argon2id takes 1 to %u passes over %u to %u KiB, and %llu passes times KiB for all passphrases together",
@@ -149,8 +150,8 @@ warpseal_status read_payload_head(Call& call, uint8_t head[payload_head_bytes]) 
     if (call.source.read(call.head_bytes, head, payload_head_bytes, have, call.fault) != WARPSEAL_OK) return call.fault.status;
     call.head_bytes += have;
     if (have == payload_head_bytes) return WARPSEAL_OK;
-    return call.fault.say(WARPSEAL_TRUNCATED, "the file ends at byte %llu, within the %zu bytes that a payload begins with", ull{call.head_bytes},
-                          payload_head_bytes);
+    return call.fault.say(WARPSEAL_TRUNCATED, "the file ends at byte %llu, within the %zu bytes that a payload begins with",
+                          ull{call.head_bytes}, payload_head_bytes);
 }
 
 warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) {
@@ -177,7 +178,9 @@ warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) 
     const warpseal_status status =
         open_payload(call.engine, *suite, {input_key.data(), suite->key_bytes}, {&context, 1}, head, payload, call.fault);
     // The key is right, since the header verified: what does not fit was changed.
-    if (status == WARPSEAL_WRONG_KEY) return call.fault.say(WARPSEAL_NOT_AUTHENTIC, "the start of the payload, at byte %llu, was changed", ull{call.head_bytes - payload_head_bytes});
+    if (status == WARPSEAL_WRONG_KEY)
+        return call.fault.say(WARPSEAL_NOT_AUTHENTIC, "the start of the payload, at byte %llu, was changed",
+                              ull{call.head_bytes - payload_head_bytes});
     return status;
 }
 

@@ -20,7 +20,8 @@ bool copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_byt
     const Bytes label = text_bytes(mac_label);
     Secret<hmac_bytes> key;
     const Bytes parts[] = {{first_block, first_block_bytes}, {copy, copy_bytes - hmac_bytes}};
-    return expand({data_key.data(), data_key.size()}, {&label, 1}, key.data(), key.size()) && hmac({key.data(), key.size()}, {parts, 2}, mac);
+    return expand({data_key.data(), data_key.size()}, {&label, 1}, key.data(), key.size()) &&
+           hmac({key.data(), key.size()}, {parts, 2}, mac);
 }
 
 void parse_copy(Bytes raw, HeaderCopy& out) {
@@ -56,8 +57,7 @@ uint64_t passphrase_work(const HeaderCopy& copy) {
 // The search for a slot that opens. Each step returns true when the search is over: found, or failed for a reason of the machine's.
 class Search {
 public:
-    Search(Engine& engine, const uint8_t* fixed_part, const warpseal_secret* secrets, size_t secret_count,
-           Secret<data_key_bytes>& data_key)
+    Search(Engine& engine, const uint8_t* fixed_part, const warpseal_secret* secrets, size_t secret_count, Secret<data_key_bytes>& data_key)
         : engine_(engine), fixed_part_(fixed_part), secrets_(secrets), secret_count_(secret_count), data_key_(data_key) {
         outcome_.say(WARPSEAL_WRONG_KEY, "no key slot of the file opens with the given keys or passphrases");
     }

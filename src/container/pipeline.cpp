@@ -7,9 +7,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
-#include <vector>
 
-#include "engine/secret_memory.h"
+#include "container/piece.h"
 
 namespace warpseal::container {
 namespace {
@@ -23,48 +22,6 @@ constexpr uint64_t none = UINT64_MAX;
 
 using ull = unsigned long long;
 
-// The memory of one worker's piece: pinned for a GPU, else secret pages of ours. Wiped when it goes.
-class PieceMemory {
-public:
-    PieceMemory() = default;
-    ~PieceMemory() {
-        if (pinned_ != nullptr) engine_->host_free(pinned_, bytes_);
-    }
-    PieceMemory(const PieceMemory&) = delete;
-    PieceMemory& operator=(const PieceMemory&) = delete;
-
-    bool allocate(Engine& engine, bool pinned, size_t bytes) {
-        engine_ = &engine;
-        bytes_ = bytes;
-        return pinned && engine.host_alloc(bytes, &pinned_) == WARPSEAL_OK ? true : pages_.allocate(bytes);
-    }
-    uint8_t* data() { return static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : pages_.data()); }
-
-private:
-    Engine* engine_ = nullptr;
-    void* pinned_ = nullptr;
-    size_t bytes_ = 0;
-    SecretMemory pages_;
-};
-
-// Chunks [first_chunk, first_chunk + chunks) of the payload, laid out in memory as in the file: 16400 bytes from one to the next.
-struct Piece {
-    PieceMemory memory;
-    uint64_t number = 0;
-    size_t bytes_in = 0;
-    bool last = false;     // ends with the short chunk
-    size_t chunks = 0;     // to seal or open
-    size_t good = 0;       // of them, from the front, that the sink may have
-    size_t last_text = 0;  // length of the short chunk's text
-    Fault fault;           // why it is not whole
-    std::vector<uint8_t> nonces;
-    std::vector<uint64_t> lengths;
-    std::vector<int32_t> statuses;
-    std::vector<iovec> buffers;
-
-    uint8_t* chunk(size_t i) { return memory.data() + i * chunk_bytes; }
-};
-
 class Pipeline {
 public:
     explicit Pipeline(const PipelineJob& job);
@@ -77,7 +34,6 @@ private:
     uint64_t first_chunk(const Piece& piece) const { return piece.number * chunks_; }
     size_t workers() const;
 
-    bool prepare(Piece& piece);
     void work(Piece& piece);
     bool take(Piece& piece);
     warpseal_status read(Piece& piece, Fault& fault);
@@ -126,21 +82,15 @@ size_t Pipeline::workers() const {
     return std::max<size_t>(1, static_cast<size_t>(std::min<uint64_t>(wanted, pieces_)));
 }
 
-bool Pipeline::prepare(Piece& piece) {
-    piece.nonces.resize(chunks_ * nonce_bytes);
-    piece.lengths.resize(chunks_);
-    piece.statuses.resize(chunks_);
-    piece.buffers.resize(chunks_);
-    return piece.memory.allocate(job_.engine, cuda_, chunks_ * chunk_bytes);
-}
-
 warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
     if (sealing() && total_in_ != none && total_in_ > max_text_bytes) {
-        return fault.say(WARPSEAL_LIMIT_EXCEEDED, "the input has %llu bytes; a payload holds at most %llu", ull{total_in_}, ull{max_text_bytes});
+        return fault.say(WARPSEAL_LIMIT_EXCEEDED, "the input has %llu bytes; a payload holds at most %llu", ull{total_in_},
+                         ull{max_text_bytes});
     }
     std::vector<Piece> pieces(workers());
     for (Piece& piece : pieces) {
-        if (!prepare(piece)) return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu pieces of the file", pieces.size());
+        if (!piece.allocate(job_.engine, cuda_, chunks_))
+            return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu pieces of the file", pieces.size());
     }
     if (pieces.size() == 1) {
         work(pieces[0]);
@@ -232,7 +182,8 @@ void Pipeline::find_chunks(Piece& piece) {
         piece.last_text = rest - tag_bytes;
     } else if (piece.last) {
         piece.last = false;
-        piece.fault.say(WARPSEAL_TRUNCATED, "the file ends early, at byte %llu: %zu bytes of chunk %llu are there, and the last chunk has at least %zu",
+        piece.fault.say(WARPSEAL_TRUNCATED,
+                        "the file ends early, at byte %llu: %zu bytes of chunk %llu are there, and the last chunk has at least %zu",
                         ull{job_.source_offset + next * chunk_bytes + rest}, rest, ull{next}, tag_bytes);
     }
     piece.good = piece.chunks;
@@ -265,8 +216,7 @@ void Pipeline::transform(Piece& piece) {
     batch.tags = piece.chunk(0) + chunk_text_bytes;
     batch.statuses = piece.statuses.data();
     const char* target = nullptr;
-    const warpseal_status status =
-        job_.engine.batch(*job_.payload.key, WARPSEAL_GCM, job_.direction, batch, Engine::Where::here, &target);
+    const warpseal_status status = job_.engine.batch(*job_.payload.key, WARPSEAL_GCM, job_.direction, batch, Engine::Where::here, &target);
     if (target != nullptr) target_ = target;
     if (status != WARPSEAL_OK) return find_failed_chunk(piece, status);
     if (piece.last && sealing()) memmove(short_chunk + piece.last_text, short_chunk + chunk_text_bytes, tag_bytes);
@@ -275,7 +225,8 @@ void Pipeline::transform(Piece& piece) {
 void Pipeline::find_failed_chunk(Piece& piece, warpseal_status status) {
     if (status != WARPSEAL_NOT_AUTHENTIC) {
         piece.good = 0;
-        piece.fault.say(status, "the engine could not %s chunk %llu and those after it", sealing() ? "seal" : "open", ull{first_chunk(piece)});
+        piece.fault.say(status, "the engine could not %s chunk %llu and those after it", sealing() ? "seal" : "open",
+                        ull{first_chunk(piece)});
         return;
     }
     piece.good = 0;
@@ -283,7 +234,8 @@ void Pipeline::find_failed_chunk(Piece& piece, warpseal_status status) {
     const uint64_t number = first_chunk(piece) + piece.good;
     const bool is_last = piece.last && piece.good + 1 == piece.chunks;
     piece.fault.say(WARPSEAL_NOT_AUTHENTIC, "chunk %llu, at byte %llu, does not verify: it was changed%s", ull{number},
-                    ull{job_.source_offset + number * chunk_bytes}, is_last ? ", or the file was cut or lengthened within it" : ", moved or damaged");
+                    ull{job_.source_offset + number * chunk_bytes},
+                    is_last ? ", or the file was cut or lengthened within it" : ", moved or damaged");
 }
 
 // What the sink may have of a piece, as buffers.

@@ -12,8 +12,8 @@ inline constexpr size_t sealed_key_bytes = payload_head_bytes + data_key_bytes +
 // A slot as it lies in a header copy: type, length and parameters, then length and body.
 struct Slot {
     uint16_t type = 0;  // a warpseal_secret_type, or one that this version does not know
-    Bytes whole;       // everything below, as stored
-    Bytes head;        // type, parameter length, parameters: what the body's context ends with
+    Bytes whole;        // everything below, as stored
+    Bytes head;         // type, parameter length, parameters: what the body's context ends with
     Bytes parameters;
     Bytes body;
 };

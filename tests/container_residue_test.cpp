@@ -1,0 +1,168 @@
+// After a file was sealed, opened or refused, no writable page of the process holds its keys, its passphrase or its text.
+#include <cinttypes>
+#include <cstdio>
+
+#include "container/header.h"
+#include "container_support.h"
+
+namespace tests {
+namespace {
+
+namespace container = warpseal::container;
+
+constexpr uint8_t mask = 0xa7;
+
+Data masked(Data bytes) {
+    for (uint8_t& byte : bytes) byte ^= mask;
+    return bytes;
+}
+
+// What to look for is kept masked, so that the search finds the library's copies alone.
+class Hunt {
+public:
+    void add(const char* name, Data masked_bytes) { secrets_.push_back({name, std::move(masked_bytes)}); }
+    // The names of the secrets found, and in how many places.
+    std::string found() {
+        for (Secret& secret : secrets_) secret.places = 0;
+        const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        std::FILE* maps = std::fopen("/proc/self/maps", "re");
+        uint64_t begin = 0, end = 0;
+        char flags[8], line[512];
+        while (std::fgets(line, sizeof line, maps) != nullptr) {
+            if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &begin, &end, flags) != 3 || flags[0] != 'r' || flags[1] != 'w') continue;
+            for (uint64_t at = begin; at < end; at += window - 64) {
+                const ssize_t got = pread(memory, buffer_, std::min<uint64_t>(window, end - at), static_cast<off_t>(at));
+                if (got <= 0) break;
+                search(at, static_cast<size_t>(got));
+            }
+        }
+        std::fclose(maps);
+        close(memory);
+        std::string out;
+        for (const Secret& secret : secrets_) {
+            if (secret.places > 0) out += std::string(secret.name) + " in " + std::to_string(secret.places) + " places; ";
+        }
+        return out;
+    }
+
+private:
+    static constexpr size_t window = 1 << 20;
+
+    struct Secret {
+        const char* name;
+        Data masked_bytes;
+        size_t places = 0;
+    };
+
+    void search(uint64_t at, size_t got) {
+        for (size_t i = 0; i < got; ++i) buffer_[i] ^= mask;
+        const auto mine = reinterpret_cast<uint64_t>(buffer_);
+        for (Secret& secret : secrets_) {
+            const size_t length = secret.masked_bytes.size();
+            const uint8_t* from = buffer_;
+            const uint8_t* const to = buffer_ + got;
+            while ((from = static_cast<const uint8_t*>(memmem(from, static_cast<size_t>(to - from), secret.masked_bytes.data(), length)))) {
+                const uint64_t place = at + static_cast<uint64_t>(from - buffer_);
+                if (place + length < mine || place >= mine + window) ++secret.places;
+                ++from;
+            }
+        }
+        warpseal::wipe(buffer_, got);
+    }
+
+    std::vector<Secret> secrets_;
+    inline static uint8_t buffer_[window];
+};
+
+// A sealed file and its secrets, of which this process keeps only masked copies. The text repeats the same 32 bytes.
+struct Scene {
+    Data key = masked(Random(400).text(32)), words = masked(Random(401).text(32)), line = masked(Random(402).text(32));
+    MemoryFile text, file;
+    Hunt hunt;
+
+    explicit Scene(const char* suite) {
+        hunt.add("key file", key);
+        hunt.add("passphrase", words);
+        hunt.add("text", line);
+        Data plain;
+        plain.reserve(30000 * line.size());
+        for (int i = 0; i < 30000; ++i) {
+            for (const uint8_t byte : line) plain.push_back(byte ^ mask);
+        }
+        text.put(plain);
+        warpseal::wipe(plain.data(), plain.size());
+        EXPECT_EQ(with_secrets(Way::seal, text, file, suite), WARPSEAL_OK);
+        find_derived();
+    }
+    // Makes the call with the real secrets and wipes them before it returns.
+    warpseal_status with_secrets(Way way, const MemoryFile& in, const MemoryFile& out, const char* suite, bool right = true,
+                                 int (*progress)(void*, uint64_t, uint64_t) = nullptr) {
+        Options options;
+        options.add(WARPSEAL_SECRET_KEY, Data(32)).add(WARPSEAL_SECRET_PASSPHRASE, Data(32));
+        for (size_t i = 0; i < 32; ++i) {
+            options.held[0][i] = key[i] ^ mask ^ (right ? 0 : i == 7);
+            options.held[1][i] = words[i] ^ mask ^ (right ? 0 : i == 9);
+        }
+        options.suite = suite;
+        options.progress = progress;
+        in.rewind();
+        out.cut(0);
+        out.rewind();
+        warpseal_file_result result;
+        const warpseal_status status = call(way, in.get(), out.get(), options, result, 4);
+        for (Data& held : options.held) warpseal::wipe(held.data(), held.size());
+        return status;
+    }
+    void find_derived() {
+        Data head(payload_at);
+        EXPECT_EQ(pread(file.get(), head.data(), head.size(), 0), static_cast<ssize_t>(head.size()));
+        container::Header header;
+        container::Fault fault;
+        header.bytes = head;
+        EXPECT_EQ(container::parse_first_block(head.data(), 4096, header.fixed, fault), WARPSEAL_OK);
+        container::parse_copies(header);
+        warpseal::Secret<32> data_key, payload_key, right;
+        for (size_t i = 0; i < 32; ++i) right.bytes[i] = key[i] ^ mask;
+        const warpseal_secret secret = {WARPSEAL_SECRET_KEY, right.data(), 32};
+        int in_force = 0;
+        EXPECT_EQ(container::unlock(engine(), header, &secret, 1, data_key, in_force, fault), WARPSEAL_OK);
+        EXPECT_TRUE(container::payload_input_key(*header.fixed.suite, data_key, payload_key));
+        for (warpseal::Secret<32>* found : {&data_key, &payload_key}) {
+            for (uint8_t& byte : found->bytes) byte ^= mask;
+        }
+        hunt.add("data key", Data(data_key.data(), data_key.data() + 32));
+        hunt.add("payload key", Data(payload_key.data(), payload_key.data() + header.fixed.suite->key_bytes));
+    }
+};
+
+TEST(ContainerResidue, NothingSecretStays) {
+    for (const char* suite : {"aes-256-gcm", "aes-128-gcm"}) {
+        Scene scene(suite);
+        const MemoryFile out;
+        EXPECT_EQ(scene.hunt.found(), "") << "sealed";
+        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr), WARPSEAL_OK);
+        EXPECT_EQ(scene.hunt.found(), "") << "opened";
+        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, false), WARPSEAL_WRONG_KEY);
+        EXPECT_EQ(scene.hunt.found(), "") << "wrong key";
+        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, true, [](void*, uint64_t, uint64_t) { return 1; }),
+                  WARPSEAL_CANCELLED);
+        EXPECT_EQ(scene.hunt.found(), "") << "cancelled";
+        scene.file.put(0xff, chunks_at + 20 * sealed_chunk + 5);
+        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr), WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(scene.hunt.found(), "") << "changed";
+    }
+}
+
+// The search itself: a secret that lies about is found.
+TEST(ContainerResidue, ThePlantedSecretIsFound) {
+    Hunt hunt;
+    const Data secret = masked(Random(403).text(32));
+    hunt.add("planted", secret);
+    EXPECT_EQ(hunt.found(), "");
+    Data planted = masked(secret);
+    EXPECT_NE(hunt.found(), "");
+    warpseal::wipe(planted.data(), planted.size());
+}
+
+}  // namespace
+}  // namespace tests
