@@ -29,10 +29,10 @@ Text slice(const Text& from, size_t offset, size_t bytes) {
 
 const uint8_t* or_null(const Text& text) { return text.empty() ? nullptr : text.data(); }
 
-void lay_out(tests::Random& random, Case& c) {
+// largest: of a message, and then about as large; 0: by chance.
+void lay_out(tests::Random& random, Case& c, size_t largest) {
     const size_t count = c.batch.message_count;
-    const size_t largest = random.one_in(8) ? 20000 : random.one_in(2) ? 600 : 40;
-    const size_t same = random.length(largest);
+    const size_t same = largest != 0 ? largest - random.below(100) : random.length(random.one_in(8) ? 20000 : random.one_in(2) ? 600 : 40);
     const bool varied = random.one_in(2);
     for (size_t i = 0; i < count; ++i) c.size.push_back(varied ? random.below(same + 1) : same);
     if (varied) c.lengths.assign(c.size.begin(), c.size.end());
@@ -58,7 +58,7 @@ void lay_out(tests::Random& random, Case& c) {
     c.ciphertexts = c.plaintexts;
 }
 
-Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>& ciphers) {
+Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>& ciphers, size_t largest = 0) {
     const warpseal_cipher_info& cipher = ciphers[random.below(ciphers.size())];
     Case c;
     c.name = cipher.name;
@@ -66,7 +66,7 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
     const bool gcm = c.mode == WARPSEAL_GCM;
     c.batch.struct_bytes = sizeof c.batch;
     c.batch.message_count = random.one_in(16) ? 300 + random.below(300) : 1 + random.below(40);
-    lay_out(random, c);
+    lay_out(random, c, largest);
     const size_t count = c.batch.message_count;
     const size_t iv_bytes = !gcm ? 16 : random.one_in(4) ? 1 + random.below(40) : 12;
     const size_t aad_bytes = gcm && !random.one_in(4) ? random.below(80) : 0;
@@ -187,6 +187,45 @@ TEST_F(Batches, OfRandomShape) {
             if (HasFatalFailure()) return;
             decrypt(*path, c, first, count);
             if (HasFatalFailure()) return;
+        }
+    }
+}
+
+// The same cases, and some large enough to be shared out over threads, through the public calls.
+TEST_F(Batches, ThroughThePublicInterface) {
+    const std::vector<warpseal_cipher_info> ciphers = targets::ciphers();
+    for (const warpseal_target_info& target : targets::all()) {
+        if (!target.usable) continue;
+        const targets::EngineHandle engine = targets::engine(target.name, 3);
+        for (int i = 0; i < 60; ++i) {
+            const Case c = random_case(random_, ciphers, i % 12 == 0 ? 100000 : 0);
+            SCOPED_TRACE(std::string(target.name) + " " + c.name + " case " + std::to_string(i));
+            const targets::KeyHandle key = targets::key(engine, c.name, c.key);
+            const bool gcm = c.mode == WARPSEAL_GCM;
+            const uint64_t count = c.batch.message_count;
+            Text out(c.plaintexts.size(), 0xa5), tags(c.tags.size(), 0x5a);
+            warpseal_batch batch = bound(c, c.plaintexts, out, tags, nullptr);
+            ASSERT_EQ((gcm ? warpseal_seal_batch_unsafe_iv : warpseal_encrypt_batch)(key.get(), c.mode, &batch), WARPSEAL_OK);
+            ASSERT_TRUE(out == with(c, Text(out.size(), 0xa5), c.ciphertexts, 0, count));
+            for (uint64_t m = 0; m < count; ++m)
+                ASSERT_EQ(slice(tags, m * c.batch.tag_stride, c.batch.tag_bytes), slice(c.tags, m * c.batch.tag_stride, c.batch.tag_bytes));
+            matrix::count(target.name, c.name, c.mode, Direction::encrypt, count);
+
+            Text in = c.ciphertexts, expected = c.plaintexts;
+            std::vector<int32_t> statuses(count, -1), verdicts(count, WARPSEAL_OK);
+            const uint64_t bad = random_.below(2 * count);  // in half of the cases none
+            if (gcm && bad < count) {
+                tags[bad * c.batch.tag_stride + random_.below(c.batch.tag_bytes)] ^= 1;
+                verdicts[bad] = WARPSEAL_NOT_AUTHENTIC;
+                std::fill_n(expected.begin() + static_cast<long>(c.at[bad]), c.size[bad], uint8_t{0});
+            }
+            out.assign(out.size(), 0x5a);
+            batch = bound(c, in, out, tags, &statuses);
+            ASSERT_EQ((gcm ? warpseal_open_batch : warpseal_decrypt_batch)(key.get(), c.mode, &batch),
+                      gcm && bad < count ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
+            ASSERT_TRUE(out == with(c, Text(out.size(), 0x5a), expected, 0, count));
+            ASSERT_EQ(statuses, verdicts);
+            matrix::count(target.name, c.name, c.mode, Direction::decrypt, count);
         }
     }
 }

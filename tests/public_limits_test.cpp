@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "abi/handles.h"
 #include "random.h"
 #include "targets.h"
 #include "warpseal/inner.h"
@@ -138,6 +139,18 @@ TEST_F(Limits, MoreTextThanGcmAllows) {  // SP 800-38D 5.2.1.1; nothing is read 
         EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_LIMIT_EXCEEDED) << n;
     }
     EXPECT_TRUE(untouched());
+}
+
+// SP 800-38D 8.3, with the count set forward: 2^32 calls that draw an IV, and never another.
+TEST_F(Limits, MoreRandomIvsThanGcmAllows) {
+    uint8_t iv[12];
+    const auto draw = [&] { return warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, 32, tag_, 16); };
+    key_->key->random_ivs = (uint64_t{1} << 32) - 1;
+    EXPECT_EQ(draw(), WARPSEAL_OK);
+    poison();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(draw(), WARPSEAL_LIMIT_EXCEEDED);
+    EXPECT_TRUE(untouched());
+    EXPECT_EQ(seal(12, 16), WARPSEAL_OK);
 }
 
 TEST_F(Limits, OverlapThatIsNotInPlace) {
