@@ -1,0 +1,54 @@
+/* The header in C99 without extensions, and the installed way in: the shared library, from C. Round trips, and a forgery refused. */
+#include "warpseal/warpseal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void expect(int holds, const char* what) {
+    if (holds) return;
+    fprintf(stderr, "FAILED: %s\n", what);
+    ++failures;
+}
+
+static void notice(void* user, const char* text) {
+    (void)text;
+    ++*(int*)user;
+}
+
+int main(void) {
+    static const unsigned char secret[32] = {1, 2, 3};
+    unsigned char text[1000], out[1000], iv[12], counter[16] = {0}, tag[16];
+    int notices = 0;
+    warpseal_engine_options options = {0};
+    warpseal_engine* engine = NULL;
+    warpseal_key* key = NULL;
+
+    options.struct_bytes = (uint32_t)sizeof options;
+    options.device = "cpu";
+    options.notice = notice;
+    options.notice_user = &notices;
+    memset(text, 'a', sizeof text);
+    expect(warpseal_engine_create(&options, &engine) == WARPSEAL_OK, "create an engine");
+    expect(warpseal_key_create(engine, "aes-256", secret, sizeof secret, &key) == WARPSEAL_OK, "create a key");
+    if (failures != 0) return 1;
+
+    expect(warpseal_seal(key, WARPSEAL_GCM, iv, "aad", 3, text, out, sizeof text, tag, sizeof tag) == WARPSEAL_OK, "seal");
+    expect(memcmp(text, out, sizeof text) != 0, "sealed text differs");
+    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aad", 3, out, out, sizeof out, tag, sizeof tag) == WARPSEAL_OK,
+           "open in place");
+    expect(memcmp(text, out, sizeof text) == 0, "opened text is the text");
+    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aae", 3, text, out, sizeof out, tag, sizeof tag) == WARPSEAL_NOT_AUTHENTIC,
+           "forgery");
+    expect(out[0] == 0 && out[sizeof out - 1] == 0, "a forgery's output is wiped");
+
+    expect(warpseal_encrypt(key, WARPSEAL_CTR, counter, sizeof counter, text, out, sizeof text) == WARPSEAL_OK, "encrypt");
+    expect(warpseal_decrypt(key, WARPSEAL_CTR, counter, sizeof counter, out, out, sizeof out) == WARPSEAL_OK, "decrypt in place");
+    expect(memcmp(text, out, sizeof text) == 0, "decrypted text is the text");
+    expect(notices == 0, "nothing to notice");
+
+    warpseal_key_destroy(key);
+    warpseal_engine_destroy(engine);
+    return failures == 0 ? 0 : 1;
+}
