@@ -1,6 +1,7 @@
 // `warpseal bench`: our cores, our GPU and OpenSSL, measured in the same run and compared with each other's output.
 #include "bench.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -69,6 +70,10 @@ public:
     ExitCode run() {
         for (const std::string& device : {devices_.cores, devices_.gpu})  // a device that is not there is told before anything is measured
             if (!device.empty()) create_engine({device, 1}, session_);
+        if (!options_.json.empty() && options_.json != "-") {  // a file that cannot be written is told before the measuring
+            json_.open(options_.json, std::ios::trunc);
+            if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
+        }
         report_["head"] = json_head(devices_.gpu);
         report_["rows"] = nlohmann::ordered_json::array();
         print(table_.title(options_, report_["head"]));
@@ -123,13 +128,12 @@ private:
         }
     }
 
-    void write_json() const {
+    void write_json() {
         const std::string text = report_.dump(1) + "\n";
         if (options_.json == "-") return print_output(text);
-        std::ofstream file(options_.json, std::ios::trunc);
-        file << text;
-        file.close();
-        if (!file) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
+        json_ << text;
+        json_.close();
+        if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
     }
 
     const BenchOptions& options_;
@@ -138,6 +142,7 @@ private:
     const std::vector<BenchCase> cases_;
     const BenchTable table_;
     nlohmann::ordered_json report_;
+    std::ofstream json_;
     bool wrong_ = false;
 };
 
@@ -160,21 +165,32 @@ void add_bench(CLI::App& program, Session& session) {
     bench->add_option("CIPHER-MODE", options->what, "aes-256-gcm, or aes-256 for all its modes (default: everything)");
     bench->add_option("--device", options->device, "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one target")
         ->type_name("DEVICE");
-    bench->add_option("--place", options->place, "where the data lies")->check(CLI::IsMember({"device", "host", "file"}));
-    bench->add_option("--threads", options->threads, "threads on the cores, ours and OpenSSL's")->check(CLI::Range(1, 4096))->capture_default_str();
+    bench->add_option("--place", options->place, "where the data lies")
+        ->check(CLI::IsMember({"device", "host", "file"}).description(""))
+        ->type_name("device|host|file");
+    bench->add_option("--threads", options->threads, "threads on the cores, ours and OpenSSL's")
+        ->check(CLI::Range(1, 4096).description(""))
+        ->type_name("N")
+        ->capture_default_str();
     bench->add_option("--size", options->sizes, "bytes of a call: 16KiB,1MiB,1GiB")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->transform(CLI::AsSizeValue(true))
+        ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE[,SIZE]");
     bench->add_option("--message-size", options->message_bytes, "cut the bytes of a CTR or GCM call into messages of this size, in one batch")
-        ->transform(CLI::AsSizeValue(true))
+        ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
     bench->add_option_function<std::string>(
              "--against", [options](const std::string&) { options->against_openssl = true; }, "measure OpenSSL too, in turn with ours")
-        ->check(CLI::IsMember({"openssl"}));
-    bench->add_option("--seconds", options->seconds, "how long to measure for each figure")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
-    bench->add_option("--directory", options->directory, "where --place file puts its files")->capture_default_str();
+        ->check(CLI::IsMember({"openssl"}).description(""))
+        ->type_name("openssl");
+    bench->add_option("--seconds", options->seconds, "how long to measure for each figure")
+        ->check(CLI::Range(0.01, 3600.0).description(""))
+        ->type_name("S")
+        ->capture_default_str();
+    bench->add_option("--directory", options->directory, "where --place file puts its files")
+        ->type_name("DIR")
+        ->capture_default_str();
     bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
     bench->callback([options, &session] {
         session.command = [options, &session] {

@@ -48,6 +48,8 @@ std::string rate_text(double gigabytes_per_second) {
 
 constexpr int detail_width = 26;
 
+std::string without_end_spaces(const std::string& text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
+
 std::string side_text(const BenchRow* row) {
     if (!row) return fmt::format("{:>10}  {:<{}}", "-", "", detail_width);
     const std::string memory = row->pinned ? (*row->pinned ? ", pinned" : ", pageable") : row->place == "file" ? ", files" : "";
@@ -123,7 +125,7 @@ std::string BenchTable::title(const BenchOptions& options, const nlohmann::order
     if (cores) text += fmt::format("{:>10}  {:<{}}", "cores", "", detail_width);
     if (gpu) text += fmt::format("{:>10}  {:<{}}", "GPU", "", detail_width);
     if (openssl) text += fmt::format("{:>9}{:>9}", "OpenSSL", "ratio");
-    return text + "\n";
+    return without_end_spaces(text) + "\n";
 }
 
 std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row) const {
@@ -135,7 +137,7 @@ std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row)
         const double theirs = median(row.figures.openssl);
         text += fmt::format("{:>9}{:>8.2f}x", rate_text(theirs), median(row.figures.ours) / theirs);
     }
-    return text + "\n";
+    return without_end_spaces(text) + "\n";
 }
 
 }  // namespace warpseal::cli

@@ -1,6 +1,7 @@
 // `warpseal vectors`: published test vectors, checked by whoever wants to see our claims for himself.
 #include "vectors.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 namespace warpseal::cli {
@@ -41,6 +42,7 @@ void add_vectors(CLI::App& program, Session& session) {
         "and Cobblestone documents, told apart by content. Every row is run in both directions; it counts once.\n"
         "Exit code 0 only if no row failed and none was skipped.");
     vectors->add_option("--device", options->device, "auto, cpu, portable, aesni, vaes256, vaes512, cuda or cuda:N; a named one never falls back")
+        ->type_name("DEVICE")
         ->capture_default_str();
     vectors->add_option("FILE", options->files, "Vector files")->required();
     vectors->callback([options, &session] { session.command = [options, &session] { return run(*options, session); }; });

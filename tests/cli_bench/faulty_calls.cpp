@@ -1,0 +1,106 @@
+// The calls of the C interface with a fault in the one that WARPSEAL_TEST_FAULT names: what a broken library would look like to the program.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "warpseal/inner.h"
+
+namespace {
+
+bool is_broken(const char* call) {
+    const char* wanted = std::getenv("WARPSEAL_TEST_FAULT");
+    return wanted && std::strcmp(wanted, call) == 0;
+}
+
+// The last bit of an output, or all of it left as it was, are the small faults that a careless comparison would miss.
+void spoil(const char* call, void* out, size_t bytes) {
+    if (is_broken(call) && bytes != 0) static_cast<uint8_t*>(out)[bytes - 1] ^= 1;
+}
+
+void spoil_batch(const char* call, const warpseal_batch* batch) {
+    const uint64_t last = batch->message_count - 1;
+    uint8_t* out = batch->out + (batch->out_offsets ? batch->out_offsets[last] : last * batch->out_stride);
+    spoil(call, out, batch->lengths ? batch->lengths[last] : batch->message_bytes);
+}
+
+void spoil_file(const char* call, int fd) {
+    struct stat status {};
+    if (!is_broken(call) || fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) return;
+    uint8_t last = 0;
+    if (pread(fd, &last, 1, status.st_size - 1) != 1) std::abort();
+    last ^= 1;
+    if (pwrite(fd, &last, 1, status.st_size - 1) != 1) std::abort();
+}
+
+}  // namespace
+
+extern "C" {
+
+#define SWEEP(call)                                                                                                                        \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, void*, size_t);           \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in,   \
+                                           void* out, size_t bytes) {                                                                      \
+        const warpseal_status status = __real_warpseal_##call(key, mode, iv, iv_bytes, in, out, bytes);                                    \
+        spoil(#call, out, status == WARPSEAL_OK ? bytes : 0);                                                                              \
+        return status;                                                                                                                     \
+    }
+SWEEP(encrypt)
+SWEEP(decrypt)
+
+#define SEAL(call)                                                                                                                         \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, size_t, const void*,      \
+                                           void*, size_t, void*, size_t);                                                                  \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,  \
+                                           size_t aad_bytes, const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes) {       \
+        const warpseal_status status =                                                                                                     \
+            __real_warpseal_##call(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);                               \
+        if (status != WARPSEAL_OK) return is_broken(#call "_allows") ? WARPSEAL_OK : status;                                               \
+        spoil(#call, out, bytes);                                                                                                          \
+        spoil(#call "_tag", tag, tag_bytes);                                                                                               \
+        return status;                                                                                                                     \
+    }
+SEAL(seal_unsafe_iv)
+SEAL(inner_seal)
+
+#define OPEN(call)                                                                                                                         \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, size_t, const void*,      \
+                                           void*, size_t, const void*, size_t);                                                            \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,  \
+                                           size_t aad_bytes, const void* in, void* out, size_t bytes, const void* tag, size_t tag_bytes) { \
+        const warpseal_status status =                                                                                                     \
+            __real_warpseal_##call(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);                               \
+        if (status != WARPSEAL_OK && is_broken(#call "_accepts")) return WARPSEAL_OK;                                                      \
+        if (status == WARPSEAL_NOT_AUTHENTIC) spoil(#call "_releases", out, bytes);                                                        \
+        if (status == WARPSEAL_OK) spoil(#call, out, bytes);                                                                               \
+        return status;                                                                                                                     \
+    }
+OPEN(open)
+OPEN(inner_open)
+
+#define BATCH(call)                                                                                                                        \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const warpseal_batch*);                                     \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {                     \
+        const warpseal_status status = __real_warpseal_##call(key, mode, batch);                                                           \
+        spoil_batch(#call, batch);                                                                                                         \
+        return status;                                                                                                                     \
+    }
+BATCH(encrypt_batch)
+BATCH(decrypt_batch)
+BATCH(seal_batch_unsafe_iv)
+BATCH(open_batch)
+
+#define FILES(call)                                                                                                                        \
+    warpseal_status __real_warpseal_##call(warpseal_engine*, int, int, const warpseal_file_options*, warpseal_file_result*);               \
+    warpseal_status __wrap_warpseal_##call(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,           \
+                                           warpseal_file_result* result) {                                                                 \
+        const warpseal_status status = __real_warpseal_##call(engine, in_fd, out_fd, options, result);                                     \
+        if (status != WARPSEAL_OK && is_broken(#call "_accepts")) return WARPSEAL_OK;                                                      \
+        spoil_file(#call, out_fd);                                                                                                         \
+        return status;                                                                                                                     \
+    }
+FILES(file_seal)
+FILES(file_open)
+
+}  // extern "C"

@@ -1,0 +1,252 @@
+"""`warpseal vectors`: what it counts, what it must find wrong, and what it must not take for right."""
+
+import gzip
+import json
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from program import NotRun, case, check, check_equal, main  # noqa: E402
+
+VECTORS = pathlib.Path(os.environ["WARPSEAL_VECTORS"])
+FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
+MODES = ["ecb", "ctr", "gcm"]
+
+
+def rows(name):
+    with gzip.open(VECTORS / name, "rt") if name.endswith(".gz") else open(VECTORS / name) as file:
+        return [json.loads(line) for line in file]
+
+
+def lines(some_rows):
+    return "".join(json.dumps(row) + "\n" for row in some_rows).encode()
+
+
+def some(mode, **wanted):
+    """A row of AES-256 in that mode with some plaintext."""
+    return next(r for r in rows(f"block/aes-256-{mode}.jsonl.gz")
+                if len(r.get("pt", "")) >= 64 and r["valid"] and all(len(r[k]) == 2 * n for k, n in wanted.items()))
+
+
+def counts(result):
+    words = result.out.decode().strip().split("\n")[-1].replace(",", "").split()
+    check_equal(words[1::2], ["passed", "failed", "skipped"], "last line")
+    return tuple(int(n) for n in words[0::2])
+
+
+def expect(p, wanted, *arguments, **options):
+    """The counts, and the exit code that belongs to them."""
+    result = p.run("vectors", *arguments, **options)
+    check_equal(counts(result), wanted, f"counts ({result.out.decode().strip()} {result.err.strip()})")
+    check_equal(result.code, 0 if wanted[1] + wanted[2] == 0 else 1, "exit code")
+    return result.out.decode()
+
+
+def expect_row(p, wanted, row):
+    p.write("row", lines([row]))
+    return expect(p, wanted, "row")
+
+
+def flip(text, digit=-1):
+    at = digit % len(text)
+    return text[:at] + f"{int(text[at], 16) ^ 1:x}" + text[at + 1:]
+
+
+def usable_targets(p):
+    out = p.ok("list").out.decode()
+    states = {line.split()[0]: line.split()[1] for line in out.splitlines() if line.split()[1:2] in (["yes"], ["no"])}
+    check(len(states) == 5, f"targets: {states}")
+    return states
+
+
+def all_files_on(target):
+    def on_target(p):
+        files = sorted(str(path) for folder in ("block", "mct", "cobblestone") for path in (VECTORS / folder).iterdir())
+        if target != "auto" and usable_targets(p)[target] == "no":
+            check_equal(p.run("vectors", "--device", target, *files).code, 20, "exit code")
+            raise NotRun(f"{target} is not on this machine")
+        passed, failed, skipped = counts(p.run("vectors", "--device", target, *files))
+        check(passed > 10_000 and failed == 0 and skipped == 0, f"{passed} passed, {failed} failed, {skipped} skipped")
+
+    on_target.__name__ = f"all_files_on_{target}"
+    return case(on_target)
+
+
+for name in ("auto", "portable", "aesni", "vaes256", "vaes512", "cuda"):
+    all_files_on(name)
+
+
+@case
+def a_named_target_never_falls_back(p):
+    p.write("row", lines([some("ctr")]))
+    masked = dict(os.environ, WARPSEAL_TARGETS="portable")
+    for target in ("aesni", "vaes256", "vaes512", "cuda"):
+        check_equal(p.run("vectors", "--device", target, "row", env=masked).code, 20, f"exit code of {target}")
+    check_equal(p.run("vectors", "--device", "portable", "row", env=masked).code, 0, "exit code of portable")
+    check_equal(p.run("vectors", "--device", "sparc", "row").code, 2, "exit code of a target that does not exist")
+
+
+@case
+def content_tells_not_the_name(p):
+    row = some("gcm")
+    p.write("plain.gz", lines([row]))
+    p.write("packed.txt", gzip.compress(lines([row])) + gzip.compress(lines([row, row])))
+    p.write("document.jsonl.gz", (VECTORS / "cobblestone/cobblestone-128.json").read_bytes())
+    document = json.loads((VECTORS / "cobblestone/cobblestone-128.json").read_bytes())
+    p.write("one-line", json.dumps(document).encode())
+    p.write("no-newline", b"\n  \n" + lines([row]).strip())
+    tests = sum(len(group["tests"]) for group in document["testGroups"])
+    expect(p, (1 + 3 + 2 * tests + 1, 0, 0), "plain.gz", "packed.txt", "document.jsonl.gz", "one-line", "no-newline")
+
+
+@case
+def a_line_for_each_file(p):
+    p.write("good", lines([some("ctr")]))
+    p.write("bad", lines([dict(some("ctr"), ct="00" * (len(some("ctr")["ct"]) // 2))]))
+    p.write("unknown", lines([dict(some("ctr"), cipher="rot-13"), dict(some("ctr"), cipher="rot-13")]))
+    out = expect(p, (1, 1, 2), "good", "bad", "unknown").splitlines()
+    check_equal(out[0], "good: 1 passed, 0 failed, 0 skipped", "first line")
+    check("unknown: 0 passed, 0 failed, 2 skipped" in out, out)
+    check(out[-2].startswith("skipped 2: ") and "rot-13" in out[-2], out)
+
+
+@case
+def every_changed_field_is_found(p):
+    for mode in MODES:
+        row = some(mode)
+        expect_row(p, (1, 0, 0), row)
+        for field in ("key", "iv", "aad", "pt", "ct", "tag"):
+            for digit in (0, -1):
+                if row.get(field):
+                    expect_row(p, (0, 1, 0), dict(row, **{field: flip(row[field], digit)}))
+    refused = next(r for r in rows("block/aes-256-gcm.jsonl.gz") if not r["valid"] and r["iv"] and len(r["tag"]) == 32)
+    expect_row(p, (0, 1, 0), dict(some("gcm"), valid=False))
+    expect_row(p, (0, 1, 0), dict(refused, valid=True, pt=refused["ct"]))
+
+
+@case
+def short_tags(p):
+    short = next(r for r in rows("block/aes-128-gcm.jsonl.gz") if len(r["tag"]) == 8 and r["valid"] and r["pt"])
+    expect_row(p, (1, 0, 0), short)
+    expect_row(p, (0, 1, 0), dict(short, tag=flip(short["tag"])))
+    expect_row(p, (1, 0, 0), {k: v for k, v in dict(short, tag=flip(short["tag"]), valid=False).items() if k != "pt"})
+
+
+@case
+def shapes_that_must_be_refused(p):
+    ctr, gcm = some("ctr"), some("gcm")
+    expect_row(p, (0, 1, 0), dict(ctr, iv=ctr["iv"] + "00"))
+    expect_row(p, (1, 0, 0), dict(ctr, iv=ctr["iv"] + "00", valid=False))
+    expect_row(p, (0, 1, 0), dict(ctr, key=ctr["key"][2:]))
+    expect_row(p, (1, 0, 0), {k: v for k, v in dict(gcm, iv="", valid=False).items() if k != "pt"})
+    expect_row(p, (0, 1, 0), dict(gcm, iv=""))
+    expect_row(p, (1, 0, 0), {k: v for k, v in dict(gcm, tag=gcm["tag"] + "00", valid=False).items() if k != "pt"})
+
+
+@case
+def malformed_rows_are_skipped_with_their_reason(p):
+    row = some("gcm")
+    for broken in (dict(row, ct="0g"), dict(row, ct="000"), dict(row, key=7), {k: v for k, v in row.items() if k != "tag"},
+                   dict(row, valid="yes"), dict(row, mode="cbc"), dict(row, cipher="seed-128"), dict(row, ct=row["ct"] + "00"), {"x": 1}, [1], 7):
+        out = expect_row(p, (0, 0, 1), broken)
+        check(out.splitlines()[-2].startswith("skipped 1: "), out)
+
+
+@case
+def broken_files_fail(p):
+    good = lines([some("ctr"), some("gcm")])
+    p.write("half", good[:-40])
+    expect(p, (1, 1, 0), "half")
+    p.write("half.gz", gzip.compress(good)[:-20])
+    expect(p, (0, 1, 0), "half.gz")
+    damaged = bytearray(gzip.compress(good))
+    damaged[len(damaged) // 2] ^= 0xFF
+    p.write("damaged.gz", bytes(damaged))
+    expect(p, (0, 1, 0), "damaged.gz")
+    p.write("empty", b"")
+    expect(p, (0, 1, 0), "empty")
+    p.write("noise", bytes(range(128, 256)))
+    expect(p, (0, 1, 0), "noise")
+    check_equal(p.run("vectors", "missing").code, 10, "exit code of a missing file")
+    os.mkdir(p.file("directory"))
+    check_equal(p.run("vectors", "directory").code, 16, "exit code of a directory")
+    check_equal(p.run("vectors").code, 2, "exit code without a file")
+
+
+@case
+def chains(p):
+    row = next(r for r in rows("mct/aes-256-ecb.jsonl") if r["op"] == "decrypt")
+    row["rounds"] = row["rounds"][:4]
+    expect_row(p, (1, 0, 0), row)
+    for index in range(4):
+        for field in ("key", "in", "out"):
+            changed = json.loads(json.dumps(row))
+            changed["rounds"][index][field] = flip(changed["rounds"][index][field])
+            expect_row(p, (0, 1, 0), changed)
+    expect_row(p, (0, 1, 0), dict(row, inner=999))
+    expect_row(p, (0, 1, 0), dict(row, op="encrypt"))
+    expect_row(p, (0, 0, 1), dict(row, rule="another"))
+    expect_row(p, (0, 0, 1), dict(row, rounds=[]))
+
+
+@case
+def bulk(p):
+    for mode in MODES:
+        row = next(r for r in rows("block/aes-bulk.jsonl") if r["cipher"] == "aes-256" and r["mode"] == mode)
+        expect_row(p, (1, 0, 0), row)
+        for field in ("key", "iv", "aad", "ct_sha256", "ct_head", "ct_tail", "tag"):
+            if row.get(field):
+                expect_row(p, (0, 1, 0), dict(row, **{field: flip(row[field])}))
+        expect_row(p, (0, 0, 1), dict(row, pt_splitmix64_seed=str(int(row["pt_splitmix64_seed"]) ^ 1)))
+
+
+@case
+def cobblestone(p):
+    document = json.loads((VECTORS / "cobblestone/cobblestone-256.json").read_bytes())
+    tests = document["testGroups"][0]["tests"]
+
+    def expect_test(wanted, test, **group):
+        p.write("document", json.dumps(dict(document, testGroups=[dict(document["testGroups"][0], tests=[test], **group)])).encode())
+        expect(p, wanted, "document")
+
+    valid = next(t for t in tests if t["result"] == "valid" and t["msgLength"] > 16384)
+    expect_test((1, 0, 0), valid)
+    expect_test((0, 1, 0), dict(valid, result="invalid"))
+    for field in ("key", "msgSha512", "aeadKey", "baseNonce"):
+        expect_test((0, 1, 0), dict(valid, **{field: flip(valid[field])}))
+    expect_test((0, 1, 0), dict(valid, ctx=valid["ctx"] + "00"))
+    expect_test((0, 1, 0), dict(valid, msgLength=valid["msgLength"] + 1))
+    expect_test((0, 0, 1), dict(valid, ct=valid["ct"][:-8]))
+    expect_test((0, 0, 1), dict(valid, result="perhaps"))
+    expect_test((0, 0, 1), valid, aead="AEAD_ROT13")
+    for test in tests:
+        if test["result"] == "invalid":
+            expect_test((0, 1, 0), dict(test, result="valid"))
+
+
+@case
+def faults_in_the_library_are_found(p):
+    """Each call that computes, spoilt in one bit: the rows that use it must fail."""
+    short = next(r for r in rows("block/aes-128-gcm.jsonl.gz") if len(r["tag"]) == 8 and r["valid"] and r["pt"])
+    forged = next(r for r in rows("block/aes-256-gcm.jsonl.gz") if not r["valid"] and r["iv"] and r["ct"] and len(r["tag"]) == 32)
+    files = {"ecb": lines([some("ecb")]), "ctr": lines([some("ctr")]), "gcm": lines([some("gcm")]), "short": lines([short]),
+             "forged": lines([forged]), "cobblestone": (VECTORS / "cobblestone/cobblestone-256.json").read_bytes()}
+    for name, content in files.items():
+        p.write(name, content)
+    faults = {"encrypt": ["ecb", "ctr"], "decrypt": ["ecb", "ctr"], "seal_unsafe_iv": ["gcm"], "seal_unsafe_iv_tag": ["gcm"], "open": ["gcm"],
+              "open_accepts": ["gcm", "forged", "short"], "open_releases": ["gcm", "forged"], "seal_unsafe_iv_allows": ["short"],
+              "inner_seal": ["short"], "inner_seal_tag": ["short"], "inner_open": ["short"], "inner_open_accepts": ["short"],
+              "encrypt_batch": ["ctr"], "decrypt_batch": ["ctr"], "seal_batch_unsafe_iv": ["gcm", "cobblestone"],
+              "open_batch": ["gcm", "forged", "cobblestone"], "file_seal": ["cobblestone"], "file_open": ["cobblestone"],
+              "file_open_accepts": ["cobblestone"]}
+    p.path = FAULTY
+    for name in files:
+        check_equal(p.run("vectors", name).code, 0, f"exit code for {name} without a fault")
+    for fault, found_in in faults.items():
+        for name in found_in:
+            result = p.run("vectors", name, env=dict(os.environ, WARPSEAL_TEST_FAULT=fault))
+            check(counts(result)[1] > 0 and result.code == 1, f"{fault} was not found with {name}: {result.out.decode()}")
+
+
+main()
