@@ -1,15 +1,19 @@
 // What a command of the program is: it registers with CLI11, runs after parsing, returns an exit code, and fails by throwing Failure.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "exit_code.h"
 #include "warpseal/warpseal.h"
+
+namespace CLI {
+class App;  // CLI11 is big: only files that declare options include it
+}
 
 namespace warpseal::cli {
 

@@ -1,4 +1,6 @@
 // warpseal decrypt and verify: open a sealed file or stream, with or without writing what it holds.
+#include <CLI/CLI.hpp>
+
 #include "file_command.h"
 
 namespace warpseal::cli {

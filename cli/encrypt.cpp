@@ -1,5 +1,8 @@
 // warpseal encrypt: seal a file or a stream.
-#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "ciphers.h"
 #include "file_command.h"
@@ -20,8 +23,7 @@ ExitCode run(const Choice& choice, Session& session) {
             throw Failure(ExitCode::unsupported,
                           fmt::format("there is no cipher '{}' for files: use {}.", choice.seal.suite, fmt::join(suites, " or ")));
     }
-    const bool passphrase = choice.file.secrets.ask || choice.file.secrets.passphrase_descriptor >= 0 || !choice.file.secrets.passphrase_files.empty();
-    if ((choice.seal.argon2_memory_mib || choice.seal.argon2_passes) && !passphrase)
+    if ((choice.seal.argon2_memory_mib || choice.seal.argon2_passes) && !choice.file.secrets.passphrase())
         throw Failure(ExitCode::usage, "--argon2-memory and --argon2-passes go with a passphrase only.");
     return run_file_task(FileTask::encrypt, choice.file, choice.seal, &choice.output, session);
 }

@@ -1,10 +1,12 @@
 // Encrypt, decrypt and verify: one course for all three, from checked options to a named output or an exit code.
 #include "file_command.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -48,7 +50,8 @@ void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice, Se
         const warpseal_status status = warpseal_file_info_read(input, &info, &result);
         if (lseek(input, position, SEEK_SET) != position) throw Failure(ExitCode::input_output, "cannot rewind the input.");
         bool passphrase = status != WARPSEAL_OK;  // then opening says what is wrong with it
-        for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) passphrase |= info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE;
+        const uint32_t slots = std::min<uint32_t>(info.slot_count, WARPSEAL_MAX_SLOTS);
+        for (uint32_t i = 0; i < slots; ++i) passphrase |= info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE;
         if (!passphrase) throw Failure(ExitCode::usage, "this file opens with a key file only: give -k KEYFILE.");
     }
     secrets.ask = true;
@@ -60,20 +63,18 @@ const char* next_step(FileTask task, warpseal_status status, const FileChoice& c
             return choice.format == WARPSEAL_FORMAT_COBBLESTONE ? " Try another key or --context."
                                                                 : " Try another; `warpseal info` shows what kinds of key the file takes.";
         case WARPSEAL_NOT_AUTHENTIC:
-        case WARPSEAL_TRUNCATED:
-            return task == FileTask::encrypt ? "" : " Take the file from its source or a backup again.";
+        case WARPSEAL_TRUNCATED: return task == FileTask::encrypt ? "" : " Take the file from its source or a backup again.";
         case WARPSEAL_UNSUPPORTED:
             if (task == FileTask::encrypt) return "";
             return choice.format == WARPSEAL_FORMAT_COBBLESTONE ? "" : " A bare Cobblestone message needs --format cobblestone.";
-        case WARPSEAL_NO_DEVICE:
-            return " `warpseal devices` shows what this machine has; --device auto takes what works.";
-        default:
-            return "";
+        case WARPSEAL_NO_DEVICE: return " `warpseal devices` shows what this machine has; --device auto takes what works.";
+        default: return "";
     }
 }
 
 ExitCode exit_code_for(FileTask task, warpseal_status status) {
-    if (status == WARPSEAL_CANCELLED && interrupted_by() != 0) return ExitCode(128 + interrupted_by());
+    // Whatever else went wrong: Ctrl-C also ends the other programs of a pipe, and what they sent is cut.
+    if (const int signal_number = interrupted_by()) return ExitCode(128 + signal_number);
     const bool damage = status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_TRUNCATED;
     return task == FileTask::verify && damage ? ExitCode::damage_found : exit_code_of(status);
 }
@@ -81,7 +82,7 @@ ExitCode exit_code_for(FileTask task, warpseal_status status) {
 std::string failure_text(FileTask task, const FileChoice& choice, warpseal_status status, const warpseal_file_result& result,
                          const Output* output) {
     std::string text;
-    if (status == WARPSEAL_CANCELLED) {
+    if (interrupted_by() != 0) {
         text = "interrupted.";
     } else {
         const std::string shown = choice.input == "-" ? "standard input" : "'" + choice.input + "'";
@@ -98,6 +99,23 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
                                              : " What went to " + output->shown() + " is not the whole file.");
 }
 
+warpseal_file_options file_options(const FileChoice& choice, const SealChoice& seal, const Secrets& secrets,
+                                   const std::vector<uint8_t>& context, Progress& progress) {
+    warpseal_file_options options{};
+    options.struct_bytes = sizeof options;
+    options.format = choice.format;
+    options.suite = seal.suite.empty() ? nullptr : seal.suite.c_str();
+    options.secrets = secrets.list().data();
+    options.secret_count = secrets.list().size();
+    options.context = context.data();
+    options.context_bytes = context.size();
+    options.argon2_passes = seal.argon2_passes;
+    options.argon2_memory_kib = seal.argon2_memory_mib * 1024;
+    options.progress = Progress::callback;
+    options.progress_user = &progress;
+    return options;
+}
+
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result, double seconds, const Session& session) {
     const double rate = seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
     remark(session, fmt::format("{} {} on {}{} in {:.2f} s ({:.2f} GB/s)", past(task), human_bytes(result.plaintext_bytes),
@@ -112,17 +130,19 @@ void add_file_options(CLI::App& command, FileChoice& choice) {
         {"auto", Progress::Style::automatic}, {"none", Progress::Style::none}, {"json", Progress::Style::json}};
     command.add_option("input", choice.input, "file to read; - or nothing: standard input")->type_name("INPUT");
     add_secret_options(command, choice.secrets);
-    command.add_option_function<std::string>(
-               "--format", [&choice](const std::string& name) { choice.format = format_named(name); },
-               "warpseal, or cobblestone: a bare C2SP message, whose one -k file is the raw input key")
+    command
+        .add_option_function<std::string>(
+            "--format", [&choice](const std::string& name) { choice.format = format_named(name); },
+            "warpseal, or cobblestone: a bare C2SP message, whose one -k file is the raw input key")
         ->type_name("warpseal|cobblestone");
-    command.add_option_function<std::string>(
-               "--context",
-               [&choice](const std::string& text) {
-                   choice.context = text;
-                   choice.has_context = true;
-               },
-               "context of a cobblestone message, hexadecimal")
+    command
+        .add_option_function<std::string>(
+            "--context",
+            [&choice](const std::string& text) {
+                choice.context = text;
+                choice.has_context = true;
+            },
+            "context of a cobblestone message, hexadecimal")
         ->type_name("HEX");
     command.add_option("--progress", choice.progress, "auto: a bar on a terminal; json: one object a line on stderr")
         ->type_name("auto|none|json")
@@ -140,13 +160,14 @@ void check_file_choice(const FileChoice& choice) {
     if (choice.has_context && !cobblestone) throw Failure(ExitCode::usage, "--context goes with --format cobblestone only.");
     from_hexadecimal(choice.context);
     const SecretChoice& secrets = choice.secrets;
-    if (cobblestone && (secrets.key_files.size() != 1 || secrets.ask || secrets.passphrase_descriptor >= 0 || !secrets.passphrase_files.empty()))
+    if (cobblestone && (secrets.key_files.size() != 1 || secrets.passphrase()))
         throw Failure(ExitCode::usage, "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and no passphrase.");
     if (secrets.passphrase_descriptor == STDIN_FILENO && choice.input == "-")
         throw Failure(ExitCode::usage, "--passphrase-fd 0 and the input cannot both be standard input.");
 }
 
-ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal, const OutputChoice* output_choice, Session& session) {
+ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal, const OutputChoice* output_choice,
+                       Session& session) {
     check_file_choice(choice);
     const Descriptor input = open_input(choice.input);
     std::optional<Output> output;
@@ -162,25 +183,14 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
 
     const std::vector<uint8_t> context = from_hexadecimal(choice.context);
     Progress progress(choice.progress, session);
-    warpseal_file_options options{};
-    options.struct_bytes = sizeof options;
-    options.format = choice.format;
-    options.suite = seal.suite.empty() ? nullptr : seal.suite.c_str();
-    options.secrets = secrets.list().data();
-    options.secret_count = secrets.list().size();
-    options.context = context.data();
-    options.context_bytes = context.size();
-    options.argon2_passes = seal.argon2_passes;
-    options.argon2_memory_kib = seal.argon2_memory_mib * 1024;
-    options.progress = Progress::callback;
-    options.progress_user = &progress;
+    const warpseal_file_options options = file_options(choice, seal, secrets, context, progress);
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
     const int out = output ? output->descriptor() : -1;
     const warpseal_status status = task == FileTask::encrypt ? warpseal_file_seal(engine.get(), input.get(), out, &options, &result)
                                                              : warpseal_file_open(engine.get(), input.get(), out, &options, &result);
     try {
-        if (status != WARPSEAL_OK)
+        if (status != WARPSEAL_OK || interrupted_by() != 0)
             throw Failure(exit_code_for(task, status), failure_text(task, choice, status, result, output ? &*output : nullptr));
         if (output) output->commit();
     } catch (const Failure& failure) {

@@ -1,4 +1,5 @@
 // warpseal info: what a sealed file's header says, read without a key.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +18,9 @@ const char* slot_name(uint32_t type) {
     return type == WARPSEAL_SECRET_KEY ? "key file" : type == WARPSEAL_SECRET_PASSPHRASE ? "passphrase" : "unknown";
 }
 
-nlohmann::ordered_json known(uint64_t bytes) { return bytes == UINT64_MAX ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(bytes); }
+nlohmann::ordered_json known(uint64_t bytes) {
+    return bytes == UINT64_MAX ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(bytes);
+}
 
 std::string as_json(const warpseal_file_info& info) {
     nlohmann::ordered_json slots = nlohmann::ordered_json::array();
@@ -51,8 +54,8 @@ std::string as_text(const warpseal_file_info& info) {
         "header      {} bytes, generation {}\n"
         "file        {}\n"
         "plaintext   {}\n",
-        info.version, info.suite, hexadecimal(info.file_id, sizeof info.file_id), info.header_bytes, info.generation, bytes(info.file_bytes),
-        bytes(info.plaintext_bytes));
+        info.version, info.suite, hexadecimal(info.file_id, sizeof info.file_id), info.header_bytes, info.generation,
+        bytes(info.file_bytes), bytes(info.plaintext_bytes));
     for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) {
         text += fmt::format("slot {:<6} {}", i + 1, slot_name(info.slots[i].type));
         if (info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE)

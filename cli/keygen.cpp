@@ -1,4 +1,5 @@
 // warpseal keygen: 32 random bytes in a private file.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,8 +21,7 @@ struct Choice {
 };
 
 ExitCode run(const Choice& choice, Session& session) {
-    if (choice.path == "-" && isatty(STDOUT_FILENO))
-        throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
+    if (choice.path == "-" && isatty(STDOUT_FILENO)) throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
     Output output(choice.path, choice.force, 0600, session);
     SecretBytes key;
     key.size = key_bytes;

@@ -1,5 +1,6 @@
 // warpseal list and devices: what the library has, and what of it this machine can run.
-#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <nlohmann/json.hpp>
@@ -20,14 +21,16 @@ std::vector<std::string> mode_names(const warpseal_cipher_info& cipher) {
 nlohmann::ordered_json targets_as_json() {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const warpseal_target_info& target : all_targets())
-        all.push_back({{"target", target.name}, {"usable", target.usable != 0}, {"reason", target.reason}, {"side_channels", target.side_channels}});
+        all.push_back(
+            {{"target", target.name}, {"usable", target.usable != 0}, {"reason", target.reason}, {"side_channels", target.side_channels}});
     return all;
 }
 
 std::string targets_as_text() {
     std::string text = fmt::format("{:<10}  {:<6}  {}\n", "TARGET", "USABLE", "SIDE CHANNELS, OR WHY IT IS NOT USABLE");
     for (const warpseal_target_info& target : all_targets())
-        text += fmt::format("{:<10}  {:<6}  {}\n", target.name, target.usable ? "yes" : "no", target.usable ? target.side_channels : target.reason);
+        text += fmt::format("{:<10}  {:<6}  {}\n", target.name, target.usable ? "yes" : "no",
+                            target.usable ? target.side_channels : target.reason);
     return text;
 }
 
@@ -69,8 +72,9 @@ ExitCode devices(bool json) {
                         {"memory_bytes", gpu.memory_bytes},
                         {"shared_bytes_per_block", gpu.shared_bytes_per_block},
                         {"driver", gpu.driver}});
-        text += fmt::format("{:<10}  {}, {}, {} multiprocessors, compute capability {}.{}, driver {}\n", fmt::format("cuda:{}", i), gpu.name,
-                            human_bytes(gpu.memory_bytes), gpu.multiprocessors, gpu.compute_capability / 10, gpu.compute_capability % 10, gpu.driver);
+        text += fmt::format("{:<10}  {}, {}, {} multiprocessors, compute capability {}.{}, driver {}\n", fmt::format("cuda:{}", i),
+                            gpu.name, human_bytes(gpu.memory_bytes), gpu.multiprocessors, gpu.compute_capability / 10,
+                            gpu.compute_capability % 10, gpu.driver);
     }
     if (json) {
         const nlohmann::ordered_json all{{"cpu", {{"processors", allowed_processors()}}}, {"gpus", gpus}, {"targets", targets_as_json()}};

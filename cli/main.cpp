@@ -1,4 +1,5 @@
 // The program `warpseal`: parses the command line, runs one command, and turns what it says into an exit code.
+#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-// Progress of a file operation on stderr: drawn or printed at most ten times a second.
+// Progress of a file operation on stderr: drawn or printed at most twenty times a second.
 #include "progress.h"
 
 #include <fmt/core.h>
@@ -40,7 +40,7 @@ int Progress::callback(void* progress, uint64_t done_bytes, uint64_t total_bytes
     auto& self = *static_cast<Progress*>(progress);
     const Clock::time_point now = Clock::now();
     if (now >= self.next_) {
-        self.next_ = now + std::chrono::milliseconds(100);
+        self.next_ = now + std::chrono::milliseconds(50);
         self.show(done_bytes, total_bytes);
     }
     return interrupted_by();

@@ -1,6 +1,7 @@
 // Key files and passphrases, read without leaving copies in buffered streams.
 #include "secrets.h"
 
+#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -35,7 +36,8 @@ SecretBytes read_all(int descriptor, const std::string& shown) {
 
 Descriptor open_secret(const std::string& path, const std::string& shown) {
     Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-    if (!file && (errno == ENOENT || errno == ENOTDIR)) throw Failure(ExitCode::input_missing, fmt::format("there is no {}: check the path.", shown));
+    if (!file && (errno == ENOENT || errno == ENOTDIR))
+        throw Failure(ExitCode::input_missing, fmt::format("there is no {}: check the path.", shown));
     struct stat about;
     if (!file || fstat(file.get(), &about) != 0)
         throw Failure(ExitCode::input_output, fmt::format("cannot open {}: {}.", shown, strerror(errno)));
@@ -50,8 +52,9 @@ SecretBytes read_key_file(const std::string& path, warpseal_format format) {
     SecretBytes key = read_all(open_secret(path, shown).get(), shown);
     const bool raw = format == WARPSEAL_FORMAT_COBBLESTONE;
     if (key.size == 32 || (raw && key.size == 16)) return key;
-    throw Failure(ExitCode::usage, fmt::format("{} has the wrong size: {}{} bytes, where {} are needed. `warpseal keygen` makes key files.", shown,
-                                               key.size == SecretBytes::capacity ? "at least " : "", key.size, raw ? "16 or 32" : "32"));
+    throw Failure(ExitCode::usage,
+                  fmt::format("{} has the wrong size: {}{} bytes, where {} are needed. `warpseal keygen` makes key files.", shown,
+                              key.size == SecretBytes::capacity ? "at least " : "", key.size, raw ? "16 or 32" : "32"));
 }
 
 // A passphrase is one line; a typed one cannot have more.

@@ -33,7 +33,8 @@ struct SecretChoice {
     std::vector<std::string> passphrase_files;
     int passphrase_descriptor = -1;
     bool ask = false;
-    bool any() const { return ask || passphrase_descriptor >= 0 || !key_files.empty() || !passphrase_files.empty(); }
+    bool passphrase() const { return ask || passphrase_descriptor >= 0 || !passphrase_files.empty(); }
+    bool any() const { return passphrase() || !key_files.empty(); }
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
 

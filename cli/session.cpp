@@ -1,4 +1,5 @@
 // What the commands share: the engine they ask for, and how they speak.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -60,7 +61,8 @@ void add_engine_options(CLI::App& command, EngineChoice& choice) {
 
 EngineHandle create_engine(const EngineChoice& choice, Session& session) {
     if (!is_device_name(choice.device))
-        throw Failure(ExitCode::usage, fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N or a target of `warpseal list`.", choice.device));
+        throw Failure(ExitCode::usage,
+                      fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N or a target of `warpseal list`.", choice.device));
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.threads = choice.threads;
@@ -70,9 +72,10 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session) {
     warpseal_engine* engine = nullptr;
     const warpseal_status status = warpseal_engine_create(&options, &engine);
     if (status == WARPSEAL_NO_DEVICE)
-        throw Failure(ExitCode::device_not_usable, fmt::format("device '{}' cannot be used on this machine{}: `warpseal devices` shows what can; "
-                                                               "--device auto takes what works.",
-                                                               choice.device, reason_against(choice.device)));
+        throw Failure(ExitCode::device_not_usable,
+                      fmt::format("device '{}' cannot be used on this machine{}: `warpseal devices` shows what can; "
+                                  "--device auto takes what works.",
+                                  choice.device, reason_against(choice.device)));
     if (status != WARPSEAL_OK) throw Failure(exit_code_of(status), fmt::format("cannot start: {}", warpseal_status_text(status)));
     return EngineHandle(engine);
 }

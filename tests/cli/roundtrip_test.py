@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import threading
 
 from program import case, check, check_equal, main, some_bytes
 
@@ -51,7 +52,6 @@ def one_pipeline(p):
     first.stdout.close()
     reader = subprocess.Popen(["cat"], stdin=second.stdout, stdout=subprocess.PIPE)
     second.stdout.close()
-    import threading
     feeder = threading.Thread(target=lambda: (first.stdin.write(content), first.stdin.close()))
     feeder.start()
     got = reader.communicate(timeout=60)[0]
@@ -113,6 +113,29 @@ def auto_says_what_it_picked(p):
     check_equal(len(said.splitlines()), 1, "lines on stderr")
     check("picked by auto" in said, said)
     check_equal(p.ok("-q", "decrypt", "-k", "key", "sealed", "-o", "opened").err, "", "stderr under -q")
+
+
+@case
+def memory_is_bounded(p):
+    """A sparse gibibyte, from a file and from a pipe, each way: peak memory of a fraction of it."""
+    p.key()
+    with open(p.file("plain"), "wb") as file:
+        file.truncate(1 << 30)
+    p.ok("encrypt", "-k", "key", "plain", "-o", "sealed")
+    for command, name in [("encrypt", "plain"), ("decrypt", "sealed")]:
+        for arguments, options in [([name, "-o", "/dev/null"], {}), ([], {"stdin": "cat", "stdout": subprocess.DEVNULL})]:
+            feeder = None
+            if options:
+                feeder = subprocess.Popen(["cat", name], cwd=p.directory, stdout=subprocess.PIPE)
+                options["stdin"] = feeder.stdout
+            process = p.start(command, "-q", "--device", "cpu", "-k", "key", *arguments, **options)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if feeder:
+                feeder.stdout.close()
+                feeder.wait()
+            check_equal(process.returncode, 0, f"{command} {arguments}")
+            check(usage.ru_maxrss < 128 << 10, f"{command} {arguments}: peak memory {usage.ru_maxrss >> 10} MiB")
 
 
 @case
