@@ -11,7 +11,8 @@ template <class Word>
 struct Element {
     static constexpr int bits = 8 * sizeof(Word);
     static constexpr int words = 128 / bits;
-    Word word[words] = {};
+    Word word[words];
+    WARPSEAL_INLINE constexpr Element() : word{} {}
 };
 
 template <class Word>

@@ -202,7 +202,7 @@ struct AesForm {
 
         WARPSEAL_INLINE Running(const typename Hash::Key* key, size_t count, __m128i sum)
             : hash(key), groups(count), carried(W::lowest_lane(sum)) {
-            begin();
+            if (hash) begin();
         }
         WARPSEAL_INLINE void begin() {
             constexpr size_t most = Hash::reach / group_blocks;

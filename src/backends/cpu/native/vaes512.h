@@ -2,11 +2,15 @@
 #pragma once
 
 // gcc 12's own header warns of the operands that it leaves undefined on purpose (GCC bug 105593).
+#if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 #include <immintrin.h>
+#if !defined(__clang__)
 #pragma GCC diagnostic pop
+#endif
 
 #include "backends/cpu/native/aes.h"
 #include "backends/cpu/native/ghash.h"
