@@ -48,7 +48,7 @@ Plan plan(const CallFacts& call, const MachineFacts& machine) {
     const uint64_t grain = core == Target::portable ? 16 * kib : 64 * kib;
     const uint64_t least = std::max(static_cast<uint64_t>(core_rate(core, call.mode) * 1e9 * worth_a_thread), grain);
     const unsigned threads = static_cast<unsigned>(std::clamp<uint64_t>(call.bytes / least, 1, machine.threads));
-    if (threads == 1) return {core, 1, call.bytes};
+    if (threads <= 1) return {core, 1, call.bytes};
 
     // Several pieces a thread, so that a core that is taken away holds nobody up; aligned for the widest shapes, which work on 4 KiB
     // and more at a time; bounded, so that two threads never lie far apart in memory.
