@@ -90,7 +90,7 @@ warpseal_status Engine::Inside::prove_cores(const Key::Descriptors& descriptors,
             const CpuCipher* reference = block_reference(cipher->name);
             return reference == nullptr ? WARPSEAL_SELF_TEST_FAILED : test_cores(*cipher, *reference, mode, direction);
         };
-        const warpseal_status status = verdict({cipher, nullptr, Path::cores, mode, direction}, test, &failed_now);
+        const warpseal_status status = verdict({cipher, nullptr, -1, Path::cores, mode, direction}, test, &failed_now);
         if (failed_now) say_closed(candidate, cipher->name, mode, direction);
         if (status == WARPSEAL_OK) {
             target = candidate;
@@ -113,7 +113,7 @@ warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, 
         return path == Path::gpu_device_memory ? test_device_memory(gpu.door(), gpu.device(), *cipher, *reference, mode, direction)
                                                : test_through_gpu(gpu.door(), gpu.device(), *cipher, *reference, mode, direction);
     };
-    const warpseal_status status = verdict({cipher, &gpu.door(), path, mode, direction}, test, &failed_now);
+    const warpseal_status status = verdict({cipher, &gpu.door(), gpu.device(), path, mode, direction}, test, &failed_now);
     if (failed_now) say_closed(Target::cuda, cipher->name, mode, direction);
     if (status != WARPSEAL_OK && status != WARPSEAL_SELF_TEST_FAILED) gpu.failed(status);
     return status;

@@ -12,6 +12,7 @@ enum class Path : uint8_t { cores = 0, gpu_host_memory = 1, gpu_device_memory = 
 struct PathName {
     const void* cipher;  // the backend's descriptor: a CpuCipher or a CudaCipher
     const void* door;    // the CudaDoor it was tested through; null for cores
+    int device;          // -1 for cores
     Path path;
     warpseal_mode mode;
     Direction direction;

@@ -253,6 +253,23 @@ TEST(Door, CreationFailsWhereTheNamedGpuIsAbsent) {
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
+TEST(Door, EachGpuIsTestedOnceAndForItself) {
+    tests::Script two;
+    two.device_count = 2;
+    const CudaDoor* door = tests::scripted_door(two);
+    uint64_t steps[3];
+    const char* const devices[3] = {"cuda:0", "cuda:1", "cuda:0"};
+    for (int i = 0; i < 3; ++i) {
+        const uint64_t before = tests::script().steps;
+        const World world(devices[i], door);
+        ASSERT_EQ(world.created, WARPSEAL_OK);
+        steps[i] = tests::script().steps - before;
+    }
+    EXPECT_GT(steps[0], 100u);
+    EXPECT_EQ(steps[1], steps[0]);
+    EXPECT_EQ(steps[2], 2u) << "opened again, not tested again";
+}
+
 TEST(Door, AutoDoesNotOpenTheGpuForWhatTheCoresDoBetter) {
     if (!cpu_has(Target::aesni)) GTEST_SKIP() << "this machine has no AES instructions";
     World world("auto", tests::scripted_door());
