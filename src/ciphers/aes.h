@@ -324,10 +324,52 @@ struct Aes {
     // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
-        using T = EncryptTables;
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
+        encrypt_rounds<1>(s, k, look);
+    }
+
+    // What the first two rounds make of blocks that differ in byte 14 alone, as consecutive groups of 256 counters do in one lane: that
+    // byte enters column 1 of round 1, and this column enters each of round 2, so that 5 look-ups are left of 32.
+    struct Counting {
+        uint32_t first;      // column 1 after round 1
+        uint32_t second[4];  // after round 2
+    };
+
+    // s: such a block, with any byte 14.
+    template <class Look>
+    WARPSEAL_INLINE static Counting begin_counting(const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        uint32_t x[4], n[4];
+        for (int c = 0; c < 4; ++c) x[c] = s[c] ^ k[c];
+        for (int c = 0; c < 4; ++c)
+            n[c] = look.template look<T::mix0, 0>(x[c]) ^ look.template look<T::mix1, 1>(x[(c + 1) & 3]) ^
+                   (c == 1 ? 0 : look.template look<T::mix2, 2>(x[(c + 2) & 3])) ^ look.template look<T::mix3, 3>(x[(c + 3) & 3]) ^ k[4 + c];
+        return {n[1],
+                {look.template look<T::mix0, 0>(n[0]) ^ look.template look<T::mix2, 2>(n[2]) ^ look.template look<T::mix3, 3>(n[3]) ^ k[8],
+                 look.template look<T::mix1, 1>(n[2]) ^ look.template look<T::mix2, 2>(n[3]) ^ look.template look<T::mix3, 3>(n[0]) ^ k[9],
+                 look.template look<T::mix0, 0>(n[2]) ^ look.template look<T::mix1, 1>(n[3]) ^ look.template look<T::mix2, 2>(n[0]) ^ k[10],
+                 look.template look<T::mix0, 0>(n[3]) ^ look.template look<T::mix1, 1>(n[0]) ^ look.template look<T::mix3, 3>(n[2]) ^ k[11]}};
+    }
+
+    // The block whose last word, with its byte 14, is `last_word`.
+    template <class Look>
+    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&s)[4], uint32_t last_word, const Counting& counting, const uint32_t* k,
+                                                 const Look& look) {
+        using T = EncryptTables;
+        const uint32_t n = counting.first ^ look.template look<T::mix2, 2>(last_word ^ k[3]);
+        s[0] = counting.second[0] ^ look.template look<T::mix1, 1>(n);
+        s[1] = counting.second[1] ^ look.template look<T::mix0, 0>(n);
+        s[2] = counting.second[2] ^ look.template look<T::mix3, 3>(n);
+        s[3] = counting.second[3] ^ look.template look<T::mix2, 2>(n);
+        encrypt_rounds<3>(s, k, look);
+    }
+
+    // Rounds `from` to the last.
+    template <int from, class Look>
+    WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
         WARPSEAL_UNROLL
-        for (int r = 1; r < rounds; ++r) {
+        for (int r = from; r < rounds; ++r) {
             uint32_t n[4];
             WARPSEAL_UNROLL
             for (int c = 0; c < 4; ++c)

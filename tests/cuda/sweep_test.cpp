@@ -78,6 +78,12 @@ TEST_P(Sweep, Long) {
         Text iv = random.text(16);
         std::fill(iv.begin() + 12, iv.end(), uint8_t{0xff});
         check(key, {WARPSEAL_CTR, Direction::encrypt, (size_t{20} << 20) + 5, 0, 0, false, 0}, random, iv);
+        for (const uint8_t low : {0x00, 0x7f, 0xf0}) {  // in rows of 1024 counters from somewhere within one; the second wraps at 2^32
+            Text counter = random.text(16);
+            counter[12] = counter[13] = low == 0x7f ? 0xff : low;
+            counter[14] = low == 0x7f ? 0xf1 : low;
+            check(key, {WARPSEAL_CTR, Direction::encrypt, (size_t{17} << 20) + low % 31, 0, 0, low == 0, 0}, random, counter);
+        }
         check(key, {WARPSEAL_CTR, Direction::decrypt, (size_t{3} << 20) + 11, 4, 8, false, 0}, random, iv);
         check(key, {WARPSEAL_ECB, Direction::encrypt, size_t{20} << 20, 0, 0, true, 0}, random, iv);
         check(key, {WARPSEAL_ECB, Direction::decrypt, size_t{20} << 20, 0, 0, false, 0}, random, iv);

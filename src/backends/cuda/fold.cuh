@@ -7,14 +7,12 @@ namespace warpseal::cuda {
 
 using Element = macs::ghash::Element<uint32_t>;
 
-// Carry-less products from integer products of every fifth bit: at most 31 terms meet in a place when a whole group is summed, one group
-// excepted, so that the multiplier's adder does what would take exclusive ors (against every fourth bit: 40 % fewer of those, and they are
-// what the GPU is short of). The multiplier's words, taken apart, are constant-bank operands.
+// Carry-less products from integer products of every fourth bit, as in macs/ghash.h, but by an element prepared in advance: its nine
+// words, taken apart, are constant-bank operands. (Every fifth bit lets the adder take the place of exclusive ors, but makes 225 wide
+// products of 144, and those are what the GPU is shorter of.)
 struct Multiplier {
-    uint32_t part[9][5];  // [Karatsuba's nine words][bits that are i modulo 5]
+    uint32_t part[9][4];  // [Karatsuba's nine words][bits that are i modulo 4]
 };
-
-WARPSEAL_INLINE constexpr uint32_t every_fifth(int i) { return i == 0 ? 0x42108421u : i == 1 ? 0x84210842u : 0x08421084u << (i - 2); }
 
 // Element times x^-1: products of reflected numbers come out multiplied by x, which this takes away in advance.
 WARPSEAL_INLINE Element divide_by_x(const Element& a) {
@@ -42,21 +40,17 @@ WARPSEAL_INLINE Multiplier multiplier(const Element& h) {
     uint32_t k[9];
     karatsuba_words(divide_by_x(h), k);
     for (int i = 0; i < 9; ++i)
-        for (int j = 0; j < 5; ++j) m.part[i][j] = k[i] & every_fifth(j);
+        for (int j = 0; j < 4; ++j) m.part[i][j] = k[i] & (0x11111111u << j);
     return m;
 }
 
-WARPSEAL_INLINE uint64_t multiply_words(uint32_t a, const uint32_t (&h)[5]) {
-    uint64_t x[5];
-    for (int i = 0; i < 5; ++i) x[i] = a & every_fifth(i);
-    const uint64_t g0 = x[0] * h[0] + x[1] * h[4] + x[4] * h[1] + x[2] * h[3] + x[3] * h[2];
-    // Residues 0 and 1 have seven bits each, so this group could reach 32 terms: it is summed in two.
-    const uint64_t g1 = (x[1] * h[0] + x[2] * h[4] + x[4] * h[2] + x[3] * h[3]) ^ (x[0] * h[1]);
-    const uint64_t g2 = x[1] * h[1] + x[0] * h[2] + x[2] * h[0] + x[3] * h[4] + x[4] * h[3];
-    const uint64_t g3 = x[0] * h[3] + x[3] * h[0] + x[1] * h[2] + x[2] * h[1] + x[4] * h[4];
-    const uint64_t g4 = x[0] * h[4] + x[4] * h[0] + x[1] * h[3] + x[3] * h[1] + x[2] * h[2];
-    constexpr uint64_t m = 0x1084210842108421u;
-    return (g0 & m) | (g1 & m << 1) | (g2 & m << 2) | (g3 & m << 3) | (g4 & m << 4);
+// At most 8 terms meet in a place, so that no carry reaches the next.
+WARPSEAL_INLINE uint64_t multiply_words(uint32_t a, const uint32_t (&h)[4]) {
+    uint64_t x[4], product = 0;
+    for (int i = 0; i < 4; ++i) x[i] = a & (0x11111111u << i);
+    for (int i = 0; i < 4; ++i)
+        product |= (x[0] * h[i] ^ x[1] * h[(i + 3) & 3] ^ x[2] * h[(i + 2) & 3] ^ x[3] * h[(i + 1) & 3]) & (0x1111111111111111u << i);
+    return product;
 }
 
 WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {

@@ -14,26 +14,23 @@ __device__ const TableData<Tables> stored_tables{};
 // Four 16-byte lanes' worth of one entry.
 __device__ __forceinline__ uint4 four_copies(uint32_t entry) { return {entry, entry, entry, entry}; }
 
-// All tables: rows of 256 bytes hold an entry of two tables, 32 copies each. A row begins at the byte looked up times 256, so one byte
-// permute with the lane's offset forms the address, and the table is the load's immediate offset. A table without a partner has rows of
-// 128 bytes, whose address is one dot product.
+// All tables, by address arithmetic of one instruction on either of two units, half and half. The first two share rows of 256 bytes, which
+// begin at the byte looked up times 256: a byte permute with the lane's offset is the address, and the table the load's immediate offset.
+// The others have rows of 128 bytes: a dot product of bytes multiplies and adds.
 template <class Tables>
 class WideLayout {
-    static constexpr int pairs = Tables::count / 2;
-    static constexpr bool odd = Tables::count % 2 != 0;
-    static constexpr uint32_t pair_bytes = 256 * 256, odd_bytes = 256 * 128;
+    static constexpr uint32_t pair_bytes = 256 * 256, table_bytes = 256 * 128;
 
 public:
-    static constexpr uint32_t bytes = pairs * pair_bytes + odd * odd_bytes;
+    static constexpr uint32_t bytes = pair_bytes + (Tables::count - 2) * table_bytes;
 
     // By all threads of the block; ends with a barrier.
     __device__ explicit WideLayout(unsigned char* shared) : shared_(shared), lane_(4 * (threadIdx.x % 32)) {
         uint4* out = reinterpret_cast<uint4*>(shared);
         for (uint32_t i = threadIdx.x; i < bytes / 16; i += blockDim.x) {
-            const uint32_t in_pairs = pairs * pair_bytes / 16;
-            const bool paired = i < in_pairs;
-            const uint32_t table = paired ? i / (pair_bytes / 16) * 2 + (i / 8) % 2 : Tables::count - 1;
-            const uint32_t entry = paired ? (i / 16) % 256 : (i - in_pairs) / 8;
+            const bool paired = i < pair_bytes / 16;
+            const uint32_t row = paired ? i / 8 : i / 8 - pair_bytes / 128;  // of 128 bytes
+            const uint32_t table = paired ? row % 2 : 2 + row / 256, entry = paired ? row / 2 : row % 256;
             out[i] = four_copies(stored_tables<Tables>.entries[table][entry]);
         }
         __syncthreads();
@@ -41,12 +38,12 @@ public:
 
     template <int table, int byte>
     __device__ __forceinline__ uint32_t look(uint32_t word) const {
-        if constexpr (table / 2 < pairs) {
+        if constexpr (table < 2) {
             const uint32_t address = __byte_perm(word, lane_, 0x7704 | byte << 4);
-            return *reinterpret_cast<const uint32_t*>(shared_ + address + (table / 2 * pair_bytes + table % 2 * 128));
+            return *reinterpret_cast<const uint32_t*>(shared_ + address + table * 128);
         } else {
             const uint32_t address = __dp4a(word, 0x80u << (8 * byte), lane_);
-            return *reinterpret_cast<const uint32_t*>(shared_ + address + pairs * pair_bytes);
+            return *reinterpret_cast<const uint32_t*>(shared_ + address + (pair_bytes + (table - 2) * table_bytes));
         }
     }
 

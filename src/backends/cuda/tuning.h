@@ -21,6 +21,9 @@ inline constexpr uint64_t parts_per_warp = 8;
 // Parts that a message of a length unknown to the host may be split into at least: short ones leave most of them empty.
 inline constexpr uint64_t parts_of_unknown_length = 64;
 
+// A CTR sweep from here on is cut into rows of 1024 counters, which 16 MiB has 1024 of, 8 for each multiprocessor; less is spread evenly.
+inline constexpr size_t counting_bytes = size_t{16} << 20;
+
 // Pipeline. 16 MiB take about 0.3 ms over PCIe 5 x16, a hundred times a launch; four of them keep both directions busy.
 inline constexpr size_t slot_bytes = size_t{16} << 20;
 inline constexpr size_t smallest_slot_bytes = size_t{1} << 20;  // tried before out of memory is reported
