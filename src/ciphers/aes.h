@@ -343,12 +343,14 @@ struct Aes {
         for (int c = 0; c < 4; ++c) x[c] = s[c] ^ k[c];
         for (int c = 0; c < 4; ++c)
             n[c] = look.template look<T::mix0, 0>(x[c]) ^ look.template look<T::mix1, 1>(x[(c + 1) & 3]) ^
-                   (c == 1 ? 0 : look.template look<T::mix2, 2>(x[(c + 2) & 3])) ^ look.template look<T::mix3, 3>(x[(c + 3) & 3]) ^ k[4 + c];
-        return {n[1],
-                {look.template look<T::mix0, 0>(n[0]) ^ look.template look<T::mix2, 2>(n[2]) ^ look.template look<T::mix3, 3>(n[3]) ^ k[8],
-                 look.template look<T::mix1, 1>(n[2]) ^ look.template look<T::mix2, 2>(n[3]) ^ look.template look<T::mix3, 3>(n[0]) ^ k[9],
-                 look.template look<T::mix0, 0>(n[2]) ^ look.template look<T::mix1, 1>(n[3]) ^ look.template look<T::mix2, 2>(n[0]) ^ k[10],
-                 look.template look<T::mix0, 0>(n[3]) ^ look.template look<T::mix1, 1>(n[0]) ^ look.template look<T::mix3, 3>(n[2]) ^ k[11]}};
+                   (c == 1 ? 0 : look.template look<T::mix2, 2>(x[(c + 2) & 3])) ^ look.template look<T::mix3, 3>(x[(c + 3) & 3]) ^
+                   k[4 + c];
+        return {
+            n[1],
+            {look.template look<T::mix0, 0>(n[0]) ^ look.template look<T::mix2, 2>(n[2]) ^ look.template look<T::mix3, 3>(n[3]) ^ k[8],
+             look.template look<T::mix1, 1>(n[2]) ^ look.template look<T::mix2, 2>(n[3]) ^ look.template look<T::mix3, 3>(n[0]) ^ k[9],
+             look.template look<T::mix0, 0>(n[2]) ^ look.template look<T::mix1, 1>(n[3]) ^ look.template look<T::mix2, 2>(n[0]) ^ k[10],
+             look.template look<T::mix0, 0>(n[3]) ^ look.template look<T::mix1, 1>(n[0]) ^ look.template look<T::mix3, 3>(n[2]) ^ k[11]}};
     }
 
     // The block whose last word, with its byte 14, is `last_word`.

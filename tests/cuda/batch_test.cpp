@@ -9,17 +9,17 @@ using namespace gpu;
 void check(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
     const Messages messages(shape, key, direction, random);
     const Memory memory(messages.image);
-    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction, messages.at(memory.data()),
-                                  nullptr),
+    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction,
+                                  messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
     const Text got = memory.get();
     if (got == messages.right()) return;
     size_t first = 0;
     while (got[first] == messages.right()[first]) ++first;
-    FAIL() << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction) << " count " << shape.count << " bytes "
-           << shape.bytes << " lengths " << shape.lengths << " own keys " << shape.own_keys << " in place " << shape.in_place << " iv "
-           << shape.iv_bytes << " aad " << shape.aad_bytes << " tag " << shape.tag_bytes << " gap " << shape.gap << ": byte " << first
-           << " of the image, input at " << messages.at(nullptr).in - static_cast<const uint8_t*>(nullptr) << ", output at "
+    FAIL() << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction) << " count " << shape.count
+           << " bytes " << shape.bytes << " lengths " << shape.lengths << " own keys " << shape.own_keys << " in place " << shape.in_place
+           << " iv " << shape.iv_bytes << " aad " << shape.aad_bytes << " tag " << shape.tag_bytes << " gap " << shape.gap << ": byte "
+           << first << " of the image, input at " << messages.at(nullptr).in - static_cast<const uint8_t*>(nullptr) << ", output at "
            << messages.at(nullptr).out - static_cast<uint8_t*>(nullptr);
 }
 

@@ -31,14 +31,14 @@ TEST_F(Failure, OutOfDeviceMemoryPasses) {
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
     Text out(in.size(), 0xa5);
     size_t done = 0;
-    const warpseal_status status = door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, in.data(),
-                                                     out.data(), in.size(), &done);
+    const warpseal_status status = door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0,
+                                                     in.data(), out.data(), in.size(), &done);
     // Slots kept from earlier tests may carry it; without them it must say what is missing. Either way what is done is right.
     EXPECT_TRUE(status == WARPSEAL_OK ? done == in.size() : status == WARPSEAL_OUT_OF_MEMORY) << status;
     EXPECT_TRUE(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(done), right.begin()));
     for (const auto& [memory, bytes] : taken) door().device_free(device, memory, 0), (void)bytes;
-    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, in.data(), out.data(), in.size(),
-                                &done),
+    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, in.data(), out.data(),
+                                in.size(), &done),
               WARPSEAL_OK);
     EXPECT_EQ(out, right);
 }
@@ -74,13 +74,13 @@ TEST_F(Failure, DISABLED_ContextDies) {
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
     Text text = in;
     size_t done = 0;
-    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, in.data(), text.data(), 4096,
-                                &done),
+    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, in.data(), text.data(),
+                                4096, &done),
               WARPSEAL_OK);
     text = in;
     poison(key, iv);
-    const warpseal_status status = door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, text.data(),
-                                                     text.data(), text.size(), &done);
+    const warpseal_status status = door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0,
+                                                     text.data(), text.data(), text.size(), &done);
     EXPECT_EQ(status, WARPSEAL_NO_DEVICE);
     EXPECT_TRUE(door().lost());
     ASSERT_LT(done, text.size());
@@ -104,8 +104,7 @@ TEST_F(Failure, StickyErrorInAChildProcess) {
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     ASSERT_GT(length, 0);
     self[length] = 0;
-    const std::string command =
-        std::string(self) + " --gtest_also_run_disabled_tests --gtest_filter=Failure.DISABLED_ContextDies 2>&1";
+    const std::string command = std::string(self) + " --gtest_also_run_disabled_tests --gtest_filter=Failure.DISABLED_ContextDies 2>&1";
     std::FILE* child = popen(command.c_str(), "r");
     ASSERT_NE(child, nullptr);
     std::string said;

@@ -11,8 +11,8 @@ namespace gpu {
 struct Shape {
     warpseal_mode mode = WARPSEAL_GCM;
     uint64_t count = 1;
-    size_t bytes = 0;        // of each message, or at most
-    bool lengths = false;    // each its own length and offset
+    size_t bytes = 0;      // of each message, or at most
+    bool lengths = false;  // each its own length and offset
     bool own_keys = false;
     bool in_place = false;
     size_t iv_bytes = 12, aad_bytes = 0, tag_bytes = 16;
@@ -29,7 +29,8 @@ public:
         ivs_ = add(random.text(shape.iv_bytes * (shape.shared_iv ? 1 : shape.count)));
         aad_ = add(random.text(shape.aad_bytes * (shape.shared_aad ? 1 : shape.count)));
         if (shape.own_keys) keys_ = add(random.text(key.cipher.key_bytes * shape.count));
-        for (uint64_t i = 0; i < shape.count; ++i) lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) : shape.bytes);
+        for (uint64_t i = 0; i < shape.count; ++i)
+            lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) : shape.bytes);
         lengths_at_ = add(bytes_of(lengths_));
         pitch_ = shape.bytes + shape.gap;
         for (uint64_t i = 0; i < shape.count; ++i) offsets_.push_back((shape.count - 1 - i) * pitch_);  // backwards
@@ -43,8 +44,8 @@ public:
         for (uint64_t i = 0; i < shape.count; ++i) settle(key, i, gcm, opening, random);
     }
 
-    Text image;            // before
-    uint64_t refused;      // messages that must not verify
+    Text image;        // before
+    uint64_t refused;  // messages that must not verify
     const Text& right() const { return right_; }
 
     warpseal_batch at(uint8_t* base) const {
@@ -88,7 +89,9 @@ private:
     Text slice(size_t at, size_t bytes) const {
         return Text(image.begin() + static_cast<std::ptrdiff_t>(at), image.begin() + static_cast<std::ptrdiff_t>(at + bytes));
     }
-    static void write(Text& to, size_t at, const Text& text) { std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at)); }
+    static void write(Text& to, size_t at, const Text& text) {
+        std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
+    }
 
     // What must come of message i; when opening, also its input.
     void settle(const Key& key, uint64_t i, bool gcm, bool opening, tests::Random& random) {
@@ -97,7 +100,8 @@ private:
         const Text iv = slice(ivs_ + (shape_.shared_iv ? 0 : i * shape_.iv_bytes), shape_.iv_bytes);
         const Text aad = slice(aad_ + (shape_.shared_aad ? 0 : i * shape_.aad_bytes), shape_.aad_bytes);
         const Text text = slice(in_ + place, n);
-        Text tag, other = n == 0 && !gcm ? Text{} : oracle::run(key.mode(gcm ? "gcm" : "ctr"), true, secret, iv, aad, text, gcm ? &tag : nullptr);
+        Text tag,
+            other = n == 0 && !gcm ? Text{} : oracle::run(key.mode(gcm ? "gcm" : "ctr"), true, secret, iv, aad, text, gcm ? &tag : nullptr);
         tag.resize(gcm ? shape_.tag_bytes : 0);
         int32_t status = WARPSEAL_OK;
         if (opening) {

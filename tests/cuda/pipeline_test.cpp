@@ -104,8 +104,8 @@ void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned, 
     const Host image(messages.image.size(), pinned);
     std::memcpy(image.data(), messages.image.data(), messages.image.size());
     uint64_t done = 0, refused = 0;
-    ASSERT_EQ(door().batch_host(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction, messages.at(image.data()),
-                                &done, &refused),
+    ASSERT_EQ(door().batch_host(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction,
+                                messages.at(image.data()), &done, &refused),
               WARPSEAL_OK);
     EXPECT_EQ(done, shape.count);
     EXPECT_EQ(refused, messages.refused);
@@ -169,8 +169,8 @@ TEST_F(Pipeline, DeviceMemoryIsBounded) {
     std::memset(from.data(), 0x3c, bytes);
     const Text iv = random.text(16);
     size_t done = 0;
-    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, from.data(), to.data(), bytes,
-                                &done),
+    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, from.data(), to.data(),
+                                bytes, &done),
               WARPSEAL_OK);
     ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
     EXPECT_LE(free_before - std::min(free_before, free_after), size_t{512} << 20);

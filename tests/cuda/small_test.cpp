@@ -10,8 +10,8 @@ class Small : public OnGpu {};
 void batch(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
     const Messages messages(shape, key, direction, random);
     const Memory memory(messages.image);
-    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction, messages.at(memory.data()),
-                                  nullptr),
+    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction,
+                                  messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
     ASSERT_EQ(memory.get(), messages.right());
 }
@@ -55,7 +55,8 @@ TEST_P(Small, Sweeps) {
                                                   from.data(), to.data(), bytes, nullptr),
                               WARPSEAL_OK);
                     const bool encrypts = ctr || direction == Direction::encrypt;
-                    ASSERT_EQ(to.get(), oracle::run(key.mode(ctr ? "ctr" : "ecb"), encrypts, key.bytes, ctr ? iv : Text{}, {}, in, nullptr));
+                    ASSERT_EQ(to.get(),
+                              oracle::run(key.mode(ctr ? "ctr" : "ecb"), encrypts, key.bytes, ctr ? iv : Text{}, {}, in, nullptr));
                 }
             }
         }

@@ -48,8 +48,12 @@ TEST_P(Sweep, LengthsAndAlignments) {
         for (int i = 0; i < 150; ++i) {
             const bool ctr = i % 3 == 0;
             const size_t bytes = i < 40 ? static_cast<size_t>(i) : random.below(4097);
-            const Case c{ctr ? WARPSEAL_CTR : WARPSEAL_ECB, i % 3 == 1 ? Direction::encrypt : Direction::decrypt, ctr ? bytes : bytes / 16 * 16,
-                         random.one_in(3) ? 0 : random.below(17), random.one_in(3) ? 0 : random.below(17), random.one_in(3),
+            const Case c{ctr ? WARPSEAL_CTR : WARPSEAL_ECB,
+                         i % 3 == 1 ? Direction::encrypt : Direction::decrypt,
+                         ctr ? bytes : bytes / 16 * 16,
+                         random.one_in(3) ? 0 : random.below(17),
+                         random.one_in(3) ? 0 : random.below(17),
+                         random.one_in(3),
                          random.one_in(2) ? 0 : random.next() >> random.below(64)};
             check(key, c, random, random.text(16));
         }

@@ -138,10 +138,11 @@ __device__ __forceinline__ Element fold_part(const Message& m, uint64_t aad_byte
 
 // From the sum over AAD and ciphertext: the tag written, or compared; false if it differs. All lanes agree.
 template <class Cipher, Direction direction, class Key, class Look>
-__device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, const Element& sum, const Block<4>& counter0, const Key& key,
-                       const Look& look) {
+__device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, const Element& sum, const Block<4>& counter0,
+                       const Key& key, const Look& look) {
     const Element lengths = macs::ghash::from_block<uint32_t>(macs::ghash::length_block(aad_bytes, m.bytes));
-    const Block<4> tag = macs::ghash::to_block(multiply_once(sum ^ lengths, key.h())) ^ encrypt_once<Cipher>(counter0, key.schedule(), look);
+    const Block<4> tag =
+        macs::ghash::to_block(multiply_once(sum ^ lengths, key.h())) ^ encrypt_once<Cipher>(counter0, key.schedule(), look);
     const int lane = lane_id();
     const uint32_t word = lane < 4 ? tag.word[0] : lane < 8 ? tag.word[1] : lane < 12 ? tag.word[2] : tag.word[3];
     const uint8_t byte = static_cast<uint8_t>(word >> (8 * (lane % 4)));
@@ -206,7 +207,8 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_finish_kernel(const __
         key.load(job.batch.keys + index * Cipher::key_bytes, look);
         key.prepare_hash(look);
         const Block<4> counter0 = pre_counter_block(m.iv, job.batch.iv_bytes, key);
-        finish<Cipher, direction>(m, aad_bytes, job.batch.tag_bytes, macs::ghash::from_block<uint32_t>(job.sums[index]), counter0, key, look);
+        finish<Cipher, direction>(m, aad_bytes, job.batch.tag_bytes, macs::ghash::from_block<uint32_t>(job.sums[index]), counter0, key,
+                                  look);
     }
     key.leave();
 }

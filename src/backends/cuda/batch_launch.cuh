@@ -13,7 +13,8 @@ template <class Cipher, class Keys>
 warpseal_status launch_fitting(BatchKernel<Cipher, Keys> wide, BatchKernel<Cipher, Keys> merged, uint64_t items, const Limits& limits,
                                const BatchJob<Keys>& job, cudaStream_t stream) {
     using Tables = typename Cipher::EncryptTables;
-    const size_t wide_bytes = WideLayout<Tables>::bytes + Keys::shared_bytes, merged_bytes = MergedLayout<Tables>::bytes + Keys::shared_bytes;
+    const size_t wide_bytes = WideLayout<Tables>::bytes + Keys::shared_bytes,
+                 merged_bytes = MergedLayout<Tables>::bytes + Keys::shared_bytes;
     const bool fits = limits.shared_bytes >= wide_bytes;
     return launch(fits ? wide : merged, blocks_for(items, limits), fits ? wide_bytes : merged_bytes, job, stream);
 }
@@ -70,8 +71,8 @@ warpseal_status gcm_batch_under(const void* state, const warpseal_batch& batch, 
     fill(job.keys, state);
     job.batch = batch;
     job.division = divide(batch, batch.aad_bytes, Keys::own, limits);
-    status = job.division.parts == 1 ? launch_gcm<Cipher, direction>(job, limits, stream)
-                                     : gcm_in_parts<Cipher, direction>(job, limits, stream);
+    status =
+        job.division.parts == 1 ? launch_gcm<Cipher, direction>(job, limits, stream) : gcm_in_parts<Cipher, direction>(job, limits, stream);
     wipe(&job.keys, sizeof job.keys);
     return status;
 }

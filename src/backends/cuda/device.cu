@@ -41,10 +41,8 @@ bool is_sticky(cudaError_t error) {
         case cudaErrorMpsRpcFailure:
         case cudaErrorCudartUnloading:
         case cudaErrorDeviceUninitialized:
-        case cudaErrorUnknown:
-            return true;
-        default:
-            return false;
+        case cudaErrorUnknown: return true;
+        default: return false;
     }
 }
 

@@ -33,8 +33,8 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
     return cipher.batch[mode][static_cast<int>(direction)](state, batch, stream);
 }
 
-constexpr CudaDoor door = {cipher,   device_count, describe,    lost, device_alloc, device_free,  host_alloc, host_free, upload,
-                           download, synchronize,  cuda::time,  sweep_device, batch_device, sweep_host, gcm_host,  batch_host};
+constexpr CudaDoor door = {cipher,   device_count, describe,   lost,         device_alloc, device_free, host_alloc, host_free, upload,
+                           download, synchronize,  cuda::time, sweep_device, batch_device, sweep_host,  gcm_host,   batch_host};
 
 }  // namespace
 }  // namespace cuda

@@ -20,12 +20,12 @@ inline unsigned blocks_for(uint64_t warps_of_work, const Limits& limits) {
 template <class Job>
 warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job, cudaStream_t stream) {
     if (shared_bytes > 48 * 1024) {
-        const cudaError_t error =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+        const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
         if (error != cudaSuccess) return check(error);
     }
     void* arguments[] = {const_cast<Job*>(&job)};
-    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(tuning::threads), arguments, shared_bytes, stream));
+    return check(
+        cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(tuning::threads), arguments, shared_bytes, stream));
 }
 
 }  // namespace warpseal::cuda

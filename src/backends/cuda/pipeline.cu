@@ -19,12 +19,18 @@ bool overlap(const uint8_t* a, const uint8_t* b, size_t bytes) { return a < b + 
 class Text : public Work {
 public:
     Text(const uint8_t* in, uint8_t* out, size_t bytes, size_t header_bytes)
-        : in_(in), out_(out), bytes_(bytes), header_(header_bytes), direct_in_(is_pinned(in, bytes)),
+        : in_(in),
+          out_(out),
+          bytes_(bytes),
+          header_(header_bytes),
+          direct_in_(is_pinned(in, bytes)),
           direct_out_(!overlap(in, out, bytes) && is_pinned(out, bytes)) {}
 
     uint64_t end() const override { return bytes_; }
     size_t least_bytes(uint64_t) const override { return tuning::smallest_slot_bytes; }
-    uint64_t cut(uint64_t begin, size_t slot_bytes) const override { return std::min<uint64_t>(bytes_, begin + (slot_bytes - header_) / 16 * 16); }
+    uint64_t cut(uint64_t begin, size_t slot_bytes) const override {
+        return std::min<uint64_t>(bytes_, begin + (slot_bytes - header_) / 16 * 16);
+    }
     Crew crew() const { return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight) : staging_crew(bytes_); }
 
     warpseal_status queue(Slot& slot, const Piece& piece) override {
@@ -82,8 +88,12 @@ class GcmText : public Text {
 public:
     GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmRun& run, uint64_t first_block, const uint8_t* in,
             uint8_t* out, size_t bytes)
-        : Text(in, out, bytes, header_bytes), cipher_(cipher), state_(state), piece_(cipher.gcm_piece[static_cast<int>(direction)]),
-          first_block_(first_block), sums_(bytes / (tuning::smallest_slot_bytes - header_bytes) + 2) {
+        : Text(in, out, bytes, header_bytes),
+          cipher_(cipher),
+          state_(state),
+          piece_(cipher.gcm_piece[static_cast<int>(direction)]),
+          first_block_(first_block),
+          sums_(bytes / (tuning::smallest_slot_bytes - header_bytes) + 2) {
         memcpy(counter0_, run.counter0, 16);
     }
 

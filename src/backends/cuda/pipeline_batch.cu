@@ -22,8 +22,12 @@ struct Packing {
 class Messages : public Work {
 public:
     Messages(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const warpseal_batch& batch)
-        : batch_(batch), run_(cipher.batch[mode][static_cast<int>(direction)]), state_(state), key_bytes_(cipher.key_bytes),
-          opening_(mode == WARPSEAL_GCM && direction == Direction::decrypt), gcm_(mode == WARPSEAL_GCM) {
+        : batch_(batch),
+          run_(cipher.batch[mode][static_cast<int>(direction)]),
+          state_(state),
+          key_bytes_(cipher.key_bytes),
+          opening_(mode == WARPSEAL_GCM && direction == Direction::decrypt),
+          gcm_(mode == WARPSEAL_GCM) {
         // Rows shorter than this are copied faster by a core than row by row by the copy engine.
         constexpr size_t least_direct_row = 4096;
         const size_t n = batch.message_bytes, count = batch.message_count;
@@ -59,8 +63,12 @@ public:
 
 private:
     size_t length(uint64_t i) const { return batch_.lengths != nullptr ? batch_.lengths[i] : batch_.message_bytes; }
-    const uint8_t* input(uint64_t i) const { return batch_.in + (batch_.in_offsets != nullptr ? batch_.in_offsets[i] : i * batch_.in_stride); }
-    uint8_t* output(uint64_t i) const { return batch_.out + (batch_.out_offsets != nullptr ? batch_.out_offsets[i] : i * batch_.out_stride); }
+    const uint8_t* input(uint64_t i) const {
+        return batch_.in + (batch_.in_offsets != nullptr ? batch_.in_offsets[i] : i * batch_.in_stride);
+    }
+    uint8_t* output(uint64_t i) const {
+        return batch_.out + (batch_.out_offsets != nullptr ? batch_.out_offsets[i] : i * batch_.out_stride);
+    }
     Packing packing(uint64_t count, size_t text_bytes) const;
     size_t text_bytes(const Piece& piece) const;
     void pack(uint8_t* pinned, const Packing& p, const Piece& piece) const;
@@ -113,7 +121,8 @@ void Messages::pack(uint8_t* pinned, const Packing& p, const Piece& piece) const
             memcpy(pinned + p.lengths + 8 * k, &n, 8);
             memcpy(pinned + p.offsets + 8 * k, &text, 8);
         }
-        if (k == 0 || batch_.iv_stride != 0) memcpy(pinned + p.ivs + batch_.iv_bytes * k, batch_.ivs + i * batch_.iv_stride, batch_.iv_bytes);
+        if (k == 0 || batch_.iv_stride != 0)
+            memcpy(pinned + p.ivs + batch_.iv_bytes * k, batch_.ivs + i * batch_.iv_stride, batch_.iv_bytes);
         if (batch_.keys != nullptr) memcpy(pinned + p.keys + key_bytes_ * k, batch_.keys + i * key_bytes_, key_bytes_);
         if (batch_.aad_bytes != 0 && (k == 0 || batch_.aad_stride != 0))
             memcpy(pinned + p.aad + batch_.aad_bytes * k, batch_.aad + i * batch_.aad_stride, batch_.aad_bytes);

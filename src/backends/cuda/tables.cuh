@@ -19,6 +19,7 @@ __device__ __forceinline__ uint4 four_copies(uint32_t entry) { return {entry, en
 // The others have rows of 128 bytes: a dot product of bytes multiplies and adds.
 template <class Tables>
 class WideLayout {
+    static_assert(Tables::count >= 2);
     static constexpr uint32_t pair_bytes = 256 * 256, table_bytes = 256 * 128;
 
 public:
@@ -113,7 +114,8 @@ private:
     __device__ void fill() {
         constexpr int table = table_in(slot);
         uint4* out = reinterpret_cast<uint4*>(const_cast<unsigned char*>(shared_) + slot * table_bytes);
-        for (uint32_t i = threadIdx.x; i < table_bytes / 16; i += blockDim.x) out[i] = four_copies(stored_tables<Tables>.entries[table][i / 8]);
+        for (uint32_t i = threadIdx.x; i < table_bytes / 16; i += blockDim.x)
+            out[i] = four_copies(stored_tables<Tables>.entries[table][i / 8]);
         if constexpr (slot + 1 < rotations.stored) fill<slot + 1>();
     }
 
