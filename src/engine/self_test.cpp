@@ -1,11 +1,9 @@
-// The self-test: one subject for each kind of path, one test for each mode, every subject through every test that it can take.
+// The self-test: one test for each mode, and every subject through every test that it can take.
 #include "engine/self_test.h"
 
 #include <cstring>
-#include <memory>
 
-#include "engine/answers.h"
-#include "engine/self_test_batch.h"
+#include "engine/self_test_subjects.h"
 
 namespace warpseal {
 namespace {
@@ -15,23 +13,6 @@ using answers::Text;
 // Long enough to fill the widest shapes twice and leave them a tail, short, not whole, and nothing at all.
 constexpr size_t whole_lengths[] = {1, 2, 5, 16, 33, 259};  // blocks
 constexpr size_t lengths[] = {1, 15, 16, 31, 100, 512, 1029, 4153};
-
-// What is tested: a path under the key of the cipher's published block.
-class Subject {
-public:
-    virtual ~Subject() = default;
-    virtual warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in,
-                                  uint8_t* out, size_t bytes) = 0;
-    virtual warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out,
-                                  size_t bytes) = 0;
-    // The batch over `memory`, which becomes the result. own_keys: those of the batch.
-    virtual warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, Text& memory) = 0;
-    virtual bool any_first_block() const { return true; }
-    virtual bool has_pieces() const { return true; }
-    virtual bool has_batch(warpseal_mode mode, Direction direction) const = 0;
-};
-
-warpseal_status outcome(bool holds) { return holds ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED; }
 
 // Out of place, then in place; both must give `expected`.
 template <class Run>
@@ -44,7 +25,7 @@ warpseal_status both_ways(const Text& in, const Text& expected, Run run) {
     return outcome(out == expected);
 }
 
-warpseal_status test_ecb(Subject& subject, const CpuCipher& reference, Direction direction) {
+warpseal_status test_ecb(TestSubject& subject, const CpuCipher& reference, Direction direction) {
     const answers::Blocks blocks(reference, reference.known.key);
     const size_t block_bytes = reference.block_bytes;
     const KnownBlock& known = reference.known;
@@ -77,7 +58,7 @@ std::vector<Text> counters(size_t block_bytes) {
     return all;
 }
 
-warpseal_status test_ctr(Subject& subject, const CpuCipher& reference, Direction direction) {
+warpseal_status test_ctr(TestSubject& subject, const CpuCipher& reference, Direction direction) {
     const answers::Blocks blocks(reference, reference.known.key);
     const size_t block_bytes = reference.block_bytes;
     const std::vector<Text> starts = counters(block_bytes);
@@ -109,7 +90,7 @@ GcmRun run_of(const Text& counter0, const Text& sum) {
 }
 
 // Pieces of one message, at once and as two on one run, from a counter whose low 32 bits soon wrap and from one where they do not.
-warpseal_status test_gcm_pieces(Subject& subject, const CpuCipher& reference, Direction direction) {
+warpseal_status test_gcm_pieces(TestSubject& subject, const CpuCipher& reference, Direction direction) {
     const answers::Blocks blocks(reference, reference.known.key);
     for (const uint8_t last : {uint8_t{0x01}, uint8_t{0xff}}) {
         Text counter0 = answers::pattern(16, 5);
@@ -143,7 +124,7 @@ warpseal_status test_gcm_pieces(Subject& subject, const CpuCipher& reference, Di
     return WARPSEAL_OK;
 }
 
-warpseal_status test_batches(Subject& subject, const CpuCipher& reference, warpseal_mode mode, Direction direction) {
+warpseal_status test_batches(TestSubject& subject, const CpuCipher& reference, warpseal_mode mode, Direction direction) {
     if (!subject.has_batch(mode, direction)) return WARPSEAL_OK;
     for (const bool own_keys : {false, true}) {
         const TestBatch batch(reference, mode, direction, own_keys);
@@ -155,59 +136,13 @@ warpseal_status test_batches(Subject& subject, const CpuCipher& reference, warps
     return WARPSEAL_OK;
 }
 
-warpseal_status test(Subject& subject, const CpuCipher& reference, warpseal_mode mode, Direction direction) {
+warpseal_status test(TestSubject& subject, const CpuCipher& reference, warpseal_mode mode, Direction direction) {
     warpseal_status status = WARPSEAL_OK;
     if (mode == WARPSEAL_ECB) status = test_ecb(subject, reference, direction);
     if (mode == WARPSEAL_CTR) status = test_ctr(subject, reference, direction);
     if (mode == WARPSEAL_GCM && subject.has_pieces()) status = test_gcm_pieces(subject, reference, direction);
     return status != WARPSEAL_OK ? status : test_batches(subject, reference, mode, direction);
 }
-
-// A schedule of the published key, aligned as backends want it.
-template <class Cipher>
-class Schedule {
-public:
-    Schedule(const Cipher& cipher, const uint8_t* key) : memory_(cipher.state_bytes + 64), state_(memory_.data()) {
-        size_t room = memory_.size();
-        std::align(64, cipher.state_bytes, state_, room);
-        cipher.expand(state_, key);
-    }
-    const void* state() const { return state_; }
-
-private:
-    std::vector<uint8_t> memory_;
-    void* state_;
-};
-
-class OnCores : public Subject {
-public:
-    OnCores(const CpuCipher& cipher, const uint8_t* key) : cipher_(cipher), schedule_(cipher, key) {}
-    const void* state() const { return schedule_.state(); }
-
-    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
-                          size_t bytes) override {
-        cipher_.sweep[mode][static_cast<int>(direction)](state(), iv, first_block, in, out, bytes);
-        return WARPSEAL_OK;
-    }
-    warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) override {
-        cipher_.gcm_piece[static_cast<int>(direction)](state(), run, first_block, in, out, bytes);
-        return WARPSEAL_OK;
-    }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, Text& memory) override {
-        const auto run = cipher_.batch[mode][static_cast<int>(direction)];
-        const warpseal_batch all = batch.at(memory.data());
-        const void* key = own_keys ? nullptr : state();
-        const uint64_t forgeries = run(key, all, 0, 5) + run(key, all, 5, all.message_count - 5);
-        return outcome(forgeries == batch.forgeries());
-    }
-    bool has_batch(warpseal_mode mode, Direction direction) const override {
-        return cipher_.batch[mode][static_cast<int>(direction)] != nullptr;
-    }
-
-private:
-    const CpuCipher& cipher_;
-    const Schedule<CpuCipher> schedule_;
-};
 
 // What only cores do of a GCM message: its beginning, the joining of sums, its end.
 warpseal_status test_gcm_ends(const CpuCipher& cipher, const void* state, const CpuCipher& reference) {
@@ -233,86 +168,10 @@ warpseal_status test_gcm_ends(const CpuCipher& cipher, const void* state, const 
     return WARPSEAL_OK;
 }
 
-class ThroughGpu : public Subject {
-public:
-    ThroughGpu(const CudaDoor& door, int device, const CudaCipher& cipher, const uint8_t* key)
-        : door_(door), device_(device), cipher_(cipher), schedule_(cipher, key) {}
-
-    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
-                          size_t bytes) override {
-        size_t done = 0;
-        return door_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv, first_block, in, out, bytes, &done);
-    }
-    warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) override {
-        size_t done = 0;
-        return door_.gcm_host(device_, cipher_, schedule_.state(), direction, run, first_block, in, out, bytes, &done);
-    }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, Text& memory) override {
-        uint64_t done = 0, forgeries = 0;
-        const void* key = own_keys ? nullptr : schedule_.state();
-        const warpseal_status status = door_.batch_host(device_, cipher_, key, mode, direction, batch.at(memory.data()), &done, &forgeries);
-        return status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC ? status : outcome(forgeries == batch.forgeries());
-    }
-    bool has_batch(warpseal_mode mode, Direction direction) const override {
-        return cipher_.batch[mode][static_cast<int>(direction)] != nullptr;
-    }
-
-protected:
-    const CudaDoor& door_;
-    const int device_;
-    const CudaCipher& cipher_;
-    const Schedule<CudaCipher> schedule_;
-};
-
-class OnDevice : public ThroughGpu {
-public:
-    using ThroughGpu::ThroughGpu;
-    ~OnDevice() override {
-        if (memory_ != nullptr && !door_.lost()) door_.device_free(device_, memory_, room);
-    }
-    // Once, before anything else.
-    warpseal_status prepare() {
-        void* memory = nullptr;
-        const warpseal_status status = door_.device_alloc(device_, room, &memory);
-        memory_ = static_cast<uint8_t*>(memory);
-        return status;
-    }
-    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t, const uint8_t* in, uint8_t* out,
-                          size_t bytes) override {
-        uint8_t* to = in == out ? memory_ : memory_ + room / 2;
-        return there_and_back(memory_, in, to, out, bytes, [&] {
-            return door_.sweep_device(device_, cipher_, schedule_.state(), mode, direction, iv, memory_, to, bytes, nullptr);
-        });
-    }
-    warpseal_status piece(Direction, GcmRun*, uint64_t, const uint8_t*, uint8_t*, size_t) override { return WARPSEAL_UNSUPPORTED; }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, Text& memory) override {
-        const void* key = own_keys ? nullptr : schedule_.state();
-        return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(),
-                              [&] { return door_.batch_device(device_, cipher_, key, mode, direction, batch.at(memory_), nullptr); });
-    }
-    bool any_first_block() const override { return false; }
-    bool has_pieces() const override { return false; }
-
-private:
-    static constexpr size_t room = 1 << 16;
-
-    template <class Work>
-    warpseal_status there_and_back(uint8_t* to_device, const void* in, const uint8_t* from_device, void* out, size_t bytes, Work work) {
-        if (bytes > room / 2) return WARPSEAL_SELF_TEST_FAILED;
-        warpseal_status status = door_.upload(device_, to_device, in, bytes);
-        if (status == WARPSEAL_OK) status = work();
-        if (status == WARPSEAL_OK) status = door_.synchronize(device_, nullptr);
-        if (status == WARPSEAL_OK) status = door_.download(device_, out, from_device, bytes);
-        return status;
-    }
-
-    uint8_t* memory_ = nullptr;
-};
-
 }  // namespace
 
 bool gives_known_block(const CpuCipher& cipher) {
-    const Schedule<CpuCipher> schedule(cipher, cipher.known.key);
+    const TestSchedule<CpuCipher> schedule(cipher, cipher.known.key);
     uint8_t block[16];
     cipher.sweep[WARPSEAL_ECB][0](schedule.state(), nullptr, 0, cipher.known.plaintext, block, cipher.block_bytes);
     if (memcmp(block, cipher.known.ciphertext, cipher.block_bytes) != 0) return false;
@@ -321,7 +180,7 @@ bool gives_known_block(const CpuCipher& cipher) {
 }
 
 warpseal_status test_cores(const CpuCipher& subject, const CpuCipher& reference, warpseal_mode mode, Direction direction) {
-    OnCores cores(subject, reference.known.key);
+    TestOnCores cores(subject, reference.known.key);
     if (mode == WARPSEAL_GCM) {
         const warpseal_status status = test_gcm_ends(subject, cores.state(), reference);
         if (status != WARPSEAL_OK) return status;
@@ -331,13 +190,13 @@ warpseal_status test_cores(const CpuCipher& subject, const CpuCipher& reference,
 
 warpseal_status test_through_gpu(const CudaDoor& door, int device, const CudaCipher& subject, const CpuCipher& reference,
                                  warpseal_mode mode, Direction direction) {
-    ThroughGpu gpu(door, device, subject, reference.known.key);
+    TestThroughGpu gpu(door, device, subject, reference.known.key);
     return test(gpu, reference, mode, direction);
 }
 
 warpseal_status test_device_memory(const CudaDoor& door, int device, const CudaCipher& subject, const CpuCipher& reference,
                                    warpseal_mode mode, Direction direction) {
-    OnDevice memory(door, device, subject, reference.known.key);
+    TestOnDevice memory(door, device, subject, reference.known.key);
     const warpseal_status status = memory.prepare();
     return status != WARPSEAL_OK ? status : test(memory, reference, mode, direction);
 }

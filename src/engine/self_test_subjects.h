@@ -1,0 +1,151 @@
+// The subjects of the self-test: each kind of path to a backend, behind one face, under the key of the cipher's published block.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/answers.h"
+#include "engine/self_test_batch.h"
+
+namespace warpseal {
+
+inline warpseal_status outcome(bool holds) { return holds ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED; }
+
+class TestSubject {
+public:
+    virtual ~TestSubject() = default;
+    virtual warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in,
+                                  uint8_t* out, size_t bytes) = 0;
+    virtual warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out,
+                                  size_t bytes) = 0;
+    // The batch over `memory`, which becomes the result. own_keys: those of the batch.
+    virtual warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys,
+                                  answers::Text& memory) = 0;
+    virtual bool any_first_block() const { return true; }
+    virtual bool has_pieces() const { return true; }
+    virtual bool has_batch(warpseal_mode mode, Direction direction) const = 0;
+};
+
+// A schedule of the published key, aligned as backends want it.
+template <class Cipher>
+class TestSchedule {
+public:
+    TestSchedule(const Cipher& cipher, const uint8_t* key) : memory_(cipher.state_bytes + 64), state_(memory_.data()) {
+        size_t room = memory_.size();
+        std::align(64, cipher.state_bytes, state_, room);
+        cipher.expand(state_, key);
+    }
+    const void* state() const { return state_; }
+
+private:
+    std::vector<uint8_t> memory_;
+    void* state_;
+};
+
+class TestOnCores : public TestSubject {
+public:
+    TestOnCores(const CpuCipher& cipher, const uint8_t* key) : cipher_(cipher), schedule_(cipher, key) {}
+    const void* state() const { return schedule_.state(); }
+
+    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+                          size_t bytes) override {
+        cipher_.sweep[mode][static_cast<int>(direction)](state(), iv, first_block, in, out, bytes);
+        return WARPSEAL_OK;
+    }
+    warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) override {
+        cipher_.gcm_piece[static_cast<int>(direction)](state(), run, first_block, in, out, bytes);
+        return WARPSEAL_OK;
+    }
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, answers::Text& memory) override {
+        const auto run = cipher_.batch[mode][static_cast<int>(direction)];
+        const warpseal_batch all = batch.at(memory.data());
+        const void* key = own_keys ? nullptr : state();
+        const uint64_t forgeries = run(key, all, 0, 5) + run(key, all, 5, all.message_count - 5);
+        return outcome(forgeries == batch.forgeries());
+    }
+    bool has_batch(warpseal_mode mode, Direction direction) const override {
+        return cipher_.batch[mode][static_cast<int>(direction)] != nullptr;
+    }
+
+private:
+    const CpuCipher& cipher_;
+    const TestSchedule<CpuCipher> schedule_;
+};
+
+class TestThroughGpu : public TestSubject {
+public:
+    TestThroughGpu(const CudaDoor& door, int device, const CudaCipher& cipher, const uint8_t* key)
+        : door_(door), device_(device), cipher_(cipher), schedule_(cipher, key) {}
+
+    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+                          size_t bytes) override {
+        size_t done = 0;
+        return door_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv, first_block, in, out, bytes, &done);
+    }
+    warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) override {
+        size_t done = 0;
+        return door_.gcm_host(device_, cipher_, schedule_.state(), direction, run, first_block, in, out, bytes, &done);
+    }
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, answers::Text& memory) override {
+        uint64_t done = 0, forgeries = 0;
+        const void* key = own_keys ? nullptr : schedule_.state();
+        const warpseal_status status = door_.batch_host(device_, cipher_, key, mode, direction, batch.at(memory.data()), &done, &forgeries);
+        return status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC ? status : outcome(forgeries == batch.forgeries());
+    }
+    bool has_batch(warpseal_mode mode, Direction direction) const override {
+        return cipher_.batch[mode][static_cast<int>(direction)] != nullptr;
+    }
+
+protected:
+    const CudaDoor& door_;
+    const int device_;
+    const CudaCipher& cipher_;
+    const TestSchedule<CudaCipher> schedule_;
+};
+
+class TestOnDevice : public TestThroughGpu {
+public:
+    using TestThroughGpu::TestThroughGpu;
+    ~TestOnDevice() override {
+        if (memory_ != nullptr && !door_.lost()) door_.device_free(device_, memory_, room);
+    }
+    // Once, before anything else.
+    warpseal_status prepare() {
+        void* memory = nullptr;
+        const warpseal_status status = door_.device_alloc(device_, room, &memory);
+        memory_ = static_cast<uint8_t*>(memory);
+        return status;
+    }
+    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t, const uint8_t* in, uint8_t* out,
+                          size_t bytes) override {
+        uint8_t* to = in == out ? memory_ : memory_ + room / 2;
+        return there_and_back(memory_, in, to, out, bytes, [&] {
+            return door_.sweep_device(device_, cipher_, schedule_.state(), mode, direction, iv, memory_, to, bytes, nullptr);
+        });
+    }
+    warpseal_status piece(Direction, GcmRun*, uint64_t, const uint8_t*, uint8_t*, size_t) override { return WARPSEAL_UNSUPPORTED; }
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, answers::Text& memory) override {
+        const void* key = own_keys ? nullptr : schedule_.state();
+        return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(),
+                              [&] { return door_.batch_device(device_, cipher_, key, mode, direction, batch.at(memory_), nullptr); });
+    }
+    bool any_first_block() const override { return false; }
+    bool has_pieces() const override { return false; }
+
+private:
+    static constexpr size_t room = 1 << 16;
+
+    template <class Work>
+    warpseal_status there_and_back(uint8_t* to_device, const void* in, const uint8_t* from_device, void* out, size_t bytes, Work work) {
+        if (bytes > room / 2) return WARPSEAL_SELF_TEST_FAILED;
+        warpseal_status status = door_.upload(device_, to_device, in, bytes);
+        if (status == WARPSEAL_OK) status = work();
+        if (status == WARPSEAL_OK) status = door_.synchronize(device_, nullptr);
+        if (status == WARPSEAL_OK) status = door_.download(device_, out, from_device, bytes);
+        return status;
+    }
+
+    uint8_t* memory_ = nullptr;
+};
+
+}  // namespace warpseal
