@@ -73,7 +73,7 @@ void Progress::show_bar(uint64_t done_bytes, uint64_t total_bytes) {
     if (share >= 0 && columns > text.size() + 14) {
         const size_t width = std::min<size_t>(40, columns - text.size() - 4);
         const auto filled = static_cast<size_t>(share * static_cast<double>(width));
-        text = "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " + text;
+        text = fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'), text);
     }
     if (text.size() >= columns) text.resize(columns - 1);
     print_error("\r\033[K" + text);
