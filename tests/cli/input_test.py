@@ -56,8 +56,8 @@ def a_file_without_a_length(p):
 
 
 def change_while_read(p, command, name, length, change):
-    """Stops the program when it has reported progress, changes the input, lets it go on."""
-    process = p.start(*command, "--threads", 1, "--progress", "json", name, "-o", "out")
+    """Stops the program when it has reported progress, changes the input, lets it go on. On the slowest path, to be in time."""
+    process = p.start(*command, "--threads", 1, "--device", "portable", "--progress", "json", name, "-o", "out")
     for line in process.stderr:
         report = json.loads(line)
         check_equal(report["event"], "progress", "first event")
@@ -78,7 +78,7 @@ def change_while_read(p, command, name, length, change):
 @case
 def shrinks_while_read(p):
     p.key()
-    length = 512 << 20  # sparse; long enough to be caught
+    length = 128 << 20  # sparse; long enough to be caught
     for left in [0, 1 << 20, length - 1]:
         with open(p.file("plain"), "wb") as file:
             file.truncate(length)
@@ -91,7 +91,7 @@ def shrinks_while_read(p):
 @case
 def grows_while_read(p):
     p.key()
-    length = 512 << 20
+    length = 128 << 20
     with open(p.file("plain"), "wb") as file:
         file.truncate(length)
     code, said = change_while_read(p, ["encrypt", "-k", "key"], "plain", length, lambda: os.truncate(p.file("plain"), length + 1))
@@ -118,7 +118,7 @@ def slow_input(p):
         process.stdin.write(bytes([byte]))
         process.stdin.flush()
         time.sleep(0.001)
-    time.sleep(0.3)
+    time.sleep(0.1)
     sealed, _ = process.communicate(b"!")
     check_equal(p.ok("decrypt", "-k", "key", input=sealed).out, content + b"!", "what comes back")
 

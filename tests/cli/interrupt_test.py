@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from program import case, check, check_equal, main, some_bytes
+from program import case, check, check_equal, main, some_bytes, wait_until_output_is_open, wait_until_signals_are_watched
 
 KILLS = int(os.environ.get("WARPSEAL_TEST_KILLS", "100"))
 
@@ -93,9 +93,9 @@ def killed_while_replacing(p):
     print(f"  decrypt --force: {killed} of {KILLS} kills in the middle, {len(named)} between link and rename")
 
 
-def interrupt(p, number, command, delay, before):
-    process = p.start(*command, stderr=subprocess.PIPE)
-    time.sleep(delay)
+def interrupt(p, number, command, before):
+    process = p.start(*command, "--progress", "json", stderr=subprocess.PIPE)
+    check(b"progress" in process.stderr.readline(), "no progress")
     process.send_signal(number)
     start = time.monotonic()
     _, err = process.communicate(timeout=30)
@@ -113,7 +113,7 @@ def interrupted(p):
     before = set(os.listdir(p.directory))
     for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
         for to in [["-o", "out"], ["-o", "/dev/null"]]:
-            code, err, took = interrupt(p, number, ["encrypt", "-k", "key", "plain", *to], 0.3, before)
+            code, err, took = interrupt(p, number, ["encrypt", "-k", "key", "plain", *to], before)
             check_equal(code, 128 + number, err)
             check("interrupted" in err, err)
             check(took < 10, f"took {took:.1f} s to stop")
@@ -127,7 +127,7 @@ def interrupted_decryption(p):
     before = set(os.listdir(p.directory))
     seal.stdin.write(some_bytes(4 << 20))
     seal.stdin.flush()
-    time.sleep(0.5)
+    wait_until_output_is_open(opening, p.directory)
     opening.send_signal(signal.SIGINT)
     _, err = opening.communicate(timeout=30)
     seal.kill()
@@ -144,7 +144,7 @@ def interrupted_while_nothing_comes(p):
     reading, writing = os.pipe()
     for number in [signal.SIGINT, signal.SIGTERM]:
         process = p.start("encrypt", "-k", "key", "-o", "out", stdin=reading)
-        time.sleep(0.3)
+        wait_until_output_is_open(process, p.directory)
         process.send_signal(number)
         process.communicate(timeout=10)
         check_equal(process.returncode, 128 + number, "exit code")
@@ -157,7 +157,7 @@ def a_second_signal_ends_at_once(p):
     p.key()
     reading, writing = os.pipe()
     process = p.start("encrypt", "-k", "key", "-o", "out", stdin=reading)
-    time.sleep(0.3)
+    wait_until_output_is_open(process, p.directory)
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
     time.sleep(0.1)
@@ -173,7 +173,7 @@ def an_ignored_signal_stays_ignored(p):
     """As under nohup, and in background jobs of scripts."""
     p.key()
     process = p.start("encrypt", "-k", "key", stdin=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    time.sleep(0.3)
+    wait_until_signals_are_watched(process)
     process.send_signal(signal.SIGHUP)
     time.sleep(0.3)
     sealed, err = process.communicate(b"text", timeout=30)

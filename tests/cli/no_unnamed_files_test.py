@@ -5,9 +5,8 @@ import os
 import signal
 import stat
 import subprocess
-import time
 
-from program import NotRun, case, check, check_equal, main, snapshot, some_bytes
+from program import NotRun, case, check, check_equal, main, snapshot, some_bytes, wait_until
 from refusal import refuse, without_unnamed_files
 
 
@@ -68,8 +67,7 @@ def an_output_that_comes_into_being_meanwhile(p):
     process = p.start("encrypt", "-k", "key", "-o", "new", stdin=subprocess.PIPE, preexec_fn=without_unnamed_files())
     process.stdin.write(b"text")
     process.stdin.flush()
-    time.sleep(0.3)
-    check_equal(len(temporaries(p)), 1, "temporaries while it runs")
+    wait_until(lambda: temporaries(p), "the temporary is there")
     p.write("new", b"someone else's")
     _, err = process.communicate(b"more", timeout=60)
     check_equal(process.returncode, 11, err)
@@ -85,9 +83,8 @@ def interrupted(p):
     os.write(writing, p.read("sealed")[:40_000])
     for number in [signal.SIGINT, signal.SIGTERM]:
         process = p.start("decrypt", "-k", "key", "-o", "new", stdin=reading, preexec_fn=without_unnamed_files())
-        time.sleep(0.5)
+        wait_until(lambda: temporaries(p), "the temporary is there")
         names = temporaries(p)
-        check_equal(len(names), 1, "temporaries while it runs")
         check_equal(stat.S_IMODE(os.stat(p.file(names[0])).st_mode), 0o600, "mode of the temporary")
         process.send_signal(number)
         _, err = process.communicate(timeout=30)

@@ -5,9 +5,8 @@ import os
 import shutil
 import stat
 import subprocess
-import time
 
-from program import NotRun, case, check, check_equal, main, snapshot, some_bytes
+from program import NotRun, case, check, check_equal, main, snapshot, some_bytes, wait_until_output_is_open
 from refusal import refuse
 
 
@@ -36,7 +35,7 @@ def an_output_that_comes_into_being_meanwhile(p):
     process = p.start("encrypt", "-k", "key", "-o", "new", stdin=subprocess.PIPE)
     process.stdin.write(b"text")
     process.stdin.flush()
-    time.sleep(0.3)
+    wait_until_output_is_open(process, p.directory)
     check(not os.path.exists(p.file("new")), "the output has its name before it is whole")
     p.write("new", b"someone else's")
     _, err = process.communicate(b"more", timeout=60)

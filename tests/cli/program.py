@@ -8,10 +8,12 @@ import hashlib
 import os
 import random
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 CASES = []
@@ -56,6 +58,37 @@ def snapshot(directory):
                 content = os.readlink(path)
             seen[os.path.relpath(path, directory)] = (about.st_mode, content)
     return seen
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + 60
+    while not condition():
+        check(time.monotonic() < end, f"waited in vain until {what}")
+        time.sleep(0.005)
+
+
+def wait_until_signals_are_watched(process):
+    """The program blocks what its watcher waits for before it does anything else."""
+    def blocked():
+        with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as status:
+            mask = next(line for line in status if line.startswith("SigBlk:"))
+        return int(mask.split()[1], 16) >> (signal.SIGTERM - 1) & 1
+
+    wait_until(blocked, "the program watches for signals")
+
+
+def wait_until_output_is_open(process, directory):
+    """An unnamed file in the directory is open: the checks of the output are behind the program."""
+    def open_unnamed():
+        for descriptor in os.listdir(f"/proc/{process.pid}/fd"):
+            try:
+                if os.readlink(f"/proc/{process.pid}/fd/{descriptor}").startswith(os.path.realpath(directory) + "/#"):
+                    return True
+            except FileNotFoundError:
+                pass
+        return False
+
+    wait_until(open_unnamed, "the output is open")
 
 
 class Program:
