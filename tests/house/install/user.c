@@ -3,12 +3,12 @@
 #include <string.h>
 #include <warpseal/warpseal.h>
 
-#define REQUIRE(condition)                                             \
-    do {                                                               \
-        if (!(condition)) {                                            \
-            fprintf(stderr, "line %d: " #condition "\n", __LINE__);    \
-            return 1;                                                  \
-        }                                                              \
+#define REQUIRE(condition)                                          \
+    do {                                                            \
+        if (!(condition)) {                                         \
+            fprintf(stderr, "line %d: " #condition "\n", __LINE__); \
+            return 1;                                               \
+        }                                                           \
     } while (0)
 
 int main(void) {
