@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -21,6 +22,7 @@ constexpr size_t cuda_index = static_cast<size_t>(Target::cuda);
 constexpr double usual_link_gigabytes = 25;
 
 constexpr size_t huge_page = size_t{2} << 20;
+constexpr unsigned most_threads = 4096;  // more than any machine has cores
 
 bool any_core(const TargetSet& targets) {
     for (size_t i = 0; i < cpu_target_count; ++i)
@@ -54,7 +56,7 @@ Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice,
       cuda_only(cuda_allowed && !any_core_chosen(choice, usable)),
       cuda_exists(cuda_allowed),
       gpu(cuda_exists ? options.cuda : nullptr, choice.cuda_device, options.notice),
-      pool(options.threads == 0 ? usable_cores() : options.threads) {}
+      pool(options.threads == 0 ? usable_cores() : std::min(options.threads, most_threads)) {}
 
 Key::Descriptors Engine::Inside::descriptors(const char* cipher) const {
     Key::Descriptors found;

@@ -156,9 +156,9 @@ warpseal_status Engine::seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes
                              uint8_t* tag, size_t tag_bytes) {
     const Message message{in, out, bytes};
     warpseal_status status = check_gcm(key, mode, iv, aad, message, tag, tag_bytes);
-    uint8_t whole[gcm_tag_bytes] = {};
-    if (status == WARPSEAL_OK) status = gcm(*inside_, key, Direction::encrypt, iv, aad, message, whole);
-    if (status == WARPSEAL_OK) memcpy(tag, whole, tag_bytes);
+    Secret<gcm_tag_bytes> whole;
+    if (status == WARPSEAL_OK) status = gcm(*inside_, key, Direction::encrypt, iv, aad, message, whole.bytes);
+    if (status == WARPSEAL_OK) memcpy(tag, whole.data(), tag_bytes);
     return status;
 }
 

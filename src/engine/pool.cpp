@@ -86,7 +86,7 @@ void Pool::start(unsigned wanted) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
         if (!running_) running_ = std::make_unique<std::vector<std::thread>>();
-        running_->reserve(threads_ - 1);
+        running_->reserve(wanted);
         while (workers_ < wanted) {
             running_->emplace_back([this] { serve(); });
             ++workers_;

@@ -88,6 +88,10 @@ TEST(Engine, ThreadsAreTheOption) {
     EXPECT_EQ(engine->threads(), 3u);
     ASSERT_EQ(create("cpu", engine, 0), WARPSEAL_OK);
     EXPECT_GE(engine->threads(), 1u);
+    ASSERT_EQ(create("cpu", engine, UINT32_MAX), WARPSEAL_OK);
+    std::atomic<int> pieces{0};
+    engine->parallel(8, [&](size_t) { ++pieces; });
+    EXPECT_EQ(pieces, 8) << "no memory is taken for threads that no work wants";
 }
 
 TEST(Engine, PickOfWhatIsNotThere) {
