@@ -130,4 +130,44 @@ def wrong_outputs_give_no_figure(p):
         check_equal(by_that_call, [], f"rows with {said}")
 
 
+PRETEND_GPU = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
+
+
+@case
+def cores_and_gpu_beside_each_other(p):
+    """With a GPU made of the cores where there is none: which rows there are, not how fast."""
+    p.path = FAULTY
+    result = p.ok("bench", *QUICK, "--against", "openssl", "--size", "1MiB", "--json", "figures.json", "aes-256", env=PRETEND_GPU)
+    report = json.loads(p.read("figures.json"))
+    check_equal((report["head"]["gpu"], report["head"]["driver"]), ("pretended GPU", "0.0"), "head")
+    on_gpu = sorted((r["mode"], r["operation"], r["message_bytes"]) for r in report["rows"] if r["device"] == "cuda")
+    check_equal(on_gpu, [("ctr", "decrypt", 1 << 20), ("ctr", "encrypt", 1 << 20), ("ecb", "decrypt", 1 << 20), ("ecb", "encrypt", 1 << 20),
+                         ("gcm", "open", 16384), ("gcm", "open", 1 << 20), ("gcm", "seal", 16384), ("gcm", "seal", 1 << 20)], "GPU rows")
+    check_equal({(r["place"], r["bytes"]) for r in report["rows"] if r["device"] == "cuda"}, {("device", 1 << 20)}, "place")
+    check_equal(len(report["rows"]), 8 + 6, "rows")
+    check(all(r["ratio"] is not None for r in report["rows"]), "ratios")
+    check_equal(sum(line.startswith("aes-256-") for line in result.out.decode().splitlines()), 8, "lines of the table")
+
+
+@case
+def host_to_host_through_a_gpu_is_pinned(p):
+    p.path = FAULTY
+    p.ok("bench", *QUICK, "--device", "cuda", "--place", "host", "--size", "1MiB", "--json", "figures.json", "aes-256-gcm", env=PRETEND_GPU)
+    rows = json.loads(p.read("figures.json"))["rows"]
+    check_equal({(r["place"], r["pinned"], r["device"]) for r in rows}, {("host", True, "cuda")}, "rows")
+    check_equal(len(rows), 4, "rows")
+
+
+@case
+def wrong_outputs_of_a_gpu_give_no_figure(p):
+    p.path = FAULTY
+    for fault, what, left in [("encrypt_device", "aes-128-ctr", {"decrypt"}), ("decrypt_device", "aes-128-ecb", {"encrypt"}),
+                              ("seal_batch_device_unsafe_iv", "aes-128-gcm", {"open"}), ("open_batch_device", "aes-128-gcm", {"seal"}),
+                              ("seal_batch_device_unsafe_iv_tag", "aes-128-gcm", {"open"}), ("open_batch_device_status", "aes-128-gcm", {"seal"})]:
+        result = p.run("bench", *QUICK, "--device", "cuda", "--size", "1MiB", "--json", "figures.json", what,
+                       env=dict(PRETEND_GPU, WARPSEAL_TEST_FAULT=fault))
+        check_equal(result.code, 1, f"exit code with {fault}: {result.err}")
+        check_equal({r["operation"] for r in json.loads(p.read("figures.json"))["rows"]}, left, f"rows with {fault}")
+
+
 main()

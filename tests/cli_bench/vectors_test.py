@@ -240,13 +240,29 @@ def faults_in_the_library_are_found(p):
               "encrypt_batch": ["ctr"], "decrypt_batch": ["ctr"], "seal_batch_unsafe_iv": ["gcm", "cobblestone"],
               "open_batch": ["gcm", "forged", "cobblestone"], "file_seal": ["cobblestone"], "file_open": ["cobblestone"],
               "file_open_accepts": ["cobblestone"]}
+    gpu = {"encrypt_device": ["ecb", "ctr"], "decrypt_device": ["ecb", "ctr"], "encrypt_batch_device": ["ctr"], "decrypt_batch_device": ["ctr"],
+           "seal_batch_device_unsafe_iv": ["gcm"], "seal_batch_device_unsafe_iv_tag": ["gcm"], "open_batch_device": ["gcm", "forged"],
+           "open_batch_device_status": ["gcm"]}
     p.path = FAULTY
-    for name in files:
-        check_equal(p.run("vectors", name).code, 0, f"exit code for {name} without a fault")
-    for fault, found_in in faults.items():
-        for name in found_in:
-            result = p.run("vectors", name, env=dict(os.environ, WARPSEAL_TEST_FAULT=fault))
-            check(counts(result)[1] > 0 and result.code == 1, f"{fault} was not found with {name}: {result.out.decode()}")
+    for device, found in (("auto", faults), ("cuda", dict(faults, **gpu))):
+        environment = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
+        for name in files:
+            check_equal(p.run("vectors", "--device", device, name, env=environment).code, 0, f"exit code for {name} without a fault")
+        for fault, found_in in found.items():
+            for name in found_in:
+                result = p.run("vectors", "--device", device, name, env=dict(environment, WARPSEAL_TEST_FAULT=fault))
+                check(counts(result)[1] > 0 and result.code == 1, f"{fault} was not found on {device} with {name}: {result.out.decode()}")
+
+
+@case
+def a_gpu_runs_chains_and_bulk_rows_in_its_memory(p):
+    """Made of the cores where there is none: the calls that are made with it."""
+    p.path = FAULTY
+    environment = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
+    for name in ("mct/aes-256-ecb.jsonl", "block/aes-bulk.jsonl"):
+        path = str(VECTORS / name)
+        check_equal(counts(p.run("vectors", "--device", "cuda", path, env=environment))[1:], (0, 0), name)
+        check(counts(p.run("vectors", "--device", "cuda", path, env=dict(environment, WARPSEAL_TEST_FAULT="encrypt_device")))[1] > 0, name)
 
 
 main()
