@@ -62,12 +62,12 @@ private:
 // The reading end of a pipe that a thread fills.
 class Filled {
 public:
-    explicit Filled(const Data& data, size_t step = 1 << 20) {
+    explicit Filled(Data data, size_t step = 1 << 20) : data_(std::move(data)) {
         std::signal(SIGPIPE, SIG_IGN);  // its reader may give up
         EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
-        thread_ = std::thread([this, &data, step] {
-            for (size_t at = 0; at < data.size();) {
-                const ssize_t moved = write(ends_[1], data.data() + at, std::min(step, data.size() - at));
+        thread_ = std::thread([this, step] {
+            for (size_t at = 0; at < data_.size();) {
+                const ssize_t moved = write(ends_[1], data_.data() + at, std::min(step, data_.size() - at));
                 if (moved <= 0) break;
                 at += static_cast<size_t>(moved);
             }
@@ -81,6 +81,7 @@ public:
     int get() const { return ends_[0]; }
 
 private:
+    const Data data_;
     int ends_[2] = {-1, -1};
     std::thread thread_;
 };

@@ -40,9 +40,18 @@ struct Call {
     }
 };
 
+// A C caller may have put any number where an enumerator belongs.
+template <class Enum>
+uint32_t number(const Enum& value) {
+    static_assert(sizeof value == sizeof(uint32_t));
+    uint32_t out;
+    memcpy(&out, &value, sizeof out);
+    return out;
+}
+
 warpseal_status check_bare(Call& call) {
     const warpseal_file_options& options = call.options;
-    if (options.secret_count != 1 || options.secrets[0].type != WARPSEAL_SECRET_KEY) {
+    if (options.secret_count != 1 || number(options.secrets[0].type) != WARPSEAL_SECRET_KEY) {
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "the cobblestone format takes exactly one key, and no passphrase");
     }
     const Suite* const suite = suite_by_key_bytes(options.secrets[0].byte_count);
@@ -59,7 +68,7 @@ warpseal_status check_bare(Call& call) {
 
 warpseal_status check_secret(const warpseal_secret& secret, Fault& fault) {
     if (secret.bytes == nullptr || secret.byte_count == 0) return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key or passphrase is empty");
-    switch (secret.type) {
+    switch (number(secret.type)) {
         case WARPSEAL_SECRET_KEY:
             if (secret.byte_count == 32) return WARPSEAL_OK;
             return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key file holds exactly 32 bytes, not %zu", secret.byte_count);
@@ -75,8 +84,9 @@ warpseal_status check_options(Call& call) {
     if (options.secrets == nullptr || options.secret_count == 0) {
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "no key and no passphrase was given");
     }
-    if (call.bare()) return check_bare(call);
-    if (options.format != WARPSEAL_FORMAT_WARPSEAL) return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "no such file format");
+    const uint32_t format = number(options.format);
+    if (format == WARPSEAL_FORMAT_COBBLESTONE) return check_bare(call);
+    if (format != WARPSEAL_FORMAT_WARPSEAL) return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "no such file format");
     if (options.context_bytes != 0) return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "only the cobblestone format takes a context");
     for (size_t i = 0; i < options.secret_count; ++i) {
         if (check_secret(options.secrets[i], call.fault) != WARPSEAL_OK) return call.fault.status;
