@@ -1,8 +1,8 @@
 // `warpseal vectors`: published test vectors, checked by whoever wants to see our claims for himself.
 #include "vectors.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 namespace warpseal::cli {
 namespace {
@@ -37,11 +37,13 @@ ExitCode run(const VectorsOptions& options, Session& session) {
 void add_vectors(CLI::App& program, Session& session) {
     auto options = std::make_shared<VectorsOptions>();
     CLI::App* vectors = program.add_subcommand("vectors", "Check published test vectors");
-    vectors->description(
-        "Check published test vectors: JSON lines of known answers, Monte Carlo chains or bulk messages, gzip-compressed or not,\n"
-        "and Cobblestone documents, told apart by content. Every row is run in both directions; it counts once.\n"
+    vectors->footer(
+        "Files: JSON lines of known answers, Monte Carlo chains or bulk messages, gzip-compressed or not, and Cobblestone\n"
+        "documents, told apart by content. Every row is run in both directions; it counts once.\n"
         "Exit code 0 only if no row failed and none was skipped.");
-    vectors->add_option("--device", options->device, "auto, cpu, portable, aesni, vaes256, vaes512, cuda or cuda:N; a named one never falls back")
+    vectors
+        ->add_option("--device", options->device,
+                     "auto, cpu, portable, aesni, vaes256, vaes512, cuda or cuda:N; a named one never falls back")
         ->type_name("DEVICE")
         ->capture_default_str();
     vectors->add_option("FILE", options->files, "Vector files")->required();
