@@ -86,7 +86,7 @@ def help_and_version(p):
         check(command in top, f"{command} is missing in --help")
         check(p.ok(command, "--help").out, f"{command} --help is empty")
     check("Examples" in top, "no examples")
-    check(max(map(len, top.splitlines())) <= 140, "--help is too wide")
+    check(max(map(len, top.splitlines())) <= 120, "--help is too wide")
 
 
 @case
