@@ -1,8 +1,8 @@
 // `warpseal bench`: our cores, our GPU and OpenSSL, measured in the same run and compared with each other's output.
 #include "bench.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -64,7 +64,10 @@ Devices chosen_devices(const BenchOptions& options) {
 class Bench {
 public:
     Bench(const BenchOptions& options, Session& session)
-        : options_(options), session_(session), devices_(chosen_devices(options)), cases_(chosen_cases(options)),
+        : options_(options),
+          session_(session),
+          devices_(chosen_devices(options)),
+          cases_(chosen_cases(options)),
           table_{!devices_.cores.empty(), !devices_.gpu.empty(), options.against_openssl && options.place != "file"} {}
 
     ExitCode run() {
@@ -101,14 +104,16 @@ private:
             if (!devices_.cores.empty() && (!in_own_buffers || message_bytes == message_sizes[0]))
                 cores = attempt(what, devices_.cores, [&]() -> BenchRow {
                     if (in_own_buffers) return measure_cores(options_, what, devices_.cores, size(size_index, bench_core_bytes), session_);
-                    if (options_.place == "file") return measure_file(options_, what, devices_.cores, size(size_index, 1024 * mebibyte), session_);
+                    if (options_.place == "file")
+                        return measure_file(options_, what, devices_.cores, size(size_index, 1024 * mebibyte), session_);
                     return measure_bulk(options_, what, devices_.cores, "host", size(size_index, 256 * mebibyte), message_bytes, session_);
                 });
             if (!devices_.gpu.empty())
                 gpu = attempt(what, devices_.gpu, [&]() -> BenchRow {
                     const uint64_t bytes = size(size_index, 1024 * mebibyte);
                     if (options_.place == "file") return measure_file(options_, what, devices_.gpu, bytes, session_);
-                    return measure_bulk(options_, what, devices_.gpu, in_own_buffers ? "device" : options_.place, bytes, message_bytes, session_);
+                    return measure_bulk(options_, what, devices_.gpu, in_own_buffers ? "device" : options_.place, bytes, message_bytes,
+                                        session_);
                 });
             if (cores || gpu) print(table_.line(cores ? &*cores : nullptr, gpu ? &*gpu : nullptr));
         }
@@ -177,20 +182,21 @@ void add_bench(CLI::App& program, Session& session) {
         ->allow_extra_args(false)
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE[,SIZE]");
-    bench->add_option("--message-size", options->message_bytes, "cut the bytes of a CTR or GCM call into messages of this size, in one batch")
+    bench
+        ->add_option("--message-size", options->message_bytes,
+                     "cut the bytes of a CTR or GCM call into messages of this size, in one batch")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
-    bench->add_option_function<std::string>(
-             "--against", [options](const std::string&) { options->against_openssl = true; }, "measure OpenSSL too, in turn with ours")
+    bench
+        ->add_option_function<std::string>(
+            "--against", [options](const std::string&) { options->against_openssl = true; }, "measure OpenSSL too, in turn with ours")
         ->check(CLI::IsMember({"openssl"}).description(""))
         ->type_name("openssl");
     bench->add_option("--seconds", options->seconds, "how long to measure for each figure")
         ->check(CLI::Range(0.01, 3600.0).description(""))
         ->type_name("S")
         ->capture_default_str();
-    bench->add_option("--directory", options->directory, "where --place file puts its files")
-        ->type_name("DIR")
-        ->capture_default_str();
+    bench->add_option("--directory", options->directory, "where --place file puts its files")->type_name("DIR")->capture_default_str();
     bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
     bench->callback([options, &session] {
         session.command = [options, &session] {

@@ -44,7 +44,7 @@ struct BenchRow {
     std::string device;  // the target that ran
     std::string place;   // "host", "device", "file"
     unsigned threads = 1;
-    uint64_t bytes = 0;          // of one call; on a thread's own buffer: of that buffer
+    uint64_t bytes = 0;  // of one call; on a thread's own buffer: of that buffer
     uint64_t message_bytes = 0;
     bool buffer_per_thread = false;
     std::optional<bool> pinned;
@@ -67,8 +67,8 @@ double median(std::vector<double> values);
 // Each of `threads` threads calls on a buffer of its own, which its cache holds, in place (opening: from one buffer to another).
 BenchRow measure_cores(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session);
 // One call on a large buffer: from host memory to host memory, or within GPU memory.
-BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device, const std::string& place, uint64_t bytes,
-                      uint64_t message_bytes, Session& session);
+BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device, const std::string& place,
+                      uint64_t bytes, uint64_t message_bytes, Session& session);
 // A file sealed into another, or opened.
 BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session);
 

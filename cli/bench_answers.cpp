@@ -82,7 +82,8 @@ warpseal_status bench_call_batch(const BenchCase& what, const warpseal_key* key,
 }
 
 warpseal_status bench_call_batch_device(const BenchCase& what, const warpseal_key* key, const warpseal_batch& batch, void* stream) {
-    if (what.aead()) return (what.encrypt ? warpseal_seal_batch_device_unsafe_iv : warpseal_open_batch_device)(key, what.mode, &batch, stream);
+    if (what.aead())
+        return (what.encrypt ? warpseal_seal_batch_device_unsafe_iv : warpseal_open_batch_device)(key, what.mode, &batch, stream);
     return (what.encrypt ? warpseal_encrypt_batch_device : warpseal_decrypt_batch_device)(key, what.mode, &batch, stream);
 }
 
@@ -108,7 +109,8 @@ Answers::Answers(const BenchCase& what, uint64_t bytes, uint64_t message_size)
     std::atomic<bool> good{true};
     const auto run = [&](const uint8_t* iv, uint64_t from, uint64_t length, uint64_t message) {
         const auto openssl = OpenSsl::find(encrypting, key);
-        if (!openssl || !openssl->run(iv, plaintext.data() + from, ciphertext.data() + from, length, tags.data() + message * bench_tag_bytes))
+        if (!openssl ||
+            !openssl->run(iv, plaintext.data() + from, ciphertext.data() + from, length, tags.data() + message * bench_tag_bytes))
             good = false;
     };
     if (count == 1 && what.aead()) {

@@ -54,10 +54,18 @@ private:
 class BulkSide {
 public:
     BulkSide(const BenchCase& what, warpseal_engine* engine, bool on_device, const Answers& answers)
-        : what_(what), engine_(engine), on_device_(on_device), answers_(answers), bytes_(answers.plaintext.size()),
-          messages_(answers.tags.size() / bench_tag_bytes), key_(make_bench_key(engine, what, bench_key(what))),
-          in_(engine, on_device, bytes_), out_(engine, on_device, bytes_), ivs_(engine, on_device, std::max<size_t>(answers.ivs.size(), 16)),
-          tags_(engine, on_device, answers.tags.size()), statuses_(engine, on_device, messages_ * sizeof(int32_t)) {
+        : what_(what),
+          engine_(engine),
+          on_device_(on_device),
+          answers_(answers),
+          bytes_(answers.plaintext.size()),
+          messages_(answers.tags.size() / bench_tag_bytes),
+          key_(make_bench_key(engine, what, bench_key(what))),
+          in_(engine, on_device, bytes_),
+          out_(engine, on_device, bytes_),
+          ivs_(engine, on_device, std::max<size_t>(answers.ivs.size(), 16)),
+          tags_(engine, on_device, answers.tags.size()),
+          statuses_(engine, on_device, messages_ * sizeof(int32_t)) {
         in_.put((what.encrypt ? answers.plaintext : answers.ciphertext).data(), bytes_);
         ivs_.put(answers.ivs.data(), answers.ivs.size());
         // What is checked later must come from the calls: nothing there is right beforehand but the tags of what is to be opened.
@@ -70,7 +78,8 @@ public:
     void check() const {
         out_.compare((what_.encrypt ? answers_.ciphertext : answers_.plaintext).data(), bytes_, "the output is not OpenSSL's");
         if (what_.aead() && what_.encrypt) tags_.compare(answers_.tags.data(), answers_.tags.size(), "the tags are not OpenSSL's");
-        if (is_batch()) statuses_.compare(std::vector<int32_t>(messages_).data(), messages_ * sizeof(int32_t), "a message has a status but OK");
+        if (is_batch())
+            statuses_.compare(std::vector<int32_t>(messages_).data(), messages_ * sizeof(int32_t), "a message has a status but OK");
     }
 
 private:
@@ -78,8 +87,8 @@ private:
 
     warpseal_status queue(void* stream) {
         if (is_batch()) return bench_call_batch_device(what_, key_.get(), batch(), stream);
-        return (what_.encrypt ? warpseal_encrypt_device : warpseal_decrypt_device)(key_.get(), what_.mode, answers_.ivs.data(),
-                                                                                 answers_.ivs.size(), in_.data(), out_.data(), bytes_, stream);
+        return (what_.encrypt ? warpseal_encrypt_device : warpseal_decrypt_device)(
+            key_.get(), what_.mode, answers_.ivs.data(), answers_.ivs.size(), in_.data(), out_.data(), bytes_, stream);
     }
 
     double device_seconds() {
@@ -126,8 +135,8 @@ private:
 
 }  // namespace
 
-BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device, const std::string& place, uint64_t bytes,
-                      uint64_t message_bytes, Session& session) {
+BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device, const std::string& place,
+                      uint64_t bytes, uint64_t message_bytes, Session& session) {
     message_bytes = what.mode == WARPSEAL_ECB ? bytes : std::min(message_bytes, bytes);
     if (bytes % message_bytes != 0) throw Failure(ExitCode::usage, "--size must be a multiple of --message-size here.");
     const bool has_gpu = device.rfind("cuda", 0) == 0;
@@ -135,8 +144,11 @@ BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const 
     const Answers answers(what, bytes, message_bytes);
     BulkSide side(what, engine.get(), place == "device", answers);
 
-    BenchRow row{what, has_gpu ? "cuda" : warpseal_engine_pick(engine.get(), what.cipher.name, what.mode, bytes), place, options.threads, bytes,
-                 message_bytes, false, std::nullopt, 0, {}};
+    BenchRow row{what,  has_gpu ? "cuda" : warpseal_engine_pick(engine.get(), what.cipher.name, what.mode, bytes),
+                 place, options.threads,
+                 bytes, message_bytes,
+                 false, std::nullopt,
+                 0,     {}};
     if (place == "host") row.pinned = has_gpu;
     std::function<double()> theirs;
     if (options.against_openssl) {

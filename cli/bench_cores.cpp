@@ -81,7 +81,10 @@ private:
 class OurSide : public Side {
 public:
     OurSide(const BenchCase& what, const std::vector<uint8_t>& key, uint64_t bytes, uint64_t message_bytes, EngineHandle engine)
-        : what_(what), buffers_(what, key, bytes, message_bytes), engine_(std::move(engine)), key_(make_bench_key(engine_.get(), what, key)),
+        : what_(what),
+          buffers_(what, key, bytes, message_bytes),
+          engine_(std::move(engine)),
+          key_(make_bench_key(engine_.get(), what, key)),
           openssl_(require_openssl(what, key)) {}
     bool call() override {
         if (what_.aead() && what_.encrypt) buffers_.next_iv();

@@ -117,8 +117,9 @@ nlohmann::ordered_json json_row(const BenchRow& row) {
 }
 
 std::string BenchTable::title(const BenchOptions& options, const nlohmann::ordered_json& head) const {
-    std::string text = fmt::format("warpseal {} (commit {}), {}\n{}\n", head["warpseal"].get<std::string>(),
-                                   head["commit"].get<std::string>(), head["openssl"].get<std::string>(), head["machine"].get<std::string>());
+    std::string text =
+        fmt::format("warpseal {} (commit {}), {}\n{}\n", head["warpseal"].get<std::string>(), head["commit"].get<std::string>(),
+                    head["openssl"].get<std::string>(), head["machine"].get<std::string>());
     text += fmt::format("GB/s = 10^9 bytes a second, median of {}; every output compared with OpenSSL's; {} thread{} on the cores\n\n",
                         bench_repetitions, options.threads, options.threads == 1 ? "" : "s");
     text += fmt::format("{:<14}{:<10}{:<10}", "", "", "message");

@@ -1,4 +1,5 @@
-// Published test vectors against the engine: what a row, a verdict and the machine under test are. Rows are data; one reader, one check each.
+// Published test vectors against the engine: what a row, a verdict and the machine under test are. Rows are data; one reader, one check
+// each.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +49,8 @@ public:
 
     warpseal_engine* engine() const { return engine_; }
     bool has_device_memory() const { return use_device_memory_; }
-    uint8_t* device_memory(size_t bytes);  // at least that much; kept between calls
-    warpseal_cipher_info cipher(const std::string& name) const;  // throws RowSkipped
+    uint8_t* device_memory(size_t bytes);                                                   // at least that much; kept between calls
+    warpseal_cipher_info cipher(const std::string& name) const;                             // throws RowSkipped
     warpseal_mode mode(const warpseal_cipher_info& cipher, const std::string& name) const;  // throws RowSkipped
     warpseal_status key(const char* cipher, const Octets& bytes, KeyHandle& out) const;
     KeyHandle key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const;

@@ -142,11 +142,13 @@ void require_prefix(const Octets& released, const nlohmann::json& row) {
     const uint64_t valid_bytes = row.contains("msgLength") ? number_field(row, "msgLength") : 0;
     require(released.size() <= valid_bytes, "more was released than is authentic");
     if (released.size() == valid_bytes && valid_bytes != 0)
-        require(digest_hex("SHA512", released.data(), released.size()) == text_field(row, "msgSha512"), "what was released is not the message");
+        require(digest_hex("SHA512", released.data(), released.size()) == text_field(row, "msgSha512"),
+                "what was released is not the message");
 }
 
 // The chunks of a valid message as a batch under the row's derived key: opened, then sealed again to the same bytes.
-void check_chunks(Subject& subject, const std::string& cipher_name, const nlohmann::json& row, const Octets& message, const Octets& plaintext) {
+void check_chunks(Subject& subject, const std::string& cipher_name, const nlohmann::json& row, const Octets& message,
+                  const Octets& plaintext) {
     const warpseal_cipher_info cipher = subject.cipher(cipher_name);
     const KeyHandle key = subject.key_or_fail(cipher, hex_field(row, "aeadKey"));
     const Octets base_nonce = hex_field(row, "baseNonce");
@@ -156,7 +158,8 @@ void check_chunks(Subject& subject, const std::string& cipher_name, const nlohma
     std::vector<uint64_t> lengths, sealed_places, plain_places;
     for (size_t i = 0; i < count; ++i) {
         nonces.insert(nonces.end(), base_nonce.begin(), base_nonce.end());
-        for (size_t byte = 0; byte < 8; ++byte) nonces[i * nonce_bytes + nonce_bytes - 1 - byte] ^= static_cast<uint8_t>(uint64_t{i} >> (8 * byte));
+        for (size_t byte = 0; byte < 8; ++byte)
+            nonces[i * nonce_bytes + nonce_bytes - 1 - byte] ^= static_cast<uint8_t>(uint64_t{i} >> (8 * byte));
         lengths.push_back(i + 1 < count ? chunk_bytes : plaintext.size() % chunk_bytes);
         sealed_places.push_back(header_bytes + i * (chunk_bytes + tag_bytes));
         plain_places.push_back(i * chunk_bytes);

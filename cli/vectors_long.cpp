@@ -33,8 +33,8 @@ Octets run_inner(Subject& subject, const warpseal_key* key, warpseal_mode mode, 
             warpseal_status status = WARPSEAL_OK;
             for (uint64_t i = 0; i < count && status == WARPSEAL_OK; ++i) {
                 uint8_t* data = base + place;
-                status = on_device ? (encrypt ? warpseal_encrypt_device : warpseal_decrypt_device)(key, mode, iv.data(), iv.size(), data, data,
-                                                                                                  block, stream)
+                status = on_device ? (encrypt ? warpseal_encrypt_device : warpseal_decrypt_device)(key, mode, iv.data(), iv.size(), data,
+                                                                                                   data, block, stream)
                                    : (encrypt ? warpseal_encrypt : warpseal_decrypt)(key, mode, iv.data(), iv.size(), data, data, block);
                 if (!iv.empty()) count_up(iv);
             }
@@ -80,8 +80,8 @@ struct Bulk {
 
 warpseal_status encrypt_bulk(const Bulk& bulk, const warpseal_key* key, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag) {
     if (bulk.aead())
-        return warpseal_seal_unsafe_iv(key, bulk.mode, bulk.iv.data(), bulk.iv.size(), bulk.aad.data(), bulk.aad.size(), in, out, bytes, tag,
-                                       bulk.tag.size());
+        return warpseal_seal_unsafe_iv(key, bulk.mode, bulk.iv.data(), bulk.iv.size(), bulk.aad.data(), bulk.aad.size(), in, out, bytes,
+                                       tag, bulk.tag.size());
     return warpseal_encrypt(key, bulk.mode, bulk.iv.data(), bulk.iv.size(), in, out, bytes);
 }
 

@@ -1,4 +1,5 @@
-// Known answers: one row through every kind of call that takes it: apart, in place, misaligned, in a batch, under its own key, on the device.
+// Known answers: one row through every kind of call that takes it: apart, in place, misaligned, in a batch, under its own key, on the
+// device.
 #include <algorithm>
 
 #include "vectors_arena.h"
@@ -29,7 +30,8 @@ std::vector<Way> ways(const Subject& subject) {
 }
 
 std::string describe(const char* operation, const Way& way) {
-    return std::string(operation) + (way.in_place ? " in place" : "") + (way.skew ? " misaligned" : "") + (way.on_device ? " on the device" : "");
+    return std::string(operation) + (way.in_place ? " in place" : "") + (way.skew ? " misaligned" : "") +
+           (way.on_device ? " on the device" : "");
 }
 
 void require_refused(warpseal_status status, const std::string& what) {
@@ -49,7 +51,7 @@ void check_sweep(Subject& subject, const Message& m, const warpseal_key* key, bo
     const auto work = [&](uint8_t* base, void* stream) {
         if (way.on_device)
             return (encrypt ? warpseal_encrypt_device : warpseal_decrypt_device)(key, m.mode, m.iv.data(), m.iv.size(), base + from,
-                                                                                base + to, in.size(), stream);
+                                                                                 base + to, in.size(), stream);
         return (encrypt ? warpseal_encrypt : warpseal_decrypt)(key, m.mode, m.iv.data(), m.iv.size(), base + from, base + to, in.size());
     };
     require_status(arena.run(subject, way.on_device, work), WARPSEAL_OK, what);
@@ -140,8 +142,13 @@ Octets three_times(const Octets& once) {
 }
 
 BatchOfThree::BatchOfThree(const Message& message, bool encrypt, bool own_keys)
-    : m_(message), encrypt_(encrypt), own_keys_(own_keys), aead_(message.mode == WARPSEAL_GCM),
-      in_(encrypt ? message.plaintext : message.ciphertext), in_stride_(in_.size() + 5), out_stride_(in_.size() + 11) {
+    : m_(message),
+      encrypt_(encrypt),
+      own_keys_(own_keys),
+      aead_(message.mode == WARPSEAL_GCM),
+      in_(encrypt ? message.plaintext : message.ciphertext),
+      in_stride_(in_.size() + 5),
+      out_stride_(in_.size() + 11) {
     from_ = arena_.add(count * in_stride_, 1);
     to_ = arena_.add(count * out_stride_, 7);
     for (size_t i = 0; i < count; ++i) std::copy(in_.begin(), in_.end(), arena_.at(from_ + i * in_stride_));
@@ -296,8 +303,8 @@ void check_message(Subject& subject, const nlohmann::json& row) {
     if (aead) return check_with_tag(subject, m, key.get());
     if (m.valid) return check_without_tag(subject, m, key.get());
     Octets out(m.ciphertext.size() + 1);
-    require_refused(
-        warpseal_decrypt(key.get(), m.mode, m.iv.data(), m.iv.size(), m.ciphertext.data(), out.data(), m.ciphertext.size()), "this row");
+    require_refused(warpseal_decrypt(key.get(), m.mode, m.iv.data(), m.iv.size(), m.ciphertext.data(), out.data(), m.ciphertext.size()),
+                    "this row");
 }
 
 }  // namespace warpseal::cli

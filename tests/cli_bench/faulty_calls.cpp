@@ -1,4 +1,5 @@
-// The calls of the C interface with a fault in the one that WARPSEAL_TEST_FAULT names: what a broken library would look like to the program.
+// The calls of the C interface with a fault in the one that WARPSEAL_TEST_FAULT names: what a broken library would look like to the
+// program.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,28 +39,27 @@ void spoil_file(const char* call, int fd) {
 
 extern "C" {
 
-#define SWEEP(call)                                                                                                                        \
-    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, void*, size_t);           \
-    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in,   \
-                                           void* out, size_t bytes) {                                                                      \
-        const warpseal_status status = __real_warpseal_##call(key, mode, iv, iv_bytes, in, out, bytes);                                    \
-        spoil(#call, out, status == WARPSEAL_OK ? bytes : 0);                                                                              \
-        return status;                                                                                                                     \
+#define SWEEP(call)                                                                                                                      \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, void*, size_t);         \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in, \
+                                           void* out, size_t bytes) {                                                                    \
+        const warpseal_status status = __real_warpseal_##call(key, mode, iv, iv_bytes, in, out, bytes);                                  \
+        spoil(#call, out, status == WARPSEAL_OK ? bytes : 0);                                                                            \
+        return status;                                                                                                                   \
     }
 SWEEP(encrypt)
 SWEEP(decrypt)
 
-#define SEAL(call)                                                                                                                         \
-    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, size_t, const void*,      \
-                                           void*, size_t, void*, size_t);                                                                  \
-    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,  \
-                                           size_t aad_bytes, const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes) {       \
-        const warpseal_status status =                                                                                                     \
-            __real_warpseal_##call(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);                               \
-        if (status != WARPSEAL_OK) return is_broken(#call "_allows") ? WARPSEAL_OK : status;                                               \
-        spoil(#call, out, bytes);                                                                                                          \
-        spoil(#call "_tag", tag, tag_bytes);                                                                                               \
-        return status;                                                                                                                     \
+#define SEAL(call)                                                                                                                        \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, size_t, const void*,     \
+                                           void*, size_t, void*, size_t);                                                                 \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad, \
+                                           size_t aad_bytes, const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes) {      \
+        const warpseal_status status = __real_warpseal_##call(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);   \
+        if (status != WARPSEAL_OK) return is_broken(#call "_allows") ? WARPSEAL_OK : status;                                              \
+        spoil(#call, out, bytes);                                                                                                         \
+        spoil(#call "_tag", tag, tag_bytes);                                                                                              \
+        return status;                                                                                                                    \
     }
 SEAL(seal_unsafe_iv)
 SEAL(inner_seal)
@@ -69,8 +69,7 @@ SEAL(inner_seal)
                                            void*, size_t, const void*, size_t);                                                            \
     warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,  \
                                            size_t aad_bytes, const void* in, void* out, size_t bytes, const void* tag, size_t tag_bytes) { \
-        const warpseal_status status =                                                                                                     \
-            __real_warpseal_##call(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);                               \
+        const warpseal_status status = __real_warpseal_##call(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);    \
         if (status != WARPSEAL_OK && is_broken(#call "_accepts")) return WARPSEAL_OK;                                                      \
         if (status == WARPSEAL_NOT_AUTHENTIC) spoil(#call "_releases", out, bytes);                                                        \
         if (status == WARPSEAL_OK) spoil(#call, out, bytes);                                                                               \
@@ -79,26 +78,26 @@ SEAL(inner_seal)
 OPEN(open)
 OPEN(inner_open)
 
-#define BATCH(call)                                                                                                                        \
-    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const warpseal_batch*);                                     \
-    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {                     \
-        const warpseal_status status = __real_warpseal_##call(key, mode, batch);                                                           \
-        spoil_batch(#call, batch);                                                                                                         \
-        return status;                                                                                                                     \
+#define BATCH(call)                                                                                                    \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const warpseal_batch*);                 \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) { \
+        const warpseal_status status = __real_warpseal_##call(key, mode, batch);                                       \
+        spoil_batch(#call, batch);                                                                                     \
+        return status;                                                                                                 \
     }
 BATCH(encrypt_batch)
 BATCH(decrypt_batch)
 BATCH(seal_batch_unsafe_iv)
 BATCH(open_batch)
 
-#define FILES(call)                                                                                                                        \
-    warpseal_status __real_warpseal_##call(warpseal_engine*, int, int, const warpseal_file_options*, warpseal_file_result*);               \
-    warpseal_status __wrap_warpseal_##call(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,           \
-                                           warpseal_file_result* result) {                                                                 \
-        const warpseal_status status = __real_warpseal_##call(engine, in_fd, out_fd, options, result);                                     \
-        if (status != WARPSEAL_OK && is_broken(#call "_accepts")) return WARPSEAL_OK;                                                      \
-        spoil_file(#call, out_fd);                                                                                                         \
-        return status;                                                                                                                     \
+#define FILES(call)                                                                                                              \
+    warpseal_status __real_warpseal_##call(warpseal_engine*, int, int, const warpseal_file_options*, warpseal_file_result*);     \
+    warpseal_status __wrap_warpseal_##call(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options, \
+                                           warpseal_file_result* result) {                                                       \
+        const warpseal_status status = __real_warpseal_##call(engine, in_fd, out_fd, options, result);                           \
+        if (status != WARPSEAL_OK && is_broken(#call "_accepts")) return WARPSEAL_OK;                                            \
+        spoil_file(#call, out_fd);                                                                                               \
+        return status;                                                                                                           \
     }
 FILES(file_seal)
 FILES(file_open)

@@ -1,4 +1,5 @@
-// With WARPSEAL_TEST_PRETEND_GPU set, a GPU made of host memory and the cores: so that what the program does with a GPU is tested where none is.
+// With WARPSEAL_TEST_PRETEND_GPU set, a GPU made of host memory and the cores: so that what the program does with a GPU is tested where
+// none is.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -54,30 +55,31 @@ warpseal_status __wrap_warpseal_device_download(warpseal_engine*, void* to, cons
 }
 warpseal_status __wrap_warpseal_device_synchronize(warpseal_engine*, void*) { return WARPSEAL_OK; }
 
-warpseal_status __wrap_warpseal_inner_time_device(warpseal_engine*, warpseal_status (*work)(void*, void*), void* user, float* milliseconds) {
+warpseal_status __wrap_warpseal_inner_time_device(warpseal_engine*, warpseal_status (*work)(void*, void*), void* user,
+                                                  float* milliseconds) {
     const auto begin = std::chrono::steady_clock::now();
     const warpseal_status status = work(user, nullptr);
     *milliseconds = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
     return status;
 }
 
-#define ON_DEVICE(call)                                                                                                                    \
-    warpseal_status __wrap_warpseal_##call##_device(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,          \
-                                                    const void* in, void* out, size_t bytes, void*) {                                      \
-        const warpseal_status status = warpseal_##call(key, mode, iv, iv_bytes, in, out, bytes);                                           \
-        if (is_broken(#call "_device") && bytes != 0) static_cast<uint8_t*>(out)[bytes / 2] ^= 0x80;                                       \
-        return status;                                                                                                                     \
+#define ON_DEVICE(call)                                                                                                           \
+    warpseal_status __wrap_warpseal_##call##_device(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, \
+                                                    const void* in, void* out, size_t bytes, void*) {                             \
+        const warpseal_status status = warpseal_##call(key, mode, iv, iv_bytes, in, out, bytes);                                  \
+        if (is_broken(#call "_device") && bytes != 0) static_cast<uint8_t*>(out)[bytes / 2] ^= 0x80;                              \
+        return status;                                                                                                            \
     }
 ON_DEVICE(encrypt)
 ON_DEVICE(decrypt)
 
-#define BATCH_ON_DEVICE(device_call, call)                                                                                                 \
-    warpseal_status __wrap_warpseal_##device_call(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void*) {       \
-        const warpseal_status status = queued(warpseal_##call(key, mode, batch));                                                          \
-        if (is_broken(#device_call)) batch->out[0] ^= 1;                                                                                   \
-        if (is_broken(#device_call "_tag") && batch->tags) batch->tags[0] ^= 1;                                                            \
-        if (is_broken(#device_call "_status")) batch->statuses[0] = WARPSEAL_NOT_AUTHENTIC;                                                \
-        return status;                                                                                                                     \
+#define BATCH_ON_DEVICE(device_call, call)                                                                                           \
+    warpseal_status __wrap_warpseal_##device_call(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void*) { \
+        const warpseal_status status = queued(warpseal_##call(key, mode, batch));                                                    \
+        if (is_broken(#device_call)) batch->out[0] ^= 1;                                                                             \
+        if (is_broken(#device_call "_tag") && batch->tags) batch->tags[0] ^= 1;                                                      \
+        if (is_broken(#device_call "_status")) batch->statuses[0] = WARPSEAL_NOT_AUTHENTIC;                                          \
+        return status;                                                                                                               \
     }
 BATCH_ON_DEVICE(encrypt_batch_device, encrypt_batch)
 BATCH_ON_DEVICE(decrypt_batch_device, decrypt_batch)
