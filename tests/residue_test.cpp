@@ -139,6 +139,30 @@ protected:
         tag[0] ^= 1;
         ASSERT_EQ(warpseal_open(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(), text.data(), bytes, tag.data(), 16), WARPSEAL_NOT_AUTHENTIC);
     }
+
+    // Both modes with the key handed over in the batch, expanded where it runs.
+    static void use_in_batch(const warpseal_key* key, const Text& masked_key) {
+        constexpr size_t count = 8, bytes = 777;
+        std::vector<uint8_t> keys(count * masked_key.size()), ivs(16, 3), text(count * bytes), tags(count * 16);
+        std::vector<int32_t> statuses(count);
+        for (size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<uint8_t>(masked_key[i % masked_key.size()] ^ mask);
+        warpseal_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        batch.iv_bytes = 16;
+        batch.message_count = count;
+        batch.message_bytes = batch.in_stride = batch.out_stride = bytes;
+        batch.keys = keys.data();
+        batch.ivs = ivs.data();
+        batch.in = batch.out = text.data();
+        batch.statuses = statuses.data();
+        EXPECT_EQ(warpseal_encrypt_batch(key, WARPSEAL_CTR, &batch), WARPSEAL_OK);
+        batch.tags = tags.data();
+        batch.tag_bytes = 16;
+        batch.tag_stride = 16;
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key, WARPSEAL_GCM, &batch), WARPSEAL_OK);
+        EXPECT_EQ(warpseal_open_batch(key, WARPSEAL_GCM, &batch), WARPSEAL_OK);
+        warpseal_wipe(keys.data(), keys.size());
+    }
 };
 
 TEST_P(Residue, NoneAfterDestroy) {
@@ -166,6 +190,7 @@ TEST_P(Residue, NoneAfterDestroy) {
         warpseal_wipe(bytes, sizeof bytes);
         use(key, 4096);
         use(key, size_t{4} << 20);
+        use_in_batch(key, masked_key);
         EXPECT_GE(occurrences(secrets), 5u) << "the search itself is blind";
         warpseal_key_destroy(key);
         EXPECT_EQ(occurrences(secrets), 0u) << cipher.name << " after the key is gone";

@@ -23,6 +23,32 @@ struct Choose<false, A, B> {
     using type = B;
 };
 
+// Compilers spill round keys and states to the stack. What deals in them is called through here, and the stack below is then cleared as
+// far as the frames reach (gcc's -fstack-usage).
+template <auto function, size_t stack_bytes>
+struct Cleared;
+template <class Result, class... Argument, Result (*function)(Argument...), size_t stack_bytes>
+struct Cleared<function, stack_bytes> {
+    static Result call(Argument... argument) {
+        Result (*work)(Argument...) = function;
+        __asm__ __volatile__("" : "+r"(work));  // so that it gets a frame of its own
+        if constexpr (__is_same(Result, void)) {
+            work(argument...);
+            clear();
+        } else {
+            const Result result = work(argument...);
+            clear();
+            return result;
+        }
+    }
+
+private:
+    __attribute__((noinline)) static void clear() {
+        uint8_t stack[stack_bytes];
+        wipe(stack, sizeof stack);
+    }
+};
+
 template <class Cipher>
 struct Shapes {
     using Form = typename FormOf<Cipher>::type;
@@ -174,6 +200,12 @@ struct Shapes {
 
     // ---- the door
 
+    static constexpr bool in_planes = !requires { &Form::template fold<Direction::encrypt>; };
+    template <auto function>
+    static constexpr auto* cleared = Cleared<function, in_planes ? 24576 : 6144>::call;
+    template <auto function>
+    static constexpr auto* cleared_of_little = Cleared<function, in_planes ? 24576 : 1024>::call;
+
     static constexpr CpuCipher describe() {
         using modes::Ctr, modes::Ecb;
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
@@ -183,20 +215,20 @@ struct Shapes {
         c.block_bytes = Cipher::block_bytes;
         c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CTR;
         c.state_bytes = sizeof(State);
-        c.expand = expand;
-        c.sweep[WARPSEAL_ECB][0] = sweep<Ecb, encrypt>;
-        c.sweep[WARPSEAL_ECB][1] = sweep<Ecb, decrypt>;
-        c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = sweep<Ctr, encrypt>;
-        c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = sweep_batch<Ctr, encrypt>;
+        c.expand = cleared<expand>;
+        c.sweep[WARPSEAL_ECB][0] = cleared<sweep<Ecb, encrypt>>;
+        c.sweep[WARPSEAL_ECB][1] = cleared<sweep<Ecb, decrypt>>;
+        c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = cleared<sweep<Ctr, encrypt>>;
+        c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = cleared<sweep_batch<Ctr, encrypt>>;
         if constexpr (has_gcm) {
             c.modes |= 1u << WARPSEAL_GCM;
-            c.gcm_begin = gcm_begin;
-            c.gcm_piece[0] = gcm_piece<encrypt>;
-            c.gcm_piece[1] = gcm_piece<decrypt>;
-            c.gcm_combine = gcm_combine;
-            c.gcm_finish = gcm_finish;
-            c.batch[WARPSEAL_GCM][0] = gcm_batch<encrypt>;
-            c.batch[WARPSEAL_GCM][1] = gcm_batch<decrypt>;
+            c.gcm_begin = cleared_of_little<gcm_begin>;
+            c.gcm_piece[0] = cleared<gcm_piece<encrypt>>;
+            c.gcm_piece[1] = cleared<gcm_piece<decrypt>>;
+            c.gcm_combine = cleared_of_little<gcm_combine>;
+            c.gcm_finish = cleared_of_little<gcm_finish>;
+            c.batch[WARPSEAL_GCM][0] = cleared<gcm_batch<encrypt>>;
+            c.batch[WARPSEAL_GCM][1] = cleared<gcm_batch<decrypt>>;
         }
         c.known = Cipher::known();
         return c;
