@@ -82,8 +82,9 @@ warpseal_status Source::finish(Fault& fault) {
     struct stat about;
     if (fstat(descriptor_, &about) != 0) return fault.say_system(errno, "asking for the input's length failed");
     if (static_cast<uint64_t>(about.st_size) != base_ + bytes_) {
-        return fault.say(WARPSEAL_IO, "the input's length changed while it was read, from %llu to %llu bytes",
-                         static_cast<unsigned long long>(base_ + bytes_), static_cast<unsigned long long>(about.st_size));
+        const unsigned long long before = base_ + bytes_;
+        return fault.say(WARPSEAL_IO, "the input's length changed while it was read, from %llu to %lld bytes", before,
+                         static_cast<long long>(about.st_size));
     }
     if (lseek(descriptor_, about.st_size, SEEK_SET) < 0) return fault.say_system(errno, "moving the input's position failed");
     return WARPSEAL_OK;
