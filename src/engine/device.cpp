@@ -18,7 +18,8 @@ warpseal_status ready(Engine::Inside& inside, const Key& key, warpseal_mode mode
 }
 
 warpseal_status told(Engine::Inside& inside, warpseal_status status) {
-    if (status == WARPSEAL_NO_DEVICE) inside.gpu.failed(status);
+    // A refusal here may be the caller's doing, a pointer of the host or a dead stream: only a loss is worth a notice.
+    if (status != WARPSEAL_OK) (void)inside.gpu.is_open();
     return status;
 }
 

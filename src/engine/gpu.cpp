@@ -38,11 +38,10 @@ warpseal_status Gpu::open() {
 }
 
 void Gpu::failed(warpseal_status status) {
-    if (status == WARPSEAL_OUT_OF_MEMORY) {  // for that call only
-        if (!said_full_.exchange(true) && notice_) notice_("the GPU is out of memory: the work goes on on the cores");
-        return;
-    }
-    lose();
+    if (lost()) return;  // for good, and said
+    if (said_failed_.exchange(true) || !notice_) return;
+    notice_(status == WARPSEAL_OUT_OF_MEMORY ? "the GPU is out of memory: the work goes on on the cores"
+                                             : "the GPU refused a piece of work: it goes on on the cores");
 }
 
 }  // namespace warpseal

@@ -24,7 +24,8 @@ public:
     const CudaDoor& door() const { return *door_; }
     int device() const { return device_; }
 
-    // What a failed call means for the calls to come; says so once. The caller finishes its work on the cores.
+    // After a call that failed, which the caller finishes on the cores or reports: says so once. Only the door knows whether the GPU is
+    // lost; what it refused for now, out of memory or under another thread's capture, may work the next time.
     void failed(warpseal_status status);
 
 private:
@@ -37,7 +38,7 @@ private:
     const std::function<void(const char*)> notice_;
     std::mutex opening_;
     mutable std::atomic<State> state_{State::untried};
-    std::atomic<bool> said_full_{false};
+    std::atomic<bool> said_failed_{false};
 };
 
 }  // namespace warpseal

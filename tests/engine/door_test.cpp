@@ -166,7 +166,7 @@ TEST_P(EachWork, ThroughTheGpuIsAsOnTheCores) {
 
 // What must hold after a step failed in `gpu`'s work: the answer, one notice, and no call through the door if it was lost.
 void expect_recovered(World& gpu, const Work& work, const Text& expected, warpseal_status failure) {
-    const bool lost = failure == WARPSEAL_NO_DEVICE;
+    const bool lost = failure == WARPSEAL_NO_DEVICE && !tests::script().passing;
     ASSERT_EQ(tests::script().lost, lost);
     ASSERT_EQ(gpu.notices.size(), 1u) << "said once";
     // And again: on the cores if it was lost, through the GPU if it was only full.
@@ -193,10 +193,13 @@ TEST_P(EachWork, EveryStepMayFail) {
     result_of(first, work);
     const uint64_t steps = tests::script().steps - before;
     ASSERT_GE(steps, work.batch ? 9u : 5u);
-    for (const warpseal_status failure : {WARPSEAL_NO_DEVICE, WARPSEAL_OUT_OF_MEMORY})
+    const std::pair<warpseal_status, bool> failures[] = {
+        {WARPSEAL_NO_DEVICE, false}, {WARPSEAL_NO_DEVICE, true}, {WARPSEAL_OUT_OF_MEMORY, true}};
+    for (const auto& [failure, passing] : failures)
         for (uint64_t n = 1; n <= steps; ++n) {
             SCOPED_TRACE(text_of(work) + ", step " + std::to_string(n));
             tests::script() = {};
+            tests::script().passing = passing;
             World gpu("cuda", door);
             ASSERT_EQ(gpu.created, WARPSEAL_OK);
             tests::script().failure = failure;
@@ -350,6 +353,20 @@ TEST(Door, DeviceMemory) {
         world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
         WARPSEAL_NO_DEVICE);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
+}
+
+TEST(Door, AMistakeOnDeviceMemoryDoesNotCloseTheGpu) {
+    World world("cuda", tests::scripted_door());
+    Text text(64), iv(16);
+    tests::script().passing = true;
+    tests::script().fail_at = tests::script().steps + 1;
+    const auto sweep = [&] {
+        return world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), text.data(), 64,
+                                          nullptr);
+    };
+    EXPECT_EQ(sweep(), WARPSEAL_NO_DEVICE);
+    EXPECT_TRUE(world.notices.empty());
+    EXPECT_EQ(sweep(), WARPSEAL_OK);
 }
 
 TEST(Door, AForkedChildUsesNeitherGpuNorThreadsOfItsParent) {

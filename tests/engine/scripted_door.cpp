@@ -30,7 +30,7 @@ warpseal_status step() {
         return WARPSEAL_NO_DEVICE;
     }
     if (++current.steps != current.fail_at) return WARPSEAL_OK;
-    current.lost = current.failure == WARPSEAL_NO_DEVICE;
+    current.lost = current.failure == WARPSEAL_NO_DEVICE && !current.passing;
     return current.failure;
 }
 

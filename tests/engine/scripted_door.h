@@ -12,6 +12,7 @@ namespace tests {
 struct Script {
     uint64_t fail_at = 0;  // 0: never
     warpseal_status failure = WARPSEAL_NO_DEVICE;
+    bool passing = false;  // WARPSEAL_NO_DEVICE is an error that passes, not a loss
     int device_count = 1;
     // Which answers are wrong, as bits (1 << (2 * mode + direction)): through host memory, and on device memory.
     uint32_t wrong_host = 0;
