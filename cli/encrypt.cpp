@@ -1,6 +1,6 @@
 // warpseal encrypt: seal a file or a stream.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 

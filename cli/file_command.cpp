@@ -1,10 +1,10 @@
 // Encrypt, decrypt and verify: one course for all three, from checked options to a named output or an exit code.
 #include "file_command.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstring>

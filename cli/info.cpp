@@ -1,6 +1,6 @@
 // warpseal info: what a sealed file's header says, read without a key.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

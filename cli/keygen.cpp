@@ -1,8 +1,8 @@
 // warpseal keygen: 32 random bytes in a private file.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstring>

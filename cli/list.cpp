@@ -1,7 +1,7 @@
 // warpseal list and devices: what the library has, and what of it this machine can run.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sched.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

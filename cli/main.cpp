@@ -1,10 +1,10 @@
 // The program `warpseal`: parses the command line, runs one command, and turns what it says into an exit code.
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>

@@ -1,7 +1,6 @@
 // Key files and passphrases, read without leaving copies in buffered streams.
 #include "secrets.h"
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstring>

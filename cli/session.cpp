@@ -1,6 +1,6 @@
 // What the commands share: the engine they ask for, and how they speak.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstdio>

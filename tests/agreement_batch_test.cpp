@@ -94,7 +94,8 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
         const Text key = c.keys.empty() ? c.key : slice(c.keys, i * cipher.key_bytes, cipher.key_bytes);
         const Text aad = aad_bytes == 0 ? Text() : slice(c.aad, i * aad_stride, aad_bytes);
         Text tag;
-        const Text ct = oracle::run(c.name + (gcm ? "-gcm" : "-ctr"), true, key, slice(c.ivs, i * iv_stride, iv_bytes), aad, pt, gcm ? &tag : nullptr);
+        const Text ct =
+            oracle::run(c.name + (gcm ? "-gcm" : "-ctr"), true, key, slice(c.ivs, i * iv_stride, iv_bytes), aad, pt, gcm ? &tag : nullptr);
         c.plaintexts.push_back(pt);
         c.ciphertexts.push_back(ct);
         std::copy(tag.begin(), tag.begin() + static_cast<long>(tag_bytes), c.tags.begin() + static_cast<long>(i * tag_stride));
@@ -109,7 +110,8 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
 }
 
 // The case's batch from `in` laid out so to `out` laid out so.
-warpseal_batch bound(const Case& c, const Layout& from, const Text& in, const Layout& to, Text& out, Text& tags, std::vector<int32_t>* statuses) {
+warpseal_batch bound(const Case& c, const Layout& from, const Text& in, const Layout& to, Text& out, Text& tags,
+                     std::vector<int32_t>* statuses) {
     warpseal_batch batch = c.batch;
     batch.keys = or_null(c.keys);
     batch.ivs = c.ivs.data();
@@ -129,7 +131,8 @@ warpseal_batch bound(const Case& c, const Layout& from, const Text& in, const La
 // Memory laid out so, all of it poison but for messages [first, first + count).
 Text laid_out(const Layout& layout, uint8_t poison, const std::vector<Text>& messages, uint64_t first, uint64_t count) {
     Text out(layout.bytes, poison);
-    for (uint64_t i = first; i < first + count; ++i) std::copy(messages[i].begin(), messages[i].end(), out.begin() + static_cast<long>(layout.at(i)));
+    for (uint64_t i = first; i < first + count; ++i)
+        std::copy(messages[i].begin(), messages[i].end(), out.begin() + static_cast<long>(layout.at(i)));
     return out;
 }
 

@@ -56,9 +56,8 @@ protected:
         for (const auto& path : paths_)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 const bool forward = direction == Direction::encrypt;
-                three_runs(*path, forward ? pt : ct, forward ? ct : pt, direction, [&](const uint8_t* in, uint8_t* out) {
-                    path->sweep(mode, direction, iv_at, 0, in, out, pt.size());
-                });
+                three_runs(*path, forward ? pt : ct, forward ? ct : pt, direction,
+                           [&](const uint8_t* in, uint8_t* out) { path->sweep(mode, direction, iv_at, 0, in, out, pt.size()); });
                 if (HasFatalFailure()) return;
             }
     }

@@ -156,13 +156,14 @@ TEST_F(GcmPieces, InOrderAndCombined) {
                 for (const bool in_order : {true, false}) {
                     if (n != 0) std::memcpy(memory.in.begin() + in_shift, source.data(), n);
                     Output out(memory.out, memory.out.begin() + out_shift, n, in_order ? 0xa5 : 0x5a);
-                    const Text tag = tag_of_pieces(*path, direction, run, cuts(random, n), in_order, memory.in.begin() + in_shift, out.data(),
-                                                   aad.size());
+                    const Text tag = tag_of_pieces(*path, direction, run, cuts(random, n), in_order, memory.in.begin() + in_shift,
+                                                   out.data(), aad.size());
                     ASSERT_TRUE(out.equals(expected.data()));
                     ASSERT_EQ(tag, expected_tag);
                     Output same(memory.out, memory.out.begin() + out_shift, n, 0xa5);
                     same.load(source.data());
-                    ASSERT_EQ(tag_of_pieces(*path, direction, run, cuts(random, n), in_order, same.data(), same.data(), aad.size()), expected_tag);
+                    ASSERT_EQ(tag_of_pieces(*path, direction, run, cuts(random, n), in_order, same.data(), same.data(), aad.size()),
+                              expected_tag);
                     ASSERT_TRUE(same.equals(expected.data()));
                     matrix::count(path->target(), name, WARPSEAL_GCM, direction, 2);
                 }

@@ -32,7 +32,9 @@ std::vector<Device> devices() {
 }
 
 // Small ones, and ones long enough that an engine cuts them up.
-size_t length(tests::Random& random) { return random.one_in(8) ? (size_t{1} << 20) + random.below(size_t{3} << 20) : random.length(size_t{1} << 17); }
+size_t length(tests::Random& random) {
+    return random.one_in(8) ? (size_t{1} << 20) + random.below(size_t{3} << 20) : random.length(size_t{1} << 17);
+}
 
 class Public : public testing::Test {
 protected:
@@ -86,8 +88,8 @@ TEST_F(Public, SealAndOpen) {
             SCOPED_TRACE(device.name + " " + cipher.name + " case " + std::to_string(i));
             const KeyHandle key = targets::key(device.engine, cipher.name, key_bytes);
             Text out(n, 0x5a), got(tag_bytes, 0x5a);
-            ASSERT_EQ(warpseal_seal_unsafe_iv(key.get(), WARPSEAL_GCM, iv.data(), iv.size(), aad.data(), aad.size(), pt.data(), out.data(), n,
-                                              got.data(), tag_bytes),
+            ASSERT_EQ(warpseal_seal_unsafe_iv(key.get(), WARPSEAL_GCM, iv.data(), iv.size(), aad.data(), aad.size(), pt.data(), out.data(),
+                                              n, got.data(), tag_bytes),
                       WARPSEAL_OK);
             ASSERT_TRUE(out == ct);
             ASSERT_EQ(std::memcmp(got.data(), tag.data(), tag_bytes), 0);
@@ -119,12 +121,13 @@ TEST_F(Public, SealDrawsItsIv) {
             std::vector<Text> seen;
             for (int i = 0; i < 64; ++i) {
                 Text iv(12, 0), tag(16), pt(33, 1), out(33);
-                ASSERT_EQ(warpseal_seal(key.get(), WARPSEAL_GCM, iv.data(), nullptr, 0, pt.data(), out.data(), pt.size(), tag.data(), tag.size()),
-                          WARPSEAL_OK);
+                ASSERT_EQ(
+                    warpseal_seal(key.get(), WARPSEAL_GCM, iv.data(), nullptr, 0, pt.data(), out.data(), pt.size(), tag.data(), tag.size()),
+                    WARPSEAL_OK);
                 ASSERT_EQ(std::find(seen.begin(), seen.end(), iv), seen.end());
                 seen.push_back(iv);
-                ASSERT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv.data(), iv.size(), nullptr, 0, out.data(), out.data(), out.size(), tag.data(),
-                                        tag.size()),
+                ASSERT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv.data(), iv.size(), nullptr, 0, out.data(), out.data(), out.size(),
+                                        tag.data(), tag.size()),
                           WARPSEAL_OK);
                 ASSERT_EQ(out, pt);
             }

@@ -37,7 +37,8 @@ struct Plain : ArrayLayout<Tables> {
 template <class Cipher, template <class> class Layout>
 class Block16 {
 public:
-    explicit Block16(const Text& key) : shared_(std::max<size_t>(Layout<typename Cipher::EncryptTables>::bytes, Layout<typename Cipher::DecryptTables>::bytes) + 16) {
+    explicit Block16(const Text& key)
+        : shared_(std::max<size_t>(Layout<typename Cipher::EncryptTables>::bytes, Layout<typename Cipher::DecryptTables>::bytes) + 16) {
         const cuda::ScanLayout<typename Cipher::EncryptTables> scan{cuda::stored_tables<typename Cipher::EncryptTables>};
         Cipher::expand(schedule_.forward, key.data(), [&](uint32_t w) { return Cipher::substitute_word(w, scan); });
         Cipher::invert(schedule_.inverse, schedule_.forward);
@@ -92,7 +93,8 @@ void table_form(uint64_t number) {
             ASSERT_EQ(block.encrypt(in.back(), lane), out.back()) << Cipher::name << " lane " << lane;
         }
         block.template fill<typename Cipher::DecryptTables>(key_number % 2 == 0 ? 1024 : 96);
-        for (size_t i = 0; i < cases; ++i) ASSERT_EQ(block.decrypt(out[i], static_cast<uint32_t>(i)), in[i]) << Cipher::name << " lane " << i;
+        for (size_t i = 0; i < cases; ++i)
+            ASSERT_EQ(block.decrypt(out[i], static_cast<uint32_t>(i)), in[i]) << Cipher::name << " lane " << i;
     }
 }
 
@@ -159,7 +161,8 @@ void ghash_text(uint64_t number) {
         for (size_t b = 0; b < 16; ++b) expected[b] = static_cast<uint8_t>(expected[b] ^ block[b]);
         ASSERT_EQ(text(combine(element(sum), power(element(h), n), element(block))), expected) << n;
     }
-    ASSERT_EQ(load_block<4>(Text{0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 16}.data()).word[0], macs::ghash::length_block(0x20000001, 0x40000002).word[0]);
+    ASSERT_EQ(load_block<4>(Text{0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 16}.data()).word[0],
+              macs::ghash::length_block(0x20000001, 0x40000002).word[0]);
 }
 
 TEST(DeviceText, GhashOf32BitWords) { ghash_text<uint32_t>(45); }

@@ -19,7 +19,8 @@ struct Child {
 // This program again, under that mask.
 Child run(const std::string& mask, const std::string& filter) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-    const std::string command = "WARPSEAL_TARGETS='" + mask + "' '" + self + "' --gtest_also_run_disabled_tests --gtest_filter='" + filter + "' 2>&1";
+    const std::string command =
+        "WARPSEAL_TARGETS='" + mask + "' '" + self + "' --gtest_also_run_disabled_tests --gtest_filter='" + filter + "' 2>&1";
     Child child;
     std::FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return child;
@@ -47,8 +48,6 @@ class Masks : public testing::Test {
     }
 };
 
-
-
 TEST_F(Masks, EachTargetAlone) {
     for (const warpseal_target_info& only : targets::all()) {
         SCOPED_TRACE(only.name);
@@ -75,7 +74,8 @@ TEST_F(Masks, SeveralTargets) {
 }
 
 TEST_F(Masks, NonsenseIsRefused) {
-    for (const char* mask : {"nonsense", ",", "aesni,", ",aesni", "AESNI", "portable nonsense", " portable", "portable,nonsense", "all", "0"})
+    for (const char* mask :
+         {"nonsense", ",", "aesni,", ",aesni", "AESNI", "portable nonsense", " portable", "portable,nonsense", "all", "0"})
         EXPECT_EQ(run(mask, "MaskedChild.DISABLED_StatusOfAnAutoEngine").exit_code, 100 + WARPSEAL_INVALID_ARGUMENT) << mask;
 }
 

@@ -63,8 +63,8 @@ protected:
         if (!is_public) refused_row(row, key, poison);
         if (row.valid) {
             Text ct(row.pt.size(), poison), tag(row.tag.size(), poison);
-            ASSERT_EQ(seal(key, WARPSEAL_GCM, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(), row.pt.data(), ct.data(), ct.size(),
-                           tag.data(), tag.size()),
+            ASSERT_EQ(seal(key, WARPSEAL_GCM, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(), row.pt.data(), ct.data(),
+                           ct.size(), tag.data(), tag.size()),
                       WARPSEAL_OK);
             EXPECT_EQ(ct, row.ct);
             EXPECT_EQ(tag, row.tag);

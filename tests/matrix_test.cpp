@@ -57,7 +57,8 @@ class Table : public testing::Environment {
                 }
         for (const warpseal_target_info& target : targets)
             if (!target.usable) std::printf("NOT RUN %s: %s\n", target.name, target.reason);
-        std::printf("%llu cases in all%s\n", static_cast<unsigned long long>(total), whole ? "" : " (a filtered run: empty cells are not judged)");
+        std::printf("%llu cases in all%s\n", static_cast<unsigned long long>(total),
+                    whole ? "" : " (a filtered run: empty cells are not judged)");
         if (whole && total == 0) ADD_FAILURE() << "nothing was compared";
         if (whole && empty != 0) ADD_FAILURE() << empty << " cells of usable targets are empty";
     }

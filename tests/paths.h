@@ -21,7 +21,8 @@ using warpseal::GcmRun;
 // One cipher, key and target. Failing calls are test failures.
 class Path {
 public:
-    Path(std::string target, const warpseal::CpuCipher& cpu, const Text& key) : target_(std::move(target)), cpu_(cpu), state_(cpu.state_bytes) {
+    Path(std::string target, const warpseal::CpuCipher& cpu, const Text& key)
+        : target_(std::move(target)), cpu_(cpu), state_(cpu.state_bytes) {
         // Flush against the guard page and then read-only: calls must not touch anything around the state, nor change it.
         cpu_state_ = state_.end() - (cpu.state_bytes + 63) / 64 * 64;
         cpu.expand(cpu_state_, key.data());
@@ -71,7 +72,8 @@ public:
     void sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
                size_t bytes) const override {
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, cuda_state_, mode, direction, iv, first_block, in, out, bytes, &done), WARPSEAL_OK);
+        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, cuda_state_, mode, direction, iv, first_block, in, out, bytes, &done),
+                  WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
     }
     void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) const override {

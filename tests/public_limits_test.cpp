@@ -71,7 +71,8 @@ TEST_F(Limits, TagsUnder12AndOver16Bytes) {
         EXPECT_EQ(seal(12, tag_bytes), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
         EXPECT_EQ(open(12, tag_bytes), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
         uint8_t iv[12];
-        EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, 32, tag_, tag_bytes), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
+        EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, 32, tag_, tag_bytes), WARPSEAL_INVALID_ARGUMENT)
+            << tag_bytes;
         warpseal_batch b = batch();
         b.tag_bytes = static_cast<uint32_t>(tag_bytes);
         b.tag_stride = 32;
@@ -97,7 +98,8 @@ TEST_F(Limits, IvLengths) {
     EXPECT_EQ(seal(0, 16), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(open(0, 16), WARPSEAL_INVALID_ARGUMENT);
     for (size_t n = 0; n < 64; ++n) {
-        const warpseal_status ctr = n == 16 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT, ecb = n == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+        const warpseal_status ctr = n == 16 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT,
+                              ecb = n == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
         EXPECT_EQ(encrypt(WARPSEAL_CTR, n, 32), ctr) << n;
         EXPECT_EQ(encrypt(WARPSEAL_ECB, n, 32), ecb) << n;
         if (n == 16 || n == 0) poison();
@@ -160,7 +162,8 @@ TEST_F(Limits, OverlapThatIsNotInPlace) {
         for (const auto& [in, out] : {std::pair{low, high}, std::pair{high, low}}) {
             EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in, out, 64), WARPSEAL_INVALID_ARGUMENT) << shift;
             EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in, out, 64), WARPSEAL_INVALID_ARGUMENT) << shift;
-            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16),
+                      WARPSEAL_INVALID_ARGUMENT);
             EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
             warpseal_batch b = batch();
             b.in = in;
@@ -186,9 +189,11 @@ TEST_F(Limits, NullPointers) {
     EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, out_, 16), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in_, nullptr, 16), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, nullptr, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr, 12, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr, 12, nullptr, 0, in_, out_, 16, tag_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 1, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, nullptr, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, nullptr, 16),
+              WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, nullptr, 16), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_open(nullptr, WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr), WARPSEAL_INVALID_ARGUMENT);
@@ -266,12 +271,15 @@ TEST_F(Limits, FailedOpensWipeTheOutput) {
         const auto key = targets::key(engine, "aes-128", Text(16, 9));
         for (const size_t n : {size_t{1}, size_t{15}, size_t{16}, size_t{4097}, size_t{1} << 20, (size_t{5} << 20) + 3}) {
             Text in = random.text(n), out(n, 0xa5), tag(16, 0), same = in;
-            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(), out.data(), n, tag.data(), 16), WARPSEAL_NOT_AUTHENTIC);
+            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(), out.data(), n, tag.data(), 16),
+                      WARPSEAL_NOT_AUTHENTIC);
             EXPECT_TRUE(out == Text(n, 0)) << target.name << " " << n;
-            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, same.data(), same.data(), n, tag.data(), 12), WARPSEAL_NOT_AUTHENTIC);
+            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, same.data(), same.data(), n, tag.data(), 12),
+                      WARPSEAL_NOT_AUTHENTIC);
             EXPECT_TRUE(same == Text(n, 0)) << target.name << " " << n;
             out.assign(n, 0xa5);
-            EXPECT_EQ(warpseal_inner_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(), out.data(), n, tag.data(), 16), WARPSEAL_NOT_AUTHENTIC);
+            EXPECT_EQ(warpseal_inner_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(), out.data(), n, tag.data(), 16),
+                      WARPSEAL_NOT_AUTHENTIC);
             EXPECT_TRUE(out == Text(n, 0)) << target.name << " " << n;
         }
     }

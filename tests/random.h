@@ -36,7 +36,9 @@ public:
         return out;
     }
     // Up to bound, small values as likely as large ones.
-    size_t length(size_t bound) { return static_cast<size_t>(below((uint64_t{1} << below(64 - static_cast<uint64_t>(__builtin_clzll(bound)))) + 1)); }
+    size_t length(size_t bound) {
+        return static_cast<size_t>(below((uint64_t{1} << below(64 - static_cast<uint64_t>(__builtin_clzll(bound)))) + 1));
+    }
     // A 16-byte counter; mostly one that carries out of its low 8, 32, 64 or 128 bits within the next `blocks` blocks.
     std::vector<uint8_t> counter(uint64_t blocks) {
         std::vector<uint8_t> out = text(16);

@@ -135,9 +135,11 @@ protected:
         Text text(bytes, 1), tag(16), iv(16, 2);
         ASSERT_EQ(warpseal_encrypt(key, WARPSEAL_CTR, iv.data(), 16, text.data(), text.data(), bytes), WARPSEAL_OK);
         ASSERT_EQ(warpseal_decrypt(key, WARPSEAL_ECB, nullptr, 0, text.data(), text.data(), bytes), WARPSEAL_OK);
-        ASSERT_EQ(warpseal_seal_unsafe_iv(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(), text.data(), bytes, tag.data(), 16), WARPSEAL_OK);
+        ASSERT_EQ(warpseal_seal_unsafe_iv(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(), text.data(), bytes, tag.data(), 16),
+                  WARPSEAL_OK);
         tag[0] ^= 1;
-        ASSERT_EQ(warpseal_open(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(), text.data(), bytes, tag.data(), 16), WARPSEAL_NOT_AUTHENTIC);
+        ASSERT_EQ(warpseal_open(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(), text.data(), bytes, tag.data(), 16),
+                  WARPSEAL_NOT_AUTHENTIC);
     }
 
     // Both modes with the key handed over in the batch, expanded where it runs.

@@ -21,7 +21,12 @@ std::vector<Answer> answers(const std::string& cipher, const Text& key) {
     tests::Random random(61);
     std::vector<Answer> all;
     for (int i = 0; i < 40; ++i) {
-        Answer a{i % 2 == 0 ? WARPSEAL_GCM : WARPSEAL_CTR, {}, {}, random.text(i % 10 == 0 ? 3000000 + random.below(99) : random.length(1 << 15)), {}, {}};
+        Answer a{i % 2 == 0 ? WARPSEAL_GCM : WARPSEAL_CTR,
+                 {},
+                 {},
+                 random.text(i % 10 == 0 ? 3000000 + random.below(99) : random.length(1 << 15)),
+                 {},
+                 {}};
         const bool gcm = a.mode == WARPSEAL_GCM;
         a.iv = random.text(gcm ? 12 : 16);
         if (gcm) a.aad = random.text(random.below(50));

@@ -84,7 +84,8 @@ inline std::vector<nlohmann::json> lines(const std::filesystem::path& path) {
     std::vector<nlohmann::json> out;
     for (size_t begin = 0; begin < text.size();) {
         const size_t end = std::min(text.find('\n', begin), text.size());
-        if (end > begin) out.push_back(nlohmann::json::parse(text.begin() + static_cast<long>(begin), text.begin() + static_cast<long>(end)));
+        if (end > begin)
+            out.push_back(nlohmann::json::parse(text.begin() + static_cast<long>(begin), text.begin() + static_cast<long>(end)));
         begin = end + 1;
     }
     if (out.empty()) throw std::runtime_error("no rows in " + path.string());
@@ -116,8 +117,9 @@ inline std::vector<Row> rows() {
     for (const auto& path : files("block")) {
         if (is_bulk(path)) continue;
         for (const auto& line : lines(path)) {
-            Row row{path.filename().string(), line.at("id"), line.at("cipher"), line.at("mode"), bytes(line, "key"), bytes(line, "iv"),
-                    bytes(line, "aad"), bytes(line, "pt"), bytes(line, "ct"), bytes(line, "tag"), line.at("valid")};
+            Row row{path.filename().string(), line.at("id"),      line.at("cipher"),  line.at("mode"),
+                    bytes(line, "key"),       bytes(line, "iv"),  bytes(line, "aad"), bytes(line, "pt"),
+                    bytes(line, "ct"),        bytes(line, "tag"), line.at("valid")};
             if (wanted(row.cipher)) out.push_back(std::move(row));
         }
     }
@@ -129,9 +131,11 @@ inline std::vector<Bulk> bulk() {
     for (const auto& path : files("block")) {
         if (!is_bulk(path)) continue;
         for (const auto& line : lines(path)) {
-            Bulk row{line.at("id"), line.at("cipher"), line.at("mode"), bytes(line, "key"), bytes(line, "iv"), bytes(line, "aad"),
-                     bytes(line, "tag"), bytes(line, "pt_sha256"), bytes(line, "ct_sha256"), bytes(line, "ct_head"), bytes(line, "ct_tail"),
-                     std::stoull(line.at("pt_splitmix64_seed").get<std::string>()), line.at("pt_len")};
+            Bulk row{line.at("id"),          line.at("cipher"),        line.at("mode"),
+                     bytes(line, "key"),     bytes(line, "iv"),        bytes(line, "aad"),
+                     bytes(line, "tag"),     bytes(line, "pt_sha256"), bytes(line, "ct_sha256"),
+                     bytes(line, "ct_head"), bytes(line, "ct_tail"),   std::stoull(line.at("pt_splitmix64_seed").get<std::string>()),
+                     line.at("pt_len")};
             if (wanted(row.cipher)) out.push_back(std::move(row));
         }
     }
@@ -143,7 +147,8 @@ inline std::vector<Chain> chains() {
     for (const auto& path : files("mct"))
         for (const auto& line : lines(path)) {
             Chain chain{line.at("id"), line.at("cipher"), line.at("mode"), line.at("op") == "encrypt", line.at("inner"), {}};
-            for (const auto& round : line.at("rounds")) chain.rounds.push_back({bytes(round, "key"), bytes(round, "in"), bytes(round, "out")});
+            for (const auto& round : line.at("rounds"))
+                chain.rounds.push_back({bytes(round, "key"), bytes(round, "in"), bytes(round, "out")});
             if (wanted(chain.cipher)) out.push_back(std::move(chain));
         }
     return out;

@@ -76,7 +76,7 @@ TEST(ContainerDevice, LostOnTheWay) {
         plan.failure = i % 3 == 2 ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_NO_DEVICE;
         const Way way = i % 2 == 0 ? Way::open : Way::seal;
         const Outcome outcome = on_gpu(way, way == Way::open ? file : text(), options, plan, i % 4 < 2);
-        EXPECT_LE(script().calls_after_lost, 2u) << i;  // of the two other workers, already on their way
+        EXPECT_LE(script().calls_after_lost, 2u) << i;       // of the two other workers, already on their way
         if (outcome.status == WARPSEAL_NO_DEVICE) continue;  // lost before there was an engine or a key
         ASSERT_EQ(outcome.status, WARPSEAL_OK) << i << ": " << outcome.result.message;
         EXPECT_TRUE((way == Way::open ? outcome.out : run(Way::open, outcome.out, options).out) == text()) << i;

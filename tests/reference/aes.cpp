@@ -28,7 +28,8 @@ struct SBox {
                 while (times(static_cast<uint8_t>(x), static_cast<uint8_t>(b)) != 1) ++b;
             unsigned s = 0;
             for (int i = 0; i < 8; ++i) {  // 5.1.1, equation 5.1
-                const int bit = (b >> i) ^ (b >> ((i + 4) % 8)) ^ (b >> ((i + 5) % 8)) ^ (b >> ((i + 6) % 8)) ^ (b >> ((i + 7) % 8)) ^ (0x63 >> i);
+                const int bit =
+                    (b >> i) ^ (b >> ((i + 4) % 8)) ^ (b >> ((i + 5) % 8)) ^ (b >> ((i + 6) % 8)) ^ (b >> ((i + 7) % 8)) ^ (0x63 >> i);
                 s |= static_cast<unsigned>(bit & 1) << i;
             }
             forward[x] = static_cast<uint8_t>(s);
