@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include "backends/cpu/native/counter.h"
 #include "backends/cpu/native/ghash.h"
 #include "backends/ops.h"
 #include "ciphers/aes.h"
@@ -27,10 +28,6 @@ struct AesForm {
         alignas(64) uint8_t forward[16 * (rounds + 1)];
         uint8_t inverse[16 * (rounds + 1)];  // of the equivalent inverse cipher (FIPS 197 5.3.5), in the order of use
     };
-
-    WARPSEAL_INLINE static __m128i key_at(const uint8_t* keys, int round) {
-        return _mm_load_si128(reinterpret_cast<const __m128i*>(keys + 16 * round));
-    }
 
     static void expand(Schedule& schedule, const uint8_t* key) {
         SecretOf<uint32_t[4 * (rounds + 1)]> words;
@@ -106,127 +103,10 @@ struct AesForm {
 
     enum class Sum : uint8_t { none, of_input, of_output };
 
-    // The counter of the next block: the block with its last word as a number, so that 32-bit additions count. The number is kept a second
-    // time where a look at it does not wait for the vector units.
-    struct Counter {
-        __m128i next;
-        uint32_t low;
-
-        WARPSEAL_INLINE explicit Counter(const Block<4>& block)
-            : next(swap(_mm_loadu_si128(reinterpret_cast<const __m128i*>(block.word)))), low(swap_bytes(block.word[3])) {}
-        WARPSEAL_INLINE static __m128i swap(__m128i x) { return _mm_shuffle_epi8(x, order()); }
-        WARPSEAL_INLINE static __m128i order() { return _mm_set_epi8(12, 13, 14, 15, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0); }
-        WARPSEAL_INLINE void add(uint32_t blocks) {
-            next = _mm_add_epi32(next, _mm_set_epi32(static_cast<int>(blocks), 0, 0, 0));
-            low += blocks;
-        }
-
-        // n vectors of counter blocks, plus key.
-        template <int n>
-        WARPSEAL_INLINE void blocks(V (&s)[n], __m128i key) const {
-            alignas(64) static constexpr uint32_t lane_number[16] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
-            const V first = W::add32(W::broadcast(next), W::load(reinterpret_cast<const uint8_t*>(lane_number)));
-            WARPSEAL_UNROLL
-            for (int u = 0; u < n; ++u)
-                s[u] = W::shuffle(W::add32(first, W::broadcast(_mm_set_epi32(u * W::lanes, 0, 0, 0))), order()) ^ W::broadcast(key);
-        }
-    };
-
-    // Two rounds of counter mode for nothing: among blocks that differ only in the last four bytes, byte 15 reaches one column in round 1
-    // and the others do not, and round 2 adds up what each byte gives. So the state after round 2 is a function of byte 15 plus a function
-    // of the rest: the states of 256 counters, kept, serve every later 256 with one addition.
-    struct EarlyRounds {
-        static constexpr size_t blocks = 256;
-        alignas(64) uint8_t state[16 * blocks];
-        __m128i first;
-        V difference;  // of the present 256 to those kept, and of the 256 that follow: known early, as all later work waits for it
-        V following;
-
-        WARPSEAL_INLINE EarlyRounds(const Schedule& schedule, const Counter& from) : first(two_rounds(schedule, aligned(from))) {
-            Counter counter = aligned(from);
-            for (size_t i = 0; i < blocks; i += group_blocks, counter.add(group_blocks)) {
-                V s[at_once];
-                counter.blocks(s, key_at(schedule.forward, 0));
-                WARPSEAL_UNROLL
-                for (int u = 0; u < at_once; ++u) {
-                    s[u] = W::encrypt(s[u], W::broadcast(key_at(schedule.forward, 1)));
-                    s[u] = W::encrypt(s[u], W::broadcast(key_at(schedule.forward, 2)));
-                    W::store(state + 16 * i + u * W::bytes, s[u]);
-                }
-            }
-            difference = W::zero();
-            following = W::broadcast(first ^ two_rounds(schedule, counter));
-        }
-
-        EarlyRounds(const EarlyRounds&) = delete;
-        EarlyRounds& operator=(const EarlyRounds&) = delete;
-        WARPSEAL_INLINE ~EarlyRounds() {
-            for (size_t i = 0; i < sizeof state; i += W::bytes) W::store(state + i, W::zero());
-            __asm__ __volatile__("" : : "r"(this) : "memory");
-        }
-
-        // Whether the group of counters that begins at `counter` lies within the present 256.
-        WARPSEAL_INLINE static bool cover(const Counter& counter) { return counter.low % blocks <= blocks - group_blocks; }
-        WARPSEAL_INLINE void states(const Counter& counter, V (&s)[at_once]) const {
-            WARPSEAL_UNROLL
-            for (int u = 0; u < at_once; ++u) s[u] = W::load(state + 16 * (counter.low % blocks) + u * W::bytes) ^ difference;
-        }
-        // After a group that began at `counter`.
-        WARPSEAL_INLINE void advance(const Schedule& schedule, Counter counter) {
-            if (counter.low % blocks < blocks - group_blocks) return;
-            difference = following;
-            counter.add(group_blocks + blocks);
-            following = W::broadcast(first ^ two_rounds(schedule, aligned(counter)));
-        }
-
-    private:
-        WARPSEAL_INLINE static Counter aligned(Counter counter) {
-            counter.add(0 - counter.low % blocks);
-            return counter;
-        }
-        WARPSEAL_INLINE static __m128i two_rounds(const Schedule& schedule, const Counter& counter) {
-            const __m128i whitened = Counter::swap(counter.next) ^ key_at(schedule.forward, 0);
-            return _mm_aesenc_si128(_mm_aesenc_si128(whitened, key_at(schedule.forward, 1)), key_at(schedule.forward, 2));
-        }
-    };
+    using Counter = cpu::Counter<W>;
+    using EarlyRounds = cpu::EarlyRounds<W>;
+    using Running = typename Hash::Running;
     static constexpr size_t early_rounds_pay_bytes = 12288;
-
-    // GHASH under way over whole groups: products are reduced only once every few groups.
-    struct Running {
-        const typename Hash::Key* hash;
-        size_t groups;  // that will be summed in all
-        typename Hash::Products products{};
-        V carried;  // the sum so far, which enters with the next vector of blocks
-        const uint8_t* power = nullptr;
-        size_t until_reduction = 0;
-
-        WARPSEAL_INLINE Running(const typename Hash::Key* key, size_t count, __m128i sum)
-            : hash(key), groups(count), carried(W::lowest_lane(sum)) {
-            if (hash) begin();
-        }
-        WARPSEAL_INLINE void begin() {
-            constexpr size_t most = Hash::reach / group_blocks;
-            until_reduction = groups < most ? groups : most;
-            power = hash->from(until_reduction * group_blocks);
-        }
-        // Two of a group's vectors, from the second; the first comes last, when the sum that enters with it is ready.
-        WARPSEAL_INLINE void add(const uint8_t* summed, int step) {
-            const int u = 2 * step + 1, v = (u + 1) % at_once;
-            const V second = Hash::reflect(W::load(summed + v * W::bytes));
-            products.add(Hash::reflect(W::load(summed + u * W::bytes)), W::load(power + u * W::bytes), v == 0 ? second ^ carried : second,
-                         W::load(power + v * W::bytes));
-        }
-        WARPSEAL_INLINE void end_of_group() {
-            --groups;
-            power += group_bytes;
-            carried = W::zero();
-            if (--until_reduction != 0) return;
-            carried = W::lowest_lane(products.sum());
-            products = {};
-            begin();
-        }
-        WARPSEAL_INLINE __m128i sum() const { return W::lowest(carried); }
-    };
 
     // A group of states after `done` rounds to text; `summed` is a group of ciphertext for the sum, if there is one.
     template <Sum summing, int done>
@@ -335,7 +215,7 @@ struct AesForm {
                 at.counter.blocks(s, key_at(schedule.forward, 0));
                 group<now, 0>(schedule, running, s, summed, at.in, at.out);
             }
-            if (early) early->advance(schedule, at.counter);
+            if (early) early->advance(schedule.forward, at.counter);
             at.counter.add(group_blocks);
             at.advance(group_bytes);
         };
@@ -351,7 +231,7 @@ struct AesForm {
                         uint8_t* out, size_t bytes) {
         Place at{Counter(first), in, out, bytes};
         if (bytes >= early_rounds_pay_bytes) {
-            EarlyRounds early(schedule, at.counter);
+            EarlyRounds early(schedule.forward, at.counter);
             groups<summing>(schedule, hash, sum, at, &early);
         } else {
             groups<summing>(schedule, hash, sum, at, nullptr);

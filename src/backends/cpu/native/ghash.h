@@ -100,6 +100,45 @@ struct CarrylessHash {
     }
     static void absorb(const Key& key, Block<4>& sum, const uint8_t* in, size_t bytes) { store(sum, absorb(key, load(sum), in, bytes)); }
 
+    // GHASH under way over whole groups of at_once vectors: products are reduced only once every few groups.
+    struct Running {
+        static constexpr int at_once = W::vectors_at_once;
+        static constexpr size_t group_blocks = at_once * W::lanes;
+
+        const Key* hash;
+        size_t groups;  // that will be summed in all
+        Products products{};
+        V carried;  // the sum so far, which enters with the next vector of blocks
+        const uint8_t* power = nullptr;
+        size_t until_reduction = 0;
+
+        WARPSEAL_INLINE Running(const Key* key, size_t count, __m128i sum) : hash(key), groups(count), carried(W::lowest_lane(sum)) {
+            if (hash) begin();
+        }
+        WARPSEAL_INLINE void begin() {
+            constexpr size_t most = reach / group_blocks;
+            until_reduction = groups < most ? groups : most;
+            power = hash->from(until_reduction * group_blocks);
+        }
+        // Two of a group's vectors, from the second; the first comes last, when the sum that enters with it is ready.
+        WARPSEAL_INLINE void add(const uint8_t* summed, int step) {
+            const int u = 2 * step + 1, v = (u + 1) % at_once;
+            const V second = reflect(W::load(summed + v * W::bytes));
+            products.add(reflect(W::load(summed + u * W::bytes)), W::load(power + u * W::bytes), v == 0 ? second ^ carried : second,
+                         W::load(power + v * W::bytes));
+        }
+        WARPSEAL_INLINE void end_of_group() {
+            --groups;
+            power += 16 * group_blocks;
+            carried = W::zero();
+            if (--until_reduction != 0) return;
+            carried = W::lowest_lane(products.sum());
+            products = {};
+            begin();
+        }
+        WARPSEAL_INLINE __m128i sum() const { return W::lowest(carried); }
+    };
+
     // sum * H^blocks + part
     static void combine(const Key& key, Block<4>& sum, const Block<4>& part, uint64_t blocks) {
         Element s{load(sum)};
