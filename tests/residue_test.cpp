@@ -94,7 +94,8 @@ bool matches(const uint8_t* at, const Text& pattern) {
     return true;
 }
 
-// How many times the patterns occur in the writable memory of this process.
+// How many times the patterns occur in the writable memory of this process. Shared mappings are not looked at: with a GPU they are
+// windows of its driver, which must not be read.
 size_t occurrences(const Patterns& patterns) {
     std::map<uint32_t, std::vector<const Text*>> by_head;  // the first four bytes, masked
     for (const Text& pattern : patterns) {
@@ -111,7 +112,7 @@ size_t occurrences(const Patterns& patterns) {
     while (std::fgets(line, sizeof line, maps) != nullptr) {
         uintptr_t begin = 0, end = 0;
         char access[8] = {};
-        if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, access) != 3 || std::strncmp(access, "rw", 2) != 0) continue;
+        if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, access) != 3 || std::strcmp(access, "rw-p") != 0) continue;
         if (end - begin > (size_t{1} << 30) || std::strstr(line, "[v") != nullptr) continue;
         for (uintptr_t at = begin; at + 16 <= end; at += 4) {
             uint32_t head;
