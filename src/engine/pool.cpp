@@ -61,20 +61,19 @@ struct Pool::Job {
     }
 };
 
-Pool::Pool(unsigned threads) : threads_(std::max(1u, threads)), birth_(forks_so_far()) {}
+Pool::Pool(unsigned threads) : threads_(std::max(1u, threads)), birth_(forks_so_far()), crew_(std::make_unique<Crew>()) {}
 
 Pool::~Pool() {
-    if (!running_) return;
-    if (forks_so_far() != birth_) {  // the threads stayed with the parent: there is nothing to join, and destroying would terminate
-        (void)running_.release();
+    if (forks_so_far() != birth_) {  // to destroy a thread that is not here ends the process, a condition that is waited for hangs it
+        (void)crew_.release();
         return;
     }
     {
         const std::lock_guard lock(mutex_);
         ending_ = true;
     }
-    wake_.notify_all();
-    for (std::thread& thread : *running_) thread.join();
+    crew_->wake.notify_all();
+    for (std::thread& thread : crew_->threads) thread.join();
 }
 
 // Under mutex_. Fewer threads than wanted is no failure.
@@ -85,10 +84,9 @@ void Pool::start(unsigned wanted) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-        if (!running_) running_ = std::make_unique<std::vector<std::thread>>();
-        running_->reserve(wanted);
+        crew_->threads.reserve(wanted);
         while (workers_ < wanted) {
-            running_->emplace_back([this] { serve(); });
+            crew_->threads.emplace_back([this] { serve(); });
             ++workers_;
         }
     } catch (const std::system_error&) {
@@ -112,7 +110,7 @@ void Pool::serve() {
         if (job == nullptr) {
             if (ending_) return;
             if (!fresh) {
-                wake_.wait(lock);
+                crew_->wake.wait(lock);
                 continue;
             }
             fresh = false;
@@ -149,7 +147,7 @@ void Pool::run(size_t count, unsigned threads, const std::function<void(size_t)>
         jobs_.push_back(&job);
         posted_.fetch_add(1, std::memory_order_relaxed);
     }
-    for (unsigned i = 1; i < threads; ++i) wake_.notify_one();
+    for (unsigned i = 1; i < threads; ++i) crew_->wake.notify_one();
     job.take_pieces();
     {
         const std::lock_guard lock(mutex_);

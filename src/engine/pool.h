@@ -35,12 +35,16 @@ private:
     const unsigned threads_;
     const unsigned long birth_;  // forks of this process so far
     std::mutex mutex_;
-    std::condition_variable wake_;
     std::vector<Job*> jobs_;  // with pieces left; they live on their callers' stacks
     std::atomic<unsigned> posted_{0};
     bool ending_ = false;
     unsigned workers_ = 0;
-    std::unique_ptr<std::vector<std::thread>> running_;
+    // Apart, as a forked child must drop both without destroying them: the threads and the waiting are the parent's.
+    struct Crew {
+        std::condition_variable wake;
+        std::vector<std::thread> threads;
+    };
+    std::unique_ptr<Crew> crew_;
 };
 
 }  // namespace warpseal

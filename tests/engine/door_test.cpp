@@ -1,11 +1,13 @@
 // The fall from a GPU to the cores: whatever step fails, in every mode and direction, outputs are those of the cores alone, and after a
 // loss no call goes through the door again.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "engine/answers.h"
 #include "engine/key.h"
@@ -374,7 +376,12 @@ TEST(Door, AForkedChildUsesNeitherGpuNorThreadsOfItsParent) {
     World cores("cpu", nullptr), gpu("cuda", tests::scripted_door());
     const Text expected = result_of(cores, work);
     ASSERT_EQ(result_of(gpu, work), expected);
-    gpu.engine->parallel(64, [](size_t) {});
+    std::atomic<int> inside{0};
+    gpu.engine->parallel(2, [&](size_t) {  // the worker is up
+        ++inside;
+        while (inside < 2) sched_yield();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const pid_t child = fork();
     if (child == 0) {
         tests::script().lost = true;  // as the real door's says in a fork

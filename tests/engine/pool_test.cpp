@@ -104,7 +104,13 @@ TEST(Pool, WorkersTakeNoSignals) {
 
 TEST(Pool, AForkedChildWorksAlone) {
     Pool pool(4);
-    pool.run(64, 4, [](size_t) {});  // the workers are there
+    // All workers are up, and asleep: a sanitizer's own locks are then free in the child.
+    std::atomic<int> inside{0};
+    pool.run(4, 4, [&](size_t) {
+        ++inside;
+        while (inside < 4) sched_yield();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const pid_t child = fork();
     if (child == 0) {
         std::atomic<int> pieces{0};
