@@ -179,7 +179,7 @@ WARPSEAL_API warpseal_status warpseal_open_batch(const warpseal_key* key, warpse
 
 /* Asynchronous on `stream` of the engine's GPU: no hidden synchronisation, may be captured in a CUDA graph (a replay repeats IVs:
  * decide whether that is what you want). in and out are device pointers, 16-byte aligned for full speed; iv is a host pointer, read before return.
- * WARPSEAL_NO_DEVICE unless the engine has a GPU. */
+ * WARPSEAL_NO_DEVICE unless the engine has a GPU. With `auto` the first device call waits for its self-test: make one before capturing. */
 WARPSEAL_API warpseal_status warpseal_encrypt_device(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
                                                      const void* in, void* out, size_t bytes, void* stream);
 WARPSEAL_API warpseal_status warpseal_decrypt_device(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
