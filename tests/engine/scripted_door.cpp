@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace tests {
@@ -14,6 +15,8 @@ using namespace warpseal;
 constexpr size_t step_bytes = 4096;
 
 Script current;
+// What a lost device keeps for good is held here, beyond the end of the program, so that only real leaks are reported.
+std::set<void*>& on_device = *new std::set<void*>;
 
 const CpuCipher& cores_of(const CudaCipher& cipher) {
     return *cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, cipher.name);
@@ -83,6 +86,7 @@ warpseal_status device_alloc(int, size_t bytes, void** out) {
     const warpseal_status status = step();
     if (status != WARPSEAL_OK) return status;
     *out = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    on_device.insert(*out);
     ++current.live_device_allocations;
     return WARPSEAL_OK;
 }
@@ -90,6 +94,7 @@ warpseal_status device_alloc(int, size_t bytes, void** out) {
 void device_free(int, void* memory, size_t) {
     if (current.lost) ++current.calls_after_lost;
     --current.live_device_allocations;
+    on_device.erase(memory);
     std::free(memory);
 }
 
