@@ -33,7 +33,6 @@ struct EncryptTables {
     enum { mix0, mix1, mix2, mix3, count };
     // mix1 to mix3 are mix0 rotated left by 8, 16, 24 bits.
     static constexpr int rotation[count] = {0, 8, 16, 24};
-    static constexpr bool rotations_of_first = true;
     static constexpr void fill(uint32_t (&entries)[count][256]) {
         const SBoxes boxes;
         for (int x = 0; x < 256; ++x) {
