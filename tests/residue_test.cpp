@@ -202,8 +202,8 @@ TEST_P(Residue, NoneAfterDestroy) {
         use_in_batch(key, masked_key);
         EXPECT_GE(occurrences(secrets), 5u) << "the search itself is blind";
         warpseal_key_destroy(key);
-        // A GPU's driver keeps the parameters of past launches, round keys among them, on the heap, where nobody else can wipe them:
-        // docs/threat-model.md says so, and here they are printed. Everywhere else, and on the cores in all memory, nothing may be left.
+        // After GPU work round keys are found on the heap, which the driver shares with us. It keeps launch parameters, so they are likely
+        // its copies, but that is not proved: here they are printed, not refused. On the cores nothing may be left in any memory.
         const bool driver = target == warpseal::Target::cuda;
         if (driver) std::printf("in the driver's memory and ours: %zu\n", occurrences(secrets));
         EXPECT_EQ(occurrences(secrets, driver ? Memory::stack_and_program : Memory::all), 0u) << cipher.name << " after the key is gone";
