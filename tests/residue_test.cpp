@@ -189,7 +189,7 @@ TEST_P(Residue, NoneAfterDestroy) {
     for (const warpseal_cipher_info& cipher : targets::ciphers()) {
         const Text masked_key = random.text(cipher.key_bytes);
         const Patterns secrets = patterns(target, cipher.name, masked_key);
-        ASSERT_GE(secrets.size(), 12u);  // the key and eleven round keys of AES-128 on a GPU
+        ASSERT_GE(secrets.size(), target == warpseal::Target::cuda ? 12u : 16u);  // on a GPU the key and AES-128's eleven round keys
         ASSERT_EQ(occurrences(secrets), 0u) << "before the key exists";
         const auto engine = targets::engine(GetParam(), 3);
         alignas(16) uint8_t bytes[64];
