@@ -35,7 +35,9 @@ typedef enum warpseal_status {
     WARPSEAL_SELF_TEST_FAILED = 9, /* known answers did not come out: that path is closed for this process */
     WARPSEAL_OUT_OF_MEMORY = 10,
     WARPSEAL_NO_RANDOM = 11, /* the operating system's random source failed */
-    WARPSEAL_CANCELLED = 12  /* the progress callback asked to stop */
+    WARPSEAL_CANCELLED = 12, /* the progress callback asked to stop */
+    WARPSEAL_WEAK_KEY = 13,  /* a weak or semi-weak DES key, equal TDEA keys, or equal halves of an XTS key: not for encryption */
+    WARPSEAL_BAD_PADDING = 14 /* the padding is not PKCS#7: another key, changed data, or never padded; `out` is wiped */
 } warpseal_status;
 
 /* One English sentence for a status. Never null; static storage. */
@@ -50,10 +52,16 @@ typedef enum warpseal_mode {
     WARPSEAL_ECB = 0, /* SP 800-38A 6.1; unauthenticated; whole blocks */
     WARPSEAL_CTR = 1, /* SP 800-38A 6.5; unauthenticated; the IV is the whole first counter block, big-endian, mod 2^(block bits) */
     WARPSEAL_GCM = 2, /* SP 800-38D */
-    WARPSEAL_MODE_COUNT = 3
+    WARPSEAL_CBC = 3, /* SP 800-38A 6.2; unauthenticated; whole blocks, or PKCS#7 padding by the _padded calls */
+    WARPSEAL_CFB = 4, /* SP 800-38A 6.3 with segments of a whole block (CFB128, CFB64); the last one may be short; unauthenticated */
+    WARPSEAL_OFB = 5, /* SP 800-38A 6.4; unauthenticated */
+    WARPSEAL_XTS = 6, /* SP 800-38E, IEEE 1619; unauthenticated; keys by warpseal_key_create_xts, calls warpseal_xts_... */
+    WARPSEAL_CCM = 7, /* SP 800-38C */
+    WARPSEAL_CMAC = 8, /* SP 800-38B: a tag over a message, no ciphertext */
+    WARPSEAL_MODE_COUNT = 9
 } warpseal_mode;
 
-/* "ecb", "ctr", "gcm"; null for a value out of range. */
+/* "ecb", "ctr", "gcm", "cbc", "cfb", "ofb", "xts", "ccm", "cmac"; null for a value out of range. */
 WARPSEAL_API const char* warpseal_mode_name(warpseal_mode mode);
 
 typedef struct warpseal_cipher_info {
@@ -61,13 +69,14 @@ typedef struct warpseal_cipher_info {
     uint32_t key_bytes;
     uint32_t block_bytes;
     uint32_t modes; /* bit (1 << warpseal_mode) for each mode it has */
+    int32_t legacy; /* 1: only for data that is already under it */
 } warpseal_cipher_info;
 
 /* Ciphers are numbered from 0; WARPSEAL_INVALID_ARGUMENT past the last. Strings are static. */
 WARPSEAL_API warpseal_status warpseal_cipher_at(size_t index, warpseal_cipher_info* info);
 
 typedef struct warpseal_target_info {
-    const char* name;   /* "portable", "aesni", "vaes256", "vaes512", "cuda" */
+    const char* name;   /* "portable", "aesni", "avx2", "vaes256", "vaes512", "cuda" */
     int32_t usable;     /* 1: this machine has it and WARPSEAL_TARGETS does not mask it */
     const char* reason; /* why not, or "" */
     const char* side_channels; /* "constant time", or in a few words what is relied upon */
@@ -95,7 +104,7 @@ typedef struct warpseal_key warpseal_key;
 typedef struct warpseal_engine_options {
     uint32_t struct_bytes;
     uint32_t threads;   /* 0: as many as affinity and cgroup limits allow; 1: the caller's thread alone */
-    const char* device; /* null or "auto"; "cpu"; "cuda", "cuda:N"; or one target: "portable", "aesni", "vaes256", "vaes512".
+    const char* device; /* null or "auto"; "cpu"; "cuda", "cuda:N"; or one target: "portable", "aesni", "avx2", "vaes256", "vaes512".
                            Anything but auto never falls back: WARPSEAL_NO_DEVICE if it cannot be used. */
     void (*notice)(void* user, const char* text); /* one line, no newline: a target failed its self-test, a GPU was lost; may be null */
     void* notice_user;
@@ -109,23 +118,51 @@ WARPSEAL_API void warpseal_engine_destroy(warpseal_engine* engine);
 /* The target that `auto` would pick for that much data in host memory ("vaes512", "cuda"), decided as a call would; static storage. */
 WARPSEAL_API const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, uint64_t bytes);
 
-/* A key of cipher `cipher` ("aes-128", "aes-192", "aes-256"). key_bytes must be exact. Immutable, shareable between threads. */
+/* A key of a cipher by name (warpseal_cipher_at), for all its modes but XTS. key_bytes must be exact. Immutable, shareable between threads. */
 WARPSEAL_API warpseal_status warpseal_key_create(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
                                                  warpseal_key** out);
+/* A key for WARPSEAL_XTS alone: data key, then tweak key, 2 * key_bytes of the cipher in all. WARPSEAL_WEAK_KEY if the halves are equal. */
+WARPSEAL_API warpseal_status warpseal_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
+                                                     warpseal_key** out);
 /* Wipes and frees. Null is allowed. */
 WARPSEAL_API void warpseal_key_destroy(warpseal_key* key);
 
 /* ---- one message in host memory ----------------------------------------------------------------------------- */
 
-/* Modes without a tag. `out` may equal `in`; otherwise the two must not overlap. iv: block_bytes for CTR, 0 for ECB.
- * ECB takes whole blocks. Unauthenticated: whoever can change the output can change the message. */
+/* Modes without a tag: ECB, CTR, CBC, CFB, OFB. `out` may equal `in`; otherwise the two must not overlap. iv: block_bytes, none for ECB;
+ * never padded or cut. ECB and CBC take whole blocks. Unauthenticated: whoever can change the output can change the message.
+ * Encryption under a weak DES key or equal TDEA keys is WARPSEAL_WEAK_KEY, decryption is not. */
 WARPSEAL_API warpseal_status warpseal_encrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
                                               const void* in, void* out, size_t bytes);
 WARPSEAL_API warpseal_status warpseal_decrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
                                               const void* in, void* out, size_t bytes);
 
-/* AEAD. Draws a random 96-bit IV and writes it to iv (12 bytes), then writes the ciphertext and the tag (12 to 16 bytes).
- * At most 2^36 - 32 bytes a message and 2^32 calls a key (SP 800-38D 5.2.1.1, 8.3). */
+/* CBC with PKCS#7 padding (RFC 5652 6.3): 1 to block_bytes bytes more, so out needs (bytes / block_bytes + 1) * block_bytes. Written bytes
+ * in *out_bytes. Decryption needs `bytes` of room, looks at the padding in constant time, and on WARPSEAL_BAD_PADDING wipes out: telling
+ * an attacker of it, also by time, gives plaintext away: authenticate first. in and out as for warpseal_encrypt. */
+WARPSEAL_API warpseal_status warpseal_encrypt_padded(const warpseal_key* key, const void* iv, size_t iv_bytes, const void* in, size_t bytes,
+                                                     void* out, size_t out_room, size_t* out_bytes);
+WARPSEAL_API warpseal_status warpseal_decrypt_padded(const warpseal_key* key, const void* iv, size_t iv_bytes, const void* in, size_t bytes,
+                                                     void* out, size_t out_room, size_t* out_bytes);
+
+/* XTS over data units of data_unit_bytes (16 bytes to 2^20 blocks) each, but for the last, which may be shorter, though never than 16 bytes;
+ * a unit that is not whole blocks steals ciphertext. first_unit: 16 bytes, the number of the first unit, least significant byte first; each
+ * next unit has the next number, modulo 2^128. Unauthenticated. */
+WARPSEAL_API warpseal_status warpseal_xts_encrypt(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes, const void* in,
+                                                  void* out, size_t bytes);
+WARPSEAL_API warpseal_status warpseal_xts_decrypt(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes, const void* in,
+                                                  void* out, size_t bytes);
+
+/* CMAC: tag_bytes of 1 to block_bytes (SP 800-38B appendix A: fewer than 8 only after thought). warpseal_mac_verify compares in constant
+ * time: WARPSEAL_NOT_AUTHENTIC if it differs. mode: WARPSEAL_CMAC. */
+WARPSEAL_API warpseal_status warpseal_mac(const warpseal_key* key, warpseal_mode mode, const void* in, size_t bytes, void* tag,
+                                          size_t tag_bytes);
+WARPSEAL_API warpseal_status warpseal_mac_verify(const warpseal_key* key, warpseal_mode mode, const void* in, size_t bytes, const void* tag,
+                                                 size_t tag_bytes);
+
+/* AEAD: GCM and CCM. Draws a random IV of 12 bytes and writes it to iv, then writes the ciphertext and the tag. GCM: tags of 12 to 16 bytes, at
+ * most 2^36 - 32 bytes a message and 2^32 calls a key (SP 800-38D 5.2.1.1, 8.3). CCM: tags of 4, 6, ..., 16 bytes, IVs of n = 7 to 13, and
+ * less than 2^(8 (15 - n)) bytes a message: 16 MiB under a drawn IV (SP 800-38C A.1). */
 WARPSEAL_API warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void* iv, const void* aad, size_t aad_bytes,
                                            const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes);
 /* The same with the caller's IV of any length but 0. Unsafe: two messages under one key and IV give both away. */
@@ -168,12 +205,14 @@ typedef struct warpseal_batch {
     int32_t* statuses;
 } warpseal_batch;
 
-/* Modes: CTR and GCM. With batch->keys set, `key` gives the cipher and engine and its own key is not used.
+/* Modes: CTR, CBC, CFB, OFB; GCM and CCM; CMAC, which reads messages and writes or compares tags, with out null. With batch->keys set, `key` gives the cipher and engine and its own key is not used.
  * Returns WARPSEAL_OK if every message succeeded, WARPSEAL_NOT_AUTHENTIC if some did not (see statuses; only those outputs are wiped). */
 WARPSEAL_API warpseal_status warpseal_encrypt_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
 WARPSEAL_API warpseal_status warpseal_decrypt_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
 WARPSEAL_API warpseal_status warpseal_seal_batch_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
 WARPSEAL_API warpseal_status warpseal_open_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
+WARPSEAL_API warpseal_status warpseal_mac_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
+WARPSEAL_API warpseal_status warpseal_mac_verify_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
 
 /* ---- data in device memory ---------------------------------------------------------------------------------- */
 
@@ -184,7 +223,12 @@ WARPSEAL_API warpseal_status warpseal_encrypt_device(const warpseal_key* key, wa
                                                      const void* in, void* out, size_t bytes, void* stream);
 WARPSEAL_API warpseal_status warpseal_decrypt_device(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
                                                      const void* in, void* out, size_t bytes, void* stream);
-/* Every pointer inside the batch is a device pointer; the struct itself is read before return. statuses must not be null when opening.
+WARPSEAL_API warpseal_status warpseal_xts_encrypt_device(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes,
+                                                         const void* in, void* out, size_t bytes, void* stream);
+WARPSEAL_API warpseal_status warpseal_xts_decrypt_device(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes,
+                                                         const void* in, void* out, size_t bytes, void* stream);
+/* The _device calls take ECB, CTR, and the decryption of CBC and CFB; what is serial in one message is a batch there.
+ * Every pointer inside the batch is a device pointer; the struct itself is read before return. statuses must not be null when opening.
  * A message that does not verify is wiped on the device, in stream order, before anything queued later on the stream runs. */
 WARPSEAL_API warpseal_status warpseal_encrypt_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
                                                            void* stream);
@@ -194,6 +238,9 @@ WARPSEAL_API warpseal_status warpseal_seal_batch_device_unsafe_iv(const warpseal
                                                                   const warpseal_batch* batch, void* stream);
 WARPSEAL_API warpseal_status warpseal_open_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
                                                         void* stream);
+WARPSEAL_API warpseal_status warpseal_mac_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void* stream);
+WARPSEAL_API warpseal_status warpseal_mac_verify_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
+                                                              void* stream);
 
 /* Device and pinned host memory of the engine's GPU, for callers without CUDA headers. free wipes first. Copies are synchronous. */
 WARPSEAL_API warpseal_status warpseal_device_alloc(warpseal_engine* engine, size_t bytes, void** out);
@@ -226,7 +273,7 @@ typedef struct warpseal_secret {
 typedef struct warpseal_file_options {
     uint32_t struct_bytes;
     warpseal_format format;
-    const char* suite; /* sealing: "aes-256-gcm" (null: this one) or "aes-128-gcm"; opening: null */
+    const char* suite; /* sealing: "aes-256-gcm" (null: this one), "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"; opening: null */
     const warpseal_secret* secrets; /* sealing: one slot each (Cobblestone: exactly one key); opening: each is tried */
     size_t secret_count;
     const void* context; /* WARPSEAL_FORMAT_COBBLESTONE only */

@@ -12,9 +12,9 @@ namespace warpseal {
 enum class Direction : uint8_t { encrypt = 0, decrypt = 1 };
 inline constexpr int direction_count = 2;
 
-enum class Target : uint8_t { portable = 0, aesni = 1, vaes256 = 2, vaes512 = 3, cuda = 4 };
-inline constexpr int cpu_target_count = 4;
-inline constexpr int target_count = 5;
+enum class Target : uint8_t { portable = 0, aesni = 1, avx2 = 2, vaes256 = 3, vaes512 = 4, cuda = 5 };
+inline constexpr int cpu_target_count = 5;
+inline constexpr int target_count = 6;
 
 // One GCM message in progress: pre-counter block J0 and the running GHASH sum (SP 800-38D 7.1).
 struct GcmRun {
@@ -22,21 +22,41 @@ struct GcmRun {
     uint8_t sum[16];
 };
 
-// A cipher with one key size on one CPU target. All functions are pure: no allocation, no lock, no failure.
-// `state` is state_bytes of 64-byte-aligned memory that `expand` filled; it holds secrets and its owner wipes it.
-struct CpuCipher {
+// XTS (IEEE 1619): data units of unit_bytes each, of which the last may be shorter, but never than a block. The tweak of the first is a
+// number, least significant byte first, and each next unit has the next number.
+struct XtsUnits {
+    uint8_t first[16];
+    uint64_t unit_bytes;
+};
+
+// What a cipher is, the same on every target.
+struct CipherFacts {
     const char* name;  // "aes-256"
     uint32_t key_bytes;
     uint32_t block_bytes;
     uint32_t modes;  // bit (1 << warpseal_mode)
+    bool legacy;     // for old data alone: the faces ask for a word of consent
+    // Keys that encryption refuses (weak and semi-weak, equal parts); null: none. In constant time.
+    bool (*weak)(const uint8_t* key);
+};
+
+// A cipher with one key size on one CPU target. All functions are pure: no allocation, no lock, no failure.
+// `state` is state_bytes of 64-byte-aligned memory that `expand` filled; it holds secrets and its owner wipes it.
+struct CpuCipher : CipherFacts {
     uint32_t state_bytes;
+    const char* form;  // what runs it here: "instructions", "bytes", "words" or "planes"
 
     void (*expand)(void* state, const uint8_t* key);
 
-    // Sweep: `bytes` bytes that begin at block `first_block` of a message; null where the mode is not a sweep.
-    // iv: block_bytes (null for ECB). Only CTR takes a last block that is not whole. in == out or disjoint.
+    // Sweep: `bytes` bytes that begin at block `first_block` of a message; null where the mode is not a sweep: ECB, CTR, and CBC and CFB
+    // decryption. iv: block_bytes (null for ECB); for CBC and CFB the ciphertext block before these, and first_block does not matter.
+    // CTR and CFB take a last block that is not whole. in == out or disjoint.
     using Sweep = void (*)(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes);
     Sweep sweep[WARPSEAL_MODE_COUNT][direction_count];
+
+    // XTS, with ciphertext stealing in a unit that is not whole blocks; `tweak_state` is the expanded second half of the key.
+    using Xts = void (*)(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes);
+    Xts xts[direction_count];
 
     // GCM of one message in pieces: begin; pieces in order on one run, or each on a run of its own whose sum began as zero, then
     // combine in order; finish. Only the last piece may end within a block. first_block counts from the message's start.
@@ -47,9 +67,11 @@ struct CpuCipher {
     void (*gcm_combine)(const void* state, uint8_t sum[16], const uint8_t part[16], uint64_t block_count);
     void (*gcm_finish)(const void* state, const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes, uint8_t tag[16]);
 
-    // Batch: messages [first, first + count), whole, each in this call. state null: batch.keys are expanded here, on the stack, and wiped.
-    // Writes a status per message where batch.statuses is set; a message that does not verify is wiped. Returns how many did not verify.
-    // Arguments were checked by the engine. GCM verification compares in constant time. Null where the mode has no batch.
+    // Batch: messages [first, first + count), whole, each in this call: CTR, CBC, CFB, OFB, GCM, CCM, CMAC. A message of a mode that is
+    // serial within it (CBC and CFB encryption, OFB, CCM, CMAC) is a batch of one. CMAC reads `in` and writes or compares `tags` alone.
+    // state null: batch.keys are expanded here, on the stack, and wiped. Writes a status per message where batch.statuses is set; a
+    // message that does not verify is wiped (CMAC: has no output). Returns how many did not verify.
+    // Arguments were checked by the engine. Verification compares in constant time. Null where the mode has no batch.
     using Batch = uint64_t (*)(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count);
     Batch batch[WARPSEAL_MODE_COUNT][direction_count];
 
@@ -72,17 +94,16 @@ bool cpu_has(Target target);
 // ---- CUDA ------------------------------------------------------------------------------------------------------
 
 // A cipher with one key size on a GPU. Calls are asynchronous on `stream` of the current device and capturable.
-struct CudaCipher {
-    const char* name;
-    uint32_t key_bytes;
-    uint32_t block_bytes;
-    uint32_t modes;
+struct CudaCipher : CipherFacts {
     uint32_t state_bytes;  // of host memory; passed to kernels by value, so no device memory holds the key
 
     void (*expand)(void* state, const uint8_t* key);  // on the host, constant time
     using Sweep = warpseal_status (*)(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
                                       size_t bytes, void* stream);
     Sweep sweep[WARPSEAL_MODE_COUNT][direction_count];
+    using Xts = warpseal_status (*)(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+                                    size_t bytes, void* stream);
+    Xts xts[direction_count];
     // Every pointer in the batch is a device pointer. state null: keys per message, expanded on the device.
     using Batch = warpseal_status (*)(const void* state, const warpseal_batch& batch, void* stream);
     Batch batch[WARPSEAL_MODE_COUNT][direction_count];
@@ -122,6 +143,8 @@ struct CudaDoor {
 
     warpseal_status (*sweep_device)(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                                     const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, void* stream);
+    warpseal_status (*xts_device)(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
+                                  const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, void* stream);
     warpseal_status (*batch_device)(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                                     const warpseal_batch& batch, void* stream);
 
@@ -129,6 +152,9 @@ struct CudaDoor {
     warpseal_status (*sweep_host)(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                                   const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
                                   size_t* done_bytes);
+    // *done_bytes ends at a whole unit.
+    warpseal_status (*xts_host)(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
+                                const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
     // A piece of one GCM message, as CpuCipher::gcm_piece: the run's sum ends up covering the first *done_bytes bytes, also on failure.
     warpseal_status (*gcm_host)(int device, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* run,
                                 uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
