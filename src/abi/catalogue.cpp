@@ -11,8 +11,9 @@ namespace {
 const char* missing_instructions(Target target) {
     switch (target) {
         case Target::aesni: return "this machine has no AES-NI and PCLMULQDQ";
-        case Target::vaes256: return "this machine has no VAES and VPCLMULQDQ with AVX2";
-        case Target::vaes512: return "this machine has no VAES and VPCLMULQDQ with AVX-512";
+        case Target::avx2: return "this machine has no AVX2 and BMI2 with AES-NI";
+        case Target::vaes256: return "this machine has no VAES, VPCLMULQDQ and GFNI with AVX2";
+        case Target::vaes512: return "this machine has no VAES, VPCLMULQDQ and GFNI with AVX-512 and its VBMI";
         default: return "this machine cannot run it";
     }
 }
@@ -50,6 +51,8 @@ const char* warpseal_status_text(warpseal_status status) {
         case WARPSEAL_OUT_OF_MEMORY: return "There is not enough memory.";
         case WARPSEAL_NO_RANDOM: return "The random source of the operating system failed.";
         case WARPSEAL_CANCELLED: return "The caller asked to stop.";
+        case WARPSEAL_WEAK_KEY: return "That key is weak, or repeats itself: nothing is encrypted under it.";
+        case WARPSEAL_BAD_PADDING: return "The padding is not PKCS#7: the key is another, or the data was changed or never padded.";
     }
     return "A status that this library does not know.";
 }
@@ -61,6 +64,12 @@ const char* warpseal_mode_name(warpseal_mode mode) {
         case WARPSEAL_ECB: return "ecb";
         case WARPSEAL_CTR: return "ctr";
         case WARPSEAL_GCM: return "gcm";
+        case WARPSEAL_CBC: return "cbc";
+        case WARPSEAL_CFB: return "cfb";
+        case WARPSEAL_OFB: return "ofb";
+        case WARPSEAL_XTS: return "xts";
+        case WARPSEAL_CCM: return "ccm";
+        case WARPSEAL_CMAC: return "cmac";
         case WARPSEAL_MODE_COUNT: break;
     }
     return nullptr;
@@ -69,7 +78,7 @@ const char* warpseal_mode_name(warpseal_mode mode) {
 warpseal_status warpseal_cipher_at(size_t index, warpseal_cipher_info* info) {
     const CpuCipher* cipher = cpu_cipher_at(index);
     if (info == nullptr || cipher == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    *info = {cipher->name, cipher->key_bytes, cipher->block_bytes, cipher->modes};
+    *info = {cipher->name, cipher->key_bytes, cipher->block_bytes, cipher->modes, cipher->legacy ? 1 : 0};
     return WARPSEAL_OK;
 }
 

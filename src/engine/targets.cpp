@@ -14,6 +14,7 @@ struct Text {
 constexpr Text texts[target_count] = {
     {"portable", "constant time"},
     {"aesni", "constant time"},
+    {"avx2", "constant time"},
     {"vaes256", "constant time"},
     {"vaes512", "constant time"},
     {"cuda", "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data"},
