@@ -1,0 +1,62 @@
+// S-boxes over vectors of bytes by GFNI: one instruction is an inversion in the field of FIPS 197 and an affine map after it.
+#pragma once
+
+#include <immintrin.h>
+
+#include "backends/cpu/native/bytes_lookup.h"
+#include "core/sbox.h"
+#include "core/word.h"
+
+namespace warpseal::cpu {
+namespace {
+
+struct Substitution {
+    template <class S, class V>
+    WARPSEAL_INLINE static V substitute(V x) {
+        if constexpr (InversionSBox<S>) {
+            constexpr bool bare = matrix(S::in) == matrix(identity) && S::in.constant == 0;
+            if constexpr (!bare) x = map<S::in.constant>(x, matrix(S::in));
+            return map_inverse<S::out.constant>(x, matrix(S::out));
+        } else {
+            return look_up<S>(x);
+        }
+    }
+
+private:
+    // GF2P8AFFINEQB finds the row of bit i in byte 7 - i (Intel SDM volume 2).
+    static constexpr long long matrix(const Affine& map) {
+        uint64_t rows = 0;
+        for (int i = 0; i < 8; ++i) rows |= uint64_t{map.row[i]} << (8 * (7 - i));
+        return static_cast<long long>(rows);
+    }
+
+    template <int constant>
+    WARPSEAL_INLINE static __m128i map(__m128i x, long long m) {
+        return _mm_gf2p8affine_epi64_epi8(x, _mm_set1_epi64x(m), constant);
+    }
+    template <int constant>
+    WARPSEAL_INLINE static __m128i map_inverse(__m128i x, long long m) {
+        return _mm_gf2p8affineinv_epi64_epi8(x, _mm_set1_epi64x(m), constant);
+    }
+    template <int constant>
+    WARPSEAL_INLINE static __m256i map(__m256i x, long long m) {
+        return _mm256_gf2p8affine_epi64_epi8(x, _mm256_set1_epi64x(m), constant);
+    }
+    template <int constant>
+    WARPSEAL_INLINE static __m256i map_inverse(__m256i x, long long m) {
+        return _mm256_gf2p8affineinv_epi64_epi8(x, _mm256_set1_epi64x(m), constant);
+    }
+#if defined(__AVX512BW__)
+    template <int constant>
+    WARPSEAL_INLINE static __m512i map(__m512i x, long long m) {
+        return _mm512_gf2p8affine_epi64_epi8(x, _mm512_set1_epi64(m), constant);
+    }
+    template <int constant>
+    WARPSEAL_INLINE static __m512i map_inverse(__m512i x, long long m) {
+        return _mm512_gf2p8affineinv_epi64_epi8(x, _mm512_set1_epi64(m), constant);
+    }
+#endif
+};
+
+}  // namespace
+}  // namespace warpseal::cpu
