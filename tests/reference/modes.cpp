@@ -1,4 +1,4 @@
-// ECB and CTR as SP 800-38A writes them (6.1, 6.5), one block after the other.
+// The unauthenticated modes as SP 800-38A writes them (6.1 to 6.5), one block after the other.
 #include "reference/modes.h"
 
 namespace reference {
@@ -27,6 +27,59 @@ Text ecb_encrypt(const Cipher& cipher, const Text& in) {
 Text ecb_decrypt(const Cipher& cipher, const Text& in) {
     Text out = in;
     for (size_t i = 0; i + cipher.block_bytes() <= out.size(); i += cipher.block_bytes()) cipher.decrypt(&out[i]);
+    return out;
+}
+
+Text cbc_encrypt(const Cipher& cipher, Text iv, const Text& in) {
+    Text out;
+    for (size_t i = 0; i + iv.size() <= in.size(); i += iv.size()) {
+        for (size_t j = 0; j < iv.size(); ++j) iv[j] = static_cast<uint8_t>(iv[j] ^ in[i + j]);
+        cipher.encrypt(iv.data());
+        out.insert(out.end(), iv.begin(), iv.end());
+    }
+    return out;
+}
+
+Text cbc_decrypt(const Cipher& cipher, Text iv, const Text& in) {
+    Text out = in;
+    for (size_t i = 0; i + iv.size() <= in.size(); i += iv.size()) {
+        cipher.decrypt(&out[i]);
+        for (size_t j = 0; j < iv.size(); ++j) {
+            out[i + j] = static_cast<uint8_t>(out[i + j] ^ iv[j]);
+            iv[j] = in[i + j];
+        }
+    }
+    return out;
+}
+
+Text cfb_encrypt(const Cipher& cipher, Text iv, const Text& in) {
+    Text out(in.size());
+    for (size_t i = 0; i < in.size(); ++i) {
+        const size_t j = i % iv.size();
+        if (j == 0) cipher.encrypt(iv.data());
+        out[i] = static_cast<uint8_t>(in[i] ^ iv[j]);
+        iv[j] = out[i];
+    }
+    return out;
+}
+
+Text cfb_decrypt(const Cipher& cipher, Text iv, const Text& in) {
+    Text out(in.size());
+    for (size_t i = 0; i < in.size(); ++i) {
+        const size_t j = i % iv.size();
+        if (j == 0) cipher.encrypt(iv.data());
+        out[i] = static_cast<uint8_t>(in[i] ^ iv[j]);
+        iv[j] = in[i];
+    }
+    return out;
+}
+
+Text ofb(const Cipher& cipher, Text iv, const Text& in) {
+    Text out(in.size());
+    for (size_t i = 0; i < in.size(); ++i) {
+        if (i % iv.size() == 0) cipher.encrypt(iv.data());
+        out[i] = static_cast<uint8_t>(in[i] ^ iv[i % iv.size()]);
+    }
     return out;
 }
 

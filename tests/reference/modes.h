@@ -1,4 +1,4 @@
-// ECB and CTR as SP 800-38A writes them (6.1, 6.5), one block after the other.
+// The unauthenticated modes as SP 800-38A writes them (6.1 to 6.5), one block after the other.
 #pragma once
 
 #include "reference/cipher.h"
@@ -7,6 +7,12 @@ namespace reference {
 
 Text ecb_encrypt(const Cipher& cipher, const Text& in);
 Text ecb_decrypt(const Cipher& cipher, const Text& in);
+Text cbc_encrypt(const Cipher& cipher, Text iv, const Text& in);  // whole blocks
+Text cbc_decrypt(const Cipher& cipher, Text iv, const Text& in);
+// CFB with segments of a whole block, of which the last may be short.
+Text cfb_encrypt(const Cipher& cipher, Text iv, const Text& in);
+Text cfb_decrypt(const Cipher& cipher, Text iv, const Text& in);
+Text ofb(const Cipher& cipher, Text iv, const Text& in);
 // The counter is the whole block, a big-endian number modulo 2^(block bits). first_block: begin that many blocks into the message.
 Text ctr(const Cipher& cipher, Text counter, const Text& in, uint64_t first_block = 0);
 

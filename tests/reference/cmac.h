@@ -1,0 +1,10 @@
+// CMAC as SP 800-38B writes it, for blocks of 8 and 16 bytes.
+#pragma once
+
+#include "reference/cipher.h"
+
+namespace reference {
+
+Text cmac(const Cipher& cipher, const Text& message);  // a whole block; MSB_t of it is the tag of t bits
+
+}  // namespace reference
