@@ -19,6 +19,18 @@ std::vector<warpseal_target_info> all_targets() {
     return all;
 }
 
+std::vector<warpseal_mode> modes_of(const warpseal_cipher_info& cipher) {
+    std::vector<warpseal_mode> modes;
+    for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
+        if (cipher.modes >> mode & 1U) modes.push_back(static_cast<warpseal_mode>(mode));
+    return modes;
+}
+
+std::string full_mode_name(const warpseal_cipher_info& cipher, warpseal_mode mode) {
+    const std::string name = warpseal_mode_name(mode);
+    return mode == WARPSEAL_CFB ? name + std::to_string(8 * cipher.block_bytes) : name;
+}
+
 std::vector<std::string> file_suites() {
     std::vector<warpseal_cipher_info> ciphers = all_ciphers();
     std::stable_sort(ciphers.begin(), ciphers.end(), [](const auto& a, const auto& b) { return a.key_bytes > b.key_bytes; });

@@ -35,7 +35,7 @@ void add_encrypt(CLI::App& program, Session& session) {
     CLI::App* command = program.add_subcommand("encrypt", "Encrypt and authenticate a file or a stream");
     add_file_options(*command, choice->file);
     add_output_options(*command, choice->output);
-    command->add_option("-c,--cipher", choice->seal.suite, "aes-256-gcm (default) or aes-128-gcm")->type_name("CIPHER");
+    command->add_option("-c,--cipher", choice->seal.suite, "aes-256-gcm (default), or another of `warpseal list`")->type_name("CIPHER");
     command->add_option("--argon2-memory", choice->seal.argon2_memory_mib, "memory for the passphrase's key derivation, MiB (default 256)")
         ->type_name("MIB")
         ->check(CLI::Range(1, 1024));

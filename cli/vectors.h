@@ -52,7 +52,6 @@ public:
     uint8_t* device_memory(size_t bytes);                                                   // at least that much; kept between calls
     warpseal_cipher_info cipher(const std::string& name) const;                             // throws RowSkipped
     warpseal_mode mode(const warpseal_cipher_info& cipher, const std::string& name) const;  // throws RowSkipped
-    warpseal_status key(const char* cipher, const Octets& bytes, KeyHandle& out) const;
     KeyHandle key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const;
 
 private:
@@ -71,11 +70,29 @@ uint64_t number_field(const nlohmann::json& row, const char* name);
 
 void require(bool condition, const std::string& what);  // throws RowFailed
 void require_status(warpseal_status status, warpseal_status expected, const std::string& what);
+void require_refused(warpseal_status status, const std::string& what);  // for its arguments, whatever the data is
 void require_equal(const uint8_t* got, const Octets& expected, const std::string& what);
 void require_wiped(const uint8_t* memory, size_t bytes, const std::string& what);
 
 std::string digest_hex(const char* algorithm, const uint8_t* data, size_t bytes);
 Octets inflate_all(const uint8_t* data, size_t bytes);  // gzip or zlib; throws std::runtime_error
+
+// A row's key. What policy refuses to encrypt with, the inner door takes; that the public calls do refuse it is the row's to check.
+class RowKey {
+public:
+    // Fails the row if the library's idea of a weak key is not the standards'.
+    RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode, const Octets& bytes);
+    bool rejected() const { return rejected_; }  // no key of this cipher at all: a wrong length
+    bool weak() const { return inner_ != nullptr; }
+    const warpseal_key* open() const { return public_.get(); }  // null where the public call refuses the key itself
+    const warpseal_key* encrypting() const { return weak() ? inner_.get() : public_.get(); }
+    const warpseal_key* decrypting() const { return public_ ? public_.get() : inner_.get(); }
+    const warpseal_key* for_direction(bool encrypt) const { return encrypt ? encrypting() : decrypting(); }
+
+private:
+    KeyHandle public_, inner_;
+    bool rejected_ = false;
+};
 
 // Known answer: one message, both directions, every kind of call.
 void check_message(Subject& subject, const nlohmann::json& row);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ciphers.h"
 #include "vectors.h"
 
 namespace warpseal::cli {
@@ -57,24 +58,15 @@ warpseal_cipher_info Subject::cipher(const std::string& name) const {
 }
 
 warpseal_mode Subject::mode(const warpseal_cipher_info& cipher, const std::string& name) const {
-    for (int i = 0; i < WARPSEAL_MODE_COUNT; ++i) {
-        const auto mode = static_cast<warpseal_mode>(i);
-        if (name == warpseal_mode_name(mode) && (cipher.modes >> i & 1)) return mode;
-    }
+    for (const warpseal_mode mode : modes_of(cipher))
+        if (name == full_mode_name(cipher, mode)) return mode;
     throw RowSkipped("mode " + name + " of " + cipher.name + " is not in this program");
 }
 
-warpseal_status Subject::key(const char* cipher, const Octets& bytes, KeyHandle& out) const {
-    warpseal_key* key = nullptr;
-    const warpseal_status status = warpseal_key_create(engine_, cipher, bytes.data(), bytes.size(), &key);
-    out.reset(key);
-    return status;
-}
-
 KeyHandle Subject::key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const {
-    KeyHandle handle;
-    require_status(key(cipher.name, bytes, handle), WARPSEAL_OK, "making the key");
-    return handle;
+    warpseal_key* key = nullptr;
+    require_status(warpseal_key_create(engine_, cipher.name, bytes.data(), bytes.size(), &key), WARPSEAL_OK, "making the key");
+    return KeyHandle(key);
 }
 
 Octets from_hex(std::string_view text, const char* what) {
@@ -118,6 +110,11 @@ void require_status(warpseal_status status, warpseal_status expected, const std:
     if (status == expected) return;
     throw RowFailed(what + ": " + warpseal_status_text(status) +
                     (expected == WARPSEAL_OK ? "" : std::string("; expected: ") + warpseal_status_text(expected)));
+}
+
+void require_refused(warpseal_status status, const std::string& what) {
+    require(status == WARPSEAL_INVALID_ARGUMENT || status == WARPSEAL_LIMIT_EXCEEDED || status == WARPSEAL_UNSUPPORTED,
+            what + " is not refused: " + warpseal_status_text(status));
 }
 
 void require_equal(const uint8_t* got, const Octets& expected, const std::string& what) {
