@@ -1,0 +1,297 @@
+// ARIA-128, ARIA-192 and ARIA-256: RFC 5794, in byte form and table form.
+#pragma once
+
+#include "core/known_block.h"
+#include "core/sbox.h"
+#include "core/table.h"
+#include "core/word.h"
+
+namespace warpseal::ciphers::aria {
+
+// RFC 5794 2.4.2: SB1 is the S-box of FIPS 197, SB2 an affine map of x^247, which is the inverse to the power of 8; SB3 and SB4 are their
+// inverses. The affine map of SB2: D. Kwon et al., "New Block Cipher: ARIA" (ICISC 2003), 2.1.
+inline constexpr Affine affine_2 = {{0x7a, 0xbc, 0xeb, 0xb9, 0x34, 0x81, 0xba, 0xcb}, 0xe2};
+
+struct SB1 {
+    static constexpr Affine in = identity, out = {{0xf1, 0xe3, 0xc7, 0x8f, 0x1f, 0x3e, 0x7c, 0xf8}, 0x63};
+};
+struct SB2 {
+    static constexpr Affine in = identity, out = compose(affine_2, field::frobenius(3));
+};
+struct SB3 {
+    static constexpr Affine in = inverse(SB1::out), out = identity;
+};
+struct SB4 {
+    static constexpr Affine in = inverse(SB2::out), out = identity;
+};
+
+constexpr uint8_t sb1(uint8_t x) {  // FIPS 197 5.1.1
+    const uint8_t y = field::power_modulo(0x11b, x, 254);
+    uint8_t z = 0x63;
+    for (int r = 0; r < 5; ++r) z = static_cast<uint8_t>(z ^ (y << r) ^ (y >> (8 - r)));
+    return z;
+}
+constexpr uint8_t sb2(uint8_t x) { return apply(affine_2, field::power_modulo(0x11b, x, 247)); }
+constexpr uint8_t itself(uint8_t x) { return x; }
+
+template <class S, class Inverse>
+constexpr bool undoes() {
+    return is_s_box<S>([](uint8_t x) {
+        uint8_t y = 0;
+        while (value<Inverse>(y) != x) ++y;
+        return y;
+    });
+}
+static_assert(is_s_box<SB1>(sb1) && is_s_box<SB2>(sb2) && undoes<SB3, SB1>() && undoes<SB4, SB2>());
+
+// The diffusion layer A (RFC 5794 2.4.3): bit i of row j says that byte j of the result has byte i of the block in its sum.
+inline constexpr uint16_t diffusion[16] = {0x6358, 0x93a4, 0x9c52, 0x6ca1, 0xc925, 0xc61a, 0x3685, 0x394a,
+                                           0xa493, 0x5863, 0xa16c, 0x529c, 0x1ac6, 0x25c9, 0x4a39, 0x8536};
+
+// A in words: each word first becomes, byte for byte, the sum of its other bytes (`sums`, which the tables have in their entries); then
+// each word the sum of three, the bytes within words change places, and once more each word becomes the sum of three.
+WARPSEAL_INLINE constexpr uint32_t sums(uint32_t w) { return rotate_left(w, 8) ^ rotate_left(w, 16) ^ rotate_left(w, 24); }
+
+WARPSEAL_INLINE constexpr void mix_words(uint32_t (&w)[4]) {
+    const uint32_t a = w[0], b = w[1], c = w[2], d = w[3];
+    w[0] = a ^ b ^ c;
+    w[1] = a ^ c ^ d;
+    w[2] = a ^ b ^ d;
+    w[3] = b ^ c ^ d;
+}
+
+// Each word with its halves' bytes swapped.
+WARPSEAL_INLINE constexpr uint32_t swap_in_halves(uint32_t w) {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return __byte_perm(w, 0, 0x2301);
+#endif
+    return (w & 0x00ff00ffu) << 8 | (w >> 8 & 0x00ff00ffu);
+}
+
+// From the sums, of words whose halves are swapped or not: that is what entries give which were made for the byte two further.
+template <bool halves_swapped>
+WARPSEAL_INLINE constexpr void diffuse_sums(uint32_t (&w)[4]) {
+    mix_words(w);
+    if constexpr (halves_swapped) {
+        w[0] = rotate_left(w[0], 16);
+        w[1] = swap_bytes(w[1]);
+        w[3] = swap_in_halves(w[3]);
+    } else {
+        w[1] = swap_in_halves(w[1]);
+        w[2] = rotate_left(w[2], 16);
+        w[3] = swap_bytes(w[3]);
+    }
+    mix_words(w);
+}
+
+WARPSEAL_INLINE constexpr void diffuse(uint32_t (&w)[4]) {
+    for (int i = 0; i < 4; ++i) w[i] = sums(w[i]);
+    diffuse_sums<false>(w);
+}
+
+// A in bytes. With byte i of word w at row i ^ (3, 0, 1, 2)[w] and column i ^ (3, 2, 0, 1)[w] of a square, the result is the sum of a row
+// and of a column's other three, so that the result of a column is made of this column and the sums of rows. Its byte is i ^ (3, 1, 2,
+// 0)[w].
+constexpr int in_row(int row, int w) { return 4 * w + (row ^ (w + 3) % 4); }
+constexpr int in_column(int column, int w) { return 4 * w + (column ^ (w < 2 ? 3 - w : w - 2)); }
+constexpr int row_at(int column, int w) { return column ^ (w == 0 ? 0 : w == 1 ? 2 : w == 2 ? 1 : 3); }
+constexpr int result_at(int column, int w) { return in_column(column, w) ^ (w == 0 ? 3 : w == 3 ? 0 : w); }
+
+// add(i, a, b): the sum of a, b and what is to be added to byte i of the result.
+template <class V, class Add>
+WARPSEAL_INLINE constexpr void diffuse_bytes(V (&s)[16], const Add& add) {
+    V row[4], result[16];
+    WARPSEAL_UNROLL
+    for (int r = 0; r < 4; ++r) row[r] = add3(s[in_row(r, 0)], s[in_row(r, 1)], s[in_row(r, 2)]) ^ s[in_row(r, 3)];
+    WARPSEAL_UNROLL
+    for (int c = 0; c < 4; ++c) {
+        WARPSEAL_UNROLL
+        for (int w = 0; w < 4; ++w) {
+            const V others = add3(s[in_column(c, (w + 1) & 3)], s[in_column(c, (w + 2) & 3)], s[in_column(c, (w + 3) & 3)]);
+            result[result_at(c, w)] = add(result_at(c, w), others, row[row_at(c, w)]);
+        }
+    }
+    WARPSEAL_UNROLL
+    for (int i = 0; i < 16; ++i) s[i] = result[i];
+}
+
+// Which bytes a sum has in it.
+struct Members {
+    unsigned bits;
+    friend constexpr Members operator^(Members a, Members b) { return {a.bits ^ b.bits}; }
+    friend constexpr Members add3(Members a, Members b, Members c) { return a ^ b ^ c; }
+};
+constexpr bool diffusions_agree() {
+    Members sum[16] = {};
+    for (int i = 0; i < 16; ++i) sum[i] = {1u << i};
+    diffuse_bytes(sum, [](int, Members a, Members b) { return a ^ b; });
+    for (int i = 0; i < 16; ++i) {
+        uint32_t w[4] = {}, swapped[4] = {};
+        w[i / 4] = 1u << (8 * (i % 4));
+        for (int j = 0; j < 4; ++j) swapped[j] = rotate_left(sums(w[j]), 16);
+        diffuse(w);
+        diffuse_sums<true>(swapped);
+        for (int j = 0; j < 16; ++j) {
+            const uint32_t wanted = diffusion[j] >> i & 1;
+            if ((w[j / 4] >> (8 * (j % 4)) & 0xff) != wanted || w[j / 4] != swapped[j / 4] || (sum[j].bits >> i & 1) != wanted)
+                return false;
+        }
+    }
+    return true;
+}
+static_assert(diffusions_agree());
+
+// An entry is what a byte adds to the sums of its word. The byte's place is that of its S-box in odd rounds; in even rounds the S-boxes
+// have changed places by two (SB3, SB4, SB1, SB2), and the words come out with their halves swapped.
+struct EncryptTables {
+    enum { sb1, sb2, sb3, sb4, count };
+    static constexpr void fill(uint32_t (&entries)[count][256]) {
+        for (int x = 0; x < 256; ++x) {
+            const uint8_t y = static_cast<uint8_t>(x);
+            entries[sb1][x] = sums(uint32_t{value<SB1>(y)});
+            entries[sb2][x] = sums(uint32_t{value<SB2>(y)} << 8);
+            entries[sb3][x] = sums(uint32_t{value<SB3>(y)} << 16);
+            entries[sb4][x] = sums(uint32_t{value<SB4>(y)} << 24);
+        }
+    }
+};
+
+template <int key_bits>
+struct Aria {
+    static constexpr const char* name = key_bits == 128 ? "aria-128" : key_bits == 192 ? "aria-192" : "aria-256";
+    static constexpr uint32_t key_bytes = key_bits / 8;
+    static constexpr uint32_t block_bytes = 16;
+    static constexpr int rounds = key_bits / 32 + 8;
+    static constexpr int schedule_words = 4 * (rounds + 1);
+    using EncryptTables = aria::EncryptTables;
+    static constexpr KnownBlock known() {  // RFC 5794 A.1 to A.3
+        constexpr const char* ciphertext = key_bits == 128   ? "d718fbd6ab644c739da95f3be6451778"
+                                           : key_bits == 192 ? "26449c1805dbe7aa25a468ce263a9e79"
+                                                             : "f92bd7c79fb72e2f2b8f80c1972d24fc";
+        return known_block("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", key_bytes,
+                           "00112233445566778899aabbccddeeff", ciphertext);
+    }
+
+    // RFC 5794 2.2: four values W of 128 bits from the key through three rounds, and round keys that are two of them, one rotated.
+    template <class Sub>
+    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key, const Sub& sub) {
+        uint32_t w[4][4] = {}, right[4] = {};
+        for (int i = 0; i < 4; ++i) w[0][i] = load_le32(key + 4 * i);
+        for (int i = 4; i < key_bits / 32; ++i) right[i - 4] = load_le32(key + 4 * i);
+        WARPSEAL_UNROLL
+        for (int i = 1; i < 4; ++i) {
+            for (int j = 0; j < 4; ++j) w[i][j] = w[i - 1][j] ^ constant((i + key_bits / 64) % 3, j);
+            if (i == 2)
+                substitute_words<SB3, SB4, SB1, SB2>(w[i], sub);
+            else
+                substitute_words<SB1, SB2, SB3, SB4>(w[i], sub);
+            diffuse(w[i]);
+            for (int j = 0; j < 4; ++j) w[i][j] ^= i == 1 ? right[j] : w[i - 2][j];
+        }
+        WARPSEAL_UNROLL
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 4; ++j) w[i][j] = swap_bytes(w[i][j]);
+        WARPSEAL_UNROLL
+        for (int r = 0; r <= rounds; ++r) {
+            const int n = r < 4 ? 19 : r < 8 ? 31 : r < 12 ? 128 - 61 : r < 16 ? 128 - 31 : 128 - 19;  // to the right
+            WARPSEAL_UNROLL
+            for (int j = 0; j < 4; ++j) {
+                const uint32_t low = w[(r + 1) % 4][(j - n / 32) & 3], high = w[(r + 1) % 4][(j - n / 32 - 1) & 3];
+                forward[4 * r + j] = swap_bytes(w[r % 4][j] ^ low >> n % 32 ^ high << (32 - n % 32));
+            }
+        }
+    }
+
+    // RFC 5794 2.2: the rounds backwards, the inner ones through A.
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+        for (int r = 0; r <= rounds; ++r) {
+            uint32_t w[4];
+            for (int j = 0; j < 4; ++j) w[j] = forward[4 * (rounds - r) + j];
+            if (r != 0 && r != rounds) diffuse(w);
+            for (int j = 0; j < 4; ++j) inverse[4 * r + j] = w[j];
+        }
+    }
+
+    template <class V, class Key>
+    WARPSEAL_INLINE static void encrypt_bytes(V (&s)[16], const Key& key) {
+        for (int i = 0; i < 16; ++i) s[i] ^= key(i);
+        for (int r = 1; r < rounds; r += 2) {
+            substitute_bytes<SB1, SB2, SB3, SB4>(s);
+            diffuse_bytes(
+                s, [&](int i, const V& a, const V& b) __attribute__((always_inline)) { return add3(a, b, key(16 * r + i)); });
+            substitute_bytes<SB3, SB4, SB1, SB2>(s);
+            if (r == rounds - 1) break;  // the last round has no diffusion
+            diffuse_bytes(
+                s, [&](int i, const V& a, const V& b) __attribute__((always_inline)) { return add3(a, b, key(16 * r + 16 + i)); });
+        }
+        for (int i = 0; i < 16; ++i) s[i] ^= key(16 * rounds + i);
+    }
+
+    // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
+    template <class Look>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        for (int c = 0; c < 4; ++c) s[c] ^= k[c];
+        WARPSEAL_UNROLL
+        for (int r = 1; r < rounds; ++r) {
+            WARPSEAL_UNROLL
+            for (int c = 0; c < 4; ++c)
+                s[c] = r % 2 != 0 ? look.template look<T::sb1, 0>(s[c]) ^ look.template look<T::sb2, 1>(s[c]) ^
+                                        look.template look<T::sb3, 2>(s[c]) ^ look.template look<T::sb4, 3>(s[c])
+                                  : look.template look<T::sb3, 0>(s[c]) ^ look.template look<T::sb4, 1>(s[c]) ^
+                                        look.template look<T::sb1, 2>(s[c]) ^ look.template look<T::sb2, 3>(s[c]);
+            if (r % 2 != 0)
+                diffuse_sums<false>(s);
+            else
+                diffuse_sums<true>(s);
+            for (int c = 0; c < 4; ++c) s[c] ^= k[4 * r + c];
+        }
+        // The last round has no diffusion: an entry holds the bare S-box in three of its bytes, and the wanted one is among them.
+        WARPSEAL_UNROLL
+        for (int c = 0; c < 4; ++c)
+            s[c] = ((look.template look<T::sb3, 0>(s[c]) & 0xffu) | (look.template look<T::sb4, 1>(s[c]) & 0xff00u) |
+                    (look.template look<T::sb1, 2>(s[c]) & 0xff0000u) | (look.template look<T::sb2, 3>(s[c]) & 0xff000000u)) ^
+                   k[4 * rounds + c];
+    }
+
+private:
+    // RFC 5794 2.2: C1, C2, C3 are digits of 1 / pi.
+    WARPSEAL_INLINE static uint32_t constant(int i, int word) {
+        const uint32_t c[3][4] = {{0x517cc1b7, 0x27220a94, 0xfe13abe8, 0xfa9a6ee0},
+                                  {0x6db14acc, 0x9e21c820, 0xff28b1d5, 0xef5de2b0},
+                                  {0xdb92371d, 0x2126e970, 0x03249775, 0x04e8c90e}};
+        return swap_bytes(c[i][word]);
+    }
+
+    // The substitution layer for key expansion: the bytes that have one S-box are put into one word.
+    template <class S0, class S1, class S2, class S3, class Sub>
+    WARPSEAL_INLINE static void substitute_words(uint32_t (&w)[4], const Sub& sub) {
+        transpose(w);
+        w[0] = sub.template substitute<S0>(w[0]);
+        w[1] = sub.template substitute<S1>(w[1]);
+        w[2] = sub.template substitute<S2>(w[2]);
+        w[3] = sub.template substitute<S3>(w[3]);
+        transpose(w);
+    }
+    WARPSEAL_INLINE static void transpose(uint32_t (&w)[4]) {
+        uint32_t t[4] = {};
+        WARPSEAL_UNROLL
+        for (int i = 0; i < 16; ++i) t[i % 4] |= (w[i / 4] >> (8 * (i % 4)) & 0xff) << (8 * (i / 4));
+        for (int i = 0; i < 4; ++i) w[i] = t[i];
+    }
+
+    template <class S0, class S1, class S2, class S3, class V>
+    WARPSEAL_INLINE static void substitute_bytes(V (&s)[16]) {
+        WARPSEAL_UNROLL
+        for (int i = 0; i < 16; i += 4) {
+            s[i] = substitute<S0>(s[i]);
+            s[i + 1] = substitute<S1>(s[i + 1]);
+            s[i + 2] = substitute<S2>(s[i + 2]);
+            s[i + 3] = substitute<S3>(s[i + 3]);
+        }
+    }
+};
+
+using Ciphers = List<Aria<128>, Aria<192>, Aria<256>>;
+
+}  // namespace warpseal::ciphers::aria

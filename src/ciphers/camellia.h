@@ -1,0 +1,280 @@
+// Camellia-128, Camellia-192 and Camellia-256: RFC 3713, in byte form and table form.
+#pragma once
+
+#include "core/known_block.h"
+#include "core/sbox.h"
+#include "core/table.h"
+#include "core/word.h"
+
+namespace warpseal::ciphers::camellia {
+
+// SBOX1 (RFC 3713 2.4.1) is h(g(f(x ^ c5))) ^ 6e, where f and h are linear and g is the inverse in GF(2^8) as a quadratic extension of
+// GF(2^4): K. Aoki et al., "Specification of Camellia" (2001), 4.4.4. Bit j of a byte there stands for alpha^(j mod 4) beta^(j / 4), where
+// beta is a root of x^8 + x^6 + x^5 + x^3 + 1 and alpha its power 238.
+namespace field_of_g {
+inline constexpr unsigned polynomial = 0x169;
+
+constexpr Affine from_basis() {
+    const uint8_t beta = 2, alpha = field::power_modulo(polynomial, beta, 238);
+    uint8_t column[8] = {};
+    for (unsigned j = 0; j < 8; ++j)
+        column[j] =
+            field::multiply_modulo(polynomial, field::power_modulo(polynomial, alpha, j % 4), field::power_modulo(polynomial, beta, j / 4));
+    return affine(column, 0);
+}
+}  // namespace field_of_g
+
+inline constexpr Affine f = {{0x14, 0x81, 0x48, 0x12, 0x21, 0x29, 0x82, 0x44}, 0};
+inline constexpr Affine h = {{0x24, 0x88, 0x81, 0x22, 0x41, 0x12, 0x44, 0x4c}, 0x6e};
+inline constexpr Affine add_c5 = {{1, 2, 4, 8, 16, 32, 64, 128}, 0xc5};
+inline constexpr Affine rotate_1 = {{128, 1, 2, 4, 8, 16, 32, 64}, 0};  // <<< 1
+
+struct S1 {
+    static constexpr Affine to_fips = compose(field::isomorphism(field_of_g::polynomial), field_of_g::from_basis());
+    static constexpr Affine in = compose(to_fips, compose(f, add_c5)), out = compose(h, inverse(to_fips));
+};
+struct S2 {
+    static constexpr Affine in = S1::in, out = compose(rotate_1, S1::out);
+};
+struct S3 {
+    static constexpr Affine in = S1::in, out = compose(inverse(rotate_1), S1::out);
+};
+struct S4 {
+    static constexpr Affine in = compose(S1::in, rotate_1), out = S1::out;
+};
+
+constexpr uint8_t rotate(uint8_t x, int n) { return static_cast<uint8_t>(x << n | x >> (8 - n)); }
+constexpr uint8_t s1(uint8_t x) {
+    const uint8_t y = apply(field_of_g::from_basis(), apply(f, x ^ 0xc5));
+    return apply(h, apply(inverse(field_of_g::from_basis()), field::power_modulo(field_of_g::polynomial, y, 254)));
+}
+static_assert(is_s_box<S1>(s1) && s1(0) == 0x70 && s1(0xff) == 0x9e);
+static_assert(is_s_box<S2>([](uint8_t x) { return rotate(value<S1>(x), 1); }));
+static_assert(is_s_box<S3>([](uint8_t x) { return rotate(value<S1>(x), 7); }));
+static_assert(is_s_box<S4>([](uint8_t x) { return value<S1>(rotate(x, 1)); }));
+
+// The S-boxes with the bytes of P (RFC 3713 2.4.1) that they enter: entries of bytes 1 to 4 of the half block, t1 to t4 in the RFC. Bytes 5
+// to 8 have the same entries in other places.
+struct EncryptTables {
+    enum { sp1110, sp0222, sp3033, sp4404, count };
+    static constexpr void fill(uint32_t (&entries)[count][256]) {
+        for (int x = 0; x < 256; ++x) {
+            const uint8_t y = static_cast<uint8_t>(x);
+            entries[sp1110][x] = 0x00010101u * value<S1>(y);
+            entries[sp0222][x] = 0x01010100u * value<S2>(y);
+            entries[sp3033][x] = 0x01010001u * value<S3>(y);
+            entries[sp4404][x] = 0x01000101u * value<S4>(y);
+        }
+    }
+};
+
+// A big-endian word <<< 1, in memory order.
+WARPSEAL_INLINE constexpr uint32_t rotate_in_memory(uint32_t w) { return (w << 1 & 0xfefefefeu) | (rotate_left(w, 17) & 0x01010101u); }
+
+template <int key_bits>
+struct Camellia {
+    static constexpr const char* name = key_bits == 128 ? "camellia-128" : key_bits == 192 ? "camellia-192" : "camellia-256";
+    static constexpr uint32_t key_bytes = key_bits / 8;
+    static constexpr uint32_t block_bytes = 16;
+    static constexpr int parts = key_bits == 128 ? 3 : 4;  // of six rounds, with FL and FLINV between them
+
+    // Each round key is added at the end of the round before, together with the one that its half had: the sum of round key and half is
+    // what stays in the state within a part. A part has: what the left half begins with; six round keys; what the right half ends with.
+    // Then four words for FL and FLINV.
+    static constexpr int part_words = 2 + 6 * 2 + 2, layer_words = 4;
+    static constexpr int schedule_words = parts * (part_words + layer_words) - layer_words;
+    using EncryptTables = camellia::EncryptTables;
+    static constexpr KnownBlock known() {  // RFC 3713 A
+        constexpr const char* ciphertext = key_bits == 128   ? "67673138549669730857065648eabe43"
+                                           : key_bits == 192 ? "b4993401b3e996f84ee5cee7d79b09b9"
+                                                             : "9acc237dff16d76c20ef7c919e3a7509";
+        return known_block("0123456789abcdeffedcba987654321000112233445566778899aabbccddeeff", key_bytes,
+                           "0123456789abcdeffedcba9876543210", ciphertext);
+    }
+
+    // RFC 3713 2.2: the subkeys are halves of KL, KR, KA and KB, rotated.
+    template <class Sub>
+    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key, const Sub& sub) {
+        uint32_t kl[4], kr[4] = {}, ka[4], kb[4];
+        for (int i = 0; i < 4; ++i) kl[i] = load_le32(key + 4 * i);
+        for (int i = 4; i < key_bits / 32; ++i) kr[i - 4] = load_le32(key + 4 * i);
+        if (key_bits == 192) kr[2] = ~kr[0], kr[3] = ~kr[1];
+        for (int i = 0; i < 4; ++i) ka[i] = kl[i] ^ kr[i];
+        add_round(ka + 2, ka, 0xa09e667f, 0x3bcc908b, sub);
+        add_round(ka, ka + 2, 0xb67ae858, 0x4caa73b2, sub);
+        for (int i = 0; i < 4; ++i) ka[i] ^= kl[i];
+        add_round(ka + 2, ka, 0xc6ef372f, 0xe94f82be, sub);
+        add_round(ka, ka + 2, 0x54ff53a5, 0xf1d36f1c, sub);
+        for (int i = 0; i < 4; ++i) kb[i] = ka[i] ^ kr[i];
+        add_round(kb + 2, kb, 0x10e527fa, 0xde682d1d, sub);
+        add_round(kb, kb + 2, 0xb05688c2, 0xb3e6c1fd, sub);
+        for (int i = 0; i < 4; ++i) {
+            kl[i] = swap_bytes(kl[i]), kr[i] = swap_bytes(kr[i]);
+            ka[i] = swap_bytes(ka[i]), kb[i] = swap_bytes(kb[i]);
+        }
+
+        Subkeys u;  // in the order of use: kw1 kw2, six k, two ke, six k, ..., kw3 kw4
+        if constexpr (key_bits == 128) {
+            u.take(kl, 0), u.take(ka, 0), u.take(kl, 15), u.take(ka, 15), u.take(ka, 30), u.take(kl, 45);
+            u.take(ka, 45, 0, 2), u.take(kl, 60, 2, 4);
+            u.take(ka, 60), u.take(kl, 77), u.take(kl, 94), u.take(ka, 94), u.take(kl, 111), u.take(ka, 111);
+        } else {
+            u.take(kl, 0), u.take(kb, 0), u.take(kr, 15), u.take(ka, 15), u.take(kr, 30), u.take(kb, 30), u.take(kl, 45), u.take(ka, 45);
+            u.take(kl, 60), u.take(kr, 60), u.take(kb, 60), u.take(kl, 77), u.take(ka, 77), u.take(kr, 94), u.take(ka, 94);
+            u.take(kl, 111), u.take(kb, 111);
+        }
+        WARPSEAL_UNROLL
+        for (int part = 0; part < parts; ++part) {
+            uint32_t* to = forward + part * (part_words + layer_words);
+            const bool first = part == 0, last = part == parts - 1;
+            WARPSEAL_UNROLL
+            for (int w = 0; w < 2; ++w) {
+                const uint32_t* k = u.word + 4 + 16 * part + w;  // k[2 * i]: round key i of this part
+                to[w] = k[0] ^ (first ? u.word[w] : 0);
+                to[2 + w] = k[2] ^ (first ? u.word[2 + w] : 0);
+                for (int i = 1; i < 5; ++i) to[2 + 2 * i + w] = k[2 * i - 2] ^ k[2 * i + 2];
+                to[12 + w] = k[8] ^ (last ? k[14] : 0);
+                to[14 + w] = k[10] ^ (last ? k[12] : 0);
+                if (!last) to[16 + w] = k[12], to[18 + w] = k[14];
+            }
+        }
+        for (int i = 0; i < schedule_words; ++i) forward[i] = swap_bytes(forward[i]);
+    }
+
+    // RFC 3713 2.3.3: the subkeys backwards; so are the sums of two of them.
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+        for (int i = 0; i < schedule_words; ++i) inverse[i] = forward[(schedule_words - 1 - i) ^ 1];
+    }
+
+    template <class V, class Key>
+    WARPSEAL_INLINE static void encrypt_bytes(V (&s)[16], const Key& key) {
+        for (int part = 0, k = 0; part < parts; ++part, k += 4 * (part_words + layer_words)) {
+            if (part != 0) {
+                fl(s, key, k - 16);
+                fl_inverse(s + 8, key, k - 8);
+            }
+            for (int i = 0; i < 8; ++i) s[i] ^= key(k + i);
+            for (int r = 0; r < 6; r += 2) {
+                add_round_bytes(s + 8, s, key, k + 8 + 8 * r);
+                add_round_bytes(s, s + 8, key, k + 16 + 8 * r);
+            }
+            for (int i = 0; i < 8; ++i) s[8 + i] ^= key(k + 56 + i);
+        }
+        swap_halves(s);
+    }
+
+    // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
+    template <class Look>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        WARPSEAL_UNROLL
+        for (int part = 0; part < parts; ++part, k += part_words + layer_words) {
+            if (part != 0) {
+                s[1] ^= rotate_in_memory(s[0] & k[-4]);  // FL, RFC 3713 2.4.2
+                s[0] ^= s[1] | k[-3];
+                s[2] ^= s[3] | k[-1];  // FLINV
+                s[3] ^= rotate_in_memory(s[2] & k[-2]);
+            }
+            for (int i = 0; i < 2; ++i) s[i] ^= k[i];
+            WARPSEAL_UNROLL
+            for (int r = 0; r < 6; r += 2) {
+                add_round_look(s + 2, s, k + 2 + 2 * r, look);
+                add_round_look(s, s + 2, k + 4 + 2 * r, look);
+            }
+            for (int i = 0; i < 2; ++i) s[2 + i] ^= k[14 + i];
+        }
+        swap_halves(s);
+    }
+
+private:
+    struct Subkeys {
+        uint32_t word[16 * parts + 4];
+        int count = 0;
+        // Words `from` to `end` of w <<< n.
+        WARPSEAL_INLINE void take(const uint32_t (&w)[4], int n, int from = 0, int end = 4) {
+            for (int i = from; i < end; ++i) {
+                const uint32_t high = w[(i + n / 32) & 3], low = w[(i + n / 32 + 1) & 3];
+                word[count++] = n % 32 == 0 ? high : high << n % 32 | low >> (32 - n % 32);
+            }
+        }
+    };
+
+    template <class T, int n>
+    WARPSEAL_INLINE static void swap_halves(T (&s)[n]) {
+        for (int i = 0; i < n / 2; ++i) {
+            const T t = s[i];
+            s[i] = s[n / 2 + i];
+            s[n / 2 + i] = t;
+        }
+    }
+
+    // P (RFC 3713 2.4.1) in words. `first` and `second`: what the bytes 1 to 4 and 5 to 8 of x add to bytes 1 to 4 of P(x).
+    WARPSEAL_INLINE static void add_permuted(uint32_t* to, uint32_t first, uint32_t second) {
+        to[0] ^= first ^ second;
+        to[1] ^= first ^ second ^ rotate_left(first, 8);
+    }
+
+    template <class Look>
+    WARPSEAL_INLINE static void add_round_look(uint32_t* to, const uint32_t* from, const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        const uint32_t first = look.template look<T::sp1110, 0>(from[0]) ^ look.template look<T::sp0222, 1>(from[0]) ^
+                               look.template look<T::sp3033, 2>(from[0]) ^ look.template look<T::sp4404, 3>(from[0]);
+        const uint32_t second = look.template look<T::sp0222, 0>(from[1]) ^ look.template look<T::sp3033, 1>(from[1]) ^
+                                look.template look<T::sp4404, 2>(from[1]) ^ look.template look<T::sp1110, 3>(from[1]);
+        for (int i = 0; i < 2; ++i) to[i] ^= k[i];
+        add_permuted(to, first, second);
+    }
+
+    // F for key expansion, where SBOX1 serves as all four (RFC 3713 2.4.1): they are SBOX1 with its output or input rotated.
+    template <class Sub>
+    WARPSEAL_INLINE static void add_round(uint32_t* to, const uint32_t* from, uint32_t k0, uint32_t k1, const Sub& sub) {
+        uint32_t x = from[0] ^ swap_bytes(k0), y = from[1] ^ swap_bytes(k1);
+        x = sub.template substitute<S1>(rotate_bytes<1, 0xff000000>(x));
+        y = sub.template substitute<S1>(rotate_bytes<1, 0x00ff0000>(y));
+        x = rotate_bytes<1, 0x0000ff00>(rotate_bytes<7, 0x00ff0000>(x));
+        y = rotate_bytes<1, 0x000000ff>(rotate_bytes<7, 0x0000ff00>(y));
+        add_permuted(to, x ^ rotate_left(x, 8) ^ rotate_left(x, 16), rotate_left(y, 8) ^ rotate_left(y, 16) ^ rotate_left(y, 24));
+    }
+    // The bytes of w that the mask says, each <<< n.
+    template <int n, uint32_t mask>
+    WARPSEAL_INLINE static uint32_t rotate_bytes(uint32_t w) {
+        const uint32_t b = w & mask;
+        return (w & ~mask) | (b << n & mask) | (b >> (8 - n) & mask);
+    }
+
+    // A round in bytes: 20 sums of two or three, of which four are used twice.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void add_round_bytes(V* to, const V* from, const Key& key, int k) {
+        const V z[8] = {substitute<S1>(from[0]), substitute<S2>(from[1]), substitute<S3>(from[2]), substitute<S4>(from[3]),
+                        substitute<S2>(from[4]), substitute<S3>(from[5]), substitute<S4>(from[6]), substitute<S1>(from[7])};
+        const V pair[4] = {z[0] ^ z[5], z[1] ^ z[6], z[2] ^ z[7], z[3] ^ z[4]};
+        WARPSEAL_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            const V right = add3(pair[i], pair[(i + 1) & 3], z[4 + ((i + 3) & 3)]);  // byte 5 + i of P
+            const int next = (i + 1) & 3;
+            to[next] = add3(to[next], right, add3(pair[(next + 2) & 3], z[4 + next], key(k + next)));
+            to[4 + i] = add3(to[4 + i], right, key(k + 4 + i));
+        }
+    }
+
+    // RFC 3713 2.4.2: a big-endian word <<< 1 is each byte shifted, with a bit of the next.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void fl(V* s, const Key& key, int k) {
+        add_rotated(s + 4, s, key, k);
+        for (int i = 0; i < 4; ++i) s[i] ^= s[4 + i] | key(k + 4 + i);
+    }
+    template <class V, class Key>
+    WARPSEAL_INLINE static void fl_inverse(V* s, const Key& key, int k) {
+        for (int i = 0; i < 4; ++i) s[i] ^= s[4 + i] | key(k + 4 + i);
+        add_rotated(s + 4, s, key, k);
+    }
+    template <class V, class Key>
+    WARPSEAL_INLINE static void add_rotated(V* to, const V* from, const Key& key, int k) {
+        const V t[4] = {from[0] & key(k), from[1] & key(k + 1), from[2] & key(k + 2), from[3] & key(k + 3)};
+        WARPSEAL_UNROLL
+        for (int i = 0; i < 4; ++i) to[i] = add3(to[i], shift_left<1>(t[i]), shift_right<7>(t[(i + 1) & 3]));
+    }
+};
+
+using Ciphers = List<Camellia<128>, Camellia<192>, Camellia<256>>;
+
+}  // namespace warpseal::ciphers::camellia
