@@ -65,10 +65,13 @@ int interrupted_by();
 std::string human_bytes(uint64_t bytes);
 // "0a1b" of two bytes.
 std::string hexadecimal(const void* bytes, size_t byte_count);
+// And back; throws Failure (usage), naming the option that took the text.
+std::vector<uint8_t> from_hexadecimal(const std::string& text, const char* option);
 
 void add_encrypt(CLI::App& program, Session& session);
 void add_decrypt(CLI::App& program, Session& session);
 void add_verify(CLI::App& program, Session& session);
+void add_raw(CLI::App& program, Session& session);
 void add_info(CLI::App& program, Session& session);
 void add_keygen(CLI::App& program, Session& session);
 void add_devices(CLI::App& program, Session& session);

@@ -18,7 +18,9 @@ enum class ExitCode : int {
     input_output = 16,
     limit_exceeded = 17,
     self_test_failed = 18,
+    bad_padding = 19,
     device_not_usable = 20,
+    weak_key = 21,
     damage_found = 26,
     interrupted = 130,  // 128 + SIGINT; another signal n gives 128 + n
 };
@@ -41,7 +43,9 @@ inline constexpr ExitCodeText exit_code_texts[] = {
     {ExitCode::input_output, "reading or writing failed"},
     {ExitCode::limit_exceeded, "a limit of the format or the mode is exceeded"},
     {ExitCode::self_test_failed, "self-test failed: nothing was computed with that path"},
+    {ExitCode::bad_padding, "raw data has no valid padding: another key or IV, or changed"},
     {ExitCode::device_not_usable, "the device asked for cannot be used"},
+    {ExitCode::weak_key, "the key is too weak to encrypt with"},
     {ExitCode::damage_found, "verify found damage"},
     {ExitCode::interrupted, "interrupted (128 + the signal's number)"},
 };

@@ -21,14 +21,6 @@ constexpr mode_t mode_sealed = 0666;
 const char* verb(FileTask task) { return task == FileTask::encrypt ? "encrypt" : task == FileTask::decrypt ? "decrypt" : "verify"; }
 const char* past(FileTask task) { return task == FileTask::encrypt ? "encrypted" : task == FileTask::decrypt ? "decrypted" : "verified"; }
 
-std::vector<uint8_t> from_hexadecimal(const std::string& text) {
-    std::vector<uint8_t> bytes;
-    if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
-        throw Failure(ExitCode::usage, "--context takes an even number of hexadecimal digits.");
-    for (size_t i = 0; i < text.size(); i += 2) bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
-    return bytes;
-}
-
 warpseal_format format_named(const std::string& name) {
     if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
     if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
@@ -158,7 +150,7 @@ void add_output_options(CLI::App& command, OutputChoice& choice) {
 void check_file_choice(const FileChoice& choice) {
     const bool cobblestone = choice.format == WARPSEAL_FORMAT_COBBLESTONE;
     if (choice.has_context && !cobblestone) throw Failure(ExitCode::usage, "--context goes with --format cobblestone only.");
-    from_hexadecimal(choice.context);
+    from_hexadecimal(choice.context, "--context");
     const SecretChoice& secrets = choice.secrets;
     if (cobblestone && (secrets.key_files.size() != 1 || secrets.passphrase()))
         throw Failure(ExitCode::usage, "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and no passphrase.");
@@ -181,7 +173,7 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     const EngineHandle engine = create_engine(choice.engine, session);
     if (choice.input == "-" && isatty(input.get())) remark(session, "reading from the terminal: end with Ctrl-D.");
 
-    const std::vector<uint8_t> context = from_hexadecimal(choice.context);
+    const std::vector<uint8_t> context = from_hexadecimal(choice.context, "--context");
     Progress progress(choice.progress, session);
     const warpseal_file_options options = file_options(choice, seal, secrets, context, progress);
     warpseal_file_result result{};

@@ -166,6 +166,14 @@ void Secrets::add(warpseal_secret_type type, SecretBytes bytes) {
     memory_.push_back(std::move(bytes));
 }
 
+SecretBytes read_raw_key(const std::string& path, size_t key_bytes) {
+    const std::string shown = "key file '" + path + "'";
+    SecretBytes key = read_all(open_secret(path, shown).get(), shown);
+    if (key.size == key_bytes) return key;
+    throw Failure(ExitCode::usage, fmt::format("{} has the wrong size: {}{} bytes, where {} are needed.", shown,
+                                               key.size == SecretBytes::capacity ? "at least " : "", key.size, key_bytes));
+}
+
 bool has_terminal() { return static_cast<bool>(Descriptor(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))); }
 
 }  // namespace warpseal::cli

@@ -52,6 +52,9 @@ private:
     std::vector<warpseal_secret> list_;
 };
 
+// A key file of exactly that many raw bytes. Throws Failure as Secrets does.
+SecretBytes read_raw_key(const std::string& path, size_t key_bytes);
+
 bool has_terminal();
 
 }  // namespace warpseal::cli

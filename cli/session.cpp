@@ -45,6 +45,8 @@ ExitCode exit_code_of(warpseal_status status) {
         case WARPSEAL_SELF_TEST_FAILED: return ExitCode::self_test_failed;
         case WARPSEAL_CANCELLED: return ExitCode::interrupted;
         case WARPSEAL_INVALID_ARGUMENT: return ExitCode::usage;
+        case WARPSEAL_WEAK_KEY: return ExitCode::weak_key;
+        case WARPSEAL_BAD_PADDING: return ExitCode::bad_padding;
         case WARPSEAL_OUT_OF_MEMORY:
         case WARPSEAL_NO_RANDOM: break;
     }
@@ -108,6 +110,14 @@ std::string hexadecimal(const void* bytes, size_t byte_count) {
     std::string text;
     for (size_t i = 0; i < byte_count; ++i) text += fmt::format("{:02x}", static_cast<const uint8_t*>(bytes)[i]);
     return text;
+}
+
+std::vector<uint8_t> from_hexadecimal(const std::string& text, const char* option) {
+    std::vector<uint8_t> bytes;
+    if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+        throw Failure(ExitCode::usage, fmt::format("{} takes an even number of hexadecimal digits.", option));
+    for (size_t i = 0; i < text.size(); i += 2) bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
+    return bytes;
 }
 
 }  // namespace warpseal::cli
