@@ -32,13 +32,11 @@ std::string full_mode_name(const warpseal_cipher_info& cipher, warpseal_mode mod
 }
 
 std::vector<std::string> file_suites() {
-    std::vector<warpseal_cipher_info> ciphers = all_ciphers();
-    std::stable_sort(ciphers.begin(), ciphers.end(), [](const auto& a, const auto& b) { return a.key_bytes > b.key_bytes; });
+    const std::vector<warpseal_cipher_info> ciphers = all_ciphers();
     std::vector<std::string> suites;
-    for (const warpseal_cipher_info& cipher : ciphers) {
-        const bool gcm = (cipher.modes >> WARPSEAL_GCM & 1U) != 0;
-        if (gcm && (cipher.key_bytes == 16 || cipher.key_bytes == 32)) suites.push_back(std::string(cipher.name) + "-gcm");
-    }
+    for (const char* const cipher : {"aes-256", "aes-128", "aria-256", "camellia-256"})
+        if (std::any_of(ciphers.begin(), ciphers.end(), [&](const auto& info) { return info.name == std::string(cipher); }))
+            suites.push_back(std::string(cipher) + "-gcm");
     return suites;
 }
 

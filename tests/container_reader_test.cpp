@@ -55,7 +55,7 @@ protected:
 };
 
 TEST_F(SecondReader, OpensOurFiles) {
-    for (const char* suite : {"aes-256-gcm", "aes-128-gcm"}) {
+    for (const char* suite : {"aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"}) {
         Options options;
         options.key(1).passphrase("correct horse").suite = suite;
         for (const size_t size : {size_t{0}, size_t{1}, chunk - 1, chunk, chunk + 1, 70 * chunk + 3}) {

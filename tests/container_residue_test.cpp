@@ -144,7 +144,7 @@ constexpr bool searchable = true;
 
 TEST(ContainerResidue, NothingSecretStays) {
     if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
-    for (const char* suite : {"aes-256-gcm", "aes-128-gcm"}) {
+    for (const char* suite : {"aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"}) {
         Scene scene(suite);
         const MemoryFile out;
         EXPECT_EQ(scene.hunt.found(), "") << "sealed";

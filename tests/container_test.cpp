@@ -59,6 +59,18 @@ TEST(Container, Aes128Envelope) {
     round_trip(options.key(), chunks_at);
 }
 
+TEST(Container, Aria256Envelope) {
+    Options options;
+    options.suite = "aria-256-gcm";
+    round_trip(options.key(), chunks_at);
+}
+
+TEST(Container, Camellia256Envelope) {
+    Options options;
+    options.suite = "camellia-256-gcm";
+    round_trip(options.key(), chunks_at);
+}
+
 TEST(Container, BareCobblestone) {
     for (const size_t key_bytes : {16, 32}) {
         Options options;

@@ -21,19 +21,21 @@ struct Suite {
     uint16_t id;         // in our fixed part: IANA's AEAD number where there is one, from 0x8001 where there is none
     const char* name;    // in our interface
     const char* cipher;  // in the engine, in GCM
-    const char* aead;    // in the key derivation: IANA's name
+    const char* aead;    // in the key derivation: IANA's name where there is one
     uint32_t key_bytes;
 };
 
 inline constexpr Suite suites[] = {
     {2, "aes-256-gcm", "aes-256", "AEAD_AES_256_GCM", 32},
     {1, "aes-128-gcm", "aes-128", "AEAD_AES_128_GCM", 16},
+    {0x8001, "aria-256-gcm", "aria-256", "AEAD_ARIA_256_GCM", 32},
+    {0x8002, "camellia-256-gcm", "camellia-256", "AEAD_CAMELLIA_256_GCM", 32},
 };
 inline constexpr const Suite& default_suite = suites[0];  // also that of slots: Cobblestone-256
 
 const Suite* suite_by_id(uint16_t id);
 const Suite* suite_by_name(const char* name);
-const Suite* suite_by_key_bytes(size_t key_bytes);
+const Suite* suite_by_key_bytes(size_t key_bytes);  // of the cobblestone format: the one with AES
 
 // A payload's AEAD key, expanded, and the nonce of its chunk 0.
 struct PayloadKey {

@@ -12,9 +12,16 @@ from cryptography.hazmat.primitives.hashes import SHA512
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
+from warpseal_reader import BlockGcm
+
 CHUNK = 16384
 SEALED = CHUNK + 16
-AEADS = {2: (b"AEAD_AES_256_GCM", 32), 1: (b"AEAD_AES_128_GCM", 16)}
+AEADS = {  # number: name, key bytes, and what encrypts
+    2: (b"AEAD_AES_256_GCM", 32, AESGCM),
+    1: (b"AEAD_AES_128_GCM", 16, AESGCM),
+    0x8001: (b"AEAD_ARIA_256_GCM", 32, lambda key: BlockGcm("ARIA-256-ECB", key)),
+    0x8002: (b"AEAD_CAMELLIA_256_GCM", 32, lambda key: BlockGcm("CAMELLIA-256-ECB", key)),
+}
 
 
 def draw(label, length):
@@ -28,9 +35,9 @@ def expand(key, label, length):
 
 def chunks(key, context, text, salt, suite=2):
     """Chunked encryption, c2sp.org/chunked-encryption: its head, then its sealed chunks as a list."""
-    name, key_bytes = AEADS[suite]
+    name, key_bytes, make = AEADS[suite]
     okm = expand(key, b"c2sp.org/chunked-encryption@v1+" + name + b"\0" + salt + context, key_bytes + 44)
-    aead, base = AESGCM(okm[:key_bytes]), int.from_bytes(okm[key_bytes : key_bytes + 12], "big")
+    aead, base = make(okm[:key_bytes]), int.from_bytes(okm[key_bytes : key_bytes + 12], "big")
     count = len(text) // CHUNK + 1
     sealed = [aead.encrypt((base ^ k).to_bytes(12, "big"), text[CHUNK * k : CHUNK * (k + 1)], None) for k in range(count)]
     return [salt + okm[-32:]] + sealed
@@ -99,10 +106,16 @@ def good_files():
     for suite in AEADS:
         for length in (0, 1, 16):
             text = draw("text", length)
-            add(f"suite {suite}, {length} bytes", sealed("small", text, suite), "ok", text)
+            add(f"suite {suite:#x}, {length} bytes" if suite > 2 else f"suite {suite}, {length} bytes", sealed("small", text, suite), "ok", text)
     for length in (CHUNK, CHUNK + 1):
         text = draw("text", length)
         add(f"{length} bytes", sealed("long", text), "ok", text)
+    for suite in (0x8001, 0x8002):
+        text = draw("text", CHUNK + 1)
+        data = sealed("long", text, suite)
+        add(f"suite {suite:#x}, {CHUNK + 1} bytes", data, "ok", text)
+        add(f"suite {suite:#x}, a chunk changed", flip(data, -20), "not_authentic")
+        add(f"suite {suite:#x}, said to be the default", data[:10] + b"\0\2" + data[12:], "wrong_key")
 
 
 def sealed(name, text, suite=2):
@@ -182,7 +195,7 @@ def fixed_part():
     add("last letter changed", flip(data, 7), "unsupported")
     for version in (0, 2, 65535):
         add(f"version {version}", patched(8, ">H", version), "unsupported")
-    for suite in (0, 3, 0x8001, 0xFFFF):
+    for suite in (0, 3, 0x8000, 0x8003, 0xFFFF):
         add(f"suite {suite:#06x}", patched(10, ">H", suite), "unsupported")
     add("the other suite's number", patched(10, ">H", 1), "wrong_key")
     for size in (0, 1, 4095, 8193, 32768, 2**31, 2**32 - 1):

@@ -1,6 +1,9 @@
-"""A second reader of docs/file-format.md in one file: the envelope by hand, the payload by the `cryptography` package."""
+"""A second reader of docs/file-format.md in one file: the envelope by hand, the payload by the `cryptography` package, or by hand over
+OpenSSL's block cipher where the package lacks the AEAD."""
 
 import argparse
+import ctypes
+import ctypes.util
 import hmac
 import io
 import struct
@@ -15,9 +18,116 @@ from cryptography import cobblestone
 FIXED_BYTES, FIRST_BLOCK_BYTES, MAC_BYTES, HEAD_BYTES = 32, 4096, 64, 56
 CHUNK_BYTES, TAG_BYTES = 16400, 16
 KEY_FILE, PASSPHRASE = 1, 2
-SUITES = {  # number: IANA's name, key bytes, decryptor, encryptor
+
+
+class BlockCipher:
+    """A block cipher of OpenSSL by its EVP name, encrypting only."""
+
+    library = None
+
+    def __init__(self, name, key):
+        evp = BlockCipher.library = BlockCipher.library or ctypes.CDLL(ctypes.util.find_library("crypto"))
+        evp.EVP_get_cipherbyname.restype = evp.EVP_CIPHER_CTX_new.restype = ctypes.c_void_p
+        cipher = evp.EVP_get_cipherbyname(name.encode())
+        self.context = ctypes.c_void_p(evp.EVP_CIPHER_CTX_new())
+        if not cipher or evp.EVP_EncryptInit_ex(self.context, ctypes.c_void_p(cipher), None, key, None) != 1:
+            raise RuntimeError(f"OpenSSL has no {name}")
+
+    def encrypt(self, blocks):
+        out, wrote = ctypes.create_string_buffer(len(blocks) + 16), ctypes.c_int()
+        if self.library.EVP_EncryptUpdate(self.context, out, ctypes.byref(wrote), blocks, len(blocks)) != 1 or wrote.value != len(blocks):
+            raise RuntimeError("OpenSSL failed")
+        return out.raw[: len(blocks)]
+
+
+class BlockGcm:
+    """GCM (SP 800-38D) over any block cipher, with 12-byte nonces, as the package's AESGCM is called."""
+
+    def __init__(self, name, key):
+        self.cipher = BlockCipher(name, key)
+        h, powers = int.from_bytes(self.cipher.encrypt(bytes(16)), "big"), []
+        for _ in range(128):  # H * x^i: bits are reflected, so that multiplying by x shifts to the right
+            powers.append(h)
+            h = (h >> 1) ^ (0xE1 << 120 if h & 1 else 0)
+        self.tables = [[0] * 256 for _ in range(16)]  # [byte of a block][its value]
+        for place in range(16):
+            for value in range(1, 256):
+                low = value & -value
+                self.tables[place][value] = self.tables[place][value ^ low] ^ powers[8 * place + 8 - low.bit_length()]
+
+    def ghash(self, data):
+        total = 0
+        for at in range(0, len(data), 16):
+            block = (total ^ int.from_bytes(data[at : at + 16].ljust(16, b"\0"), "big")).to_bytes(16, "big")
+            total = 0
+            for table, value in zip(self.tables, block):
+                total ^= table[value]
+        return total
+
+    def keystream(self, nonce, length):
+        """The mask of the tag, then as much as the text needs."""
+        count = (length + 15) // 16
+        stream = self.cipher.encrypt(b"".join(nonce + k.to_bytes(4, "big") for k in range(1, count + 2)))
+        return stream[:16], stream[16 : 16 + length]
+
+    def tag(self, mask, ciphertext):
+        lengths = (8 * len(ciphertext)).to_bytes(16, "big")
+        return (self.ghash(ciphertext + bytes(-len(ciphertext) % 16) + lengths) ^ int.from_bytes(mask, "big")).to_bytes(16, "big")
+
+    @staticmethod
+    def mix(text, stream):
+        return (int.from_bytes(text, "big") ^ int.from_bytes(stream, "big")).to_bytes(len(text), "big")
+
+    def encrypt(self, nonce, text, _):
+        mask, stream = self.keystream(nonce, len(text))
+        ciphertext = self.mix(text, stream)
+        return ciphertext + self.tag(mask, ciphertext)
+
+    def decrypt(self, nonce, data, _):
+        ciphertext, tag = data[:-TAG_BYTES], data[-TAG_BYTES:]
+        mask, stream = self.keystream(nonce, len(ciphertext))
+        if not hmac.compare_digest(self.tag(mask, ciphertext), tag):
+            raise InvalidTag
+        return self.mix(ciphertext, stream)
+
+
+class BlockDecryptor:
+    """Opens a payload as the package's Cobblestone decryptors do; the head's commitment was checked."""
+
+    def __init__(self, aead_name, cipher_name, key, context):
+        self.aead_name, self.cipher_name, self.key, self.context = aead_name, cipher_name, key, context
+        self.aead, self.base, self.number, self.held = None, 0, 0, b""
+
+    def open_chunk(self, chunk):
+        self.number += 1
+        return self.aead.decrypt((self.base ^ (self.number - 1)).to_bytes(12, "big"), chunk, None)
+
+    def update(self, data):
+        self.held += data
+        if self.aead is None:
+            info = b"c2sp.org/chunked-encryption@v1+" + self.aead_name + b"\0" + self.held[:24] + self.context
+            okm = expand(self.key, info, len(self.key) + 44)
+            self.aead, self.base = BlockGcm(self.cipher_name, okm[:-44]), int.from_bytes(okm[-44:-32], "big")
+            self.held = self.held[HEAD_BYTES:]
+        text = []
+        while len(self.held) >= CHUNK_BYTES:
+            text.append(self.open_chunk(self.held[:CHUNK_BYTES]))
+            self.held = self.held[CHUNK_BYTES:]
+        return b"".join(text)
+
+    def finalize(self):
+        return self.open_chunk(self.held)
+
+
+def block_decryptor(aead_name, cipher_name):
+    return lambda key, context: BlockDecryptor(aead_name, cipher_name, key, context)
+
+
+SUITES = {  # number: IANA's name (from 0x8001 on ours), key bytes, decryptor, encryptor
     2: (b"AEAD_AES_256_GCM", 32, cobblestone.Cobblestone256Decryptor, cobblestone.Cobblestone256Encryptor),
     1: (b"AEAD_AES_128_GCM", 16, cobblestone.Cobblestone128Decryptor, cobblestone.Cobblestone128Encryptor),
+    0x8001: (b"AEAD_ARIA_256_GCM", 32, block_decryptor(b"AEAD_ARIA_256_GCM", "ARIA-256-ECB"), None),
+    0x8002: (b"AEAD_CAMELLIA_256_GCM", 32, block_decryptor(b"AEAD_CAMELLIA_256_GCM", "CAMELLIA-256-ECB"), None),
 }
 
 
@@ -174,7 +284,7 @@ def open_file(stream, out, key=None, passphrase=None):
 
 
 def suite_of(key):
-    return next(number for number, suite in SUITES.items() if suite[1] == len(key))
+    return next(number for number, suite in SUITES.items() if suite[1] == len(key) and suite[3])
 
 
 def seal_bare(stream, out, key, context):
