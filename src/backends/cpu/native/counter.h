@@ -3,14 +3,11 @@
 
 #include <immintrin.h>
 
+#include "backends/cpu/native/aes_rounds.h"
 #include "core/block.h"
 
 namespace warpseal::cpu {
 namespace {
-
-WARPSEAL_INLINE __m128i key_at(const uint8_t* keys, int round) {
-    return _mm_load_si128(reinterpret_cast<const __m128i*>(keys + 16 * round));
-}
 
 // The counter of the next block: the block with its last word as a number, so that 32-bit additions count. The number is kept a second
 // time where a look at it does not wait for the vector units.

@@ -5,7 +5,7 @@ namespace warpseal::cpu {
 namespace {
 
 using Hash = CarrylessHash<Width>;
-using PlaneWord = uint64_t __attribute__((vector_size(Width::bytes)));
+using PlaneWord = uint64_t __attribute__((vector_size(vector_bytes)));
 
 // The form in which this target runs a cipher.
 template <class Cipher>

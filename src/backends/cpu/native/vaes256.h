@@ -1,15 +1,18 @@
-// The VAES-256 target: two blocks to a vector, with AVX2, VAES and VPCLMULQDQ.
+// The VAES-256 target: two blocks to a vector, with AVX2, BMI2, VAES, VPCLMULQDQ and GFNI.
 #pragma once
 
 #include <immintrin.h>
 
 #include "backends/cpu/native/aes.h"
+#include "backends/cpu/native/bytes_gfni.h"
 #include "backends/cpu/native/ghash.h"
 #include "backends/cpu/native/part.h"
 #include "backends/cpu/planes.h"
 
 namespace warpseal::cpu {
 namespace {
+
+constexpr size_t vector_bytes = 32;  // of what runs in byte form and plane form
 
 struct Width {
     using V = __m256i;
@@ -26,6 +29,8 @@ struct Width {
     WARPSEAL_INLINE static V broadcast(__m128i x) { return _mm256_broadcastsi128_si256(x); }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return _mm256_zextsi128_si256(x); }
     WARPSEAL_INLINE static __m128i lowest(V v) { return _mm256_castsi256_si128(v); }
+    WARPSEAL_INLINE static V join(const __m128i (&lane)[lanes]) { return _mm256_set_m128i(lane[1], lane[0]); }
+    WARPSEAL_INLINE static V one_lane_up(__m128i before, V v) { return _mm256_inserti128_si256(broadcast(lowest(v)), before, 0); }
     WARPSEAL_INLINE static __m128i sum_of_lanes(V v) { return _mm256_castsi256_si128(v) ^ _mm256_extracti128_si256(v, 1); }
 
     WARPSEAL_INLINE static V encrypt(V v, V key) { return _mm256_aesenc_epi128(v, key); }
@@ -39,6 +44,8 @@ struct Width {
     }
     WARPSEAL_INLINE static V add3(V a, V b, V c) { return a ^ b ^ c; }
     WARPSEAL_INLINE static V add32(V a, V b) { return _mm256_add_epi32(a, b); }
+    WARPSEAL_INLINE static V byte_up(V v) { return _mm256_bslli_epi128(v, 1); }
+    WARPSEAL_INLINE static V top_byte(V v) { return _mm256_bsrli_epi128(v, 15); }
     WARPSEAL_INLINE static V halves_up(V v) { return _mm256_bslli_epi128(v, 8); }
     WARPSEAL_INLINE static V halves_down(V v) { return _mm256_bsrli_epi128(v, 8); }
     WARPSEAL_INLINE static V swap_halves(V v) { return _mm256_shuffle_epi32(v, 0x4e); }

@@ -1,4 +1,4 @@
-// The VAES-512 target: four blocks to a vector, with AVX-512 F, BW, VL and DQ, VAES and VPCLMULQDQ.
+// The VAES-512 target: four blocks to a vector, with AVX-512 F, BW, VL, DQ and VBMI, VAES, VPCLMULQDQ and GFNI.
 #pragma once
 
 // gcc 12's own header warns of the operands that it leaves undefined on purpose (GCC bug 105593).
@@ -13,11 +13,14 @@
 #endif
 
 #include "backends/cpu/native/aes.h"
+#include "backends/cpu/native/bytes_gfni.h"
 #include "backends/cpu/native/ghash.h"
 #include "backends/cpu/planes.h"
 
 namespace warpseal::cpu {
 namespace {
+
+constexpr size_t vector_bytes = 64;  // of what runs in byte form and plane form
 
 struct Width {
     using V = __m512i;
@@ -35,6 +38,11 @@ struct Width {
     WARPSEAL_INLINE static V broadcast(__m128i x) { return _mm512_broadcast_i32x4(x); }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return _mm512_zextsi128_si512(x); }
     WARPSEAL_INLINE static __m128i lowest(V v) { return _mm512_castsi512_si128(v); }
+    WARPSEAL_INLINE static V join(const __m128i (&lane)[lanes]) {
+        const __m256i low = _mm256_set_m128i(lane[1], lane[0]), high = _mm256_set_m128i(lane[3], lane[2]);
+        return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+    }
+    WARPSEAL_INLINE static V one_lane_up(__m128i before, V v) { return _mm512_alignr_epi64(v, broadcast(before), 6); }
     WARPSEAL_INLINE static __m128i sum_of_lanes(V v) {
         const __m256i half = _mm512_castsi512_si256(v) ^ _mm512_extracti64x4_epi64(v, 1);
         return _mm256_castsi256_si128(half) ^ _mm256_extracti128_si256(half, 1);
@@ -51,6 +59,8 @@ struct Width {
     }
     WARPSEAL_INLINE static V add3(V a, V b, V c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
     WARPSEAL_INLINE static V add32(V a, V b) { return _mm512_add_epi32(a, b); }
+    WARPSEAL_INLINE static V byte_up(V v) { return _mm512_bslli_epi128(v, 1); }
+    WARPSEAL_INLINE static V top_byte(V v) { return _mm512_bsrli_epi128(v, 15); }
     WARPSEAL_INLINE static V halves_up(V v) { return _mm512_bslli_epi128(v, 8); }
     WARPSEAL_INLINE static V halves_down(V v) { return _mm512_bsrli_epi128(v, 8); }
     WARPSEAL_INLINE static V swap_halves(V v) { return _mm512_shuffle_epi32(v, static_cast<_MM_PERM_ENUM>(0x4e)); }

@@ -1,0 +1,83 @@
+// AES-XTS within one data unit, its tweaks in registers: IEEE 1619 5.2 to 5.4.
+#pragma once
+
+#include "backends/cpu/native/aes_rounds.h"
+#include "core/block.h"
+
+namespace warpseal::cpu {
+namespace {
+
+template <class Aes>
+struct AesXts {
+    using W = typename Aes::W;
+    using V = typename Aes::V;
+    using Schedule = typename Aes::Schedule;
+    static constexpr int rounds = Aes::rounds;
+
+    // Whole blocks from an encrypted tweak, which becomes that of the block after them.
+    template <Direction direction>
+    static void run(const Schedule& schedule, Block<4>& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+        Tweaks tweaks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(tweak.word)));
+        const auto vectors = [&]<int n>() __attribute__((always_inline)) {
+            some<direction, n>(schedule, tweaks, in, out);
+            in += n * W::bytes, out += n * W::bytes, bytes -= n * W::bytes;
+        };
+        while (bytes >= Aes::group_bytes) vectors.template operator()<Aes::at_once>();
+        if (bytes >= 4 * W::bytes) vectors.template operator()<4>();
+        while (bytes >= W::bytes) vectors.template operator()<1>();
+        SecretOf<uint8_t[W::bytes]> lanes;
+        W::store(lanes.value, tweaks.next[0]);
+        memcpy(tweak.word, lanes.value + bytes, sizeof tweak.word);
+        if (bytes != 0) {
+            W::store(lanes.value, W::load_part(in, bytes));
+            some<direction, 1>(schedule, tweaks, lanes.value, lanes.value);
+            memcpy(out, lanes.value, bytes);
+        }
+    }
+
+private:
+    // The tweaks of the next eight blocks. The eight after them are x^8 times these: a byte further, and the byte that falls out comes back
+    // times x^7 + x^2 + x + 1.
+    struct Tweaks {
+        static constexpr int vectors = 8 / W::lanes;
+        V next[vectors];
+
+        WARPSEAL_INLINE explicit Tweaks(__m128i t) {
+            WARPSEAL_UNROLL
+            for (int u = 0; u < vectors; ++u) {
+                __m128i lane[W::lanes];
+                WARPSEAL_UNROLL
+                for (int i = 0; i < W::lanes; ++i, t = times_x(t)) lane[i] = t;
+                next[u] = W::join(lane);
+            }
+        }
+        WARPSEAL_INLINE V take() {
+            const V t = next[0];
+            WARPSEAL_UNROLL
+            for (int u = 1; u < vectors; ++u) next[u - 1] = next[u];
+            next[vectors - 1] = W::byte_up(t) ^ W::template multiply<0x00>(W::top_byte(t), W::broadcast(_mm_cvtsi32_si128(0x87)));
+            return t;
+        }
+        WARPSEAL_INLINE static __m128i times_x(__m128i t) {
+            const __m128i carries = _mm_srai_epi32(_mm_shuffle_epi32(t, 0x13), 31) & _mm_set_epi32(0, 1, 0, 0x87);
+            return _mm_add_epi64(t, t) ^ carries;
+        }
+    };
+
+    template <Direction direction, int n>
+    WARPSEAL_INLINE static void some(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out) {
+        const V first_key = Aes::template key<direction>(schedule, 0), last_key = Aes::template key<direction>(schedule, rounds);
+        V s[n], t[n];
+        WARPSEAL_UNROLL
+        for (int u = 0; u < n; ++u) {
+            t[u] = tweaks.take();
+            s[u] = W::add3(W::load(in + u * W::bytes), t[u], first_key);
+        }
+        Aes::template middle_rounds<direction>(schedule, s);
+        WARPSEAL_UNROLL
+        for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, Aes::template last_round<direction>(s[u], last_key ^ t[u]));
+    }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu

@@ -1,0 +1,20 @@
+// The AVX2 target: AES-NI and PCLMULQDQ, one block to a vector, with AVX2 and BMI2 for all other ciphers.
+#pragma once
+
+#include <immintrin.h>
+
+#include "backends/cpu/native/aes.h"
+#include "backends/cpu/native/bytes_aesni.h"
+#include "backends/cpu/native/ghash.h"
+#include "backends/cpu/native/width128.h"
+#include "backends/cpu/planes.h"
+
+namespace warpseal::cpu {
+namespace {
+
+constexpr size_t vector_bytes = 32;  // of what runs in byte form and plane form
+
+}  // namespace
+}  // namespace warpseal::cpu
+
+#include "backends/cpu/native/target.h"
