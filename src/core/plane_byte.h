@@ -1,0 +1,81 @@
+// Bytes as eight bit planes: the byte form of a cipher on any machine, and S-boxes of key expansion without tables.
+#pragma once
+
+#include "core/inversion.h"
+#include "core/lut.h"
+
+namespace warpseal {
+
+// A byte of many blocks: bit[i] holds its bit i of every block.
+template <class Word>
+struct PlaneByte {
+    Word bit[8];
+
+    WARPSEAL_INLINE static constexpr PlaneByte zero() { return {}; }
+
+    friend WARPSEAL_INLINE constexpr PlaneByte operator^(const PlaneByte& a, const PlaneByte& b) {
+        PlaneByte c{};
+        for (int i = 0; i < 8; ++i) c.bit[i] = a.bit[i] ^ b.bit[i];
+        return c;
+    }
+    friend WARPSEAL_INLINE constexpr PlaneByte operator&(const PlaneByte& a, const PlaneByte& b) {
+        PlaneByte c{};
+        for (int i = 0; i < 8; ++i) c.bit[i] = a.bit[i] & b.bit[i];
+        return c;
+    }
+    friend WARPSEAL_INLINE constexpr PlaneByte operator|(const PlaneByte& a, const PlaneByte& b) {
+        PlaneByte c{};
+        for (int i = 0; i < 8; ++i) c.bit[i] = a.bit[i] | b.bit[i];
+        return c;
+    }
+    friend WARPSEAL_INLINE constexpr PlaneByte operator~(const PlaneByte& a) {
+        PlaneByte c{};
+        for (int i = 0; i < 8; ++i) c.bit[i] = ~a.bit[i];
+        return c;
+    }
+    // Modulo 256: carries ripple through the planes.
+    friend WARPSEAL_INLINE constexpr PlaneByte operator+(const PlaneByte& a, const PlaneByte& b) {
+        PlaneByte c{};
+        Word carry{};
+        for (int i = 0; i < 8; ++i) {
+            c.bit[i] = lut<0x96>(a.bit[i], b.bit[i], carry);
+            carry = lut<0xe8>(a.bit[i], b.bit[i], carry);
+        }
+        return c;
+    }
+    WARPSEAL_INLINE constexpr PlaneByte& operator^=(const PlaneByte& other) { return *this = *this ^ other; }
+
+    template <class S>
+    friend WARPSEAL_INLINE constexpr PlaneByte substitute(PlaneByte a) {
+        substitute_planes<S>(a.bit);
+        return a;
+    }
+    template <int n>
+    friend WARPSEAL_INLINE constexpr PlaneByte shift_left(const PlaneByte& a) {
+        PlaneByte c{};
+        for (int i = n; i < 8; ++i) c.bit[i] = a.bit[i - n];
+        return c;
+    }
+    template <int n>
+    friend WARPSEAL_INLINE constexpr PlaneByte shift_right(const PlaneByte& a) {
+        PlaneByte c{};
+        for (int i = n; i < 8; ++i) c.bit[i - n] = a.bit[i];
+        return c;
+    }
+    friend WARPSEAL_INLINE constexpr PlaneByte add3(const PlaneByte& a, const PlaneByte& b, const PlaneByte& c) { return a ^ b ^ c; }
+};
+
+// The four bytes of a word through an S-box, by its circuit: lane r of a plane is bit 8 r of a word. What key expansion is given.
+struct WordSubstitution {
+    template <class S>
+    WARPSEAL_INLINE constexpr uint32_t substitute(uint32_t word) const {
+        uint32_t p[8] = {};
+        for (int i = 0; i < 8; ++i) p[i] = word >> i & 0x01010101u;
+        substitute_planes<S>(p);
+        uint32_t result = 0;
+        for (int i = 0; i < 8; ++i) result |= (p[i] & 0x01010101u) << i;
+        return result;
+    }
+};
+
+}  // namespace warpseal
