@@ -1,0 +1,39 @@
+// CFB with segments of a whole block: SP 800-38A section 6.3: decryption as a sweep, encryption as a chain.
+#pragma once
+
+#include "core/block.h"
+
+namespace warpseal::modes {
+
+// A sweep (ecb.h) whose mask is the ciphertext block before, and that is what the cipher encrypts.
+struct CfbDecryption {
+    static constexpr bool has_iv = true;
+    static constexpr bool keystream = true;
+
+    template <class B>
+    WARPSEAL_INLINE static constexpr B before(const B&, const B& previous) {
+        return previous;
+    }
+    template <class B>
+    WARPSEAL_INLINE static constexpr B after(const B& data, const B&, const B& out) {
+        return data ^ out;
+    }
+};
+
+// A chain (cbc.h).
+struct CfbEncryption {
+    template <class B>
+    WARPSEAL_INLINE static constexpr B before(const B&, const B& state) {
+        return state;
+    }
+    template <class B>
+    WARPSEAL_INLINE static constexpr B after(const B& data, const B& out) {
+        return data ^ out;
+    }
+    template <class B>
+    WARPSEAL_INLINE static constexpr B next(const B& data, const B& out) {
+        return data ^ out;
+    }
+};
+
+}  // namespace warpseal::modes
