@@ -1,4 +1,5 @@
-// Every length from 0 to 4096, in each mode and direction, on every target, between guard pages, in place and not: all equal the reference.
+// Every length from 0 to 4096, of every sweep, of XTS and of GCM, in each direction, on every target, between guard pages, to outputs
+// poisoned twice and in place: all equal the reference.
 #include <gtest/gtest.h>
 
 #include "matrix.h"
@@ -6,6 +7,8 @@
 #include "random.h"
 #include "reference/gcm.h"
 #include "reference/modes.h"
+#include "reference/xts.h"
+#include "twin.h"
 
 namespace {
 
@@ -15,20 +18,30 @@ using tests::Path;
 using warpseal::Direction;
 
 constexpr size_t longest = 4096;
+constexpr size_t pool = 16;  // texts and IVs to draw from, so that the twin meets the same blocks again
+
+Text prefix(const Text& text, size_t bytes) { return Text(text.begin(), text.begin() + static_cast<long>(bytes)); }
 
 class EveryLength : public testing::TestWithParam<warpseal_cipher_info> {
 protected:
     void SetUp() override {
         key_ = random_.text(GetParam().key_bytes);
-        twin_ = reference::cipher(GetParam().name, key_);
-        ASSERT_TRUE(twin_) << "no reference twin of " << GetParam().name;
+        twin_ = tests::twin(GetParam().name, key_);
+        ASSERT_TRUE(twin_);
         paths_ = tests::paths(GetParam().name, key_);
         counts_.assign(2 * paths_.size(), 0);
+        for (size_t i = 0; i < pool; ++i) {
+            texts_.push_back(random_.text(longest));
+            ivs_.push_back(random_.text(block()));
+        }
     }
+    size_t block() const { return GetParam().block_bytes; }
+    bool lacks(warpseal_mode mode) const { return !targets::has(GetParam(), mode); }
     void count(warpseal_mode mode) {
         for (size_t p = 0; p < paths_.size(); ++p)
             for (size_t d = 0; d < 2; ++d)
-                matrix::count(paths_[p]->target(), GetParam().name, mode, static_cast<Direction>(d), counts_[2 * p + d]);
+                if (counts_[2 * p + d] != 0)
+                    matrix::count(paths_[p]->target(), GetParam().name, mode, static_cast<Direction>(d), counts_[2 * p + d]);
     }
 
     // Three runs of one case: to the right edge, to the left edge under another poison, and in place at alternate edges.
@@ -51,31 +64,50 @@ protected:
             if (paths_[p].get() == &path) counts_[2 * p + static_cast<size_t>(direction)] += 3;
     }
 
+    // On every path, in the directions that are sweeps there.
     void sweep_case(warpseal_mode mode, const Text& iv, const Text& pt, const Text& ct) {
         const uint8_t* iv_at = mode == WARPSEAL_ECB ? nullptr : iv_.put(pt.size() % 2 == 0, iv.data(), iv.size());
         for (const auto& path : paths_)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                if (!path->sweeps(mode, direction)) continue;
                 const bool forward = direction == Direction::encrypt;
                 three_runs(*path, forward ? pt : ct, forward ? ct : pt, direction,
                            [&](const uint8_t* in, uint8_t* out) { path->sweep(mode, direction, iv_at, 0, in, out, pt.size()); });
                 if (HasFatalFailure()) return;
             }
     }
+    // What the door must offer as sweeps wherever the cipher has the mode.
+    void expect_sweep(warpseal_mode mode, bool both) {
+        for (const auto& path : paths_) {
+            EXPECT_TRUE(path->sweeps(mode, Direction::decrypt)) << path->target();
+            EXPECT_TRUE(!both || path->sweeps(mode, Direction::encrypt)) << path->target();
+        }
+    }
+
+    template <class Encrypt>
+    void prefixes(warpseal_mode mode, size_t step, const Encrypt& encrypt) {
+        std::vector<Text> out;
+        for (size_t i = 0; i < pool; ++i) out.push_back(encrypt(ivs_[i], texts_[i]));
+        for (size_t n = 0; n <= longest; n += step) {
+            SCOPED_TRACE(n);
+            const size_t i = n / step % pool;
+            sweep_case(mode, ivs_[i], prefix(texts_[i], n), prefix(out[i], n));
+            if (HasFatalFailure()) return;
+        }
+        count(mode);
+    }
 
     // A quarter of the cases begin at a counter whose low 32 bits wrap within the message.
     Text gcm_iv(size_t bytes) {
-        if (!random_.one_in(4)) return random_.text(12);
-        Text counter0 = random_.text(16);
-        for (size_t i = 12; i < 16; ++i) counter0[i] = 0xff;
-        counter0[15] = static_cast<uint8_t>(255 - random_.below(bytes / 16 + 2));
-        return reference::gcm_iv_for(*twin_, counter0);
+        if (!random_.one_in(4)) return prefix(ivs_[random_.below(pool)], 12);
+        return reference::gcm_iv_for(*twin_, tests::Random::counter_before(ivs_[0], 4, random_.below(bytes / 16 + 2)));
     }
 
     void gcm_case(const Text& iv, const Text& aad, const Text& pt, const reference::Sealed& sealed) {
         const bool flush_end = pt.size() % 2 == 0;
         const uint8_t* iv_at = iv_.put(flush_end, iv.data(), iv.size());
         const uint8_t* aad_at = aad_.put(flush_end, aad.data(), aad.size());
-        for (const auto& path : paths_) {
+        for (const auto& path : paths_)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 const bool forward = direction == Direction::encrypt;
                 three_runs(*path, forward ? pt : sealed.ciphertext, forward ? sealed.ciphertext : pt, direction,
@@ -89,77 +121,58 @@ protected:
                            });
                 if (HasFatalFailure()) return;
             }
-            batch_of_one(*path, iv_at, iv.size(), aad_at, aad.size(), pt, sealed);
-            if (HasFatalFailure()) return;
-        }
     }
 
-    // The same message as a batch of one: sealed, opened, and opened after one bit of it changed, which must wipe the output.
-    void batch_of_one(const Path& path, const uint8_t* iv, size_t iv_bytes, const uint8_t* aad, size_t aad_bytes, const Text& pt,
-                      const reference::Sealed& sealed) {
-        const size_t n = pt.size();
-        const size_t tag_bytes = 12 + n % 5;
-        int32_t status = -1;
-        warpseal_batch batch{};
-        batch.struct_bytes = sizeof batch;
-        batch.iv_bytes = static_cast<uint32_t>(iv_bytes);
-        batch.tag_bytes = static_cast<uint32_t>(tag_bytes);
-        batch.message_count = 1;
-        batch.message_bytes = n;
-        batch.ivs = iv;
-        batch.aad = aad;
-        batch.aad_bytes = aad_bytes;
-        batch.statuses = &status;
-        batch.in = in_.put(true, pt.data(), n);
-        Output out(out_, out_.at_end(n), n, 0xa5);
-        batch.out = out.data();
-        batch.tags = tag_.at_end(tag_bytes);
-        ASSERT_EQ(path.batch(WARPSEAL_GCM, Direction::encrypt, batch, 0, 1), 0u);
-        ASSERT_TRUE(out.equals(sealed.ciphertext.data())) << path.target() << ", batch";
-        ASSERT_EQ(std::memcmp(batch.tags, sealed.tag.data(), tag_bytes), 0) << path.target() << ", batch";
-        ASSERT_EQ(status, WARPSEAL_OK);
-
-        uint8_t* ciphertext = in_.put(true, sealed.ciphertext.data(), n);
-        Output opened(out_, out_.at_end(n), n, 0x5a);
-        ASSERT_EQ(path.batch(WARPSEAL_GCM, Direction::decrypt, batch, 0, 1), 0u);
-        ASSERT_TRUE(opened.equals(pt.data())) << path.target() << ", batch";
-
-        const size_t bit = random_.below(8 * (n + tag_bytes));
-        uint8_t& changed = bit / 8 < n ? ciphertext[bit / 8] : batch.tags[bit / 8 - n];
-        changed = static_cast<uint8_t>(changed ^ 1u << bit % 8);
-        Output refused(out_, out_.at_end(n), n, 0xa5);
-        ASSERT_EQ(path.batch(WARPSEAL_GCM, Direction::decrypt, batch, 0, 1), 1u) << path.target() << ": a changed bit went unnoticed";
-        ASSERT_EQ(status, WARPSEAL_NOT_AUTHENTIC);
-        ASSERT_TRUE(refused.equals(Text(n, 0).data())) << path.target() << ": not wiped";
-        for (size_t p = 0; p < paths_.size(); ++p) {
-            if (paths_[p].get() != &path) continue;
-            counts_[2 * p] += 1;
-            counts_[2 * p + 1] += 2;
-        }
+    void xts_case(const reference::Cipher& tweak, const Text& number, size_t unit_bytes, const Text& pt) {
+        const Text ct = reference::xts_units(*twin_, tweak, true, number, unit_bytes, pt);
+        warpseal::XtsUnits units{{}, unit_bytes};
+        std::copy(number.begin(), number.end(), units.first);
+        for (const auto& path : paths_)
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                const bool forward = direction == Direction::encrypt;
+                three_runs(*path, forward ? pt : ct, forward ? ct : pt, direction,
+                           [&](const uint8_t* in, uint8_t* out) { path->xts(direction, units, in, out, pt.size()); });
+                if (HasFatalFailure()) return;
+            }
+    }
+    std::unique_ptr<reference::Cipher> tweak() {
+        const Text key = random_.text(GetParam().key_bytes);
+        for (const auto& path : paths_) path->tweak(key);
+        return tests::twin(GetParam().name, key);
     }
 
-    tests::Random random_{GetParam().key_bytes};
+    tests::Random random_{std::hash<std::string>{}(GetParam().name)};
+    tests::Guarded in_{longest}, out_{longest}, iv_{4096}, aad_{4096};
     Text key_;
+    std::vector<Text> texts_, ivs_;
     std::unique_ptr<reference::Cipher> twin_;
     std::vector<std::unique_ptr<Path>> paths_;
     std::vector<uint64_t> counts_;
-    tests::Guarded in_{longest + 4096}, out_{longest + 4096}, iv_{64}, aad_{256}, tag_{16};
 };
 
 TEST_P(EveryLength, Ecb) {
-    for (size_t n = 0; n <= longest; n += GetParam().block_bytes) {
-        SCOPED_TRACE(n);
-        const Text pt = random_.text(n);
-        sweep_case(WARPSEAL_ECB, {}, pt, reference::ecb_encrypt(*twin_, pt));
-        if (HasFatalFailure()) return;
-    }
-    count(WARPSEAL_ECB);
+    expect_sweep(WARPSEAL_ECB, true);
+    prefixes(WARPSEAL_ECB, block(), [&](const Text&, const Text& text) { return reference::ecb_encrypt(*twin_, text); });
 }
 
+TEST_P(EveryLength, Cbc) {
+    expect_sweep(WARPSEAL_CBC, false);
+    prefixes(WARPSEAL_CBC, block(), [&](const Text& iv, const Text& text) { return reference::cbc_encrypt(*twin_, iv, text); });
+}
+
+TEST_P(EveryLength, Cfb) {
+    expect_sweep(WARPSEAL_CFB, false);
+    prefixes(WARPSEAL_CFB, 1, [&](const Text& iv, const Text& text) { return reference::cfb_encrypt(*twin_, iv, text); });
+}
+
+// Mostly from counters that carry out of their low 8, 32 or 64 bits, or all of them, within the message.
 TEST_P(EveryLength, Ctr) {
+    expect_sweep(WARPSEAL_CTR, true);
+    static constexpr size_t ones[] = {0, 1, 4, 8, 16};
     for (size_t n = 0; n <= longest; ++n) {
         SCOPED_TRACE(n);
-        const Text pt = random_.text(n), iv = random_.counter(n / 16 + 1);
+        const Text iv = tests::Random::counter_before(ivs_[0], std::min(block(), ones[n % 5]), random_.below(n / block() + 2));
+        const Text pt = prefix(texts_[n % pool], n);
         sweep_case(WARPSEAL_CTR, iv, pt, reference::ctr(*twin_, iv, pt));
         if (HasFatalFailure()) return;
     }
@@ -167,13 +180,43 @@ TEST_P(EveryLength, Ctr) {
 }
 
 TEST_P(EveryLength, Gcm) {
+    if (lacks(WARPSEAL_GCM)) return;
     for (size_t n = 0; n <= longest; ++n) {
         SCOPED_TRACE(n);
-        const Text pt = random_.text(n), iv = gcm_iv(n), aad = random_.text(random_.length(256));
+        const Text pt = prefix(texts_[n % pool], n), iv = gcm_iv(n), aad = random_.text(random_.length(64));
         gcm_case(iv, aad, pt, reference::gcm_seal(*twin_, iv, aad, pt));
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_GCM);
+}
+
+TEST_P(EveryLength, XtsOfOneUnit) {
+    if (lacks(WARPSEAL_XTS)) return;
+    const auto tweak_twin = tweak();
+    for (size_t n = 16; n <= longest; ++n) {
+        SCOPED_TRACE(n);
+        xts_case(*tweak_twin, ivs_[n % 4], n, prefix(texts_[n % 4], n));
+        if (HasFatalFailure()) return;
+    }
+    count(WARPSEAL_XTS);
+}
+
+// Two units and a third that may be short, from numbers that carry far on the way; units of every size up to 300 bytes and many above.
+TEST_P(EveryLength, XtsOfManyUnits) {
+    if (lacks(WARPSEAL_XTS)) return;
+    const auto tweak_twin = tweak();
+    static constexpr size_t ones[] = {1, 4, 8, 16};
+    for (size_t unit = 16; unit <= longest / 2; unit += unit < 300 ? 1 : 61) {
+        SCOPED_TRACE(unit);
+        Text number(16, 0x33), pt = prefix(texts_[0], unit);
+        for (size_t i = 0; i < ones[unit % 4]; ++i) number[i] = 0xff;
+        pt.insert(pt.end(), pt.begin(), pt.end());
+        const size_t last = std::min(longest - 2 * unit, 16 + random_.below(unit - 15));
+        if (last >= 16) pt.insert(pt.end(), texts_[1].begin(), texts_[1].begin() + static_cast<long>(last));
+        xts_case(*tweak_twin, number, unit, pt);
+        if (HasFatalFailure()) return;
+    }
+    count(WARPSEAL_XTS);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ciphers, EveryLength, testing::ValuesIn(targets::ciphers()), [](const auto& info) {

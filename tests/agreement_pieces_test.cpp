@@ -1,12 +1,10 @@
 // Random lengths, misalignments and pieces: a message in any pieces, from any block, equals the reference and libcrypto on every target.
 #include <gtest/gtest.h>
 
+#include "answers.h"
 #include "matrix.h"
-#include "oracle.h"
 #include "paths.h"
 #include "random.h"
-#include "reference/gcm.h"
-#include "reference/modes.h"
 
 namespace {
 
@@ -17,25 +15,26 @@ using warpseal::Direction;
 using warpseal::GcmRun;
 
 constexpr size_t longest = size_t{1} << 18;
-constexpr size_t reference_limit = 2048;  // longer messages are compared with libcrypto alone, which is faster than the twin
+constexpr size_t slow_longest = size_t{1} << 14;  // where only the twin can tell
+constexpr size_t reference_limit = 2048;          // longer messages are compared with libcrypto alone, which is faster than the twin
 
-const std::string& random_cipher(tests::Random& random, const std::vector<std::string>& names) { return names[random.below(names.size())]; }
+using Cipher = warpseal_cipher_info;
 
-std::vector<std::string> names() {
-    std::vector<std::string> out;
-    for (const warpseal_cipher_info& cipher : targets::ciphers()) out.push_back(cipher.name);
-    return out;
+// One of the ciphers that have the mode.
+const Cipher& random_cipher(tests::Random& random, const std::vector<Cipher>& ciphers, warpseal_mode mode) {
+    for (;;)
+        if (const Cipher& cipher = ciphers[random.below(ciphers.size())]; targets::has(cipher, mode)) return cipher;
 }
 
-size_t key_bytes(const std::string& name) {
-    for (const warpseal_cipher_info& cipher : targets::ciphers())
-        if (name == cipher.name) return cipher.key_bytes;
-    return 0;
+bool any_has(const std::vector<Cipher>& ciphers, warpseal_mode mode) {
+    for (const Cipher& cipher : ciphers)
+        if (targets::has(cipher, mode)) return true;
+    return false;
 }
 
-// A counter some blocks further on, modulo 2^128.
+// A counter some blocks further on, modulo 2^(block bits).
 Text advanced(Text counter, uint64_t blocks) {
-    for (size_t i = 16; i-- > 0;) {
+    for (size_t i = counter.size(); i-- > 0;) {
         const uint64_t sum = counter[i] + (blocks & 0xff);
         counter[i] = static_cast<uint8_t>(sum);
         blocks = (blocks >> 8) + (sum >> 8);
@@ -43,10 +42,18 @@ Text advanced(Text counter, uint64_t blocks) {
     return counter;
 }
 
-// Where a message is cut: positions of whole blocks from 0 to its end.
-std::vector<size_t> cuts(tests::Random& random, size_t bytes) {
+// An XTS unit's number some units further on.
+Text next_unit(Text number, uint64_t units) {
+    std::reverse(number.begin(), number.end());
+    number = advanced(number, units);
+    std::reverse(number.begin(), number.end());
+    return number;
+}
+
+// Where a message is cut: positions of whole blocks (or units) from 0 to its end.
+std::vector<size_t> cuts(tests::Random& random, size_t bytes, size_t block = 16) {
     std::vector<size_t> out{0};
-    while (out.back() < bytes) out.push_back(std::min(bytes, out.back() + 16 * (1 + random.length(random.one_in(2) ? 64 : 4096))));
+    while (out.back() < bytes) out.push_back(std::min(bytes, out.back() + block * (1 + random.length(random.one_in(2) ? 64 : 4096))));
     return out;
 }
 
@@ -56,43 +63,92 @@ struct Memory {
 
 TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
     tests::Random random(11);
-    const std::vector<std::string> all = names();
+    const std::vector<Cipher> all = targets::ciphers();
+    static constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CTR, WARPSEAL_CFB};
     Memory memory;
-    for (size_t i = 0; i < 1280; ++i) {
-        const std::string name = random_cipher(random, all);
-        const Text key = random.text(key_bytes(name));
-        const bool is_ctr = !random.one_in(3);
-        const warpseal_mode mode = is_ctr ? WARPSEAL_CTR : WARPSEAL_ECB;
-        const size_t n = is_ctr ? random.length(longest) : random.length(longest) / 16 * 16;
-        const Text pt = random.text(n);
-        Text iv = is_ctr ? random.counter(n / 16 + 1) : Text();
-        // Half of the messages begin at a later block of a longer one, some far beyond 2^32 blocks.
-        const uint64_t first_block = random.one_in(2) ? 0 : random.next() >> (1 + random.below(63));
-        const Text from = is_ctr ? advanced(iv, first_block) : iv;
-        const Text ct = oracle::run(name + "-" + warpseal_mode_name(mode), true, key, from, {}, pt, nullptr);
-        if (n <= reference_limit) {
-            const auto twin = reference::cipher(name, key);
-            ASSERT_EQ(ct, is_ctr ? reference::ctr(*twin, iv, pt, first_block) : reference::ecb_encrypt(*twin, pt));
-        }
+    for (size_t i = 0; i < 5 * 256; ++i) {
+        const warpseal_mode mode = modes[i % 5];
+        const Cipher& cipher = random_cipher(random, all, mode);
+        const size_t block = cipher.block_bytes;
+        const bool is_ctr = mode == WARPSEAL_CTR, whole = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC;
+        const bool has_oracle = oracle::has(std::string(cipher.name) + "-" + warpseal_mode_name(mode));
+        const size_t n = random.length(has_oracle ? longest : slow_longest) / (whole ? block : 1) * (whole ? block : 1);
+        const Text key = random.text(cipher.key_bytes), pt = random.text(n);
+        const Text iv = is_ctr ? random.counter(n / block + 1, block) : mode == WARPSEAL_ECB ? Text() : random.text(block);
+        // Half of the messages in counter mode begin at a later block of a longer one, some far beyond 2^32 blocks.
+        const uint64_t first_block = !is_ctr || random.one_in(2) ? 0 : random.next() >> (1 + random.below(63));
+        const tests::Message message{cipher.name, mode, key, is_ctr ? advanced(iv, first_block) : iv, {}, pt, 0, 0};
+        const Text ct = tests::answer(message).text;
+        ASSERT_TRUE(n > reference_limit || ct == tests::twin_answer(message).text);
         const size_t in_shift = i % 16, out_shift = i / 16 % 16;  // all 256 pairs, five times over
-        for (const auto& path : tests::paths(name, key))
+        for (const auto& path : tests::paths(cipher.name, key))
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-                SCOPED_TRACE(path->target() + " " + name + " case " + std::to_string(i));
+                if (!path->sweeps(mode, direction)) continue;
+                SCOPED_TRACE(path->target() + " " + cipher.name + "-" + warpseal_mode_name(mode) + " case " + std::to_string(i));
                 const Text& source = direction == Direction::encrypt ? pt : ct;
                 const Text& expected = direction == Direction::encrypt ? ct : pt;
                 if (n != 0) std::memcpy(memory.in.begin() + in_shift, source.data(), n);
                 Output out(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0xa5 : 0x5a);
-                const std::vector<size_t> cut = cuts(random, n);
-                for (size_t c = 0; c + 1 < cut.size(); ++c)
-                    path->sweep(mode, direction, is_ctr ? iv.data() : nullptr, first_block + cut[c] / 16,
-                                memory.in.begin() + in_shift + cut[c], out.data() + cut[c], cut[c + 1] - cut[c]);
+                const std::vector<size_t> cut = cuts(random, n, block);
+                for (size_t c = 0; c + 1 < cut.size(); ++c) {
+                    // CBC and CFB: the ciphertext block before the piece.
+                    const uint8_t* before = iv.empty()              ? nullptr
+                                            : is_ctr || cut[c] == 0 ? iv.data()
+                                                                    : memory.in.begin() + in_shift + cut[c] - block;
+                    path->sweep(mode, direction, before, first_block + cut[c] / block, memory.in.begin() + in_shift + cut[c],
+                                out.data() + cut[c], cut[c + 1] - cut[c]);
+                }
                 ASSERT_TRUE(out.equals(expected.data()));
-                Output whole(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0x5a : 0xa5);
-                whole.load(source.data());
-                path->sweep(mode, direction, is_ctr ? iv.data() : nullptr, first_block, whole.data(), whole.data(), n);
-                ASSERT_TRUE(whole.equals(expected.data()));
-                matrix::count(path->target(), name, mode, direction, 2);
+                Output same(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0x5a : 0xa5);
+                same.load(source.data());
+                path->sweep(mode, direction, iv.empty() ? nullptr : iv.data(), first_block, same.data(), same.data(), n);
+                ASSERT_TRUE(same.equals(expected.data()));
+                matrix::count(path->target(), cipher.name, mode, direction, 2);
             }
+    }
+}
+
+TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
+    tests::Random random(14);
+    const std::vector<Cipher> all = targets::ciphers();
+    if (!any_has(all, WARPSEAL_XTS)) GTEST_SKIP() << "NOT RUN: no cipher here has XTS";
+    Memory memory;
+    for (size_t i = 0; i < 2 * 256; ++i) {
+        const Cipher& cipher = random_cipher(random, all, WARPSEAL_XTS);
+        const size_t unit = random.one_in(2) ? 16 + random.below(600) : size_t{16} << random.below(9);
+        size_t n = 16 + random.length(slow_longest);
+        if (n % unit != 0 && n % unit < 16) n -= n % unit;
+        const Text key = random.text(2 * cipher.key_bytes), pt = random.text(n);
+        Text number = random.text(16);
+        for (size_t j = 0; j < 16 && !random.one_in(5); ++j) number[j] = 0xff;  // carries far, or round the end
+        number[0] = static_cast<uint8_t>(number[0] - random.below(4));
+        const Text ct = tests::twin_answer({cipher.name, WARPSEAL_XTS, key, number, {}, pt, 0, unit}).text;
+        const size_t in_shift = i % 16, out_shift = i / 16 % 16;
+        for (const auto& path : tests::paths(cipher.name, key)) {
+            path->tweak(Text(key.begin() + cipher.key_bytes, key.end()));
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                SCOPED_TRACE(path->target() + " " + cipher.name + " case " + std::to_string(i));
+                const Text& source = direction == Direction::encrypt ? pt : ct;
+                const Text& expected = direction == Direction::encrypt ? ct : pt;
+                std::memcpy(memory.in.begin() + in_shift, source.data(), n);
+                Output out(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0xa5 : 0x5a);
+                const std::vector<size_t> cut = cuts(random, n, unit);
+                for (size_t c = 0; c + 1 < cut.size(); ++c) {
+                    warpseal::XtsUnits units{{}, unit};
+                    const Text first = next_unit(number, cut[c] / unit);
+                    std::copy(first.begin(), first.end(), units.first);
+                    path->xts(direction, units, memory.in.begin() + in_shift + cut[c], out.data() + cut[c], cut[c + 1] - cut[c]);
+                }
+                ASSERT_TRUE(out.equals(expected.data()));
+                Output same(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0x5a : 0xa5);
+                same.load(source.data());
+                warpseal::XtsUnits units{{}, unit};
+                std::copy(number.begin(), number.end(), units.first);
+                path->xts(direction, units, same.data(), same.data(), n);
+                ASSERT_TRUE(same.equals(expected.data()));
+                matrix::count(path->target(), cipher.name, WARPSEAL_XTS, direction, 2);
+            }
+        }
     }
 }
 
@@ -122,13 +178,15 @@ protected:
 
 TEST_F(GcmPieces, InOrderAndCombined) {
     tests::Random random(12);
-    const std::vector<std::string> all = names();
+    const std::vector<Cipher> all = targets::ciphers();
+    if (!any_has(all, WARPSEAL_GCM)) GTEST_SKIP() << "NOT RUN: no cipher here has GCM";
     Memory memory;
     for (size_t i = 0; i < 768; ++i) {
-        const std::string name = random_cipher(random, all);
-        const Text key = random.text(key_bytes(name));
-        const auto twin = reference::cipher(name, key);
-        const size_t n = random.length(longest);
+        const Cipher& cipher = random_cipher(random, all, WARPSEAL_GCM);
+        const std::string name = cipher.name;
+        const Text key = random.text(cipher.key_bytes);
+        const auto twin = tests::twin(name, key);
+        const size_t n = random.length(oracle::has(name + "-gcm") ? longest : slow_longest);
         Text iv = random.text(random.one_in(2) ? 12 : 1 + random.below(64));
         if (random.one_in(3)) {  // a J0 whose low 32 bits wrap within the message
             Text counter0 = random.text(16);
@@ -138,8 +196,7 @@ TEST_F(GcmPieces, InOrderAndCombined) {
             ASSERT_EQ(reference::gcm_counter0(*twin, iv), counter0);
         }
         const Text aad = random.text(random.length(512)), pt = random.text(n);
-        Text expected_tag;
-        const Text ct = oracle::run(name + "-gcm", true, key, iv, aad, pt, &expected_tag);
+        const auto [ct, expected_tag] = tests::answer({name, WARPSEAL_GCM, key, iv, aad, pt, 16, 0});
         if (n <= reference_limit) {
             const reference::Sealed sealed = reference::gcm_seal(*twin, iv, aad, pt);
             ASSERT_EQ(sealed.ciphertext, ct);
@@ -174,9 +231,11 @@ TEST_F(GcmPieces, InOrderAndCombined) {
 // sum * H^n + part for n up to 2^60: small powers against the reference, large ones by adding exponents.
 TEST(GcmCombine, AnyPower) {
     tests::Random random(13);
-    for (const std::string& name : names()) {
-        const Text key = random.text(key_bytes(name));
-        const auto twin = reference::cipher(name, key);
+    for (const Cipher& cipher : targets::ciphers()) {
+        if (!targets::has(cipher, WARPSEAL_GCM)) continue;
+        const std::string name = cipher.name;
+        const Text key = random.text(cipher.key_bytes);
+        const auto twin = tests::twin(name, key);
         for (const auto& path : tests::paths(name, key)) {
             for (uint64_t n = 0; n < 300; ++n) {
                 Text sum = random.text(16);

@@ -1,4 +1,4 @@
-// libcrypto as a second opinion on AES, fast enough for long messages.
+// libcrypto as a second opinion on the ciphers that it has, fast enough for long messages.
 #pragma once
 
 #include <openssl/evp.h>
@@ -20,6 +20,11 @@ struct Freed {
 
 inline void must(int ok) {
     if (ok <= 0) throw std::runtime_error("libcrypto refused");
+}
+
+inline bool has(const std::string& name) {
+    const std::unique_ptr<EVP_CIPHER, Freed> cipher(EVP_CIPHER_fetch(nullptr, name.c_str(), nullptr));
+    return cipher != nullptr;
 }
 
 // name: "aes-256-ctr". Encrypts or decrypts `in` to as many bytes, without padding; with a tag for GCM when encrypting.

@@ -18,103 +18,137 @@ using reference::Text;
 using warpseal::Direction;
 using warpseal::GcmRun;
 
-// One cipher, key and target. Failing calls are test failures.
+// An expanded key, flush against a guard page and then read-only: calls must not touch anything around the state, nor change it.
+class State {
+public:
+    template <class Cipher>
+    State(const Cipher& cipher, const uint8_t* key)
+        : memory_(cipher.state_bytes), at_(memory_.end() - (cipher.state_bytes + 63) / 64 * 64) {
+        cipher.expand(at_, key);
+        memory_.read_only();
+    }
+    const void* get() const { return at_; }
+
+private:
+    Guarded memory_;
+    uint8_t* at_;
+};
+
+// One cipher, key and target. Failing calls are test failures. XTS takes the key for its data key, and the tweak key from `tweak`.
 class Path {
 public:
     Path(std::string target, const warpseal::CpuCipher& cpu, const Text& key)
-        : target_(std::move(target)), cpu_(cpu), state_(cpu.state_bytes) {
-        // Flush against the guard page and then read-only: calls must not touch anything around the state, nor change it.
-        cpu_state_ = state_.end() - (cpu.state_bytes + 63) / 64 * 64;
-        cpu.expand(cpu_state_, key.data());
-        state_.read_only();
-    }
+        : target_(std::move(target)), cpu_(cpu), state_(cpu, key.data()) {}
     virtual ~Path() = default;
     const std::string& target() const { return target_; }
     const warpseal::CpuCipher& cpu() const { return cpu_; }
 
     virtual void sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
                        size_t bytes) const {
-        cpu_.sweep[mode][static_cast<int>(direction)](cpu_state_, iv, first_block, in, out, bytes);
+        cpu_.sweep[mode][static_cast<int>(direction)](state_.get(), iv, first_block, in, out, bytes);
+    }
+    virtual void tweak(const Text& key) { tweak_ = std::make_unique<State>(cpu_, key.data()); }
+    virtual void xts(Direction direction, const warpseal::XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) const {
+        cpu_.xts[static_cast<int>(direction)](state_.get(), tweak_->get(), units, in, out, bytes);
     }
     virtual void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) const {
-        cpu_.gcm_piece[static_cast<int>(direction)](cpu_state_, run, first_block, in, out, bytes);
+        cpu_.gcm_piece[static_cast<int>(direction)](state_.get(), run, first_block, in, out, bytes);
     }
     // Messages [first, first + count) under the path's key, or under batch.keys; returns how many did not verify.
     virtual uint64_t batch(warpseal_mode mode, Direction direction, const warpseal_batch& batch, uint64_t first, uint64_t count) const {
-        return cpu_.batch[mode][static_cast<int>(direction)](batch.keys == nullptr ? cpu_state_ : nullptr, batch, first, count);
+        return cpu_.batch[mode][static_cast<int>(direction)](batch.keys == nullptr ? state_.get() : nullptr, batch, first, count);
     }
     virtual bool takes_ranges() const { return true; }  // whether `batch` heeds first and count
+    virtual bool sweeps(warpseal_mode mode, Direction direction) const { return cpu_.sweep[mode][static_cast<int>(direction)] != nullptr; }
+    virtual bool batches(warpseal_mode mode, Direction direction) const { return cpu_.batch[mode][static_cast<int>(direction)] != nullptr; }
 
     void gcm_begin(const uint8_t* iv, size_t iv_bytes, const uint8_t* aad, size_t aad_bytes, GcmRun* run) const {
-        cpu_.gcm_begin(cpu_state_, iv, iv_bytes, aad, aad_bytes, run);
+        cpu_.gcm_begin(state_.get(), iv, iv_bytes, aad, aad_bytes, run);
     }
-    void gcm_combine(uint8_t sum[16], const uint8_t part[16], uint64_t blocks) const { cpu_.gcm_combine(cpu_state_, sum, part, blocks); }
+    void gcm_combine(uint8_t sum[16], const uint8_t part[16], uint64_t blocks) const { cpu_.gcm_combine(state_.get(), sum, part, blocks); }
     void gcm_finish(const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes, uint8_t tag[16]) const {
-        cpu_.gcm_finish(cpu_state_, run, aad_bytes, text_bytes, tag);
+        cpu_.gcm_finish(state_.get(), run, aad_bytes, text_bytes, tag);
     }
+
+protected:
+    std::unique_ptr<State> tweak_;
 
 private:
     std::string target_;
     const warpseal::CpuCipher& cpu_;
-    Guarded state_;
-    uint8_t* cpu_state_;
+    State state_;
 };
 
 // Host memory through the GPU's pipeline. What the GPU has no part in (the IV, the AAD, the tag) the portable path does, as in the engine.
 class CudaPath : public Path {
 public:
     CudaPath(const warpseal::CudaCipher& cuda, const warpseal::CpuCipher& cpu, const Text& key)
-        : Path("cuda", cpu, key), cuda_(cuda), state_(cuda.state_bytes) {
-        cuda_state_ = state_.end() - (cuda.state_bytes + 63) / 64 * 64;
-        cuda.expand(cuda_state_, key.data());
-        state_.read_only();
-    }
+        : Path("cuda", cpu, key), cuda_(cuda), state_(cuda, key.data()) {}
     void sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
                size_t bytes) const override {
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, cuda_state_, mode, direction, iv, first_block, in, out, bytes, &done),
+        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, state_.get(), mode, direction, iv, first_block, in, out, bytes, &done),
+                  WARPSEAL_OK);
+        EXPECT_EQ(done, bytes);
+    }
+    void tweak(const Text& key) override { tweak_ = std::make_unique<State>(cuda_, key.data()); }
+    void xts(Direction direction, const warpseal::XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) const override {
+        size_t done = 0;
+        EXPECT_EQ(warpseal::cuda_door()->xts_host(0, cuda_, state_.get(), tweak_->get(), direction, units, in, out, bytes, &done),
                   WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
     }
     void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) const override {
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->gcm_host(0, cuda_, cuda_state_, direction, run, first_block, in, out, bytes, &done), WARPSEAL_OK);
+        EXPECT_EQ(warpseal::cuda_door()->gcm_host(0, cuda_, state_.get(), direction, run, first_block, in, out, bytes, &done), WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
     }
     uint64_t batch(warpseal_mode mode, Direction direction, const warpseal_batch& batch, uint64_t, uint64_t) const override {
         uint64_t done = 0, not_authentic = 0;
-        EXPECT_EQ(warpseal::cuda_door()->batch_host(0, cuda_, batch.keys == nullptr ? cuda_state_ : nullptr, mode, direction, batch, &done,
+        EXPECT_EQ(warpseal::cuda_door()->batch_host(0, cuda_, batch.keys == nullptr ? state_.get() : nullptr, mode, direction, batch, &done,
                                                     &not_authentic),
                   WARPSEAL_OK);
         EXPECT_EQ(done, batch.message_count);
         return not_authentic;
     }
     bool takes_ranges() const override { return false; }
+    bool sweeps(warpseal_mode mode, Direction direction) const override {
+        return cuda_.sweep[mode][static_cast<int>(direction)] != nullptr;
+    }
+    bool batches(warpseal_mode mode, Direction direction) const override {
+        return cuda_.batch[mode][static_cast<int>(direction)] != nullptr;
+    }
 
 private:
     const warpseal::CudaCipher& cuda_;
-    Guarded state_;
-    uint8_t* cuda_state_;
+    State state_;
 };
 
-// A path for each usable target, under that key.
+// The door of that cipher on that target; null where there is none.
+inline std::unique_ptr<Path> path(const std::string& target, const std::string& cipher, const Text& key) {
+    const warpseal::CpuCipher* portable = warpseal::cpu_cipher(warpseal::Target::portable, cipher.c_str());
+    const std::vector<warpseal_target_info> all = targets::all();
+    for (size_t i = 0; i < all.size() && portable != nullptr; ++i) {
+        if (all[i].name != target) continue;
+        if (static_cast<warpseal::Target>(i) == warpseal::Target::cuda) {
+            const warpseal::CudaCipher* cuda = warpseal::cuda_door()->cipher(cipher.c_str());
+            return cuda == nullptr ? nullptr : std::make_unique<CudaPath>(*cuda, *portable, key);
+        }
+        const warpseal::CpuCipher* cpu = warpseal::cpu_cipher(static_cast<warpseal::Target>(i), cipher.c_str());
+        return cpu == nullptr ? nullptr : std::make_unique<Path>(target, *cpu, key);
+    }
+    return nullptr;
+}
+
+// A path for each usable target, under that key. A cipher must be on all of them.
 inline std::vector<std::unique_ptr<Path>> paths(const std::string& cipher, const Text& key) {
     std::vector<std::unique_ptr<Path>> out;
-    const warpseal::CpuCipher* portable = warpseal::cpu_cipher(warpseal::Target::portable, cipher.c_str());
-    if (portable == nullptr) {
-        ADD_FAILURE() << cipher << " has no portable form";
-        return out;
-    }
-    const std::vector<warpseal_target_info> all = targets::all();
-    for (size_t i = 0; i < all.size(); ++i) {
-        if (!all[i].usable) continue;
-        const auto target = static_cast<warpseal::Target>(i);
-        if (target == warpseal::Target::cuda) {
-            const warpseal::CudaCipher* cuda = warpseal::cuda_door()->cipher(cipher.c_str());
-            if (cuda != nullptr) out.push_back(std::make_unique<CudaPath>(*cuda, *portable, key));
-        } else if (const warpseal::CpuCipher* cpu = warpseal::cpu_cipher(target, cipher.c_str())) {
-            out.push_back(std::make_unique<Path>(all[i].name, *cpu, key));
-        }
+    for (const warpseal_target_info& target : targets::all()) {
+        if (!target.usable) continue;
+        out.push_back(path(target.name, cipher, key));
+        if (out.back() != nullptr) continue;
+        ADD_FAILURE() << cipher << " has no door on " << target.name;
+        out.pop_back();
     }
     return out;
 }

@@ -1,6 +1,7 @@
 // Random choices for tests, from one seed: WARPSEAL_TEST_SEED or a fixed default, printed by tests/matrix_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -39,15 +40,15 @@ public:
     size_t length(size_t bound) {
         return static_cast<size_t>(below((uint64_t{1} << below(64 - static_cast<uint64_t>(__builtin_clzll(bound)))) + 1));
     }
-    // A 16-byte counter; mostly one that carries out of its low 8, 32, 64 or 128 bits within the next `blocks` blocks.
-    std::vector<uint8_t> counter(uint64_t blocks) {
-        std::vector<uint8_t> out = text(16);
+    // A counter of a block; mostly one that carries out of its low 8, 32, 64 or 128 bits within the next `blocks` blocks.
+    std::vector<uint8_t> counter(uint64_t blocks, size_t bytes = 16) {
         static constexpr size_t ones[] = {0, 1, 4, 8, 16};  // low bytes to set to 0xff before subtracting
-        const size_t n = ones[below(5)];
-        for (size_t i = 0; i < n; ++i) out[15 - i] = 0xff;
-        if (n == 0) return out;
-        uint64_t back = below(blocks + 1);
-        for (size_t i = 0; i < n && i < 8; ++i, back >>= 8) out[15 - i] = static_cast<uint8_t>(out[15 - i] - (back & 0xff));
+        return counter_before(text(bytes), std::min(bytes, ones[below(5)]), below(blocks + 1));
+    }
+    // The same block but for its low `ones` bytes: those are `back` under all ones.
+    static std::vector<uint8_t> counter_before(std::vector<uint8_t> out, size_t ones, uint64_t back) {
+        for (size_t i = 1; i <= ones; ++i) out[out.size() - i] = 0xff;
+        for (size_t i = 1; i <= ones && i <= 8; ++i, back >>= 8) out[out.size() - i] = static_cast<uint8_t>(0xff - (back & 0xff));
         return out;
     }
 

@@ -1,8 +1,10 @@
-// The one parser of tests/vectors: known-answer rows, Monte Carlo chains and bulk rows, as tests/vectors/SOURCES.md describes them.
+// The one parser of tests/vectors: known-answer rows, Monte Carlo chains and bulk rows, as tests/vectors/SOURCES.md describes them. The
+// three are told apart by their fields, so that a file may hold any of them; files are found by listing the folders.
 #pragma once
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -16,26 +18,27 @@ namespace vectors {
 
 using Text = std::vector<uint8_t>;
 
-struct Row {  // block/CIPHER-MODE.jsonl
+struct Row {
     std::string file, id, cipher, mode;
     Text key, iv, aad, pt, ct, tag;
     bool valid = false;
 };
 
 struct Round {
-    Text key, in, out;
+    Text key, iv, in, out;
 };
 
-struct Chain {  // mct/CIPHER-MODE.jsonl
-    std::string id, cipher, mode;
+struct Chain {
+    std::string id, cipher, mode, rule;
     bool encrypt = false;
     int inner = 0;
     std::vector<Round> rounds;
 };
 
-struct Bulk {  // block/aes-bulk.jsonl
+struct Bulk {
     std::string id, cipher, mode;
     Text key, iv, aad, tag, pt_sha256, ct_sha256, ct_head, ct_tail;
+    size_t unit_bytes = 0;  // XTS
     uint64_t seed = 0;
     size_t bytes = 0;
     Text plaintext() const {  // splitmix64, little-endian
@@ -97,61 +100,72 @@ inline Text bytes(const nlohmann::json& line, const char* field) {
     return found == line.end() ? Text() : from_hex(found->get<std::string>());
 }
 
-inline bool is_bulk(const std::filesystem::path& path) { return path.filename().string().find("-bulk.") != std::string::npos; }
-
 // WARPSEAL_TEST_CIPHERS, "aes" or "aes-128", narrows a run to ciphers that begin so.
 inline bool wanted(const std::string& cipher) {
     const char* only = std::getenv("WARPSEAL_TEST_CIPHERS");
     return only == nullptr || cipher.rfind(only, 0) == 0;
 }
 
-inline std::vector<std::filesystem::path> files(const char* sub) {
-    std::vector<std::filesystem::path> out;
-    for (const auto& entry : std::filesystem::directory_iterator(folder() / sub)) out.push_back(entry.path());
-    std::sort(out.begin(), out.end());
+struct All {
+    std::vector<Row> rows;
+    std::vector<Chain> chains;
+    std::vector<Bulk> bulk;
+};
+
+inline Chain chain_of(const nlohmann::json& line) {
+    Chain out{line.at("id"), line.at("cipher"), line.at("mode"), line.at("rule"), line.at("op") == "encrypt", line.at("inner"), {}};
+    for (const auto& round : line.at("rounds"))
+        out.rounds.push_back({bytes(round, "key"), bytes(round, "iv"), bytes(round, "in"), bytes(round, "out")});
     return out;
 }
 
-inline std::vector<Row> rows() {
-    std::vector<Row> out;
-    for (const auto& path : files("block")) {
-        if (is_bulk(path)) continue;
-        for (const auto& line : lines(path)) {
-            Row row{path.filename().string(), line.at("id"),      line.at("cipher"),  line.at("mode"),
-                    bytes(line, "key"),       bytes(line, "iv"),  bytes(line, "aad"), bytes(line, "pt"),
-                    bytes(line, "ct"),        bytes(line, "tag"), line.at("valid")};
-            if (wanted(row.cipher)) out.push_back(std::move(row));
-        }
-    }
+inline Bulk bulk_of(const nlohmann::json& line) {
+    Bulk out{line.at("id"),
+             line.at("cipher"),
+             line.at("mode"),
+             bytes(line, "key"),
+             bytes(line, "iv"),
+             bytes(line, "aad"),
+             bytes(line, "tag"),
+             bytes(line, "pt_sha256"),
+             bytes(line, "ct_sha256"),
+             bytes(line, "ct_head"),
+             bytes(line, "ct_tail"),
+             line.at("pt_len"),
+             std::stoull(line.at("pt_splitmix64_seed").get<std::string>()),
+             line.at("pt_len")};
+    if (const auto unit = line.find("data_unit_len"); unit != line.end()) out.unit_bytes = *unit;
     return out;
 }
 
-inline std::vector<Bulk> bulk() {
-    std::vector<Bulk> out;
-    for (const auto& path : files("block")) {
-        if (!is_bulk(path)) continue;
-        for (const auto& line : lines(path)) {
-            Bulk row{line.at("id"),          line.at("cipher"),        line.at("mode"),
-                     bytes(line, "key"),     bytes(line, "iv"),        bytes(line, "aad"),
-                     bytes(line, "tag"),     bytes(line, "pt_sha256"), bytes(line, "ct_sha256"),
-                     bytes(line, "ct_head"), bytes(line, "ct_tail"),   std::stoull(line.at("pt_splitmix64_seed").get<std::string>()),
-                     line.at("pt_len")};
-            if (wanted(row.cipher)) out.push_back(std::move(row));
+// All of tests/vectors, read once.
+inline const All& all() {
+    static const All found = [] {
+        All out;
+        for (const char* sub : {"block", "mct"}) {
+            std::vector<std::filesystem::path> files;
+            for (const auto& entry : std::filesystem::directory_iterator(folder() / sub)) files.push_back(entry.path());
+            std::sort(files.begin(), files.end());
+            for (const auto& path : files)
+                for (const auto& line : lines(path)) {
+                    if (!wanted(line.at("cipher"))) continue;
+                    if (line.contains("rounds"))
+                        out.chains.push_back(chain_of(line));
+                    else if (line.contains("pt_splitmix64_seed"))
+                        out.bulk.push_back(bulk_of(line));
+                    else
+                        out.rows.push_back({path.filename().string(), line.at("id"), line.at("cipher"), line.at("mode"), bytes(line, "key"),
+                                            bytes(line, "iv"), bytes(line, "aad"), bytes(line, "pt"), bytes(line, "ct"), bytes(line, "tag"),
+                                            line.at("valid")});
+                }
         }
-    }
-    return out;
+        return out;
+    }();
+    return found;
 }
 
-inline std::vector<Chain> chains() {
-    std::vector<Chain> out;
-    for (const auto& path : files("mct"))
-        for (const auto& line : lines(path)) {
-            Chain chain{line.at("id"), line.at("cipher"), line.at("mode"), line.at("op") == "encrypt", line.at("inner"), {}};
-            for (const auto& round : line.at("rounds"))
-                chain.rounds.push_back({bytes(round, "key"), bytes(round, "in"), bytes(round, "out")});
-            if (wanted(chain.cipher)) out.push_back(std::move(chain));
-        }
-    return out;
-}
+inline const std::vector<Row>& rows() { return all().rows; }
+inline const std::vector<Chain>& chains() { return all().chains; }
+inline const std::vector<Bulk>& bulk() { return all().bulk; }
 
 }  // namespace vectors

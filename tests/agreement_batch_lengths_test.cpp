@@ -1,0 +1,198 @@
+// Batches of every length from 0 to 4096 at once, in each batch mode and direction, on every target: each message under a key of its own
+// or all under one, at any alignment, between guard pages. Then batches of one flush against the guards. All equal the reference.
+#include <gtest/gtest.h>
+
+#include "answers.h"
+#include "matrix.h"
+#include "paths.h"
+#include "random.h"
+
+namespace {
+
+using reference::Text;
+using tests::Path;
+using warpseal::Direction;
+
+constexpr size_t longest = 4096;
+constexpr size_t pool = 8;  // keys, texts and IVs to draw from, so that the twin meets the same blocks again
+
+constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_GCM, WARPSEAL_CCM, WARPSEAL_CMAC};
+
+struct Item {
+    size_t bytes, set;
+};
+
+class BatchLengths : public testing::TestWithParam<warpseal_cipher_info> {
+protected:
+    void SetUp() override {
+        for (size_t i = 0; i < pool; ++i) {
+            keys_.push_back(random_.text(GetParam().key_bytes));
+            twins_.push_back(tests::twin(GetParam().name, keys_[i]));
+            texts_.push_back(random_.text(longest));
+            ivs_.push_back(random_.counter(longest / block(), block()));
+        }
+        paths_ = tests::paths(GetParam().name, keys_[0]);
+    }
+    size_t block() const { return GetParam().block_bytes; }
+    // An IV of CTR, CBC, CFB and OFB is a block.
+    size_t iv_bytes(warpseal_mode mode) const { return mode == WARPSEAL_GCM ? 12 : mode == WARPSEAL_CCM ? 11 : block(); }
+    size_t tag_bytes(warpseal_mode mode) const { return mode < WARPSEAL_XTS && mode != WARPSEAL_GCM ? 0 : block(); }
+    Text iv(warpseal_mode mode, size_t set) const { return Text(ivs_[set].begin(), ivs_[set].begin() + static_cast<long>(iv_bytes(mode))); }
+    static constexpr size_t aad_bytes = 21;  // of GCM and CCM: the first bytes of the set's text
+
+    // The message's ciphertext and tag; own: under the key of its set, else under the first.
+    tests::Answer expected(warpseal_mode mode, const Item& item, bool own) {
+        const size_t key = own ? item.set : 0;
+        const reference::Cipher& twin = *twins_[key];
+        const Text text(texts_[item.set].begin(), texts_[item.set].begin() + static_cast<long>(item.bytes));
+        const Text aad(texts_[item.set].begin(), texts_[item.set].begin() + aad_bytes);
+        if (mode == WARPSEAL_CMAC) return {text, reference::cmac(twin, text)};
+        if (mode == WARPSEAL_GCM || mode == WARPSEAL_CCM) {
+            const reference::Sealed sealed = mode == WARPSEAL_GCM ? reference::gcm_seal(twin, iv(mode, item.set), aad, text)
+                                                                  : reference::ccm_seal(twin, iv(mode, item.set), aad, text, 16);
+            return {sealed.ciphertext, sealed.tag};
+        }
+        Text& whole = whole_[{mode, key, item.set}];
+        if (whole.empty())
+            whole = mode == WARPSEAL_CTR   ? reference::ctr(twin, ivs_[item.set], texts_[item.set])
+                    : mode == WARPSEAL_CBC ? reference::cbc_encrypt(twin, ivs_[item.set], texts_[item.set])
+                    : mode == WARPSEAL_CFB ? reference::cfb_encrypt(twin, ivs_[item.set], texts_[item.set])
+                                           : reference::ofb(twin, ivs_[item.set], texts_[item.set]);
+        return {Text(whole.begin(), whole.begin() + static_cast<long>(item.bytes)), {}};
+    }
+
+    // Encrypts and decrypts the items as one batch on every path; in tagged modes decryption also meets items that were changed.
+    void run(warpseal_mode mode, const std::vector<Item>& items, bool own, bool in_place, uint8_t poison) {
+        const size_t count = items.size(), stride = tag_bytes(mode);
+        std::vector<uint64_t> lengths, offsets;
+        std::vector<tests::Answer> answers;
+        Text keys, ivs, aad, tags;
+        uint64_t end = 0;
+        for (const Item& item : items) {
+            answers.push_back(expected(mode, item, own));
+            if (!offsets.empty()) end += random_.below(17);  // any alignment, and bytes between messages that must stay
+            offsets.push_back(end);
+            lengths.push_back(item.bytes);
+            end += item.bytes;
+            keys.insert(keys.end(), keys_[item.set].begin(), keys_[item.set].end());
+            const Text message_iv = iv(mode, item.set);
+            ivs.insert(ivs.end(), message_iv.begin(), message_iv.end());
+            aad.insert(aad.end(), texts_[item.set].begin(), texts_[item.set].begin() + aad_bytes);
+            tags.insert(tags.end(), answers.back().tag.begin(), answers.back().tag.end());
+        }
+        const bool with_aad = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM, is_mac = mode == WARPSEAL_CMAC;
+        const tests::Guarded in(end), out(end), tag_memory(tags.size() + 1);
+        uint8_t* const from = in.at_end(end);
+        uint8_t* const to = in_place ? from : out.at_end(end);
+        const auto put = [&](uint8_t* at, size_t i, bool ciphertext) {
+            if (items[i].bytes != 0)
+                std::memcpy(at + offsets[i], ciphertext ? answers[i].text.data() : texts_[items[i].set].data(), items[i].bytes);
+        };
+        for (const auto& path : paths_)
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                ASSERT_TRUE(path->batches(mode, direction)) << path->target() << " has no batch of " << warpseal_mode_name(mode);
+                const bool forward = direction == Direction::encrypt;
+                std::memset(from, poison, end);
+                std::memset(to, poison, end);
+                for (size_t i = 0; i < count; ++i) put(from, i, !forward);
+                uint8_t* const tags_at = tag_memory.put(true, tags.data(), tags.size());
+                std::vector<int32_t> statuses(count, -1), verdicts(count, WARPSEAL_OK);
+                uint64_t broken = 0;
+                for (size_t i = 0; i < count && !forward && stride != 0; ++i) {
+                    if (!random_.one_in(7)) continue;
+                    const size_t bit = random_.below(8 * (items[i].bytes + stride));
+                    uint8_t& changed =
+                        bit / 8 < items[i].bytes ? from[offsets[i] + bit / 8] : tags_at[i * stride + bit / 8 - items[i].bytes];
+                    changed = static_cast<uint8_t>(changed ^ 1u << bit % 8);
+                    verdicts[i] = WARPSEAL_NOT_AUTHENTIC;
+                    ++broken;
+                }
+                if (forward && stride != 0) std::memset(tags_at, poison, tags.size());
+                warpseal_batch batch{};
+                batch.struct_bytes = sizeof batch;
+                batch.iv_bytes = is_mac ? 0 : static_cast<uint32_t>(iv_bytes(mode));
+                batch.tag_bytes = static_cast<uint32_t>(stride);
+                batch.message_count = count;
+                batch.lengths = lengths.data();
+                batch.keys = own ? keys.data() : nullptr;
+                batch.ivs = is_mac ? nullptr : ivs.data();
+                batch.iv_stride = batch.iv_bytes;
+                batch.aad = with_aad ? aad.data() : nullptr;
+                batch.aad_bytes = with_aad ? aad_bytes : 0;
+                batch.aad_stride = batch.aad_bytes;
+                batch.in = from;
+                batch.in_offsets = offsets.data();
+                batch.out = is_mac ? nullptr : to;
+                batch.out_offsets = offsets.data();
+                batch.tags = stride == 0 ? nullptr : tags_at;
+                batch.tag_stride = stride;
+                batch.statuses = statuses.data();
+                uint64_t failed = 0;
+                for (uint64_t first = 0, n = 0; first < count; first += n) {
+                    n = path->takes_ranges() ? 1 + random_.below(count - first) : count;
+                    failed += path->batch(mode, direction, batch, first, n);
+                }
+                ASSERT_EQ(failed, broken) << path->target() << ": a changed bit went unnoticed, or a whole message did not verify";
+                ASSERT_EQ(statuses, verdicts) << path->target();
+                if (stride != 0 && broken == 0) {
+                    ASSERT_EQ(std::memcmp(tags_at, tags.data(), tags.size()), 0) << path->target() << ": tags";
+                }
+                if (!is_mac) {
+                    Text wanted(end, poison);
+                    for (size_t i = 0; i < count; ++i) {
+                        put(wanted.data(), i, forward);
+                        if (verdicts[i] != WARPSEAL_OK && items[i].bytes != 0) std::memset(wanted.data() + offsets[i], 0, items[i].bytes);
+                    }
+                    for (size_t i = 0; i < end; ++i)
+                        ASSERT_EQ(to[i], wanted[i]) << path->target() << " " << warpseal_mode_name(mode)
+                                                    << (forward ? " encrypt" : " decrypt") << ", byte " << i << " of the batch";
+                }
+                matrix::count(path->target(), GetParam().name, mode, direction, count);
+            }
+    }
+
+    tests::Random random_{71};
+    std::vector<Text> keys_, texts_, ivs_;
+    std::vector<std::unique_ptr<reference::Cipher>> twins_;
+    std::map<std::tuple<warpseal_mode, size_t, size_t>, Text> whole_;
+    std::vector<std::unique_ptr<Path>> paths_;
+};
+
+TEST_P(BatchLengths, AllInOne) {
+    for (const warpseal_mode mode : modes) {
+        if (!targets::has(GetParam(), mode)) continue;
+        SCOPED_TRACE(warpseal_mode_name(mode));
+        std::vector<Item> all, some;
+        const size_t step = mode == WARPSEAL_CBC ? block() : 1;
+        for (size_t n = 0; n <= longest; n += step) all.push_back({n, n / step % pool});
+        for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random_.below(i)]);
+        run(mode, all, true, false, 0xa5);
+        if (HasFatalFailure()) return;
+        for (const Item& item : all)
+            if (item.bytes <= 40 * block()) some.push_back(item);
+        run(mode, some, false, false, 0x5a);
+        if (HasFatalFailure()) return;
+        run(mode, some, false, true, 0xa5);
+        if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(BatchLengths, OneFlushAgainstTheGuards) {
+    for (const warpseal_mode mode : modes) {
+        if (!targets::has(GetParam(), mode)) continue;
+        SCOPED_TRACE(warpseal_mode_name(mode));
+        for (size_t n = 0; n <= 3 * block() + 1; n += mode == WARPSEAL_CBC ? block() : 1) {
+            run(mode, {{n, n % pool}}, n % 2 == 0, n % 3 == 0, n % 5 == 0 ? 0x5a : 0xa5);
+            if (HasFatalFailure()) return;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ciphers, BatchLengths, testing::ValuesIn(targets::ciphers()), [](const auto& info) {
+    std::string name = info.param.name;
+    for (char& c : name)
+        if (c == '-') c = '_';
+    return name;
+});
+
+}  // namespace
