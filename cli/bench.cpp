@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "ciphers.h"
+
 namespace warpseal::cli {
 namespace {
 
@@ -17,29 +19,32 @@ struct Devices {
     std::string cores, gpu;
 };
 
-std::vector<BenchCase> all_cases() {
+std::vector<BenchCase> all_cases(const BenchOptions& options) {
     std::vector<BenchCase> cases;
-    warpseal_cipher_info cipher{};
-    for (size_t i = 0; warpseal_cipher_at(i, &cipher) == WARPSEAL_OK; ++i)
-        for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
-            for (const bool encrypt : {true, false})
-                if (cipher.modes >> mode & 1) cases.push_back({cipher, static_cast<warpseal_mode>(mode), encrypt});
+    for (const warpseal_cipher_info& cipher : all_ciphers())
+        for (const warpseal_mode mode : modes_of(cipher))
+            for (const bool encrypt : {true, false}) cases.push_back({cipher, mode, encrypt, options.unit_bytes, options.key_per_message});
     return cases;
 }
 
-// The suites of the file format.
+// Of the suites those that are a file format of their own: bare Cobblestone messages.
 bool seals_files(const BenchCase& what) { return what.name() == "aes-128-gcm" || what.name() == "aes-256-gcm"; }
 
 std::vector<BenchCase> chosen_cases(const BenchOptions& options) {
-    std::vector<BenchCase> all = all_cases(), chosen;
+    std::vector<BenchCase> all = all_cases(options), chosen;
     for (const std::string& name : options.what) {
         const size_t before = chosen.size();
-        std::copy_if(all.begin(), all.end(), std::back_inserter(chosen),
-                     [&](const BenchCase& what) { return name == what.name() || name == what.cipher.name; });
+        std::copy_if(all.begin(), all.end(), std::back_inserter(chosen), [&](const BenchCase& what) {
+            const std::string full = std::string(what.cipher.name) + "-" + full_mode_name(what.cipher, what.mode);
+            return name == what.name() || name == full || name == what.cipher.name;
+        });
         if (chosen.size() == before)
             throw Failure(ExitCode::unsupported, fmt::format("there is no '{}': `warpseal list` shows the ciphers and modes.", name));
     }
     if (options.what.empty()) chosen = all;
+    if (options.messages || options.key_per_message)
+        chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [](const BenchCase& what) { return !what.has_batch(); }), chosen.end());
+    if (chosen.empty()) throw Failure(ExitCode::unsupported, "ecb and xts have no batches of messages.");
     if (options.place == "file") {
         chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [](const BenchCase& what) { return !seals_files(what); }), chosen.end());
         if (chosen.empty()) throw Failure(ExitCode::unsupported, "files are sealed with aes-128-gcm or aes-256-gcm.");
@@ -91,17 +96,23 @@ public:
 private:
     void print(const std::string& text) const { options_.json == "-" ? print_error(text) : print_output(text); }
 
-    uint64_t size(size_t index, uint64_t by_default) const { return options_.sizes.empty() ? by_default : options_.sizes[index]; }
+    uint64_t size(size_t index, uint64_t by_default) const {
+        if (options_.messages) return options_.messages * options_.message_bytes;
+        return options_.sizes.empty() ? by_default : options_.sizes[index];
+    }
 
     void measure(const BenchCase& what, size_t size_index) {
         constexpr uint64_t whole = UINT64_MAX;
         std::vector<uint64_t> message_sizes{options_.message_bytes ? options_.message_bytes : whole};
-        // On large buffers AEAD has two figures: the buffer as one message, and cut up into the chunks that files are made of.
-        if (!options_.message_bytes && what.aead() && options_.place != "file") message_sizes.push_back(bench_chunk_bytes);
-        for (const uint64_t message_bytes : message_sizes) {
-            const bool in_own_buffers = options_.place.empty();
+        // On large buffers GCM has two figures: the buffer as one message, and cut up into the chunks that files are made of.
+        const bool chunks = what.mode == WARPSEAL_GCM && !options_.message_bytes && options_.place != "file";
+        if (chunks) message_sizes.push_back(bench_chunk_bytes);
+        for (uint64_t message_bytes : message_sizes) {
+            const bool in_own_buffers = options_.place.empty() && !options_.messages;
+            const std::string gpu_place = options_.place.empty() ? "device" : options_.place;
+            if (what.serial() && message_bytes == whole) message_bytes = bench_serial_message_bytes;  // of large buffers
             std::optional<BenchRow> cores, gpu;
-            if (!devices_.cores.empty() && (!in_own_buffers || message_bytes == message_sizes[0]))
+            if (!devices_.cores.empty() && (!in_own_buffers || !chunks || message_bytes == whole))
                 cores = attempt(what, devices_.cores, [&]() -> BenchRow {
                     if (in_own_buffers) return measure_cores(options_, what, devices_.cores, size(size_index, bench_core_bytes), session_);
                     if (options_.place == "file")
@@ -112,8 +123,7 @@ private:
                 gpu = attempt(what, devices_.gpu, [&]() -> BenchRow {
                     const uint64_t bytes = size(size_index, 1024 * mebibyte);
                     if (options_.place == "file") return measure_file(options_, what, devices_.gpu, bytes, session_);
-                    return measure_bulk(options_, what, devices_.gpu, in_own_buffers ? "device" : options_.place, bytes, message_bytes,
-                                        session_);
+                    return measure_bulk(options_, what, devices_.gpu, gpu_place, bytes, message_bytes, session_);
                 });
             if (cores || gpu) print(table_.line(cores ? &*cores : nullptr, gpu ? &*gpu : nullptr));
         }
@@ -155,7 +165,15 @@ void check_options(const BenchOptions& options) {
     for (const uint64_t bytes : options.sizes)
         if (bytes == 0 || bytes % 64 != 0 || bytes > uint64_t{64} << 30)
             throw Failure(ExitCode::usage, "--size takes multiples of 64 bytes up to 64 GiB.");
-    if (options.message_bytes % 16 != 0) throw Failure(ExitCode::usage, "--message-size takes multiples of 16 bytes.");
+    if (options.message_bytes % 16 != 0) throw Failure(ExitCode::usage, "--message-bytes takes multiples of 16 bytes.");
+    if (options.messages && !options.message_bytes) throw Failure(ExitCode::usage, "--messages goes with --message-bytes.");
+    if (options.messages && (!options.sizes.empty() || options.place == "file"))
+        throw Failure(ExitCode::usage, "--messages says how long a call is: it goes without --size and --place file.");
+    if (options.messages && options.messages > (uint64_t{64} << 30) / options.message_bytes)
+        throw Failure(ExitCode::usage, "--messages and --message-bytes make more than 64 GiB.");
+    if (options.key_per_message && !options.message_bytes) throw Failure(ExitCode::usage, "--key-per-message goes with --message-bytes.");
+    if (options.unit_bytes % 16 != 0 || options.unit_bytes == 0 || options.unit_bytes > mebibyte * 16)
+        throw Failure(ExitCode::usage, "--data-unit-bytes takes multiples of 16 bytes up to 16 MiB.");
 }
 
 }  // namespace
@@ -166,7 +184,8 @@ void add_bench(CLI::App& program, Session& session) {
     bench->footer(
         "Without --place, each thread of the cores works in place on a buffer of its own (64 KiB, opening from one to another), and a GPU\n"
         "from its memory to its memory (1 GiB). `host` is one call from host memory to host memory, `file` from file to file.\n"
-        "Every output is compared with OpenSSL's: where they differ there is no figure, and the exit code is 1.");
+        "Every output is checked, by OpenSSL where it has the mode or the cipher, else by another target: where they differ there is no\n"
+        "figure, and the exit code is 1.");
     bench->add_option("CIPHER-MODE", options->what, "aes-256-gcm, or aes-256 for all its modes (default: everything)");
     bench->add_option("--device", options->device, "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one target")
         ->type_name("DEVICE");
@@ -183,10 +202,18 @@ void add_bench(CLI::App& program, Session& session) {
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE[,SIZE]");
     bench
-        ->add_option("--message-size", options->message_bytes,
-                     "cut the bytes of a CTR or GCM call into messages of this size, in one batch")
+        ->add_option("--message-bytes,--message-size", options->message_bytes,
+                     "cut the bytes of a call into messages of this size, in one batch")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
+    bench->add_option("--messages", options->messages, "a batch of so many messages of --message-bytes")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32).description(""))
+        ->type_name("N");
+    bench->add_flag("--key-per-message", options->key_per_message, "each message of a batch has its own key, expanded within the call");
+    bench->add_option("--data-unit-bytes", options->unit_bytes, "data units of xts")
+        ->transform(CLI::AsSizeValue(true).description(""))
+        ->type_name("SIZE")
+        ->capture_default_str();
     bench
         ->add_option_function<std::string>(
             "--against", [options](const std::string&) { options->against_openssl = true; }, "measure OpenSSL too, in turn with ours")

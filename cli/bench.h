@@ -18,6 +18,9 @@ struct BenchOptions {
     unsigned threads = 1;
     std::vector<uint64_t> sizes;
     uint64_t message_bytes = 0;  // 0: the defaults of the place
+    uint64_t messages = 0;       // 0: as many as the bytes of a call hold
+    bool key_per_message = false;
+    uint64_t unit_bytes = 4096;  // of XTS
     bool against_openssl = false;
     double seconds = 1;  // of measuring, for each figure of the cores and of OpenSSL
     std::string directory = "/dev/shm";
@@ -29,9 +32,29 @@ struct BenchCase {
     warpseal_cipher_info cipher{};
     warpseal_mode mode{};
     bool encrypt = true;
-    bool aead() const { return mode == WARPSEAL_GCM; }
-    const char* operation() const { return aead() ? (encrypt ? "seal" : "open") : (encrypt ? "encrypt" : "decrypt"); }
+    uint64_t unit_bytes = 4096;
+    bool key_per_message = false;
+    bool aead() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
+    bool mac() const { return mode == WARPSEAL_CMAC; }
+    bool tagged() const { return aead() || mac(); }
+    // One block after the other within a message: then large buffers are cut up into messages, and device memory takes them in batches.
+    bool serial() const {
+        const bool feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
+        return mode == WARPSEAL_OFB || mode == WARPSEAL_CCM || mac() || (feedback && encrypt);
+    }
+    bool has_batch() const { return mode != WARPSEAL_ECB && mode != WARPSEAL_XTS; }
+    const char* operation() const {
+        if (mac()) return encrypt ? "mac" : "verify";
+        return aead() ? (encrypt ? "seal" : "open") : (encrypt ? "encrypt" : "decrypt");
+    }
     std::string name() const { return std::string(cipher.name) + "-" + warpseal_mode_name(mode); }
+    BenchCase as(bool encrypting) const {
+        BenchCase other = *this;
+        other.encrypt = encrypting;
+        return other;
+    }
+    size_t key_bytes() const { return cipher.key_bytes * (mode == WARPSEAL_XTS ? 2 : 1); }
+    size_t tag_bytes() const { return aead() ? 16 : mac() ? cipher.block_bytes : 0; }
 };
 
 // Figures of one row in GB/s = 10^9 bytes a second, one for each repetition.
@@ -50,9 +73,11 @@ struct BenchRow {
     std::optional<bool> pinned;
     unsigned openssl_threads = 0;
     BenchFigures figures;
+    std::string checked_against;    // what the outputs were compared with
+    std::string openssl_yardstick;  // what OpenSSL ran where it has not this mode: its ECB of the cipher
 };
 
-// What was timed differs from what OpenSSL computes, or failed: no row.
+// What was timed differs from what it is compared with, or failed: no row.
 struct BenchWrong : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -61,6 +86,7 @@ struct BenchWrong : std::runtime_error {
 constexpr int bench_repetitions = 7;
 constexpr uint64_t bench_core_bytes = 64 << 10;
 constexpr uint64_t bench_chunk_bytes = 16 << 10;
+constexpr uint64_t bench_serial_message_bytes = 4 << 10;  // of modes that are serial in a message, on large buffers
 
 double median(std::vector<double> values);
 

@@ -1,38 +1,52 @@
-// What measurements are made on, and OpenSSL's answers.
+// What measurements are made on, and the right answers.
 #include "bench_answers.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 namespace warpseal::cli {
 namespace {
 
-// A big-endian counter block, `blocks` further on (SP 800-38A B.1, modulo the whole block).
-std::vector<uint8_t> advance(const uint8_t* iv, size_t iv_bytes, uint64_t blocks) {
-    std::vector<uint8_t> counter(iv, iv + iv_bytes);
-    for (size_t i = iv_bytes; i-- > 0 && blocks != 0;) {
-        blocks += counter[i];
-        counter[i] = static_cast<uint8_t>(blocks);
-        blocks >>= 8;
+// The IV that a slice of one message begins with, `blocks` further on: the counter (SP 800-38A B.1, modulo the whole block), the ciphertext
+// block before, or the number of the data unit.
+std::vector<uint8_t> advance(const BenchCase& what, std::vector<uint8_t> iv, uint64_t blocks, const uint8_t* in) {
+    const size_t block = what.cipher.block_bytes;
+    if (blocks == 0 || what.mode == WARPSEAL_ECB) return iv;
+    if (what.mode == WARPSEAL_CBC || what.mode == WARPSEAL_CFB) return {in + (blocks - 1) * block, in + blocks * block};
+    const bool xts = what.mode == WARPSEAL_XTS;
+    uint64_t carry = xts ? blocks * block / what.unit_bytes : blocks;
+    for (size_t i = 0; i < iv.size() && carry != 0; ++i, carry >>= 8) {
+        uint8_t& byte = xts ? iv[i] : iv[iv.size() - 1 - i];
+        carry += byte;
+        byte = static_cast<uint8_t>(carry);
     }
-    return counter;
+    return iv;
 }
 
 }  // namespace
 
 std::vector<uint8_t> bench_key(const BenchCase& what) {
-    std::vector<uint8_t> key(what.cipher.key_bytes);
+    std::vector<uint8_t> key(what.key_bytes());
     for (size_t i = 0; i < key.size(); ++i) key[i] = static_cast<uint8_t>(3 * i + 1);
     return key;
 }
 
-BenchKey make_bench_key(warpseal_engine* engine, const BenchCase& what, const std::vector<uint8_t>& key) {
+BenchKey make_bench_key(warpseal_engine* engine, const BenchCase& what) {
+    const std::vector<uint8_t> key = bench_key(what);
     warpseal_key* made = nullptr;
-    const warpseal_status status = warpseal_key_create(engine, what.cipher.name, key.data(), key.size(), &made);
+    const auto create = what.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
+    const warpseal_status status = create(engine, what.cipher.name, key.data(), key.size(), &made);
     if (status != WARPSEAL_OK) throw BenchWrong(std::string("making a key: ") + warpseal_status_text(status));
     return BenchKey(made);
+}
+
+std::vector<uint8_t> message_keys(const BenchCase& what, uint64_t count) {
+    std::vector<uint8_t> keys(what.key_per_message ? count * what.key_bytes() : 0);
+    fill_random(keys.data(), keys.size());
+    return keys;
 }
 
 void fill_random(uint8_t* out, size_t bytes) {
@@ -57,36 +71,6 @@ std::vector<uint8_t> message_ivs(size_t iv_bytes, uint64_t count) {
     return ivs;
 }
 
-warpseal_batch bench_batch(const BenchCase& what, const BatchMemory& memory, uint64_t bytes, uint64_t message_bytes) {
-    warpseal_batch batch{};
-    batch.struct_bytes = sizeof batch;
-    batch.iv_bytes = static_cast<uint32_t>(bench_iv_bytes(what));
-    batch.tag_bytes = what.aead() ? bench_tag_bytes : 0;
-    batch.message_count = (bytes + message_bytes - 1) / message_bytes;
-    batch.message_bytes = message_bytes;
-    batch.ivs = memory.ivs;
-    batch.iv_stride = batch.iv_bytes;
-    batch.in = memory.in;
-    batch.in_stride = message_bytes;
-    batch.out = memory.out;
-    batch.out_stride = message_bytes;
-    batch.tags = what.aead() ? memory.tags : nullptr;
-    batch.tag_stride = batch.tag_bytes;
-    batch.statuses = memory.statuses;
-    return batch;
-}
-
-warpseal_status bench_call_batch(const BenchCase& what, const warpseal_key* key, const warpseal_batch& batch) {
-    if (what.aead()) return (what.encrypt ? warpseal_seal_batch_unsafe_iv : warpseal_open_batch)(key, what.mode, &batch);
-    return (what.encrypt ? warpseal_encrypt_batch : warpseal_decrypt_batch)(key, what.mode, &batch);
-}
-
-warpseal_status bench_call_batch_device(const BenchCase& what, const warpseal_key* key, const warpseal_batch& batch, void* stream) {
-    if (what.aead())
-        return (what.encrypt ? warpseal_seal_batch_device_unsafe_iv : warpseal_open_batch_device)(key, what.mode, &batch, stream);
-    return (what.encrypt ? warpseal_encrypt_batch_device : warpseal_decrypt_batch_device)(key, what.mode, &batch, stream);
-}
-
 void in_slices(uint64_t count, const std::function<void(uint64_t begin, uint64_t end)>& work) {
     const uint64_t slices = std::min<uint64_t>(count, std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::thread> threads;
@@ -94,39 +78,49 @@ void in_slices(uint64_t count, const std::function<void(uint64_t begin, uint64_t
     for (std::thread& thread : threads) thread.join();
 }
 
-Answers::Answers(const BenchCase& what, uint64_t bytes, uint64_t message_size)
-    : plaintext(bytes), ciphertext(bytes), message_bytes(message_size) {
-    const uint64_t count = (bytes + message_bytes - 1) / message_bytes;
-    const size_t iv_bytes = bench_iv_bytes(what);
-    const std::vector<uint8_t> key = bench_key(what);
-    ivs = message_ivs(iv_bytes, count);
-    tags.resize(count * bench_tag_bytes);
-    fill_random(plaintext.data(), bytes);
-    BenchCase encrypting = what;
-    encrypting.encrypt = true;
-    require_openssl(encrypting, key);
+Answers::Answers(const BenchCase& what, uint64_t bytes, uint64_t message_size, const std::string& device)
+    : in(bytes), out(what.mac() ? 0 : bytes), message_bytes(message_size) {
+    const uint64_t messages = (bytes + message_bytes - 1) / message_bytes;
+    ivs = message_ivs(bench_iv_bytes(what), messages);
+    keys = message_keys(what, messages);
+    tags.resize(messages * bench_tag_stride);
+    fill_random(in.data(), bytes);
+    // What can be opened must have been sealed.
+    compute(what.tagged() ? what.as(true) : what, device);
+    if (what.aead() && !what.encrypt) std::swap(in, out);
+}
 
+void Answers::compute(const BenchCase& what, const std::string& device) {
     std::atomic<bool> good{true};
-    const auto run = [&](const uint8_t* iv, uint64_t from, uint64_t length, uint64_t message) {
-        const auto openssl = OpenSsl::find(encrypting, key);
-        if (!openssl ||
-            !openssl->run(iv, plaintext.data() + from, ciphertext.data() + from, length, tags.data() + message * bench_tag_bytes))
-            good = false;
+    std::mutex naming;
+    const auto reference = [&] {
+        auto made = make_reference(what, bench_key(what), device);
+        const std::lock_guard lock(naming);
+        checked_against = made->name();
+        return made;
     };
-    if (count == 1 && what.aead()) {
-        run(ivs.data(), 0, bytes, 0);
-    } else if (count == 1) {  // slices of whole blocks, each from its own counter
-        const uint64_t block = what.cipher.block_bytes, blocks = (bytes + block - 1) / block;
-        in_slices(blocks, [&](uint64_t begin, uint64_t end) {
-            run(advance(ivs.data(), iv_bytes, begin).data(), begin * block, std::min(end * block, bytes) - begin * block, 0);
+    reference();                                             // what is wrong with it is thrown here, not in a thread
+    if (count() == 1 && !what.serial() && !what.tagged()) {  // slices of whole blocks or units
+        const uint64_t block = what.cipher.block_bytes, step = what.mode == WARPSEAL_XTS ? what.unit_bytes : block;
+        in_slices((in.size() + step - 1) / step, [&](uint64_t first, uint64_t last) {
+            const uint64_t begin = first * step, end = std::min<uint64_t>(last * step, in.size());
+            const std::vector<uint8_t> iv = advance(what, ivs, begin / block, in.data());
+            if (!reference()->run(iv.data(), in.data() + begin, out.data() + begin, end - begin, nullptr)) good = false;
         });
     } else {
-        in_slices(count, [&](uint64_t begin, uint64_t end) {
-            for (uint64_t i = begin; i < end; ++i)
-                run(ivs.data() + i * iv_bytes, i * message_bytes, std::min(message_bytes, bytes - i * message_bytes), i);
+        in_slices(count(), [&](uint64_t begin, uint64_t end) {
+            const auto side = reference();
+            for (uint64_t i = begin; i < end; ++i) {
+                const uint64_t from = i * message_bytes;
+                uint8_t* to = what.mac() ? nullptr : out.data() + from;
+                if ((!keys.empty() && !side->set_key(keys.data() + i * what.key_bytes())) ||
+                    !side->run(ivs.data() + i * bench_iv_bytes(what), in.data() + from, to,
+                               std::min<uint64_t>(message_bytes, in.size() - from), tags.data() + i * bench_tag_stride))
+                    good = false;
+            }
         });
     }
-    if (!good) throw BenchWrong("OpenSSL failed");
+    if (!good) throw BenchWrong("the reference failed");
 }
 
 }  // namespace warpseal::cli

@@ -1,9 +1,9 @@
-// What measurements are made on: random data, IVs, batches, and OpenSSL's answer to compare the output with.
+// What measurements are made on: random data, keys, IVs, batches, the calls themselves, and the right answers.
 #pragma once
 
 #include <functional>
 
-#include "bench_openssl.h"
+#include "bench_reference.h"
 
 namespace warpseal::cli {
 
@@ -12,17 +12,26 @@ struct BenchKeyDelete {
 };
 using BenchKey = std::unique_ptr<warpseal_key, BenchKeyDelete>;
 
-std::vector<uint8_t> bench_key(const BenchCase& what);
-BenchKey make_bench_key(warpseal_engine* engine, const BenchCase& what, const std::vector<uint8_t>& key);  // throws BenchWrong
+std::vector<uint8_t> bench_key(const BenchCase& what);                     // not weak, in two halves that differ
+BenchKey make_bench_key(warpseal_engine* engine, const BenchCase& what);   // throws BenchWrong
+std::vector<uint8_t> message_keys(const BenchCase& what, uint64_t count);  // one after the other; empty unless each message has its own
 
 void fill_random(uint8_t* out, size_t bytes);  // not secret: as incompressible as random bytes, the same on every machine
 std::vector<uint8_t> message_ivs(size_t iv_bytes, uint64_t count);  // one after the other, all different
+
+// One message. `tag` is written or compared where the mode has one; `out` is not looked at by a MAC.
+warpseal_status bench_call_one(const BenchCase& what, const warpseal_key* key, const uint8_t* iv, const uint8_t* in, uint8_t* out,
+                               size_t bytes, uint8_t* tag);
+// The same in device memory, of modes that are not serial and have no tag. iv is in host memory.
+warpseal_status bench_call_device(const BenchCase& what, const warpseal_key* key, const uint8_t* iv, const uint8_t* in, uint8_t* out,
+                                  size_t bytes, void* stream);
 
 // Where a batch's arrays lie: all in host memory, or all on the GPU.
 struct BatchMemory {
     const uint8_t* in;
     uint8_t* out;
     const uint8_t* ivs;
+    const uint8_t* keys;  // null: the call's key for all
     uint8_t* tags;
     int32_t* statuses;
 };
@@ -30,15 +39,24 @@ warpseal_batch bench_batch(const BenchCase& what, const BatchMemory& memory, uin
 warpseal_status bench_call_batch(const BenchCase& what, const warpseal_key* key, const warpseal_batch& batch);
 warpseal_status bench_call_batch_device(const BenchCase& what, const warpseal_key* key, const warpseal_batch& batch, void* stream);
 
-// A large buffer's plaintext with OpenSSL's ciphertext and tags, computed on all cores where the mode allows.
+// A large buffer's input with the right output and tags, computed on all cores where the mode allows.
 struct Answers {
-    std::vector<uint8_t> plaintext, ciphertext, ivs, tags;
+    std::vector<uint8_t> in, out, ivs, keys, tags;
     uint64_t message_bytes;
-    Answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes);
+    std::string checked_against;
+    Answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes, const std::string& device);
+    uint64_t count() const { return tags.size() / bench_tag_stride; }
+
+private:
+    void compute(const BenchCase& what, const std::string& device);
 };
 
-// OpenSSL's rate in GB/s on options.threads threads with buffers of their own, as measure_cores takes it; one call is one repetition.
-std::function<double()> openssl_meter(const BenchOptions& options, const BenchCase& what, uint64_t bytes, uint64_t message_bytes);
+// OpenSSL's rate on options.threads threads with buffers of their own, as measure_cores takes it; one call is one repetition, in GB/s.
+struct OpenSslMeter {
+    std::function<double()> rate;  // null: OpenSSL has neither the mode nor the cipher's ECB
+    std::string yardstick;         // set where it runs its ECB instead
+};
+OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, uint64_t bytes, uint64_t message_bytes);
 
 // Calls work(begin, end) on slices of [0, count), one for each processor.
 void in_slices(uint64_t count, const std::function<void(uint64_t begin, uint64_t end)>& work);

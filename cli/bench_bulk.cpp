@@ -58,16 +58,18 @@ public:
           engine_(engine),
           on_device_(on_device),
           answers_(answers),
-          bytes_(answers.plaintext.size()),
-          messages_(answers.tags.size() / bench_tag_bytes),
-          key_(make_bench_key(engine, what, bench_key(what))),
+          bytes_(answers.in.size()),
+          messages_(answers.count()),
+          key_(make_bench_key(engine, what)),
           in_(engine, on_device, bytes_),
-          out_(engine, on_device, bytes_),
+          out_(engine, on_device, std::max<size_t>(answers.out.size(), 16)),
           ivs_(engine, on_device, std::max<size_t>(answers.ivs.size(), 16)),
+          keys_(engine, on_device, std::max<size_t>(answers.keys.size(), 16)),
           tags_(engine, on_device, answers.tags.size()),
           statuses_(engine, on_device, messages_ * sizeof(int32_t)) {
-        in_.put((what.encrypt ? answers.plaintext : answers.ciphertext).data(), bytes_);
+        in_.put(answers.in.data(), bytes_);
         ivs_.put(answers.ivs.data(), answers.ivs.size());
+        keys_.put(answers.keys.data(), answers.keys.size());
         // What is checked later must come from the calls: nothing there is right beforehand but the tags of what is to be opened.
         tags_.put(what.encrypt ? std::vector<uint8_t>(answers.tags.size()).data() : answers.tags.data(), answers.tags.size());
         statuses_.put(std::vector<int32_t>(messages_, -1).data(), messages_ * sizeof(int32_t));
@@ -76,19 +78,19 @@ public:
     double seconds() { return on_device_ ? device_seconds() : host_seconds(); }
 
     void check() const {
-        out_.compare((what_.encrypt ? answers_.ciphertext : answers_.plaintext).data(), bytes_, "the output is not OpenSSL's");
-        if (what_.aead() && what_.encrypt) tags_.compare(answers_.tags.data(), answers_.tags.size(), "the tags are not OpenSSL's");
+        out_.compare(answers_.out.data(), answers_.out.size(), "the output is not what it must be");
+        if (what_.tagged() && what_.encrypt)
+            tags_.compare(answers_.tags.data(), answers_.tags.size(), "the tags are not what they must be");
         if (is_batch())
             statuses_.compare(std::vector<int32_t>(messages_).data(), messages_ * sizeof(int32_t), "a message has a status but OK");
     }
 
 private:
-    bool is_batch() const { return messages_ > 1 || (on_device_ && what_.aead()); }
+    bool is_batch() const { return messages_ > 1 || what_.key_per_message || (on_device_ && (what_.tagged() || what_.serial())); }
 
     warpseal_status queue(void* stream) {
         if (is_batch()) return bench_call_batch_device(what_, key_.get(), batch(), stream);
-        return (what_.encrypt ? warpseal_encrypt_device : warpseal_decrypt_device)(
-            key_.get(), what_.mode, answers_.ivs.data(), answers_.ivs.size(), in_.data(), out_.data(), bytes_, stream);
+        return bench_call_device(what_, key_.get(), answers_.ivs.data(), in_.data(), out_.data(), bytes_, stream);
     }
 
     double device_seconds() {
@@ -100,15 +102,7 @@ private:
 
     warpseal_status call() {
         if (is_batch()) return bench_call_batch(what_, key_.get(), batch());
-        const auto& iv = answers_.ivs;
-        if (what_.aead() && what_.encrypt)
-            return warpseal_seal_unsafe_iv(key_.get(), what_.mode, iv.data(), iv.size(), nullptr, 0, in_.data(), out_.data(), bytes_,
-                                           tags_.data(), bench_tag_bytes);
-        if (what_.aead())
-            return warpseal_open(key_.get(), what_.mode, iv.data(), iv.size(), nullptr, 0, in_.data(), out_.data(), bytes_, tags_.data(),
-                                 bench_tag_bytes);
-        return (what_.encrypt ? warpseal_encrypt : warpseal_decrypt)(key_.get(), what_.mode, iv.data(), iv.size(), in_.data(), out_.data(),
-                                                                     bytes_);
+        return bench_call_one(what_, key_.get(), answers_.ivs.data(), in_.data(), out_.data(), bytes_, tags_.data());
     }
 
     double host_seconds() {
@@ -120,7 +114,8 @@ private:
     }
 
     warpseal_batch batch() const {
-        const BatchMemory memory{in_.data(), out_.data(), ivs_.data(), tags_.data(), reinterpret_cast<int32_t*>(statuses_.data())};
+        const uint8_t* keys = what_.key_per_message ? keys_.data() : nullptr;
+        const BatchMemory memory{in_.data(), out_.data(), ivs_.data(), keys, tags_.data(), reinterpret_cast<int32_t*>(statuses_.data())};
         return bench_batch(what_, memory, bytes_, answers_.message_bytes);
     }
 
@@ -130,35 +125,37 @@ private:
     const Answers& answers_;
     const uint64_t bytes_, messages_;
     BenchKey key_;
-    Memory in_, out_, ivs_, tags_, statuses_;
+    Memory in_, out_, ivs_, keys_, tags_, statuses_;
 };
 
 }  // namespace
 
 BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device, const std::string& place,
                       uint64_t bytes, uint64_t message_bytes, Session& session) {
-    message_bytes = what.mode == WARPSEAL_ECB ? bytes : std::min(message_bytes, bytes);
+    message_bytes = what.has_batch() ? std::min(message_bytes, bytes) : bytes;
     if (bytes % message_bytes != 0) throw Failure(ExitCode::usage, "--size must be a multiple of --message-size here.");
     const bool has_gpu = device.rfind("cuda", 0) == 0;
     const EngineHandle engine = create_engine({device, options.threads}, session);
-    const Answers answers(what, bytes, message_bytes);
+    const Answers answers(what, bytes, message_bytes, device);
     BulkSide side(what, engine.get(), place == "device", answers);
 
-    BenchRow row{what,  has_gpu ? "cuda" : warpseal_engine_pick(engine.get(), what.cipher.name, what.mode, bytes),
-                 place, options.threads,
-                 bytes, message_bytes,
-                 false, std::nullopt,
-                 0,     {}};
+    BenchRow row;
+    row.what = what;
+    row.device = has_gpu ? "cuda" : warpseal_engine_pick(engine.get(), what.cipher.name, what.mode, bytes);
+    row.place = place;
+    row.threads = options.threads;
+    row.bytes = bytes;
+    row.message_bytes = message_bytes;
+    row.checked_against = answers.checked_against;
     if (place == "host") row.pinned = has_gpu;
-    std::function<double()> theirs;
-    if (options.against_openssl) {
-        theirs = openssl_meter(options, what, bench_core_bytes, message_bytes);
-        row.openssl_threads = options.threads;
-    }
+    OpenSslMeter theirs;
+    if (options.against_openssl) theirs = openssl_meter(options, what, std::max(bench_core_bytes, what.unit_bytes), message_bytes);
+    if (theirs.rate) row.openssl_threads = options.threads;
+    row.openssl_yardstick = theirs.yardstick;
     side.seconds();  // warms up
     for (int i = 0; i < bench_repetitions; ++i) {
-        if (theirs) {
-            row.figures.openssl.push_back(theirs());
+        if (theirs.rate) {
+            row.figures.openssl.push_back(theirs.rate());
             side.seconds();  // the GPU was idle meanwhile
         }
         row.figures.ours.push_back(static_cast<double>(bytes) / side.seconds() / 1e9);

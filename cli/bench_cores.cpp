@@ -15,13 +15,13 @@ using Clock = std::chrono::steady_clock;
 
 // A thread's buffers. In place, but for opening: what was opened in place is not there to be opened again.
 struct Buffers {
-    std::vector<uint8_t> in, out, iv, tags;
+    std::vector<uint8_t> in, out, iv, keys, tags;
     uint64_t message_bytes;
     bool in_place;
 
-    Buffers(const BenchCase& what, const std::vector<uint8_t>& key, uint64_t bytes, uint64_t message_size);
+    Buffers(const BenchCase& what, const std::string& device, uint64_t bytes, uint64_t message_size);
     uint8_t* to() { return in_place ? in.data() : out.data(); }
-    uint64_t count() const { return tags.size() / bench_tag_bytes; }
+    uint64_t count() const { return tags.size() / bench_tag_stride; }
     uint64_t length(uint64_t i) const { return std::min(message_bytes, in.size() - i * message_bytes); }
     // A fresh IV for each call that seals: the first eight bytes count the calls, the last four the messages.
     void next_iv() {
@@ -34,26 +34,27 @@ struct Buffers {
     }
 };
 
-bool call_openssl(OpenSsl& openssl, const BenchCase& what, const Buffers& b, const uint8_t* in, uint8_t* out, uint8_t* tags) {
+bool call_reference(Reference& reference, const BenchCase& what, const Buffers& b, const uint8_t* in, uint8_t* out, uint8_t* tags) {
     const size_t iv_bytes = bench_iv_bytes(what);
     bool good = true;
-    for (uint64_t i = 0; i < b.count(); ++i)
-        good &= openssl.run(b.iv.data() + i * iv_bytes, in + i * b.message_bytes, out + i * b.message_bytes, b.length(i),
-                            tags + i * bench_tag_bytes);
+    for (uint64_t i = 0; i < b.count(); ++i) {
+        if (!b.keys.empty()) good &= reference.set_key(b.keys.data() + i * what.key_bytes());
+        good &= reference.run(b.iv.data() + i * iv_bytes, in + i * b.message_bytes, out + i * b.message_bytes, b.length(i),
+                              tags + i * bench_tag_stride);
+    }
     return good;
 }
 
-Buffers::Buffers(const BenchCase& what, const std::vector<uint8_t>& key, uint64_t bytes, uint64_t message_size)
+Buffers::Buffers(const BenchCase& what, const std::string& device, uint64_t bytes, uint64_t message_size)
     : in(bytes), out(what.aead() && !what.encrypt ? bytes : 0), message_bytes(message_size), in_place(out.empty()) {
     const uint64_t messages = (bytes + message_bytes - 1) / message_bytes;
     iv = message_ivs(bench_iv_bytes(what), messages);
-    tags.resize(messages * bench_tag_bytes);
+    keys = message_keys(what, messages);
+    tags.resize(messages * bench_tag_stride);
     fill_random(in.data(), in.size());
-    if (in_place) return;
-    BenchCase sealing = what;
-    sealing.encrypt = true;
-    if (!call_openssl(*require_openssl(sealing, key), sealing, *this, in.data(), in.data(), tags.data()))
-        throw BenchWrong("OpenSSL failed");
+    if (!what.tagged() || what.encrypt) return;
+    const auto sealing = make_reference(what.as(true), bench_key(what), device);
+    if (!call_reference(*sealing, what.as(true), *this, in.data(), in.data(), tags.data())) throw BenchWrong("the reference failed");
 }
 
 // One side of one thread: something to call, again and again.
@@ -65,11 +66,11 @@ public:
 
 class TheirSide : public Side {
 public:
-    TheirSide(const BenchCase& what, const std::vector<uint8_t>& key, uint64_t bytes, uint64_t message_bytes)
-        : what_(what), buffers_(what, key, bytes, message_bytes), openssl_(require_openssl(what, key)) {}
+    TheirSide(const BenchCase& what, std::unique_ptr<OpenSsl> openssl, uint64_t bytes, uint64_t message_bytes)
+        : what_(what), buffers_(what, "", bytes, message_bytes), openssl_(std::move(openssl)) {}
     bool call() override {
         if (what_.aead() && what_.encrypt) buffers_.next_iv();
-        return call_openssl(*openssl_, what_, buffers_, buffers_.in.data(), buffers_.to(), buffers_.tags.data());
+        return call_reference(*openssl_, what_, buffers_, buffers_.in.data(), buffers_.to(), buffers_.tags.data());
     }
 
 private:
@@ -80,48 +81,47 @@ private:
 
 class OurSide : public Side {
 public:
-    OurSide(const BenchCase& what, const std::vector<uint8_t>& key, uint64_t bytes, uint64_t message_bytes, EngineHandle engine)
+    OurSide(const BenchCase& what, const std::string& device, uint64_t bytes, uint64_t message_bytes, EngineHandle engine)
         : what_(what),
-          buffers_(what, key, bytes, message_bytes),
+          buffers_(what, device, bytes, message_bytes),
           engine_(std::move(engine)),
-          key_(make_bench_key(engine_.get(), what, key)),
-          openssl_(require_openssl(what, key)) {}
+          key_(make_bench_key(engine_.get(), what)),
+          reference_(make_reference(what, bench_key(what), target())) {}
     bool call() override {
         if (what_.aead() && what_.encrypt) buffers_.next_iv();
-        return (buffers_.count() == 1 ? call_one() : call_batch()) == WARPSEAL_OK;
+        const bool one = buffers_.count() == 1 && !what_.key_per_message;
+        return (one ? call_one() : call_batch()) == WARPSEAL_OK;
     }
-    // One more call, on whatever the calls before it left, against OpenSSL's.
+    // One more call, on whatever the calls before it left, against the reference.
     void compare() {
         const std::vector<uint8_t> before = buffers_.in;
         std::vector<uint8_t> expected(before.size()), expected_tags = buffers_.tags;
+        if (what_.mac() && what_.encrypt) std::fill(buffers_.tags.begin(), buffers_.tags.end(), uint8_t{0});
         if (!call()) throw BenchWrong("a call failed");
-        if (!call_openssl(*openssl_, what_, buffers_, before.data(), expected.data(), expected_tags.data()))
-            throw BenchWrong("OpenSSL failed");
-        if (std::memcmp(buffers_.to(), expected.data(), expected.size()) != 0) throw BenchWrong("the output is not OpenSSL's");
-        if (what_.aead() && expected_tags != buffers_.tags) throw BenchWrong("the tag is not OpenSSL's");
+        if (!call_reference(*reference_, what_, buffers_, before.data(), expected.data(), expected_tags.data()))
+            throw BenchWrong("the reference failed, or finds a wrong tag");
+        if (!what_.mac() && std::memcmp(buffers_.to(), expected.data(), expected.size()) != 0)
+            throw BenchWrong("the output is not what it must be");
+        if (what_.tagged() && expected_tags != buffers_.tags) throw BenchWrong("the tag is not what it must be");
     }
     const char* target() const { return warpseal_engine_pick(engine_.get(), what_.cipher.name, what_.mode, buffers_.in.size()); }
+    std::string checked_against() const { return reference_->name(); }
 
 private:
     warpseal_status call_one() {
         Buffers& b = buffers_;
-        if (what_.aead() && what_.encrypt)
-            return warpseal_seal_unsafe_iv(key_.get(), what_.mode, b.iv.data(), b.iv.size(), nullptr, 0, b.in.data(), b.to(), b.in.size(),
-                                           b.tags.data(), bench_tag_bytes);
-        if (what_.aead())
-            return warpseal_open(key_.get(), what_.mode, b.iv.data(), b.iv.size(), nullptr, 0, b.in.data(), b.to(), b.in.size(),
-                                 b.tags.data(), bench_tag_bytes);
-        return (what_.encrypt ? warpseal_encrypt : warpseal_decrypt)(key_.get(), what_.mode, b.iv.data(), b.iv.size(), b.in.data(), b.to(),
-                                                                     b.in.size());
+        return bench_call_one(what_, key_.get(), b.iv.data(), b.in.data(), b.to(), b.in.size(), b.tags.data());
     }
     warpseal_status call_batch() {
-        statuses_.resize(buffers_.count());
-        BatchMemory memory{buffers_.in.data(), buffers_.to(), buffers_.iv.data(), buffers_.tags.data(), statuses_.data()};
-        std::vector<uint64_t> lengths;
-        warpseal_batch batch = bench_batch(what_, memory, buffers_.in.size(), buffers_.message_bytes);
-        if (buffers_.in.size() % buffers_.message_bytes != 0) {
-            for (uint64_t i = 0; i < buffers_.count(); ++i) lengths.push_back(buffers_.length(i));
-            batch.lengths = lengths.data();
+        Buffers& b = buffers_;
+        statuses_.resize(b.count());
+        const uint8_t* keys = b.keys.empty() ? nullptr : b.keys.data();
+        const BatchMemory memory{b.in.data(), b.to(), b.iv.data(), keys, b.tags.data(), statuses_.data()};
+        warpseal_batch batch = bench_batch(what_, memory, b.in.size(), b.message_bytes);
+        if (b.in.size() % b.message_bytes != 0) {
+            lengths_.clear();
+            for (uint64_t i = 0; i < b.count(); ++i) lengths_.push_back(b.length(i));
+            batch.lengths = lengths_.data();
         }
         return bench_call_batch(what_, key_.get(), batch);
     }
@@ -130,8 +130,9 @@ private:
     Buffers buffers_;
     EngineHandle engine_;
     BenchKey key_;
-    std::unique_ptr<OpenSsl> openssl_;
+    std::unique_ptr<Reference> reference_;
     std::vector<int32_t> statuses_;
+    std::vector<uint64_t> lengths_;
 };
 
 // Gigabytes a second of all threads together over one window of time, each thread's rate taken over the calls it finished.
@@ -168,35 +169,54 @@ double rate(const std::vector<Side*>& sides, double seconds, uint64_t bytes) {
 
 }  // namespace
 
-std::function<double()> openssl_meter(const BenchOptions& options, const BenchCase& what, uint64_t bytes, uint64_t message_bytes) {
+OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, uint64_t bytes, uint64_t message_bytes) {
+    OpenSslMeter meter;
+    BenchCase theirs = what;
+    if (!OpenSsl::find(what, bench_key(what))) {
+        const auto ecb = find_openssl_ecb(what, bench_key(what), what.encrypt);
+        if (!ecb) return meter;
+        meter.yardstick = ecb->cipher_name();
+        theirs.mode = WARPSEAL_ECB;
+        theirs.key_per_message = false;
+        message_bytes = bytes;
+    }
     auto owned = std::make_shared<std::vector<std::unique_ptr<TheirSide>>>();
     for (unsigned t = 0; t < options.threads; ++t)
-        owned->push_back(std::make_unique<TheirSide>(what, bench_key(what), bytes, std::min(message_bytes, bytes)));
-    return [owned, seconds = options.seconds / bench_repetitions, bytes] {
+        owned->push_back(
+            std::make_unique<TheirSide>(theirs, OpenSsl::find(theirs, bench_key(theirs)), bytes, std::min(message_bytes, bytes)));
+    meter.rate = [owned, seconds = options.seconds / bench_repetitions, bytes] {
         std::vector<Side*> sides;
         for (const auto& side : *owned) sides.push_back(side.get());
         return rate(sides, seconds, bytes);
     };
+    return meter;
 }
 
 BenchRow measure_cores(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session) {
-    const uint64_t message_bytes = options.message_bytes && what.mode != WARPSEAL_ECB ? std::min(options.message_bytes, bytes) : bytes;
+    const uint64_t message_bytes = options.message_bytes && what.has_batch() ? std::min(options.message_bytes, bytes) : bytes;
     std::vector<std::unique_ptr<OurSide>> owned;
     std::vector<Side*> sides;
     for (unsigned t = 0; t < options.threads; ++t) {
-        owned.push_back(std::make_unique<OurSide>(what, bench_key(what), bytes, message_bytes, create_engine({device, 1}, session)));
+        owned.push_back(std::make_unique<OurSide>(what, device, bytes, message_bytes, create_engine({device, 1}, session)));
         owned.back()->compare();
         sides.push_back(owned.back().get());
     }
-    BenchRow row{what, owned[0]->target(), "host", options.threads, bytes, message_bytes, true, std::nullopt, 0, {}};
-    std::function<double()> theirs;
-    if (options.against_openssl) {
-        theirs = openssl_meter(options, what, bytes, message_bytes);
-        row.openssl_threads = options.threads;
-    }
+    BenchRow row;
+    row.what = what;
+    row.device = owned[0]->target();
+    row.place = "host";
+    row.threads = options.threads;
+    row.bytes = bytes;
+    row.message_bytes = message_bytes;
+    row.buffer_per_thread = true;
+    row.checked_against = owned[0]->checked_against();
+    OpenSslMeter theirs;
+    if (options.against_openssl) theirs = openssl_meter(options, what, bytes, message_bytes);
+    if (theirs.rate) row.openssl_threads = options.threads;
+    row.openssl_yardstick = theirs.yardstick;
     for (int i = 0; i < bench_repetitions; ++i) {
         row.figures.ours.push_back(rate(sides, options.seconds / bench_repetitions, bytes));
-        if (theirs) row.figures.openssl.push_back(theirs());
+        if (theirs.rate) row.figures.openssl.push_back(theirs.rate());
     }
     for (const auto& side : owned) side->compare();
     return row;

@@ -16,13 +16,14 @@
 #include <filesystem>
 
 #include "bench_answers.h"
+#include "bench_openssl.h"
 
 namespace warpseal::cli {
 namespace {
 
 // c2sp.org/chunked-encryption
 constexpr size_t salt_bytes = 24, commitment_bytes = 32, chunk_bytes = 16384;
-constexpr size_t sealed_chunk_bytes = chunk_bytes + bench_tag_bytes;
+constexpr size_t sealed_chunk_bytes = chunk_bytes + bench_tag_stride;
 
 [[noreturn]] void fail(const std::string& what) { throw Failure(ExitCode::input_output, what + ": " + std::strerror(errno) + "."); }
 
@@ -163,7 +164,7 @@ private:
 
     void check_sealed(const Mapping& plain, const Mapping& sealed) const {
         const uint64_t chunks = plain.size() / chunk_bytes + 1;
-        if (sealed.size() != salt_bytes + commitment_bytes + plain.size() + chunks * bench_tag_bytes)
+        if (sealed.size() != salt_bytes + commitment_bytes + plain.size() + chunks * bench_tag_stride)
             throw BenchWrong("the sealed file has the wrong length");
         const std::vector<uint8_t> derived = derive(sealed.data(), key_.size() + bench_nonce_bytes + commitment_bytes);
         const uint8_t* base_nonce = derived.data() + key_.size();
@@ -175,14 +176,14 @@ private:
         std::atomic<bool> good{true};
         in_slices(chunks, [&](uint64_t begin, uint64_t end) {
             const auto openssl = OpenSsl::find(opening, chunk_key);
-            std::vector<uint8_t> opened(chunk_bytes), tag(bench_tag_bytes);
+            std::vector<uint8_t> opened(chunk_bytes), tag(bench_tag_stride);
             for (uint64_t i = begin; i < end; ++i) {
                 uint8_t nonce[bench_nonce_bytes];
                 std::memcpy(nonce, base_nonce, sizeof nonce);
                 for (size_t byte = 0; byte < 8; ++byte) nonce[sizeof nonce - 1 - byte] ^= static_cast<uint8_t>(i >> (8 * byte));
                 const uint8_t* chunk = sealed.data() + salt_bytes + commitment_bytes + i * sealed_chunk_bytes;
                 const size_t length = std::min<uint64_t>(chunk_bytes, plain.size() - i * chunk_bytes);
-                std::copy_n(chunk + length, bench_tag_bytes, tag.begin());
+                std::copy_n(chunk + length, bench_tag_stride, tag.begin());
                 if (!openssl || !openssl->run(nonce, chunk, opened.data(), length, tag.data()) ||
                     !std::equal(opened.begin(), opened.begin() + static_cast<ptrdiff_t>(length), plain.data() + i * chunk_bytes))
                     good = false;
@@ -206,9 +207,15 @@ BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const 
     const EngineHandle engine = create_engine({device, options.threads}, session);
     FileSide side(what, engine.get(), options.directory, bytes);
     side.seconds();  // warms up: the first write of a file in memory also finds the memory
-    BenchRow row{what, "", "file", options.threads, bytes, chunk_bytes, false, std::nullopt, 0, {}};
+    BenchRow row;
+    row.what = what;
+    row.place = "file";
+    row.threads = options.threads;
+    row.bytes = bytes;
+    row.message_bytes = chunk_bytes;
     for (int i = 0; i < bench_repetitions; ++i) row.figures.ours.push_back(static_cast<double>(bytes) / side.seconds() / 1e9);
     row.device = side.target();
+    row.checked_against = "openssl " + what.name();
     side.check();
     return row;
 }

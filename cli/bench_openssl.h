@@ -4,37 +4,37 @@
 #include <memory>
 #include <vector>
 
-#include "bench.h"
+#include "bench_reference.h"
 
 struct evp_cipher_ctx_st;
+struct evp_mac_ctx_st;
 
 namespace warpseal::cli {
 
-constexpr size_t bench_tag_bytes = 16;
-constexpr size_t bench_nonce_bytes = 12;
-
-// The IV of a mode as the bench uses it: block_bytes for CTR, 12 for GCM, 0 for ECB.
-size_t bench_iv_bytes(const BenchCase& what);
-
-class OpenSsl {
+// Uses OpenSSL's default and legacy providers and its own choice of instructions.
+class OpenSsl : public Reference {
 public:
-    // Null where this OpenSSL has no such cipher and mode. Uses its default and legacy providers and its own choice of instructions.
+    // Null where this OpenSSL has no such cipher and mode.
     static std::unique_ptr<OpenSsl> find(const BenchCase& what, const std::vector<uint8_t>& key);
+    ~OpenSsl() override;
 
-    // One message. GCM: writes the tag when sealing, checks it when opening. False: OpenSSL reported an error, or the tag is wrong.
-    bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag);
+    bool set_key(const uint8_t* key) override;
+    bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag) override;
+    std::string name() const override { return "openssl " + name_; }
+    const std::string& cipher_name() const { return name_; }  // OpenSSL's
 
 private:
-    struct Delete {
-        void operator()(evp_cipher_ctx_st* context) const;
-    };
-    OpenSsl(const BenchCase& what, evp_cipher_ctx_st* context);
+    OpenSsl(const BenchCase& what, std::string name);
+    bool run_message(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag);
+    bool run_mac(const uint8_t* in, size_t bytes, uint8_t* tag);
     BenchCase what_;
-    std::unique_ptr<evp_cipher_ctx_st, Delete> context_;
+    std::string name_;
+    evp_cipher_ctx_st* cipher_ = nullptr;
+    evp_mac_ctx_st* mac_ = nullptr;
 };
 
-// As find; throws BenchWrong: without a comparison there is no figure.
-std::unique_ptr<OpenSsl> require_openssl(const BenchCase& what, const std::vector<uint8_t>& key);
+// OpenSSL's ECB of the cipher in that direction; null where it has none.
+std::unique_ptr<OpenSsl> find_openssl_ecb(const BenchCase& what, const std::vector<uint8_t>& key, bool encrypt);
 
 std::string openssl_version();
 

@@ -103,7 +103,10 @@ nlohmann::ordered_json json_row(const BenchRow& row) {
                                 {"gigabytes_per_second", rounded(ours)},
                                 {"openssl_gigabytes_per_second", nullptr},
                                 {"ratio", nullptr},
-                                {"buffer_per_thread", row.buffer_per_thread}};
+                                {"buffer_per_thread", row.buffer_per_thread},
+                                {"checked_against", row.checked_against}};
+    if (row.what.mode == WARPSEAL_XTS) json["data_unit_bytes"] = row.what.unit_bytes;
+    if (row.what.key_per_message) json["key_per_message"] = true;
     if (row.pinned) json["pinned"] = *row.pinned;
     for (const double one : row.figures.ours) json["repetitions"].push_back(rounded(one));
     if (!row.figures.openssl.empty()) {
@@ -111,6 +114,7 @@ nlohmann::ordered_json json_row(const BenchRow& row) {
         json["openssl_gigabytes_per_second"] = rounded(theirs);
         json["ratio"] = rounded(ours / theirs);
         json["openssl_threads"] = row.openssl_threads;
+        if (!row.openssl_yardstick.empty()) json["openssl_yardstick"] = row.openssl_yardstick;
         for (const double one : row.figures.openssl) json["openssl_repetitions"].push_back(rounded(one));
     }
     return json;
@@ -120,9 +124,9 @@ std::string BenchTable::title(const BenchOptions& options, const nlohmann::order
     std::string text =
         fmt::format("warpseal {} (commit {}), {}\n{}\n", head["warpseal"].get<std::string>(), head["commit"].get<std::string>(),
                     head["openssl"].get<std::string>(), head["machine"].get<std::string>());
-    text += fmt::format("GB/s = 10^9 bytes a second, median of {}; every output compared with OpenSSL's; {} thread{} on the cores\n\n",
-                        bench_repetitions, options.threads, options.threads == 1 ? "" : "s");
-    text += fmt::format("{:<14}{:<10}{:<10}", "", "", "message");
+    text += fmt::format("GB/s = 10^9 bytes a second, median of {}; every output checked; {} thread{} on the cores\n\n", bench_repetitions,
+                        options.threads, options.threads == 1 ? "" : "s");
+    text += fmt::format("{:<18}{:<10}{:<10}", "", "", "message");
     if (cores) text += fmt::format("{:>10}  {:<{}}", "cores", "", detail_width);
     if (gpu) text += fmt::format("{:>10}  {:<{}}", "GPU", "", detail_width);
     if (openssl) text += fmt::format("{:>9}{:>9}", "OpenSSL", "ratio");
@@ -131,12 +135,13 @@ std::string BenchTable::title(const BenchOptions& options, const nlohmann::order
 
 std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row) const {
     const BenchRow& row = cores_row ? *cores_row : *gpu_row;
-    std::string text = fmt::format("{:<14}{:<10}{:<10}", row.what.name(), row.what.operation(), size_text(row.message_bytes));
+    std::string text = fmt::format("{:<18}{:<10}{:<10}", row.what.name(), row.what.operation(), size_text(row.message_bytes));
     if (cores) text += side_text(cores_row);
     if (gpu) text += side_text(gpu_row);
     if (!row.figures.openssl.empty()) {
         const double theirs = median(row.figures.openssl);
         text += fmt::format("{:>9}{:>8.2f}x", rate_text(theirs), median(row.figures.ours) / theirs);
+        if (!row.openssl_yardstick.empty()) text += fmt::format("  of {}", row.openssl_yardstick);
     }
     return without_end_spaces(text) + "\n";
 }
