@@ -1,4 +1,4 @@
-// warpseal list and devices: what the library has, and what of it this machine can run.
+// warpseal list and devices: what the library has, what of it this machine can run, and how.
 #include <fmt/format.h>
 #include <sched.h>
 #include <CLI/CLI.hpp>
@@ -7,15 +7,43 @@
 
 #include "ciphers.h"
 #include "command.h"
+#include "warpseal/inner.h"
 
 namespace warpseal::cli {
 namespace {
 
 std::vector<std::string> mode_names(const warpseal_cipher_info& cipher) {
     std::vector<std::string> names;
-    for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
-        if (cipher.modes >> mode & 1U) names.emplace_back(warpseal_mode_name(static_cast<warpseal_mode>(mode)));
+    for (const warpseal_mode mode : modes_of(cipher)) names.emplace_back(full_mode_name(cipher, mode));
     return names;
+}
+
+// What runs the cipher on each target that this machine can use: "instructions", "bytes", "words", "planes" or "tables".
+nlohmann::ordered_json forms_of(const warpseal_cipher_info& cipher) {
+    nlohmann::ordered_json forms = nlohmann::ordered_json::object();
+    for (const warpseal_target_info& target : all_targets()) {
+        const char* form = target.usable ? warpseal_inner_form(cipher.name, target.name) : nullptr;
+        if (form) forms[target.name] = form;
+    }
+    return forms;
+}
+
+std::string forms_as_text() {
+    std::vector<warpseal_target_info> usable;
+    std::string text = fmt::format("{:<14}", "FORM");
+    for (const warpseal_target_info& target : all_targets())
+        if (target.usable) usable.push_back(target);
+    for (const warpseal_target_info& target : usable) text += fmt::format("  {:<12}", target.name);
+    text += "\n";
+    for (const warpseal_cipher_info& cipher : all_ciphers()) {
+        text += fmt::format("{:<14}", cipher.name);
+        for (const warpseal_target_info& target : usable) {
+            const char* form = warpseal_inner_form(cipher.name, target.name);
+            text += fmt::format("  {:<12}", form ? form : "-");
+        }
+        text += "\n";
+    }
+    return text;
 }
 
 nlohmann::ordered_json targets_as_json() {
@@ -41,16 +69,19 @@ ExitCode list(bool json) {
             ciphers.push_back({{"cipher", cipher.name},
                                {"key_bytes", cipher.key_bytes},
                                {"block_bytes", cipher.block_bytes},
-                               {"modes", mode_names(cipher)}});
+                               {"modes", mode_names(cipher)},
+                               {"legacy", cipher.legacy != 0},
+                               {"forms", forms_of(cipher)}});
         const nlohmann::ordered_json all{{"ciphers", ciphers}, {"targets", targets_as_json()}, {"file_ciphers", file_suites()}};
         print_output(all.dump(2) + "\n");
         return ExitCode::ok;
     }
     std::string text = fmt::format("{:<14}  {:>8}  {:>10}  {}\n", "CIPHER", "KEY BITS", "BLOCK BITS", "MODES");
     for (const warpseal_cipher_info& cipher : all_ciphers())
-        text += fmt::format("{:<14}  {:>8}  {:>10}  {}\n", cipher.name, cipher.key_bytes * 8, cipher.block_bytes * 8,
-                            fmt::join(mode_names(cipher), " "));
-    print_output(text + "\n" + targets_as_text() + fmt::format("\nFor files (-c): {}\n", fmt::join(file_suites(), ", ")));
+        text += fmt::format("{:<14}  {:>8}  {:>10}  {}{}\n", cipher.name, cipher.key_bytes * 8, cipher.block_bytes * 8,
+                            fmt::join(mode_names(cipher), " "), cipher.legacy ? "  (legacy: for old data alone)" : "");
+    print_output(text + "\n" + targets_as_text() + "\n" + forms_as_text() +
+                 fmt::format("\nFor files (-c): {}\n", fmt::join(file_suites(), ", ")));
     return ExitCode::ok;
 }
 
@@ -90,7 +121,8 @@ ExitCode devices(bool json) {
 
 void add_list(CLI::App& program, Session& session) {
     auto json = std::make_shared<bool>(false);
-    CLI::App* command = program.add_subcommand("list", "List ciphers, modes, and the targets usable here");
+    CLI::App* command =
+        program.add_subcommand("list", "List ciphers, modes, and the targets usable here with the form in which they run each cipher");
     command->add_flag("--json", *json, "one JSON object");
     command->callback([json, &session] { session.command = [json] { return list(*json); }; });
 }
