@@ -25,24 +25,34 @@ struct SB4 {
     static constexpr Affine in = inverse(SB2::out), out = identity;
 };
 
-constexpr uint8_t sb1(uint8_t x) {  // FIPS 197 5.1.1
-    const uint8_t y = field::power_modulo(0x11b, x, 254);
-    uint8_t z = 0x63;
-    for (int r = 0; r < 5; ++r) z = static_cast<uint8_t>(z ^ (y << r) ^ (y >> (8 - r)));
-    return z;
-}
-constexpr uint8_t sb2(uint8_t x) { return apply(affine_2, field::power_modulo(0x11b, x, 247)); }
-constexpr uint8_t itself(uint8_t x) { return x; }
-
-template <class S, class Inverse>
-constexpr bool undoes() {
-    return is_s_box<S>([](uint8_t x) {
-        uint8_t y = 0;
-        while (value<Inverse>(y) != x) ++y;
-        return y;
-    });
-}
-static_assert(is_s_box<SB1>(sb1) && is_s_box<SB2>(sb2) && undoes<SB3, SB1>() && undoes<SB4, SB2>());
+// The S-boxes as RFC 5794 defines them, from the powers of 3, a generator: x = 3^n runs through all that is not 0.
+struct SBoxes {
+    uint8_t sb1[256] = {}, sb2[256] = {}, sb3[256] = {}, sb4[256] = {};
+    constexpr SBoxes() {
+        set(0, 0, 0);
+        const uint8_t inverse_step = field::power_modulo(0x11b, 3, 254), step_2 = field::power_modulo(0x11b, 3, 247);
+        uint8_t x = 1, inverse = 1, power_247 = 1;
+        for (int n = 0; n < 255; ++n) {
+            set(x, inverse, power_247);
+            x = field::multiply(x, 3);
+            inverse = field::multiply(inverse, inverse_step);
+            power_247 = field::multiply(power_247, step_2);
+        }
+    }
+    constexpr void set(uint8_t x, uint8_t inverse, uint8_t power_247) {
+        uint8_t y = 0x63;  // FIPS 197 5.1.1
+        for (int r = 0; r < 5; ++r) y = static_cast<uint8_t>(y ^ (inverse << r) ^ (inverse >> (8 - r)));
+        sb1[x] = y;
+        sb2[x] = apply(affine_2, power_247);
+        sb3[sb1[x]] = x;
+        sb4[sb2[x]] = x;
+    }
+};
+inline constexpr SBoxes s_boxes;
+static_assert(is_s_box<SB1>([](uint8_t x) { return s_boxes.sb1[x]; }));
+static_assert(is_s_box<SB2>([](uint8_t x) { return s_boxes.sb2[x]; }));
+static_assert(is_s_box<SB3>([](uint8_t x) { return s_boxes.sb3[x]; }));
+static_assert(is_s_box<SB4>([](uint8_t x) { return s_boxes.sb4[x]; }));
 
 // The diffusion layer A (RFC 5794 2.4.3): bit i of row j says that byte j of the result has byte i of the block in its sum.
 inline constexpr uint16_t diffusion[16] = {0x6358, 0x93a4, 0x9c52, 0x6ca1, 0xc925, 0xc61a, 0x3685, 0x394a,
@@ -147,11 +157,10 @@ struct EncryptTables {
     enum { sb1, sb2, sb3, sb4, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
         for (int x = 0; x < 256; ++x) {
-            const uint8_t y = static_cast<uint8_t>(x);
-            entries[sb1][x] = sums(uint32_t{value<SB1>(y)});
-            entries[sb2][x] = sums(uint32_t{value<SB2>(y)} << 8);
-            entries[sb3][x] = sums(uint32_t{value<SB3>(y)} << 16);
-            entries[sb4][x] = sums(uint32_t{value<SB4>(y)} << 24);
+            entries[sb1][x] = sums(uint32_t{s_boxes.sb1[x]});
+            entries[sb2][x] = sums(uint32_t{s_boxes.sb2[x]} << 8);
+            entries[sb3][x] = sums(uint32_t{s_boxes.sb3[x]} << 16);
+            entries[sb4][x] = sums(uint32_t{s_boxes.sb4[x]} << 24);
         }
     }
 };

@@ -14,7 +14,7 @@ namespace warpseal::ciphers::camellia {
 namespace field_of_g {
 inline constexpr unsigned polynomial = 0x169;
 
-constexpr Affine from_basis() {
+constexpr Affine from_basis_map() {
     const uint8_t beta = 2, alpha = field::power_modulo(polynomial, beta, 238);
     uint8_t column[8] = {};
     for (unsigned j = 0; j < 8; ++j)
@@ -22,6 +22,7 @@ constexpr Affine from_basis() {
             field::multiply_modulo(polynomial, field::power_modulo(polynomial, alpha, j % 4), field::power_modulo(polynomial, beta, j / 4));
     return affine(column, 0);
 }
+inline constexpr Affine from_basis = from_basis_map(), to_basis = inverse(from_basis);
 }  // namespace field_of_g
 
 inline constexpr Affine f = {{0x14, 0x81, 0x48, 0x12, 0x21, 0x29, 0x82, 0x44}, 0};
@@ -30,7 +31,7 @@ inline constexpr Affine add_c5 = {{1, 2, 4, 8, 16, 32, 64, 128}, 0xc5};
 inline constexpr Affine rotate_1 = {{128, 1, 2, 4, 8, 16, 32, 64}, 0};  // <<< 1
 
 struct S1 {
-    static constexpr Affine to_fips = compose(field::isomorphism(field_of_g::polynomial), field_of_g::from_basis());
+    static constexpr Affine to_fips = compose(field::isomorphism(field_of_g::polynomial), field_of_g::from_basis);
     static constexpr Affine in = compose(to_fips, compose(f, add_c5)), out = compose(h, inverse(to_fips));
 };
 struct S2 {
@@ -45,8 +46,8 @@ struct S4 {
 
 constexpr uint8_t rotate(uint8_t x, int n) { return static_cast<uint8_t>(x << n | x >> (8 - n)); }
 constexpr uint8_t s1(uint8_t x) {
-    const uint8_t y = apply(field_of_g::from_basis(), apply(f, x ^ 0xc5));
-    return apply(h, apply(inverse(field_of_g::from_basis()), field::power_modulo(field_of_g::polynomial, y, 254)));
+    const uint8_t y = apply(field_of_g::from_basis, apply(f, x ^ 0xc5));
+    return apply(h, apply(field_of_g::to_basis, field::power_modulo(field_of_g::polynomial, y, 254)));
 }
 static_assert(is_s_box<S1>(s1) && s1(0) == 0x70 && s1(0xff) == 0x9e);
 static_assert(is_s_box<S2>([](uint8_t x) { return rotate(value<S1>(x), 1); }));
