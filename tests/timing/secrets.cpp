@@ -1,0 +1,285 @@
+// Constant time by construction, under valgrind: memcheck is told that keys and texts are undefined, and then complains of every branch
+// and every address that depends on one. All that the doors of a CPU target offer, of every cipher of the catalogue: 0 complaints.
+// Two planted leaks must be complained of. What branches on the verdict of a tag or a padding, which is public, is named in secrets.supp.
+//
+//   valgrind -q --suppressions=secrets.supp warpseal-secrets [TARGET | padding | planted]...
+#include <valgrind/memcheck.h>
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/ops.h"
+#include "engine/targets.h"
+
+namespace {
+
+using warpseal::CpuCipher;
+using warpseal::direction_count;
+using Text = std::vector<uint8_t>;
+
+int passed = 0, failed = 0;
+
+void verdict(bool right, const std::string& what, const char* how) {
+    ++(right ? passed : failed);
+    if (!right) std::printf("LEAK? %s: %s\n", what.c_str(), how);
+}
+
+void secret(Text& text) { VALGRIND_MAKE_MEM_UNDEFINED(text.data(), text.size()); }
+void known(const void* at, size_t bytes) { (void)VALGRIND_MAKE_MEM_DEFINED(at, bytes); }
+
+Text pattern(size_t bytes, unsigned seed) {
+    Text out(bytes);
+    uint32_t x = seed * 2654435761u + 12345;
+    for (uint8_t& byte : out) byte = static_cast<uint8_t>((x = x * 1664525u + 1013904223u) >> 24);
+    return out;
+}
+
+struct State {
+    explicit State(const CpuCipher& cipher) : memory(cipher.state_bytes + 64) {}
+    void* get() { return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64); }
+    Text memory;
+};
+
+// One call's texts. `work` reads keys and `in`, and writes `out` and `tag`; it gets a state that was expanded from such a key.
+struct Buffers {
+    Text keys, in, out, tag;
+    State* state;
+    State* tweak;
+};
+
+class Subject {
+public:
+    Subject(const char* target, const CpuCipher& cipher) : target_(target), cipher_(cipher) {
+        Text key = pattern(cipher.key_bytes, 1);
+        cipher.expand(public_.get(), key.data());
+        cipher.expand(public_tweak_.get(), pattern(cipher.key_bytes, 2).data());
+        secret(key);
+        const unsigned before = VALGRIND_COUNT_ERRORS;
+        cipher.expand(secret_.get(), key.data());
+        cipher.expand(secret_tweak_.get(), key.data());
+        if (cipher.weak != nullptr) {
+            bool weak = cipher.weak(key.data());
+            known(&weak, sizeof weak);
+            if (weak) std::printf("a weak key by chance\n");
+        }
+        verdict(VALGRIND_COUNT_ERRORS == before, name("expansion of a key"), "a branch or an address depends on the key");
+        Text same = secret_.memory;
+        known(same.data(), same.size());
+        Text tweak_key = pattern(cipher.key_bytes, 2);
+        secret(tweak_key);
+        cipher.expand(secret_tweak_.get(), tweak_key.data());
+    }
+
+    // Runs `work` on texts that may be known, then on the same ones as secrets: no complaint, and the same comes out. Returns what did.
+    Buffers run(const std::string& what, size_t bytes, size_t key_count, const Text& in, const Text& tag,
+                const std::function<void(Buffers&)>& work) {
+        Buffers open{pattern(key_count * cipher_.key_bytes, 3), in, Text(bytes), tag, &public_, &public_tweak_};
+        Buffers hidden{open.keys, in, Text(bytes), tag, &secret_, &secret_tweak_};
+        work(open);
+        secret(hidden.keys);
+        secret(hidden.in);
+        const unsigned before = VALGRIND_COUNT_ERRORS;
+        work(hidden);
+        verdict(VALGRIND_COUNT_ERRORS == before, name(what), "a branch or an address depends on a key or text");
+        for (Text* text : {&hidden.out, &hidden.tag}) known(text->data(), text->size());
+        verdict(hidden.out == open.out && hidden.tag == open.tag, name(what), "secrets come out otherwise than known texts");
+        return open;
+    }
+
+    void all() {
+        for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode) {
+            sweeps(mode);
+            batches(mode);
+        }
+        xts();
+        gcm();
+    }
+
+private:
+    std::string name(const std::string& what) const { return std::string(target_) + " " + cipher_.name + " " + what; }
+    static std::string call(int mode, int direction) {
+        return std::string(warpseal_mode_name(static_cast<warpseal_mode>(mode))) + (direction == 0 ? " encryption" : " decryption");
+    }
+
+    void sweeps(int mode) {
+        const bool whole = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC;
+        const Text iv = pattern(cipher_.block_bytes, 4);
+        for (int d = 0; d < direction_count; ++d)
+            for (const size_t bytes : {size_t{cipher_.block_bytes}, many_blocks * cipher_.block_bytes + (whole ? 0 : 5)})
+                if (const auto sweep = cipher_.sweep[mode][d])
+                    run(call(mode, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0, pattern(bytes, 5), {}, [&](Buffers& b) {
+                        sweep(b.state->get(), mode == WARPSEAL_ECB ? nullptr : iv.data(), 7, b.in.data(), b.out.data(), bytes);
+                    });
+    }
+
+    void xts() {
+        for (int d = 0; d < direction_count; ++d)
+            if (const auto xts = cipher_.xts[d]) {
+                const warpseal::XtsUnits units{{0xff, 0xff, 3}, 101};
+                run(call(WARPSEAL_XTS, d), 330, 0, pattern(330, 6), {},
+                    [&](Buffers& b) { xts(b.state->get(), b.tweak->get(), units, b.in.data(), b.out.data(), 330); });
+            }
+    }
+
+    void gcm() {
+        if (cipher_.gcm_begin == nullptr) return;
+        const Text iv = pattern(12, 7), long_iv = pattern(29, 8), aad = pattern(40, 9);
+        for (int d = 0; d < direction_count; ++d)
+            for (const size_t bytes : {size_t{16}, many_blocks * 16 + 5})
+                run(call(WARPSEAL_GCM, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0, pattern(bytes, 10), Text(16),
+                    [&](Buffers& b) {
+                        const Text& with = bytes == 16 ? iv : long_iv;
+                        warpseal::GcmRun run, part{};
+                        cipher_.gcm_begin(b.state->get(), with.data(), with.size(), aad.data(), aad.size(), &run);
+                        std::memcpy(part.counter0, run.counter0, 16);
+                        cipher_.gcm_piece[d](b.state->get(), &part, 0, b.in.data(), b.out.data(), bytes);
+                        cipher_.gcm_combine(b.state->get(), run.sum, part.sum, (bytes + 15) / 16);
+                        cipher_.gcm_finish(b.state->get(), &run, aad.size(), bytes, b.tag.data());
+                    });
+    }
+
+    void batches(int mode) {
+        const size_t block = cipher_.block_bytes, count = 21;
+        const bool tagged = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC;
+        const size_t tag_bytes = tagged ? block : 0, iv_bytes = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? 12 : block;
+        const Text ivs = pattern(count * iv_bytes, 11), aad = pattern(count * 23, 12);
+        std::vector<uint64_t> lengths, offsets;
+        uint64_t bytes = 0;
+        for (size_t i = 0; i < count; ++i) {
+            offsets.push_back(bytes);
+            lengths.push_back(mode == WARPSEAL_CBC ? block * (1 + i % 3) : 1 + 5 * i % (3 * block));
+            bytes += lengths.back();
+        }
+        for (const bool own_keys : {true, false}) {
+            Text text = pattern(bytes, 13), tags(count * tag_bytes);
+            for (int d = 0; d < direction_count; ++d) {
+                const auto call_batch = cipher_.batch[mode][d];
+                if (call_batch == nullptr) continue;
+                const Buffers after = run(call(mode, d) + (own_keys ? " of a batch, a key per message" : " of a batch"), bytes, count, text,
+                                          tags, [&](Buffers& b) {
+                                              std::vector<int32_t> statuses(count);
+                                              warpseal_batch batch{};
+                                              batch.struct_bytes = sizeof batch;
+                                              batch.iv_bytes = mode == WARPSEAL_CMAC ? 0 : static_cast<uint32_t>(iv_bytes);
+                                              batch.tag_bytes = static_cast<uint32_t>(tag_bytes);
+                                              batch.message_count = count;
+                                              batch.lengths = lengths.data();
+                                              batch.keys = own_keys ? b.keys.data() : nullptr;
+                                              batch.ivs = ivs.data();
+                                              batch.iv_stride = iv_bytes;
+                                              batch.aad = aad.data();
+                                              batch.aad_bytes = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? 23 : 0;
+                                              batch.aad_stride = 23;
+                                              batch.in = b.in.data();
+                                              batch.in_offsets = offsets.data();
+                                              batch.out = mode == WARPSEAL_CMAC ? nullptr : b.out.data();
+                                              batch.out_offsets = offsets.data();
+                                              batch.tags = tagged ? b.tag.data() : nullptr;
+                                              batch.tag_stride = tag_bytes;
+                                              batch.statuses = statuses.data();
+                                              uint64_t wrong = call_batch(own_keys ? nullptr : b.state->get(), batch, 0, count);
+                                              known(&wrong, sizeof wrong);
+                                              known(statuses.data(), statuses.size() * sizeof statuses[0]);
+                                              verdict(wrong == 0, name(call(mode, d)), "a message did not verify");
+                                          });
+                if (mode != WARPSEAL_CMAC) text = after.out;
+                tags = after.tag;
+            }
+        }
+    }
+
+    static constexpr size_t many_blocks = 35;
+    const char* target_;
+    const CpuCipher& cipher_;
+    State public_{cipher_}, public_tweak_{cipher_}, secret_{cipher_}, secret_tweak_{cipher_};
+};
+
+// Padding of a decrypted message, good and bad, through the public call: the only part of the engine that looks at plaintext.
+void padding() {
+    warpseal_engine_options options{};
+    options.struct_bytes = sizeof options;
+    options.threads = 1;
+    options.device = "portable";
+    warpseal_engine* engine = nullptr;
+    warpseal_key* key = nullptr;
+    const Text key_bytes = pattern(16, 16), iv = pattern(16, 17);
+    verdict(warpseal_engine_create(&options, &engine) == WARPSEAL_OK &&
+                warpseal_key_create(engine, "aes-128", key_bytes.data(), key_bytes.size(), &key) == WARPSEAL_OK,
+            "padding", "no engine or key");
+    for (const bool good : {true, false}) {
+        Text in(64), out(64);
+        size_t written = 0;
+        (void)warpseal_encrypt_padded(key, iv.data(), 16, pattern(55, 18).data(), 55, in.data(), in.size(), &written);
+        if (!good) in[47] ^= 1;  // the last byte of padding
+        secret(in);
+        const unsigned before = VALGRIND_COUNT_ERRORS;
+        written = 0;
+        warpseal_status status = warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(), out.data(), out.size(), &written);
+        verdict(VALGRIND_COUNT_ERRORS == before, "padding", "a branch or an address depends on the plaintext");
+        known(&status, sizeof status);
+        known(&written, sizeof written);
+        verdict(status == (good ? WARPSEAL_OK : WARPSEAL_BAD_PADDING) && written == (good ? 55 : 0), "padding", "wrong verdict");
+    }
+    warpseal_key_destroy(key);
+    warpseal_engine_destroy(engine);
+}
+
+// Leaks that must be seen, or this test sees nothing.
+__attribute__((noinline)) uint8_t look_up(const uint8_t* table, const uint8_t* key) { return table[key[0]]; }
+__attribute__((noinline)) uint8_t branch(const uint8_t* table, const uint8_t* key) {
+    if (key[0] & 1) std::fputs("", stdout);  // a call, so that no compiler makes a conditional move of it
+    return table[0];
+}
+
+void planted() {
+    const Text table = pattern(256, 14);
+    for (const auto leak : {look_up, branch}) {
+        Text key = pattern(16, 15);
+        secret(key);
+        const unsigned before = VALGRIND_COUNT_ERRORS;
+        uint8_t got = leak(table.data(), key.data());
+        known(&got, 1);
+        verdict(VALGRIND_COUNT_ERRORS > before, leak == branch ? "planted branch" : "planted look-up", "went unnoticed");
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (!RUNNING_ON_VALGRIND) {
+        std::printf("NOT RUN: without valgrind this shows nothing\n");
+        return 77;
+    }
+    bool ran = false;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "planted") == 0) {
+            planted();
+            ran = true;
+            continue;
+        }
+        if (std::strcmp(argv[i], "padding") == 0) {
+            padding();
+            ran = true;
+            continue;
+        }
+        for (int t = 0; t < warpseal::cpu_target_count; ++t) {
+            const auto target = static_cast<warpseal::Target>(t);
+            if (std::strcmp(argv[i], target_name(target)) != 0) continue;
+            if (!warpseal::cpu_has(target)) {
+                std::printf("NOT RUN %s: this machine under valgrind does not have it\n", argv[i]);
+                continue;
+            }
+            ran = true;
+            for (size_t c = 0; const CpuCipher* portable = warpseal::cpu_cipher_at(c); ++c)
+                if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))
+                    Subject(argv[i], *cipher).all();
+                else
+                    verdict(false, std::string(argv[i]) + " " + portable->name, "no door");
+        }
+    }
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0 ? 1 : ran ? 0 : 77;
+}
