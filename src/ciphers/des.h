@@ -1,12 +1,168 @@
 // DES (FIPS 46-3) and Triple DES with two and three keys (SP 800-67), for old data: in table form and plane form.
 #pragma once
 
-#include "ciphers/des_boxes.h"
 #include "core/known_block.h"
+#include "core/lut.h"
 #include "core/table.h"
 #include "core/word.h"
 
 namespace warpseal::ciphers::des {
+
+// The S-boxes (FIPS 46-3, Appendix 1): rows of 16, as printed. The outer two of six input bits choose the row, the inner four the column;
+// the first bit is the highest.
+struct SBoxes {
+    uint8_t printed[8][64] = {
+        {14, 4, 13, 1, 2,  15, 11, 8,  3,  10, 6, 12, 5, 9,  0, 7, 0,  15, 7, 4, 14, 2, 13, 1, 10, 6,  12, 11, 9,  5, 3, 8,
+         4,  1, 14, 8, 13, 6,  2,  11, 15, 12, 9, 7,  3, 10, 5, 0, 15, 12, 8, 2, 4,  9, 1,  7, 5,  11, 3,  14, 10, 0, 6, 13},
+        {15, 1,  8, 14, 6,  11, 3,  4, 9, 7, 2,  13, 12, 0, 5, 10, 3,  13, 4,  7, 15, 2,  8, 14, 12, 0, 1, 10, 6, 9, 11, 5,
+         0,  14, 7, 11, 10, 4,  13, 1, 5, 8, 12, 6,  9,  3, 2, 15, 13, 8,  10, 1, 3,  15, 4, 2,  11, 6, 7, 12, 0, 5, 14, 9},
+        {10, 0, 9, 14, 6, 3,  15, 5, 1,  13, 12, 7,  11, 4,  2,  8, 13, 7,  0,  9, 3, 4, 6, 10, 2, 8,  5,  14, 12, 11, 15, 1,
+         13, 6, 4, 9,  8, 15, 3,  0, 11, 1,  2,  12, 5,  10, 14, 7, 1,  10, 13, 0, 6, 9, 8, 7,  4, 15, 14, 3,  11, 5,  2,  12},
+        {7,  13, 14, 3, 0,  6,  9, 10, 1,  2, 8, 5,  11, 12, 4, 15, 13, 8,  11, 5, 6,  15, 0,  3, 4, 7, 2, 12, 1,  10, 14, 9,
+         10, 6,  9,  0, 12, 11, 7, 13, 15, 1, 3, 14, 5,  2,  8, 4,  3,  15, 0,  6, 10, 1,  13, 8, 9, 4, 5, 11, 12, 7,  2,  14},
+        {2, 12, 4, 1,  7,  10, 11, 6, 8,  5, 3,  15, 13, 0, 14, 9,  14, 11, 2,  12, 4, 7,  13, 1,  5, 0,  15, 10, 3,  9, 8, 6,
+         4, 2,  1, 11, 10, 13, 7,  8, 15, 9, 12, 5,  6,  3, 0,  14, 11, 8,  12, 7,  1, 14, 2,  13, 6, 15, 0,  9,  10, 4, 5, 3},
+        {12, 1,  10, 15, 9, 2, 6,  8, 0, 13, 3, 4,  14, 7,  5,  11, 10, 15, 4, 2,  7, 12, 9,  5,  6,  1,  13, 14, 0, 11, 3, 8,
+         9,  14, 15, 5,  2, 8, 12, 3, 7, 0,  4, 10, 1,  13, 11, 6,  4,  3,  2, 12, 9, 5,  15, 10, 11, 14, 1,  7,  6, 0,  8, 13},
+        {4, 11, 2,  14, 15, 0, 8, 13, 3,  12, 9, 7, 5, 10, 6, 1, 13, 0,  11, 7, 4, 9, 1,  10, 14, 3, 5, 12, 2,  15, 8, 6,
+         1, 4,  11, 13, 12, 3, 7, 14, 10, 15, 6, 8, 0, 5,  9, 2, 6,  11, 13, 8, 1, 4, 10, 7,  9,  5, 0, 15, 14, 2,  3, 12},
+        {13, 2,  8, 4, 6, 15, 11, 1, 10, 9, 3,  14, 5,  0, 12, 7, 1, 15, 13, 8, 10, 3,  7, 4,  12, 5,  6, 11, 0, 14, 9, 2,
+         7,  11, 4, 1, 9, 12, 14, 2, 0,  6, 10, 13, 15, 3, 5,  8, 2, 1,  14, 7, 4,  10, 8, 13, 15, 12, 9, 0,  3, 5,  6, 11},
+    };
+    constexpr int operator()(int box, int input) const { return printed[box][16 * ((input >> 4 & 2) | (input & 1)) + (input >> 1 & 15)]; }
+};
+
+// Each circuit takes the six input bits from the first to the last, and gives the four output bits alike. They were found by a search for
+// few gates: gates are what an AVX-512 core and a GPU count, as each is one instruction there.
+template <class Word>
+WARPSEAL_INLINE constexpr void substitute1(const Word (&x)[6], Word (&y)[4]) {
+    const auto& [a, b, c, d, e, f] = x;
+    const Word g1 = lut<0x7c>(f, c, d), g2 = lut<0x29>(d, c, a), g3 = lut<0x9e>(g1, b, g2), g4 = lut<0xe8>(f, b, g2);
+    const Word g5 = lut<0xc5>(d, a, g4), g6 = lut<0x34>(g5, b, f), g7 = lut<0xac>(c, g4, g6), g8 = lut<0x69>(g7, e, g4);
+    const Word g9 = lut<0x6d>(a, g6, g8), g10 = lut<0xd2>(g9, g4, f), g11 = lut<0x30>(g3, g10, g3), g12 = lut<0x8f>(g6, d, g11);
+    const Word g13 = lut<0xe5>(d, g11, b), g14 = lut<0xb1>(g10, g2, g13), g15 = lut<0x16>(g11, g8, g2), g16 = lut<0x6c>(g14, g15, b);
+    const Word g17 = lut<0x68>(g16, g12, g3), g18 = lut<0x8c>(g16, g3, f), g19 = lut<0x8e>(g12, g2, g17), g20 = lut<0xac>(g19, g15, g13);
+    const Word g21 = lut<0x96>(g13, e, f), g22 = lut<0xb8>(g18, e, g7), g23 = lut<0xe2>(g21, g2, g17), g24 = lut<0xe6>(g7, g20, g22);
+    const Word g25 = lut<0x69>(g24, b, g23), g26 = lut<0xca>(f, g14, g25);
+    y[0] = g23, y[1] = g20, y[2] = g22, y[3] = g26;
+}
+
+template <class Word>
+WARPSEAL_INLINE constexpr void substitute2(const Word (&x)[6], Word (&y)[4]) {
+    const auto& [a, b, c, d, e, f] = x;
+    const Word g1 = lut<0x17>(f, a, b), g2 = lut<0x26>(e, a, g1), g3 = lut<0x4a>(e, g2, f), g4 = lut<0xb8>(g1, g3, b);
+    const Word g5 = lut<0x7f>(g2, f, g4), g6 = lut<0xd1>(g4, c, g2), g7 = lut<0x6a>(e, b, g6), g8 = lut<0x6a>(c, a, e);
+    const Word g9 = lut<0x98>(a, c, f), g10 = lut<0x67>(e, b, d), g11 = lut<0x96>(c, g10, g1), g12 = lut<0x91>(b, g11, g7);
+    const Word g13 = lut<0xe2>(g11, f, g12), g14 = lut<0xd2>(g13, g2, g8), g15 = lut<0xc3>(g7, g5, g7), g16 = lut<0x0d>(g12, g1, d);
+    const Word g17 = lut<0x46>(g9, a, g14), g18 = lut<0x8b>(g6, d, g15), g19 = lut<0x96>(g17, g1, g3), g20 = lut<0x63>(g8, a, g19);
+    const Word g21 = lut<0xb6>(g20, b, g9), g22 = lut<0x69>(g19, g18, g21), g23 = lut<0xa9>(g16, g14, g22), g24 = lut<0xe1>(g23, g5, g10);
+    const Word g25 = lut<0xc9>(g22, g21, g18);
+    y[0] = g14, y[1] = g24, y[2] = g25, y[3] = g18;
+}
+
+template <class Word>
+WARPSEAL_INLINE constexpr void substitute3(const Word (&x)[6], Word (&y)[4]) {
+    const auto& [a, b, c, d, e, f] = x;
+    const Word g1 = lut<0xc9>(c, b, e), g2 = lut<0x96>(g1, e, f), g3 = lut<0xe9>(e, c, g2), g4 = lut<0x31>(g1, g2, b);
+    const Word g5 = lut<0x97>(g3, a, c), g6 = lut<0x52>(g5, b, a), g7 = lut<0xca>(a, g2, g4), g8 = lut<0xd5>(e, g5, g2);
+    const Word g9 = lut<0x53>(g2, c, g6), g10 = lut<0x9b>(g3, d, g7), g11 = lut<0x68>(g8, a, d), g12 = lut<0xc7>(c, g10, g11);
+    const Word g13 = lut<0x64>(g4, e, g12), g14 = lut<0xca>(g3, g13, g6), g15 = lut<0x4a>(g12, g11, a), g16 = lut<0xb1>(g10, g5, g14);
+    const Word g17 = lut<0xe1>(g5, g15, b), g18 = lut<0xb8>(g7, d, g17), g19 = lut<0x6b>(b, g17, g12), g20 = lut<0xe4>(g19, g9, f);
+    const Word g21 = lut<0xca>(d, g14, g20), g22 = lut<0x74>(g16, g15, g20), g23 = lut<0xca>(g1, g12, g11), g24 = lut<0x4a>(a, f, g18);
+    const Word g25 = lut<0x86>(g24, g11, g22), g26 = lut<0xe4>(g25, g22, g23);
+    y[0] = g23, y[1] = g18, y[2] = g26, y[3] = g21;
+}
+
+template <class Word>
+WARPSEAL_INLINE constexpr void substitute4(const Word (&x)[6], Word (&y)[4]) {
+    const auto& [a, b, c, d, e, f] = x;
+    const Word g1 = lut<0x86>(e, d, b), g2 = lut<0x16>(b, g1, c), g3 = lut<0x1e>(d, b, g2), g4 = lut<0x4b>(g2, g3, e);
+    const Word g5 = lut<0x96>(g1, c, a), g6 = lut<0x64>(e, g5, g4), g7 = lut<0xf2>(a, g6, c), g8 = lut<0x36>(b, g5, g7);
+    const Word g9 = lut<0xa4>(g7, g8, g4), g10 = lut<0x59>(g4, c, f), g11 = lut<0x92>(e, g3, g9), g12 = lut<0x1e>(g10, g3, g6);
+    const Word g13 = lut<0xb4>(g8, f, g12), g14 = lut<0x9c>(g11, g13, d), g15 = lut<0x13>(c, d, g9), g16 = lut<0x3c>(g15, g6, g15);
+    const Word g17 = lut<0x8b>(g9, f, g16), g18 = lut<0xb8>(g16, f, g9), g19 = lut<0x3c>(g12, g14, g12);
+    y[0] = g14, y[1] = g19, y[2] = g18, y[3] = g17;
+}
+
+template <class Word>
+WARPSEAL_INLINE constexpr void substitute5(const Word (&x)[6], Word (&y)[4]) {
+    const auto& [a, b, c, d, e, f] = x;
+    const Word g1 = lut<0xb6>(c, d, f), g2 = lut<0xad>(a, d, c), g3 = lut<0x3c>(g1, a, g1), g4 = lut<0x58>(g2, f, g3);
+    const Word g5 = lut<0x68>(g4, f, a), g6 = lut<0xb8>(g3, e, g4), g7 = lut<0x56>(g5, d, g6), g8 = lut<0x6b>(f, d, b);
+    const Word g9 = lut<0xad>(g8, e, g6), g10 = lut<0x7c>(g9, e, f), g11 = lut<0xb8>(g9, g7, g10), g12 = lut<0x7d>(g8, e, f);
+    const Word g13 = lut<0x8a>(g11, e, a), g14 = lut<0x96>(g13, b, f), g15 = lut<0x70>(g12, g10, g14), g16 = lut<0x4d>(g14, f, g6);
+    const Word g17 = lut<0xca>(g4, g16, g14), g18 = lut<0x8b>(g13, d, g17), g19 = lut<0x96>(g18, c, g15), g20 = lut<0xca>(g1, g11, g19);
+    const Word g21 = lut<0xbd>(g19, f, g6), g22 = lut<0xe4>(g7, g6, b), g23 = lut<0xe4>(b, a, g20), g24 = lut<0xca>(c, g15, g17);
+    const Word g25 = lut<0x96>(g23, g24, g22), g26 = lut<0x9c>(g21, g20, g25), g27 = lut<0xca>(e, g25, g26);
+    y[0] = g27, y[1] = g22, y[2] = g24, y[3] = g20;
+}
+
+template <class Word>
+WARPSEAL_INLINE constexpr void substitute6(const Word (&x)[6], Word (&y)[4]) {
+    const auto& [a, b, c, d, e, f] = x;
+    const Word g1 = lut<0x96>(c, d, a), g2 = lut<0x69>(d, a, e), g3 = lut<0x65>(e, g1, b), g4 = lut<0xac>(c, g3, g2);
+    const Word g5 = lut<0x7e>(f, e, g4), g6 = lut<0x9c>(g1, g5, a), g7 = lut<0x56>(g6, b, g2), g8 = lut<0x76>(g7, g2, e);
+    const Word g9 = lut<0xac>(g8, b, g3), g10 = lut<0x96>(g9, f, g1), g11 = lut<0x84>(g1, g2, a), g12 = lut<0x4c>(g1, g3, g4);
+    const Word g13 = lut<0xda>(g12, d, g10), g14 = lut<0xb1>(e, g11, g10), g15 = lut<0x6a>(g3, g6, g14), g16 = lut<0xca>(d, g15, g10);
+    const Word g17 = lut<0x7f>(g10, a, g5), g18 = lut<0x79>(b, g16, g17), g19 = lut<0xea>(g11, g14, g7), g20 = lut<0x98>(g2, g17, g19);
+    const Word g21 = lut<0x87>(g18, g5, g19), g22 = lut<0xd8>(g7, f, g14), g23 = lut<0x2c>(g22, g4, g14), g24 = lut<0xca>(f, g21, g13);
+    y[0] = g23, y[1] = g16, y[2] = g24, y[3] = g20;
+}
+
+template <class Word>
+WARPSEAL_INLINE constexpr void substitute7(const Word (&x)[6], Word (&y)[4]) {
+    const auto& [a, b, c, d, e, f] = x;
+    const Word g1 = lut<0x96>(b, f, d), g2 = lut<0x36>(c, g1, f), g3 = lut<0x6c>(b, c, g2), g4 = lut<0x96>(g1, e, g3);
+    const Word g5 = lut<0x6a>(g3, b, g4), g6 = lut<0x72>(f, g5, d), g7 = lut<0x17>(g2, g4, b), g8 = lut<0x2c>(g7, d, g6);
+    const Word g9 = lut<0x96>(g8, g4, g6), g10 = lut<0x72>(g4, g8, d), g11 = lut<0x8e>(b, g1, g10), g12 = lut<0x8e>(c, d, g1);
+    const Word g13 = lut<0x79>(g11, g5, g9), g14 = lut<0x5d>(g1, g12, g13), g15 = lut<0xd2>(g14, g10, g9), g16 = lut<0xd8>(g15, g13, a);
+    const Word g17 = lut<0x69>(c, g8, g16), g18 = lut<0xca>(e, g12, g2), g19 = lut<0xd8>(g10, g18, a), g20 = lut<0x4a>(g12, g18, g19);
+    const Word g21 = lut<0xe4>(g9, g17, a), g22 = lut<0xd6>(g20, g17, g21), g23 = lut<0x6c>(a, g2, g22), g24 = lut<0xf4>(g23, d, g19);
+    const Word g25 = lut<0xca>(g6, g24, g22);
+    y[0] = g19, y[1] = g21, y[2] = g25, y[3] = g16;
+}
+
+template <class Word>
+WARPSEAL_INLINE constexpr void substitute8(const Word (&x)[6], Word (&y)[4]) {
+    const auto& [a, b, c, d, e, f] = x;
+    const Word g1 = lut<0x79>(a, e, d), g2 = lut<0x49>(e, c, a), g3 = lut<0x3c>(g1, c, g1), g4 = lut<0x0d>(c, e, f);
+    const Word g5 = lut<0x59>(d, g1, g2), g6 = lut<0xca>(f, g3, g5), g7 = lut<0x78>(g4, g5, g6), g8 = lut<0x96>(g7, a, g2);
+    const Word g9 = lut<0xc4>(g5, f, a), g10 = lut<0x91>(g9, g6, d), g11 = lut<0x79>(g2, g9, g1), g12 = lut<0xb8>(g7, g11, g8);
+    const Word g13 = lut<0xe8>(g5, e, b), g14 = lut<0xe4>(g10, g11, e), g15 = lut<0xa2>(d, g13, f), g16 = lut<0x69>(g1, g13, f);
+    const Word g17 = lut<0xe2>(g6, b, g14), g18 = lut<0xa9>(g8, b, g16), g19 = lut<0xc3>(e, g16, e), g20 = lut<0xa1>(g15, g14, b);
+    const Word g21 = lut<0x23>(f, g12, g9), g22 = lut<0x74>(g12, b, g20), g23 = lut<0x78>(g22, b, g3), g24 = lut<0x36>(g21, g13, g20);
+    const Word g25 = lut<0x67>(g5, g19, g17), g26 = lut<0xca>(a, g24, g19), g27 = lut<0x6a>(g25, g9, g18);
+    y[0] = g17, y[1] = g26, y[2] = g27, y[3] = g23;
+}
+
+template <int box, class Word>
+WARPSEAL_INLINE constexpr void substitute(const Word (&x)[6], Word (&y)[4]) {
+    if constexpr (box == 0) substitute1(x, y);
+    if constexpr (box == 1) substitute2(x, y);
+    if constexpr (box == 2) substitute3(x, y);
+    if constexpr (box == 3) substitute4(x, y);
+    if constexpr (box == 4) substitute5(x, y);
+    if constexpr (box == 5) substitute6(x, y);
+    if constexpr (box == 6) substitute7(x, y);
+    if constexpr (box == 7) substitute8(x, y);
+}
+
+// All 64 inputs at once, one to a lane.
+template <int box = 0>
+constexpr bool circuits_are_the_s_boxes() {
+    uint64_t x[6] = {}, y[4] = {};
+    for (int lane = 0; lane < 64; ++lane)
+        for (int i = 0; i < 6; ++i) x[i] |= uint64_t{(lane >> (5 - i) & 1) != 0} << lane;
+    substitute<box>(x, y);
+    for (int lane = 0; lane < 64; ++lane)
+        for (int i = 0; i < 4; ++i)
+            if ((y[i] >> lane & 1) != (SBoxes{}(box, lane) >> (3 - i) & 1u)) return false;
+    if constexpr (box == 7)
+        return true;
+    else
+        return circuits_are_the_s_boxes<box + 1>();
+}
+static_assert(circuits_are_the_s_boxes(), "a gate is wrong");
 
 // The standard counts bits from 1, the highest of the first byte. Here a half block is a word rotated right by 3, so that the six bits that
 // enter S-boxes 1, 3, 5, 7 are the low bits of its bytes, from the highest byte on, and those of S-boxes 2, 4, 6, 8 after rotating left by
@@ -17,7 +173,8 @@ constexpr uint32_t six_bits = 0x3f3f3f3f;
 
 // Where P sends an output, in a half block as above.
 constexpr int permuted(int box, int output) {
-    constexpr uint8_t p[32] = {16, 7, 20, 21, 29, 12, 28, 17, 1, 15, 23, 26, 5, 18, 31, 10, 2, 8, 24, 14, 32, 27, 3, 9, 19, 13, 30, 6, 22, 11, 4, 25};
+    constexpr uint8_t p[32] = {16, 7, 20, 21, 29, 12, 28, 17, 1,  15, 23, 26, 5,  18, 31, 10,
+                               2,  8, 24, 14, 32, 27, 3,  9,  19, 13, 30, 6,  22, 11, 4,  25};
     int to = 0;
     while (p[to] != 4 * box + output + 1) ++to;
     return (28 - to) & 31;
