@@ -15,6 +15,10 @@ warpseal_status warpseal_inner_key_create(warpseal_engine* engine, const char* c
 warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
                                               warpseal_key** out);
 
+/* What runs a cipher on a target: "instructions", "bytes", "words", "planes" or "tables"; static storage. Null: nothing, or no
+ * such name. */
+const char* warpseal_inner_form(const char* cipher, const char* target);
+
 /* As warpseal_seal_unsafe_iv and warpseal_open, for tags of 1 to 16 bytes and without the policy checks. */
 warpseal_status warpseal_inner_seal(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,
                                     size_t aad_bytes, const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes);

@@ -4,22 +4,23 @@
 namespace warpseal::abi {
 namespace {
 
-constexpr uint32_t least_tag_bytes = 12;  // as for one message
+// Which calls take a mode.
+enum class Call : uint8_t { crypt, seal, mac };
 
-// Sealing and opening are for modes with a tag, encryption and decryption for the others.
-bool fits(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, bool tagged) {
-    if (key == nullptr || !sized(batch) || (mode == WARPSEAL_GCM) != tagged) return false;
-    return !tagged || batch->tag_bytes >= least_tag_bytes;
+bool fits(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, Call call) {
+    if (key == nullptr || !sized(batch)) return false;
+    const Call due = mode == WARPSEAL_CMAC ? Call::mac : mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? Call::seal : Call::crypt;
+    return call == due && long_enough(mode, batch->tag_bytes);
 }
 
-warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction direction, const warpseal_batch* batch, bool tagged) {
-    if (!fits(key, mode, batch, tagged)) return WARPSEAL_INVALID_ARGUMENT;
+warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction direction, const warpseal_batch* batch, Call call) {
+    if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] { return key->engine.batch(*key->key, mode, direction, *batch); });
 }
 
-warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction, const warpseal_batch* batch, bool tagged,
+warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction, const warpseal_batch* batch, Call call,
                           void* stream) {
-    if (!fits(key, mode, batch, tagged)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
 }
 
@@ -32,6 +33,15 @@ warpseal_status sweep_device(const warpseal_key* key, warpseal_mode mode, Direct
     });
 }
 
+warpseal_status xts_device(const warpseal_key* key, Direction direction, const void* first_unit, uint64_t data_unit_bytes, const void* in,
+                           void* out, size_t bytes, void* stream) {
+    if (key == nullptr || first_unit == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded([&] {
+        return key->engine.xts_device(*key->key, direction, units(first_unit, data_unit_bytes), static_cast<const uint8_t*>(in),
+                                      static_cast<uint8_t*>(out), bytes, stream);
+    });
+}
+
 }  // namespace
 }  // namespace warpseal::abi
 
@@ -40,19 +50,27 @@ using namespace warpseal;
 extern "C" {
 
 warpseal_status warpseal_encrypt_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {
-    return abi::on_host(key, mode, Direction::encrypt, batch, false);
+    return abi::on_host(key, mode, Direction::encrypt, batch, abi::Call::crypt);
 }
 
 warpseal_status warpseal_decrypt_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {
-    return abi::on_host(key, mode, Direction::decrypt, batch, false);
+    return abi::on_host(key, mode, Direction::decrypt, batch, abi::Call::crypt);
 }
 
 warpseal_status warpseal_seal_batch_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {
-    return abi::on_host(key, mode, Direction::encrypt, batch, true);
+    return abi::on_host(key, mode, Direction::encrypt, batch, abi::Call::seal);
 }
 
 warpseal_status warpseal_open_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {
-    return abi::on_host(key, mode, Direction::decrypt, batch, true);
+    return abi::on_host(key, mode, Direction::decrypt, batch, abi::Call::seal);
+}
+
+warpseal_status warpseal_mac_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {
+    return abi::on_host(key, mode, Direction::encrypt, batch, abi::Call::mac);
+}
+
+warpseal_status warpseal_mac_verify_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {
+    return abi::on_host(key, mode, Direction::decrypt, batch, abi::Call::mac);
 }
 
 warpseal_status warpseal_encrypt_device(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in,
@@ -65,21 +83,38 @@ warpseal_status warpseal_decrypt_device(const warpseal_key* key, warpseal_mode m
     return abi::sweep_device(key, mode, Direction::decrypt, iv, iv_bytes, in, out, bytes, stream);
 }
 
+warpseal_status warpseal_xts_encrypt_device(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes, const void* in,
+                                            void* out, size_t bytes, void* stream) {
+    return abi::xts_device(key, Direction::encrypt, first_unit, data_unit_bytes, in, out, bytes, stream);
+}
+
+warpseal_status warpseal_xts_decrypt_device(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes, const void* in,
+                                            void* out, size_t bytes, void* stream) {
+    return abi::xts_device(key, Direction::decrypt, first_unit, data_unit_bytes, in, out, bytes, stream);
+}
+
 warpseal_status warpseal_encrypt_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void* stream) {
-    return abi::on_device(key, mode, Direction::encrypt, batch, false, stream);
+    return abi::on_device(key, mode, Direction::encrypt, batch, abi::Call::crypt, stream);
 }
 
 warpseal_status warpseal_decrypt_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void* stream) {
-    return abi::on_device(key, mode, Direction::decrypt, batch, false, stream);
+    return abi::on_device(key, mode, Direction::decrypt, batch, abi::Call::crypt, stream);
 }
 
-warpseal_status warpseal_seal_batch_device_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
-                                                     void* stream) {
-    return abi::on_device(key, mode, Direction::encrypt, batch, true, stream);
+warpseal_status warpseal_seal_batch_device_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void* stream) {
+    return abi::on_device(key, mode, Direction::encrypt, batch, abi::Call::seal, stream);
 }
 
 warpseal_status warpseal_open_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void* stream) {
-    return abi::on_device(key, mode, Direction::decrypt, batch, true, stream);
+    return abi::on_device(key, mode, Direction::decrypt, batch, abi::Call::seal, stream);
+}
+
+warpseal_status warpseal_mac_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void* stream) {
+    return abi::on_device(key, mode, Direction::encrypt, batch, abi::Call::mac, stream);
+}
+
+warpseal_status warpseal_mac_verify_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void* stream) {
+    return abi::on_device(key, mode, Direction::decrypt, batch, abi::Call::mac, stream);
 }
 
 }  // extern "C"

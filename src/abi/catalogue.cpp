@@ -4,6 +4,7 @@
 
 #include "abi/handles.h"
 #include "engine/targets.h"
+#include "warpseal/inner.h"
 
 namespace warpseal::abi {
 namespace {
@@ -80,6 +81,24 @@ warpseal_status warpseal_cipher_at(size_t index, warpseal_cipher_info* info) {
     if (info == nullptr || cipher == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *info = {cipher->name, cipher->key_bytes, cipher->block_bytes, cipher->modes, cipher->legacy ? 1 : 0};
     return WARPSEAL_OK;
+}
+
+const char* warpseal_inner_form(const char* cipher, const char* target) {
+    if (cipher == nullptr || target == nullptr) return nullptr;
+    const char* form = nullptr;
+    (void)abi::guarded([&] {
+        Target known;
+        if (!target_by_name(target, known)) return WARPSEAL_INVALID_ARGUMENT;
+        if (known == Target::cuda) {
+            const CudaCipher* found = cuda_door() == nullptr ? nullptr : cuda_door()->cipher(cipher);
+            form = found == nullptr ? nullptr : found->form;
+        } else {
+            const CpuCipher* found = cpu_cipher(known, cipher);
+            form = found == nullptr ? nullptr : found->form;
+        }
+        return WARPSEAL_OK;
+    });
+    return form;
 }
 
 warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {

@@ -1,5 +1,25 @@
 // Engines and keys of the C interface.
 #include "abi/handles.h"
+#include "warpseal/inner.h"
+
+namespace warpseal::abi {
+namespace {
+
+warpseal_status create_key(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes, warpseal_key** out, KeyKind kind,
+                           WeakKeys weak) {
+    if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    *out = nullptr;
+    if (engine == nullptr || cipher == nullptr || key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded([&] {
+        std::unique_ptr<Key> made;
+        const warpseal_status status = engine->engine->key(cipher, span(key, key_bytes), made, kind, weak);
+        if (status == WARPSEAL_OK) *out = new warpseal_key{*engine->engine, std::move(made)};
+        return status;
+    });
+}
+
+}  // namespace
+}  // namespace warpseal::abi
 
 using namespace warpseal;
 
@@ -37,15 +57,22 @@ const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, wa
 }
 
 warpseal_status warpseal_key_create(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes, warpseal_key** out) {
-    if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    *out = nullptr;
-    if (engine == nullptr || cipher == nullptr || key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
-        std::unique_ptr<Key> made;
-        const warpseal_status status = engine->engine->key(cipher, abi::span(key, key_bytes), made);
-        if (status == WARPSEAL_OK) *out = new warpseal_key{*engine->engine, std::move(made)};
-        return status;
-    });
+    return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::one, WeakKeys::refused);
+}
+
+warpseal_status warpseal_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
+                                        warpseal_key** out) {
+    return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::xts, WeakKeys::refused);
+}
+
+warpseal_status warpseal_inner_key_create(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
+                                          warpseal_key** out) {
+    return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::one, WeakKeys::allowed);
+}
+
+warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
+                                              warpseal_key** out) {
+    return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::xts, WeakKeys::allowed);
 }
 
 void warpseal_key_destroy(warpseal_key* key) { delete key; }

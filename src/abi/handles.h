@@ -1,6 +1,7 @@
 // What the opaque handles of the C interface hold, and the wall that no exception passes.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -32,6 +33,15 @@ warpseal_status guarded(Work work) noexcept {
 template <class Struct>
 bool sized(const Struct* given) {
     return given != nullptr && given->struct_bytes >= sizeof(Struct);
+}
+
+// The policy of the public calls: SP 800-38D, revision 1 draft, has no shorter tags. Other modes keep to their standards anyway.
+inline bool long_enough(warpseal_mode mode, size_t tag_bytes) { return mode != WARPSEAL_GCM || tag_bytes >= 12; }
+
+inline XtsUnits units(const void* first, uint64_t unit_bytes) {
+    XtsUnits units = {{}, unit_bytes};
+    std::memcpy(units.first, first, sizeof units.first);
+    return units;
 }
 
 inline Bytes span(const void* data, size_t bytes) { return {static_cast<const uint8_t*>(data), bytes}; }

@@ -1,6 +1,6 @@
 // Random bytes, wiping, and memory of the host and of the engine's GPU.
 #include "abi/handles.h"
-#include "abi/random.h"
+#include "container/random.h"
 #include "core/secret.h"
 #include "warpseal/inner.h"
 
@@ -26,7 +26,7 @@ extern "C" {
 
 warpseal_status warpseal_random(void* out, size_t bytes) {
     if (out == nullptr && bytes != 0) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::draw(out, bytes) ? WARPSEAL_OK : WARPSEAL_NO_RANDOM;
+    return container::random_bytes(out, bytes) ? WARPSEAL_OK : WARPSEAL_NO_RANDOM;
 }
 
 void warpseal_wipe(void* memory, size_t bytes) {

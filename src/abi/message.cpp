@@ -1,21 +1,35 @@
-// One message in host memory, with the policy of the public calls: tags of 12 to 16 bytes, and random IVs up to the standard's limit.
+// One message without a tag in host memory: plain modes, padding, XTS.
 #include "abi/handles.h"
-#include "abi/random.h"
-#include "warpseal/inner.h"
 
 namespace warpseal::abi {
 namespace {
 
-constexpr size_t least_tag_bytes = 12;  // SP 800-38D, revision 1 draft: none shorter
-constexpr size_t drawn_iv_bytes = 12;
-constexpr uint64_t random_iv_limit = uint64_t{1} << 32;  // SP 800-38D 8.3
-
-warpseal_status sweep(const warpseal_key* key, warpseal_mode mode, Direction direction, const void* iv, size_t iv_bytes, const void* in,
+warpseal_status plain(const warpseal_key* key, warpseal_mode mode, Direction direction, const void* iv, size_t iv_bytes, const void* in,
                       void* out, size_t bytes) {
     if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] {
-        return key->engine.sweep(*key->key, mode, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in),
-                                 static_cast<uint8_t*>(out), bytes);
+        return key->engine.message(*key->key, mode, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in),
+                                   static_cast<uint8_t*>(out), bytes);
+    });
+}
+
+warpseal_status padded(const warpseal_key* key, Direction direction, const void* iv, size_t iv_bytes, const void* in, size_t bytes,
+                       void* out, size_t out_room, size_t* out_bytes) {
+    if (out_bytes == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    *out_bytes = 0;
+    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded([&] {
+        return key->engine.padded(*key->key, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in), bytes,
+                                  static_cast<uint8_t*>(out), out_room, out_bytes);
+    });
+}
+
+warpseal_status xts(const warpseal_key* key, Direction direction, const void* first_unit, uint64_t data_unit_bytes, const void* in,
+                    void* out, size_t bytes) {
+    if (key == nullptr || first_unit == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded([&] {
+        return key->engine.xts(*key->key, direction, units(first_unit, data_unit_bytes), static_cast<const uint8_t*>(in),
+                               static_cast<uint8_t*>(out), bytes);
     });
 }
 
@@ -28,53 +42,32 @@ extern "C" {
 
 warpseal_status warpseal_encrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in, void* out,
                                  size_t bytes) {
-    return abi::sweep(key, mode, Direction::encrypt, iv, iv_bytes, in, out, bytes);
+    return abi::plain(key, mode, Direction::encrypt, iv, iv_bytes, in, out, bytes);
 }
 
 warpseal_status warpseal_decrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in, void* out,
                                  size_t bytes) {
-    return abi::sweep(key, mode, Direction::decrypt, iv, iv_bytes, in, out, bytes);
+    return abi::plain(key, mode, Direction::decrypt, iv, iv_bytes, in, out, bytes);
 }
 
-warpseal_status warpseal_inner_seal(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,
-                                    size_t aad_bytes, const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes) {
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
-        return key->engine.seal(*key->key, mode, abi::span(iv, iv_bytes), abi::span(aad, aad_bytes), static_cast<const uint8_t*>(in),
-                                static_cast<uint8_t*>(out), bytes, static_cast<uint8_t*>(tag), tag_bytes);
-    });
+warpseal_status warpseal_encrypt_padded(const warpseal_key* key, const void* iv, size_t iv_bytes, const void* in, size_t bytes, void* out,
+                                        size_t out_room, size_t* out_bytes) {
+    return abi::padded(key, Direction::encrypt, iv, iv_bytes, in, bytes, out, out_room, out_bytes);
 }
 
-warpseal_status warpseal_inner_open(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,
-                                    size_t aad_bytes, const void* in, void* out, size_t bytes, const void* tag, size_t tag_bytes) {
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
-        return key->engine.open(*key->key, mode, abi::span(iv, iv_bytes), abi::span(aad, aad_bytes), static_cast<const uint8_t*>(in),
-                                static_cast<uint8_t*>(out), bytes, static_cast<const uint8_t*>(tag), tag_bytes);
-    });
+warpseal_status warpseal_decrypt_padded(const warpseal_key* key, const void* iv, size_t iv_bytes, const void* in, size_t bytes, void* out,
+                                        size_t out_room, size_t* out_bytes) {
+    return abi::padded(key, Direction::decrypt, iv, iv_bytes, in, bytes, out, out_room, out_bytes);
 }
 
-warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void* iv, const void* aad, size_t aad_bytes, const void* in,
-                              void* out, size_t bytes, void* tag, size_t tag_bytes) {
-    if (key == nullptr || iv == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    if (key->key->random_ivs.fetch_add(1, std::memory_order_relaxed) >= abi::random_iv_limit) {
-        key->key->random_ivs.store(abi::random_iv_limit, std::memory_order_relaxed);
-        return WARPSEAL_LIMIT_EXCEEDED;
-    }
-    if (!abi::draw(iv, abi::drawn_iv_bytes)) return WARPSEAL_NO_RANDOM;
-    return warpseal_seal_unsafe_iv(key, mode, iv, abi::drawn_iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);
+warpseal_status warpseal_xts_encrypt(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes, const void* in, void* out,
+                                     size_t bytes) {
+    return abi::xts(key, Direction::encrypt, first_unit, data_unit_bytes, in, out, bytes);
 }
 
-warpseal_status warpseal_seal_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,
-                                        size_t aad_bytes, const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes) {
-    if (tag_bytes < abi::least_tag_bytes) return WARPSEAL_INVALID_ARGUMENT;
-    return warpseal_inner_seal(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);
-}
-
-warpseal_status warpseal_open(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,
-                              size_t aad_bytes, const void* in, void* out, size_t bytes, const void* tag, size_t tag_bytes) {
-    if (tag_bytes < abi::least_tag_bytes) return WARPSEAL_INVALID_ARGUMENT;
-    return warpseal_inner_open(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);
+warpseal_status warpseal_xts_decrypt(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes, const void* in, void* out,
+                                     size_t bytes) {
+    return abi::xts(key, Direction::decrypt, first_unit, data_unit_bytes, in, out, bytes);
 }
 
 }  // extern "C"

@@ -96,6 +96,7 @@ bool cpu_has(Target target);
 // A cipher with one key size on a GPU. Calls are asynchronous on `stream` of the current device and capturable.
 struct CudaCipher : CipherFacts {
     uint32_t state_bytes;  // of host memory; passed to kernels by value, so no device memory holds the key
+    const char* form;      // "tables" or "planes"
 
     void (*expand)(void* state, const uint8_t* key);  // on the host, constant time
     using Sweep = warpseal_status (*)(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
@@ -148,10 +149,11 @@ struct CudaDoor {
     warpseal_status (*batch_device)(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                                     const warpseal_batch& batch, void* stream);
 
-    // The pipeline: copy in, run, copy out, overlapped over pinned slots; device memory stays bounded.
+    // The pipeline: copy in, run, copy out, overlapped over pinned slots; device memory stays bounded. `previous` (null: not wanted)
+    // receives the ciphertext block before byte *done_bytes in CBC and CFB decryption, which in place is no longer in `in`: block_bytes.
     warpseal_status (*sweep_host)(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                                   const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
-                                  size_t* done_bytes);
+                                  size_t* done_bytes, uint8_t* previous);
     // *done_bytes ends at a whole unit.
     warpseal_status (*xts_host)(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
                                 const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);

@@ -1,4 +1,4 @@
-// Written for reading, not for speed: SP 800-38A 6.1 and 6.5, SP 800-38D 6.3 to 7.1.
+// Written for reading, not for speed: SP 800-38A 6.1 to 6.5, SP 800-38B 6, SP 800-38C 6, SP 800-38D 6.3 to 7.1, IEEE 1619 5.3.
 #include "engine/answers.h"
 
 #include <cstring>
@@ -49,6 +49,138 @@ Text exclusive_or(const Text& a, const Text& b) {
     Text sum(a);
     for (size_t i = 0; i < sum.size(); ++i) sum[i] ^= b[i];
     return sum;
+}
+
+namespace {
+
+Text encrypted(const Blocks& blocks, const Text& block) {
+    Text out(block.size());
+    blocks.encrypt(block.data(), out.data());
+    return out;
+}
+
+// `bytes` bytes from `at` on, or as many as there are.
+Text part(const Text& text, size_t at, size_t bytes) {
+    const size_t end = text.size() - at < bytes ? text.size() : at + bytes;
+    return Text(text.begin() + static_cast<ptrdiff_t>(at), text.begin() + static_cast<ptrdiff_t>(end));
+}
+
+void append(Text& text, const Text& more) { text.insert(text.end(), more.begin(), more.end()); }
+
+Text first_of(const Text& text, size_t bytes) { return part(text, 0, bytes); }
+
+// The last block of a chain of CBC that begins with a block of zeros.
+Text cbc_mac(const Blocks& blocks, const Text& whole_blocks) {
+    Text sum(blocks.bytes());
+    for (size_t i = 0; i < whole_blocks.size(); i += blocks.bytes())
+        sum = encrypted(blocks, exclusive_or(sum, part(whole_blocks, i, blocks.bytes())));
+    return sum;
+}
+
+}  // namespace
+
+Text cbc(const Blocks& blocks, const Text& iv, const Text& plaintext) {
+    Text ciphertext, before = iv;
+    for (size_t i = 0; i < plaintext.size(); i += blocks.bytes()) {
+        before = encrypted(blocks, exclusive_or(part(plaintext, i, blocks.bytes()), before));
+        append(ciphertext, before);
+    }
+    return ciphertext;
+}
+
+Text cfb(const Blocks& blocks, const Text& iv, const Text& plaintext) {
+    Text ciphertext, before = iv;
+    for (size_t i = 0; i < plaintext.size(); i += blocks.bytes()) {
+        before = exclusive_or(part(plaintext, i, blocks.bytes()), encrypted(blocks, before));
+        append(ciphertext, before);
+    }
+    return ciphertext;
+}
+
+Text ofb(const Blocks& blocks, const Text& iv, const Text& text) {
+    Text stream, block = iv;
+    while (stream.size() < text.size()) {
+        block = encrypted(blocks, block);
+        append(stream, block);
+    }
+    return exclusive_or(text, stream);
+}
+
+Text xts(const Blocks& data, const Blocks& tweak, Text number, size_t unit_bytes, const Text& plaintext) {
+    Text ciphertext;
+    for (size_t at = 0; at < plaintext.size(); at += unit_bytes) {
+        const Text unit = part(plaintext, at, unit_bytes);
+        Text mask = encrypted(tweak, number), out;
+        const auto cipher = [&](const Text& block) { return exclusive_or(encrypted(data, exclusive_or(block, mask)), mask); };
+        for (size_t i = 0; i < unit.size(); i += 16) {
+            const Text block = part(unit, i, 16);
+            if (block.size() == 16) {
+                append(out, cipher(block));
+            } else {  // 5.3.2: the short block takes the head of the one before, whose tail fills it up
+                const Text stolen = part(out, out.size() - 16, 16);
+                Text last = block;
+                append(last, part(stolen, block.size(), 16));
+                out.resize(out.size() - 16);
+                append(out, cipher(last));
+                append(out, first_of(stolen, block.size()));
+            }
+            uint8_t carry = 0;  // 5.2: times x, the first byte lowest
+            for (uint8_t& byte : mask) {
+                const uint8_t high = byte >> 7;
+                byte = static_cast<uint8_t>(byte << 1 | carry);
+                carry = high;
+            }
+            if (carry != 0) mask[0] ^= 0x87;
+        }
+        append(ciphertext, out);
+        for (size_t i = 0; i < number.size() && ++number[i] == 0; ++i) {
+        }
+    }
+    return ciphertext;
+}
+
+Text cmac(const Blocks& blocks, const Text& message) {
+    const auto doubled = [](const Text& block) {  // 6.1: times x, the last byte lowest
+        Text twice(block.size());
+        for (size_t i = 0; i < block.size(); ++i)
+            twice[i] = static_cast<uint8_t>(block[i] << 1 | (i + 1 < block.size() ? block[i + 1] >> 7 : 0));
+        if (block[0] >> 7 != 0) twice[block.size() - 1] ^= block.size() == 16 ? 0x87 : 0x1b;
+        return twice;
+    };
+    Text mask = doubled(encrypted(blocks, Text(blocks.bytes()))), text = message;
+    if (text.empty() || text.size() % blocks.bytes() != 0) {
+        mask = doubled(mask);
+        text.push_back(0x80);
+        while (text.size() % blocks.bytes() != 0) text.push_back(0);
+    }
+    for (size_t i = 0; i < mask.size(); ++i) text[text.size() - mask.size() + i] ^= mask[i];
+    return cbc_mac(blocks, text);
+}
+
+Text ccm(const Blocks& blocks, const Text& iv, const Text& aad, const Text& plaintext, size_t tag_bytes) {
+    const size_t length_bytes = 15 - iv.size();
+    const auto framed = [&](uint8_t flags, uint64_t number) {  // A.2.1, A.3
+        Text block = {flags};
+        append(block, iv);
+        for (size_t i = length_bytes; i-- > 0;) block.push_back(i < 8 ? static_cast<uint8_t>(number >> (8 * i)) : 0);
+        return block;
+    };
+    const auto pad = [](Text& text) { text.resize((text.size() + 15) / 16 * 16); };
+    const size_t flags = (aad.empty() ? 0 : 64) + (tag_bytes - 2) / 2 * 8 + length_bytes - 1;
+    Text summed = framed(static_cast<uint8_t>(flags), plaintext.size());
+    if (!aad.empty()) {  // A.2.2
+        append(summed, {static_cast<uint8_t>(aad.size() >> 8), static_cast<uint8_t>(aad.size())});
+        append(summed, aad);
+        pad(summed);
+    }
+    append(summed, plaintext);
+    pad(summed);
+    const auto masks = [&](uint64_t first, size_t bytes) {
+        return keystream(blocks, framed(static_cast<uint8_t>(length_bytes - 1), first), length_bytes, bytes);
+    };
+    Text sealed = exclusive_or(plaintext, masks(1, plaintext.size()));
+    append(sealed, first_of(exclusive_or(cbc_mac(blocks, summed), masks(0, 16)), tag_bytes));
+    return sealed;
 }
 
 namespace {

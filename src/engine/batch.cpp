@@ -1,4 +1,5 @@
 // Many messages in host memory: shared out over the cores, or through the GPU with the cores to finish what it leaves.
+#include <algorithm>
 #include <atomic>
 
 #include "engine/batch_check.h"
@@ -6,6 +7,8 @@
 
 namespace warpseal {
 namespace {
+
+constexpr uint64_t most_side_by_side = 512;
 
 // Messages [first, end) on the cores; returns how many did not verify.
 uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction, const warpseal_batch& batch,
@@ -16,7 +19,10 @@ uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Dire
     if (pool == nullptr || route.plan.threads == 1) return run(state, batch, first, count);
 
     const uint64_t average = total_bytes / batch.message_count + 1;
-    const uint64_t step = route.plan.piece_bytes / average + 1;
+    uint64_t step = route.plan.piece_bytes / average + 1;
+    // Chains run side by side: as many as the widest shape holds, if there are as many.
+    if (mode != WARPSEAL_GCM && !sweeps(mode, direction))
+        step = std::max(step, std::min(most_side_by_side, (count + route.plan.threads - 1) / route.plan.threads));
     struct Shared {
         CpuCipher::Batch run;
         const void* state;
@@ -42,12 +48,13 @@ uint64_t forgeries_before(const warpseal_batch& batch, uint64_t end) {
 
 warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, Where where,
                               const char** target) {
-    warpseal_status status = check_batch(key.facts(), mode, direction, batch);
+    warpseal_status status = check_batch(key, mode, direction, batch);
     uint64_t total_bytes = 0;
-    if (status == WARPSEAL_OK) status = check_host_messages(mode, batch, total_bytes);
+    if (status == WARPSEAL_OK) status = check_host_messages(key.facts(), mode, batch, total_bytes);
     if (status != WARPSEAL_OK) return status;
+    if (batch.keys == nullptr ? key.refuses(direction) : key.refuses(direction, batch.keys, batch.message_count)) return WARPSEAL_WEAK_KEY;
     Route route;
-    status = inside_->route(key, mode, direction, total_bytes, route);
+    status = inside_->route(key, {mode, direction, Shape::batch, total_bytes, batch.message_count == 1}, route);
     if (status != WARPSEAL_OK) return status;
     if (target != nullptr) *target = route.target;
 

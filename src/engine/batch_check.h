@@ -1,14 +1,14 @@
 // What a batch must satisfy before a backend sees it, in host and in device memory.
 #pragma once
 
-#include "backends/ops.h"
+#include "engine/limits.h"
 
 namespace warpseal {
 
 // Shapes and the standard's limits that show in the struct alone.
-warpseal_status check_batch(const CpuCipher& cipher, warpseal_mode mode, Direction direction, const warpseal_batch& batch);
+warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch);
 
 // The messages one by one: lengths within the limits, out either in or apart from it. Sums up their bytes.
-warpseal_status check_host_messages(warpseal_mode mode, const warpseal_batch& batch, uint64_t& total_bytes);
+warpseal_status check_host_messages(const CipherFacts& cipher, warpseal_mode mode, const warpseal_batch& batch, uint64_t& total_bytes);
 
 }  // namespace warpseal

@@ -5,8 +5,10 @@
 namespace warpseal {
 namespace {
 
-// The schedule of a key whose device path is there and holds.
-warpseal_status ready(Engine::Inside& inside, const Key& key, warpseal_mode mode, Direction direction, const void** state) {
+// Whether a key's device path is there and holds; expands the key for it.
+warpseal_status ready(Engine::Inside& inside, const Key& key, Shape shape, warpseal_mode mode, Direction direction, const void** state) {
+    const CudaCipher* cipher = key.descriptors().cuda;
+    if (cipher != nullptr && inside.gpu.possible() && !runs(cipher, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
     std::atomic<uint8_t>& proved = key.cuda_proved(mode, direction, true);
     const warpseal_status status = proved.load(std::memory_order_acquire) != 0
                                        ? inside.gpu.open()
@@ -27,25 +29,40 @@ warpseal_status told(Engine::Inside& inside, warpseal_status status) {
 
 warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
                                      size_t bytes, void* stream) {
-    const CpuCipher& facts = key.facts();
-    if (mode < 0 || mode >= WARPSEAL_MODE_COUNT || mode == WARPSEAL_GCM) return WARPSEAL_INVALID_ARGUMENT;
-    if ((facts.modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    if (iv.size != (mode == WARPSEAL_ECB ? 0 : facts.block_bytes) || (iv.size != 0 && iv.data == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    if (mode == WARPSEAL_ECB && bytes % facts.block_bytes != 0) return WARPSEAL_INVALID_ARGUMENT;
+    warpseal_status status = check_plain(key, mode, direction, iv, bytes);
+    if (status != WARPSEAL_OK) return status;
     if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
     if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!sweeps(mode, direction)) return WARPSEAL_UNSUPPORTED;  // serial within a message: a batch
     const void* state = nullptr;
-    const warpseal_status status = ready(*inside_, key, mode, direction, &state);
+    status = ready(*inside_, key, Shape::sweep, mode, direction, &state);
     if (status != WARPSEAL_OK || bytes == 0) return status;
     Gpu& gpu = inside_->gpu;
     return told(*inside_,
                 gpu.door().sweep_device(gpu.device(), *key.descriptors().cuda, state, mode, direction, iv.data, in, out, bytes, stream));
 }
 
-warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream) {
-    warpseal_status status = check_batch(key.facts(), mode, direction, batch);
+warpseal_status Engine::xts_device(const Key& key, Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+                                   size_t bytes, void* stream) {
+    warpseal_status status = check_xts(key, direction, units, bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
+    if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
     const void* state = nullptr;
-    if (status == WARPSEAL_OK) status = ready(*inside_, key, mode, direction, &state);
+    status = ready(*inside_, key, Shape::xts, WARPSEAL_XTS, direction, &state);
+    const void* tweak_state = status == WARPSEAL_OK ? key.cuda_tweak_state() : nullptr;
+    if (status == WARPSEAL_OK && tweak_state == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
+    if (status != WARPSEAL_OK || bytes == 0) return status;
+    Gpu& gpu = inside_->gpu;
+    return told(*inside_, gpu.door().xts_device(gpu.device(), *key.descriptors().cuda, state, tweak_state, direction, units, in, out, bytes,
+                                                stream));
+}
+
+warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream) {
+    warpseal_status status = check_batch(key, mode, direction, batch);
+    const void* state = nullptr;
+    if (status == WARPSEAL_OK && batch.keys == nullptr && key.refuses(direction)) status = WARPSEAL_WEAK_KEY;
+    if (status == WARPSEAL_OK) status = ready(*inside_, key, Shape::batch, mode, direction, &state);
     if (status != WARPSEAL_OK || batch.message_count == 0) return status;
     Gpu& gpu = inside_->gpu;
     const void* shared = batch.keys == nullptr ? state : nullptr;

@@ -121,52 +121,64 @@ warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, 
     return status;
 }
 
-Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, warpseal_mode mode, Direction direction,
-                               uint64_t bytes) const {
+Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call) const {
     MachineFacts machine;
     machine.threads = pool.threads();
-    const CudaCipher* cuda = descriptors.cuda;
-    if (cuda_allowed && cuda != nullptr && (cuda->modes >> mode & 1) != 0 && gpu.possible()) {
+    if (cuda_allowed && runs(descriptors.cuda, call.shape, call.mode, call.direction) && gpu.possible()) {
         machine.usable[cuda_index] = true;
         machine.cuda_open = gpu.is_open();
         machine.link_gigabytes = usual_link_gigabytes;
     }
     machine.usable[static_cast<size_t>(core)] = !(cuda_only && machine.usable[cuda_index]);
-    const uint32_t block_bytes = descriptors.cores[static_cast<size_t>(core)]->block_bytes;
-    return plan({bytes, Place::host, block_bytes, mode, direction}, machine);
+    const CpuCipher& cipher = *descriptors.cores[static_cast<size_t>(core)];
+    return plan({call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.serial()}, machine);
 }
 
-warpseal_status Engine::Inside::route(const Key& key, warpseal_mode mode, Direction direction, uint64_t bytes, Route& out) {
+warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Route& out) {
     const Key::Descriptors& descriptors = key.descriptors();
-    std::atomic<int8_t>& chosen = key.chosen(mode, direction);
+    std::atomic<int8_t>& chosen = key.chosen(call.mode, call.direction);
     Target core = static_cast<Target>(chosen.load(std::memory_order_acquire));
     if (static_cast<int8_t>(core) < 0) {
-        const warpseal_status status = prove_cores(descriptors, mode, direction, core);
+        const warpseal_status status = prove_cores(descriptors, call.mode, call.direction, core);
         if (status != WARPSEAL_OK) return status;
         chosen.store(static_cast<int8_t>(core), std::memory_order_release);
     }
     out.cores = descriptors.cores[static_cast<size_t>(core)];
+    out.core = core;
+    if (!runs(out.cores, call.shape, call.mode, call.direction)) return WARPSEAL_UNSUPPORTED;
     out.state = key.state(core);
-    if (out.state == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    if (call.shape == Shape::xts) out.tweak_state = key.tweak_state(core);
+    if (out.state == nullptr || (call.shape == Shape::xts && out.tweak_state == nullptr)) return WARPSEAL_OUT_OF_MEMORY;
     out.target = target_name(core);
 
     MachineFacts machine;
     machine.threads = pool.threads();
     machine.usable[static_cast<size_t>(core)] = true;
-    out.plan = plan({bytes, Place::host, out.cores->block_bytes, mode, direction}, machine);
-    if (cuda_only && gpu.possible() && (descriptors.cuda == nullptr || (descriptors.cuda->modes >> mode & 1) == 0))
-        return WARPSEAL_UNSUPPORTED;
-    if (!cuda_allowed || plan_call(descriptors, core, mode, direction, bytes).target != Target::cuda) return WARPSEAL_OK;
+    out.plan =
+        plan({call.bytes, Place::host, out.cores->block_bytes, call.mode, call.direction, form_of(*out.cores), call.serial()}, machine);
+    return WARPSEAL_OK;
+}
+
+warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& out) {
+    const warpseal_mode mode = call.mode;
+    const Direction direction = call.direction;
+    const Shape shape = call.shape;
+    const Key::Descriptors& descriptors = key.descriptors();
+    warpseal_status status = route_cores(key, call, out);
+    if (status != WARPSEAL_OK) return status;
+    if (cuda_only && gpu.possible() && !runs(descriptors.cuda, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
+    if (!cuda_allowed || plan_call(descriptors, out.core, call).target != Target::cuda) return WARPSEAL_OK;
 
     std::atomic<uint8_t>& proved = key.cuda_proved(mode, direction, false);
-    warpseal_status status =
+    status =
         proved.load(std::memory_order_acquire) != 0 ? gpu.open() : prove_cuda(descriptors, mode, direction, Path::gpu_host_memory);
     if (status == WARPSEAL_SELF_TEST_FAILED && cuda_only) return status;
     if (status != WARPSEAL_OK) return WARPSEAL_OK;  // the cores do it
     proved.store(1, std::memory_order_release);
     out.cuda = descriptors.cuda;
     out.cuda_state = key.cuda_state();
-    if (out.cuda_state == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    if (shape == Shape::xts) out.cuda_tweak_state = key.cuda_tweak_state();
+    if (out.cuda_state == nullptr || (shape == Shape::xts && out.cuda_tweak_state == nullptr)) return WARPSEAL_OUT_OF_MEMORY;
     out.gpu = true;
     out.target = target_name(Target::cuda);
     return WARPSEAL_OK;
@@ -193,22 +205,25 @@ warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Eng
     return WARPSEAL_OK;
 }
 
-warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>& out) {
+warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind, WeakKeys weak) {
     Inside& inside = *inside_;
     const Key::Descriptors descriptors = inside.descriptors(cipher);
     const CpuCipher* facts = nullptr;
     for (const Target target : cpu_targets_best_first)
         if (facts == nullptr) facts = descriptors.cores[static_cast<size_t>(target)];
     if (facts == nullptr) return WARPSEAL_UNSUPPORTED;
-    if (key.size != facts->key_bytes) return WARPSEAL_INVALID_ARGUMENT;
-    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data);
+    if (kind == KeyKind::xts && (facts->modes >> WARPSEAL_XTS & 1) == 0) return WARPSEAL_UNSUPPORTED;
+    if (key.size != facts->key_bytes * (kind == KeyKind::xts ? size_t{2} : 1)) return WARPSEAL_INVALID_ARGUMENT;
+    if (kind == KeyKind::xts && weak == WeakKeys::refused && equal_secret(key.data, key.data + facts->key_bytes, facts->key_bytes))
+        return WARPSEAL_WEAK_KEY;
+    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak);
     if (!made) return WARPSEAL_OUT_OF_MEMORY;
     // So that device-memory calls need not wait for it, which a capture would forbid. A failure shows where the path is used.
     if (inside.cuda_exists && descriptors.cuda != nullptr && inside.gpu.is_open())
-        for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
-            for (int direction = 0; direction < direction_count; ++direction)
-                (void)inside.prove_cuda(descriptors, static_cast<warpseal_mode>(mode), static_cast<Direction>(direction),
-                                        Path::gpu_device_memory);
+        for (int i = 0; i < WARPSEAL_MODE_COUNT; ++i)
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+                if (const auto mode = static_cast<warpseal_mode>(i); made->fits(mode))
+                    (void)inside.prove_cuda(descriptors, mode, direction, Path::gpu_device_memory);
     out = std::move(made);
     return WARPSEAL_OK;
 }
@@ -223,9 +238,9 @@ const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes)
     Inside& inside = *inside_;
     const Key::Descriptors descriptors = inside.descriptors(cipher);
     Target core = Target::portable;
-    if (mode < 0 || mode >= WARPSEAL_MODE_COUNT) return "";
+    if (!known(mode)) return "";
     if (inside.prove_cores(descriptors, mode, Direction::encrypt, core) != WARPSEAL_OK) return "";
-    if (inside.plan_call(descriptors, core, mode, Direction::encrypt, bytes).target == Target::cuda &&
+    if (inside.plan_call(descriptors, core, {mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes}).target == Target::cuda &&
         inside.prove_cuda(descriptors, mode, Direction::encrypt, Path::gpu_host_memory) == WARPSEAL_OK)
         return target_name(Target::cuda);
     return target_name(core);

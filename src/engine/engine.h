@@ -26,6 +26,9 @@ class Engine;
 // A cipher key expanded for every target that the engine may use. Wiped when it goes. Immutable but for counters and lazy expansion.
 class Key;
 
+enum class KeyKind : uint8_t { one, xts };           // xts: data key, then tweak key
+enum class WeakKeys : uint8_t { refused, allowed };  // for encryption; the inner door allows them
+
 struct Bytes {  // a read-only span: C++20's std::span without its header in every unit
     const uint8_t* data = nullptr;
     size_t size = 0;
@@ -38,18 +41,30 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    warpseal_status key(const char* cipher, Bytes key, std::unique_ptr<Key>& out);
+    // WARPSEAL_WEAK_KEY: equal halves of XTS. A key that the cipher calls weak is made, and refuses to encrypt.
+    warpseal_status key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind = KeyKind::one,
+                        WeakKeys weak = WeakKeys::refused);
 
     unsigned threads() const;  // workers that `parallel` uses, the caller's among them
     int cuda_device() const;   // -1: none, or lost. Opens it: host-memory calls of "auto" do so only where it pays
     const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes);  // target name for host memory
 
     // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard limits, not the policy of the public face.
-    warpseal_status sweep(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out, size_t bytes);
+    // One message of a plain mode: ECB, CTR, CBC, CFB, OFB.
+    warpseal_status message(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
+                            size_t bytes);
+    // CBC with PKCS#7 padding; *out_bytes: what of `out` is written, 0 on failure.
+    warpseal_status padded(const Key& key, Direction direction, Bytes iv, const uint8_t* in, size_t bytes, uint8_t* out, size_t out_room,
+                           size_t* out_bytes);
+    warpseal_status xts(const Key& key, Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes);
+    // GCM and CCM.
     warpseal_status seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
                          uint8_t* tag, size_t tag_bytes);
     warpseal_status open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
                          const uint8_t* tag, size_t tag_bytes);
+    // CMAC: encrypt writes the tag, decrypt compares it.
+    warpseal_status mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in, uint8_t* tag, size_t tag_bytes);
+    // Every mode but ECB and XTS. Keys of a batch in host memory are looked at: a weak one refuses the call.
     // here: run on the calling thread alone (a worker of the container's pipeline); on a GPU that thread drives one slot.
     // target (may be null) receives the name of what ran.
     enum class Where : uint8_t { everywhere, here };
@@ -60,6 +75,9 @@ public:
     // one before capturing a graph. With "cuda" that happens when the engine and the key are created.
     warpseal_status sweep_device(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
                                  size_t bytes, void* stream);
+    warpseal_status xts_device(const Key& key, Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes,
+                               void* stream);
+    // What lies in device memory is not looked at here: lengths, offsets, and whether a key of the batch is weak.
     warpseal_status batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream);
 
     // Calls work(i) for i in [0, count) on up to `threads()` threads, the caller's among them; returns when all are done.

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "engine/gpu.h"
-#include "engine/key.h"
+#include "engine/limits.h"
 #include "engine/plan.h"
 #include "engine/pool.h"
 #include "engine/targets.h"
@@ -13,13 +13,27 @@
 
 namespace warpseal {
 
+// What a call asks for.
+struct Call {
+    warpseal_mode mode;
+    Direction direction;
+    Shape shape;
+    uint64_t bytes;
+    bool single = true;  // one message
+
+    bool serial() const { return shape == Shape::batch && single && !sweeps(mode, direction); }
+};
+
 // Where a call goes. The cores are always there: they begin and finish GCM messages and take over from a GPU.
 struct Route {
     const CpuCipher* cores = nullptr;
+    Target core = Target::portable;
     const void* state = nullptr;
+    const void* tweak_state = nullptr;  // XTS: of the key's second half
     bool gpu = false;  // first; cuda and cuda_state are then set
     const CudaCipher* cuda = nullptr;
     const void* cuda_state = nullptr;
+    const void* cuda_tweak_state = nullptr;
     Plan plan;  // of the work on the cores
     const char* target = "";
 };
@@ -35,9 +49,10 @@ struct Engine::Inside {
     warpseal_status prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path);
 
     // Whether host data would go to the GPU, the self-tests aside. The core target is one that holds.
-    Plan plan_call(const Key::Descriptors& descriptors, Target cores, warpseal_mode mode, Direction direction, uint64_t bytes) const;
+    Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call) const;
 
-    warpseal_status route(const Key& key, warpseal_mode mode, Direction direction, uint64_t bytes, Route& out);
+    warpseal_status route(const Key& key, const Call& call, Route& out);
+    warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // past the GPU
 
     const std::function<void(const char*)> notice;
     const CpuCipher* (*const cpu_cipher)(Target, const char*);
@@ -60,11 +75,5 @@ private:
     const CpuCipher* block_reference(const char* cipher) const;
     void say_closed(Target target, const char* cipher, warpseal_mode mode, Direction direction) const;
 };
-
-// Two spans that are neither the same nor apart.
-inline bool overlap(const void* a, const void* b, uint64_t bytes) {
-    const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
-    return x != y && (x < y ? y - x : x - y) < bytes;
-}
 
 }  // namespace warpseal

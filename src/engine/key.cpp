@@ -7,7 +7,8 @@
 
 namespace warpseal {
 
-Key::Key(const Descriptors& descriptors, const CpuCipher& facts) : descriptors_(descriptors), facts_(facts) {
+Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak)
+    : descriptors_(descriptors), facts_(facts), kind_(kind), weak_keys_(weak) {
     for (auto& mode : chosen_)
         for (auto& direction : mode) direction.store(-1, std::memory_order_relaxed);
     for (auto& place : cuda_proved_)
@@ -15,29 +16,47 @@ Key::Key(const Descriptors& descriptors, const CpuCipher& facts) : descriptors_(
             for (auto& direction : mode) direction.store(0, std::memory_order_relaxed);
 }
 
-std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes) {
-    std::unique_ptr<Key> key(new (std::nothrow) Key(descriptors, facts));
-    if (!key || !key->bytes_.allocate(facts.key_bytes)) return nullptr;
-    memcpy(key->bytes_.data(), bytes, facts.key_bytes);
+std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind, WeakKeys weak) {
+    std::unique_ptr<Key> key(new (std::nothrow) Key(descriptors, facts, kind, weak));
+    const size_t size = facts.key_bytes * (kind == KeyKind::xts ? size_t{2} : 1);
+    if (!key || !key->bytes_.allocate(size)) return nullptr;
+    memcpy(key->bytes_.data(), bytes, size);
+    key->weak_ = key->refuses(Direction::encrypt, bytes, kind == KeyKind::xts ? 2 : 1);
     return key;
 }
 
+bool Key::refuses(Direction direction, const uint8_t* keys, uint64_t count) const {
+    if (direction == Direction::decrypt || facts_.weak == nullptr || weak_keys_ == WeakKeys::allowed) return false;
+    bool any = false;
+    for (uint64_t i = 0; i < count; ++i) any |= facts_.weak(keys + i * facts_.key_bytes);
+    return any;
+}
+
 template <class Cipher>
-const void* Key::expanded(Schedule& schedule, const Cipher& cipher) const {
+const void* Key::expanded(Schedule& schedule, const Cipher& cipher, size_t at) const {
     if (const void* ready = schedule.ready.load(std::memory_order_acquire)) return ready;
     const std::lock_guard lock(expanding_);
     if (const void* ready = schedule.ready.load(std::memory_order_acquire)) return ready;
     if (!schedule.memory.allocate(cipher.state_bytes)) return nullptr;
-    cipher.expand(schedule.memory.data(), static_cast<const uint8_t*>(bytes_.data()));
+    cipher.expand(schedule.memory.data(), static_cast<const uint8_t*>(bytes_.data()) + at);
     schedule.ready.store(schedule.memory.data(), std::memory_order_release);
     return schedule.memory.data();
 }
 
 const void* Key::state(Target cores) const {
     const auto i = static_cast<size_t>(cores);
-    return expanded(schedules_[i], *descriptors_.cores[i]);
+    return expanded(schedules_[i], *descriptors_.cores[i], 0);
 }
 
-const void* Key::cuda_state() const { return expanded(schedules_[static_cast<size_t>(Target::cuda)], *descriptors_.cuda); }
+const void* Key::tweak_state(Target cores) const {
+    const auto i = static_cast<size_t>(cores);
+    return expanded(tweak_schedules_[i], *descriptors_.cores[i], facts_.key_bytes);
+}
+
+const void* Key::cuda_state() const { return expanded(schedules_[static_cast<size_t>(Target::cuda)], *descriptors_.cuda, 0); }
+
+const void* Key::cuda_tweak_state() const {
+    return expanded(tweak_schedules_[static_cast<size_t>(Target::cuda)], *descriptors_.cuda, facts_.key_bytes);
+}
 
 }  // namespace warpseal

@@ -18,15 +18,24 @@ public:
         const CudaCipher* cuda = nullptr;
     };
 
-    // Null pointer in `out`'s place means out of memory.
-    static std::unique_ptr<Key> create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes);
+    // One key, or the two of XTS in a row. Null pointer in `out`'s place means out of memory.
+    static std::unique_ptr<Key> create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind,
+                                       WeakKeys weak);
 
     const CpuCipher& facts() const { return facts_; }  // name, sizes and modes, which all targets share
     const Descriptors& descriptors() const { return descriptors_; }
+    bool for_xts() const { return kind_ == KeyKind::xts; }
+    bool fits(warpseal_mode mode) const { return (mode == WARPSEAL_XTS) == for_xts(); }
 
-    // Expanded on first use; null: out of memory.
+    // Whether encryption is refused: under this key, or under one of `count` keys that a batch brings in host memory.
+    bool refuses(Direction direction) const { return weak_ && direction == Direction::encrypt; }
+    bool refuses(Direction direction, const uint8_t* keys, uint64_t count) const;
+
+    // Expanded on first use; null: out of memory. The second of XTS makes the tweaks.
     const void* state(Target cores) const;
+    const void* tweak_state(Target cores) const;
     const void* cuda_state() const;
+    const void* cuda_tweak_state() const;
 
     // The engine's choice among the CPU targets, -1 before it has made one: so that small calls ask nobody.
     std::atomic<int8_t>& chosen(warpseal_mode mode, Direction direction) const { return chosen_[mode][static_cast<int>(direction)]; }
@@ -38,20 +47,24 @@ public:
     mutable std::atomic<uint64_t> random_ivs{0};
 
 private:
-    Key(const Descriptors& descriptors, const CpuCipher& facts);
+    Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak);
 
     struct Schedule {
         std::atomic<const void*> ready{nullptr};
         SecretMemory memory;
     };
+    // Of the key that lies `at` bytes into the memory.
     template <class Cipher>
-    const void* expanded(Schedule& schedule, const Cipher& cipher) const;
+    const void* expanded(Schedule& schedule, const Cipher& cipher, size_t at) const;
 
     const Descriptors descriptors_;
     const CpuCipher& facts_;
+    const KeyKind kind_;
+    const WeakKeys weak_keys_;
+    bool weak_ = false;
     SecretMemory bytes_;
     mutable std::mutex expanding_;
-    mutable Schedule schedules_[target_count];
+    mutable Schedule schedules_[target_count], tweak_schedules_[target_count];
     mutable std::atomic<int8_t> chosen_[WARPSEAL_MODE_COUNT][direction_count];
     mutable std::atomic<uint8_t> cuda_proved_[2][WARPSEAL_MODE_COUNT][direction_count];
 };

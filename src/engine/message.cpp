@@ -1,54 +1,14 @@
-// One message in host memory: split over the cores, or through the GPU with the cores to finish what it leaves.
+// One message of a plain mode: split over the cores, or through the GPU with the cores to finish what it leaves; and padding.
 #include <cstring>
 #include <new>
 
 #include "core/secret.h"
-#include "engine/inside.h"
+#include "engine/pieces.h"
 
 namespace warpseal {
 namespace {
 
-constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // bytes; SP 800-38D 5.2.1.1
-constexpr uint64_t gcm_other_limit = (uint64_t{1} << 61) - 1;  // bytes of IV and of AAD
-constexpr uint32_t gcm_tag_bytes = 16;
-
-struct Message {
-    const uint8_t* in;
-    uint8_t* out;
-    size_t bytes;
-};
-
-warpseal_status check(const Message& message) {
-    if (message.bytes != 0 && (message.in == nullptr || message.out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    return overlap(message.in, message.out, message.bytes) ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK;
-}
-
-size_t piece_count(const Plan& plan, size_t bytes) {
-    return plan.threads == 1 ? 1 : static_cast<size_t>((bytes + plan.piece_bytes - 1) / plan.piece_bytes);
-}
-
-// The bytes from `done` on, on the cores. `done` is whole blocks.
-struct CoreWork {
-    const Route& route;
-    Pool& pool;
-    Direction direction;
-    Message message;
-    size_t done;
-
-    size_t pieces() const { return piece_count(route.plan, message.bytes - done); }
-    struct Piece {
-        uint64_t first_block;
-        const uint8_t* in;
-        uint8_t* out;
-        size_t bytes;
-    };
-    Piece piece(size_t i) const {
-        const size_t step = pieces() == 1 ? message.bytes - done : static_cast<size_t>(route.plan.piece_bytes);
-        const size_t begin = done + i * step;
-        const size_t end = message.bytes - begin <= step ? message.bytes : begin + step;
-        return {begin / route.cores->block_bytes, message.in + begin, message.out + begin, end - begin};
-    }
-};
+constexpr size_t longest_block = 16;
 
 void sweep_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv) {
     const auto sweep = work.route.cores->sweep[mode][static_cast<int>(work.direction)];
@@ -59,119 +19,143 @@ void sweep_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv)
     } const all{work, sweep, iv};
     work.pool.run(work.pieces(), work.route.plan.threads, [&all](size_t i) {
         const CoreWork::Piece p = all.work.piece(i);
-        all.sweep(all.work.route.state, all.iv, p.first_block, p.in, p.out, p.bytes);
+        all.sweep(all.work.route.state, all.iv, p.first_unit, p.in, p.out, p.bytes);
     });
 }
 
-void gcm_on_cores(const CoreWork& work, GcmRun& run) {
-    const CpuCipher& cipher = *work.route.cores;
-    const auto piece = cipher.gcm_piece[static_cast<int>(work.direction)];
-    const size_t count = work.pieces();
-    std::unique_ptr<GcmRun[]> parts(count == 1 ? nullptr : new (std::nothrow) GcmRun[count]);
-    if (!parts) {  // one piece, or no memory to hold the sums of several
-        const size_t done = work.done;
-        piece(work.route.state, &run, done / cipher.block_bytes, work.message.in + done, work.message.out + done,
-              work.message.bytes - done);
+// CBC and CFB decryption: each piece wants the ciphertext block before it, which in place the piece before overwrites. So they are all
+// set aside first. iv: the block before the first piece.
+void feedback_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv) {
+    const auto sweep = work.route.cores->sweep[mode][static_cast<int>(work.direction)];
+    const size_t count = work.pieces(), block_bytes = work.route.cores->block_bytes;
+    std::unique_ptr<uint8_t[]> edges(count == 1 ? nullptr : new (std::nothrow) uint8_t[count * block_bytes]);
+    if (!edges) {  // one piece, or no memory to hold the edges of several
+        sweep(work.route.state, iv, 0, work.message.in + work.done, work.message.out + work.done, work.message.bytes - work.done);
         return;
     }
+    memcpy(edges.get(), iv, block_bytes);
+    for (size_t i = 1; i < count; ++i) memcpy(&edges[i * block_bytes], work.piece(i).in - block_bytes, block_bytes);
     struct {
         const CoreWork& work;
-        CpuCipher::GcmPiece piece;
-        const GcmRun& run;
-        GcmRun* parts;
-    } const all{work, piece, run, parts.get()};
+        CpuCipher::Sweep sweep;
+        const uint8_t* edges;
+        size_t block_bytes;
+    } const all{work, sweep, edges.get(), block_bytes};
     work.pool.run(count, work.route.plan.threads, [&all](size_t i) {
-        GcmRun& part = all.parts[i];
-        memcpy(part.counter0, all.run.counter0, sizeof part.counter0);
-        memset(part.sum, 0, sizeof part.sum);
         const CoreWork::Piece p = all.work.piece(i);
-        all.piece(all.work.route.state, &part, p.first_block, p.in, p.out, p.bytes);
+        all.sweep(all.work.route.state, all.edges + i * all.block_bytes, 0, p.in, p.out, p.bytes);
     });
-    for (size_t i = 0; i < count; ++i)
-        cipher.gcm_combine(work.route.state, run.sum, parts[i].sum, (work.piece(i).bytes + cipher.block_bytes - 1) / cipher.block_bytes);
-    wipe(parts.get(), count * sizeof(GcmRun));
 }
 
-warpseal_status check_gcm(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const Message& message, const void* tag,
-                          size_t tag_bytes) {
-    if (mode != WARPSEAL_GCM) return WARPSEAL_INVALID_ARGUMENT;
-    if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    if (iv.data == nullptr || iv.size == 0 || tag == nullptr || tag_bytes == 0 || tag_bytes > gcm_tag_bytes)
-        return WARPSEAL_INVALID_ARGUMENT;
-    if (aad.data == nullptr && aad.size != 0) return WARPSEAL_INVALID_ARGUMENT;
-    if (iv.size > gcm_other_limit || aad.size > gcm_other_limit || message.bytes > gcm_text_limit) return WARPSEAL_LIMIT_EXCEEDED;
-    return check(message);
-}
-
-// Ciphers the text and computes the whole tag.
-warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction, Bytes iv, Bytes aad, const Message& message,
-                    uint8_t (&tag)[gcm_tag_bytes]) {
-    Route route;
-    const warpseal_status routed = inside.route(key, WARPSEAL_GCM, direction, message.bytes, route);
-    if (routed != WARPSEAL_OK) return routed;
-    Secret<sizeof(GcmRun)> secret;
-    GcmRun& run = *new (secret.data()) GcmRun;
-    route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &run);
+// CBC and CFB decryption, the GPU first.
+void feedback(Engine::Inside& inside, warpseal_mode mode, const uint8_t* iv, const Message& message, const Route& route) {
+    const size_t block_bytes = route.cores->block_bytes;
     size_t done = 0;
-    if (route.gpu && message.bytes != 0) {
-        const warpseal_status status = inside.gpu.door().gcm_host(inside.gpu.device(), *route.cuda, route.cuda_state, direction, &run, 0,
-                                                                  message.in, message.out, message.bytes, &done);
-        if (status == WARPSEAL_OK)
-            done = message.bytes;
-        else
-            inside.gpu.failed(status);
+    uint8_t previous[longest_block];
+    if (route.gpu) {
+        const warpseal_status status =
+            inside.gpu.door().sweep_host(inside.gpu.device(), *route.cuda, route.cuda_state, mode, Direction::decrypt, iv, 0, message.in,
+                                         message.out, message.bytes, &done, previous);
+        if (status == WARPSEAL_OK) return;
+        inside.gpu.failed(status);
     }
-    if (done < message.bytes) gcm_on_cores({route, inside.pool, direction, message, done}, run);
-    route.cores->gcm_finish(route.state, &run, aad.size, message.bytes, tag);
+    if (done < message.bytes)
+        feedback_on_cores({route, inside.pool, Direction::decrypt, message, done, block_bytes}, mode, route.gpu ? previous : iv);
+}
+
+// How many bytes of padding the last block ends in, RFC 5652 6.3; 0: it is not padding. In time that depends on the block's length alone.
+size_t padding_of(const uint8_t* block, size_t block_bytes) {
+    const uint32_t bytes = block[block_bytes - 1];
+    uint32_t wrong = (bytes - 1) >> 31 | (static_cast<uint32_t>(block_bytes) - bytes) >> 31;  // none, or more than a block
+    for (uint32_t i = 0; i < block_bytes; ++i) {
+        const uint32_t inside = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >> 31;  // this one is among the last `bytes`
+        wrong |= (0 - inside) & (block[i] ^ bytes);
+    }
+    return bytes & (((wrong + 0xff) >> 8) - 1);
+}
+
+// What follows from the padding is for everybody to see: apart, for those who look for branches on secrets.
+__attribute__((noinline)) warpseal_status publish_verdict(size_t padding, uint8_t* out, size_t bytes, size_t* out_bytes) {
+    if (padding == 0) {
+        wipe(out, bytes);
+        return WARPSEAL_BAD_PADDING;
+    }
+    *out_bytes = bytes - padding;
     return WARPSEAL_OK;
 }
 
 }  // namespace
 
-warpseal_status Engine::sweep(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
-                              size_t bytes) {
-    const CpuCipher& facts = key.facts();
-    if (mode < 0 || mode >= WARPSEAL_MODE_COUNT || mode == WARPSEAL_GCM) return WARPSEAL_INVALID_ARGUMENT;
-    if ((facts.modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    if (iv.size != (mode == WARPSEAL_ECB ? 0 : facts.block_bytes) || (iv.size != 0 && iv.data == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    if (mode == WARPSEAL_ECB && bytes % facts.block_bytes != 0) return WARPSEAL_INVALID_ARGUMENT;
+uint64_t run_one(Engine::Inside& inside, const Route& route, warpseal_mode mode, Direction direction, const warpseal_batch& batch) {
+    uint64_t done = 0, forgeries = 0;
+    if (route.gpu) {
+        const warpseal_status status =
+            inside.gpu.door().batch_host(inside.gpu.device(), *route.cuda, route.cuda_state, mode, direction, batch, &done, &forgeries);
+        if (status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC) return forgeries;
+        inside.gpu.failed(status);
+        if (done == 1) return direction == Direction::decrypt && batch.statuses != nullptr && *batch.statuses != WARPSEAL_OK ? 1 : 0;
+    }
+    return route.cores->batch[mode][static_cast<int>(direction)](route.state, batch, 0, 1);
+}
+
+warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
+                                size_t bytes) {
     const Message message{in, out, bytes};
-    if (const warpseal_status status = check(message); status != WARPSEAL_OK || bytes == 0) return status;
+    warpseal_status status = check_plain(key, mode, direction, iv, bytes);
+    if (status == WARPSEAL_OK) status = check(message);
+    if (status != WARPSEAL_OK || bytes == 0) return status;
 
     Route route;
-    const warpseal_status routed = inside_->route(key, mode, direction, bytes, route);
-    if (routed != WARPSEAL_OK) return routed;
+    const Shape shape = shape_of(mode, direction);
+    status = inside_->route(key, {mode, direction, shape, bytes}, route);
+    if (status != WARPSEAL_OK) return status;
+    if (shape == Shape::batch) {
+        (void)run_one(*inside_, route, mode, direction, batch_of_one(message, iv));
+        return WARPSEAL_OK;
+    }
+    if (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB) {
+        feedback(*inside_, mode, iv.data, message, route);
+        return WARPSEAL_OK;
+    }
     size_t done = 0;
     if (route.gpu) {
-        const warpseal_status status = inside_->gpu.door().sweep_host(inside_->gpu.device(), *route.cuda, route.cuda_state, mode, direction,
-                                                                      iv.data, 0, in, out, bytes, &done);
+        status = inside_->gpu.door().sweep_host(inside_->gpu.device(), *route.cuda, route.cuda_state, mode, direction, iv.data, 0, in, out,
+                                                bytes, &done, nullptr);
         if (status == WARPSEAL_OK) return WARPSEAL_OK;
         inside_->gpu.failed(status);
     }
-    if (done < bytes) sweep_on_cores({route, inside_->pool, direction, message, done}, mode, iv.data);
+    if (done < bytes) sweep_on_cores({route, inside_->pool, direction, message, done, route.cores->block_bytes}, mode, iv.data);
     return WARPSEAL_OK;
 }
 
-warpseal_status Engine::seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
-                             uint8_t* tag, size_t tag_bytes) {
-    const Message message{in, out, bytes};
-    warpseal_status status = check_gcm(key, mode, iv, aad, message, tag, tag_bytes);
-    Secret<gcm_tag_bytes> whole;
-    if (status == WARPSEAL_OK) status = gcm(*inside_, key, Direction::encrypt, iv, aad, message, whole.bytes);
-    if (status == WARPSEAL_OK) memcpy(tag, whole.data(), tag_bytes);
-    return status;
-}
-
-warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
-                             const uint8_t* tag, size_t tag_bytes) {
-    const Message message{in, out, bytes};
-    warpseal_status status = check_gcm(key, mode, iv, aad, message, tag, tag_bytes);
+warpseal_status Engine::padded(const Key& key, Direction direction, Bytes iv, const uint8_t* in, size_t bytes, uint8_t* out,
+                               size_t out_room, size_t* out_bytes) {
+    *out_bytes = 0;
+    const size_t block_bytes = key.facts().block_bytes, whole = bytes / block_bytes * block_bytes, tail = bytes - whole;
+    if (direction == Direction::decrypt) {
+        if (bytes == 0 || tail != 0 || out_room < bytes) return WARPSEAL_INVALID_ARGUMENT;
+        const warpseal_status status = message(key, WARPSEAL_CBC, direction, iv, in, out, bytes);
+        if (status != WARPSEAL_OK) return status;
+        return publish_verdict(padding_of(out + bytes - block_bytes, block_bytes), out, bytes, out_bytes);
+    }
+    if (out == nullptr || (in == nullptr && bytes != 0) || out_room <= bytes || out_room - whole < block_bytes)
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (overlap(in, bytes, out, whole + block_bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    Secret<longest_block> last;
+    if (tail != 0) memcpy(last.data(), in + whole, tail);
+    memset(last.data() + tail, static_cast<int>(block_bytes - tail), block_bytes - tail);
+    warpseal_status status = message(key, WARPSEAL_CBC, direction, iv, in, out, whole);
     if (status != WARPSEAL_OK) return status;
-    Secret<gcm_tag_bytes> whole;  // the right tag of a forged message is worth as much as the key for that message
-    status = gcm(*inside_, key, Direction::decrypt, iv, aad, message, whole.bytes);
-    if (status == WARPSEAL_OK && !equal_secret(whole.data(), tag, tag_bytes)) status = WARPSEAL_NOT_AUTHENTIC;
-    if (status == WARPSEAL_NOT_AUTHENTIC && bytes != 0) wipe(out, bytes);
-    return status;
+    uint8_t before[longest_block];  // the IV, or the block of ciphertext before the last
+    if (whole == 0)
+        memcpy(before, iv.data, block_bytes);
+    else
+        memcpy(before, out + whole - block_bytes, block_bytes);
+    status = message(key, WARPSEAL_CBC, direction, {before, block_bytes}, last.data(), last.data(), block_bytes);
+    if (status != WARPSEAL_OK) return status;
+    memcpy(out + whole, last.data(), block_bytes);
+    *out_bytes = whole + block_bytes;
+    return WARPSEAL_OK;
 }
 
 }  // namespace warpseal

@@ -2,16 +2,21 @@
 #include "engine/plan.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace warpseal {
 namespace {
 
 constexpr uint64_t kib = 1024;
 
-double core_rate(Target target, warpseal_mode mode) {
-    constexpr double sweep[cpu_target_count] = {0.25, 5, 5, 10, 16};
-    constexpr double gcm[cpu_target_count] = {0.12, 3, 3, 6, 9};
-    return (mode == WARPSEAL_GCM ? gcm : sweep)[static_cast<int>(target)];
+// [target][form], of a cipher of 16-byte blocks in the middle of the field. AES has no instructions on the portable target.
+constexpr double text_rates[cpu_target_count][4] = {
+    {0.25, 0.1, 0.4, 0.05}, {5, 0.4, 0.4, 0.05}, {5, 0.8, 1, 0.1}, {10, 2.5, 1, 0.1}, {16, 5, 2.5, 0.4}};
+constexpr double ghash_rates[cpu_target_count] = {0.25, 8, 8, 16, 20};
+
+double core_rate(Target target, const CallFacts& call) {
+    const double text = text_rates[static_cast<int>(target)][static_cast<int>(call.form)];
+    return call.mode == WARPSEAL_GCM ? 1 / (1 / text + 1 / ghash_rates[static_cast<int>(target)]) : text;
 }
 
 // Waking a thread costs about this many seconds of ciphering: less work than that stays with the caller.
@@ -29,29 +34,38 @@ Target best_core(const MachineFacts& machine) {
 }
 
 // A cipher with instructions of its own stays on the cores: a few of them outrun the link, and staging alone costs as much as they take.
+// One chain of blocks stays too: a GPU's lane is slower than a core.
 bool gpu_pays(const CallFacts& call, const MachineFacts& machine, Target core) {
-    if (core != Target::portable || machine.link_gigabytes <= 0) return false;
+    if ((call.form == Form::instructions && core != Target::portable) || call.serial || machine.link_gigabytes <= 0) return false;
     const double gigabytes = static_cast<double>(call.bytes) * 1e-9;
     const double link = call.place == Place::pinned ? machine.link_gigabytes : std::min(machine.link_gigabytes, staging_rate);
     const double gpu = gigabytes / link + gpu_call_seconds + (machine.cuda_open ? 0 : gpu_open_seconds);
-    return gpu < gigabytes / (core_rate(core, call.mode) * machine.threads);
+    return gpu < gigabytes / (core_rate(core, call) * machine.threads);
 }
 
 }  // namespace
+
+Form form_of(const CpuCipher& cipher) {
+    const std::string_view name = cipher.form == nullptr ? "" : cipher.form;
+    return name == "bytes" ? Form::bytes : name == "words" ? Form::words : name == "planes" ? Form::planes : Form::instructions;
+}
 
 Plan plan(const CallFacts& call, const MachineFacts& machine) {
     const bool cuda = machine.usable[static_cast<size_t>(Target::cuda)];
     const Target core = best_core(machine);
     if (cuda && (call.place == Place::device || core == Target::cuda || gpu_pays(call, machine, core)))
         return {Target::cuda, 1, call.bytes};
+    if (call.serial) return {core, 1, call.bytes};
 
-    const uint64_t grain = core == Target::portable ? 16 * kib : 64 * kib;
-    const uint64_t least = std::max(static_cast<uint64_t>(core_rate(core, call.mode) * 1e9 * worth_a_thread), grain);
+    // Aligned for the widest shapes, which work on 4 KiB and more at a time.
+    const double rate = core_rate(core, call);
+    const uint64_t grain = rate < 2 ? 16 * kib : 64 * kib;
+    const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
     const unsigned threads = static_cast<unsigned>(std::clamp<uint64_t>(call.bytes / least, 1, machine.threads));
     if (threads <= 1) return {core, 1, call.bytes};
 
-    // Several pieces a thread, so that a core that is taken away holds nobody up; aligned for the widest shapes, which work on 4 KiB
-    // and more at a time; bounded, so that two threads never lie far apart in memory.
+    // Several pieces a thread, so that a core that is taken away holds nobody up; bounded, so that two threads never lie far apart in
+    // memory.
     const uint64_t even = call.bytes / (uint64_t{threads} * 8) / grain * grain;
     return {core, threads, std::clamp<uint64_t>(even, grain, 4096 * kib)};
 }

@@ -9,12 +9,18 @@ namespace warpseal {
 // Where the data lies. A file's data passes through pageable host memory.
 enum class Place : uint8_t { host = 0, pinned = 1, device = 2, file = 3 };
 
+// What runs a cipher on the cores: CpuCipher::form.
+enum class Form : uint8_t { instructions = 0, bytes = 1, words = 2, planes = 3 };
+Form form_of(const CpuCipher& cipher);
+
 struct CallFacts {
     uint64_t bytes = 0;
     Place place = Place::host;
     uint32_t block_bytes = 16;
     warpseal_mode mode = WARPSEAL_CTR;
     Direction direction = Direction::encrypt;
+    Form form = Form::instructions;  // on the best of the usable CPU targets
+    bool serial = false;             // one message whose blocks wait for each other
 };
 
 struct MachineFacts {

@@ -4,18 +4,24 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/limits.h"
+
 namespace warpseal {
 
 using answers::Text;
 
 namespace {
 
-constexpr size_t message_count = 12;
-constexpr uint64_t uneven[message_count] = {31, 0, 16, 1, 100, 48, 15, 257, 64, 1041, 17, 33};
-constexpr uint64_t even = 77;
-constexpr size_t aad_bytes = 21;
+constexpr size_t message_count = 67;  // more than most shapes hold side by side
+constexpr uint64_t uneven[] = {31, 0, 16, 1, 100, 48, 15, 257, 64, 1041, 17, 33};
+constexpr uint64_t even = 45;
 constexpr size_t forged = 4;  // when opening: its tag is wrong
 constexpr uint8_t untouched = 0xa5;
+
+uint64_t length_of(size_t i, bool uneven_lengths, size_t whole) {
+    const uint64_t bytes = !uneven_lengths ? even : i < std::size(uneven) ? uneven[i] : i * 7 % 50;
+    return (bytes + whole - 1) / whole * whole;
+}
 
 }  // namespace
 
@@ -33,11 +39,14 @@ size_t TestBatch::place(const void* bytes, size_t count) {
 
 TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction direction, bool own_keys)
     : mode_(mode), direction_(direction), own_keys_(own_keys) {
-    iv_bytes_ = mode == WARPSEAL_GCM ? 12 : reference.block_bytes;
-    tag_bytes_ = mode == WARPSEAL_GCM ? 16 : 0;
-    for (const uint64_t length : uneven) {
+    iv_bytes_ = mode == WARPSEAL_GCM ? 12 : mode == WARPSEAL_CCM ? 11 : mode == WARPSEAL_CMAC ? 0 : reference.block_bytes;
+    tag_bytes_ = tagged(mode) ? reference.block_bytes : 0;
+    aad_bytes_ = aead(mode) ? 21 : 0;
+    const size_t whole = mode == WARPSEAL_CBC ? reference.block_bytes : 1;
+    even_ = length_of(0, false, whole);
+    for (size_t i = 0; i < message_count; ++i) {
         offsets_.push_back(text_bytes_);
-        lengths_.push_back(own_keys ? length : even);
+        lengths_.push_back(length_of(i, own_keys, whole));
         text_bytes_ += lengths_.back();
     }
     Text keys;
@@ -46,7 +55,7 @@ TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction d
                                   : Text(reference.known.key, reference.known.key + reference.key_bytes);
         keys.insert(keys.end(), key.begin(), key.end());
     }
-    const Text ivs = answers::pattern(message_count * iv_bytes_, 41), aad = answers::pattern(message_count * aad_bytes, 42);
+    const Text ivs = answers::pattern(message_count * iv_bytes_, 41), aad = answers::pattern(message_count * aad_bytes_, 42);
     const Text text = answers::pattern(text_bytes_, 43);
     lengths_at_ = place(lengths_.data(), message_count * 8);
     offsets_at_ = place(offsets_.data(), message_count * 8);
@@ -57,62 +66,72 @@ TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction d
     out_at_ = place(nullptr, text.size());
     tags_at_ = place(nullptr, message_count * tag_bytes_);
     statuses_at_ = place(nullptr, message_count * 4);
-    expected_ = memory_;
+    expected_apart_ = memory_;
+    expected_in_place_ = memory_;
     for (size_t i = 0; i < message_count; ++i)
         compose(reference, i, Text(&keys[i * reference.key_bytes], &keys[i * reference.key_bytes] + reference.key_bytes));
 }
 
 void TestBatch::compose(const CpuCipher& reference, size_t i, const Text& key) {
     const answers::Blocks blocks(reference, key.data());
-    const uint8_t* iv_at = &memory_[ivs_at_ + i * iv_bytes_];
-    const Text iv(iv_at, iv_at + iv_bytes_);
-    const auto text = memory_.begin() + static_cast<ptrdiff_t>(in_at_ + offsets_[i]);
-    const Text plaintext(text, text + static_cast<ptrdiff_t>(lengths_[i]));
-    Text first = iv;
-    if (mode_ == WARPSEAL_GCM) {  // the counter after J0, which cannot wrap: its last byte is 1
-        first = answers::counter0(blocks, iv);
-        ++first[15];
-    }
-    const size_t counter_bytes = mode_ == WARPSEAL_GCM ? 4 : reference.block_bytes;
-    const Text ciphertext = answers::exclusive_or(plaintext, answers::keystream(blocks, first, counter_bytes, plaintext.size()));
-    const bool opening = direction_ == Direction::decrypt;
-    const bool forgery = opening && mode_ == WARPSEAL_GCM && i == forged;
-    if (opening) std::copy(ciphertext.begin(), ciphertext.end(), text);
-    if (opening) std::copy(ciphertext.begin(), ciphertext.end(), expected_.begin() + static_cast<ptrdiff_t>(in_at_ + offsets_[i]));
-    Text out = opening ? plaintext : ciphertext;
-    if (forgery) std::fill(out.begin(), out.end(), uint8_t{0});
-    std::copy(out.begin(), out.end(), expected_.begin() + static_cast<ptrdiff_t>(out_at_ + offsets_[i]));
+    const auto span = [&](size_t at, size_t bytes) { return Text(memory_.data() + at, memory_.data() + at + bytes); };
+    const auto put = [](Text& memory, size_t at, const Text& bytes) { std::copy(bytes.begin(), bytes.end(), memory.data() + at); };
+    const size_t in_at = in_at_ + offsets_[i], out_at = out_at_ + offsets_[i], tag_at = tags_at_ + i * tag_bytes_;
+    const Text iv = span(ivs_at_ + i * iv_bytes_, iv_bytes_), aad = span(aad_at_ + i * aad_bytes_, aad_bytes_);
+    const Text plaintext = span(in_at, lengths_[i]);
+
+    Text ciphertext, tag;
+    if (mode_ == WARPSEAL_CTR)
+        ciphertext = answers::exclusive_or(plaintext, answers::keystream(blocks, iv, blocks.bytes(), plaintext.size()));
+    if (mode_ == WARPSEAL_CBC) ciphertext = answers::cbc(blocks, iv, plaintext);
+    if (mode_ == WARPSEAL_CFB) ciphertext = answers::cfb(blocks, iv, plaintext);
+    if (mode_ == WARPSEAL_OFB) ciphertext = answers::ofb(blocks, iv, plaintext);
+    if (mode_ == WARPSEAL_CMAC) ciphertext = plaintext, tag = answers::cmac(blocks, plaintext);
     if (mode_ == WARPSEAL_GCM) {
-        const uint8_t* aad_from = &memory_[aad_at_ + i * aad_bytes];
-        Text tag = answers::tag(blocks, iv, Text(aad_from, aad_from + aad_bytes), ciphertext);
-        if (forgery) tag[i] ^= 0x10;
-        std::copy(tag.begin(), tag.end(), expected_.begin() + static_cast<ptrdiff_t>(tags_at_ + i * tag_bytes_));
-        if (opening) std::copy(tag.begin(), tag.end(), memory_.begin() + static_cast<ptrdiff_t>(tags_at_ + i * tag_bytes_));
+        Text first = answers::counter0(blocks, iv);
+        ++first[15];  // which cannot wrap: it was 1
+        ciphertext = answers::exclusive_or(plaintext, answers::keystream(blocks, first, 4, plaintext.size()));
+        tag = answers::tag(blocks, iv, aad, ciphertext);
+    }
+    if (mode_ == WARPSEAL_CCM) {
+        ciphertext = answers::ccm(blocks, iv, aad, plaintext, tag_bytes_);
+        tag.assign(ciphertext.end() - tag_bytes_, ciphertext.end());
+        ciphertext.resize(plaintext.size());
+    }
+
+    const bool opening = direction_ == Direction::decrypt, forgery = opening && tagged(mode_) && i == forged;
+    if (forgery) tag[i] ^= 0x10;
+    const Text& in = opening ? ciphertext : plaintext;
+    const Text out = forgery ? Text(plaintext.size()) : opening ? plaintext : ciphertext;
+    for (Text* memory : {&memory_, &expected_apart_, &expected_in_place_}) {
+        put(*memory, in_at, in);
+        if (opening || memory != &memory_) put(*memory, tag_at, tag);
+    }
+    if (mode_ != WARPSEAL_CMAC) {
+        put(expected_apart_, out_at, out);
+        put(expected_in_place_, in_at, out);
     }
     const int32_t status = forgery ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK;
-    memcpy(&expected_[statuses_at_ + i * 4], &status, 4);
+    for (Text* memory : {&expected_apart_, &expected_in_place_}) memcpy(memory->data() + statuses_at_ + i * 4, &status, 4);
     forgeries_ += forgery ? 1 : 0;
 }
 
-warpseal_batch TestBatch::at(uint8_t* base) const {
+warpseal_batch TestBatch::at(uint8_t* base, bool in_place) const {
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
     batch.iv_bytes = iv_bytes_;
     batch.tag_bytes = tag_bytes_;
     batch.message_count = message_count;
-    batch.message_bytes = even;
-    batch.ivs = base + ivs_at_;
+    batch.message_bytes = even_;
+    if (iv_bytes_ != 0) batch.ivs = base + ivs_at_;
     batch.iv_stride = iv_bytes_;
-    if (mode_ == WARPSEAL_GCM) {
-        batch.aad = base + aad_at_;
-        batch.aad_bytes = aad_bytes;
-        batch.aad_stride = aad_bytes;
-        batch.tags = base + tags_at_;
-        batch.tag_stride = tag_bytes_;
-    }
+    if (aad_bytes_ != 0) batch.aad = base + aad_at_;
+    batch.aad_bytes = batch.aad_stride = aad_bytes_;
+    if (tag_bytes_ != 0) batch.tags = base + tags_at_;
+    batch.tag_stride = tag_bytes_;
     batch.in = base + in_at_;
-    batch.out = base + out_at_;
-    batch.in_stride = batch.out_stride = even;
+    if (mode_ != WARPSEAL_CMAC) batch.out = base + (in_place ? in_at_ : out_at_);
+    batch.in_stride = batch.out_stride = even_;
     if (own_keys_) {
         batch.keys = base + keys_at_;
         batch.lengths = reinterpret_cast<const uint64_t*>(base + lengths_at_);

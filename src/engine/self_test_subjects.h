@@ -1,10 +1,12 @@
-// The subjects of the self-test: each kind of path to a backend, behind one face, under the key of the cipher's published block.
+// The subjects of the self-test: each kind of path to a backend, behind one face, under the key of the cipher's published block and, for
+// XTS, a tweak key.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "engine/answers.h"
+#include "engine/limits.h"
 #include "engine/self_test_batch.h"
 
 namespace warpseal {
@@ -18,13 +20,15 @@ public:
                                   uint8_t* out, size_t bytes) = 0;
     virtual warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out,
                                   size_t bytes) = 0;
-    // The batch over `memory`, which becomes the result. own_keys: those of the batch.
-    virtual warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys,
+    virtual warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) = 0;
+    // The batch over `memory`, which becomes the result.
+    virtual warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool in_place,
                                   answers::Text& memory) = 0;
     virtual bool any_first_block() const { return true; }
-    virtual bool has_pieces() const { return true; }
-    virtual bool has_batch(warpseal_mode mode, Direction direction) const = 0;
+    virtual bool has(Shape shape, warpseal_mode mode, Direction direction) const = 0;
 };
+
+inline answers::Text test_tweak_key(size_t key_bytes) { return answers::pattern(key_bytes, 11); }
 
 // A schedule of the published key, aligned as backends want it.
 template <class Cipher>
@@ -44,7 +48,8 @@ private:
 
 class TestOnCores : public TestSubject {
 public:
-    TestOnCores(const CpuCipher& cipher, const uint8_t* key) : cipher_(cipher), schedule_(cipher, key) {}
+    TestOnCores(const CpuCipher& cipher, const uint8_t* key)
+        : cipher_(cipher), schedule_(cipher, key), tweak_schedule_(cipher, test_tweak_key(cipher.key_bytes).data()) {}
     const void* state() const { return schedule_.state(); }
 
     warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
@@ -56,51 +61,60 @@ public:
         cipher_.gcm_piece[static_cast<int>(direction)](state(), run, first_block, in, out, bytes);
         return WARPSEAL_OK;
     }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, answers::Text& memory) override {
+    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) override {
+        cipher_.xts[static_cast<int>(direction)](state(), tweak_schedule_.state(), units, in, out, bytes);
+        return WARPSEAL_OK;
+    }
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool in_place, answers::Text& memory) override {
         const auto run = cipher_.batch[mode][static_cast<int>(direction)];
-        const warpseal_batch all = batch.at(memory.data());
-        const void* key = own_keys ? nullptr : state();
+        const warpseal_batch all = batch.at(memory.data(), in_place);
+        const void* key = batch.own_keys() ? nullptr : state();
         const uint64_t forgeries = run(key, all, 0, 5) + run(key, all, 5, all.message_count - 5);
         return outcome(forgeries == batch.forgeries());
     }
-    bool has_batch(warpseal_mode mode, Direction direction) const override {
-        return cipher_.batch[mode][static_cast<int>(direction)] != nullptr;
-    }
+    bool has(Shape shape, warpseal_mode mode, Direction direction) const override { return runs(&cipher_, shape, mode, direction); }
 
 private:
     const CpuCipher& cipher_;
-    const TestSchedule<CpuCipher> schedule_;
+    const TestSchedule<CpuCipher> schedule_, tweak_schedule_;
 };
 
 class TestThroughGpu : public TestSubject {
 public:
     TestThroughGpu(const CudaDoor& door, int device, const CudaCipher& cipher, const uint8_t* key)
-        : door_(door), device_(device), cipher_(cipher), schedule_(cipher, key) {}
+        : door_(door),
+          device_(device),
+          cipher_(cipher),
+          schedule_(cipher, key),
+          tweak_schedule_(cipher, test_tweak_key(cipher.key_bytes).data()) {}
 
     warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
                           size_t bytes) override {
         size_t done = 0;
-        return door_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv, first_block, in, out, bytes, &done);
+        return door_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv, first_block, in, out, bytes, &done, nullptr);
     }
     warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) override {
         size_t done = 0;
         return door_.gcm_host(device_, cipher_, schedule_.state(), direction, run, first_block, in, out, bytes, &done);
     }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, answers::Text& memory) override {
+    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) override {
+        size_t done = 0;
+        return door_.xts_host(device_, cipher_, schedule_.state(), tweak_schedule_.state(), direction, units, in, out, bytes, &done);
+    }
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool in_place, answers::Text& memory) override {
         uint64_t done = 0, forgeries = 0;
-        const void* key = own_keys ? nullptr : schedule_.state();
-        const warpseal_status status = door_.batch_host(device_, cipher_, key, mode, direction, batch.at(memory.data()), &done, &forgeries);
+        const void* key = batch.own_keys() ? nullptr : schedule_.state();
+        const warpseal_status status =
+            door_.batch_host(device_, cipher_, key, mode, direction, batch.at(memory.data(), in_place), &done, &forgeries);
         return status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC ? status : outcome(forgeries == batch.forgeries());
     }
-    bool has_batch(warpseal_mode mode, Direction direction) const override {
-        return cipher_.batch[mode][static_cast<int>(direction)] != nullptr;
-    }
+    bool has(Shape shape, warpseal_mode mode, Direction direction) const override { return runs(&cipher_, shape, mode, direction); }
 
 protected:
     const CudaDoor& door_;
     const int device_;
     const CudaCipher& cipher_;
-    const TestSchedule<CudaCipher> schedule_;
+    const TestSchedule<CudaCipher> schedule_, tweak_schedule_;
 };
 
 class TestOnDevice : public TestThroughGpu {
@@ -124,13 +138,23 @@ public:
         });
     }
     warpseal_status piece(Direction, GcmRun*, uint64_t, const uint8_t*, uint8_t*, size_t) override { return WARPSEAL_UNSUPPORTED; }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool own_keys, answers::Text& memory) override {
-        const void* key = own_keys ? nullptr : schedule_.state();
-        return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(),
-                              [&] { return door_.batch_device(device_, cipher_, key, mode, direction, batch.at(memory_), nullptr); });
+    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) override {
+        uint8_t* to = in == out ? memory_ : memory_ + room / 2;
+        return there_and_back(memory_, in, to, out, bytes, [&] {
+            return door_.xts_device(device_, cipher_, schedule_.state(), tweak_schedule_.state(), direction, units, memory_, to, bytes,
+                                    nullptr);
+        });
+    }
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool in_place, answers::Text& memory) override {
+        const void* key = batch.own_keys() ? nullptr : schedule_.state();
+        return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(), [&] {
+            return door_.batch_device(device_, cipher_, key, mode, direction, batch.at(memory_, in_place), nullptr);
+        });
     }
     bool any_first_block() const override { return false; }
-    bool has_pieces() const override { return false; }
+    bool has(Shape shape, warpseal_mode mode, Direction direction) const override {
+        return shape != Shape::gcm && runs(&cipher_, shape, mode, direction);
+    }
 
 private:
     static constexpr size_t room = 1 << 16;

@@ -28,6 +28,12 @@ void bad_sweep(const void* state, const uint8_t* iv, uint64_t first, const uint8
     if (bytes > 500) out[bytes / 2] ^= 0x40;
 }
 
+template <int direction>
+void bad_xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
+    working().xts[direction](state, tweak_state, units, in, out, bytes);
+    if (bytes > 500) out[bytes / 2] ^= 0x40;
+}
+
 void bad_begin(const void* state, const uint8_t* iv, size_t iv_bytes, const uint8_t* aad, size_t aad_bytes, GcmRun* run) {
     working().gcm_begin(state, iv, iv_bytes, aad, aad_bytes, run);
     if (iv_bytes != 12) run->counter0[0] ^= 1;
@@ -73,6 +79,7 @@ template <int mode, int direction>
 void break_in(CpuCipher& cipher, Break what) {
     if (what == Break::expand) cipher.expand = bad_expand;
     if (what == Break::sweep) cipher.sweep[mode][direction] = bad_sweep<mode, direction>;
+    if (what == Break::xts) cipher.xts[direction] = bad_xts<direction>;
     if (what == Break::gcm_begin) cipher.gcm_begin = bad_begin;
     if (what == Break::gcm_piece) cipher.gcm_piece[direction] = bad_piece<direction>;
     if (what == Break::gcm_combine) cipher.gcm_combine = bad_combine;
@@ -85,7 +92,9 @@ void break_in(CpuCipher& cipher, Break what) {
 
 using BreakIn = void (*)(CpuCipher&, Break);
 constexpr BreakIn break_in_of[WARPSEAL_MODE_COUNT][direction_count] = {
-    {break_in<0, 0>, break_in<0, 1>}, {break_in<1, 0>, break_in<1, 1>}, {break_in<2, 0>, break_in<2, 1>}};
+    {break_in<0, 0>, break_in<0, 1>}, {break_in<1, 0>, break_in<1, 1>}, {break_in<2, 0>, break_in<2, 1>},
+    {break_in<3, 0>, break_in<3, 1>}, {break_in<4, 0>, break_in<4, 1>}, {break_in<5, 0>, break_in<5, 1>},
+    {break_in<6, 0>, break_in<6, 1>}, {break_in<7, 0>, break_in<7, 1>}, {break_in<8, 0>, break_in<8, 1>}};
 
 std::vector<std::unique_ptr<CpuCipher>> made;  // never freed: outcomes are remembered by address
 const CpuCipher* machine[cpu_target_count];
@@ -123,5 +132,18 @@ const CpuCipher* machine_cipher(Target target, const char* cipher) {
 bool machine_has(Target) { return true; }
 
 bool portable_alone(Target target) { return target == Target::portable; }
+
+const CpuCipher* choosy_cipher(Target target, const char* cipher) {
+    static const CpuCipher choosy = [] {
+        CpuCipher made = working();
+        made.weak = [](const uint8_t* key) {
+            bool same = true;
+            for (int i = 1; i < 32; ++i) same &= key[i] == key[0];
+            return same;
+        };
+        return made;
+    }();
+    return target == Target::portable && std::strcmp(cipher, name) == 0 ? &choosy : nullptr;
+}
 
 }  // namespace tests

@@ -37,8 +37,15 @@ warpseal_status step() {
     return current.failure;
 }
 
-// Says that there is a batch; the door runs it itself.
+// Say that there is such a thing; the door runs it itself.
 warpseal_status offered(const void*, const warpseal_batch&, void*) { return WARPSEAL_UNSUPPORTED; }
+warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t, void*) { return WARPSEAL_UNSUPPORTED; }
+warpseal_status offered_xts(const void*, const void*, const XtsUnits&, const uint8_t*, uint8_t*, size_t, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
+warpseal_status offered_piece(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t, void*, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
 
 template <int index>
 void expand(void* state, const uint8_t* key) {
@@ -59,8 +66,14 @@ const CudaCipher* cipher(const char* name) {
             made.modes = facts.modes;
             made.state_bytes = cores_of(made).state_bytes;
             made.expand = expands[i];
-            for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_GCM})
-                for (auto& batch : made.batch[mode]) batch = offered;
+            const CpuCipher& cores = cores_of(made);
+            for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
+                for (int direction = 0; direction < direction_count; ++direction) {
+                    if (cores.sweep[mode][direction] != nullptr) made.sweep[mode][direction] = offered_sweep;
+                    if (cores.batch[mode][direction] != nullptr) made.batch[mode][direction] = offered;
+                }
+            for (auto& xts : made.xts) xts = offered_xts;
+            for (auto& piece : made.gcm_piece) piece = offered_piece;
             all.push_back(made);
         }
     }
@@ -135,22 +148,41 @@ warpseal_status sweep_device(int, const CudaCipher& cipher, const void* state, w
     return WARPSEAL_OK;
 }
 
+void spoil(Direction direction, const warpseal_batch& batch) {
+    if (batch.out != nullptr)
+        batch.out[0] ^= 1;
+    else if (direction == Direction::encrypt)
+        batch.tags[0] ^= 1;
+    else
+        batch.statuses[0] ^= WARPSEAL_NOT_AUTHENTIC;
+}
+
 warpseal_status batch_device(int, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                              const warpseal_batch& batch, void*) {
     const warpseal_status status = step();
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, 0, batch.message_count);
-    if (wrong(current.wrong_device, mode, direction, true)) batch.out[0] ^= 1;
+    if (wrong(current.wrong_device, mode, direction, true)) spoil(direction, batch);
+    return WARPSEAL_OK;
+}
+
+warpseal_status xts_device(int, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
+                           const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, void*) {
+    const warpseal_status status = step();
+    if (status != WARPSEAL_OK) return status;
+    cores_of(cipher).xts[static_cast<int>(direction)](state, tweak_state, units, in, out, bytes);
+    if (wrong(current.wrong_device, WARPSEAL_XTS, direction, false)) out[bytes - 1] ^= 1;
     return WARPSEAL_OK;
 }
 
 // Walks a message step by step; what failed leaves rubbish behind where the output is not the input too.
 template <class Work>
-warpseal_status walk(const uint8_t* in, uint8_t* out, size_t bytes, size_t* done, Work work) {
+warpseal_status walk(const uint8_t* in, uint8_t* out, size_t bytes, size_t* done, Work work, size_t unit_bytes = 16) {
+    const size_t most = unit_bytes < step_bytes ? step_bytes / unit_bytes * unit_bytes : unit_bytes;
     ++current.host_calls;
     *done = 0;
     while (*done < bytes) {
-        const size_t part = bytes - *done < step_bytes ? bytes - *done : step_bytes;
+        const size_t part = bytes - *done < most ? bytes - *done : most;
         const warpseal_status status = step();
         if (status != WARPSEAL_OK) {
             if (in != out) std::memset(out + *done, 0xee, part);
@@ -163,13 +195,37 @@ warpseal_status walk(const uint8_t* in, uint8_t* out, size_t bytes, size_t* done
 }
 
 warpseal_status sweep_host(int, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const uint8_t* iv,
-                           uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+                           uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes, uint8_t* previous) {
     const CpuCipher& cores = cores_of(cipher);
-    const bool flip = wrong(current.wrong_host, mode, direction, false);
-    return walk(in, out, bytes, done_bytes, [&](size_t at, size_t part) {
-        cores.sweep[mode][static_cast<int>(direction)](state, iv, first_block + at / cores.block_bytes, in + at, out + at, part);
+    const bool flip = wrong(current.wrong_host, mode, direction, false), feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
+    uint8_t before[16] = {}, last[16] = {};
+    if (feedback) std::memcpy(before, iv, cores.block_bytes);
+    const warpseal_status status = walk(in, out, bytes, done_bytes, [&](size_t at, size_t part) {
+        if (feedback && part >= cores.block_bytes) std::memcpy(last, in + at + part - cores.block_bytes, cores.block_bytes);
+        cores.sweep[mode][static_cast<int>(direction)](state, feedback ? before : iv, first_block + at / cores.block_bytes, in + at,
+                                                       out + at, part);
+        std::memcpy(before, last, sizeof before);
         if (flip) out[at + part - 1] ^= 1;
     });
+    if (previous != nullptr && feedback) std::memcpy(previous, before, cores.block_bytes);
+    return status;
+}
+
+warpseal_status xts_host(int, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
+                         const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+    const CpuCipher& cores = cores_of(cipher);
+    const bool flip = wrong(current.wrong_host, WARPSEAL_XTS, direction, false);
+    XtsUnits next = units;
+    return walk(
+        in, out, bytes, done_bytes,
+        [&](size_t at, size_t part) {
+            cores.xts[static_cast<int>(direction)](state, tweak_state, next, in + at, out + at, part);
+            for (size_t i = 0; i < part / units.unit_bytes; ++i)
+                for (size_t byte = 0; byte < 16 && ++next.first[byte] == 0; ++byte) {
+                }
+            if (flip) out[at + part - 1] ^= 1;
+        },
+        static_cast<size_t>(units.unit_bytes));
 }
 
 warpseal_status gcm_host(int, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* run, uint64_t first_block,
@@ -191,7 +247,7 @@ warpseal_status batch_host(int, const CudaCipher& cipher, const void* state, war
         if (status != WARPSEAL_OK) return status;
         *not_authentic += cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, *done_messages, 1);
     }
-    if (wrong(current.wrong_host, mode, direction, true)) batch.out[0] ^= 1;
+    if (wrong(current.wrong_host, mode, direction, true)) spoil(direction, batch);
     return WARPSEAL_OK;
 }
 
@@ -202,9 +258,9 @@ Script& script() { return current; }
 const warpseal::CudaDoor* scripted_door(const Script& script) {
     static std::vector<std::unique_ptr<CudaDoor>> doors;  // never freed: outcomes are remembered by address
     current = script;
-    doors.push_back(
-        std::make_unique<CudaDoor>(CudaDoor{cipher, device_count, describe, lost, device_alloc, device_free, host_alloc, host_free, copy,
-                                            copy, synchronize, time, sweep_device, batch_device, sweep_host, gcm_host, batch_host}));
+    doors.push_back(std::make_unique<CudaDoor>(CudaDoor{cipher, device_count, describe, lost, device_alloc, device_free, host_alloc,
+                                                        host_free, copy, copy, synchronize, time, sweep_device, xts_device, batch_device,
+                                                        sweep_host, xts_host, gcm_host, batch_host}));
     return doors.back().get();
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/answers.h"
-#include "engine/key.h"
+#include "engine/limits.h"
 #include "engine/scripted_cores.h"
 #include "engine/scripted_door.h"
 #include "engine/targets.h"
@@ -22,6 +22,9 @@ Text bytes_of(const std::string& hex) {
     for (size_t i = 0; i < hex.size(); i += 2) bytes.push_back(static_cast<uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
     return bytes;
 }
+
+constexpr warpseal_mode all_modes[] = {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_CFB,
+                                       WARPSEAL_OFB, WARPSEAL_XTS, WARPSEAL_CCM, WARPSEAL_CMAC};
 
 // ---- the answers it composes
 
@@ -66,6 +69,51 @@ TEST(Answers, TagsOfTheGcmSubmission) {
     }
 }
 
+// SP 800-38A F.2.1, F.3.13 from its second segment, and F.4.1.
+TEST(Answers, FeedbackModesOfSp80038a) {
+    const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c"), iv = bytes_of("000102030405060708090a0b0c0d0e0f");
+    const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
+    const Text plaintext = bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
+    EXPECT_EQ(answers::cbc(blocks, iv, plaintext), bytes_of("7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"));
+    EXPECT_EQ(answers::cfb(blocks, bytes_of("3b3fd92eb72dad20333449f8e83cfb4a"),
+                           bytes_of("ae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52ef")),
+              bytes_of("c8a64537a0b3a93fcde3cdad9f1ce58b26751f67a3cbb140b1808cf187a4f4df"));
+    EXPECT_EQ(answers::ofb(blocks, iv, plaintext), bytes_of("3b3fd92eb72dad20333449f8e83cfb4a7789508d16918f03f53c52dac54ed825"));
+}
+
+// IEEE 1619 annex B: vectors 2, 15 and 17.
+TEST(Answers, XtsOfIeee1619) {
+    const Text data = bytes_of("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0"), fixed = bytes_of("22222222222222222222222222222222"),
+               other = bytes_of("bfbebdbcbbbab9b8b7b6b5b4b3b2b1b0");
+    const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
+    const answers::Blocks blocks(aes, data.data());
+    EXPECT_EQ(answers::xts(blocks, answers::Blocks(aes, fixed.data()), bytes_of("33333333330000000000000000000000"), 32, Text(32, 0x44)),
+              bytes_of("af85336b597afc1a900b2eb21ec949d292df4c047e0b21532186a5971a227a89"));
+    const Text number = bytes_of("9a785634120000000000000000000000");
+    const answers::Blocks tweak(aes, other.data());
+    EXPECT_EQ(answers::xts(blocks, tweak, number, 18, bytes_of("000102030405060708090a0b0c0d0e0f1011")),
+              bytes_of("d069444b7a7e0cab09e24447d24deb1fedbf"));
+    EXPECT_EQ(answers::xts(blocks, tweak, number, 4096, bytes_of("000102030405060708090a0b0c0d0e0f10111213")),
+              bytes_of("9d84c813f719aa2c7be3f66171c7c5c2edbf9dac"));
+}
+
+// SP 800-38B D.1, RFC 3610 packet vectors 5 and 6.
+TEST(Answers, CmacAndCcm) {
+    const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
+    const answers::Blocks mac(aes, bytes_of("2b7e151628aed2a6abf7158809cf4f3c").data());
+    const Text text =
+        bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710");
+    EXPECT_EQ(answers::cmac(mac, Text(text.begin(), text.begin() + 40)), bytes_of("dfa66747de9ae63030ca32611497c827"));
+    EXPECT_EQ(answers::cmac(mac, text), bytes_of("51f0bebf7e3b9d92fc49741779363cfe"));
+    const answers::Blocks ccm(aes, bytes_of("c0c1c2c3c4c5c6c7c8c9cacbcccdcecf").data());
+    EXPECT_EQ(answers::ccm(ccm, bytes_of("00000005040302a0a1a2a3a4a5"), bytes_of("0001020304050607"),
+                           bytes_of("08090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20"), 8),
+              bytes_of("51b1e5f44a197d1da46b0f8e2d282ae871e838bb64da8596574adaa76fbd9fb0c5"));
+    EXPECT_EQ(answers::ccm(ccm, bytes_of("00000006050403a0a1a2a3a4a5"), bytes_of("000102030405060708090a0b"),
+                           bytes_of("0c0d0e0f101112131415161718191a1b1c1d1e"), 8),
+              bytes_of("a28c6865939a9a79faaa5c4c2a9d4a91cdac8c96c861b9c9e61ef1"));
+}
+
 // ---- what it accepts and refuses
 
 TEST(SelfTest, EveryTargetOfThisMachineHolds) {
@@ -75,7 +123,7 @@ TEST(SelfTest, EveryTargetOfThisMachineHolds) {
             const CpuCipher* subject = cpu_cipher(target, reference->name);
             ASSERT_NE(subject, nullptr);
             EXPECT_TRUE(gives_known_block(*subject)) << subject->name;
-            for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
+            for (const warpseal_mode mode : all_modes)
                 for (const Direction direction : {Direction::encrypt, Direction::decrypt})
                     EXPECT_EQ(test_cores(*subject, *reference, mode, direction), WARPSEAL_OK)
                         << target_name(target) << " " << subject->name;
@@ -83,11 +131,17 @@ TEST(SelfTest, EveryTargetOfThisMachineHolds) {
     }
 }
 
-bool concerns(Break what, warpseal_mode mode) {
-    if (what == Break::expand) return true;
-    if (what == Break::sweep) return mode != WARPSEAL_GCM;
-    if (what == Break::batch_text || what == Break::batch_count) return mode != WARPSEAL_ECB;
-    return mode == WARPSEAL_GCM;
+bool concerns(Break what, warpseal_mode mode, Direction direction) {
+    const bool batches = mode != WARPSEAL_ECB && mode != WARPSEAL_XTS;
+    switch (what) {
+        case Break::expand: return true;
+        case Break::sweep: return sweeps(mode, direction);
+        case Break::xts: return mode == WARPSEAL_XTS;
+        case Break::batch_text: return batches && mode != WARPSEAL_CMAC;
+        case Break::batch_count: return batches;
+        case Break::batch_tag: return tagged(mode);
+        default: return mode == WARPSEAL_GCM;
+    }
 }
 
 struct Notices {
@@ -110,17 +164,23 @@ std::unique_ptr<Engine> engine_on(const char* device, Notices& notices) {
 
 // A message long enough to show every break; returns what came out, or nothing if it was refused.
 Text use(Engine& engine, warpseal_mode mode, Direction direction, warpseal_status& status) {
-    const Text secret = answers::pattern(32, 1), iv = answers::pattern(16, 2), in = answers::pattern(4096, 3);
+    const Text secret = answers::pattern(64, 1), iv = answers::pattern(16, 2), in = answers::pattern(4096, 3);
     std::unique_ptr<Key> key;
-    EXPECT_EQ(engine.key("aes-256", {secret.data(), 32}, key), WARPSEAL_OK);
+    const bool xts = mode == WARPSEAL_XTS;
+    EXPECT_EQ(engine.key("aes-256", {secret.data(), xts ? size_t{64} : 32}, key, xts ? KeyKind::xts : KeyKind::one), WARPSEAL_OK);
     Text out(in.size());
     uint8_t tag[16] = {};
-    if (mode == WARPSEAL_GCM && direction == Direction::encrypt)
+    if (aead(mode) && direction == Direction::encrypt)
         status = engine.seal(*key, mode, {iv.data(), 12}, {}, in.data(), out.data(), in.size(), tag, 16);
-    else if (mode == WARPSEAL_GCM)
+    else if (aead(mode))
         status = engine.open(*key, mode, {iv.data(), 12}, {}, in.data(), out.data(), in.size(), tag, 16);
+    else if (mode == WARPSEAL_CMAC)
+        status = engine.mac(*key, mode, direction, {in.data(), in.size()}, tag, 16);
+    else if (xts)
+        status = engine.xts(*key, direction, {{1}, 1000}, in.data(), out.data(), in.size());
     else
-        status = engine.sweep(*key, mode, direction, {iv.data(), mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(), out.data(), in.size());
+        status = engine.message(*key, mode, direction, {iv.data(), mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(), out.data(), in.size());
+    out.insert(out.end(), tag, tag + 16);
     return status == WARPSEAL_SELF_TEST_FAILED ? Text() : out;
 }
 
@@ -132,9 +192,9 @@ bool shared(Break what) {
 std::vector<std::tuple<Break, warpseal_mode, Direction>> all_breaks() {
     std::vector<std::tuple<Break, warpseal_mode, Direction>> all;
     for (const Break what : tests::breaks)
-        for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
+        for (const warpseal_mode mode : all_modes)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt})
-                if (concerns(what, mode)) all.emplace_back(what, mode, direction);
+                if (concerns(what, mode, direction)) all.emplace_back(what, mode, direction);
     return all;
 }
 
@@ -172,7 +232,7 @@ TEST_P(EachBreak, WithNothingLeftTheCallFails) {
     tests::break_all_cores(what, mode, direction);
     EXPECT_TRUE(use(*engine_on("auto", notices), mode, direction, status).empty());
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
-    EXPECT_EQ(notices.texts.size(), 4u);  // one for each target
+    EXPECT_EQ(notices.texts.size(), size_t{cpu_target_count});  // one for each target
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EachBreak, testing::ValuesIn(all_breaks()));
@@ -237,10 +297,10 @@ TEST_P(EachGpuBreak, IsRefused) {
 
 std::vector<std::tuple<warpseal_mode, Direction, bool>> all_gpu_breaks() {
     std::vector<std::tuple<warpseal_mode, Direction, bool>> all;
-    for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
+    for (const warpseal_mode mode : all_modes)
         for (const Direction direction : {Direction::encrypt, Direction::decrypt})
             for (const bool batches_only : {false, true})
-                if (mode != WARPSEAL_ECB || !batches_only) all.emplace_back(mode, direction, batches_only);
+                if ((mode != WARPSEAL_ECB && mode != WARPSEAL_XTS) || !batches_only) all.emplace_back(mode, direction, batches_only);
     return all;
 }
 

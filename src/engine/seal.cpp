@@ -1,0 +1,132 @@
+// One message with a tag in host memory: GCM split over the cores or through the GPU; CCM and CMAC, serial, as a batch of one.
+#include <cstring>
+#include <new>
+
+#include "core/secret.h"
+#include "engine/pieces.h"
+
+namespace warpseal {
+namespace {
+
+constexpr uint32_t gcm_tag_bytes = 16;
+
+void gcm_on_cores(const CoreWork& work, GcmRun& run) {
+    const CpuCipher& cipher = *work.route.cores;
+    const auto piece = cipher.gcm_piece[static_cast<int>(work.direction)];
+    const size_t count = work.pieces();
+    std::unique_ptr<GcmRun[]> parts(count == 1 ? nullptr : new (std::nothrow) GcmRun[count]);
+    if (!parts) {  // one piece, or no memory to hold the sums of several
+        const size_t done = work.done;
+        piece(work.route.state, &run, done / cipher.block_bytes, work.message.in + done, work.message.out + done,
+              work.message.bytes - done);
+        return;
+    }
+    struct {
+        const CoreWork& work;
+        CpuCipher::GcmPiece piece;
+        const GcmRun& run;
+        GcmRun* parts;
+    } const all{work, piece, run, parts.get()};
+    work.pool.run(count, work.route.plan.threads, [&all](size_t i) {
+        GcmRun& part = all.parts[i];
+        memcpy(part.counter0, all.run.counter0, sizeof part.counter0);
+        memset(part.sum, 0, sizeof part.sum);
+        const CoreWork::Piece p = all.work.piece(i);
+        all.piece(all.work.route.state, &part, p.first_unit, p.in, p.out, p.bytes);
+    });
+    for (size_t i = 0; i < count; ++i)
+        cipher.gcm_combine(work.route.state, run.sum, parts[i].sum, (work.piece(i).bytes + cipher.block_bytes - 1) / cipher.block_bytes);
+    wipe(parts.get(), count * sizeof(GcmRun));
+}
+
+warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, Bytes aad, const Message& message,
+                           const void* tag, size_t tag_bytes) {
+    if (!aead(mode) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    const CpuCipher& facts = key.facts();
+    if ((facts.modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
+    if (iv.data == nullptr || tag == nullptr || (aad.data == nullptr && aad.size != 0)) return WARPSEAL_INVALID_ARGUMENT;
+    warpseal_status status = check_iv(mode, facts, iv.size);
+    if (status == WARPSEAL_OK) status = check_tag(mode, facts, tag_bytes);
+    if (status == WARPSEAL_OK) status = check_aad(mode, aad.size);
+    if (status == WARPSEAL_OK) status = check_text(mode, facts, iv.size, message.bytes);
+    if (status == WARPSEAL_OK) status = check(message);
+    return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
+}
+
+// Ciphers the text and computes the whole tag.
+warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction, Bytes iv, Bytes aad, const Message& message,
+                    uint8_t (&tag)[gcm_tag_bytes]) {
+    Route route;
+    const warpseal_status routed = inside.route(key, {WARPSEAL_GCM, direction, Shape::gcm, message.bytes}, route);
+    if (routed != WARPSEAL_OK) return routed;
+    Secret<sizeof(GcmRun)> secret;
+    GcmRun& run = *new (secret.data()) GcmRun;
+    route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &run);
+    size_t done = 0;
+    if (route.gpu && message.bytes != 0) {
+        const warpseal_status status = inside.gpu.door().gcm_host(inside.gpu.device(), *route.cuda, route.cuda_state, direction, &run, 0,
+                                                                  message.in, message.out, message.bytes, &done);
+        if (status == WARPSEAL_OK)
+            done = message.bytes;
+        else
+            inside.gpu.failed(status);
+    }
+    if (done < message.bytes) gcm_on_cores({route, inside.pool, direction, message, done, route.cores->block_bytes}, run);
+    route.cores->gcm_finish(route.state, &run, aad.size, message.bytes, tag);
+    return WARPSEAL_OK;
+}
+
+// CCM and CMAC. When the tag is to be verified it is only read.
+warpseal_status serial(Engine::Inside& inside, const Key& key, warpseal_mode mode, Direction direction, Bytes iv, Bytes aad,
+                       const Message& message, uint8_t* tag, size_t tag_bytes) {
+    Route route;
+    const warpseal_status routed = inside.route(key, {mode, direction, Shape::batch, message.bytes}, route);
+    if (routed != WARPSEAL_OK) return routed;
+    int32_t status = WARPSEAL_OK;
+    warpseal_batch batch = batch_of_one(message, iv);
+    batch.aad = aad.data;
+    batch.aad_bytes = aad.size;
+    batch.tags = tag;
+    batch.tag_bytes = static_cast<uint32_t>(tag_bytes);
+    batch.statuses = &status;
+    return run_one(inside, route, mode, direction, batch) == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+}
+
+}  // namespace
+
+warpseal_status Engine::seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
+                             uint8_t* tag, size_t tag_bytes) {
+    const Message message{in, out, bytes};
+    warpseal_status status = check_aead(key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (mode == WARPSEAL_CCM) return serial(*inside_, key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
+    Secret<gcm_tag_bytes> whole;
+    status = gcm(*inside_, key, Direction::encrypt, iv, aad, message, whole.bytes);
+    if (status == WARPSEAL_OK) memcpy(tag, whole.data(), tag_bytes);
+    return status;
+}
+
+warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
+                             const uint8_t* tag, size_t tag_bytes) {
+    const Message message{in, out, bytes};
+    warpseal_status status = check_aead(key, mode, Direction::decrypt, iv, aad, message, tag, tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (mode == WARPSEAL_CCM)
+        return serial(*inside_, key, mode, Direction::decrypt, iv, aad, message, const_cast<uint8_t*>(tag), tag_bytes);
+    Secret<gcm_tag_bytes> whole;  // the right tag of a forged message is worth as much as the key for that message
+    status = gcm(*inside_, key, Direction::decrypt, iv, aad, message, whole.bytes);
+    if (status == WARPSEAL_OK && !equal_secret(whole.data(), tag, tag_bytes)) status = WARPSEAL_NOT_AUTHENTIC;
+    if (status == WARPSEAL_NOT_AUTHENTIC && bytes != 0) wipe(out, bytes);
+    return status;
+}
+
+warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in, uint8_t* tag, size_t tag_bytes) {
+    if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr || (in.data == nullptr && in.size != 0)) return WARPSEAL_INVALID_ARGUMENT;
+    if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
+    const warpseal_status status = check_tag(mode, key.facts(), tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
+    return serial(*inside_, key, mode, direction, {}, {}, {in.data, nullptr, in.size}, tag, tag_bytes);
+}
+
+}  // namespace warpseal
