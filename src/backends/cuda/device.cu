@@ -18,7 +18,9 @@ namespace {
 
 std::atomic<bool> context_lost{false};
 std::atomic<pid_t> first_user{0};  // the process that first came in; 0: none yet
-std::atomic<size_t> pretended_shared_bytes{SIZE_MAX};
+
+// Asked for the architecture that it was compiled for: all kernels are for the same ones.
+__global__ void probe() {}
 
 // Errors after which, by the runtime's documentation, every further call of the process fails.
 bool is_sticky(cudaError_t error) {
@@ -80,17 +82,16 @@ warpseal_status current_limits(Limits& limits) {
     if (known.size() <= static_cast<size_t>(device)) known.resize(device + 1);
     Limits& l = known[device];
     if (l.multiprocessors == 0) {
-        int count = 0, shared = 0;
+        int count = 0;
+        cudaFuncAttributes attributes{};
         status = check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-        if (status == WARPSEAL_OK) status = check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+        if (status == WARPSEAL_OK) status = check(cudaFuncGetAttributes(&attributes, probe));
         if (status != WARPSEAL_OK) return status;
-        l = {count, static_cast<size_t>(shared)};
+        l = {count, attributes.ptxVersion};
     }
-    limits = {l.multiprocessors, std::min<size_t>(l.shared_bytes, pretended_shared_bytes)};
+    limits = l;
     return WARPSEAL_OK;
 }
-
-void pretend_shared_bytes(size_t bytes) { pretended_shared_bytes = bytes; }
 
 CurrentDevice::CurrentDevice(int device) : status_(enter()) {
     int before = -1;

@@ -21,13 +21,11 @@ warpseal_status enter();
 
 struct Limits {
     int multiprocessors = 0;
-    size_t shared_bytes = 0;  // that a block may ask for
+    int architecture = 0;  // for which the code that runs there was compiled: 90 for 9.0
 };
 
 // Of the current device; read once per device.
 warpseal_status current_limits(Limits& limits);
-// For tests: from now on every device claims at most so much shared memory, so that the layouts of smaller GPUs run here.
-void pretend_shared_bytes(size_t bytes);
 
 // Makes a device current and, when it goes, the one that was.
 class CurrentDevice {

@@ -93,7 +93,7 @@ struct HashKey {
 #ifdef __CUDACC__
 
 // Off the hot path: one copy of the code.
-__device__ __noinline__ Element multiply_once(Element a, Element b) { return multiply(a, multiplier(b)); }
+__device__ __noinline__ inline Element multiply_once(Element a, Element b) { return multiply(a, multiplier(b)); }
 
 __device__ __forceinline__ Element from_lane(const Element& e, int lane) {
     Element r;

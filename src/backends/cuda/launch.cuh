@@ -1,4 +1,4 @@
-// How kernels start: one block per multiprocessor, with the table layout that the GPU's shared memory holds.
+// How kernels start: blocks that stay, as many as the multiprocessors hold; and scratch in device memory, ordered on the stream.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,14 +18,36 @@ inline unsigned blocks_for(uint64_t warps_of_work, const Limits& limits) {
 
 // Starts `kernel` (of that many threads a block) with `job` by value.
 template <class Job>
-warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job, cudaStream_t stream) {
+warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job, cudaStream_t stream,
+                       unsigned threads = tuning::threads) {
     if (shared_bytes > 48 * 1024) {
         const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
         if (error != cudaSuccess) return check(error);
     }
     void* arguments[] = {const_cast<Job*>(&job)};
-    return check(
-        cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(tuning::threads), arguments, shared_bytes, stream));
+    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads), arguments, shared_bytes, stream));
+}
+
+#ifdef __CUDACC__
+
+// Warps of one block take items far from each other, so that few items still spread over all multiprocessors.
+__device__ __forceinline__ uint64_t first_item() { return uint64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x; }
+__device__ __forceinline__ uint64_t item_step() { return uint64_t{gridDim.x} * tuning::warps; }
+
+#endif
+
+// Scratch that begins as zeros for `work(scratch)` to queue kernels over, and is zeros again before it goes; a graph can capture it all.
+template <class Work>
+warpseal_status with_scratch(size_t bytes, cudaStream_t stream, const Work& work) {
+    void* scratch = nullptr;
+    warpseal_status status = check(cudaMallocAsync(&scratch, bytes, stream));
+    if (status != WARPSEAL_OK) return status;
+    status = check(cudaMemsetAsync(scratch, 0, bytes, stream));
+    if (status == WARPSEAL_OK) status = work(scratch);
+    if (lost()) return status;
+    const warpseal_status wiped = check(cudaMemsetAsync(scratch, 0, bytes, stream));
+    const warpseal_status freed = lost() ? wiped : check(cudaFreeAsync(scratch, stream));
+    return status != WARPSEAL_OK ? status : wiped != WARPSEAL_OK ? wiped : freed;
 }
 
 }  // namespace warpseal::cuda

@@ -20,7 +20,7 @@ namespace {
 // Hands out pieces in order and knows which are done.
 class Progress {
 public:
-    Progress(const Work& work) : work_(work), end_(work.end()) {}
+    explicit Progress(Work& work) : work_(work), end_(work.end()) {}
 
     // What the next piece needs; 0: there is none.
     size_t next_needs() {
@@ -60,7 +60,7 @@ public:
     uint64_t done() const { return failed_ < begins_.size() ? begins_[failed_] : taken_; }
 
 private:
-    const Work& work_;
+    Work& work_;
     const uint64_t end_;
     std::mutex mutex_;
     std::condition_variable changed_;

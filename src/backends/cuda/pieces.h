@@ -20,8 +20,8 @@ public:
     virtual uint64_t end() const = 0;
     // Bytes of slot that the piece at `begin` needs at least.
     virtual size_t least_bytes(uint64_t begin) const = 0;
-    // End of the piece that begins there and fits.
-    virtual uint64_t cut(uint64_t begin, size_t slot_bytes) const = 0;
+    // End of the piece that begins there and fits. Asked once for each piece, in order, before anything of it is queued.
+    virtual uint64_t cut(uint64_t begin, size_t slot_bytes) = 0;
     // Queues copies in, kernels and copies out on the slot's stream.
     virtual warpseal_status queue(Slot& slot, const Piece& piece) = 0;
     // After the device is done with this piece and all before it: what is left to the host. Cannot fail.

@@ -3,7 +3,10 @@
 #include "backends/cuda/pipeline.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/pieces.h"
@@ -28,7 +31,7 @@ public:
 
     uint64_t end() const override { return bytes_; }
     size_t least_bytes(uint64_t) const override { return tuning::smallest_slot_bytes; }
-    uint64_t cut(uint64_t begin, size_t slot_bytes) const override {
+    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
         return std::min<uint64_t>(bytes_, begin + (slot_bytes - header_) / 16 * 16);
     }
     Crew crew() const { return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight) : staging_crew(bytes_); }
@@ -43,7 +46,7 @@ public:
         const uint8_t* from = direct_in_ ? in_ + piece.begin : slot.pinned + header_;
         uint8_t* to = direct_out_ ? out_ + piece.begin : slot.pinned + header_;
         status = check(cudaMemcpyAsync(slot.device + header_, from, n, cudaMemcpyHostToDevice, slot.stream));
-        if (status == WARPSEAL_OK) status = compute(slot, slot.device + header_, piece.begin / 16, n);
+        if (status == WARPSEAL_OK) status = compute(slot, slot.device + header_, piece.begin, n);
         if (status == WARPSEAL_OK) status = check(cudaMemcpyAsync(to, slot.device + header_, n, cudaMemcpyDeviceToHost, slot.stream));
         return status;
     }
@@ -54,31 +57,97 @@ public:
 
 protected:
     // Queues the kernels for a piece that lies in device memory.
-    virtual warpseal_status compute(Slot& slot, uint8_t* data, uint64_t first_block, size_t bytes) = 0;
+    virtual warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) = 0;
+
+    const uint8_t* const in_;
+    uint8_t* const out_;
+    const size_t bytes_;
 
 private:
-    const uint8_t* in_;
-    uint8_t* out_;
-    const size_t bytes_, header_;
+    const size_t header_;
     const bool direct_in_, direct_out_;
 };
 
 class SweepText : public Text {
 public:
-    SweepText(CudaCipher::Sweep sweep, const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
-              size_t bytes)
-        : Text(in, out, bytes, 0), sweep_(sweep), state_(state), iv_(iv), first_block_(first_block) {}
+    SweepText(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block,
+              const uint8_t* in, uint8_t* out, size_t bytes)
+        : Text(in, out, bytes, 0),
+          sweep_(cipher.sweep[mode][static_cast<int>(direction)]),
+          state_(state),
+          block_(cipher.block_bytes),
+          chained_(mode == WARPSEAL_CBC || mode == WARPSEAL_CFB),
+          iv_(iv),
+          first_block_(first_block) {
+        if (chained_) memcpy(before_[0].data(), iv, block_);
+    }
+
+    // In place, the last block of a piece is overwritten when the next one may still want it.
+    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+        const uint64_t end = Text::cut(begin, slot_bytes);
+        if (chained_ && end - begin >= block_) {
+            const std::lock_guard lock(mutex_);
+            memcpy(before_[end].data(), in_ + end - block_, block_);
+        }
+        return end;
+    }
+
+    // The ciphertext block before the piece that begins there, or would.
+    void before(uint64_t begin, uint8_t* out) const {
+        const std::lock_guard lock(mutex_);
+        const auto found = before_.find(begin);
+        if (found != before_.end()) memcpy(out, found->second.data(), block_);
+    }
 
 protected:
-    warpseal_status compute(Slot& slot, uint8_t* data, uint64_t first_block, size_t bytes) override {
-        return sweep_(state_, iv_, first_block_ + first_block, data, data, bytes, slot.stream);
+    warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) override {
+        if (!chained_) return sweep_(state_, iv_, first_block_ + begin / block_, data, data, bytes, slot.stream);
+        uint8_t previous[16] = {};
+        before(begin, previous);
+        return sweep_(state_, previous, 0, data, data, bytes, slot.stream);
     }
 
 private:
     const CudaCipher::Sweep sweep_;
     const void* state_;
+    const uint32_t block_;
+    const bool chained_;
     const uint8_t* iv_;
     const uint64_t first_block_;
+    mutable std::mutex mutex_;
+    std::map<uint64_t, std::array<uint8_t, 16>> before_;
+};
+
+// Pieces are whole data units.
+class XtsText : public Text {
+public:
+    XtsText(CudaCipher::Xts xts, const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+            size_t bytes)
+        : Text(in, out, bytes, 0), xts_(xts), state_(state), tweak_state_(tweak_state), units_(units) {}
+
+    size_t least_bytes(uint64_t begin) const override {
+        return std::max<size_t>(Text::least_bytes(begin), std::min<uint64_t>(units_.unit_bytes, bytes_));
+    }
+    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+        return bytes_ - begin <= slot_bytes ? bytes_ : begin + slot_bytes / units_.unit_bytes * units_.unit_bytes;
+    }
+
+protected:
+    warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) override {
+        XtsUnits units = units_;
+        uint64_t sum = begin / units.unit_bytes;
+        for (uint8_t& digit : units.first) {
+            sum += digit;
+            digit = static_cast<uint8_t>(sum);
+            sum >>= 8;
+        }
+        return xts_(state_, tweak_state_, units, data, data, bytes, slot.stream);
+    }
+
+private:
+    const CudaCipher::Xts xts_;
+    const void *state_, *tweak_state_;
+    const XtsUnits units_;
 };
 
 // A piece's own sum stands before it in the slot, and comes back with it.
@@ -111,10 +180,10 @@ public:
     }
 
 protected:
-    warpseal_status compute(Slot& slot, uint8_t* data, uint64_t first_block, size_t bytes) override {
+    warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) override {
         warpseal_status status = check(cudaMemsetAsync(slot.device, 0, 16, slot.stream));
         if (status == WARPSEAL_OK)
-            status = piece_(state_, counter0_, first_block_ + first_block, data, data, bytes, slot.device, slot.stream);
+            status = piece_(state_, counter0_, first_block_ + begin / 16, data, data, bytes, slot.device, slot.stream);
         if (status == WARPSEAL_OK) status = check(cudaMemcpyAsync(slot.pinned, slot.device, 16, cudaMemcpyDeviceToHost, slot.stream));
         return status;
     }
@@ -136,11 +205,25 @@ private:
 }  // namespace
 
 warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                           const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+                           const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes,
+                           uint8_t* previous) {
+    *done_bytes = 0;
+    const bool wanted = previous != nullptr && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB);
+    if (wanted) memcpy(previous, iv, cipher.block_bytes);
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    SweepText work(cipher, state, mode, direction, iv, first_block, in, out, bytes);
+    const warpseal_status status = run(device, work, work.crew(), done_bytes);
+    if (wanted) work.before(*done_bytes, previous);
+    return status;
+}
+
+warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
+                         const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     *done_bytes = 0;
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
-    SweepText work(cipher.sweep[mode][static_cast<int>(direction)], state, iv, first_block, in, out, bytes);
+    XtsText work(cipher.xts[static_cast<int>(direction)], state, tweak_state, units, in, out, bytes);
     return run(device, work, work.crew(), done_bytes);
 }
 

@@ -6,7 +6,10 @@
 namespace warpseal::cuda {
 
 warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                           const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
+                           const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes,
+                           uint8_t* previous);
+warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
+                         const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
 warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* run, uint64_t first_block,
                          const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,

@@ -26,15 +26,19 @@ public:
           run_(cipher.batch[mode][static_cast<int>(direction)]),
           state_(state),
           key_bytes_(cipher.key_bytes),
-          opening_(mode == WARPSEAL_GCM && direction == Direction::decrypt),
-          gcm_(mode == WARPSEAL_GCM) {
+          tagged_(mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC),
+          opening_(tagged_ && direction == Direction::decrypt),
+          silent_(mode == WARPSEAL_CMAC),
+          direct_out_(silent_) {
         // Rows shorter than this are copied faster by a core than row by row by the copy engine.
         constexpr size_t least_direct_row = 4096;
         const size_t n = batch.message_bytes, count = batch.message_count;
         if (count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr || batch.out_offsets != nullptr) return;
-        if (n < least_direct_row || (count > 1 && (batch.in_stride < n || batch.out_stride < n))) return;
-        const size_t in_extent = (count - 1) * batch.in_stride + n, out_extent = (count - 1) * batch.out_stride + n;
+        if (n < least_direct_row || (count > 1 && batch.in_stride < n)) return;
+        const size_t in_extent = (count - 1) * batch.in_stride + n;
         direct_in_ = is_pinned(batch.in, in_extent);
+        if (silent_ || (count > 1 && batch.out_stride < n)) return;
+        const size_t out_extent = (count - 1) * batch.out_stride + n;
         direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) && is_pinned(batch.out, out_extent);
     }
 
@@ -49,7 +53,7 @@ public:
     size_t least_bytes(uint64_t begin) const override {
         return std::max(packing(1, round_up(length(begin), 16)).end, tuning::smallest_slot_bytes);
     }
-    uint64_t cut(uint64_t begin, size_t slot_bytes) const override {
+    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
         size_t text = 0;
         uint64_t end = begin;
         for (; end < batch_.message_count; ++end) {
@@ -80,8 +84,8 @@ private:
     const CudaCipher::Batch run_;
     const void* state_;
     const uint32_t key_bytes_;
-    const bool opening_, gcm_;
-    bool direct_in_ = false, direct_out_ = false;
+    const bool tagged_, opening_, silent_;  // silent: no output
+    bool direct_in_ = false, direct_out_;
     std::atomic<uint64_t> not_authentic_{0};
 };
 
@@ -98,7 +102,7 @@ Packing Messages::packing(uint64_t count, size_t text_bytes) const {
     p.ivs = place(batch_.iv_bytes * (batch_.iv_stride != 0 ? count : 1));
     p.keys = place(batch_.keys != nullptr ? key_bytes_ * count : 0);
     p.aad = place(batch_.aad_bytes * (batch_.aad_stride != 0 ? count : 1));
-    p.tags = place(gcm_ ? batch_.tag_bytes * count : 0);
+    p.tags = place(tagged_ ? batch_.tag_bytes * count : 0);
     p.statuses = place(sizeof(int32_t) * count);
     at = round_up(at, 256);
     p.text = place(text_bytes);
@@ -121,7 +125,7 @@ void Messages::pack(uint8_t* pinned, const Packing& p, const Piece& piece) const
             memcpy(pinned + p.lengths + 8 * k, &n, 8);
             memcpy(pinned + p.offsets + 8 * k, &text, 8);
         }
-        if (k == 0 || batch_.iv_stride != 0)
+        if (batch_.iv_bytes != 0 && (k == 0 || batch_.iv_stride != 0))
             memcpy(pinned + p.ivs + batch_.iv_bytes * k, batch_.ivs + i * batch_.iv_stride, batch_.iv_bytes);
         if (batch_.keys != nullptr) memcpy(pinned + p.keys + key_bytes_ * k, batch_.keys + i * key_bytes_, key_bytes_);
         if (batch_.aad_bytes != 0 && (k == 0 || batch_.aad_stride != 0))
@@ -170,7 +174,7 @@ warpseal_status Messages::copy_out(Slot& slot, const Packing& p, const Piece& pi
     const size_t end = direct_out_ ? p.text : p.end, row = round_up(batch_.message_bytes, 16), rows = piece.end - piece.begin;
     warpseal_status status =
         check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags, end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
-    if (status == WARPSEAL_OK && direct_out_)
+    if (status == WARPSEAL_OK && direct_out_ && !silent_)
         status = check(cudaMemcpy2DAsync(output(piece.begin), rows > 1 ? batch_.out_stride : row, slot.device + p.text, row,
                                          batch_.message_bytes, rows, cudaMemcpyDeviceToHost, slot.stream));
     return status;
@@ -197,7 +201,7 @@ void Messages::keep(Slot& slot, const Piece& piece) {
         memcpy(&status, slot.pinned + p.statuses + sizeof status * k, sizeof status);
         refused += status == WARPSEAL_NOT_AUTHENTIC;
         if (batch_.statuses != nullptr) batch_.statuses[i] = status;
-        if (gcm_ && !opening_) memcpy(batch_.tags + i * batch_.tag_stride, slot.pinned + p.tags + batch_.tag_bytes * k, batch_.tag_bytes);
+        if (tagged_ && !opening_) memcpy(batch_.tags + i * batch_.tag_stride, slot.pinned + p.tags + batch_.tag_bytes * k, batch_.tag_bytes);
         if (!direct_out_ && n != 0) memcpy(output(i), slot.pinned + p.text + text, n);
         text += round_up(n, 16);
     }

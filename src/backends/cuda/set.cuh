@@ -1,51 +1,96 @@
 // What one cipher header offers on a GPU: its door, put together from the kernel shapes.
 #pragma once
 
-#include "backends/cuda/batch_launch.cuh"
+#include "backends/cuda/batch.cuh"
+#include "backends/cuda/ccm.cuh"
+#include "backends/cuda/chain.cuh"
+#include "backends/cuda/gcm.cuh"
+#include "backends/cuda/planes.cuh"
+#include "backends/cuda/previous.cuh"
 #include "backends/cuda/sweep.cuh"
+#include "backends/cuda/xts.cuh"
 #include "backends/ops.h"
 
 namespace warpseal::cuda {
 
-// The door's sweep of one mode and direction: picks the schedule of the direction in which the cipher itself runs.
-template <class Cipher, class Mode, Direction direction>
+// The door's sweep of one mode and direction, under the schedule of the direction in which the cipher itself runs.
+template <class Cipher, class Mode, Direction direction, class Fit>
 warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
-                            void* stream) {
-    const State<Cipher>& s = *static_cast<const State<Cipher>*>(state);
+                            void* stream_pointer) {
     constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
-    return sweep<Cipher, Mode, way>(way == Direction::encrypt ? s.forward : s.inverse, iv, first_block, in, out, bytes,
-                                    static_cast<cudaStream_t>(stream));
+    const auto& schedule = static_cast<const State<Cipher>*>(state)->template schedule<way>();
+    const auto stream = static_cast<cudaStream_t>(stream_pointer);
+    Limits limits;
+    warpseal_status status = current_limits(limits);
+    if (status != WARPSEAL_OK) return status;
+    size_t done = 0;
+    if constexpr (HasPlanes<Cipher> && Cipher::block_bytes == 8) {
+        done = planes_part(in, out, bytes);
+        // The rest first: what it needs of the ciphertext before it would be overwritten in place.
+        if constexpr (takes_previous<Mode>)
+            status = previous_sweep<Cipher, Mode, way, Fit>(schedule, done == 0 ? iv : nullptr, in + done, out + done, bytes - done, limits,
+                                                            stream);
+        if (status == WARPSEAL_OK && done != 0)
+            status = planes_sweep<Cipher, Mode, way>(schedule, iv, first_block, in, out, done, limits, stream);
+        if (takes_previous<Mode> || status != WARPSEAL_OK) return status;
+    }
+    if constexpr (takes_previous<Mode>)
+        return previous_sweep<Cipher, Mode, way, Fit>(schedule, iv, in, out, bytes, limits, stream);
+    else
+        return sweep<Cipher, Mode, way, Fit>(schedule, iv, first_block + done / Cipher::block_bytes, in + done, out + done, bytes - done,
+                                             limits, stream);
 }
 
-template <class Cipher>
+template <class Cipher, class Fit>
 constexpr CudaCipher cipher() {
     constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
-    static_assert(Cipher::block_bytes == 16);
     CudaCipher c{};
     c.name = Cipher::name;
     c.key_bytes = Cipher::key_bytes;
     c.block_bytes = Cipher::block_bytes;
-    c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_GCM;
     c.state_bytes = sizeof(State<Cipher>);
+    c.form = HasPlanes<Cipher> && Cipher::block_bytes == 8 ? "planes"
+             : HasTables<Cipher>                           ? "tables"
+             : HasWords<Cipher>                            ? "words"
+                                                           : "bytes";
     c.expand = expand<Cipher>;
-    c.sweep[WARPSEAL_ECB][0] = sweep_entry<Cipher, modes::Ecb, encrypt>;
-    c.sweep[WARPSEAL_ECB][1] = sweep_entry<Cipher, modes::Ecb, decrypt>;
-    c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = sweep_entry<Cipher, modes::Ctr, encrypt>;
-    c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = ctr_batch<Cipher>;
-    c.batch[WARPSEAL_GCM][0] = gcm_batch<Cipher, encrypt>;
-    c.batch[WARPSEAL_GCM][1] = gcm_batch<Cipher, decrypt>;
-    c.gcm_piece[0] = gcm_piece<Cipher, encrypt>;
-    c.gcm_piece[1] = gcm_piece<Cipher, decrypt>;
-    c.gcm_combine = gcm_combine<Cipher>;
+    if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
+    if constexpr (requires { Cipher::weak(nullptr); }) c.weak = Cipher::weak;
+    c.sweep[WARPSEAL_ECB][0] = sweep_entry<Cipher, modes::Ecb, encrypt, Fit>;
+    c.sweep[WARPSEAL_ECB][1] = sweep_entry<Cipher, modes::Ecb, decrypt, Fit>;
+    c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = sweep_entry<Cipher, modes::Ctr, encrypt, Fit>;
+    c.sweep[WARPSEAL_CBC][1] = sweep_entry<Cipher, modes::CbcDecryption, decrypt, Fit>;
+    c.sweep[WARPSEAL_CFB][1] = sweep_entry<Cipher, modes::CfbDecryption, decrypt, Fit>;
+    c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = ctr_batch<Cipher, Fit>;
+    c.batch[WARPSEAL_CBC][0] = chain_batch<Cipher, modes::CbcEncryption, Fit>;
+    c.batch[WARPSEAL_CBC][1] = previous_batch<Cipher, modes::CbcDecryption, decrypt, Fit>;
+    c.batch[WARPSEAL_CFB][0] = chain_batch<Cipher, modes::CfbEncryption, Fit>;
+    c.batch[WARPSEAL_CFB][1] = previous_batch<Cipher, modes::CfbDecryption, encrypt, Fit>;
+    c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = chain_batch<Cipher, modes::Ofb, Fit>;
+    c.batch[WARPSEAL_CMAC][0] = cmac_batch<Cipher, encrypt, Fit>;
+    c.batch[WARPSEAL_CMAC][1] = cmac_batch<Cipher, decrypt, Fit>;
+    c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CMAC;
+    if constexpr (Cipher::block_bytes == 16) {
+        c.modes |= 1u << WARPSEAL_XTS | 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM;
+        c.xts[0] = xts<Cipher, encrypt, Fit>;
+        c.xts[1] = xts<Cipher, decrypt, Fit>;
+        c.batch[WARPSEAL_CCM][0] = ccm_batch<Cipher, encrypt, Fit>;
+        c.batch[WARPSEAL_CCM][1] = ccm_batch<Cipher, decrypt, Fit>;
+        c.batch[WARPSEAL_GCM][0] = gcm_batch<Cipher, encrypt, Fit>;
+        c.batch[WARPSEAL_GCM][1] = gcm_batch<Cipher, decrypt, Fit>;
+        c.gcm_piece[0] = gcm_piece<Cipher, encrypt, Fit>;
+        c.gcm_piece[1] = gcm_piece<Cipher, decrypt, Fit>;
+        c.gcm_combine = gcm_combine<Cipher>;
+    }
     return c;
 }
 
-template <class... Ciphers>
-inline constexpr CudaCipher all_of[] = {cipher<Ciphers>()...};
+template <class Fit, class... Ciphers>
+inline constexpr CudaCipher all_of[] = {cipher<Ciphers, Fit>()...};
 
-template <class... Ciphers>
+template <class Fit, class... Ciphers>
 constexpr CudaCipherSet set(List<Ciphers...>) {
-    return {all_of<Ciphers...>, sizeof...(Ciphers)};
+    return {all_of<Fit, Ciphers...>, sizeof...(Ciphers)};
 }
 
 }  // namespace warpseal::cuda

@@ -1,84 +1,193 @@
-// What a key becomes: schedules and powers of the GHASH key, made on the host for all messages of a call, or by a warp for one message.
+// What a key becomes: schedules and powers of the GHASH key, made on the host for all messages of a call, or by a warp or a thread for
+// one message.
 #pragma once
 
 #include "backends/cuda/access.cuh"
 #include "backends/cuda/fold.cuh"
-#include "backends/cuda/tables.cuh"
+#include "backends/cuda/way.cuh"
 #include "core/secret.h"
 
 namespace warpseal::cuda {
+
+// GCM takes blocks of 16 bytes alone.
+struct NoHash {};
+template <class Cipher>
+using HashOf = std::conditional_t<Cipher::block_bytes == 16, HashKey, NoHash>;
 
 template <class Cipher>
 struct State {
     uint32_t forward[Cipher::schedule_words];
     uint32_t inverse[Cipher::schedule_words];
-    HashKey hash;
+    HashOf<Cipher> hash;
+
+    template <Direction direction>
+    const uint32_t (&schedule() const)[Cipher::schedule_words] {
+        if constexpr (direction == Direction::encrypt)
+            return forward;
+        else
+            return inverse;
+    }
 };
+
+// One block on the host, in constant time.
+template <class Cipher>
+void encrypt_on_host(Text<Cipher>& b, const uint32_t* schedule) {
+    using Forward = Way<Cipher, Direction::encrypt>;
+    if constexpr (Forward::has_tables) {
+        static constexpr TableData<typename Forward::Tables> tables;
+        Forward::run(b, schedule, ScanLayout<typename Forward::Tables>{tables});
+    } else {
+        Forward::run(b, schedule, NoLayout(nullptr));
+    }
+}
+
+inline void expand_hash(HashKey& hash, const Block<4>& encrypted_zero) {
+    const Element h = macs::ghash::from_block<uint32_t>(encrypted_zero);
+    Element power = h;
+    for (int lane = 31; lane >= 0; --lane) {
+        hash.lane_power[lane] = power;
+        if (lane == 0) hash.row = multiplier(power);
+        power = macs::ghash::multiply(power, h);
+    }
+    power = h;
+    for (int b = 0; b < 32; ++b) {
+        hash.bit_power[b] = power;
+        power = macs::ghash::multiply(power, power);
+    }
+    wipe(&power, sizeof power);
+}
 
 // On the host, in constant time.
 template <class Cipher>
 void expand(void* memory, const uint8_t* key) {
     State<Cipher>& state = *static_cast<State<Cipher>*>(memory);
-    static constexpr TableData<typename Cipher::EncryptTables> tables;
-    const ScanLayout<typename Cipher::EncryptTables> look{tables};
-    Cipher::expand(state.forward, key, [&](uint32_t w) { return Cipher::substitute_word(w, look); });
+    Cipher::expand(state.forward, key, WordSubstitution{});
     Cipher::invert(state.inverse, state.forward);
-
-    Block<4> zero{};
-    Cipher::encrypt(zero.word, state.forward, look);
-    const Element h = macs::ghash::from_block<uint32_t>(zero);
-    Element power = h;
-    for (int lane = 31; lane >= 0; --lane) {
-        state.hash.lane_power[lane] = power;
-        if (lane == 0) state.hash.row = multiplier(power);
-        power = macs::ghash::multiply(power, h);
+    if constexpr (Cipher::block_bytes == 16) {
+        Block<4> zero{};
+        encrypt_on_host<Cipher>(zero, state.forward);
+        expand_hash(state.hash, zero);
+        wipe(&zero, sizeof zero);
     }
-    power = h;
-    for (int b = 0; b < 32; ++b) {
-        state.hash.bit_power[b] = power;
-        power = macs::ghash::multiply(power, power);
-    }
-    wipe(&zero, sizeof zero);
-    wipe(&power, sizeof power);
-}
-
-#ifdef __CUDACC__
-
-__device__ __forceinline__ int lane_id() { return threadIdx.x % 32; }
-
-// Off the hot path: one copy of the code.
-template <class Cipher, class Look>
-__device__ __noinline__ Block<4> encrypt_once(Block<4> b, const uint32_t* schedule, Look look) {
-    Cipher::encrypt(b.word, schedule, look);
-    return b;
 }
 
 // One key for all messages of the launch: a kernel parameter, so that schedule and multiplier are constant-bank operands.
 template <class Cipher>
 struct OneKey {
     uint32_t schedule[Cipher::schedule_words];
-    HashKey hash;
+    HashOf<Cipher> hash;
     static constexpr bool own = false;
     static constexpr uint32_t shared_bytes = 0;
 };
 
-// Keys per message: nothing by value.
+// Keys per message: nothing by value. A warp's is in shared memory, a thread's in its local memory.
 template <class Cipher>
 struct OwnKeys {
     static constexpr bool own = true;
     struct InShared {  // of each warp
         uint32_t schedule[Cipher::schedule_words];
-        Multiplier row;
+        std::conditional_t<Cipher::block_bytes == 16, Multiplier, NoHash> row;
     };
     static constexpr uint32_t shared_bytes = tuning::warps * sizeof(InShared);
 };
 
-// The key that a warp works under at the moment.
+// The schedule of a direction.
+template <class Cipher>
+void fill(OneKey<Cipher>& key, const void* state, Direction direction) {
+    const State<Cipher>& s = *static_cast<const State<Cipher>*>(state);
+    memcpy(key.schedule, direction == Direction::encrypt ? s.forward : s.inverse, sizeof key.schedule);
+    key.hash = s.hash;
+}
+template <class Cipher>
+void fill(OwnKeys<Cipher>&, const void*, Direction) {}
+
+#ifdef __CUDACC__
+
+__device__ __forceinline__ int lane_id() { return threadIdx.x % 32; }
+
+// Rows of blocks, one a lane: the block before each, `carry` before the row's first; then carry is the row's last.
+template <int n>
+__device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry) {
+    Block<n> previous;
+#pragma unroll
+    for (int w = 0; w < n; ++w) {
+        const uint32_t turned = __shfl_sync(0xffffffffu, row.word[w], lane_id() + 31);
+        previous.word[w] = lane_id() == 0 ? carry.word[w] : turned;
+        carry.word[w] = turned;  // of use in lane 0 alone
+    }
+    return previous;
+}
+
+// Zeros that the compiler does not leave out.
+__device__ __forceinline__ void wipe_words(uint32_t* words, uint32_t count, uint32_t first = 0, uint32_t step = 1) {
+    for (uint32_t i = first; i < count; i += step) *const_cast<volatile uint32_t*>(words + i) = 0;
+}
+
+// S-boxes of key expansion: through the encryption tables where the header says how and they are there, else by circuits.
+template <class Cipher, class Look>
+struct KeySubstitution {
+    const Look& look;
+    template <class S>
+    __device__ uint32_t substitute(uint32_t word) const {
+        if constexpr (Look::looks_up && requires { Cipher::substitute_word(word, look); })
+            return Cipher::substitute_word(word, look);
+        else
+            return WordSubstitution{}.substitute<S>(word);
+    }
+};
+
+// The schedule of a direction, by one thread. `look` has the tables of that direction.
+template <class Cipher, Direction direction, class Look>
+__device__ __noinline__ void expand_on_device(uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* key, Look look) {
+    if constexpr (direction == Direction::encrypt) {
+        Cipher::expand(schedule, key, KeySubstitution<Cipher, Look>{look});
+    } else {
+        uint32_t forward[Cipher::schedule_words];
+        Cipher::expand(forward, key, KeySubstitution<Cipher, NoLayout>{NoLayout(nullptr)});
+        Cipher::invert(schedule, forward);
+        wipe_words(forward, Cipher::schedule_words);
+    }
+}
+
+// The key that a thread works under at the moment, for encryption.
 template <class Cipher, class Keys>
-class WarpKey;
+class ThreadKey;
 
 template <class Cipher>
-class WarpKey<Cipher, OneKey<Cipher>> {
+class ThreadKey<Cipher, OneKey<Cipher>> {
+public:
+    __device__ __forceinline__ explicit ThreadKey(const OneKey<Cipher>& key) : key_(key) {}
+    template <class Look>
+    __device__ __forceinline__ void load(const uint8_t*, const Look&) {}
+    __device__ __forceinline__ void leave() {}
+    __device__ __forceinline__ const uint32_t* schedule() const { return key_.schedule; }
+
+private:
+    const OneKey<Cipher>& key_;
+};
+
+template <class Cipher>
+class ThreadKey<Cipher, OwnKeys<Cipher>> {
+public:
+    __device__ explicit ThreadKey(const OwnKeys<Cipher>&) {}
+    template <class Look>
+    __device__ __forceinline__ void load(const uint8_t* key, const Look& look) {
+        expand_on_device<Cipher, Direction::encrypt>(schedule_, key, look);
+    }
+    // Leaves nothing of the key in local memory.
+    __device__ void leave() { wipe_words(schedule_, Cipher::schedule_words); }
+    __device__ __forceinline__ const uint32_t* schedule() const { return schedule_; }
+
+private:
+    uint32_t schedule_[Cipher::schedule_words];
+};
+
+// The key that a warp works under at the moment.
+template <class Cipher, Direction direction, class Keys>
+class WarpKey;
+
+template <class Cipher, Direction direction>
+class WarpKey<Cipher, direction, OneKey<Cipher>> {
 public:
     __device__ __forceinline__ WarpKey(const OneKey<Cipher>& key, void*) : key_(key) {}
     template <class Look>
@@ -99,8 +208,8 @@ private:
     const OneKey<Cipher>& key_;
 };
 
-template <class Cipher>
-class WarpKey<Cipher, OwnKeys<Cipher>> {
+template <class Cipher, Direction direction>
+class WarpKey<Cipher, direction, OwnKeys<Cipher>> {
     using InShared = typename OwnKeys<Cipher>::InShared;
 
 public:
@@ -109,13 +218,13 @@ public:
     template <class Look>
     __device__ void load(const uint8_t* key, const Look& look) {
         __syncwarp();
-        if (lane_id() == 0) Cipher::expand(memory_.schedule, key, [&](uint32_t w) { return Cipher::substitute_word(w, look); });
+        if (lane_id() == 0) expand_on_device<Cipher, direction>(memory_.schedule, key, look);
         __syncwarp();
     }
 
     template <class Look>
     __device__ void prepare_hash(const Look& look) {
-        h_ = macs::ghash::from_block<uint32_t>(encrypt_once<Cipher>(Block<4>{}, memory_.schedule, look));
+        h_ = macs::ghash::from_block<uint32_t>(run_once<Way<Cipher, Direction::encrypt>>(Block<4>{}, memory_.schedule, look));
         const int exponent = 32 - lane_id();
         Element square = h_;
         lane_power_ = one();
@@ -132,8 +241,7 @@ public:
     // Leaves nothing of the key in shared memory.
     __device__ void leave() {
         __syncwarp();
-        uint32_t* words = reinterpret_cast<uint32_t*>(&memory_);
-        for (uint32_t i = lane_id(); i < sizeof(InShared) / 4; i += 32) *const_cast<volatile uint32_t*>(words + i) = 0;
+        wipe_words(reinterpret_cast<uint32_t*>(&memory_), sizeof(InShared) / 4, lane_id(), 32);
     }
 
     __device__ __forceinline__ const uint32_t* schedule() const { return memory_.schedule; }

@@ -11,6 +11,15 @@ namespace warpseal::cuda {
 template <class Tables>
 __device__ const TableData<Tables> stored_tables{};
 
+// Of each table: 256, or as many as the cipher says where an index has fewer bits.
+template <class Tables>
+constexpr uint32_t entries_of() {
+    if constexpr (requires { Tables::entries; })
+        return Tables::entries;
+    else
+        return 256;
+}
+
 // Four 16-byte lanes' worth of one entry.
 __device__ __forceinline__ uint4 four_copies(uint32_t entry) { return {entry, entry, entry, entry}; }
 
@@ -20,9 +29,10 @@ __device__ __forceinline__ uint4 four_copies(uint32_t entry) { return {entry, en
 template <class Tables>
 class WideLayout {
     static_assert(Tables::count >= 2);
-    static constexpr uint32_t pair_bytes = 256 * 256, table_bytes = 256 * 128;
+    static constexpr uint32_t entries = entries_of<Tables>(), pair_bytes = entries * 256, table_bytes = entries * 128;
 
 public:
+    static constexpr bool looks_up = true;
     static constexpr uint32_t bytes = pair_bytes + (Tables::count - 2) * table_bytes;
 
     // By all threads of the block; ends with a barrier.
@@ -31,7 +41,7 @@ public:
         for (uint32_t i = threadIdx.x; i < bytes / 16; i += blockDim.x) {
             const bool paired = i < pair_bytes / 16;
             const uint32_t row = paired ? i / 8 : i / 8 - pair_bytes / 128;  // of 128 bytes
-            const uint32_t table = paired ? row % 2 : 2 + row / 256, entry = paired ? row / 2 : row % 256;
+            const uint32_t table = paired ? row % 2 : 2 + row / entries, entry = paired ? row / 2 : row % entries;
             out[i] = four_copies(stored_tables<Tables>.entries[table][entry]);
         }
         __syncthreads();
@@ -53,47 +63,63 @@ private:
     uint32_t lane_;
 };
 
-// Which tables are an earlier one rotated, found by comparing them.
+// How tables fit into less: one may be an earlier one rotated, or hold nothing but one byte, repeated where its mask says. Found by
+// comparing them.
 template <class Tables>
-struct Rotations {
-    int stored = 0;
-    int slot[Tables::count] = {};
-    int left[Tables::count] = {};
+struct Folding {
+    uint32_t bytes = 0;
+    uint32_t place[Tables::count] = {};
+    int rotation[Tables::count] = {};   // to the left, from what lies at the place
+    uint32_t mask[Tables::count] = {};  // 0, or of a table of bytes: 1 where the byte stands
 
-    constexpr Rotations() {
+    constexpr Folding() {
         const TableData<Tables> data;
-        int first[Tables::count] = {};  // of slot
         for (int t = 0; t < Tables::count; ++t) {
-            slot[t] = stored;
-            for (int s = 0; s < stored && slot[t] == stored; ++s)
-                for (int n = 0; n < 32 && slot[t] == stored; n += 8)
-                    if (same(data, t, first[s], n)) slot[t] = s, left[t] = n;
-            if (slot[t] == stored) first[stored++] = t;
+            mask[t] = mask_of(data.entries[t]);
+            bool found = false;
+            for (int s = 0; s < t && !found; ++s)
+                for (int n = 0; n < 32 && !found; n += 8)
+                    if ((mask[t] != 0) == (mask[s] != 0) && rotation[s] == 0 && same(data, t, s, n))
+                        place[t] = place[s], rotation[t] = mask[t] != 0 ? 0 : n, found = true;
+            if (!found) place[t] = bytes, bytes += mask[t] != 0 ? entries_of<Tables>() * 32 : entries_of<Tables>() * 128;
         }
     }
 
-    static constexpr bool same(const TableData<Tables>& data, int table, int other, int left) {
-        for (int x = 0; x < 256; ++x)
-            if (data.entries[table][x] != rotate_left(data.entries[other][x], left)) return false;
+    static constexpr uint32_t byte_at(uint32_t mask, uint32_t entry) {
+        int shift = 0;
+        while ((mask >> shift & 1) == 0) shift += 8;
+        return entry >> shift & 0xff;
+    }
+
+private:
+    static constexpr uint32_t mask_of(const uint32_t (&entries)[256]) {
+        uint32_t used = 0;
+        for (uint32_t i = 0; i < entries_of<Tables>(); ++i)
+            for (int b = 0; b < 4; ++b)
+                if (entries[i] >> (8 * b) & 0xff) used |= 1u << (8 * b);
+        for (uint32_t i = 0; i < entries_of<Tables>(); ++i)
+            if (used == 0 || entries[i] != used * byte_at(used, entries[i])) return 0;
+        return used;
+    }
+    constexpr bool same(const TableData<Tables>& data, int table, int other, int left) const {
+        for (uint32_t x = 0; x < entries_of<Tables>(); ++x) {
+            const uint32_t a = data.entries[table][x], b = data.entries[other][x];
+            if (mask[table] != 0 ? byte_at(mask[table], a) != byte_at(mask[other], b) : a != rotate_left(b, left)) return false;
+        }
         return true;
     }
 };
 
-// For GPUs with less shared memory: one copy of tables that are rotations of each other, and a byte permute after the look-up. Rows of 128
-// bytes: AES takes 32 KB to encrypt, 64 KB to decrypt (compute capability 7.5 has 64 KB a block, 8.6 and 8.9 have 99).
+// For GPUs with less shared memory: one copy of tables that are rotations of each other, and a byte permute after the look-up; four bytes
+// in a word of tables of bytes, and a permute that picks one and puts it in its places. (AES takes 32 KB to encrypt, 40 KB to decrypt;
+// compute capability 7.5 has 64 KB a block, 8.6, 8.9 and 12.0 have 99.)
 template <class Tables>
 class MergedLayout {
-    static constexpr Rotations<Tables> rotations{};
-    static constexpr uint32_t table_bytes = 256 * 128;
-
-    static constexpr int table_in(int slot) {
-        int t = 0;
-        while (rotations.slot[t] != slot) ++t;
-        return t;
-    }
+    static constexpr Folding<Tables> folding{};
 
 public:
-    static constexpr uint32_t bytes = rotations.stored * table_bytes;
+    static constexpr bool looks_up = true;
+    static constexpr uint32_t bytes = folding.bytes;
 
     __device__ explicit MergedLayout(unsigned char* shared) : shared_(shared), lane_(4 * (threadIdx.x % 32)) {
         fill<0>();
@@ -102,37 +128,73 @@ public:
 
     template <int table, int byte>
     __device__ __forceinline__ uint32_t look(uint32_t word) const {
-        constexpr int slot = rotations.slot[table], left = rotations.left[table];
-        const uint32_t address = __dp4a(word, 0x80u << (8 * byte), lane_);
-        const uint32_t entry = *reinterpret_cast<const uint32_t*>(shared_ + address + slot * table_bytes);
-        if constexpr (left == 0) return entry;
-        return __byte_perm(entry, entry, left == 8 ? 0x2103 : left == 16 ? 0x1032 : 0x0321);
+        constexpr uint32_t place = folding.place[table], mask = folding.mask[table];
+        if constexpr (mask != 0) {
+            const uint32_t x = word >> (8 * byte) & 0xff;
+            const uint32_t four = *reinterpret_cast<const uint32_t*>(shared_ + (x / 4 * 128 + lane_) + place);
+            constexpr uint32_t nibbles = (mask & 1) | (mask >> 4 & 0x10) | (mask >> 8 & 0x100) | (mask >> 12 & 0x1000);
+            return __byte_perm(four, 0, (x & 3) * nibbles | 4 * (nibbles ^ 0x1111));
+        } else {
+            constexpr int left = folding.rotation[table];
+            const uint32_t address = __dp4a(word, 0x80u << (8 * byte), lane_);
+            const uint32_t entry = *reinterpret_cast<const uint32_t*>(shared_ + address + place);
+            if constexpr (left == 0) return entry;
+            return __byte_perm(entry, entry, left == 8 ? 0x2103 : left == 16 ? 0x1032 : 0x0321);
+        }
     }
 
 private:
-    template <int slot>
+    template <int table>
     __device__ void fill() {
-        constexpr int table = table_in(slot);
-        uint4* out = reinterpret_cast<uint4*>(const_cast<unsigned char*>(shared_) + slot * table_bytes);
-        for (uint32_t i = threadIdx.x; i < table_bytes / 16; i += blockDim.x)
-            out[i] = four_copies(stored_tables<Tables>.entries[table][i / 8]);
-        if constexpr (slot + 1 < rotations.stored) fill<slot + 1>();
+        constexpr uint32_t place = folding.place[table], mask = folding.mask[table], entries = entries_of<Tables>();
+        constexpr bool first = table == 0 || is_new(table);
+        if constexpr (first) {
+            uint4* out = reinterpret_cast<uint4*>(const_cast<unsigned char*>(shared_) + place);
+            const uint32_t(&from)[256] = stored_tables<Tables>.entries[table];
+            for (uint32_t i = threadIdx.x; i < entries * (mask != 0 ? 32 : 128) / 16; i += blockDim.x) {
+                uint32_t entry = from[i / 8];
+                if constexpr (mask != 0) {
+                    entry = 0;
+                    for (int b = 0; b < 4; ++b) entry |= Folding<Tables>::byte_at(mask, from[i / 8 * 4 + b]) << (8 * b);
+                }
+                out[i] = four_copies(entry);
+            }
+        }
+        if constexpr (table + 1 < Tables::count) fill<table + 1>();
+    }
+    static constexpr bool is_new(int table) {
+        for (int s = 0; s < table; ++s)
+            if (folding.place[s] == folding.place[table]) return false;
+        return true;
     }
 
     const unsigned char* shared_;
     uint32_t lane_;
 };
 
+// For a form without tables, or where none of the layouts fits.
+class NoLayout {
+public:
+    static constexpr bool looks_up = false;
+    static constexpr uint32_t bytes = 0;
+    WARPSEAL_INLINE explicit NoLayout(unsigned char*) {}
+};
+
 // For the host, which expands few keys: every entry is read for each look-up, so neither time nor addresses depend on the key.
 template <class Tables>
 struct ScanLayout {
+    static constexpr bool looks_up = true;
     const TableData<Tables>& data;
 
     template <int table, int byte>
-    WARPSEAL_INLINE uint32_t look(uint32_t word) const {
-        const uint32_t wanted = (word >> (8 * byte)) & 0xff;
+    uint32_t look(uint32_t word) const {
+        return scan(data.entries[table], (word >> (8 * byte)) & 0xff);
+    }
+
+private:
+    __attribute__((noinline)) static uint32_t scan(const uint32_t (&entries)[256], uint32_t wanted) {
         uint32_t found = 0;
-        for (uint32_t x = 0; x < 256; ++x) found |= data.entries[table][x] & (((x ^ wanted) - 1) >> 31) * 0xffffffffu;
+        for (uint32_t x = 0; x < entries_of<Tables>(); ++x) found |= entries[x] & (((x ^ wanted) - 1) >> 31) * 0xffffffffu;
         return found;
     }
 };

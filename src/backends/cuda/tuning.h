@@ -6,8 +6,8 @@
 
 namespace warpseal::cuda::tuning {
 
-// One block of 32 warps on each multiprocessor, which then stays: its tables take most of the shared memory (H200: 160 of 227 KB; compute
-// capability 8.0: of 163). Where they do not fit, the merged layout (32 or 64 KB) does: 7.5, 8.6, 8.9. Measured on an H200.
+// One block of 32 warps on each multiprocessor, which then stays: its tables take most of the shared memory (AES on an H200: 160 of 227 KB;
+// compute capability 8.0: of 163). Where they do not fit, the merged layout does: 7.5, 8.6, 8.9, 12.0. Measured on an H200.
 inline constexpr int threads = 1024;
 inline constexpr int warps = threads / 32;
 
@@ -24,6 +24,16 @@ inline constexpr uint64_t parts_of_unknown_length = 64;
 
 // A CTR sweep from here on is cut into rows of 1024 counters, which 16 MiB has 1024 of, 8 for each multiprocessor; less is spread evenly.
 inline constexpr size_t counting_bytes = size_t{16} << 20;
+
+// Rows of 32 blocks at most that a warp takes at a time where each block needs the one before (CBC and CFB decryption).
+inline constexpr uint64_t tile_rows = 16;
+// Tweaks of XTS in scratch, 16 bytes for 32 blocks: those of 1 GiB.
+inline constexpr uint64_t tweaks_at_once = uint64_t{1} << 21;
+
+// Plane form: 128 registers a thread, of which there are 65,536 in a multiprocessor. Less data than this does not give each warp a tile.
+inline constexpr int plane_threads = 128;
+inline constexpr int plane_blocks = 4;
+inline constexpr size_t plane_bytes = size_t{4} << 20;
 
 // Pipeline. 16 MiB take about 0.3 ms over PCIe 5 x16, a hundred times a launch; four of them keep both directions busy.
 inline constexpr size_t slot_bytes = size_t{16} << 20;

@@ -1,0 +1,67 @@
+// CCM (SP 800-38C): CBC-MAC and counter mode, serial within a message: a thread for each message of a batch.
+#pragma once
+
+#include "backends/cuda/chain.cuh"
+#include "modes/ccm.h"
+
+namespace warpseal::cuda {
+
+// Block i of the AAD behind its own length (A.2.2), padded with zeros.
+__device__ inline Block<4> aad_block(const uint8_t* aad, uint64_t aad_bytes, uint64_t i) {
+    uint8_t length[modes::ccm::longest_length], block[16];
+    const uint32_t head = modes::ccm::encode_length(aad_bytes, length);
+#pragma unroll 1
+    for (uint32_t k = 0; k < 16; ++k) {
+        const uint64_t at = 16 * i + k;
+        block[k] = at < head ? length[at] : at - head < aad_bytes ? aad[at - head] : uint8_t{0};
+    }
+    return load_block<4>(block);
+}
+
+template <class Way, class Keys, class Fit>
+__global__ void __launch_bounds__(tuning::threads, 1) ccm_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename Way::Cipher;
+    const Layout<Way, Fit, Keys::shared_bytes> look(shared);
+    ThreadKey<Cipher, Keys> key(job.keys);
+    const auto encrypt = [&](const Block<4>& b) { return run_once<Way>(b, key.schedule(), look); };
+    const uint32_t nonce_bytes = job.batch.iv_bytes, tag_bytes = job.batch.tag_bytes, length_bytes = 15 - nonce_bytes;
+    const uint64_t aad_bytes = job.batch.aad_bytes;
+    uint8_t length[modes::ccm::longest_length];
+    const uint64_t aad_blocks = aad_bytes == 0 ? 0 : (modes::ccm::encode_length(aad_bytes, length) + aad_bytes + 15) / 16;
+    for (uint64_t index = first_of_thread(); index < job.batch.message_count; index += thread_step()) {
+        const Message m = message_of(job.batch, index);
+        if (length_bytes < 8 && m.bytes >> (8 * length_bytes) != 0) {
+            if (m.status != nullptr) *m.status = WARPSEAL_LIMIT_EXCEEDED;
+            continue;
+        }
+        key.load(job.batch.keys + index * Cipher::key_bytes, look);
+        const uint32_t width = common_width(m.in, m.out);
+        Block<4> sum = encrypt(modes::ccm::first_block(m.iv, nonce_bytes, tag_bytes, aad_bytes != 0, m.bytes));
+        for (uint64_t i = 0; i < aad_blocks; ++i) sum = encrypt(sum ^ aad_block(m.aad, aad_bytes, i));
+        const Block<4> counter = modes::ccm::first_counter(m.iv, nonce_bytes);
+        for (uint64_t i = 0; i < blocks_in<4>(m.bytes); ++i) {
+            const uint32_t bytes = bytes_in_block<4>(m.bytes, i);
+            const Block<4> data = load_part<4>(m.in + 16 * i, bytes, width);
+            const Block<4> result = keep_first(data ^ encrypt(add_big_endian<4>(counter, i + 1)), bytes);
+            store_part(m.out + 16 * i, result, bytes, width);
+            sum = encrypt(sum ^ (job.opens ? result : data));
+        }
+        if (settle_tag(m, sum ^ encrypt(counter), tag_bytes, job.opens)) continue;
+        for (uint64_t i = 0; i < blocks_in<4>(m.bytes); ++i)
+            store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), common_width(m.out, m.out));
+    }
+    key.leave();
+}
+
+template <class Cipher, Direction direction, class Fit>
+warpseal_status ccm_batch(const void* state, const warpseal_batch& batch, void* stream) {
+    using Forward = Way<Cipher, Direction::encrypt>;
+    return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+        job.opens = direction == Direction::decrypt;
+        return launch_batch<Forward, Fit>(ccm_kernel<Forward, Keys, Fit>, batch.message_count / 32 + 1, limits, job,
+                                          static_cast<cudaStream_t>(stream));
+    });
+}
+
+}  // namespace warpseal::cuda

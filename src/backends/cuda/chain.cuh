@@ -1,0 +1,105 @@
+// Chain: what is serial within a message, a thread for each message of a batch (CBC, CFB and OFB of SP 800-38A 6.2 to 6.4; CMAC of SP 800-38B).
+#pragma once
+
+#include "backends/cuda/items.cuh"
+#include "macs/cmac.h"
+#include "modes/cbc.h"
+#include "modes/cfb.h"
+#include "modes/ofb.h"
+
+namespace warpseal::cuda {
+
+template <class Way, class Mode, class Keys, class Fit>
+__global__ void __launch_bounds__(tuning::threads, 1) chain_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename Way::Cipher;
+    using Text = Text<Cipher>;
+    const Layout<Way, Fit, Keys::shared_bytes> look(shared);
+    ThreadKey<Cipher, Keys> key(job.keys);
+    for (uint64_t index = first_of_thread(); index < job.batch.message_count; index += thread_step()) {
+        const Message m = message_of(job.batch, index);
+        key.load(job.batch.keys + index * Cipher::key_bytes, look);
+        const uint32_t width = common_width(m.in, m.out);
+        Text state = load_part<Text::words>(m.iv, Text::bytes, 1);
+        for (uint64_t i = 0; i < blocks_in<Text::words>(m.bytes); ++i) {
+            const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);
+            const Text data = load_part<Text::words>(m.in + Text::bytes * i, bytes, width);
+            Text b = Mode::before(data, state);
+            Way::run(b, key.schedule(), look);
+            store_part(m.out + Text::bytes * i, Mode::after(data, b), bytes, width);
+            state = Mode::next(data, b);
+        }
+        if (m.status != nullptr) *m.status = WARPSEAL_OK;
+    }
+    key.leave();
+}
+
+// A tag written, or compared in constant time; the status that follows.
+template <int n>
+__device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag, uint32_t tag_bytes, bool opens) {
+    uint32_t differs = 0;
+#pragma unroll
+    for (int i = 0; i < 4 * n; ++i) {
+        const uint8_t byte = static_cast<uint8_t>(tag.word[i / 4] >> (8 * (i % 4)));
+        if (i >= tag_bytes) continue;
+        if (opens)
+            differs |= m.tag[i] ^ byte;
+        else
+            m.tag[i] = byte;
+    }
+    if (m.status != nullptr) *m.status = differs == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    return differs == 0;
+}
+
+template <class Way, class Keys, class Fit>
+__global__ void __launch_bounds__(tuning::threads, 1) cmac_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename Way::Cipher;
+    using Text = Text<Cipher>;
+    const Layout<Way, Fit, Keys::shared_bytes> look(shared);
+    ThreadKey<Cipher, Keys> key(job.keys);
+    for (uint64_t index = first_of_thread(); index < job.batch.message_count; index += thread_step()) {
+        const Message m = message_of(job.batch, index);
+        key.load(job.batch.keys + index * Cipher::key_bytes, look);
+        const uint32_t width = common_width(m.in, m.in);
+        const uint64_t blocks = m.bytes == 0 ? 1 : blocks_in<Text::words>(m.bytes);
+        Text sum{}, subkey{};
+        // First the zero block, from which the last block's subkey comes.
+        for (int64_t i = -1; i < static_cast<int64_t>(blocks); ++i) {
+            if (i >= 0) {
+                const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);
+                Text b = load_part<Text::words>(m.in + Text::bytes * i, bytes, width);
+                if (i + 1 == blocks) b = macs::cmac::last_block(b, bytes, subkey);
+                sum = sum ^ b;
+            }
+            Way::run(sum, key.schedule(), look);
+            if (i < 0) {
+                subkey = sum;
+                sum = {};
+            }
+        }
+        settle_tag(m, sum, job.batch.tag_bytes, job.opens);
+    }
+    key.leave();
+}
+
+template <class Cipher, class Mode, class Fit>
+warpseal_status chain_batch(const void* state, const warpseal_batch& batch, void* stream) {
+    using Forward = Way<Cipher, Direction::encrypt>;
+    return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, const BatchJob<Keys>& job) {
+        return launch_batch<Forward, Fit>(chain_kernel<Forward, Mode, Keys, Fit>, batch.message_count / 32 + 1, limits, job,
+                                          static_cast<cudaStream_t>(stream));
+    });
+}
+
+template <class Cipher, Direction direction, class Fit>
+warpseal_status cmac_batch(const void* state, const warpseal_batch& batch, void* stream) {
+    using Forward = Way<Cipher, Direction::encrypt>;
+    return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+        job.opens = direction == Direction::decrypt;
+        return launch_batch<Forward, Fit>(cmac_kernel<Forward, Keys, Fit>, batch.message_count / 32 + 1, limits, job,
+                                          static_cast<cudaStream_t>(stream));
+    });
+}
+
+}  // namespace warpseal::cuda

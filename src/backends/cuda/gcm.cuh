@@ -1,0 +1,228 @@
+// Batch GCM (SP 800-38D): a warp takes a message or a part of one; text and GHASH in one pass.
+#pragma once
+
+#include "backends/cuda/items.cuh"
+#include "modes/gcm.h"
+
+namespace warpseal::cuda {
+
+inline constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // SP 800-38D 5.2.1.1
+
+__device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, uint64_t last) {
+    const uint32_t width = common_width(m.out, m.out);
+    for (uint64_t i = first + lane_id(); i < last; i += 32) store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
+}
+
+// J0 (SP 800-38D 7.1 step 2).
+template <class Key>
+__device__ Block<4> pre_counter_block(const uint8_t* iv, uint64_t iv_bytes, const Key& key) {
+    if (iv_bytes == modes::Gcm::plain_iv_bytes) {
+        Block<4> j0 = load_part<4>(iv, modes::Gcm::plain_iv_bytes, 1);
+        j0.word[3] = swap_bytes(uint32_t{1});
+        return j0;
+    }
+    const uint64_t blocks = (iv_bytes + 15) / 16 + 1;
+    const uint64_t rows = (blocks + 31) / 32;
+    Element sum;
+#pragma unroll 1
+    for (uint64_t row = 0; row < rows; ++row) {
+        const uint64_t i = row * 32 + lane_id() + blocks - rows * 32;  // wraps in the padding, which is in front
+        Block<4> b{};
+        if (i < blocks - 1) b = load_part<4>(iv + 16 * i, bytes_in_block<4>(iv_bytes, i), 1);
+        if (i == blocks - 1) b = macs::ghash::length_block(0, iv_bytes);
+        sum = multiply_once(sum, key.row_power()) ^ macs::ghash::from_block<uint32_t>(b);
+    }
+    return macs::ghash::to_block(sum_of_lanes(multiply_once(sum, key.lane_power())));
+}
+
+// Encrypts or decrypts the text blocks of a part and returns the sum over its blocks of AAD and ciphertext, in every lane. The blocks stand
+// in rows of 32, padded at the front: each lane sums its column by H^32, and its last block is 32 - lane from the end.
+template <class Way, Direction direction, class Key, class Look>
+__device__ __forceinline__ Element fold_part(const Message& m, uint64_t aad_bytes, const Part& part, const Block<4>& counter0,
+                                             uint64_t first_block, const Key& key, const Look& look) {
+    const uint64_t aad_blocks = (aad_bytes + 15) / 16;
+    const uint32_t width = common_width(m.in, m.out);
+    const uint64_t rows = (part.last - part.first + 31) / 32;
+    int64_t i = static_cast<int64_t>(part.last - rows * 32) + lane_id();
+    Element sum;
+    for (; i < static_cast<int64_t>(part.last); i += 32) {
+        Block<4> hashed{};
+        if (i >= static_cast<int64_t>(part.first)) {
+            if (i >= static_cast<int64_t>(aad_blocks)) {
+                const uint64_t t = i - aad_blocks;
+                const uint32_t bytes = bytes_in_block<4>(m.bytes, t);
+                const Block<4> data = load_part<4>(m.in + 16 * t, bytes, width);
+                Block<4> b = modes::Gcm::mask(counter0, first_block + t);
+                Way::run(b, key.schedule(), look);
+                b = keep_first(b ^ data, bytes);
+                store_part(m.out + 16 * t, b, bytes, width);
+                hashed = direction == Direction::encrypt ? b : data;
+            } else {
+                hashed = load_part<4>(m.aad + 16 * i, bytes_in_block<4>(aad_bytes, i), 1);
+            }
+        }
+        sum = multiply(sum, key.row()) ^ macs::ghash::from_block<uint32_t>(hashed);
+    }
+    return sum_of_lanes(multiply_once(sum, key.lane_power()));
+}
+
+// From the sum over AAD and ciphertext: the tag written, or compared; false if it differs. All lanes agree.
+template <class Way, class Key, class Look>
+__device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, bool opens, const Element& sum, const Block<4>& counter0,
+                       const Key& key, const Look& look) {
+    const Element lengths = macs::ghash::from_block<uint32_t>(macs::ghash::length_block(aad_bytes, m.bytes));
+    const Block<4> tag =
+        macs::ghash::to_block(multiply_once(sum ^ lengths, key.h())) ^ run_once<Way>(counter0, key.schedule(), look);
+    const int lane = lane_id();
+    const uint32_t word = lane < 4 ? tag.word[0] : lane < 8 ? tag.word[1] : lane < 12 ? tag.word[2] : tag.word[3];
+    const uint8_t byte = static_cast<uint8_t>(word >> (8 * (lane % 4)));
+    bool differs = false;
+    if (lane < tag_bytes) {
+        if (opens)
+            differs = m.tag[lane] != byte;
+        else
+            m.tag[lane] = byte;
+    }
+    const bool authentic = !__any_sync(0xffffffffu, differs);
+    if (lane == 0 && m.status != nullptr) *m.status = authentic ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    return authentic;
+}
+
+template <class Way, Direction direction, class Keys, class Fit>
+__global__ void __launch_bounds__(tuning::threads, 1) gcm_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename Way::Cipher;
+    using Look = Layout<Way, Fit, Keys::shared_bytes>;
+    const Look look(shared);
+    WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + Look::bytes);
+    const uint64_t aad_bytes = job.batch.aad_bytes;
+    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts; item += item_step()) {
+        const uint64_t index = item % job.division.message_count;
+        const Message m = message_of(job.batch, index);
+        const uint64_t blocks = (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes);
+        const Part part = part_of(job.division, blocks, item / job.division.message_count);
+        if (part.empty) continue;
+        if (m.bytes > gcm_text_limit) {
+            if (lane_id() == 0 && m.status != nullptr) *m.status = WARPSEAL_LIMIT_EXCEEDED;
+            continue;
+        }
+        key.load(job.batch.keys + index * Cipher::key_bytes, look);
+        key.prepare_hash(look);
+        const Block<4> counter0 = job.piece ? job.counter0 : pre_counter_block(m.iv, job.batch.iv_bytes, key);
+        Element sum = fold_part<Way, direction>(m, aad_bytes, part, counter0, job.first_block, key, look);
+        if (part.whole && !job.piece) {
+            const bool authentic = finish<Way>(m, aad_bytes, job.batch.tag_bytes, job.opens, sum, counter0, key, look);
+            __syncwarp();
+            if (direction == Direction::decrypt && !authentic) wipe_blocks(m, 0, blocks_in<4>(m.bytes));
+        } else {
+            if (part.last < blocks) sum = multiply_once(sum, key.power(blocks - part.last));
+            const Block<4> b = macs::ghash::to_block(sum);
+            if (lane_id() == 0)
+                for (int i = 0; i < 4; ++i) atomicXor(&job.sums[index].word[i], b.word[i]);
+        }
+    }
+    key.leave();
+}
+
+// Messages in several parts: their tags.
+template <class Way, class Keys, class Fit>
+__global__ void __launch_bounds__(tuning::threads, 1) gcm_finish_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename Way::Cipher;
+    using Look = Layout<Way, Fit, Keys::shared_bytes>;
+    const Look look(shared);
+    WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + Look::bytes);
+    const uint64_t aad_bytes = job.batch.aad_bytes;
+    for (uint64_t index = first_item(); index < job.division.message_count; index += item_step()) {
+        const Message m = message_of(job.batch, index);
+        if (m.bytes > gcm_text_limit || part_of(job.division, (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes), 0).whole) continue;
+        key.load(job.batch.keys + index * Cipher::key_bytes, look);
+        key.prepare_hash(look);
+        const Block<4> counter0 = pre_counter_block(m.iv, job.batch.iv_bytes, key);
+        finish<Way>(m, aad_bytes, job.batch.tag_bytes, job.opens, macs::ghash::from_block<uint32_t>(job.sums[index]), counter0, key, look);
+    }
+    key.leave();
+}
+
+struct WipeJob {
+    warpseal_batch batch;
+    Division division;
+};
+
+// Wipes the outputs of messages in several parts that did not verify.
+template <class Cipher>
+__global__ void __launch_bounds__(tuning::threads, 1) wipe_kernel(const __grid_constant__ WipeJob job) {
+    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts; item += item_step()) {
+        const Message m = message_of(job.batch, item % job.division.message_count);
+        if (*m.status != WARPSEAL_NOT_AUTHENTIC) continue;
+        const Part part = part_of(job.division, blocks_in<4>(m.bytes), item / job.division.message_count);
+        if (!part.empty) wipe_blocks(m, part.first, part.last);
+    }
+}
+
+// ---- the host's side
+
+template <class Way, Direction direction, class Fit, class Keys>
+warpseal_status launch_gcm(const BatchJob<Keys>& job, const Limits& limits, cudaStream_t stream) {
+    return launch_batch<Way, Fit>(gcm_kernel<Way, direction, Keys, Fit>, job.division.items(), limits, job, stream);
+}
+
+// The messages' tags after their parts, and the end of what did not verify.
+template <class Way, class Fit, class Keys>
+warpseal_status launch_gcm_finish(const BatchJob<Keys>& job, const Limits& limits, cudaStream_t stream) {
+    const warpseal_status status =
+        launch_batch<Way, Fit>(gcm_finish_kernel<Way, Keys, Fit>, job.division.message_count, limits, job, stream);
+    if (status != WARPSEAL_OK || !job.opens) return status;
+    const WipeJob wipe_job{job.batch, job.division};
+    return launch(wipe_kernel<typename Way::Cipher>, blocks_for(job.division.items(), limits), 0, wipe_job, stream);
+}
+
+template <class Cipher, Direction direction, class Fit>
+warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* stream_pointer) {
+    using Forward = Way<Cipher, Direction::encrypt>;
+    const auto stream = static_cast<cudaStream_t>(stream_pointer);
+    return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+        job.opens = direction == Direction::decrypt;
+        job.division = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
+        if (job.division.parts == 1) return launch_gcm<Forward, direction, Fit>(job, limits, stream);
+        return with_scratch(job.division.message_count * sizeof(Block<4>), stream, [&](void* sums) {
+            job.sums = static_cast<Block<4>*>(sums);
+            const warpseal_status status = launch_gcm<Forward, direction, Fit>(job, limits, stream);
+            return status == WARPSEAL_OK ? launch_gcm_finish<Forward, Fit>(job, limits, stream) : status;
+        });
+    });
+}
+
+// A piece of one message: exclusive-ors the sum over its ciphertext into *sum, in device memory.
+template <class Cipher, Direction direction, class Fit>
+warpseal_status gcm_piece(const void* state, const uint8_t* counter0, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
+                          void* sum, void* stream) {
+    Limits limits;
+    warpseal_status status = current_limits(limits);
+    if (status != WARPSEAL_OK) return status;
+    BatchJob<OneKey<Cipher>> job{};
+    fill(job.keys, state, Direction::encrypt);
+    job.batch.message_count = 1;
+    job.batch.message_bytes = bytes;
+    job.batch.in = in;
+    job.batch.out = out;
+    job.division = divide(job.batch, 0, 16, false, limits);
+    job.sums = static_cast<Block<4>*>(sum);
+    job.counter0 = load_block<4>(counter0);
+    job.first_block = first_block;
+    job.piece = true;
+    status = launch_gcm<Way<Cipher, Direction::encrypt>, direction, Fit>(job, limits, static_cast<cudaStream_t>(stream));
+    wipe(&job.keys, sizeof job.keys);
+    return status;
+}
+
+template <class Cipher>
+void gcm_combine(const void* state, uint8_t* sum, const uint8_t* part, uint64_t block_count) {
+    const HashKey& hash = static_cast<const State<Cipher>*>(state)->hash;
+    Element s = macs::ghash::from_block<uint32_t>(load_block<4>(sum));
+    for (int b = 0; b < 32; ++b)
+        if ((block_count >> b) & 1) s = macs::ghash::multiply(s, hash.bit_power[b]);
+    store_block<4>(sum, macs::ghash::to_block(s ^ macs::ghash::from_block<uint32_t>(load_block<4>(part))));
+}
+
+}  // namespace warpseal::cuda

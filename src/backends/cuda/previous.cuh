@@ -1,0 +1,113 @@
+// Sweep whose mask is the previous ciphertext block: CBC and CFB decryption (SP 800-38A 6.2, 6.3), also in place.
+#pragma once
+
+#include "backends/cuda/launch.cuh"
+#include "backends/cuda/state.cuh"
+#include "modes/cbc.h"
+#include "modes/cfb.h"
+
+namespace warpseal::cuda {
+
+template <class Mode>
+inline constexpr bool takes_previous = std::is_same_v<Mode, modes::CbcDecryption> || std::is_same_v<Mode, modes::CfbDecryption>;
+
+// A warp takes a tile of whole rows of 32 blocks and hands ciphertext on from lane to lane and from row to row. What it needs of the tile
+// before was overwritten, perhaps, if in place: the last blocks of all tiles are saved first.
+template <class Cipher>
+struct PreviousJob {
+    uint32_t schedule[Cipher::schedule_words];
+    Text<Cipher> iv;
+    bool continues;  // iv is the block before `in`
+    const uint8_t* in;
+    uint8_t* out;
+    uint64_t bytes;
+    uint64_t tile_blocks;
+    Text<Cipher>* edges;  // [tile] the block before it, but for tile 0; null: all of them are still in `in`
+
+    uint64_t blocks() const { return (bytes + Text<Cipher>::bytes - 1) / Text<Cipher>::bytes; }
+    uint64_t tiles() const { return (blocks() + tile_blocks - 1) / tile_blocks; }
+};
+
+// Device code cannot call what the host does.
+template <class Cipher>
+__device__ __forceinline__ Text<Cipher> before_tile(const PreviousJob<Cipher>& job, uint64_t tile, uint32_t width) {
+    if (tile == 0 && !job.continues) return job.iv;
+    if (tile != 0 && job.edges != nullptr) return job.edges[tile];
+    constexpr int bytes = Text<Cipher>::bytes;
+    return load_part<bytes / 4>(job.in + tile * job.tile_blocks * bytes - bytes, bytes, width);
+}
+
+// One type of job for each block size: the kernel needs no cipher.
+template <int n>
+struct EdgesJob {
+    const uint8_t* in;
+    uint64_t tile_blocks, tiles;
+    Block<n>* edges;
+};
+
+template <int n>
+__global__ void __launch_bounds__(tuning::threads) edges_kernel(const __grid_constant__ EdgesJob<n> job) {
+    const uint32_t width = common_width(job.in, nullptr);
+    for (uint64_t t = 1 + uint64_t{blockIdx.x} * tuning::threads + threadIdx.x; t < job.tiles; t += uint64_t{gridDim.x} * tuning::threads)
+        job.edges[t] = load_part<n>(job.in + (t * job.tile_blocks - 1) * 4 * n, 4 * n, width);
+}
+
+template <class Way, class Mode, class Fit>
+__global__ void __launch_bounds__(tuning::threads, 1) previous_kernel(const __grid_constant__ PreviousJob<typename Way::Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Text = Text<typename Way::Cipher>;
+    const Layout<Way, Fit> look(shared);
+    const uint32_t width = common_width(job.in, job.out);
+    const uint64_t blocks = (job.bytes + Text::bytes - 1) / Text::bytes, tiles = (blocks + job.tile_blocks - 1) / job.tile_blocks;
+    const int lane = lane_id();
+    for (uint64_t tile = first_item(); tile < tiles; tile += item_step()) {
+        const uint64_t end = (tile + 1) * job.tile_blocks;
+        Text carry = before_tile(job, tile, width);
+        for (uint64_t i = tile * job.tile_blocks + lane; i - lane < end && i - lane < blocks; i += 32) {
+            const uint32_t bytes = i < blocks ? bytes_in_block<Text::words>(job.bytes, i) : 0;
+            const Text data = load_part<Text::words>(job.in + Text::bytes * i, bytes, width);
+            const Text previous = hand_on(data, carry);
+            Text b = Mode::before(data, previous);
+            Way::run(b, job.schedule, look);
+            store_part(job.out + Text::bytes * i, Mode::after(data, previous, b), bytes, width);
+        }
+    }
+}
+
+// Queues work(job), with the edges of its tiles saved if in place.
+template <class Cipher, class Work>
+warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaStream_t stream, const Work& work) {
+    if (job.in != job.out || job.tiles() <= 1) return work();
+    constexpr int n = Text<Cipher>::words;
+    return with_scratch(job.tiles() * sizeof(Block<n>), stream, [&](void* scratch) {
+        job.edges = static_cast<Block<n>*>(scratch);
+        const EdgesJob<n> edges{job.in, job.tile_blocks, job.tiles(), job.edges};
+        const warpseal_status status = launch(edges_kernel<n>, blocks_for(job.tiles() / 32 + 1, limits), 0, edges, stream);
+        return status == WARPSEAL_OK ? work() : status;
+    });
+}
+
+// iv null: it is the block before `in`, which lies there.
+template <class Cipher, class Mode, Direction direction, class Fit>
+warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv, const uint8_t* in, uint8_t* out,
+                               size_t bytes, const Limits& limits, cudaStream_t stream) {
+    using Way = Way<Cipher, direction>;
+    if (bytes == 0) return WARPSEAL_OK;
+    PreviousJob<Cipher> job{};
+    memcpy(job.schedule, schedule, sizeof job.schedule);
+    job.continues = iv == nullptr;
+    if (iv != nullptr) job.iv = load_block<Text<Cipher>::words>(iv);
+    job.in = in;
+    job.out = out;
+    job.bytes = bytes;
+    const uint64_t rows = (job.blocks() + 31) / 32, warps = uint64_t(limits.multiprocessors) * tuning::warps;
+    job.tile_blocks = 32 * std::clamp<uint64_t>(rows / (tuning::parts_per_warp * warps), 1, tuning::tile_rows);
+    const warpseal_status status = with_edges(job, limits, stream, [&] {
+        return launch(previous_kernel<Way, Mode, Fit>, blocks_for(job.tiles(), limits), shared_bytes<Way, Fit>(limits.architecture), job,
+                      stream);
+    });
+    wipe(job.schedule, sizeof job.schedule);
+    return status;
+}
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,204 @@
+// How one block of a cipher runs in one direction on a GPU thread: by tables if their layout fits, else by words, else bit by bit.
+#pragma once
+
+#include <type_traits>
+
+#include "backends/cuda/tables.cuh"
+#include "backends/ops.h"
+#include "core/block.h"
+#include "core/plane_byte.h"
+
+namespace warpseal::cuda {
+
+template <class Cipher>
+using Text = Block<Cipher::block_bytes / 4>;
+
+// How the word, byte and plane forms read a schedule.
+struct KeyWords {
+    const uint32_t* schedule;
+    WARPSEAL_INLINE uint32_t operator()(int i) const { return schedule[i]; }
+};
+struct KeyBits {
+    const uint32_t* schedule;
+    WARPSEAL_INLINE uint32_t operator()(int i) const { return 0u - (schedule[i / 32] >> (i % 32) & 1); }
+};
+struct KeyBytes {
+    const uint32_t* schedule;
+    WARPSEAL_INLINE PlaneByte<uint32_t> operator()(int i) const {
+        PlaneByte<uint32_t> byte{};
+        for (int b = 0; b < 8; ++b) byte.bit[b] = KeyBits{schedule}(8 * i + b);
+        return byte;
+    }
+};
+
+// What a header gives.
+template <class Cipher>
+concept HasTables = requires { typename Cipher::EncryptTables; };
+template <class Cipher>
+concept HasWords = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key) { Cipher::encrypt_words(s, key); };
+template <class Cipher>
+concept HasBytes = requires(PlaneByte<uint32_t> (&s)[Cipher::block_bytes], KeyBytes key) { Cipher::encrypt_bytes(s, key); };
+template <class Cipher>
+concept HasPlanes = requires(uint32_t (&p)[8 * Cipher::block_bytes], KeyBits key) { Cipher::encrypt_planes(p, key); };
+
+// Whether decryption is a function of its own, not encryption under the inverse schedule.
+template <class Cipher>
+concept Decrypts = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key) { Cipher::decrypt_words(s, key); } ||
+                   requires(PlaneByte<uint32_t> (&s)[Cipher::block_bytes], KeyBytes key) { Cipher::decrypt_bytes(s, key); } ||
+                   requires(uint32_t (&p)[8 * Cipher::block_bytes], KeyBits key) { Cipher::decrypt_planes(p, key); } ||
+                   requires { typename Cipher::DecryptTables; };
+
+template <class Cipher, Direction direction>
+struct TablesOf {
+    using type = void;
+};
+template <HasTables Cipher>
+struct TablesOf<Cipher, Direction::encrypt> {
+    using type = typename Cipher::EncryptTables;
+};
+template <HasTables Cipher>
+    requires requires { typename Cipher::DecryptTables; }
+struct TablesOf<Cipher, Direction::decrypt> {
+    using type = typename Cipher::DecryptTables;
+};
+
+// A cipher's function in one direction. Where decryption is encryption under another schedule, both are one type.
+template <class C, Direction way>
+struct Function {
+    using Cipher = C;
+    static constexpr Direction direction = way;
+    using Tables = typename TablesOf<Cipher, way>::type;
+    static constexpr bool has_tables = !std::is_void_v<Tables>;
+
+    // Bytes or planes, of which this block is one lane: the form of last resort.
+    WARPSEAL_INLINE static void run_bits(Text<Cipher>& b, const uint32_t* k) {
+        constexpr int n = Cipher::block_bytes;
+        uint32_t p[8 * n];
+        for (int i = 0; i < 8 * n; ++i) p[i] = KeyBits{b.word}(i);
+        if constexpr (HasBytes<Cipher>) {
+            PlaneByte<uint32_t> s[n];
+            for (int i = 0; i < 8 * n; ++i) s[i / 8].bit[i % 8] = p[i];
+            if constexpr (way == Direction::encrypt)
+                Cipher::encrypt_bytes(s, KeyBytes{k});
+            else
+                Cipher::decrypt_bytes(s, KeyBytes{k});
+            for (int i = 0; i < 8 * n; ++i) p[i] = s[i / 8].bit[i % 8];
+        } else if constexpr (way == Direction::encrypt) {
+            Cipher::encrypt_planes(p, KeyBits{k});
+        } else {
+            Cipher::decrypt_planes(p, KeyBits{k});
+        }
+        b = {};
+        for (int i = 0; i < 8 * n; ++i) b.word[i / 32] |= (p[i] & 1) << (i % 32);
+    }
+
+#ifdef __CUDACC__
+    __device__ __noinline__ static Text<Cipher> run_bits_once(Text<Cipher> b, const uint32_t* k) {
+        run_bits(b, k);
+        return b;
+    }
+#endif
+
+    template <class Look>
+    WARPSEAL_INLINE static void run(Text<Cipher>& b, const uint32_t* k, const Look& look) {
+        if constexpr (Look::looks_up) {
+            if constexpr (way == Direction::encrypt)
+                Cipher::encrypt(b.word, k, look);
+            else
+                Cipher::decrypt(b.word, k, look);
+        } else if constexpr (HasWords<Cipher>) {
+            if constexpr (way == Direction::encrypt)
+                Cipher::encrypt_words(b.word, KeyWords{k});
+            else
+                Cipher::decrypt_words(b.word, KeyWords{k});
+        } else {
+#if defined(__CUDA_ARCH__)
+            b = run_bits_once(b, k);
+#else
+            run_bits(b, k);
+#endif
+        }
+    }
+};
+
+template <class Cipher, Direction direction>
+using Way = Function<Cipher, Decrypts<Cipher> ? direction : Direction::encrypt>;
+
+// ---- which layout
+
+// Shared memory that a block may ask for on the GPUs that code for this architecture (90: 9.0) is meant for. One layout is compiled for
+// each architecture; the host finds the same answer.
+constexpr size_t shared_limit(int architecture) {
+    const int kilobytes = architecture < 80                         ? 64
+                          : architecture == 80 || architecture == 87 ? 163
+                          : architecture >= 90 && architecture < 120 ? 227
+                                                                     : 99;
+    return static_cast<size_t>(kilobytes) * 1024;
+}
+
+#if defined(__CUDA_ARCH__)
+inline constexpr int compiled_for = __CUDA_ARCH__ / 10;
+#else
+inline constexpr int compiled_for = 0;  // the host's pass over device code
+#endif
+
+// How much of it tables may take: all, or, so that the layouts of small GPUs are tested on large ones, as little as there is anywhere.
+struct AllOfIt {
+    static constexpr size_t limit(int architecture) { return shared_limit(architecture); }
+};
+struct AsLittleAsAnywhere {
+    static constexpr size_t limit(int) { return shared_limit(75); }
+};
+
+enum class Kind { none, merged, wide };
+
+template <class Way, class Fit, size_t beside>
+constexpr Kind kind_for(int architecture) {
+    if constexpr (Way::has_tables) {
+        if (WideLayout<typename Way::Tables>::bytes + beside <= Fit::limit(architecture)) return Kind::wide;
+        if (MergedLayout<typename Way::Tables>::bytes + beside <= Fit::limit(architecture)) return Kind::merged;
+    }
+    return Kind::none;
+}
+
+template <class Way, Kind kind>
+struct LayoutOf {
+    using type = NoLayout;
+};
+template <class Way>
+struct LayoutOf<Way, Kind::merged> {
+    using type = MergedLayout<typename Way::Tables>;
+};
+template <class Way>
+struct LayoutOf<Way, Kind::wide> {
+    using type = WideLayout<typename Way::Tables>;
+};
+
+// In device code: the layout beside which `beside` bytes of shared memory are wanted.
+template <class Way, class Fit, size_t beside = 0>
+using Layout = typename LayoutOf<Way, kind_for<Way, Fit, beside>(compiled_for)>::type;
+
+// On the host: what a kernel with that layout asks for.
+template <class Way, class Fit, size_t beside = 0>
+size_t shared_bytes(int architecture) {
+    const Kind kind = kind_for<Way, Fit, beside>(architecture);
+    if constexpr (Way::has_tables)
+        return beside + (kind == Kind::wide     ? LayoutOf<Way, Kind::wide>::type::bytes
+                         : kind == Kind::merged ? LayoutOf<Way, Kind::merged>::type::bytes
+                                                : 0);
+    else
+        return beside;
+}
+
+#ifdef __CUDACC__
+
+// Off the hot path: one copy of the code.
+template <class Way, class Look>
+__device__ __noinline__ Text<typename Way::Cipher> run_once(Text<typename Way::Cipher> b, const uint32_t* schedule, Look look) {
+    Way::run(b, schedule, look);
+    return b;
+}
+
+#endif
+
+}  // namespace warpseal::cuda
