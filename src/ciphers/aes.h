@@ -1,8 +1,7 @@
-// AES-128, AES-192 and AES-256: FIPS 197, in table form and plane form.
+// AES-128, AES-192 and AES-256: FIPS 197, in byte form and table form.
 #pragma once
 
-#include "core/field.h"
-#include "core/form.h"
+#include "core/inversion.h"
 #include "core/known_block.h"
 #include "core/table.h"
 #include "core/word.h"
@@ -59,197 +58,41 @@ struct DecryptTables {
     }
 };
 
-// The S-box as a boolean circuit over planes: p[i] is bit i of a byte in every lane. Inversion in GF(((2^2)^2)^2) between two linear
-// layers, after J. Boyar and R. Peralta, "A depth-16 circuit for the AES S-box" (IACR ePrint 2011/332), which has the same inversion both
-// ways.
-template <class Word>
-struct Inversion {
-    Word t1, t2, t3, t4, t6, t8, t9, t10, t13, t14, t15, t16, t17, t19, t20, t22, t23, t24, t25, t26, t27, d;
-    Word m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58, m59, m60, m61, m62, m63;
-
-    WARPSEAL_INLINE constexpr void run() {
-        const Word m1 = t13 & t6, m2 = t23 & t8, m3 = t14 ^ m1, m4 = t19 & d, m5 = m4 ^ m1, m6 = t3 & t16, m7 = t22 & t9, m8 = t26 ^ m6;
-        const Word m9 = t20 & t17, m10 = m9 ^ m6, m11 = t1 & t15, m12 = t4 & t27, m13 = m12 ^ m11, m14 = t2 & t10, m15 = m14 ^ m11;
-        const Word m16 = m3 ^ m2, m17 = m5 ^ t24, m18 = m8 ^ m7, m19 = m10 ^ m15, m20 = m16 ^ m13, m21 = m17 ^ m15, m22 = m18 ^ m13;
-        const Word m23 = m19 ^ t25, m24 = m22 ^ m23, m25 = m22 & m20, m26 = m21 ^ m25, m27 = m20 ^ m21, m28 = m23 ^ m25, m29 = m28 & m27;
-        const Word m30 = m26 & m24, m31 = m20 & m23, m32 = m27 & m31, m33 = m27 ^ m25, m34 = m21 & m22, m35 = m24 & m34, m36 = m24 ^ m25;
-        const Word m37 = m21 ^ m29, m38 = m32 ^ m33, m39 = m23 ^ m30, m40 = m35 ^ m36, m41 = m38 ^ m40, m42 = m37 ^ m39, m43 = m37 ^ m38;
-        const Word m44 = m39 ^ m40, m45 = m42 ^ m41;
-        m46 = m44 & t6;
-        m47 = m40 & t8;
-        m48 = m39 & d;
-        m49 = m43 & t16;
-        m50 = m38 & t9;
-        m51 = m37 & t17;
-        m52 = m42 & t15;
-        m53 = m45 & t27;
-        m54 = m41 & t10;
-        m55 = m44 & t13;
-        m56 = m40 & t23;
-        m57 = m39 & t19;
-        m58 = m43 & t3;
-        m59 = m38 & t22;
-        m60 = m37 & t20;
-        m61 = m42 & t1;
-        m62 = m45 & t4;
-        m63 = m41 & t2;
-    }
+struct SBox {  // the affine map of 5.1.1
+    static constexpr Affine in = identity, out = {{0xf1, 0xe3, 0xc7, 0x8f, 0x1f, 0x3e, 0x7c, 0xf8}, 0x63};
 };
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute_planes(Word* p) {
-    const Word u0 = p[7], u1 = p[6], u2 = p[5], u3 = p[4], u4 = p[3], u5 = p[2], u6 = p[1], u7 = p[0];
-    Inversion<Word> v{};
-    const Word t5 = u4 ^ u6, t7 = u1 ^ u2, t11 = u1 ^ u5, t12 = u2 ^ u5, t18 = u3 ^ u7, t21 = u6 ^ u7;
-    v.t1 = u0 ^ u3;
-    v.t2 = u0 ^ u5;
-    v.t3 = u0 ^ u6;
-    v.t4 = u3 ^ u5;
-    v.t6 = v.t1 ^ t5;
-    v.t8 = u7 ^ v.t6;
-    v.t9 = u7 ^ t7;
-    v.t10 = v.t6 ^ t7;
-    v.t13 = v.t3 ^ v.t4;
-    v.t14 = v.t6 ^ t11;
-    v.t15 = t5 ^ t11;
-    v.t16 = t5 ^ t12;
-    v.t17 = v.t9 ^ v.t16;
-    v.t19 = t7 ^ t18;
-    v.t20 = v.t1 ^ v.t19;
-    v.t22 = t7 ^ t21;
-    v.t23 = v.t2 ^ v.t22;
-    v.t24 = v.t2 ^ v.t10;
-    v.t25 = v.t20 ^ v.t17;
-    v.t26 = v.t3 ^ v.t16;
-    v.t27 = v.t1 ^ t12;
-    v.d = u7;
-    v.run();
-    const Word l0 = v.m61 ^ v.m62, l1 = v.m50 ^ v.m56, l2 = v.m46 ^ v.m48, l3 = v.m47 ^ v.m55, l4 = v.m54 ^ v.m58, l5 = v.m49 ^ v.m61;
-    const Word l6 = v.m62 ^ l5, l7 = v.m46 ^ l3, l8 = v.m51 ^ v.m59, l9 = v.m52 ^ v.m53, l10 = v.m53 ^ l4, l11 = v.m60 ^ l2;
-    const Word l12 = v.m48 ^ v.m51, l13 = v.m50 ^ l0, l14 = v.m52 ^ v.m61, l15 = v.m55 ^ l1, l16 = v.m56 ^ l0, l17 = v.m57 ^ l1;
-    const Word l18 = v.m58 ^ l8, l19 = v.m63 ^ l4, l20 = l0 ^ l1, l21 = l1 ^ l7, l22 = l3 ^ l12, l23 = l18 ^ l2, l24 = l15 ^ l9;
-    const Word l25 = l6 ^ l10, l26 = l7 ^ l9, l27 = l8 ^ l10, l28 = l11 ^ l14, l29 = l11 ^ l17;
-    p[7] = l6 ^ l24;
-    p[6] = ~(l16 ^ l26);
-    p[5] = ~(l19 ^ l28);
-    p[4] = l6 ^ l21;
-    p[3] = l20 ^ l22;
-    p[2] = l25 ^ l29;
-    p[1] = ~(l13 ^ l27);
-    p[0] = ~(l6 ^ l23);
-}
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute_inverse_planes(Word* p) {
-    const Word u0 = p[7], u1 = p[6], u2 = p[5], u3 = p[4], u4 = p[3], u5 = p[2], u6 = p[1], u7 = p[0];
-    Inversion<Word> v{};
-    const Word r5 = u6 ^ u7, r13 = u1 ^ u6, r17 = ~(u2 ^ u5), r18 = ~(u5 ^ u6), r19 = ~(u2 ^ u4);
-    v.t23 = u0 ^ u3;
-    v.t22 = ~(u1 ^ u3);
-    v.t2 = ~(u0 ^ u1);
-    v.t1 = u3 ^ u4;
-    v.t24 = ~(u4 ^ u7);
-    v.t8 = ~(u1 ^ v.t23);
-    v.t19 = v.t22 ^ r5;
-    v.t9 = ~(u7 ^ v.t1);
-    v.t10 = v.t2 ^ v.t24;
-    v.t13 = v.t2 ^ r5;
-    v.t3 = v.t1 ^ r5;
-    v.t25 = ~(u2 ^ v.t1);
-    v.t17 = ~(u2 ^ v.t19);
-    v.t20 = v.t24 ^ r13;
-    v.t4 = u4 ^ v.t8;
-    v.d = u0 ^ r17;
-    v.t6 = v.t22 ^ r17;
-    v.t16 = r13 ^ r19;
-    v.t27 = v.t1 ^ r18;
-    v.t15 = v.t10 ^ v.t27;
-    v.t14 = v.t10 ^ r18;
-    v.t26 = v.t3 ^ v.t16;
-    v.run();
-    const Word p0 = v.m52 ^ v.m61, p1 = v.m58 ^ v.m59, p2 = v.m54 ^ v.m62, p3 = v.m47 ^ v.m50, p4 = v.m48 ^ v.m56, p5 = v.m46 ^ v.m51;
-    const Word p6 = v.m49 ^ v.m60, p7 = p0 ^ p1, p8 = v.m50 ^ v.m53, p9 = v.m55 ^ v.m63, p10 = v.m57 ^ p4, p11 = p0 ^ p3;
-    const Word p12 = v.m46 ^ v.m48, p13 = v.m49 ^ v.m51, p14 = v.m49 ^ v.m62, p15 = v.m54 ^ v.m59, p16 = v.m57 ^ v.m61, p17 = v.m58 ^ p2;
-    const Word p18 = v.m63 ^ p5, p19 = p2 ^ p3, p20 = p4 ^ p6, p22 = p2 ^ p7, p23 = p7 ^ p8, p24 = p5 ^ p7, p25 = p6 ^ p10;
-    const Word p26 = p9 ^ p11, p27 = p10 ^ p18, p28 = p11 ^ p25, p29 = p15 ^ p20;
-    p[7] = p13 ^ p22;
-    p[6] = p26 ^ p29;
-    p[5] = p17 ^ p28;
-    p[4] = p12 ^ p22;
-    p[3] = p23 ^ p27;
-    p[2] = p19 ^ p24;
-    p[1] = p14 ^ p23;
-    p[0] = p9 ^ p16;
-}
-
-// Law 1 and 2 keep tables out of device code, so the circuits are held to the computed S-box where they are compiled, by all 256 inputs.
-constexpr bool circuits_are_the_s_boxes() {
-    const SBoxes boxes;
-    for (int base = 0; base < 256; base += 64) {
-        uint64_t forward[8] = {}, inverse[8] = {};
-        for (int i = 0; i < 8; ++i)
-            for (int lane = 0; lane < 64; ++lane) forward[i] |= uint64_t{((base + lane) >> i & 1) != 0} << lane;
-        for (int i = 0; i < 8; ++i) inverse[i] = forward[i];
-        substitute_planes(forward);
-        substitute_inverse_planes(inverse);
-        for (int lane = 0; lane < 64; ++lane)
-            for (int i = 0; i < 8; ++i)
-                if ((forward[i] >> lane & 1) != (boxes.forward[base + lane] >> i & 1u) ||
-                    (inverse[i] >> lane & 1) != (boxes.inverse[base + lane] >> i & 1u))
-                    return false;
-    }
-    return true;
-}
-static_assert(circuits_are_the_s_boxes(), "a gate is wrong");
-
-// SubWord of FIPS 197 5.2 by the circuit, for key expansion without tables: lane r of a plane is bit 8 r of a word.
-struct CircuitSubWord {
-    WARPSEAL_INLINE constexpr uint32_t operator()(uint32_t word) const {
-        uint32_t p[8] = {};
-        for (int i = 0; i < 8; ++i) p[i] = word >> i & 0x01010101u;
-        substitute_planes(p);
-        uint32_t result = 0;
-        for (int i = 0; i < 8; ++i) result |= (p[i] & 0x01010101u) << i;
-        return result;
-    }
+struct InverseSBox {
+    static constexpr Affine in = inverse(SBox::out), out = identity;
 };
+static_assert(is_s_box<SBox>(substitute) && circuit_is<SBox>(), "a gate is wrong");
+static_assert(is_s_box<InverseSBox>([](uint8_t x) { return SBoxes{}.inverse[x]; }) && circuit_is<InverseSBox>(), "a gate is wrong");
 
-// The linear layers over planes: plane 8 b + i is bit i of byte b, and byte 4 c + r is row r of column c.
-template <class Word>
-struct PlaneLayers {
+// The linear layers over bytes of many blocks: byte 4 c + r is row r of column c.
+template <class V>
+struct ByteLayers {
     // ShiftRows (FIPS 197 5.1.2) is a renaming: the byte that comes to byte b, and InvShiftRows (5.3.1).
     WARPSEAL_INLINE static constexpr int shifted(int b) { return (b + 4 * (b & 3)) & 15; }
     WARPSEAL_INLINE static constexpr int shifted_back(int b) { return (b - 4 * (b & 3)) & 15; }
 
-    // Adds x times a byte to a byte: multiplication by 02, bit by bit.
-    WARPSEAL_INLINE static constexpr void add_doubled(Word* to, const Word* a) {
-        to[0] ^= a[7];
-        for (int i = 1; i < 8; ++i) to[i] ^= a[i - 1];
-        to[1] ^= a[7];
-        to[3] ^= a[7];
-        to[4] ^= a[7];
+    WARPSEAL_INLINE static constexpr V doubled(const V& a) {  // multiplication by 02
+        const V top = shift_right<7>(a);
+        return add3(shift_left<1>(a), add3(top, shift_left<1>(top), shift_left<3>(top)), shift_left<4>(top));
     }
 
     // MixColumns (5.1.3) of one column: 02 (a + b) + (a + b + c + d) + a.
-    WARPSEAL_INLINE static constexpr void mix(Word (&column)[4][8]) {
-        Word pair[4][8] = {}, all[8] = {};
-        for (int r = 0; r < 4; ++r)
-            for (int i = 0; i < 8; ++i) pair[r][i] = column[r][i] ^ column[(r + 1) & 3][i];
-        for (int i = 0; i < 8; ++i) all[i] = pair[0][i] ^ pair[2][i];
-        for (int r = 0; r < 4; ++r) {
-            for (int i = 0; i < 8; ++i) column[r][i] ^= all[i];
-            add_doubled(column[r], pair[r]);
-        }
+    WARPSEAL_INLINE static constexpr void mix(V* column) {
+        const V first = column[0];
+        const V all = add3(column[0], column[1], column[2] ^ column[3]);
+        WARPSEAL_UNROLL
+        for (int r = 0; r < 4; ++r) column[r] = add3(column[r], all, doubled(column[r] ^ (r == 3 ? first : column[r + 1])));
     }
 
     // InvMixColumns (5.3.3) is MixColumns after adding 04 (a + c) to each byte: 0e, 0b, 0d, 09 = (02, 03, 01, 01) * (05, 00, 04, 00).
-    WARPSEAL_INLINE static constexpr void mix_inverse(Word (&column)[4][8]) {
+    WARPSEAL_INLINE static constexpr void mix_inverse(V* column) {
         for (int r = 0; r < 2; ++r) {
-            Word sum[8] = {}, doubled[8] = {};
-            for (int i = 0; i < 8; ++i) sum[i] = column[r][i] ^ column[r + 2][i];
-            add_doubled(doubled, sum);
-            add_doubled(column[r], doubled);
-            add_doubled(column[r + 2], doubled);
+            const V sum = doubled(doubled(column[r] ^ column[r + 2]));
+            column[r] ^= sum;
+            column[r + 2] ^= sum;
         }
         mix(column);
     }
@@ -272,24 +115,19 @@ struct Aes {
                            "00112233445566778899aabbccddeeff", ciphertext);
     }
 
-    struct Schedule {
-        uint32_t forward[4 * (rounds + 1)];
-        uint32_t inverse[4 * (rounds + 1)];  // of the equivalent inverse cipher, in the order of use
-    };
-
-    // Key expansion, FIPS 197 5.2. sub_word applies the S-box to the four bytes of a word: constant time is its duty.
-    template <class SubWord>
-    WARPSEAL_INLINE static void expand(uint32_t (&w)[4 * (rounds + 1)], const uint8_t* key, SubWord sub_word) {
+    // Key expansion, FIPS 197 5.2. SubWord is sub.substitute<SBox>: constant time is its duty.
+    template <class Sub>
+    WARPSEAL_INLINE static void expand(uint32_t (&w)[schedule_words], const uint8_t* key, const Sub& sub) {
         constexpr int nk = key_bits / 32;
         for (int i = 0; i < nk; ++i) w[i] = load_le32(key + 4 * i);
         uint32_t rcon = 1;
-        for (int i = nk; i < 4 * (rounds + 1); ++i) {
+        for (int i = nk; i < schedule_words; ++i) {
             uint32_t t = w[i - 1];
             if (i % nk == 0) {
-                t = sub_word(rotate_left(t, 24)) ^ rcon;
+                t = sub.template substitute<SBox>(rotate_left(t, 24)) ^ rcon;
                 rcon = (rcon << 1) ^ ((rcon >> 7) * 0x11b);
             } else if (nk > 6 && i % nk == 4) {
-                t = sub_word(t);
+                t = sub.template substitute<SBox>(t);
             }
             w[i] = w[i - nk] ^ t;
         }
@@ -410,45 +248,35 @@ struct Aes {
         for (int c = 0; c < 4; ++c) s[c] = n[c] ^ k[4 * rounds + c];
     }
 
-    // Plane form. Bit i of the expanded key meets plane i % 128 in round i / 128; key(i) gives it as a word, all ones or zero in each lane.
-    static constexpr int planes = 128;
-    static constexpr int key_planes = planes * (rounds + 1);
-
-    // The key planes as bits: bit i is bit i % 32 of word i / 32.
-    WARPSEAL_INLINE static void expand_planes(uint32_t (&bits)[key_planes / 32], const uint8_t* key) {
-        expand(bits, key, CircuitSubWord{});
-    }
-
-    template <class Word, class Key>
-    WARPSEAL_INLINE static void encrypt_planes(Word (&p)[planes], const Key& key) {
-        using L = PlaneLayers<Word>;
-        for (int i = 0; i < planes; ++i) p[i] ^= key(i);
+    // Byte form.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void encrypt_bytes(V (&s)[16], const Key& key) {
+        using L = ByteLayers<V>;
+        for (int i = 0; i < 16; ++i) s[i] ^= key(i);
         for (int r = 1; r <= rounds; ++r) {
-            for (int b = 0; b < 16; ++b) substitute_planes(p + 8 * b);
-            Word n[4][4][8];
-            for (int b = 0; b < 16; ++b)
-                for (int i = 0; i < 8; ++i) n[b / 4][b % 4][i] = p[8 * L::shifted(b) + i];
+            V n[16];
+            WARPSEAL_UNROLL
+            for (int i = 0; i < 16; ++i) n[i] = substitute<SBox>(s[L::shifted(i)]);
             if (r != rounds)
-                for (int c = 0; c < 4; ++c) L::mix(n[c]);
-            for (int i = 0; i < planes; ++i) p[i] = n[i / 32][i / 8 % 4][i % 8] ^ key(planes * r + i);
+                for (int c = 0; c < 4; ++c) L::mix(n + 4 * c);
+            WARPSEAL_UNROLL
+            for (int i = 0; i < 16; ++i) s[i] = n[i] ^ key(16 * r + i);
         }
     }
 
-    template <class Word, class Key>
-    WARPSEAL_INLINE static void decrypt_planes(Word (&p)[planes], const Key& key) {
-        using L = PlaneLayers<Word>;
-        for (int i = 0; i < planes; ++i) p[i] ^= key(planes * rounds + i);
-        for (int r = rounds - 1; r >= 0; --r) {
-            Word n[4][4][8];
-            for (int b = 0; b < 16; ++b)
-                for (int i = 0; i < 8; ++i) n[b / 4][b % 4][i] = p[8 * L::shifted_back(b) + i];
-            for (int b = 0; b < 16; ++b) {
-                substitute_inverse_planes(n[b / 4][b % 4]);
-                for (int i = 0; i < 8; ++i) n[b / 4][b % 4][i] ^= key(planes * r + 8 * b + i);
-            }
-            if (r != 0)
-                for (int c = 0; c < 4; ++c) L::mix_inverse(n[c]);
-            for (int i = 0; i < planes; ++i) p[i] = n[i / 32][i / 8 % 4][i % 8];
+    // The equivalent inverse cipher, under the schedule that `invert` makes.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void decrypt_bytes(V (&s)[16], const Key& key) {
+        using L = ByteLayers<V>;
+        for (int i = 0; i < 16; ++i) s[i] ^= key(i);
+        for (int r = 1; r <= rounds; ++r) {
+            V n[16];
+            WARPSEAL_UNROLL
+            for (int i = 0; i < 16; ++i) n[i] = substitute<InverseSBox>(s[L::shifted_back(i)]);
+            if (r != rounds)
+                for (int c = 0; c < 4; ++c) L::mix_inverse(n + 4 * c);
+            WARPSEAL_UNROLL
+            for (int i = 0; i < 16; ++i) s[i] = n[i] ^ key(16 * r + i);
         }
     }
 };

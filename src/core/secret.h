@@ -36,12 +36,16 @@ struct SecretOf {
     __attribute__((always_inline)) ~SecretOf() { wipe(&value, sizeof value); }
 };
 
-// Equal or not, in time that depends on the length alone.
-inline __attribute__((always_inline)) bool equal_secret(const uint8_t* a, const uint8_t* b, size_t bytes) {
+// Zero if they are equal, in time that depends on the length alone.
+inline __attribute__((always_inline)) uint32_t difference_of(const uint8_t* a, const uint8_t* b, size_t bytes) {
     uint32_t difference = 0;
     for (size_t i = 0; i < bytes; ++i) difference |= static_cast<uint32_t>(a[i] ^ b[i]);
     __asm__ __volatile__("" : "+r"(difference));
-    return difference == 0;
+    return difference;
+}
+
+inline __attribute__((always_inline)) bool equal_secret(const uint8_t* a, const uint8_t* b, size_t bytes) {
+    return difference_of(a, b, bytes) == 0;
 }
 
 }  // namespace warpseal

@@ -1,71 +1,70 @@
-// A cipher on any CPU: its plane form over a vector word, swept through a mode a tile of blocks at a time.
+// A cipher on any CPU: its plane form, or its byte form over bytes of eight planes, on a vector word.
 #pragma once
 
 #include "backends/ops.h"
-#include "core/block.h"
 #include "core/form.h"
+#include "core/plane_byte.h"
 #include "core/secret.h"
 
 namespace warpseal::cpu {
 namespace {
 
+template <class Cipher>
+inline constexpr bool has_bytes = requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes], PlaneByte<uint64_t> (*key)(int)) {
+    Cipher::encrypt_bytes(s, key);
+};
+
 template <class Cipher, class Word>
 struct PlaneForm {
-    using Text = Block<Cipher::block_bytes / 4>;
-    static constexpr size_t tile_blocks = Planes<Word>::blocks;
-    static constexpr size_t tile_bytes = tile_blocks * Cipher::block_bytes;
+    static constexpr const char* name = "planes";
+    static constexpr size_t wide_blocks = Planes<Word>::blocks, narrow_blocks = wide_blocks;
+    static constexpr size_t stack_bytes = 24576;  // that runs and the shapes over them leave behind
+    static constexpr int key_bits = 32 * Cipher::schedule_words;
 
     struct Schedule {
-        uint64_t mask[Cipher::key_planes];  // of each key plane: all ones or zero
+        uint64_t mask[direction_count][key_bits];  // of each key bit: all ones or zero
     };
 
     static void expand(Schedule& schedule, const uint8_t* key) {
-        SecretOf<uint32_t[Cipher::key_planes / 32]> bits;
-        Cipher::expand_planes(bits.value, key);
-        for (int i = 0; i < Cipher::key_planes; ++i) schedule.mask[i] = 0 - static_cast<uint64_t>(bits.value[i / 32] >> (i % 32) & 1);
+        SecretOf<uint32_t[direction_count][Cipher::schedule_words]> words;
+        auto& [forward, inverse] = words.value;
+        Cipher::expand(forward, key, WordSubstitution{});
+        Cipher::invert(inverse, forward);
+        for (int d = 0; d < direction_count; ++d)
+            for (int i = 0; i < key_bits; ++i) schedule.mask[d][i] = 0 - static_cast<uint64_t>(words.value[d][i / 32] >> (i % 32) & 1);
     }
 
-    struct Tile {
+    template <Direction direction, size_t blocks>
+    __attribute__((noinline)) static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        static_assert(blocks == wide_blocks);
         Word plane[8 * Cipher::block_bytes];
-        uint8_t bytes[tile_bytes];
-    };
-
-    template <Direction direction>
-    static void run(const Schedule& schedule, Tile& tile) {
-        const auto key = [&](int i) { return Word{} + schedule.mask[i]; };
-        Planes<Word>::template from_blocks<Cipher::block_bytes>(tile.plane, tile.bytes);
-        if constexpr (direction == Direction::encrypt)
-            Cipher::encrypt_planes(tile.plane, key);
-        else
-            Cipher::decrypt_planes(tile.plane, key);
-        Planes<Word>::template to_blocks<Cipher::block_bytes>(tile.bytes, tile.plane);
-    }
-
-    template <class Mode, Direction direction>
-    static void sweep(const Schedule& schedule, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
-        SecretOf<Tile> scratch;
-        Tile& tile = scratch.value;
-        memset(tile.bytes, 0, sizeof tile.bytes);
-        while (bytes != 0) {
-            const size_t n = bytes < tile_bytes ? bytes : tile_bytes;
-            for (size_t at = 0, i = first_block; at < n; at += Text::bytes, ++i)
-                store_block(tile.bytes + at, Mode::before(load(in + at, n - at), Mode::mask(iv, i)));
-            run<Mode::keystream ? Direction::encrypt : direction>(schedule, tile);
-            for (size_t at = 0, i = first_block; at < n; at += Text::bytes, ++i) {
-                const Text text = Mode::after(load(in + at, n - at), Mode::mask(iv, i), load_block<Text::words>(tile.bytes + at));
-                memcpy(out + at, text.word, n - at < Text::bytes ? n - at : Text::bytes);
-            }
-            in += n, out += n, bytes -= n, first_block += tile_blocks;
-        }
+        Planes<Word>::template from_blocks<Cipher::block_bytes>(plane, in);
+        crypt<direction>(schedule.mask[static_cast<int>(direction)], plane);
+        Planes<Word>::template to_blocks<Cipher::block_bytes>(out, plane);
     }
 
 private:
-    // A block of which `bytes` bytes exist; zero behind them.
-    WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
-        if (bytes >= Text::bytes) return load_block<Text::words>(in);
-        Text text{};
-        memcpy(text.word, in, bytes);
-        return text;
+    template <Direction direction>
+    WARPSEAL_INLINE static void crypt(const uint64_t* mask, Word (&plane)[8 * Cipher::block_bytes]) {
+        const auto bit = [&](int i) __attribute__((always_inline)) { return Word{} + mask[i]; };
+        if constexpr (requires { Cipher::encrypt_planes(plane, bit); }) {
+            if constexpr (direction == Direction::decrypt && requires { Cipher::decrypt_planes(plane, bit); })
+                Cipher::decrypt_planes(plane, bit);
+            else
+                Cipher::encrypt_planes(plane, bit);
+        } else {
+            using Byte = PlaneByte<Word>;
+            const auto byte = [&](int i) __attribute__((always_inline)) {
+                Byte k;
+                for (int j = 0; j < 8; ++j) k.bit[j] = bit(8 * i + j);
+                return k;
+            };
+            Byte(&s)[Cipher::block_bytes] = reinterpret_cast<Byte(&)[Cipher::block_bytes]>(plane);
+            if constexpr (direction == Direction::decrypt && requires { Cipher::decrypt_bytes(s, byte); })
+                Cipher::decrypt_bytes(s, byte);
+            else
+                Cipher::encrypt_bytes(s, byte);
+        }
     }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cpu/planes.h"
+#include "backends/cpu/words.h"
 #include "macs/ghash.h"
 
 namespace warpseal::cpu {
@@ -40,7 +41,7 @@ struct Hash {
 // The form in which this target runs a cipher.
 template <class Cipher>
 struct FormOf {
-    using type = PlaneForm<Cipher, PlaneWord>;
+    using type = std::conditional_t<has_words<Cipher>, WordForm<Cipher, sizeof(PlaneWord)>, PlaneForm<Cipher, PlaneWord>>;
 };
 
 }  // namespace

@@ -1,27 +1,16 @@
-// The kernel shapes on a core: sweep, fold and batch, for any cipher in the form that the target gives it; and the door made of them.
+// The kernel shapes on a core, for any cipher in the form that the target gives it: the fold of GCM, batches, and the door made of them all.
 #pragma once
 
-#include "backends/ops.h"
-#include "core/block.h"
-#include "core/secret.h"
+#include "backends/cpu/serial.h"
+#include "backends/cpu/sweep.h"
+#include "backends/cpu/xts.h"
 #include "core/table.h"
 #include "macs/ghash.h"
-#include "modes/ctr.h"
-#include "modes/ecb.h"
 #include "modes/gcm.h"
 
 // Included after the target's header, which defines FormOf and Hash. Everything has internal linkage: each object keeps its own copies.
 namespace warpseal::cpu {
 namespace {
-
-template <bool first, class A, class B>
-struct Choose {
-    using type = A;
-};
-template <class A, class B>
-struct Choose<false, A, B> {
-    using type = B;
-};
 
 // Compilers spill round keys and states to the stack. What deals in them is called through here, and the stack below is then cleared as
 // far as the frames reach (gcc's -fstack-usage).
@@ -54,32 +43,43 @@ struct Shapes {
     using Form = typename FormOf<Cipher>::type;
     using Text = Block<Cipher::block_bytes / 4>;
 
-    static constexpr bool has_gcm = Cipher::block_bytes == 16;  // SP 800-38D 5.1
+    static constexpr bool has_long_blocks = Cipher::block_bytes == 16;  // GCM, CCM and XTS: SP 800-38D 5.1, SP 800-38C 5.1, SP 800-38E 4
 
     struct NoHash {};
     struct State {
         typename Form::Schedule schedule;
-        typename Choose<has_gcm, Hash::Key, NoHash>::type hash;
+        std::conditional_t<has_long_blocks, Hash::Key, NoHash> hash;
     };
     static const State& state_of(const void* state) { return *static_cast<const State*>(state); }
 
     static void expand(void* memory, const uint8_t* key) {
         State& state = *static_cast<State*>(memory);
         Form::expand(state.schedule, key);
-        if constexpr (has_gcm) {
-            Secret<16> h;  // the block of zeros, encrypted
-            Form::template sweep<modes::Ecb, Direction::encrypt>(state.schedule, Text{}, 0, h.data(), h.data(), 16);
-            Hash::set(state.hash, load_block<4>(h.data()));
+        if constexpr (has_long_blocks) {
+            SecretOf<Text> h;
+            h.value = encrypt_one<Cipher, Form>(state.schedule, {});
+            Hash::set(state.hash, h.value);
         }
     }
 
     // ---- sweep
 
     template <class Mode, Direction direction>
+    static void sweep_blocks(const State& state, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+        sweep_of<Cipher, Form, sizeof(PlaneWord), Mode, direction>(state.schedule, iv, first_block, in, out, bytes);
+    }
+
+    template <class Mode, Direction direction>
     static void sweep(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
         Text first{};
         if constexpr (Mode::has_iv) first = load_block<Text::words>(iv);
-        Form::template sweep<Mode, direction>(state_of(state).schedule, first, first_block, in, out, bytes);
+        sweep_blocks<Mode, direction>(state_of(state), first, first_block, in, out, bytes);
+    }
+
+    template <Direction direction>
+    static void xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
+        XtsShape<Cipher, Form, sizeof(PlaneWord)>::template run<direction>(state_of(state).schedule, state_of(tweak_state).schedule, units, in,
+                                                                           out, bytes);
     }
 
     // ---- fold: GCM, SP 800-38D 7
@@ -111,7 +111,7 @@ struct Shapes {
             while (bytes != 0) {
                 const size_t n = bytes < stretch_bytes ? bytes : stretch_bytes;
                 if (direction == Direction::decrypt) Hash::absorb(state.hash, sum, in, n);
-                Form::template sweep<modes::Gcm, direction>(state.schedule, j0, first_block, in, out, n);
+                sweep_blocks<modes::Gcm, direction>(state, j0, first_block, in, out, n);
                 if (direction == Direction::encrypt) Hash::absorb(state.hash, sum, out, n);
                 in += n, out += n, bytes -= n, first_block += n / 16;
             }
@@ -129,9 +129,7 @@ struct Shapes {
         const State& state = state_of(memory);
         Block<4> sum = load_block<4>(run->sum);
         absorb_lengths(state, sum, aad_bytes, text_bytes);
-        Secret<16> mask;
-        Form::template sweep<modes::Ecb, Direction::encrypt>(state.schedule, Block<4>{}, 0, run->counter0, mask.data(), 16);
-        store_block(tag, sum ^ load_block<4>(mask.data()));
+        store_block(tag, sum ^ encrypt_one<Cipher, Form>(state.schedule, load_block<4>(run->counter0)));
     }
 
     static void absorb_lengths(const State& state, Block<4>& sum, uint64_t aad_bytes, uint64_t text_bytes) {
@@ -142,31 +140,26 @@ struct Shapes {
 
     // ---- batch
 
-    struct Message {
-        const uint8_t* iv;
-        const uint8_t* in;
-        uint8_t* out;
-        size_t bytes;
-    };
-    static Message message_of(const warpseal_batch& batch, uint64_t i) {
-        return {batch.ivs + i * batch.iv_stride, batch.in + (batch.in_offsets ? batch.in_offsets[i] : i * batch.in_stride),
-                batch.out + (batch.out_offsets ? batch.out_offsets[i] : i * batch.out_stride),
-                static_cast<size_t>(batch.lengths ? batch.lengths[i] : batch.message_bytes)};
-    }
-
-    // Calls work(state, i) for each message, with the shared state or one expanded for it; counts what comes back false.
+    // Calls work(state, first, count) for all messages under the shared state, or for each under one expanded for it; adds up what comes back.
     template <class Work>
-    WARPSEAL_INLINE static uint64_t each_message(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count,
-                                                 Work work) {
+    WARPSEAL_INLINE static uint64_t each_key(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
+        if (!batch.keys) return work(state, first, count);
         uint64_t failed = 0;
         SecretOf<State> own;
         for (uint64_t i = first; i < first + count; ++i) {
-            if (batch.keys) expand(&own.value, batch.keys + i * Cipher::key_bytes);
-            const bool good = work(batch.keys ? &own.value : state, i);
-            if (batch.statuses) batch.statuses[i] = good ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
-            failed += !good;
+            expand(&own.value, batch.keys + i * Cipher::key_bytes);
+            failed += work(&own.value, i, 1);
         }
         return failed;
+    }
+
+    template <class Work>
+    WARPSEAL_INLINE static uint64_t each_message(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
+        return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
+            uint64_t failed = 0;
+            for (uint64_t i = from; i < from + n; ++i) failed += work(key, i);
+            return failed;
+        });
     }
 
     template <class Mode, Direction direction>
@@ -174,7 +167,8 @@ struct Shapes {
         return each_message(state, batch, first, count, [&](const void* key, uint64_t i) {
             const Message m = message_of(batch, i);
             sweep<Mode, direction>(key, m.iv, 0, m.in, m.out, m.bytes);
-            return true;
+            if (batch.statuses) batch.statuses[i] = WARPSEAL_OK;
+            return uint64_t{0};
         });
     }
 
@@ -187,48 +181,90 @@ struct Shapes {
             gcm_piece<direction>(key, &run, 0, m.in, m.out, m.bytes);
             Secret<16> tag;
             gcm_finish(key, &run, batch.aad_bytes, m.bytes, tag.data());
-            uint8_t* const message_tag = batch.tags + i * batch.tag_stride;
-            if constexpr (direction == Direction::encrypt) {
-                memcpy(message_tag, tag.data(), batch.tag_bytes);
-                return true;
-            }
-            const bool good = equal_secret(tag.data(), message_tag, batch.tag_bytes);
-            if (!good) wipe(m.out, m.bytes);
-            return good;
+            return settle_tag<direction>(batch, i, load_block<4>(tag.data()), m.out, m.bytes);
         });
     }
 
+    template <class Mode>
+    static uint64_t chain_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+        return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
+            using Supply = TextSupply<Text::words>;
+            Supply supply{batch};
+            ChainShape<Cipher, Form, Mode, Supply>::run(state_of(key).schedule, supply, from, n);
+            return uint64_t{0};
+        });
+    }
+
+    template <Direction direction>
+    static uint64_t cmac_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+        return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
+            using Supply = CmacSupply<Text::words, direction>;
+            const auto& schedule = state_of(key).schedule;
+            SecretOf<Text> encrypted_zero;
+            encrypted_zero.value = encrypt_one<Cipher, Form>(schedule, {});
+            Supply supply{batch, encrypted_zero.value};
+            ChainShape<Cipher, Form, macs::CbcMac, Supply>::run(schedule, supply, from, n);
+            return supply.failed;
+        });
+    }
+
+    template <Direction direction>
+    static uint64_t ccm_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+        return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
+            using Supply = CcmSupply<Cipher, Form, sizeof(PlaneWord), direction>;
+            const auto& schedule = state_of(key).schedule;
+            Supply supply{batch, schedule};
+            ChainShape<Cipher, Form, macs::CbcMac, Supply>::run(schedule, supply, from, n);
+            return supply.failed;
+        });
+    }
+
+    static bool weak(const uint8_t* key) { return Cipher::weak(key); }
+
     // ---- the door
 
-    static constexpr bool in_planes = !requires { &Form::template fold<Direction::encrypt>; };
     template <auto function>
-    static constexpr auto* cleared = Cleared<function, in_planes ? 24576 : 6144>::call;
-    template <auto function>
-    static constexpr auto* cleared_of_little = Cleared<function, in_planes ? 24576 : 1024>::call;
+    static constexpr auto* cleared = Cleared<function, Form::stack_bytes>::call;
 
     static constexpr CpuCipher describe() {
-        using modes::Ctr, modes::Ecb;
+        using modes::Ctr, modes::Ecb, modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption, modes::CfbEncryption, modes::Ofb;
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
         CpuCipher c{};
         c.name = Cipher::name;
         c.key_bytes = Cipher::key_bytes;
         c.block_bytes = Cipher::block_bytes;
-        c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CTR;
+        if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
+        if constexpr (requires(const uint8_t* key) { Cipher::weak(key); }) c.weak = weak;
+        c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
         c.state_bytes = sizeof(State);
+        c.form = Form::name;
         c.expand = cleared<expand>;
         c.sweep[WARPSEAL_ECB][0] = cleared<sweep<Ecb, encrypt>>;
         c.sweep[WARPSEAL_ECB][1] = cleared<sweep<Ecb, decrypt>>;
         c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = cleared<sweep<Ctr, encrypt>>;
+        c.sweep[WARPSEAL_CBC][1] = cleared<sweep<CbcDecryption, decrypt>>;
+        c.sweep[WARPSEAL_CFB][1] = cleared<sweep<CfbDecryption, decrypt>>;
         c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = cleared<sweep_batch<Ctr, encrypt>>;
-        if constexpr (has_gcm) {
-            c.modes |= 1u << WARPSEAL_GCM;
-            c.gcm_begin = cleared_of_little<gcm_begin>;
+        c.batch[WARPSEAL_CBC][0] = cleared<chain_batch<CbcEncryption>>;
+        c.batch[WARPSEAL_CBC][1] = cleared<sweep_batch<CbcDecryption, decrypt>>;
+        c.batch[WARPSEAL_CFB][0] = cleared<chain_batch<CfbEncryption>>;
+        c.batch[WARPSEAL_CFB][1] = cleared<sweep_batch<CfbDecryption, decrypt>>;
+        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = cleared<chain_batch<Ofb>>;
+        c.batch[WARPSEAL_CMAC][0] = cleared<cmac_batch<encrypt>>;
+        c.batch[WARPSEAL_CMAC][1] = cleared<cmac_batch<decrypt>>;
+        if constexpr (has_long_blocks) {
+            c.modes |= 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM | 1u << WARPSEAL_XTS;
+            c.gcm_begin = cleared<gcm_begin>;
             c.gcm_piece[0] = cleared<gcm_piece<encrypt>>;
             c.gcm_piece[1] = cleared<gcm_piece<decrypt>>;
-            c.gcm_combine = cleared_of_little<gcm_combine>;
-            c.gcm_finish = cleared_of_little<gcm_finish>;
+            c.gcm_combine = cleared<gcm_combine>;
+            c.gcm_finish = cleared<gcm_finish>;
             c.batch[WARPSEAL_GCM][0] = cleared<gcm_batch<encrypt>>;
             c.batch[WARPSEAL_GCM][1] = cleared<gcm_batch<decrypt>>;
+            c.batch[WARPSEAL_CCM][0] = cleared<ccm_batch<encrypt>>;
+            c.batch[WARPSEAL_CCM][1] = cleared<ccm_batch<decrypt>>;
+            c.xts[0] = cleared<xts<encrypt>>;
+            c.xts[1] = cleared<xts<decrypt>>;
         }
         c.known = Cipher::known();
         return c;

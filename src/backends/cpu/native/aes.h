@@ -1,12 +1,14 @@
 // AES by the x86 AES instructions as a form of the shapes: FIPS 197 and what each mode does with it, for any vector width.
 #pragma once
 
-#include "backends/cpu/native/aes_chain.h"
+#include "backends/cpu/native/aes_chains.h"
 #include "backends/cpu/native/aes_keystream.h"
 #include "backends/cpu/native/aes_rounds.h"
 #include "backends/cpu/native/aes_sweep.h"
 #include "backends/cpu/native/aes_xts.h"
+#include "modes/ecb.h"
 #include "modes/gcm.h"
+#include "modes/ofb.h"
 
 namespace warpseal::cpu {
 namespace {
@@ -19,17 +21,45 @@ struct AesForm {
     using Sum = typename Keystream::Sum;
     using Hash = typename Keystream::Hash;
 
+    static constexpr const char* name = "instructions";
+    static constexpr size_t narrow_blocks = 1;
+    static constexpr size_t wide_blocks = Aes::group_blocks;
+    static constexpr size_t stack_bytes = 8192;  // that the functions of a form and the shapes over them leave behind
+
     static void expand(Schedule& schedule, const uint8_t* key) { Aes::expand(schedule, key); }
+
+    template <Direction direction, size_t blocks>
+    static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        sweep<modes::Ecb, direction>(schedule, {}, 0, in, out, 16 * blocks);
+    }
 
     template <class Mode, Direction direction>
     static void sweep(const Schedule& schedule, const Block<4>& iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
-        if constexpr (Mode::keystream) {
+        if constexpr (requires { Mode::mask(iv, first_block); } && Mode::keystream) {
             __m128i none{};
             Keystream::template keystream<Mode, Sum::none>(schedule, nullptr, none, Mode::mask(iv, first_block), in, out, bytes);
         } else {
-            using Sweep = AesSweep<Aes>;
-            Sweep::template run<direction, Sweep::Chained::no>(schedule, _mm_setzero_si128(), in, out, bytes);
+            AesSweep<Aes, Mode, direction>::run(schedule, load(iv), in, out, bytes);
         }
+    }
+
+    template <Direction direction>
+    static void xts_blocks(const Schedule& schedule, Block<4>& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+        AesXts<Aes, direction>::run(schedule, tweak, in, out, bytes);
+    }
+
+    template <class Mode>
+    static void chain(const Schedule& schedule, Block<4>& state, const uint8_t* in, uint8_t* out, size_t blocks) {
+        __m128i s = load(state);
+        AesChain<Aes, Mode>::run(schedule, s, in, out, blocks);
+        store_one(reinterpret_cast<uint8_t*>(state.word), s);
+    }
+
+    // Several messages under one key, `blocks` blocks of each.
+    static constexpr int chains_at_once = AesChains<Aes, modes::Ofb>::most;
+    template <class Mode>
+    static void chains(const Schedule& schedule, Chain* chain, int count, size_t blocks) {
+        AesChains<Aes, Mode>::run(schedule, chain, count, blocks);
     }
 
     template <Direction direction>
@@ -40,6 +70,9 @@ struct AesForm {
             schedule, &hash, s, modes::Gcm::mask(j0, first_block), in, out, bytes);
         Hash::store(sum, s);
     }
+
+private:
+    WARPSEAL_INLINE static __m128i load(const Block<4>& block) { return load_one(reinterpret_cast<const uint8_t*>(block.word)); }
 };
 
 }  // namespace

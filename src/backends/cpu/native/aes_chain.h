@@ -1,38 +1,41 @@
-// AES in the modes that are serial within a message, at the latency of the rounds: CBC and CFB encryption, OFB (SP 800-38A 6.2 to 6.4),
-// CBC-MAC (SP 800-38B 6.2, SP 800-38C 6.1).
+// AES in the chain modes at the latency of its rounds: CBC and CFB encryption, OFB and the sum of CMAC and CCM, of one message.
 #pragma once
 
 #include "backends/cpu/native/aes_rounds.h"
-#include "core/block.h"
+#include "macs/cmac.h"
+#include "modes/cbc.h"
+#include "modes/cfb.h"
+#include "modes/ofb.h"
 
 namespace warpseal::cpu {
 namespace {
 
-enum class Serial : uint8_t { cbc, cfb, ofb, mac };
-
 // What the cipher takes next is what it gave last, plus text or nothing, plus its first key: all in the key of its last round, so that
 // nothing but rounds lies between one block and the next.
-template <class Aes, Serial mode>
+template <class Aes, class Mode>
 struct AesChain {
     using Schedule = typename Aes::Schedule;
     static constexpr int rounds = Aes::rounds;
-    static constexpr bool text_before = mode == Serial::cbc || mode == Serial::mac;  // text enters before its block's rounds, not after
+    static constexpr bool silent = __is_same(Mode, macs::CbcMac);
+    static constexpr bool text_before = __is_same(Mode, modes::CbcEncryption) || silent;  // text enters before its block's rounds
+    static constexpr bool text_after = __is_same(Mode, modes::CfbEncryption);             // and stays in the state
+    static_assert(text_before || text_after || __is_same(Mode, modes::Ofb));
 
     static void run(const Schedule& schedule, __m128i& state, const uint8_t* in, uint8_t* out, size_t blocks) {
         if (blocks == 0) return;
         const __m128i first_key = key_at(schedule.forward, 0), between = first_key ^ key_at(schedule.forward, rounds);
         __m128i text = load_one(in), s = state ^ first_key;
         if (text_before) s = s ^ text;
-        for (size_t i = 0; i < blocks; ++i, out += 16) {
+        for (size_t i = 0; i < blocks; ++i) {
             const __m128i following = i + 1 < blocks ? load_one(in += 16) : _mm_setzero_si128();
-            __m128i added = between;
-            if (text_before) added = added ^ following;
-            if (mode == Serial::cfb) added = added ^ text;
             WARPSEAL_UNROLL
             for (int r = 1; r < rounds; ++r) s = _mm_aesenc_si128(s, key_at(schedule.forward, r));
-            s = _mm_aesenclast_si128(s, added);
-            const __m128i given = text_before ? s ^ first_key ^ following : s ^ first_key;
-            if (mode != Serial::mac) store_one(out, mode == Serial::ofb ? given ^ text : given);
+            s = _mm_aesenclast_si128(s, text_before ? between ^ following : text_after ? between ^ text : between);
+            if constexpr (!silent) {
+                const __m128i state_after = text_before ? s ^ first_key ^ following : s ^ first_key;
+                store_one(out, text_before || text_after ? state_after : state_after ^ text);
+                out += 16;
+            }
             text = following;
         }
         state = s ^ first_key;

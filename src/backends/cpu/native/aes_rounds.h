@@ -31,13 +31,19 @@ struct AesRounds {
         uint8_t inverse[16 * (rounds + 1)];  // of the equivalent inverse cipher (FIPS 197 5.3.5), in the order of use
     };
 
-    static void expand(Schedule& schedule, const uint8_t* key) {
-        SecretOf<uint32_t[4 * (rounds + 1)]> words;
-        Cipher::expand(words.value, key, [](uint32_t word) {
-            // With four equal columns the last round's ShiftRows moves nothing, and what is left of it is SubBytes.
+    // SubWord: with four equal columns the last round's ShiftRows moves nothing, and what is left of it is SubBytes.
+    struct LastRound {
+        template <class S>
+        WARPSEAL_INLINE uint32_t substitute(uint32_t word) const {
+            static_assert(__is_same(S, ciphers::aes::SBox));
             return static_cast<uint32_t>(
                 _mm_cvtsi128_si32(_mm_aesenclast_si128(_mm_set1_epi32(static_cast<int>(word)), _mm_setzero_si128())));
-        });
+        }
+    };
+
+    static void expand(Schedule& schedule, const uint8_t* key) {
+        SecretOf<uint32_t[4 * (rounds + 1)]> words;
+        Cipher::expand(words.value, key, LastRound{});
         memcpy(schedule.forward, words.value, sizeof schedule.forward);
         __m128i* const inverse = reinterpret_cast<__m128i*>(schedule.inverse);
         for (int r = 0; r <= rounds; ++r) {

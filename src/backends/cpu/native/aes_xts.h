@@ -7,7 +7,7 @@
 namespace warpseal::cpu {
 namespace {
 
-template <class Aes>
+template <class Aes, Direction direction>
 struct AesXts {
     using W = typename Aes::W;
     using V = typename Aes::V;
@@ -15,23 +15,18 @@ struct AesXts {
     static constexpr int rounds = Aes::rounds;
 
     // Whole blocks from an encrypted tweak, which becomes that of the block after them.
-    template <Direction direction>
     static void run(const Schedule& schedule, Block<4>& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
         Tweaks tweaks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(tweak.word)));
-        const auto vectors = [&]<int n>() __attribute__((always_inline)) {
-            some<direction, n>(schedule, tweaks, in, out);
-            in += n * W::bytes, out += n * W::bytes, bytes -= n * W::bytes;
-        };
-        while (bytes >= Aes::group_bytes) vectors.template operator()<Aes::at_once>();
-        if (bytes >= 4 * W::bytes) vectors.template operator()<4>();
-        while (bytes >= W::bytes) vectors.template operator()<1>();
-        SecretOf<uint8_t[W::bytes]> lanes;
-        W::store(lanes.value, tweaks.next[0]);
-        memcpy(tweak.word, lanes.value + bytes, sizeof tweak.word);
+        while (bytes >= Aes::group_bytes) some<Aes::at_once>(schedule, tweaks, in, out, bytes);
+        if (bytes >= 4 * W::bytes) some<4>(schedule, tweaks, in, out, bytes);
+        while (bytes >= W::bytes) some<1>(schedule, tweaks, in, out, bytes);
+        Secret<W::bytes> lanes;
+        W::store(lanes.data(), tweaks.next[0]);
+        memcpy(tweak.word, lanes.data() + bytes, sizeof tweak.word);
         if (bytes != 0) {
-            W::store(lanes.value, W::load_part(in, bytes));
-            some<direction, 1>(schedule, tweaks, lanes.value, lanes.value);
-            memcpy(out, lanes.value, bytes);
+            W::store(lanes.data(), W::load_part(in, bytes));
+            crypt<1>(schedule, tweaks, lanes.data(), lanes.data());
+            memcpy(out, lanes.data(), bytes);
         }
     }
 
@@ -64,8 +59,14 @@ private:
         }
     };
 
-    template <Direction direction, int n>
-    WARPSEAL_INLINE static void some(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out) {
+    template <int n>
+    WARPSEAL_INLINE static void some(const Schedule& schedule, Tweaks& tweaks, const uint8_t*& in, uint8_t*& out, size_t& bytes) {
+        crypt<n>(schedule, tweaks, in, out);
+        in += n * W::bytes, out += n * W::bytes, bytes -= n * W::bytes;
+    }
+
+    template <int n>
+    WARPSEAL_INLINE static void crypt(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out) {
         const V first_key = Aes::template key<direction>(schedule, 0), last_key = Aes::template key<direction>(schedule, rounds);
         V s[n], t[n];
         WARPSEAL_UNROLL

@@ -1,5 +1,9 @@
-// What a native target gives to the shapes: AES and GHASH by its instructions, and planes of its width for every other cipher.
+// What a native target gives to the shapes: AES and GHASH by its instructions, and vectors of its width for every other cipher.
 #pragma once
+
+#include "backends/cpu/bytes.h"
+#include "backends/cpu/planes.h"
+#include "backends/cpu/words.h"
 
 namespace warpseal::cpu {
 namespace {
@@ -10,7 +14,8 @@ using PlaneWord = uint64_t __attribute__((vector_size(vector_bytes)));
 // The form in which this target runs a cipher.
 template <class Cipher>
 struct FormOf {
-    using type = PlaneForm<Cipher, PlaneWord>;
+    using type = std::conditional_t<has_words<Cipher>, WordForm<Cipher, vector_bytes>,
+                                    std::conditional_t<has_bytes<Cipher>, ByteForm<Cipher, vector_bytes, Substitution>, PlaneForm<Cipher, PlaneWord>>>;
 };
 template <int key_bits>
 struct FormOf<ciphers::aes::Aes<key_bits>> {

@@ -30,6 +30,11 @@ struct Width {
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return _mm256_zextsi128_si256(x); }
     WARPSEAL_INLINE static __m128i lowest(V v) { return _mm256_castsi256_si128(v); }
     WARPSEAL_INLINE static V join(const __m128i (&lane)[lanes]) { return _mm256_set_m128i(lane[1], lane[0]); }
+    WARPSEAL_INLINE static void transpose(V (&v)[lanes]) {
+        const V low = _mm256_permute2x128_si256(v[0], v[1], 0x20);
+        v[1] = _mm256_permute2x128_si256(v[0], v[1], 0x31);
+        v[0] = low;
+    }
     WARPSEAL_INLINE static V one_lane_up(__m128i before, V v) { return _mm256_inserti128_si256(broadcast(lowest(v)), before, 0); }
     WARPSEAL_INLINE static __m128i sum_of_lanes(V v) { return _mm256_castsi256_si128(v) ^ _mm256_extracti128_si256(v, 1); }
 

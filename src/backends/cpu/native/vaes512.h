@@ -42,6 +42,15 @@ struct Width {
         const __m256i low = _mm256_set_m128i(lane[1], lane[0]), high = _mm256_set_m128i(lane[3], lane[2]);
         return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
     }
+    // Lane i of vector k and lane k of vector i change places.
+    WARPSEAL_INLINE static void transpose(V (&v)[lanes]) {
+        const V a = _mm512_shuffle_i32x4(v[0], v[1], 0x44), b = _mm512_shuffle_i32x4(v[2], v[3], 0x44);
+        const V c = _mm512_shuffle_i32x4(v[0], v[1], 0xee), d = _mm512_shuffle_i32x4(v[2], v[3], 0xee);
+        v[0] = _mm512_shuffle_i32x4(a, b, 0x88);
+        v[1] = _mm512_shuffle_i32x4(a, b, 0xdd);
+        v[2] = _mm512_shuffle_i32x4(c, d, 0x88);
+        v[3] = _mm512_shuffle_i32x4(c, d, 0xdd);
+    }
     WARPSEAL_INLINE static V one_lane_up(__m128i before, V v) { return _mm512_alignr_epi64(v, broadcast(before), 6); }
     WARPSEAL_INLINE static __m128i sum_of_lanes(V v) {
         const __m256i half = _mm512_castsi512_si256(v) ^ _mm512_extracti64x4_epi64(v, 1);

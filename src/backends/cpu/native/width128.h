@@ -24,6 +24,7 @@ struct Width {
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return x; }
     WARPSEAL_INLINE static __m128i lowest(V v) { return v; }
     WARPSEAL_INLINE static V join(const __m128i (&lane)[lanes]) { return lane[0]; }
+    WARPSEAL_INLINE static void transpose(V (&)[lanes]) {}
     WARPSEAL_INLINE static V one_lane_up(__m128i before, V) { return before; }
     WARPSEAL_INLINE static __m128i sum_of_lanes(V v) { return v; }
 

@@ -1,0 +1,192 @@
+// A cipher in byte form over vectors of bytes, through the S-boxes that the target's Substitution has: byte i of many blocks in one vector.
+#pragma once
+
+#include "backends/cpu/transpose.h"
+#include "backends/cpu/vector.h"
+#include "backends/ops.h"
+#include "core/block.h"
+#include "core/plane_byte.h"
+#include "core/secret.h"
+
+namespace warpseal::cpu {
+namespace {
+
+// The V of a cipher.
+template <size_t bytes, class Substitution>
+struct Bytes {
+    using Vector = VectorOf<uint8_t, bytes>;
+    using Halves = VectorOf<uint16_t, bytes>;
+    using Quads = VectorOf<uint64_t, bytes>;
+    Vector v;
+
+    WARPSEAL_INLINE static Bytes zero() { return {Vector{}}; }
+    WARPSEAL_INLINE static Bytes all(uint8_t x) { return {Vector{} + x}; }
+    WARPSEAL_INLINE static Bytes eight(uint64_t x) { return {(Vector)(Quads{} + x)}; }
+
+    friend WARPSEAL_INLINE Bytes operator^(const Bytes& a, const Bytes& b) { return {a.v ^ b.v}; }
+    friend WARPSEAL_INLINE Bytes operator&(const Bytes& a, const Bytes& b) { return {a.v & b.v}; }
+    friend WARPSEAL_INLINE Bytes operator|(const Bytes& a, const Bytes& b) { return {a.v | b.v}; }
+    friend WARPSEAL_INLINE Bytes operator+(const Bytes& a, const Bytes& b) { return {a.v + b.v}; }
+    friend WARPSEAL_INLINE Bytes operator~(const Bytes& a) { return {~a.v}; }
+    WARPSEAL_INLINE Bytes& operator^=(const Bytes& other) { return *this = *this ^ other; }
+
+    template <class S>
+    friend WARPSEAL_INLINE Bytes substitute(const Bytes& a) {
+        if constexpr (bytes == 16)
+            return {(Vector)Substitution::template substitute<S>((__m128i)a.v)};
+#if defined(__AVX2__)
+        else if constexpr (bytes == 32)
+            return {(Vector)Substitution::template substitute<S>((__m256i)a.v)};
+#endif
+#if defined(__AVX512F__)
+        else
+            return {(Vector)Substitution::template substitute<S>((__m512i)a.v)};
+#endif
+    }
+    template <int n>
+    friend WARPSEAL_INLINE Bytes shift_left(const Bytes& a) {
+        if constexpr (n == 1) return {a.v + a.v};
+        return {(Vector)((Halves)a.v << n) & static_cast<uint8_t>(0xff << n)};
+    }
+    template <int n>
+    friend WARPSEAL_INLINE Bytes shift_right(const Bytes& a) {
+        return {(Vector)((Halves)a.v >> n) & static_cast<uint8_t>(0xff >> n)};
+    }
+    friend WARPSEAL_INLINE Bytes add3(const Bytes& a, const Bytes& b, const Bytes& c) {
+#if defined(__AVX512VL__)
+        if constexpr (bytes == 64)
+            return {(Vector)_mm512_ternarylogic_epi64((__m512i)a.v, (__m512i)b.v, (__m512i)c.v, 0x96)};
+        else if constexpr (bytes == 16)
+            return {(Vector)_mm_ternarylogic_epi64((__m128i)a.v, (__m128i)b.v, (__m128i)c.v, 0x96)};
+        else
+#endif
+            return a ^ b ^ c;
+    }
+};
+
+template <class Cipher, size_t vector_bytes, class Substitution>
+struct ByteForm {
+    static constexpr int block_bytes = Cipher::block_bytes;
+    static constexpr int words = block_bytes / 4;
+    using Wide = Bytes<vector_bytes, Substitution>;
+    using Narrow = Bytes<16, Substitution>;
+
+    static constexpr const char* name = "bytes";
+    static constexpr size_t wide_blocks = vector_bytes, narrow_blocks = 16;
+    static constexpr size_t stack_bytes = 8192;
+
+    // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction that uses it, one that repeats a byte
+    // does not.
+    struct Schedule {
+        uint64_t key[direction_count][4 * Cipher::schedule_words];
+    };
+
+    static void expand(Schedule& schedule, const uint8_t* key) {
+        SecretOf<uint32_t[direction_count][Cipher::schedule_words]> expanded;
+        auto& [forward, inverse] = expanded.value;
+        Cipher::expand(forward, key, WordSubstitution{});
+        Cipher::invert(inverse, forward);
+        for (int d = 0; d < direction_count; ++d)
+            for (int i = 0; i < 4 * Cipher::schedule_words; ++i)
+                schedule.key[d][i] = (expanded.value[d][i / 4] >> (8 * (i % 4)) & 0xff) * 0x0101010101010101u;
+    }
+
+    template <Direction direction, size_t blocks>
+    __attribute__((noinline)) static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        using V = std::conditional_t<blocks == wide_blocks, Wide, Narrow>;
+        typename V::Vector v[block_bytes];
+        memcpy(v, in, sizeof v);
+        crypt<direction, V>(schedule, v);
+        memcpy(out, v, sizeof v);
+    }
+
+    // One block, for what is serial: lane 0 alone, without transposing.
+    template <Direction direction>
+    __attribute__((noinline)) static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        __m128i block = block_bytes == 16 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(in))
+                                          : _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
+        Narrow s[block_bytes];
+        split(s, block, std::make_integer_sequence<int, block_bytes>{});
+        cipher<direction>(schedule, s);
+        __m128i v[block_bytes];
+        for (int i = 0; i < block_bytes; ++i) v[i] = (__m128i)s[i].v;
+        for (int i = 0; i < block_bytes; i += 2) v[i] = _mm_unpacklo_epi8(v[i], v[i + 1]);
+        for (int i = 0; i < block_bytes; i += 4) v[i] = _mm_unpacklo_epi16(v[i], v[i + 2]);
+        for (int i = 0; i < block_bytes; i += 8) v[i] = _mm_unpacklo_epi32(v[i], v[i + 4]);
+        if constexpr (block_bytes == 16)
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_unpacklo_epi64(v[0], v[8]));
+        else
+            _mm_storel_epi64(reinterpret_cast<__m128i*>(out), v[0]);
+    }
+
+    // wide_blocks blocks of text plus the encrypted blocks that count from `first`. False, and nothing done, where they carry into more
+    // than the last two bytes.
+    static bool count(const Schedule& schedule, const Block<words>& first, const uint8_t* in, uint8_t* out) {
+        const uint32_t low = swap_bytes(first.word[words - 1]) & 0xffff;
+        if (low + wide_blocks > 0x10000) return false;
+        count_run(schedule, first, in, out);
+        return true;
+    }
+
+private:
+    template <Direction direction, class V>
+    WARPSEAL_INLINE static void cipher(const Schedule& schedule, V (&s)[block_bytes]) {
+        const uint64_t* const keys = schedule.key[static_cast<int>(direction)];
+        const auto key = [&](int i) __attribute__((always_inline)) { return V::eight(keys[i]); };
+        if constexpr (direction == Direction::decrypt && requires { Cipher::decrypt_bytes(s, key); })
+            Cipher::decrypt_bytes(s, key);
+        else
+            Cipher::encrypt_bytes(s, key);
+    }
+
+    template <Direction direction, class V>
+    WARPSEAL_INLINE static void crypt(const Schedule& schedule, typename V::Vector (&v)[block_bytes]) {
+        using Turn = Transpose<typename V::Vector, block_bytes>;
+        Turn::run(v);
+        V s[block_bytes];
+        for (int i = 0; i < block_bytes; ++i) s[i].v = v[i];
+        cipher<direction>(schedule, s);
+        for (int i = 0; i < block_bytes; ++i) v[i] = s[i].v;
+        Turn::run(v);
+    }
+
+    template <int... i>
+    WARPSEAL_INLINE static void split(Narrow (&s)[block_bytes], __m128i block, std::integer_sequence<int, i...>) {
+        ((s[i].v = (typename Narrow::Vector)_mm_srli_si128(block, i)), ...);
+    }
+
+    struct BlockNumbers {
+        alignas(64) uint8_t of_lane[wide_blocks] = {};
+        constexpr BlockNumbers() {
+            for (size_t i = 0; i < wide_blocks; ++i)
+                of_lane[i] = static_cast<uint8_t>(Transpose<typename Wide::Vector, block_bytes>::block_of_lane(static_cast<int>(i)));
+        }
+    };
+
+    __attribute__((noinline)) static void count_run(const Schedule& schedule, const Block<words>& first, const uint8_t* in, uint8_t* out) {
+        using Vector = typename Wide::Vector;
+        uint8_t bytes[block_bytes];
+        store_block(bytes, first);
+        Wide s[block_bytes];
+        for (int i = 0; i < block_bytes; ++i) s[i] = Wide::all(bytes[i]);
+        static constexpr BlockNumbers numbers;
+        Vector last;
+        memcpy(&last, numbers.of_lane, sizeof last);
+        last += s[block_bytes - 1].v;
+        s[block_bytes - 2].v -= (Vector)(last < s[block_bytes - 1].v);  // the carry
+        s[block_bytes - 1].v = last;
+        cipher<Direction::encrypt>(schedule, s);
+        Vector v[block_bytes], text;
+        for (int i = 0; i < block_bytes; ++i) v[i] = s[i].v;
+        Transpose<Vector, block_bytes>::run(v);
+        WARPSEAL_UNROLL
+        for (int i = 0; i < block_bytes; ++i) {
+            memcpy(&text, in + i * sizeof text, sizeof text);
+            v[i] ^= text;
+        }
+        memcpy(out, v, sizeof v);
+    }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu

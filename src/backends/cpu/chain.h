@@ -1,0 +1,168 @@
+// The chain shape on a core: messages serial within themselves, side by side in the lanes of a form.
+#pragma once
+
+#include "backends/ops.h"
+#include "core/block.h"
+#include "core/secret.h"
+
+namespace warpseal::cpu {
+namespace {
+
+// A stretch of a message; the last block of what does not end with a block is filled up with zeros.
+struct Stretch {
+    const uint8_t* in;
+    uint8_t* out;  // null where nothing leaves
+    size_t bytes;
+};
+
+// One block through a form.
+template <class Cipher, class Form>
+WARPSEAL_INLINE Block<Cipher::block_bytes / 4> encrypt_one(const typename Form::Schedule& schedule, const Block<Cipher::block_bytes / 4>& block) {
+    Secret<Form::narrow_blocks * sizeof block> tile;
+    store_block(tile.data(), block);
+    if constexpr (requires { Form::template one<Direction::encrypt>(schedule, tile.data(), tile.data()); })
+        Form::template one<Direction::encrypt>(schedule, tile.data(), tile.data());
+    else
+        Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, tile.data(), tile.data());
+    return load_block<Cipher::block_bytes / 4>(tile.data());
+}
+
+// `Supply` says what the messages are:
+//   Text begin(uint64_t message)                                the state that its first block meets
+//   bool stretch(uint64_t message, int k, Stretch&, uint8_t* own)   its k-th stretch, if there is one; `own` is room that stays until it is done
+//   void end(uint64_t message, const Text& state)
+template <class Cipher, class Form, class Mode, class Supply>
+struct ChainShape {
+    using Schedule = typename Form::Schedule;
+    using Text = Block<Cipher::block_bytes / 4>;
+    static constexpr size_t own_bytes = 32;
+
+    // Messages [first, first + count) under one key.
+    static void run(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
+        if constexpr (requires(Text& state) { Form::template chain<Mode>(schedule, state, nullptr, nullptr, size_t{}); }) {
+            for (uint64_t i = first; i < first + count; ++i) alone(schedule, supply, i);
+        } else if (count <= Form::narrow_blocks) {
+            side_by_side<Form::narrow_blocks>(schedule, supply, first, count);
+        } else {
+            side_by_side<Form::wide_blocks>(schedule, supply, first, count);
+        }
+    }
+
+private:
+    WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
+        if (bytes >= Text::bytes) return load_block<Text::words>(in);
+        Text text{};
+        memcpy(text.word, in, bytes);
+        return text;
+    }
+    WARPSEAL_INLINE static void store(uint8_t* out, const Text& text, size_t bytes) {
+        memcpy(out, text.word, bytes < Text::bytes ? bytes : Text::bytes);
+    }
+
+    // Where the form has a loop of its own for one message.
+    static void alone(const Schedule& schedule, Supply& supply, uint64_t message) {
+        SecretOf<uint8_t[own_bytes]> own;
+        SecretOf<Text> state;
+        state.value = supply.begin(message);
+        Stretch s;
+        for (int k = 0; supply.stretch(message, k, s, own.value); ++k) {
+            const size_t blocks = s.bytes / Text::bytes, rest = s.bytes % Text::bytes;
+            Form::template chain<Mode>(schedule, state.value, s.in, s.out, blocks);
+            if (rest == 0) continue;
+            const Text data = load(s.in + blocks * Text::bytes, rest);
+            const Text out = encrypt_one<Cipher, Form>(schedule, Mode::before(data, state.value));
+            if constexpr (requires { Mode::after(data, out); }) store(s.out + blocks * Text::bytes, Mode::after(data, out), rest);
+            state.value = Mode::next(data, out);
+        }
+        supply.end(message, state.value);
+    }
+
+    struct Lane {
+        uint64_t message;
+        int next;  // stretch
+        Stretch now;
+        uint8_t* own;
+    };
+    template <size_t lanes>
+    struct Lanes {
+        alignas(64) uint8_t text[lanes * Text::bytes];
+        Text state[lanes];
+        uint8_t own[lanes][own_bytes];
+        Lane lane[lanes];
+    };
+
+    template <size_t lanes>
+    static void side_by_side(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
+        SecretOf<Lanes<lanes>> secret;
+        auto& [text, state, own, lane] = secret.value;
+        const uint64_t end = first + count;
+        // A lane's next stretch, or the first of a message that nobody has yet; false when all are taken.
+        const auto begin = [&](size_t i) {
+            for (; first != end; supply.end(lane[i].message, state[i])) {
+                lane[i].message = first++;
+                lane[i].next = 0;
+                state[i] = supply.begin(lane[i].message);
+                if (stretch(supply, lane[i])) return true;
+            }
+            return false;
+        };
+        size_t open = 0;
+        for (; open < lanes; ++open) {
+            lane[open].own = own[open];
+            if (!begin(open)) break;
+        }
+        while (open != 0) {
+            for (size_t i = 0; i < open; ++i)
+                store_block(text + i * Text::bytes, Mode::before(load(lane[i].now.in, lane[i].now.bytes), state[i]));
+            encrypt<lanes>(schedule, text, open);
+            for (size_t i = 0; i < open; ++i) {
+                Stretch& now = lane[i].now;
+                const Text data = load(now.in, now.bytes), out = load_block<Text::words>(text + i * Text::bytes);
+                if constexpr (requires { Mode::after(data, out); }) {
+                    store(now.out, Mode::after(data, out), now.bytes);
+                    now.out += Text::bytes;
+                }
+                state[i] = Mode::next(data, out);
+                now.in += Text::bytes;
+                now.bytes = now.bytes < Text::bytes ? 0 : now.bytes - Text::bytes;
+            }
+            for (size_t i = 0; i < open;) {
+                if (lane[i].now.bytes != 0 || stretch(supply, lane[i])) {
+                    ++i;
+                    continue;
+                }
+                supply.end(lane[i].message, state[i]);
+                if (begin(i)) {
+                    ++i;
+                    continue;
+                }
+                --open;  // the last lane takes the place of this one
+                uint8_t* const room = lane[i].own;
+                lane[i] = lane[open];
+                lane[open].own = room;
+                state[i] = state[open];
+            }
+        }
+    }
+
+    WARPSEAL_INLINE static bool stretch(Supply& supply, Lane& lane) {
+        do {
+            if (!supply.stretch(lane.message, lane.next++, lane.now, lane.own)) return false;
+        } while (lane.now.bytes == 0);
+        return true;
+    }
+
+    template <size_t lanes>
+    WARPSEAL_INLINE static void encrypt(const Schedule& schedule, uint8_t* text, size_t open) {
+        if constexpr (requires { Form::template one<Direction::encrypt>(schedule, text, text); }) {
+            if (open == 1) return Form::template one<Direction::encrypt>(schedule, text, text);
+        }
+        if (open <= Form::narrow_blocks || lanes == Form::narrow_blocks)
+            Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, text, text);
+        else
+            Form::template run<Direction::encrypt, lanes>(schedule, text, text);
+    }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu

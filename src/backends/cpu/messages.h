@@ -1,0 +1,48 @@
+// The messages of a batch, and what becomes of a tag.
+#pragma once
+
+#include "backends/ops.h"
+#include "core/block.h"
+#include "core/secret.h"
+
+namespace warpseal::cpu {
+namespace {
+
+struct Message {
+    const uint8_t* iv;
+    const uint8_t* in;
+    uint8_t* out;
+    size_t bytes;
+};
+
+WARPSEAL_INLINE Message message_of(const warpseal_batch& batch, uint64_t i) {
+    return {batch.ivs + i * batch.iv_stride, batch.in + (batch.in_offsets ? batch.in_offsets[i] : i * batch.in_stride),
+            batch.out + (batch.out_offsets ? batch.out_offsets[i] : i * batch.out_stride),
+            static_cast<size_t>(batch.lengths ? batch.lengths[i] : batch.message_bytes)};
+}
+
+// The one place that branches on whether a tag was right: from here on that is public. Returns how many were not.
+__attribute__((noinline)) uint64_t publish_verdict(uint32_t difference, int32_t* status, uint8_t* out, size_t bytes) {
+    const bool good = difference == 0;
+    if (status) *status = good ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    if (!good) wipe(out, bytes);
+    return !good;
+}
+
+// Writes message i's tag, or compares it; then a wrong one wipes `bytes` of `out`.
+template <Direction direction, int words>
+WARPSEAL_INLINE uint64_t settle_tag(const warpseal_batch& batch, uint64_t i, const Block<words>& tag, uint8_t* out, size_t bytes) {
+    uint8_t* const theirs = batch.tags + i * batch.tag_stride;
+    int32_t* const status = batch.statuses ? batch.statuses + i : nullptr;
+    SecretOf<uint8_t[4 * words]> ours;
+    store_block(ours.value, tag);
+    if constexpr (direction == Direction::encrypt) {
+        memcpy(theirs, ours.value, batch.tag_bytes);
+        if (status) *status = WARPSEAL_OK;
+        return 0;
+    }
+    return publish_verdict(difference_of(ours.value, theirs, batch.tag_bytes), status, out, bytes);
+}
+
+}  // namespace
+}  // namespace warpseal::cpu

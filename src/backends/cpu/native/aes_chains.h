@@ -1,0 +1,118 @@
+// AES in the chain modes over several messages at once, which fill the pipeline that one message leaves idle.
+#pragma once
+
+#include "backends/cpu/native/aes_chain.h"
+#include "backends/cpu/native/aes_rounds.h"
+
+namespace warpseal::cpu {
+namespace {
+
+// One message under way: where its next block is, and the state that block meets.
+struct Chain {
+    const uint8_t* in;
+    uint8_t* out;
+    uint8_t state[16];
+};
+
+template <class Aes, class Mode>
+struct AesChains {
+    using W = typename Aes::W;
+    using V = typename Aes::V;
+    using Schedule = typename Aes::Schedule;
+    static constexpr bool silent = AesChain<Aes, Mode>::silent;
+    // Enough to fill the pipeline, and not so many that their lines do not fit into the first cache.
+    static constexpr int most_vectors = W::lanes == 4 ? 4 : Aes::at_once;
+    static constexpr int most = most_vectors * W::lanes;
+
+    // `blocks` blocks of each of at most `most` messages.
+    static void run(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
+        if (count <= 2 * W::lanes)
+            some<2>(schedule, chains, count, blocks);
+        else if (count <= 4 * W::lanes)
+            some<4>(schedule, chains, count, blocks);
+        else
+            some<most_vectors>(schedule, chains, count, blocks);
+    }
+
+private:
+    // As bytes for W::load: a block of each lane of n vectors, for as many steps as a vector has blocks.
+    template <int n>
+    using Steps = uint8_t[W::lanes][n * W::bytes];
+
+    // In n vectors. Lanes without a message do the first one's work once more: nothing is stored before all of a turn is loaded. A message
+    // is read and written a vector at a time, so that messages whose addresses fall together in the cache do not push each other out
+    // between two steps.
+    template <int n>
+    static void some(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
+        constexpr int lanes = n * W::lanes;
+        const uint8_t* in[lanes];
+        uint8_t* out[lanes];
+        alignas(64) Steps<n> text;
+        for (int i = 0; i < lanes; ++i) {
+            const Chain& chain = chains[i < count ? i : 0];
+            in[i] = chain.in;
+            out[i] = chain.out;
+            memcpy(text[0] + 16 * i, chain.state, 16);
+        }
+        V s[n];
+        for (int u = 0; u < n; ++u) s[u] = W::load(text[0] + u * W::bytes);
+        for (size_t at = 0; at < 16 * blocks; at += W::bytes) {
+            const size_t bytes = 16 * blocks - at < W::bytes ? 16 * blocks - at : W::bytes;
+            turn<n>(text, [&](int i) { return bytes == W::bytes ? W::load(in[i] + at) : W::load_part(in[i] + at, bytes); });
+            for (size_t k = 0; k < bytes / 16; ++k) step<n>(schedule, s, text[k]);
+            if constexpr (!silent)
+                turn_back<n>(text,
+                             [&](int i, V v) { bytes == W::bytes ? W::store(out[i] + at, v) : W::store_part(out[i] + at, v, bytes); });
+        }
+        for (int u = 0; u < n; ++u) W::store(text[0] + u * W::bytes, s[u]);
+        for (int i = 0; i < count; ++i) {
+            memcpy(chains[i].state, text[0] + 16 * i, 16);
+            chains[i].in += 16 * blocks;
+            if constexpr (!silent) chains[i].out += 16 * blocks;
+        }
+        wipe(text, sizeof text);
+    }
+
+    // One block of each lane: text to what leaves.
+    template <int n>
+    WARPSEAL_INLINE static void step(const Schedule& schedule, V (&s)[n], uint8_t* text) {
+        constexpr Direction way = Direction::encrypt;
+        const V first_key = Aes::template key<way>(schedule, 0), last_key = Aes::template key<way>(schedule, Aes::rounds);
+        V from[n];
+        WARPSEAL_UNROLL
+        for (int u = 0; u < n; ++u) {
+            from[u] = W::load(text + u * W::bytes);
+            s[u] = Mode::before(from[u], s[u]) ^ first_key;
+        }
+        Aes::template middle_rounds<way>(schedule, s);
+        WARPSEAL_UNROLL
+        for (int u = 0; u < n; ++u) {
+            const V given = W::encrypt_last(s[u], last_key);
+            if constexpr (!silent) W::store(text + u * W::bytes, Mode::after(from[u], given));
+            s[u] = Mode::next(from[u], given);
+        }
+    }
+
+    // Between vectors of blocks of one message and vectors of one block of each.
+    template <int n, class Load>
+    WARPSEAL_INLINE static void turn(Steps<n>& text, const Load& load) {
+        for (int u = 0; u < n; ++u) {
+            V v[W::lanes];
+            for (int i = 0; i < W::lanes; ++i) v[i] = load(u * W::lanes + i);
+            W::transpose(v);
+            for (int k = 0; k < W::lanes; ++k) W::store(text[k] + u * W::bytes, v[k]);
+        }
+    }
+    template <int n, class Store>
+    WARPSEAL_INLINE static void turn_back(const Steps<n>& text, const Store& store) {
+        for (int u = 0; u < n; ++u) {
+            V v[W::lanes];
+            for (int k = 0; k < W::lanes; ++k) v[k] = W::load(text[k] + u * W::bytes);
+            W::transpose(v);
+            for (int i = 0; i < W::lanes; ++i) store(u * W::lanes + i, v[i]);
+        }
+    }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu

@@ -1,0 +1,100 @@
+// The messages of a batch as chains: CBC and CFB encryption, OFB (SP 800-38A 6.2 to 6.4), CMAC (SP 800-38B) and CCM (SP 800-38C).
+#pragma once
+
+#include "backends/cpu/chain.h"
+#include "backends/cpu/messages.h"
+#include "backends/cpu/sweep.h"
+#include "macs/cmac.h"
+#include "modes/cbc.h"
+#include "modes/ccm.h"
+#include "modes/cfb.h"
+#include "modes/ofb.h"
+
+namespace warpseal::cpu {
+namespace {
+
+// What ChainShape asks: see there. A message of CBC, CFB or OFB is one stretch.
+template <int words>
+struct TextSupply {
+    const warpseal_batch& batch;
+
+    Block<words> begin(uint64_t i) const { return load_block<words>(message_of(batch, i).iv); }
+    bool stretch(uint64_t i, int k, Stretch& s, uint8_t*) const {
+        const Message m = message_of(batch, i);
+        s = {m.in, m.out, m.bytes};
+        return k == 0;
+    }
+    void end(uint64_t i, const Block<words>&) const {
+        if (batch.statuses) batch.statuses[i] = WARPSEAL_OK;
+    }
+};
+
+// All blocks but the last, then the last one padded and masked (SP 800-38B 6.2).
+template <int words, Direction direction>
+struct CmacSupply {
+    const warpseal_batch& batch;
+    const Block<words>& encrypted_zero;
+    uint64_t failed = 0;
+
+    Block<words> begin(uint64_t) const { return {}; }
+    bool stretch(uint64_t i, int k, Stretch& s, uint8_t* own) const {
+        const Message m = message_of(batch, i);
+        const size_t before = m.bytes == 0 ? 0 : (m.bytes - 1) / (4 * words) * (4 * words);
+        if (k == 0) s = {m.in, nullptr, before};
+        if (k == 1) {
+            Block<words> last{};
+            memcpy(last.word, m.in + before, m.bytes - before);
+            store_block(own, macs::cmac::last_block(last, static_cast<uint32_t>(m.bytes - before), encrypted_zero));
+            s = {own, nullptr, 4 * words};
+        }
+        return k < 2;
+    }
+    void end(uint64_t i, const Block<words>& sum) { failed += settle_tag<direction>(batch, i, sum, nullptr, 0); }
+};
+
+// B0 and the length of the associated data with its first bytes, which make a block; the rest of it; the text. Encryption sums before the
+// text goes through CTR, decryption after.
+template <class Cipher, class Form, size_t word_bytes, Direction direction>
+struct CcmSupply {
+    const warpseal_batch& batch;
+    const typename Form::Schedule& schedule;
+    uint64_t failed = 0;
+
+    Block<4> begin(uint64_t i) const {
+        if (direction == Direction::decrypt) crypt(i);
+        return {};
+    }
+    bool stretch(uint64_t i, int k, Stretch& s, uint8_t* own) const {
+        const Message m = message_of(batch, i);
+        const uint8_t* const aad = batch.aad + i * batch.aad_stride;
+        uint8_t length[modes::ccm::longest_length];
+        const uint32_t length_bytes = modes::ccm::encode_length(batch.aad_bytes, length);
+        const size_t beside = batch.aad_bytes < 16 - length_bytes ? batch.aad_bytes : 16 - length_bytes;
+        if (k == 0) {
+            store_block(own, modes::ccm::first_block(m.iv, batch.iv_bytes, batch.tag_bytes, batch.aad_bytes != 0, m.bytes));
+            memcpy(own + 16, length, length_bytes);
+            if (batch.aad_bytes != 0) memcpy(own + 16 + length_bytes, aad, beside);
+            s = {own, nullptr, batch.aad_bytes == 0 ? 16 : 16 + length_bytes + beside};
+        }
+        if (k == 1) s = {aad + beside, nullptr, static_cast<size_t>(batch.aad_bytes) - beside};
+        if (k == 2) s = {direction == Direction::encrypt ? m.in : m.out, nullptr, m.bytes};
+        return k < 3;
+    }
+    void end(uint64_t i, const Block<4>& sum) {
+        const Message m = message_of(batch, i);
+        SecretOf<Block<4>> tag;
+        tag.value = sum ^ encrypt_one<Cipher, Form>(schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes));
+        if (direction == Direction::encrypt) crypt(i);
+        failed += settle_tag<direction>(batch, i, tag.value, m.out, m.bytes);
+    }
+
+private:
+    void crypt(uint64_t i) const {
+        const Message m = message_of(batch, i);
+        sweep_of<Cipher, Form, word_bytes, modes::Ctr, Direction::encrypt>(schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1, m.in,
+                                                                          m.out, m.bytes);
+    }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu

@@ -1,0 +1,146 @@
+// The sweep shape on a core: blocks that need each other's results for nothing, a tile at a time through any form.
+#pragma once
+
+#include "backends/cpu/vector.h"
+#include "backends/ops.h"
+#include "core/block.h"
+#include "core/secret.h"
+#include "modes/cbc.h"
+#include "modes/cfb.h"
+#include "modes/ctr.h"
+#include "modes/ecb.h"
+
+namespace warpseal::cpu {
+namespace {
+
+// Masks of a tile's blocks, in order; what a sweep asks of them is fill(to, in, blocks, bytes), where `in` is the text they will meet.
+template <class Mode, int words>
+struct CountedMasks {
+    static constexpr int counting = Mode::template counting_words<words>;
+    Block<words> next;
+
+    WARPSEAL_INLINE void fill(uint8_t* to, const uint8_t*, size_t blocks, size_t) {
+        const uint32_t low = swap_bytes(next.word[words - 1]);
+        if (low + (blocks - 1) < low) {
+            for (size_t i = 0; i < blocks; ++i) store_block(to + i * sizeof next, add_big_endian<counting>(next, i));
+        } else {
+            for (uint32_t i = 0; i < blocks; ++i) {
+                memcpy(to + i * sizeof next, next.word, sizeof next - 4);
+                store_be32(to + (i + 1) * sizeof next - 4, low + i);
+            }
+        }
+        advance(blocks);
+    }
+    WARPSEAL_INLINE void advance(size_t blocks) { next = add_big_endian<counting>(next, blocks); }
+};
+
+template <int words>
+struct PreviousBlocks {
+    Block<words> last;
+
+    WARPSEAL_INLINE void fill(uint8_t* to, const uint8_t* in, size_t blocks, size_t bytes) {
+        store_block(to, last);
+        memcpy(to + sizeof last, in, (blocks - 1) * sizeof last);
+        if (bytes == blocks * sizeof last) last = load_block<words>(in + bytes - sizeof last);  // else this was the end
+    }
+};
+
+struct NoMasks {
+    WARPSEAL_INLINE void fill(uint8_t*, const uint8_t*, size_t, size_t) {}
+};
+
+template <class Cipher, class Form, size_t word_bytes>
+struct TileSweep {
+    using Schedule = typename Form::Schedule;
+    using Text = Block<Cipher::block_bytes / 4>;
+    static constexpr size_t wide_bytes = Form::wide_blocks * Text::bytes, narrow_bytes = Form::narrow_blocks * Text::bytes;
+
+    struct Tile {
+        alignas(64) uint8_t mask[wide_bytes];
+        alignas(64) uint8_t text[wide_bytes];
+        alignas(64) uint8_t part[wide_bytes];
+    };
+
+    // `bytes` bytes under the masks; the last block need not be whole in a keystream mode.
+    template <class Mode, Direction direction, class Masks>
+    static void run(const Schedule& schedule, Masks& masks, const uint8_t* in, uint8_t* out, size_t bytes) {
+        constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
+        SecretOf<Tile> scratch;
+        Tile& tile = scratch.value;
+        for (; bytes >= wide_bytes; in += wide_bytes, out += wide_bytes, bytes -= wide_bytes) {
+            if constexpr (requires { Form::count(schedule, masks.next, in, out); }) {
+                if (Form::count(schedule, masks.next, in, out)) {
+                    masks.advance(Form::wide_blocks);
+                    continue;
+                }
+            }
+            whole<Mode, way, Form::wide_blocks>(schedule, tile, masks, in, out, wide_bytes);
+        }
+        while (bytes != 0) {
+            const bool wide = bytes > narrow_bytes;
+            const size_t n = bytes < narrow_bytes || wide ? bytes : narrow_bytes;
+            memcpy(tile.part, in, n);
+            memset(tile.part + n, 0, (0 - n) % Text::bytes);
+            if (wide)
+                whole<Mode, way, Form::wide_blocks>(schedule, tile, masks, tile.part, tile.part, n);
+            else
+                whole<Mode, way, Form::narrow_blocks>(schedule, tile, masks, tile.part, tile.part, n);
+            memcpy(out, tile.part, n);
+            in += n, out += n, bytes -= n;
+        }
+    }
+
+private:
+    template <size_t bytes>
+    using Vector = VectorOf<uint8_t, (bytes < word_bytes ? bytes : word_bytes)>;  // of whole blocks
+
+    // One run, of whose blocks those in the first `bytes` bytes are there.
+    template <class Mode, Direction way, size_t blocks, class Masks>
+    WARPSEAL_INLINE static void whole(const Schedule& schedule, Tile& tile, Masks& masks, const uint8_t* in, uint8_t* out, size_t bytes) {
+        constexpr size_t tile_bytes = blocks * Text::bytes;
+        using Chunk = Vector<tile_bytes>;
+        masks.fill(tile.mask, in, (bytes + Text::bytes - 1) / Text::bytes, bytes);
+        if constexpr (!Mode::has_iv) {
+            Form::template run<way, blocks>(schedule, in, out);
+        } else {
+            for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
+                store(tile.text + at, Mode::before(load<Chunk>(in + at), load<Chunk>(tile.mask + at)));
+            Form::template run<way, blocks>(schedule, tile.text, tile.text);
+            for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
+                store(out + at, Mode::after(load<Chunk>(in + at), load<Chunk>(tile.mask + at), load<Chunk>(tile.text + at)));
+        }
+    }
+    template <class Chunk>
+    WARPSEAL_INLINE static Chunk load(const uint8_t* p) {
+        Chunk c;
+        memcpy(&c, p, sizeof c);
+        return c;
+    }
+    template <class Chunk>
+    WARPSEAL_INLINE static void store(uint8_t* p, const Chunk& c) { memcpy(p, &c, sizeof c); }
+};
+
+// A sweep from block `first_block` of a message, by the form's own loop where it has one.
+template <class Cipher, class Form, size_t word_bytes, class Mode, Direction direction>
+void sweep_of(const typename Form::Schedule& schedule, const Block<Cipher::block_bytes / 4>& iv, uint64_t first_block, const uint8_t* in,
+              uint8_t* out, size_t bytes) {
+    constexpr int words = Cipher::block_bytes / 4;
+    if constexpr (requires { Form::template sweep<Mode, direction>(schedule, iv, first_block, in, out, bytes); }) {
+        Form::template sweep<Mode, direction>(schedule, iv, first_block, in, out, bytes);
+    } else {
+        using Tile = TileSweep<Cipher, Form, word_bytes>;
+        if constexpr (requires { Mode::mask(iv, first_block); } && Mode::has_iv) {
+            CountedMasks<Mode, words> masks{Mode::mask(iv, first_block)};
+            Tile::template run<Mode, direction>(schedule, masks, in, out, bytes);
+        } else if constexpr (Mode::has_iv) {
+            PreviousBlocks<words> masks{iv};
+            Tile::template run<Mode, direction>(schedule, masks, in, out, bytes);
+        } else {
+            NoMasks masks;
+            Tile::template run<Mode, direction>(schedule, masks, in, out, bytes);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace warpseal::cpu

@@ -1,0 +1,18 @@
+// Vectors of a given length, as the compiler knows them.
+#pragma once
+
+#include <cstddef>
+
+namespace warpseal::cpu {
+namespace {
+
+// Named through a type: gcc 12 loses a vector length that depends on a template in the signatures of member templates.
+template <class Element, size_t bytes>
+struct VectorType {
+    typedef Element type __attribute__((vector_size(bytes)));
+};
+template <class Element, size_t bytes>
+using VectorOf = typename VectorType<Element, bytes>::type;
+
+}  // namespace
+}  // namespace warpseal::cpu

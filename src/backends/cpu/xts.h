@@ -1,0 +1,154 @@
+// XTS on a core: IEEE 1619 and SP 800-38E: data units one after the other, their tweaks many at a time, and ciphertext stealing.
+#pragma once
+
+#include "backends/cpu/sweep.h"
+#include "modes/xts.h"
+
+namespace warpseal::cpu {
+namespace {
+
+// The tweaks of consecutive blocks of consecutive data units.
+template <class Form, size_t word_bytes>
+struct Tweaks {
+    using Schedule = typename Form::Schedule;
+    static constexpr size_t run_blocks = Form::narrow_blocks < 16 ? Form::wide_blocks : Form::narrow_blocks;
+    static constexpr size_t ahead = run_blocks < 64 ? run_blocks : 64;  // units whose numbers are encrypted at once
+
+    const Schedule& schedule;
+    Block<4> number;  // of the unit after those encrypted
+    uint64_t unit_blocks, left = 0;
+    size_t ready = 0;
+    SecretOf<Block<4>> next;
+    Secret<16 * run_blocks> first;  // tweaks of the units to come, the next one first
+
+    Tweaks(const Schedule& tweak_schedule, const XtsUnits& units)
+        : schedule(tweak_schedule), number(load_block<4>(units.first)), unit_blocks(units.unit_bytes / 16 + (units.unit_bytes % 16 != 0)) {}
+
+    // Where the tweak of the next block is, in `next`, with `left` more of its unit.
+    WARPSEAL_INLINE void enter() {
+        if (left != 0) return;
+        if (ready == 0) {
+            for (size_t i = 0; i < ahead; ++i) store_block(first.data() + 16 * i, modes::unit_number(number, i));
+            number = modes::unit_number(number, ahead);
+            Form::template run<Direction::encrypt, run_blocks>(schedule, first.data(), first.data());
+            ready = ahead;
+        }
+        next.value = load_block<4>(first.data() + 16 * (ahead - ready--));
+        left = unit_blocks;
+    }
+    WARPSEAL_INLINE Block<4> take() {
+        enter();
+        const Block<4> tweak = next.value;
+        next.value = modes::advance_tweak(tweak, 1);
+        --left;
+        return tweak;
+    }
+    WARPSEAL_INLINE void end_unit() { left = 0; }
+
+    // For a sweep.
+    WARPSEAL_INLINE void fill(uint8_t* to, const uint8_t*, size_t blocks, size_t) {
+        while (blocks != 0) {
+            enter();
+            const size_t n = left < blocks ? left : blocks;
+            powers(to, n);
+            to += 16 * n, blocks -= n, left -= n;
+        }
+    }
+
+private:
+    using Vector = VectorOf<uint64_t, word_bytes>;
+    static constexpr int lanes = word_bytes / 16;
+
+    // The next n tweaks, a vector of them at a time: each is the one a vector before times x^lanes.
+    WARPSEAL_INLINE void powers(uint8_t* to, size_t n) {
+        Vector v;
+        for (int i = 0; i < lanes; ++i) store_block(reinterpret_cast<uint8_t*>(&v) + 16 * i, i == 0 ? next.value : modes::advance_tweak(next.value, i));
+        for (; n >= lanes; n -= lanes, to += sizeof v) {
+            memcpy(to, &v, sizeof v);
+            v = advanced(v, std::make_integer_sequence<int, 2 * lanes>{});
+        }
+        memcpy(to, &v, 16 * n);
+        next.value = load_block<4>(reinterpret_cast<const uint8_t*>(&v) + 16 * n);
+    }
+    template <int... i>
+    WARPSEAL_INLINE static Vector advanced(const Vector& v, std::integer_sequence<int, i...>) {
+        constexpr Vector low = {(i % 2 == 0 ? ~uint64_t{0} : 0)...};
+        const Vector out = v >> (64 - lanes);  // of each half; the high one's comes in below, times x^7 + x^2 + x + 1
+        const Vector in = __builtin_shufflevector(out, out, (i ^ 1)...);
+        return v << lanes ^ in ^ ((in << 1 ^ in << 2 ^ in << 7) & low);
+    }
+};
+
+template <class Cipher, class Form, size_t word_bytes>
+struct XtsShape {
+    using Schedule = typename Form::Schedule;
+    using Tweaks = cpu::Tweaks<Form, word_bytes>;
+
+    template <Direction direction>
+    static void run(const Schedule& schedule, const Schedule& tweak_schedule, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+                    size_t bytes) {
+        Tweaks tweaks(tweak_schedule, units);
+        while (bytes != 0) {
+            // Up to the next unit that is not whole blocks.
+            const size_t n = units.unit_bytes % 16 == 0 || bytes < units.unit_bytes ? bytes : units.unit_bytes;
+            const size_t rest = n % 16, plain = n - rest - (rest != 0 && direction == Direction::decrypt ? 16 : 0);
+            blocks<direction>(schedule, tweaks, in, out, plain);
+            if (rest != 0) steal<direction>(schedule, tweaks, in + plain, out + plain, rest);
+            in += n, out += n, bytes -= n;
+        }
+    }
+
+private:
+    template <Direction direction>
+    WARPSEAL_INLINE static void blocks(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out, size_t bytes) {
+        if constexpr (requires { Form::template xts_blocks<direction>(schedule, tweaks.next.value, in, out, bytes); }) {
+            while (bytes != 0) {
+                tweaks.enter();
+                const size_t n = bytes / 16 < tweaks.left ? bytes : 16 * tweaks.left;
+                Form::template xts_blocks<direction>(schedule, tweaks.next.value, in, out, n);
+                tweaks.left -= n / 16;
+                in += n, out += n, bytes -= n;
+            }
+        } else {
+            TileSweep<Cipher, Form, word_bytes>::template run<modes::Xts, direction>(schedule, tweaks, in, out, bytes);
+        }
+    }
+
+    // The end of a unit (IEEE 1619 5.3.2, 5.4.2). Encryption: `out` ends in the block before, whose last bytes fill up the `rest` bytes that
+    // are left. Decryption: the last whole block is still to do, and it goes second.
+    template <Direction direction>
+    static void steal(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out, size_t rest) {
+        SecretOf<uint8_t[3][16]> secret;
+        auto& [part, block, filled] = secret.value;
+        if constexpr (direction == Direction::encrypt) {
+            memcpy(part, in, rest);
+            memcpy(block, out - 16, 16);
+            memcpy(filled, part, rest);
+            memcpy(filled + rest, block + rest, 16 - rest);
+            one<direction>(schedule, tweaks.take(), filled);
+            memcpy(out - 16, filled, 16);
+            memcpy(out, block, rest);
+        } else {
+            const Block<4> before = tweaks.take(), last = tweaks.take();
+            memcpy(part, in + 16, rest);
+            memcpy(block, in, 16);
+            one<direction>(schedule, last, block);
+            memcpy(filled, part, rest);
+            memcpy(filled + rest, block + rest, 16 - rest);
+            one<direction>(schedule, before, filled);
+            memcpy(out, filled, 16);
+            memcpy(out + 16, block, rest);
+        }
+        tweaks.end_unit();
+    }
+    template <Direction direction>
+    static void one(const Schedule& schedule, const Block<4>& tweak, uint8_t* block) {
+        Secret<16 * Form::narrow_blocks> tile;
+        store_block(tile.data(), load_block<4>(block) ^ tweak);
+        Form::template run<direction, Form::narrow_blocks>(schedule, tile.data(), tile.data());
+        store_block(block, load_block<4>(tile.data()) ^ tweak);
+    }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu
