@@ -11,6 +11,10 @@ struct uint4 {
     uint32_t x, y, z, w;
 };
 
+struct uint2 {
+    uint32_t x, y;
+};
+
 struct ThreadNumber {
     uint32_t x;
 };
