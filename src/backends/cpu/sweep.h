@@ -21,7 +21,7 @@ struct CountedMasks {
 
     WARPSEAL_INLINE void fill(uint8_t* to, const uint8_t*, size_t blocks, size_t) {
         const uint32_t low = swap_bytes(next.word[words - 1]);
-        if (low + (blocks - 1) < low) {
+        if (static_cast<uint32_t>(low + blocks - 1) < low) {
             for (size_t i = 0; i < blocks; ++i) store_block(to + i * sizeof next, add_big_endian<counting>(next, i));
         } else {
             for (uint32_t i = 0; i < blocks; ++i) {
