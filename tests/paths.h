@@ -86,10 +86,15 @@ public:
         : Path("cuda", cpu, key), cuda_(cuda), state_(cuda, key.data()) {}
     void sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
                size_t bytes) const override {
+        const bool chained = (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB) && bytes != 0 && bytes % cuda_.block_bytes == 0;
+        Text last(chained ? cuda_.block_bytes : 0), previous(last.size(), 0xa5);
+        if (chained) std::memcpy(last.data(), in + bytes - last.size(), last.size());
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, state_.get(), mode, direction, iv, first_block, in, out, bytes, &done),
+        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, state_.get(), mode, direction, iv, first_block, in, out, bytes, &done,
+                                                    chained ? previous.data() : nullptr),
                   WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
+        EXPECT_EQ(previous, last);
     }
     void tweak(const Text& key) override { tweak_ = std::make_unique<State>(cuda_, key.data()); }
     void xts(Direction direction, const warpseal::XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) const override {
