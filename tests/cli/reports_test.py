@@ -63,7 +63,13 @@ def list_names_everything(p):
         check_equal((names[name]["key_bytes"], names[name]["block_bytes"]), (key_bytes, 16), name)
         check(set(names[name]["modes"]) >= {"ecb", "ctr", "gcm"}, name)
         check(name in text, text)
-    check_equal(told["file_ciphers"][:2], ["aes-256-gcm", "aes-128-gcm"], "ciphers for files, the default first")
+        check_equal(names[name]["legacy"], False, name)
+    for name, cipher in names.items():
+        check_equal(cipher["legacy"], name.startswith("des"), f"{name} is legacy")
+        check(set(cipher["forms"]["portable"].split()) <= {"bytes", "words", "planes", "tables", "instructions"}, f"{name}: {cipher['forms']}")
+        check(cipher["block_bytes"] == 16 or not set(cipher["modes"]) & {"gcm", "ccm", "xts"}, f"{name}: {cipher['modes']}")
+    files = ["aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"]
+    check_equal(told["file_ciphers"], [suite for suite in files if suite[:-4] in names], "ciphers for files, the default first")
     targets = {target["target"]: target for target in told["targets"]}
     check_equal(targets["portable"]["usable"], True, "portable")
     for target in targets.values():
