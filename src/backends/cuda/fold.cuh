@@ -83,6 +83,19 @@ WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
     return r;
 }
 
+// Squaring is linear: bits move to twice their places.
+WARPSEAL_INLINE Element square(const Element& a) {
+    uint32_t v[8];
+    for (int i = 0; i < 8; ++i) {
+        uint32_t x = i % 2 == 0 ? a.word[i / 2] & 0xffff : a.word[i / 2] >> 16;
+        x = (x | x << 8) & 0x00ff00ffu;
+        x = (x | x << 4) & 0x0f0f0f0fu;
+        x = (x | x << 2) & 0x33333333u;
+        v[i] = (x | x << 1) & 0x55555555u;
+    }
+    return macs::ghash::reduce<uint32_t>(v);
+}
+
 // What a warp needs of H: H^32 for rows of 32 blocks, H^(32 - lane) to bring the lanes together, H^(2^b) for the distance to the end.
 struct HashKey {
     Multiplier row;

@@ -13,14 +13,14 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
     for (uint64_t i = first + lane_id(); i < last; i += 32) store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// J0 (SP 800-38D 7.1 step 2).
+// J0 (SP 800-38D 7.1 step 2): of an IV of 96 bits, for which no key is needed, and of any other.
+__device__ __forceinline__ Block<4> plain_counter(const uint8_t* iv) {
+    Block<4> j0 = load_part<4>(iv, modes::Gcm::plain_iv_bytes, 1);
+    j0.word[3] = swap_bytes(uint32_t{1});
+    return j0;
+}
 template <class Key>
-__device__ Block<4> pre_counter_block(const uint8_t* iv, uint64_t iv_bytes, const Key& key) {
-    if (iv_bytes == modes::Gcm::plain_iv_bytes) {
-        Block<4> j0 = load_part<4>(iv, modes::Gcm::plain_iv_bytes, 1);
-        j0.word[3] = swap_bytes(uint32_t{1});
-        return j0;
-    }
+__device__ Block<4> hashed_counter(const uint8_t* iv, uint64_t iv_bytes, const Key& key) {
     const uint64_t blocks = (iv_bytes + 15) / 16 + 1;
     const uint64_t rows = (blocks + 31) / 32;
     Element sum;
@@ -45,6 +45,7 @@ __device__ __forceinline__ Element fold_part(const Message& m, uint64_t aad_byte
     const uint64_t rows = (part.last - part.first + 31) / 32;
     int64_t i = static_cast<int64_t>(part.last - rows * 32) + lane_id();
     Element sum;
+    bool begun = !Key::own;  // the first row of a sum wants no product: short messages with keys of their own are worth the branch
     for (; i < static_cast<int64_t>(part.last); i += 32) {
         Block<4> hashed{};
         if (i >= static_cast<int64_t>(part.first)) {
@@ -61,18 +62,19 @@ __device__ __forceinline__ Element fold_part(const Message& m, uint64_t aad_byte
                 hashed = load_part<4>(m.aad + 16 * i, bytes_in_block<4>(aad_bytes, i), 1);
             }
         }
-        sum = multiply(sum, key.row()) ^ macs::ghash::from_block<uint32_t>(hashed);
+        if (begun) sum = multiply(sum, key.row());
+        sum = sum ^ macs::ghash::from_block<uint32_t>(hashed);
+        begun = true;
     }
     return sum_of_lanes(multiply_once(sum, key.lane_power()));
 }
 
 // From the sum over AAD and ciphertext: the tag written, or compared; false if it differs. All lanes agree.
-template <class Way, class Key, class Look>
-__device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, bool opens, const Element& sum, const Block<4>& counter0,
-                       const Key& key, const Look& look) {
+template <class Key>
+__device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, bool opens, const Element& sum, const Block<4>& tag_mask,
+                       const Key& key) {
     const Element lengths = macs::ghash::from_block<uint32_t>(macs::ghash::length_block(aad_bytes, m.bytes));
-    const Block<4> tag =
-        macs::ghash::to_block(multiply_once(sum ^ lengths, key.h())) ^ run_once<Way>(counter0, key.schedule(), look);
+    const Block<4> tag = macs::ghash::to_block(multiply_once(sum ^ lengths, key.h())) ^ tag_mask;
     const int lane = lane_id();
     const uint32_t word = lane < 4 ? tag.word[0] : lane < 8 ? tag.word[1] : lane < 12 ? tag.word[2] : tag.word[3];
     const uint8_t byte = static_cast<uint8_t>(word >> (8 * (lane % 4)));
@@ -107,11 +109,15 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_kernel(const __grid_co
             continue;
         }
         key.load(job.batch.keys + index * Cipher::key_bytes, look);
-        key.prepare_hash(look);
-        const Block<4> counter0 = job.piece ? job.counter0 : pre_counter_block(m.iv, job.batch.iv_bytes, key);
+        const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
+        Block<4> counter0 = job.counter0;
+        if (plain) counter0 = plain_counter(m.iv);
+        key.prepare_hash(plain ? &counter0 : nullptr, look);
+        if (!plain && !job.piece) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
         Element sum = fold_part<Way, direction>(m, aad_bytes, part, counter0, job.first_block, key, look);
         if (part.whole && !job.piece) {
-            const bool authentic = finish<Way>(m, aad_bytes, job.batch.tag_bytes, job.opens, sum, counter0, key, look);
+            const bool authentic =
+                finish(m, aad_bytes, job.batch.tag_bytes, job.opens, sum, key.tag_mask(counter0, plain, look), key);
             __syncwarp();
             if (direction == Direction::decrypt && !authentic) wipe_blocks(m, 0, blocks_in<4>(m.bytes));
         } else {
@@ -137,9 +143,13 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_finish_kernel(const __
         const Message m = message_of(job.batch, index);
         if (m.bytes > gcm_text_limit || part_of(job.division, (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes), 0).whole) continue;
         key.load(job.batch.keys + index * Cipher::key_bytes, look);
-        key.prepare_hash(look);
-        const Block<4> counter0 = pre_counter_block(m.iv, job.batch.iv_bytes, key);
-        finish<Way>(m, aad_bytes, job.batch.tag_bytes, job.opens, macs::ghash::from_block<uint32_t>(job.sums[index]), counter0, key, look);
+        const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
+        Block<4> counter0{};
+        if (plain) counter0 = plain_counter(m.iv);
+        key.prepare_hash(plain ? &counter0 : nullptr, look);
+        if (!plain) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
+        finish(m, aad_bytes, job.batch.tag_bytes, job.opens, macs::ghash::from_block<uint32_t>(job.sums[index]),
+               key.tag_mask(counter0, plain, look), key);
     }
     key.leave();
 }

@@ -8,23 +8,22 @@
 namespace warpseal::cuda {
 
 // 32 rows of 32 bits: row r's bit c changes places with row c's bit r. Halves swap off the diagonal, at every scale.
+template <int half = 16>
 __device__ __forceinline__ void transpose(uint32_t* row) {
+    constexpr uint32_t low = half == 4 ? 0x0f0f0f0fu : half == 2 ? 0x33333333u : 0x55555555u;
 #pragma unroll
-    for (int half = 16; half != 0; half /= 2) {
-        const uint32_t low = half == 4 ? 0x0f0f0f0fu : half == 2 ? 0x33333333u : 0x55555555u;
-#pragma unroll
-        for (int i = 0; i < 16; ++i) {
-            const int r = (i / half * 2 * half) + i % half;
-            const uint32_t a = row[r], b = row[r + half];
-            if (half >= 8) {
-                row[r] = __byte_perm(a, b, half == 16 ? 0x5410 : 0x6240);
-                row[r + half] = __byte_perm(a, b, half == 16 ? 0x7632 : 0x7351);
-            } else {
-                row[r] = (a & low) | (b << half & ~low);
-                row[r + half] = (a >> half & low) | (b & ~low);
-            }
+    for (int i = 0; i < 16; ++i) {
+        const int r = i / half * 2 * half + i % half;
+        const uint32_t a = row[r], b = row[r + half];
+        if constexpr (half >= 8) {
+            row[r] = __byte_perm(a, b, half == 16 ? 0x5410 : 0x6240);
+            row[r + half] = __byte_perm(a, b, half == 16 ? 0x7632 : 0x7351);
+        } else {
+            row[r] = (a & low) | (b << half & ~low);
+            row[r + half] = (a >> half & low) | (b & ~low);
         }
     }
+    if constexpr (half > 1) transpose<half / 2>(row);
 }
 
 // Block j of lane l is block 32 j + l of the tile, so that a warp's accesses are whole rows.

@@ -118,6 +118,14 @@ __device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry
     return previous;
 }
 
+template <int n>
+__device__ __forceinline__ Block<n> from_lane(const Block<n>& b, int lane) {
+    Block<n> r;
+#pragma unroll
+    for (int w = 0; w < n; ++w) r.word[w] = __shfl_sync(0xffffffffu, b.word[w], lane);
+    return r;
+}
+
 // Zeros that the compiler does not leave out.
 __device__ __forceinline__ void wipe_words(uint32_t* words, uint32_t count, uint32_t first = 0, uint32_t step = 1) {
     for (uint32_t i = first; i < count; i += step) *const_cast<volatile uint32_t*>(words + i) = 0;
@@ -193,9 +201,14 @@ public:
     template <class Look>
     __device__ __forceinline__ void load(const uint8_t*, const Look&) {}
     template <class Look>
-    __device__ __forceinline__ void prepare_hash(const Look&) {}
+    __device__ __forceinline__ void prepare_hash(const Block<4>*, const Look&) {}
+    template <class Look>
+    __device__ __forceinline__ Block<4> tag_mask(const Block<4>& counter0, bool, const Look& look) const {
+        return run_once<Way<Cipher, Direction::encrypt>>(counter0, key_.schedule, look);
+    }
     __device__ __forceinline__ void leave() {}
 
+    static constexpr bool own = false;
     __device__ __forceinline__ const uint32_t* schedule() const { return key_.schedule; }
     __device__ __forceinline__ const Multiplier& row() const { return key_.hash.row; }
     __device__ __forceinline__ Element row_power() const { return key_.hash.bit_power[5]; }
@@ -222,20 +235,29 @@ public:
         __syncwarp();
     }
 
+    // One encryption serves the hash key and, if the counter before the text is known by now, the mask of the tag.
     template <class Look>
-    __device__ void prepare_hash(const Look& look) {
-        h_ = macs::ghash::from_block<uint32_t>(run_once<Way<Cipher, Direction::encrypt>>(Block<4>{}, memory_.schedule, look));
-        const int exponent = 32 - lane_id();
-        Element square = h_;
-        lane_power_ = one();
+    __device__ void prepare_hash(const Block<4>* counter0, const Look& look) {
+        Block<4> b{};
+        if (counter0 != nullptr && lane_id() == 1) b = *counter0;
+        b = run_once<Way<Cipher, Direction::encrypt>>(b, memory_.schedule, look);
+        h_ = macs::ghash::from_block<uint32_t>(from_lane(b, 0));
+        mask_ = from_lane(b, 1);
+        Element power = h_;
+        lane_power_ = h_;
 #pragma unroll 1
-        for (int b = 0; b < 6; ++b) {
-            if ((exponent >> b) & 1) lane_power_ = multiply_once(lane_power_, square);
-            if (b < 5) square = multiply_once(square, square);
+        for (int b = 0; b < 5; ++b) {
+            if (((31 - lane_id()) >> b) & 1) lane_power_ = multiply_once(lane_power_, power);
+            power = square(power);
         }
-        row_power_ = square;
+        row_power_ = power;
         if (lane_id() == 0) memory_.row = multiplier(row_power_);
         __syncwarp();
+    }
+    // The encrypted counter; `known`: prepare_hash was given it.
+    template <class Look>
+    __device__ Block<4> tag_mask(const Block<4>& counter0, bool known, const Look& look) const {
+        return known ? mask_ : run_once<Way<Cipher, Direction::encrypt>>(counter0, memory_.schedule, look);
     }
 
     // Leaves nothing of the key in shared memory.
@@ -244,17 +266,18 @@ public:
         wipe_words(reinterpret_cast<uint32_t*>(&memory_), sizeof(InShared) / 4, lane_id(), 32);
     }
 
+    static constexpr bool own = true;
     __device__ __forceinline__ const uint32_t* schedule() const { return memory_.schedule; }
     __device__ __forceinline__ const Multiplier& row() const { return memory_.row; }
     __device__ __forceinline__ Element row_power() const { return row_power_; }
     __device__ __forceinline__ Element h() const { return h_; }
     __device__ __forceinline__ Element lane_power() const { return lane_power_; }
     __device__ Element power(uint64_t n) const {
-        Element square = h_, mine = one();
+        Element power = h_, mine = one();
 #pragma unroll 1
         for (int b = 0; n >> b; ++b) {
-            if (b == lane_id() && ((n >> b) & 1)) mine = square;
-            square = multiply_once(square, square);
+            if (b == lane_id() && ((n >> b) & 1)) mine = power;
+            power = square(power);
         }
         return product_of_lanes(mine);
     }
@@ -262,6 +285,7 @@ public:
 private:
     InShared& memory_;
     Element h_, lane_power_, row_power_;
+    Block<4> mask_;
 };
 
 #endif

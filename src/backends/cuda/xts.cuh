@@ -33,14 +33,14 @@ __device__ __forceinline__ Block<4> tweak_of(const Element& e) {
 
 // x^(2048 n)
 __device__ inline Block<4> power_of_x2048(uint32_t n) {
-    Element square, power = one();
-    square.word[1] = 0x80000000u;  // x^64
+    Element factor, power = one();
+    factor.word[1] = 0x80000000u;  // x^64
 #pragma unroll 1
-    for (int i = 0; i < 5; ++i) square = multiply_once(square, square);
+    for (int i = 0; i < 5; ++i) factor = square(factor);
 #pragma unroll 1
     for (; n != 0; n >>= 1) {
-        if (n & 1) power = multiply_once(power, square);
-        square = multiply_once(square, square);
+        if (n & 1) power = multiply_once(power, factor);
+        factor = square(factor);
     }
     return tweak_of(power);
 }
