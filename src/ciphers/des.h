@@ -76,12 +76,12 @@ WARPSEAL_INLINE constexpr void substitute3(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute4(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x86>(e, d, b), g2 = lut<0x16>(b, g1, c), g3 = lut<0x1e>(d, b, g2), g4 = lut<0x4b>(g2, g3, e);
-    const Word g5 = lut<0x96>(g1, c, a), g6 = lut<0x64>(e, g5, g4), g7 = lut<0xf2>(a, g6, c), g8 = lut<0x36>(b, g5, g7);
-    const Word g9 = lut<0xa4>(g7, g8, g4), g10 = lut<0x59>(g4, c, f), g11 = lut<0x92>(e, g3, g9), g12 = lut<0x1e>(g10, g3, g6);
-    const Word g13 = lut<0xb4>(g8, f, g12), g14 = lut<0x9c>(g11, g13, d), g15 = lut<0x13>(c, d, g9), g16 = lut<0x3c>(g15, g6, g15);
-    const Word g17 = lut<0x8b>(g9, f, g16), g18 = lut<0xb8>(g16, f, g9), g19 = lut<0x3c>(g12, g14, g12);
-    y[0] = g14, y[1] = g19, y[2] = g18, y[3] = g17;
+    const Word g1 = lut<0x79>(c, e, b), g2 = lut<0x6d>(d, e, b), g3 = lut<0x56>(c, b, g2), g4 = lut<0x95>(g2, g1, e);
+    const Word g5 = lut<0xb8>(g3, a, g4), g6 = lut<0x94>(g4, e, a), g7 = lut<0x96>(g6, b, c), g8 = lut<0x15>(g5, b, d);
+    const Word g9 = lut<0xe6>(g4, g7, g8), g10 = lut<0xa7>(b, g9, a), g11 = lut<0x7e>(g2, e, g10), g12 = lut<0x58>(g11, c, g7);
+    const Word g13 = lut<0x8d>(g10, a, g8), g14 = lut<0x69>(g13, d, g1), g15 = lut<0x78>(g14, g12, f), g16 = lut<0x96>(g12, f, g15);
+    const Word g17 = lut<0x2e>(g5, f, g9), g18 = lut<0xe4>(g9, g5, f);
+    y[0] = g15, y[1] = g16, y[2] = g17, y[3] = g18;
 }
 
 template <class Word>
@@ -125,14 +125,14 @@ WARPSEAL_INLINE constexpr void substitute7(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute8(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x79>(a, e, d), g2 = lut<0x49>(e, c, a), g3 = lut<0x3c>(g1, c, g1), g4 = lut<0x0d>(c, e, f);
-    const Word g5 = lut<0x59>(d, g1, g2), g6 = lut<0xca>(f, g3, g5), g7 = lut<0x78>(g4, g5, g6), g8 = lut<0x96>(g7, a, g2);
-    const Word g9 = lut<0xc4>(g5, f, a), g10 = lut<0x91>(g9, g6, d), g11 = lut<0x79>(g2, g9, g1), g12 = lut<0xb8>(g7, g11, g8);
-    const Word g13 = lut<0xe8>(g5, e, b), g14 = lut<0xe4>(g10, g11, e), g15 = lut<0xa2>(d, g13, f), g16 = lut<0x69>(g1, g13, f);
-    const Word g17 = lut<0xe2>(g6, b, g14), g18 = lut<0xa9>(g8, b, g16), g19 = lut<0xc3>(e, g16, e), g20 = lut<0xa1>(g15, g14, b);
-    const Word g21 = lut<0x23>(f, g12, g9), g22 = lut<0x74>(g12, b, g20), g23 = lut<0x78>(g22, b, g3), g24 = lut<0x36>(g21, g13, g20);
-    const Word g25 = lut<0x67>(g5, g19, g17), g26 = lut<0xca>(a, g24, g19), g27 = lut<0x6a>(g25, g9, g18);
-    y[0] = g17, y[1] = g26, y[2] = g27, y[3] = g23;
+    const Word g1 = lut<0x38>(c, a, e), g2 = lut<0x1e>(g1, d, e), g3 = lut<0x79>(g2, d, a), g4 = lut<0x69>(c, g3, e);
+    const Word g5 = lut<0xc1>(f, g3, a), g6 = lut<0xab>(g5, f, g2), g7 = lut<0xa1>(g4, g3, g6), g8 = lut<0x9c>(g7, g6, f);
+    const Word g9 = lut<0x35>(e, g8, g7), g10 = lut<0xd0>(a, f, g9), g11 = lut<0xd8>(g9, g7, d), g12 = lut<0x27>(g7, d, e);
+    const Word g13 = lut<0x96>(g12, g3, g5), g14 = lut<0x9e>(f, e, g10), g15 = lut<0x39>(g10, g13, g2), g16 = lut<0xd8>(g8, g11, b);
+    const Word g17 = lut<0x5e>(g2, g16, g15), g18 = lut<0x69>(g17, b, g14), g19 = lut<0x69>(e, g5, b), g20 = lut<0xb8>(g15, b, g13);
+    const Word g21 = lut<0x9a>(g8, g6, g18), g22 = lut<0x65>(g18, g5, g11), g23 = lut<0x87>(g22, g13, g20), g24 = lut<0x62>(g14, g19, g23);
+    const Word g25 = lut<0xca>(d, g24, g23);
+    y[0] = g16, y[1] = g20, y[2] = g21, y[3] = g25;
 }
 
 template <int box, class Word>
@@ -360,6 +360,7 @@ struct Des {
     template <int box, class Word, class Key>
     WARPSEAL_INLINE static void substitute_planes(Word* to, const Word* from, const Word* half, const Key& key, int k) {
         Word x[6], y[4];
+        WARPSEAL_UNROLL
         for (int i = 0; i < 6; ++i) {
             x[i] = half[plane(half_bit(box, i))];
             if (box % 2 == 1 && i != 2 && i != 3) x[i] ^= key(k + input_place(box, i));
@@ -383,6 +384,14 @@ struct Des {
         substitute_planes<7>(to, from, half, key, k);
     }
 
+    // A compiler that carries values from round to round in registers has far too few on a CPU, and stores them twice: not past here.
+    template <class Word>
+    WARPSEAL_INLINE static void settle([[maybe_unused]] Word (&p)[64]) {
+#if !defined(__CUDA_ARCH__)
+        __asm__ __volatile__("" : : "r"(p) : "memory");
+#endif
+    }
+
     template <class Word, class Key>
     WARPSEAL_INLINE static void encrypt_planes(Word (&p)[64], const Key& key) {
         Word *const left = p, *const right = p + 1, spare[64];
@@ -390,11 +399,15 @@ struct Des {
         for (int pass = 0; pass < passes; ++pass) {
             const int k = 32 * (pass * pass_words + 1);
             for (int round = 0; round < rounds - 2; round += 2) {
+                settle(p);
                 round_planes(left, left, right, key, k + 64 * round);
+                settle(p);
                 round_planes(right, right, left, key, k + 64 * (round + 1));
             }
             // The halves change places at the end (FIPS 46-3, figure 1): the last two rounds write them there.
+            settle(p);
             round_planes(spare, left, right, key, k + 64 * (rounds - 2));
+            settle(p);
             round_planes(left, right, spare, key, k + 64 * (rounds - 1));
             for (int i = 0; i < 32; ++i) right[plane(i)] = spare[plane(i)] ^ key(k + 64 * rounds + i);
         }
