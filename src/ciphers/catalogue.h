@@ -10,6 +10,7 @@ struct CatalogueEntry {
 
 inline constexpr CatalogueEntry catalogue[] = {
     {"aes", "FIPS 197"},
+    {"des", "SP 800-67"},
 };
 
 }  // namespace warpseal
