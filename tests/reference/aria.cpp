@@ -114,7 +114,8 @@ Aria::Aria(const Text& key) {
     if (key.size() != 16 && key.size() != 24 && key.size() != 32) throw std::invalid_argument("ARIA key size");
     const size_t size = (key.size() - 16) / 8;  // 0, 1, 2
     State kl{}, kr{};
-    for (size_t i = 0; i < key.size(); ++i) (i < 16 ? kl[i] : kr[i - 16]) = key[i];
+    for (size_t i = 0; i < 16; ++i) kl[i] = key[i];
+    for (size_t i = 16; i < key.size(); ++i) kr[i - 16] = key[i];
     State w[4];
     w[0] = kl;
     w[1] = exclusive_or(odd(w[0], constant(size)), kr);
