@@ -45,6 +45,12 @@ struct Planes {
         }
     }
 
+    // Which of the blocks is in a lane, by its bit number.
+    template <int block_bytes>
+    static constexpr int block_of_lane(int lane) {
+        return lane;
+    }
+
 private:
     template <int bits, class Dummy = void>
     struct UnitOf {

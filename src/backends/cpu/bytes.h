@@ -73,7 +73,7 @@ struct ByteForm {
 
     static constexpr const char* name = "bytes";
     static constexpr size_t wide_blocks = vector_bytes, narrow_blocks = 16;
-    static constexpr size_t stack_bytes = 8192;
+    static constexpr size_t stack_bytes = 8192, little_stack_bytes = 4096;
 
     // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction that uses it, one that repeats a byte
     // does not.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/ops.h"
+#include "core/block.h"
 #include "core/form.h"
 #include "core/plane_byte.h"
 #include "core/secret.h"
@@ -16,9 +17,11 @@ inline constexpr bool has_bytes = requires(PlaneByte<uint64_t> (&s)[Cipher::bloc
 
 template <class Cipher, class Word>
 struct PlaneForm {
+    using Text = Block<Cipher::block_bytes / 4>;
+
     static constexpr const char* name = "planes";
     static constexpr size_t wide_blocks = Planes<Word>::blocks, narrow_blocks = wide_blocks;
-    static constexpr size_t stack_bytes = 24576;  // that runs and the shapes over them leave behind
+    static constexpr size_t stack_bytes = 24576, little_stack_bytes = stack_bytes;  // that calls over many blocks, or few, leave behind
     static constexpr int key_bits = 32 * Cipher::schedule_words;
 
     struct Schedule {
@@ -43,7 +46,55 @@ struct PlaneForm {
         Planes<Word>::template to_blocks<Cipher::block_bytes>(out, plane);
     }
 
+    // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes are made without transposing. False, and
+    // nothing done, where they carry out of the last word.
+    static bool count(const Schedule& schedule, const Text& first, const uint8_t* in, uint8_t* out) {
+        const uint32_t low = swap_bytes(first.word[Text::words - 1]);
+        if (static_cast<uint32_t>(low + wide_blocks - 1) < low) return false;
+        count_run(schedule, first, in, out);
+        return true;
+    }
+
 private:
+    __attribute__((noinline)) static void count_run(const Schedule& schedule, const Text& first, const uint8_t* in, uint8_t* out) {
+        static constexpr BlockNumbers numbers;
+        uint8_t bytes[Text::bytes];
+        store_block(bytes, first);
+        Word plane[8 * Text::bytes], carry{};
+        for (int i = 0; i < 8 * Text::bytes; ++i) plane[i] = Word{} + (0 - static_cast<uint64_t>(bytes[i / 8] >> (i % 8) & 1));
+        for (int k = 0; k < 32; ++k) {  // bit k of a big-endian number
+            Word& sum = plane[8 * (Text::bytes - 1 - k / 8) + k % 8];
+            Word number{}, next{};
+            if (k < lane_bits) memcpy(&number, numbers.plane[k], sizeof number);
+            next = lut<0xe8>(sum, number, carry);
+            sum = lut<0x96>(sum, number, carry);
+            carry = next;
+        }
+        crypt<Direction::encrypt>(schedule.mask[0], plane);
+        alignas(64) uint8_t text[wide_blocks * Text::bytes];
+        Planes<Word>::template to_blocks<Cipher::block_bytes>(text, plane);
+        Word data, key;
+        for (size_t at = 0; at < sizeof text; at += sizeof data) {
+            memcpy(&data, in + at, sizeof data);
+            memcpy(&key, text + at, sizeof key);
+            data ^= key;
+            memcpy(out + at, &data, sizeof data);
+        }
+    }
+
+    static constexpr int lane_bits = __builtin_ctz(static_cast<unsigned>(wide_blocks));
+    // The planes of the numbers 0 to wide_blocks - 1, in the blocks' order.
+    struct BlockNumbers {
+        alignas(64) uint8_t plane[lane_bits][wide_blocks / 8] = {};
+        constexpr BlockNumbers() {
+            for (int lane = 0; lane < static_cast<int>(wide_blocks); ++lane)
+                for (int k = 0; k < lane_bits; ++k) {
+                    const int bit = Planes<Word>::template block_of_lane<Cipher::block_bytes>(lane) >> k & 1;
+                    plane[k][lane / 8] = static_cast<uint8_t>(plane[k][lane / 8] | bit << (lane % 8));
+                }
+        }
+    };
+
     template <Direction direction>
     WARPSEAL_INLINE static void crypt(const uint64_t* mask, Word (&plane)[8 * Cipher::block_bytes]) {
         const auto bit = [&](int i) __attribute__((always_inline)) { return Word{} + mask[i]; };

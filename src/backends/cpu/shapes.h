@@ -225,6 +225,8 @@ struct Shapes {
 
     template <auto function>
     static constexpr auto* cleared = Cleared<function, Form::stack_bytes>::call;
+    template <auto function>
+    static constexpr auto* cleared_of_little = Cleared<function, Form::little_stack_bytes>::call;
 
     static constexpr CpuCipher describe() {
         using modes::Ctr, modes::Ecb, modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption, modes::CfbEncryption, modes::Ofb;
@@ -254,11 +256,11 @@ struct Shapes {
         c.batch[WARPSEAL_CMAC][1] = cleared<cmac_batch<decrypt>>;
         if constexpr (has_long_blocks) {
             c.modes |= 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM | 1u << WARPSEAL_XTS;
-            c.gcm_begin = cleared<gcm_begin>;
+            c.gcm_begin = cleared_of_little<gcm_begin>;
             c.gcm_piece[0] = cleared<gcm_piece<encrypt>>;
             c.gcm_piece[1] = cleared<gcm_piece<decrypt>>;
-            c.gcm_combine = cleared<gcm_combine>;
-            c.gcm_finish = cleared<gcm_finish>;
+            c.gcm_combine = cleared_of_little<gcm_combine>;
+            c.gcm_finish = cleared_of_little<gcm_finish>;
             c.batch[WARPSEAL_GCM][0] = cleared<gcm_batch<encrypt>>;
             c.batch[WARPSEAL_GCM][1] = cleared<gcm_batch<decrypt>>;
             c.batch[WARPSEAL_CCM][0] = cleared<ccm_batch<encrypt>>;

@@ -63,7 +63,7 @@ struct WordForm {
 
     static constexpr const char* name = "words";
     static constexpr size_t wide_blocks = vectors * vector_bytes / 4, narrow_blocks = 4;
-    static constexpr size_t stack_bytes = 8192;
+    static constexpr size_t stack_bytes = 8192, little_stack_bytes = 4096;
 
     struct Schedule {
         uint32_t key[direction_count][Cipher::schedule_words];

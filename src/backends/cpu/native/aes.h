@@ -1,6 +1,7 @@
 // AES by the x86 AES instructions as a form of the shapes: FIPS 197 and what each mode does with it, for any vector width.
 #pragma once
 
+#include "backends/cpu/native/aes_ccm.h"
 #include "backends/cpu/native/aes_chains.h"
 #include "backends/cpu/native/aes_keystream.h"
 #include "backends/cpu/native/aes_rounds.h"
@@ -24,7 +25,8 @@ struct AesForm {
     static constexpr const char* name = "instructions";
     static constexpr size_t narrow_blocks = 1;
     static constexpr size_t wide_blocks = Aes::group_blocks;
-    static constexpr size_t stack_bytes = 8192;  // that the functions of a form and the shapes over them leave behind
+    static constexpr size_t stack_bytes = 8192,
+                            little_stack_bytes = 1024;  // that the functions of a form and the shapes over them leave behind
 
     static void expand(Schedule& schedule, const uint8_t* key) { Aes::expand(schedule, key); }
 
@@ -60,6 +62,14 @@ struct AesForm {
     template <class Mode>
     static void chains(const Schedule& schedule, Chain* chain, int count, size_t blocks) {
         AesChains<Aes, Mode>::run(schedule, chain, count, blocks);
+    }
+
+    // The text of one CCM message, from the sum of what stands before it.
+    template <Direction direction>
+    static void ccm(const Schedule& schedule, Block<4>& sum, const Block<4>& first_counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+        __m128i s = load(sum);
+        AesCcm<Aes, direction>::run(schedule, s, first_counter, in, out, bytes);
+        store_one(reinterpret_cast<uint8_t*>(sum.word), s);
     }
 
     template <Direction direction>

@@ -15,9 +15,22 @@
 #include "backends/cpu/native/aes.h"
 #include "backends/cpu/native/bytes_gfni.h"
 #include "backends/cpu/native/ghash.h"
+#include "backends/cpu/native/transpose512.h"
 #include "backends/cpu/planes.h"
 
-namespace warpseal::cpu {
+namespace warpseal {
+
+// Three planes of 512 blocks in one instruction.
+template <>
+struct Ternary<uint64_t __attribute__((vector_size(64)))> {
+    using Word = uint64_t __attribute__((vector_size(64)));
+    template <int table>
+    WARPSEAL_INLINE static Word of(const Word& a, const Word& b, const Word& c) {
+        return (Word)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, table);
+    }
+};
+
+namespace cpu {
 namespace {
 
 constexpr size_t vector_bytes = 64;  // of what runs in byte form and plane form
@@ -77,6 +90,7 @@ struct Width {
 };
 
 }  // namespace
-}  // namespace warpseal::cpu
+}  // namespace cpu
+}  // namespace warpseal
 
 #include "backends/cpu/native/target.h"
