@@ -1,4 +1,4 @@
-// Batches in device memory against libcrypto: lengths, strides, IVs, tags, keys per message, messages that do not verify, long ones.
+// Batches in device memory, every cipher and mode: lengths, strides, IVs, tags, keys per message, messages that do not verify, long ones.
 #include "messages.h"
 #include "reference/gcm.h"
 
@@ -23,22 +23,31 @@ void check(const Shape& shape, Key& key, Direction direction, tests::Random& ran
            << messages.at(nullptr).out - static_cast<uint8_t*>(nullptr);
 }
 
-class Batch : public OnGpu {};
+class Batch : public OnGpu {
+protected:
+    static const CudaCipher& aes(int bits) {
+        for (const CudaCipher* cipher : ciphers())
+            if (cipher->name == "aes-" + std::to_string(bits)) return *cipher;
+        throw std::runtime_error("no AES");
+    }
+};
 
 TEST_P(Batch, Random) {
     tests::Random random(511);
-    for (int i = 0; i < 240; ++i) {
-        Key key(names[i % 3], random);
-        const Shape shape = random_shape(random, i % 8 == 0 ? 60000 : 3000);
-        check(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
-        if (HasFatalFailure()) return;
+    for (const CudaCipher* cipher : ciphers()) {
+        for (int i = 0; i < 60; ++i) {
+            Key key(*cipher, random);
+            const Shape shape = random_shape(random, *cipher, i % 8 == 0 ? 10000 : 1500);
+            check(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+            if (HasFatalFailure()) return;
+        }
     }
 }
 
 // Every length around the edges of blocks and of rows of 32 blocks, with AAD that shifts them.
 TEST_P(Batch, Lengths) {
     tests::Random random(512);
-    Key key("aes-256", random);
+    Key key(aes(256), random);
     for (size_t bytes = 0; bytes <= 4096; bytes += bytes < 48 ? 1 : bytes % 512 > 494 || bytes % 512 < 18 ? 1 : 59) {
         Shape shape;
         shape.bytes = bytes;
@@ -53,7 +62,7 @@ TEST_P(Batch, LongMessages) {
     tests::Random random(513);
     for (const size_t bytes : {(size_t{1} << 20) + 7, (size_t{24} << 20) - 16, (size_t{40} << 20) + 1}) {
         for (int i = 0; i < 6; ++i) {
-            Key key(names[i % 3], random);
+            Key key(aes(128 + 64 * (i % 3)), random);
             Shape shape;
             shape.bytes = bytes;
             shape.count = i == 5 ? 3 : 1;
@@ -73,7 +82,7 @@ TEST_P(Batch, LongMessages) {
 // Few messages of many sizes each, so that every way to divide them among warps occurs.
 TEST_P(Batch, MiddlingMessages) {
     tests::Random random(514);
-    Key key("aes-128", random);
+    Key key(aes(128), random);
     for (int i = 0; i < 40; ++i) {
         Shape shape;
         shape.bytes = size_t{1} << random.below(20);
@@ -91,7 +100,7 @@ TEST_P(Batch, MiddlingMessages) {
 // The low 32 bits of the counter wrap within the message and carry no further.
 TEST_P(Batch, GcmCounterWraps) {
     tests::Random random(515);
-    Key key("aes-256", random);
+    Key key(aes(256), random);
     const auto twin = reference::cipher("aes-256", key.bytes);
     for (const uint64_t before : {0u, 1u, 5u, 40u}) {
         Text counter0 = random.text(16);
@@ -117,6 +126,6 @@ TEST_P(Batch, GcmCounterWraps) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, Batch, testing::ValuesIn(layouts));
+INSTANTIATE_TEST_SUITE_P(Layouts, Batch, testing::Values(Layouts::usual, Layouts::merged));
 
 }  // namespace

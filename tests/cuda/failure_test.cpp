@@ -32,13 +32,13 @@ TEST_F(Failure, OutOfDeviceMemoryPasses) {
     Text out(in.size(), 0xa5);
     size_t done = 0;
     const warpseal_status status = door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0,
-                                                     in.data(), out.data(), in.size(), &done);
+                                                     in.data(), out.data(), in.size(), &done, nullptr);
     // Slots kept from earlier tests may carry it; without them it must say what is missing. Either way what is done is right.
     EXPECT_TRUE(status == WARPSEAL_OK ? done == in.size() : status == WARPSEAL_OUT_OF_MEMORY) << status;
     EXPECT_TRUE(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(done), right.begin()));
     for (const auto& [memory, bytes] : taken) door().device_free(device, memory, 0), (void)bytes;
     ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, in.data(), out.data(),
-                                in.size(), &done),
+                                in.size(), &done, nullptr),
               WARPSEAL_OK);
     EXPECT_EQ(out, right);
 }
@@ -75,12 +75,12 @@ TEST_F(Failure, DISABLED_ContextDies) {
     Text text = in;
     size_t done = 0;
     ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, in.data(), text.data(),
-                                4096, &done),
+                                4096, &done, nullptr),
               WARPSEAL_OK);
     text = in;
     poison(key, iv);
     const warpseal_status status = door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0,
-                                                     text.data(), text.data(), text.size(), &done);
+                                                     text.data(), text.data(), text.size(), &done, nullptr);
     EXPECT_EQ(status, WARPSEAL_NO_DEVICE);
     EXPECT_TRUE(door().lost());
     ASSERT_LT(done, text.size());

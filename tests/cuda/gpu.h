@@ -1,8 +1,9 @@
-// What the GPU tests share: the real door, keys, device memory of exact size, and batches in device memory.
+// What the GPU tests share: the real door, every cipher and table layout, keys, device memory of exact size, and what must come out.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "core/secret.h"
 #include "oracle.h"
 #include "random.h"
+#include "reference/modes.h"
+#include "twin.h"
 
 namespace gpu {
 
@@ -26,16 +29,28 @@ inline bool present() {
     return door().device_count(&count) == WARPSEAL_OK && count > 0;
 }
 
-// The parameter pretends that much shared memory a block, so that both table layouts run.
-class OnGpu : public testing::TestWithParam<size_t> {
+// AES once more, with the table layout of GPUs that have less shared memory (tests/cuda/CMakeLists.txt).
+extern "C" const warpseal::CudaCipherSet warpseal_cuda_merged_aes;
+
+enum class Layouts { usual, merged };
+
+// The parameter says with which table layouts: every cipher with the usual ones, AES with those of small GPUs.
+class OnGpu : public testing::TestWithParam<Layouts> {
 protected:
     void SetUp() override {
         if (!present()) GTEST_SKIP() << "no GPU";
-        warpseal::cuda::pretend_shared_bytes(GetParam());
     }
-    void TearDown() override { warpseal::cuda::pretend_shared_bytes(SIZE_MAX); }
+    static std::vector<const CudaCipher*> ciphers() {
+        std::vector<const CudaCipher*> all;
+        if (GetParam() == Layouts::merged) {
+            for (uint32_t i = 0; i < warpseal_cuda_merged_aes.count; ++i) all.push_back(&warpseal_cuda_merged_aes.ciphers[i]);
+        } else {
+            const warpseal::CpuCipher* cpu = nullptr;
+            for (size_t i = 0; (cpu = warpseal::cpu_cipher_at(i)) != nullptr; ++i) all.push_back(door().cipher(cpu->name));
+        }
+        return all;
+    }
 };
-inline constexpr size_t layouts[] = {SIZE_MAX, 64 * 1024};
 
 class OnGpuOnce : public testing::Test {
 protected:
@@ -72,15 +87,19 @@ struct Key {
     Text bytes;
     std::vector<uint8_t> memory;
 
-    Key(const char* name, const Text& key) : cipher(*door().cipher(name)), bytes(key), memory(cipher.state_bytes + 64) {
-        cipher.expand(state(), key.data());
-    }
-    Key(const char* name, tests::Random& random) : Key(name, random.text(door().cipher(name)->key_bytes)) {}
+    Key(const CudaCipher& c, const Text& key) : cipher(c), bytes(key), memory(c.state_bytes + 64) { cipher.expand(state(), key.data()); }
+    Key(const CudaCipher& c, tests::Random& random) : Key(c, random.text(c.key_bytes)) {}
+    Key(const char* name, tests::Random& random) : Key(*door().cipher(name), random) {}
     void* state() { return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64); }
     std::string mode(const char* name) const { return std::string(cipher.name) + "-" + name; }
 };
 
 inline const char* const names[] = {"aes-128", "aes-192", "aes-256"};
+
+inline Text part(const Text& text, size_t at, size_t bytes) {
+    return Text(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(at + bytes));
+}
+inline void write(Text& to, size_t at, const Text& text) { std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at)); }
 
 // The counter, a big-endian number, plus n.
 inline Text plus(Text counter, uint64_t n) {
@@ -90,6 +109,23 @@ inline Text plus(Text counter, uint64_t n) {
         n = (n >> 8) + (sum >> 8);
     }
     return counter;
+}
+
+// What a mode without a tag makes of a message, by the slow twin; of AES in CTR by libcrypto.
+inline Text expected(const CudaCipher& cipher, warpseal_mode mode, Direction direction, const Text& key, const Text& iv, uint64_t first_block,
+                     const Text& in) {
+    const bool encrypt = direction == Direction::encrypt;
+    if (in.empty()) return {};
+    if (mode == WARPSEAL_CTR && std::strncmp(cipher.name, "aes", 3) == 0)
+        return oracle::run(std::string(cipher.name) + "-ctr", true, key, plus(iv, first_block), {}, in, nullptr);
+    const auto twin = tests::twin(cipher.name, key);
+    switch (mode) {
+        case WARPSEAL_ECB: return encrypt ? reference::ecb_encrypt(*twin, in) : reference::ecb_decrypt(*twin, in);
+        case WARPSEAL_CBC: return encrypt ? reference::cbc_encrypt(*twin, iv, in) : reference::cbc_decrypt(*twin, iv, in);
+        case WARPSEAL_CFB: return encrypt ? reference::cfb_encrypt(*twin, iv, in) : reference::cfb_decrypt(*twin, iv, in);
+        case WARPSEAL_OFB: return reference::ofb(*twin, iv, in);
+        default: return reference::ctr(*twin, iv, in, first_block);
+    }
 }
 
 }  // namespace gpu

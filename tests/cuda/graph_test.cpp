@@ -1,7 +1,8 @@
-// A CTR sweep and GCM batches captured in a CUDA graph: the calls neither synchronise nor allocate outside the stream.
+// Sweeps and batches captured in a CUDA graph: the calls neither synchronise nor allocate outside the stream.
 #include <cuda_runtime_api.h>
 
 #include "messages.h"
+#include "reference/xts.h"
 
 namespace {
 
@@ -18,9 +19,18 @@ TEST_F(Graph, SweepAndBatches) {
     large.bytes = (size_t{3} << 20) + 5;  // in parts, with scratch
     large.spoil_every = 1;
     const Messages sealed(small, key, Direction::encrypt, random), opened(large, key, Direction::decrypt, random);
+    Shape chains;
+    chains.mode = WARPSEAL_CMAC, chains.iv_bytes = 0, chains.count = 40, chains.bytes = 333, chains.own_keys = true, chains.spoil_every = 3;
+    const Messages summed(chains, key, Direction::decrypt, random);
+    // In place, with scratch: for a replay, what was decrypted must be put back.
+    const Text cbc = random.text(100000), units = random.text(70000), number(16, 3);
+    Key tweak(key.cipher, random);
+    warpseal::XtsUnits xts{};
+    std::fill(xts.first, xts.first + 16, uint8_t{3});
+    xts.unit_bytes = 1000;
     const Text iv = random.text(16), in = random.text(100001);
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
-    Memory from(in), to(in.size()), first(sealed.image), second(opened.image);
+    Memory from(in), to(in.size()), first(sealed.image), second(opened.image), third(summed.image), chained(cbc), sectors(units);
 
     cudaStream_t stream = nullptr;
     cudaGraph_t graph = nullptr;
@@ -34,17 +44,32 @@ TEST_F(Graph, SweepAndBatches) {
               WARPSEAL_OK);
     EXPECT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::decrypt, opened.at(second.data()), stream),
               WARPSEAL_OK);
+    EXPECT_EQ(door().batch_device(device, key.cipher, nullptr, WARPSEAL_CMAC, Direction::decrypt, summed.at(third.data()), stream),
+              WARPSEAL_OK);
+    EXPECT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CBC, Direction::decrypt, iv.data(), chained.data(),
+                                  chained.data(), cbc.size(), stream),
+              WARPSEAL_OK);
+    EXPECT_EQ(door().xts_device(device, key.cipher, key.state(), tweak.state(), Direction::encrypt, xts, sectors.data(), sectors.data(),
+                                units.size(), stream),
+              WARPSEAL_OK);
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
     for (int replay = 0; replay < 3; ++replay) {
         to.put(Text(in.size(), 0xa5));
         first.put(sealed.image);
         second.put(opened.image);
+        third.put(summed.image);
+        chained.put(cbc);
+        sectors.put(units);
         ASSERT_EQ(cudaGraphLaunch(ready, stream), cudaSuccess);
         ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
         EXPECT_EQ(to.get(), right);
         EXPECT_EQ(first.get(), sealed.right());
         EXPECT_EQ(second.get(), opened.right());
+        EXPECT_EQ(third.get(), summed.right());
+        EXPECT_EQ(chained.get(), expected(key.cipher, WARPSEAL_CBC, Direction::decrypt, key.bytes, iv, 0, cbc));
+        EXPECT_EQ(sectors.get(), reference::xts_units(*tests::twin("aes-256", key.bytes), *tests::twin("aes-256", tweak.bytes), true, number,
+                                                      1000, units));
     }
     EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
     EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);

@@ -1,10 +1,13 @@
-// A random batch, as a caller would lay it out in one image of memory, with what must come of it by libcrypto.
+// A random batch of any mode, as a caller would lay it out in one image of memory, with what must come of it.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 
 #include "gpu.h"
+#include "reference/ccm.h"
+#include "reference/cmac.h"
+#include "reference/gcm.h"
 
 namespace gpu {
 
@@ -19,18 +22,39 @@ struct Shape {
     bool shared_iv = false, shared_aad = false;
     size_t gap = 16;         // between messages; 16 keeps them aligned
     size_t spoil_every = 0;  // opening: spoil one message in so many
+
+    bool seals() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
+    bool tagged() const { return seals() || mode == WARPSEAL_CMAC; }
 };
+
+// The tag, and the ciphertext where there is one.
+inline reference::Sealed sealed(const Shape& shape, const CudaCipher& cipher, const Text& key, const Text& iv, const Text& aad,
+                                const Text& text) {
+    reference::Sealed s;
+    if (shape.mode == WARPSEAL_GCM && std::strncmp(cipher.name, "aes", 3) == 0) {  // also long ones
+        s.ciphertext = oracle::run(std::string(cipher.name) + "-gcm", true, key, iv, aad, text, &s.tag);
+    } else {
+        const auto twin = tests::twin(cipher.name, key);
+        if (shape.mode == WARPSEAL_CMAC)
+            s.tag = reference::cmac(*twin, text);
+        else
+            s = shape.mode == WARPSEAL_GCM ? reference::gcm_seal(*twin, iv, aad, text)
+                                           : reference::ccm_seal(*twin, iv, aad, text, shape.tag_bytes);
+    }
+    s.tag.resize(shape.tag_bytes);
+    return s;
+}
 
 // All of a batch's memory is one image: offsets into it, so that it can be placed on a device or on the host.
 class Messages {
 public:
     Messages(const Shape& shape, const Key& key, Direction direction, tests::Random& random) : shape_(shape), direction_(direction) {
-        const bool gcm = shape.mode == WARPSEAL_GCM, opening = gcm && direction == Direction::decrypt;
+        const size_t whole = shape.mode == WARPSEAL_CBC ? key.cipher.block_bytes : 1;
         ivs_ = add(random.text(shape.iv_bytes * (shape.shared_iv ? 1 : shape.count)));
         aad_ = add(random.text(shape.aad_bytes * (shape.shared_aad ? 1 : shape.count)));
         if (shape.own_keys) keys_ = add(random.text(key.cipher.key_bytes * shape.count));
         for (uint64_t i = 0; i < shape.count; ++i)
-            lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) : shape.bytes);
+            lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) / whole * whole : shape.bytes);
         lengths_at_ = add(bytes_of(lengths_));
         pitch_ = shape.bytes + shape.gap;
         for (uint64_t i = 0; i < shape.count; ++i) offsets_.push_back((shape.count - 1 - i) * pitch_);  // backwards
@@ -41,7 +65,7 @@ public:
         out_ = shape.in_place ? in_ : add(Text(pitch_ * shape.count, 0xa5));
         right_ = image;
         refused = 0;
-        for (uint64_t i = 0; i < shape.count; ++i) settle(key, i, gcm, opening, random);
+        for (uint64_t i = 0; i < shape.count; ++i) settle(key, i, random);
     }
 
     Text image;        // before
@@ -66,7 +90,7 @@ public:
         b.aad_bytes = shape_.aad_bytes;
         b.aad_stride = shape_.shared_aad ? 0 : shape_.aad_bytes;
         b.in = base + in_;
-        b.out = base + out_;
+        b.out = shape_.mode == WARPSEAL_CMAC ? nullptr : base + out_;
         b.in_stride = b.out_stride = pitch_;
         b.tags = base + tags_;
         b.tag_stride = shape_.tag_bytes;
@@ -86,49 +110,42 @@ private:
         if (!text.empty()) std::memcpy(text.data(), numbers.data(), text.size());
         return text;
     }
-    Text slice(size_t at, size_t bytes) const {
-        return Text(image.begin() + static_cast<std::ptrdiff_t>(at), image.begin() + static_cast<std::ptrdiff_t>(at + bytes));
-    }
-    static void write(Text& to, size_t at, const Text& text) {
-        std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
-    }
-
     // What must come of message i; when opening, also its input.
-    void settle(const Key& key, uint64_t i, bool gcm, bool opening, tests::Random& random) {
+    void settle(const Key& key, uint64_t i, tests::Random& random) {
+        const bool opening = shape_.tagged() && direction_ == Direction::decrypt;
         const size_t n = lengths_[i], place = shape_.lengths ? offsets_[i] : i * pitch_;
-        const Text secret = shape_.own_keys ? slice(keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes) : key.bytes;
-        const Text iv = slice(ivs_ + (shape_.shared_iv ? 0 : i * shape_.iv_bytes), shape_.iv_bytes);
-        const Text aad = slice(aad_ + (shape_.shared_aad ? 0 : i * shape_.aad_bytes), shape_.aad_bytes);
-        const Text text = slice(in_ + place, n);
-        Text tag,
-            other = n == 0 && !gcm ? Text{} : oracle::run(key.mode(gcm ? "gcm" : "ctr"), true, secret, iv, aad, text, gcm ? &tag : nullptr);
-        tag.resize(gcm ? shape_.tag_bytes : 0);
+        const Text secret = shape_.own_keys ? part(image, keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes) : key.bytes;
+        const Text iv = part(image, ivs_ + (shape_.shared_iv ? 0 : i * shape_.iv_bytes), shape_.iv_bytes);
+        const Text aad = part(image, aad_ + (shape_.shared_aad ? 0 : i * shape_.aad_bytes), shape_.aad_bytes);
+        const Text text = part(image, in_ + place, n);
         int32_t status = WARPSEAL_OK;
-        if (opening) {
-            write(image, in_ + place, other);
-            write(right_, in_ + place, other);
-            if (shape_.spoil_every != 0 && random.one_in(shape_.spoil_every)) {
-                Text spoilt = n == 0 || random.one_in(2) ? tag : other;
-                const bool in_tag = n == 0 || spoilt == tag;
-                spoilt[random.below(spoilt.size())] ^= static_cast<uint8_t>(1u << random.below(8));
-                write(image, in_tag ? tags_ + i * shape_.tag_bytes : in_ + place, spoilt);
-                write(right_, in_tag ? tags_ + i * shape_.tag_bytes : in_ + place, spoilt);
-                if (!in_tag) write_tag(tag, i);
-                status = WARPSEAL_NOT_AUTHENTIC;
-                ++refused;
-            } else {
-                write_tag(tag, i);
-            }
-            other = status == WARPSEAL_OK ? text : Text(n, 0);
+        Text out;
+        if (!shape_.tagged()) {
+            out = expected(key.cipher, shape_.mode, direction_, secret, iv, 0, text);
         } else {
-            write(right_, tags_ + i * shape_.tag_bytes, tag);
+            const reference::Sealed s = sealed(shape_, key.cipher, secret, iv, aad, text);
+            out = s.ciphertext;
+            Text tag = s.tag;
+            if (!opening) {
+                write(right_, tags_ + i * shape_.tag_bytes, tag);
+            } else {
+                Text input = shape_.seals() ? s.ciphertext : text;
+                out = shape_.seals() ? text : Text{};
+                if (shape_.spoil_every != 0 && random.one_in(shape_.spoil_every)) {
+                    Text& spoilt = n == 0 || random.one_in(2) ? tag : input;
+                    spoilt[random.below(spoilt.size())] ^= static_cast<uint8_t>(1u << random.below(8));
+                    status = WARPSEAL_NOT_AUTHENTIC;
+                    ++refused;
+                    out.assign(out.size(), 0);
+                }
+                for (Text* to : {&image, &right_}) {
+                    write(*to, in_ + place, input);
+                    write(*to, tags_ + i * shape_.tag_bytes, tag);
+                }
+            }
         }
-        write(right_, out_ + place, other);
+        write(right_, out_ + place, out);
         std::memcpy(right_.data() + statuses_ + 4 * i, &status, 4);
-    }
-    void write_tag(const Text& tag, uint64_t i) {
-        write(image, tags_ + i * shape_.tag_bytes, tag);
-        write(right_, tags_ + i * shape_.tag_bytes, tag);
     }
 
     const Shape shape_;
@@ -138,19 +155,29 @@ private:
     size_t ivs_ = 0, aad_ = 0, keys_ = 0, lengths_at_ = 0, offsets_at_ = 0, tags_ = 0, statuses_ = 0, in_ = 0, out_ = 0, pitch_ = 0;
 };
 
-inline Shape random_shape(tests::Random& random, size_t bound) {
+inline Shape random_shape(tests::Random& random, const CudaCipher& cipher, size_t bound) {
+    static constexpr warpseal_mode modes[] = {WARPSEAL_GCM, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB,
+                                              WARPSEAL_OFB, WARPSEAL_CCM, WARPSEAL_CMAC};
     Shape s;
-    s.mode = random.one_in(4) ? WARPSEAL_CTR : WARPSEAL_GCM;
+    do s.mode = modes[random.below(7)];
+    while ((cipher.modes >> s.mode & 1) == 0);
     s.count = random.one_in(3) ? 1 : 1 + random.below(70);
     s.bytes = random.below(bound + 1);
+    if (s.mode == WARPSEAL_CBC) s.bytes = s.bytes / cipher.block_bytes * cipher.block_bytes;
     s.lengths = random.one_in(2);
     s.own_keys = random.one_in(2);
     s.in_place = random.one_in(2);
-    s.iv_bytes = s.mode == WARPSEAL_CTR ? 16 : random.one_in(2) ? 12 : 1 + random.below(100);
-    s.aad_bytes = s.mode == WARPSEAL_CTR || random.one_in(2) ? 0 : random.below(100);
-    s.tag_bytes = s.mode == WARPSEAL_CTR ? 0 : random.one_in(2) ? 16 : 1 + random.below(16);
+    s.iv_bytes = s.mode == WARPSEAL_GCM    ? random.one_in(2) ? 12 : 1 + random.below(100)
+                 : s.mode == WARPSEAL_CCM  ? 7 + random.below(7)
+                 : s.mode == WARPSEAL_CMAC ? 0
+                                           : cipher.block_bytes;
+    s.aad_bytes = !s.seals() || random.one_in(2) ? 0 : s.mode == WARPSEAL_CCM && random.one_in(8) ? 65280 : random.below(100);
+    s.tag_bytes = s.mode == WARPSEAL_CCM    ? 4 + 2 * random.below(7)
+                  : s.mode == WARPSEAL_GCM  ? random.one_in(2) ? 16 : 1 + random.below(16)
+                  : s.mode == WARPSEAL_CMAC ? 1 + random.below(cipher.block_bytes)
+                                            : 0;
     s.shared_iv = random.one_in(4);
-    s.shared_aad = random.one_in(2);
+    s.shared_aad = s.aad_bytes > 100 || random.one_in(2);
     s.gap = random.one_in(2) ? 16 : random.below(40);
     s.spoil_every = s.tag_bytes < 4 ? 0 : 5;  // a short tag may survive a spoilt text
     return s;

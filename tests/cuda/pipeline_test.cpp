@@ -1,4 +1,4 @@
-// The pipeline for data in host memory against libcrypto: pinned, pageable, in place, several callers at once, bounded device memory.
+// The pipeline for data in host memory: pinned, pageable, in place, several callers at once, bounded device memory.
 #include <cuda_runtime_api.h>
 
 #include <thread>
@@ -39,29 +39,65 @@ private:
 
 constexpr size_t sizes[] = {1, 4096, (size_t{1} << 20) + 3, (size_t{16} << 20) + 5, (size_t{70} << 20) + 19};
 
+// Against the same sweep in device memory, which sweep_test.cpp holds to the twins.
 TEST_F(Pipeline, Sweeps) {
     tests::Random random(531);
-    Key key("aes-256", random);
-    for (const size_t bytes : sizes) {
-        const Text in = random.text(bytes), iv = random.text(16);
-        for (int i = 0; i < 6; ++i) {
-            const bool pinned_in = i % 2 == 0, pinned_out = i % 3 == 0, in_place = i >= 4, ecb = i == 3;
-            const size_t n = ecb ? bytes / 16 * 16 : bytes;
-            const uint64_t first_block = i == 1 ? (uint64_t{1} << 59) - 77 : 0;
-            const Text head(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
-            const Text right = n == 0 ? Text{}
-                               : ecb  ? oracle::run(key.mode("ecb"), false, key.bytes, {}, {}, head, nullptr)
-                                      : oracle::run(key.mode("ctr"), true, key.bytes, plus(iv, first_block), {}, head, nullptr);
-            const Host from(bytes, pinned_in), to(bytes, pinned_out);
-            std::memcpy(from.data(), in.data(), bytes);
-            std::memset(to.data(), 0xa5, bytes);
-            size_t done = 0;
-            ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), ecb ? WARPSEAL_ECB : WARPSEAL_CTR, Direction::decrypt, iv.data(),
-                                        first_block, from.data(), in_place ? from.data() : to.data(), n, &done),
-                      WARPSEAL_OK);
-            EXPECT_EQ(done, n);
-            EXPECT_TRUE((in_place ? from : to).holds(right)) << bytes << " case " << i;
-            EXPECT_TRUE(in_place || from.holds(in));
+    const warpseal::CpuCipher* cpu = nullptr;
+    for (size_t c = 0; (cpu = warpseal::cpu_cipher_at(c)) != nullptr; ++c) {
+        Key key(cpu->name, random);
+        const size_t block = key.cipher.block_bytes;
+        for (const size_t bytes : sizes) {
+            for (int i = 0; i < 6; ++i) {
+                const warpseal_mode mode = i == 3 ? WARPSEAL_ECB : i % 3 == 0 ? WARPSEAL_CTR : i % 3 == 1 ? WARPSEAL_CBC : WARPSEAL_CFB;
+                const bool pinned_in = i % 2 == 0, pinned_out = i % 3 == 0, in_place = i >= 4, chained = i % 3 != 0;
+                const size_t n = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? bytes / block * block : bytes;
+                if (n == 0) continue;
+                const uint64_t first_block = i == 0 && c % 2 == 0 ? (uint64_t{1} << 59) - 77 : 0;
+                const Text in = random.text(n), iv = random.text(block);
+                const Memory there(in);
+                ASSERT_EQ(key.cipher.sweep[mode][1](key.state(), iv.data(), first_block, there.data(), there.data(), n, nullptr), WARPSEAL_OK);
+                const Text right = there.get();
+                const Host from(n, pinned_in), to(n, pinned_out);
+                std::memcpy(from.data(), in.data(), n);
+                std::memset(to.data(), 0xa5, n);
+                size_t done = 0;
+                Text previous(block, 0xa5);
+                ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), mode, Direction::decrypt, iv.data(), first_block, from.data(),
+                                            in_place ? from.data() : to.data(), n, &done, chained ? previous.data() : nullptr),
+                          WARPSEAL_OK);
+                EXPECT_EQ(done, n);
+                EXPECT_TRUE((in_place ? from : to).holds(right)) << cpu->name << " " << n << " case " << i;
+                EXPECT_TRUE(in_place || from.holds(in));
+                if (chained && n % block == 0) {
+                    EXPECT_EQ(previous, part(in, n - block, block));
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Pipeline, DataUnits) {
+    tests::Random random(536);
+    for (const char* name : names) {
+        Key data(name, random), tweak(name, random);
+        for (const size_t unit : {size_t{4096}, size_t{5001}, size_t{16}, size_t{3} << 20, size_t{16} << 20}) {
+            for (const bool pinned : {true, false}) {
+                const size_t bytes = (size_t{35} << 20) / unit * unit + (pinned ? 0 : 16);
+                warpseal::XtsUnits units{};
+                std::fill(units.first, units.first + 3, uint8_t{0xff});
+                units.unit_bytes = unit;
+                const Text in = random.text(bytes);
+                const Memory there(in);
+                ASSERT_EQ(data.cipher.xts[0](data.state(), tweak.state(), units, there.data(), there.data(), bytes, nullptr), WARPSEAL_OK);
+                const Host text(bytes, pinned);
+                std::memcpy(text.data(), in.data(), bytes);
+                size_t done = 0;
+                ASSERT_EQ(door().xts_host(device, data.cipher, data.state(), tweak.state(), Direction::encrypt, units, text.data(), text.data(),
+                                          bytes, &done),
+                          WARPSEAL_OK);
+                EXPECT_EQ(done, bytes);
+                EXPECT_TRUE(text.holds(there.get())) << name << " unit " << unit;
+            }
         }
     }
 }
@@ -114,10 +150,13 @@ void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned, 
 
 TEST_F(Pipeline, Batches) {
     tests::Random random(533);
-    for (int i = 0; i < 60; ++i) {
-        Key key(names[i % 3], random);
-        batch_case(random_shape(random, 20000), key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, i % 4 < 2, random);
-        if (HasFatalFailure()) return;
+    const warpseal::CpuCipher* cpu = nullptr;
+    for (size_t c = 0; (cpu = warpseal::cpu_cipher_at(c)) != nullptr; ++c) {
+        for (int i = 0; i < 20; ++i) {
+            Key key(cpu->name, random);
+            batch_case(random_shape(random, key.cipher, 3000), key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, i % 4 < 2, random);
+            if (HasFatalFailure()) return;
+        }
     }
 }
 
@@ -170,7 +209,7 @@ TEST_F(Pipeline, DeviceMemoryIsBounded) {
     const Text iv = random.text(16);
     size_t done = 0;
     ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, from.data(), to.data(),
-                                bytes, &done),
+                                bytes, &done, nullptr),
               WARPSEAL_OK);
     ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
     EXPECT_LE(free_before - std::min(free_before, free_after), size_t{512} << 20);

@@ -1,113 +1,177 @@
-// Sweeps in device memory against libcrypto: lengths, alignments, in place, counters that carry, exact allocations.
+// Sweeps in device memory: every cipher and mode, lengths, alignments, in place, counters that carry, data units that end within a block.
 #include "gpu.h"
+#include "reference/xts.h"
 
 namespace {
 
 using namespace gpu;
 
 constexpr size_t margin = 64;
+constexpr warpseal_mode modes[] = {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB};
 
-struct Case {
-    warpseal_mode mode;
-    Direction direction;
-    size_t bytes, in_shift, out_shift;
+bool whole(warpseal_mode mode) { return mode == WARPSEAL_ECB || mode == WARPSEAL_CBC; }
+bool chained(warpseal_mode mode) { return mode == WARPSEAL_CBC || mode == WARPSEAL_CFB; }
+
+struct Place {
+    size_t in_shift, out_shift;
     bool in_place;
-    uint64_t first_block;
 };
 
-Text expected(const Key& key, const Case& c, const Text& iv, const Text& in) {
-    if (in.empty()) return {};
-    if (c.mode == WARPSEAL_CTR) return oracle::run(key.mode("ctr"), true, key.bytes, plus(iv, c.first_block), {}, in, nullptr);
-    return oracle::run(key.mode("ecb"), c.direction == Direction::encrypt, key.bytes, {}, {}, in, nullptr);
+Place random_place(tests::Random& random) {
+    return {random.one_in(3) ? 0 : random.below(17), random.one_in(3) ? 0 : random.below(17), random.one_in(3)};
 }
 
-// Runs one case twice, over two poisons, and compares the output and what lies around it.
-void check(Key& key, const Case& c, tests::Random& random, const Text& iv) {
-    const Text in = random.text(c.bytes), right = expected(key, c, iv, in);
-    for (const uint8_t poison : {0xa5, 0x5a}) {
-        Text image(c.bytes + 2 * margin, poison), source(c.bytes + margin, poison);
-        const size_t out_at = margin - 16 + c.out_shift, in_at = c.in_place ? out_at : c.in_shift;
-        std::copy(in.begin(), in.end(), (c.in_place ? image : source).begin() + static_cast<std::ptrdiff_t>(in_at));
-        const Memory from(source), to(image);
-        const uint8_t* input = (c.in_place ? to.data() : from.data()) + in_at;
-        ASSERT_EQ(key.cipher.sweep[c.mode][static_cast<int>(c.direction)](key.state(), iv.data(), c.first_block, input, to.data() + out_at,
-                                                                          c.bytes, nullptr),
-                  WARPSEAL_OK);
-        std::copy(right.begin(), right.end(), image.begin() + static_cast<std::ptrdiff_t>(out_at));
-        ASSERT_EQ(to.get(), image) << key.cipher.name << " mode " << c.mode << " bytes " << c.bytes << " shifts " << c.in_shift << " "
-                                   << c.out_shift << " in place " << c.in_place;
-    }
+// What `call(in, out)` makes of a text that lies there; nothing around the output may change.
+template <class Call>
+Text run(const Text& in, const Place& place, uint8_t poison, const Call& call) {
+    Text image(in.size() + 2 * margin, poison), source(in.size() + margin, poison);
+    const size_t out_at = margin - 16 + place.out_shift, in_at = place.in_place ? out_at : place.in_shift;
+    write(place.in_place ? image : source, in_at, in);
+    const Memory from(source), to(image);
+    EXPECT_EQ(call((place.in_place ? to.data() : from.data()) + in_at, to.data() + out_at), WARPSEAL_OK);
+    const Text after = to.get(), out = part(after, out_at, in.size());
+    write(image, out_at, out);
+    EXPECT_EQ(after, image) << "outside of the output";
+    return out;
+}
+
+Text sweep(Key& key, warpseal_mode mode, Direction direction, const Text& iv, uint64_t first_block, const Text& in, const Place& place,
+           uint8_t poison = 0xa5) {
+    return run(in, place, poison, [&](const uint8_t* from, uint8_t* to) {
+        return key.cipher.sweep[mode][static_cast<int>(direction)](key.state(), iv.data(), first_block, from, to, in.size(), nullptr);
+    });
 }
 
 class Sweep : public OnGpu {};
 
 TEST_P(Sweep, LengthsAndAlignments) {
     tests::Random random(501);
-    for (const char* name : names) {
-        Key key(name, random);
-        for (int i = 0; i < 150; ++i) {
-            const bool ctr = i % 3 == 0;
-            const size_t bytes = i < 40 ? static_cast<size_t>(i) : random.below(4097);
-            const Case c{ctr ? WARPSEAL_CTR : WARPSEAL_ECB,
-                         i % 3 == 1 ? Direction::encrypt : Direction::decrypt,
-                         ctr ? bytes : bytes / 16 * 16,
-                         random.one_in(3) ? 0 : random.below(17),
-                         random.one_in(3) ? 0 : random.below(17),
-                         random.one_in(3),
-                         random.one_in(2) ? 0 : random.next() >> random.below(64)};
-            check(key, c, random, random.text(16));
+    for (const CudaCipher* cipher : ciphers()) {
+        Key key(*cipher, random);
+        for (int i = 0; i < 100; ++i) {
+            for (const warpseal_mode mode : modes) {
+                const Direction direction = chained(mode) || random.one_in(2) ? Direction::decrypt : Direction::encrypt;
+                size_t bytes = i < 40 ? static_cast<size_t>(i) : random.below(4097);
+                if (whole(mode)) bytes = bytes / cipher->block_bytes * cipher->block_bytes;
+                const uint64_t first_block = random.one_in(2) ? 0 : random.next() >> random.below(64);
+                const Text in = random.text(bytes), iv = random.text(cipher->block_bytes);
+                const Text right = expected(*cipher, mode, direction, key.bytes, iv, mode == WARPSEAL_CTR ? first_block : 0, in);
+                const Place place = random_place(random);
+                for (const uint8_t poison : {0xa5, 0x5a})
+                    ASSERT_EQ(sweep(key, mode, direction, iv, first_block, in, place, poison), right)
+                        << cipher->name << " mode " << mode << " bytes " << bytes << " shifts " << place.in_shift << " " << place.out_shift
+                        << " in place " << place.in_place;
+            }
         }
     }
 }
 
 TEST_P(Sweep, CountersCarry) {
     tests::Random random(502);
-    Key key("aes-256", random);
-    for (const size_t ones : {4u, 8u, 16u}) {
-        for (int i = 0; i < 12; ++i) {
-            Text iv = random.text(16);
-            std::fill(iv.end() - static_cast<std::ptrdiff_t>(ones), iv.end(), uint8_t{0xff});
-            iv[15] = static_cast<uint8_t>(0xff - random.below(200));
-            const Case c{WARPSEAL_CTR, Direction::encrypt, 3200 + random.below(900), 0, 0, i % 2 == 0, 0};
-            check(key, c, random, iv);
+    for (const CudaCipher* cipher : ciphers()) {
+        Key key(*cipher, random);
+        const size_t n = cipher->block_bytes;
+        for (const size_t ones : {size_t{4}, size_t{8}, n}) {
+            for (int i = 0; i < 6; ++i) {
+                const Text iv = tests::Random::counter_before(random.text(n), ones, random.below(200)), in = random.text(3200 + random.below(900));
+                ASSERT_EQ(sweep(key, WARPSEAL_CTR, Direction::encrypt, iv, 0, in, {0, 0, i % 2 == 0}),
+                          expected(*cipher, WARPSEAL_CTR, Direction::encrypt, key.bytes, iv, 0, in));
+            }
         }
     }
 }
 
-// Many rounds of the persistent grid, and a last block that is not whole.
+// Long enough for every kernel, and for many rounds of its grid: the beginning is what the twin says, and the whole is what comes of it in
+// pieces that are short and out of line.
 TEST_P(Sweep, Long) {
     tests::Random random(503);
-    for (const char* name : names) {
-        Key key(name, random);
-        Text iv = random.text(16);
-        std::fill(iv.begin() + 12, iv.end(), uint8_t{0xff});
-        check(key, {WARPSEAL_CTR, Direction::encrypt, (size_t{20} << 20) + 5, 0, 0, false, 0}, random, iv);
-        for (const uint8_t low : {0x00, 0x7f, 0xf0}) {  // in rows of 1024 counters from somewhere within one; the second wraps at 2^32
-            Text counter = random.text(16);
-            counter[12] = counter[13] = low == 0x7f ? 0xff : low;
-            counter[14] = low == 0x7f ? 0xf1 : low;
-            check(key, {WARPSEAL_CTR, Direction::encrypt, (size_t{17} << 20) + low % 31, 0, 0, low == 0, 0}, random, counter);
+    for (const CudaCipher* cipher : ciphers()) {
+        Key key(*cipher, random);
+        for (const warpseal_mode mode : modes) {
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                if (key.cipher.sweep[mode][static_cast<int>(direction)] == nullptr) continue;
+                for (const bool in_place : {false, true}) {
+                    const size_t n = cipher->block_bytes, bytes = (size_t{17} << 20) + 48 + (whole(mode) ? 0 : 5);
+                    const Text in = random.text(bytes), iv = tests::Random::counter_before(random.text(n), 4, random.below(1 << 21));
+                    const Text got = sweep(key, mode, direction, iv, 0, in, {0, 16, in_place});
+                    constexpr size_t piece = size_t{1} << 20;
+                    for (size_t at = 0; at < bytes; at += piece) {
+                        const Text previous = chained(mode) && at != 0 ? part(in, at - n, n) : iv;
+                        const Text some = part(in, at, std::min(bytes - at, piece));
+                        const Text again = sweep(key, mode, direction, previous, mode == WARPSEAL_CTR ? at / n : 0, some, {1, 3, false});
+                        ASSERT_EQ(again, part(got, at, some.size())) << cipher->name << " mode " << mode << " from " << at;
+                    }
+                    ASSERT_EQ(part(got, 0, 4096), expected(*cipher, mode, direction, key.bytes, iv, 0, part(in, 0, 4096)));
+                }
+            }
         }
-        check(key, {WARPSEAL_CTR, Direction::decrypt, (size_t{3} << 20) + 11, 4, 8, false, 0}, random, iv);
-        check(key, {WARPSEAL_ECB, Direction::encrypt, size_t{20} << 20, 0, 0, true, 0}, random, iv);
-        check(key, {WARPSEAL_ECB, Direction::decrypt, size_t{20} << 20, 0, 0, false, 0}, random, iv);
+    }
+}
+
+Text xts(Key& data, Key& tweak, Direction direction, const Text& first, size_t unit_bytes, const Text& in, const Place& place) {
+    warpseal::XtsUnits units{};
+    std::memcpy(units.first, first.data(), 16);
+    units.unit_bytes = unit_bytes;
+    return run(in, place, 0xa5, [&](const uint8_t* from, uint8_t* to) {
+        return door().xts_device(device, data.cipher, data.state(), tweak.state(), direction, units, from, to, in.size(), nullptr);
+    });
+}
+
+// Units of every size, whole blocks and not, the last one shorter, and numbers that carry.
+TEST_P(Sweep, DataUnits) {
+    tests::Random random(505);
+    for (const CudaCipher* cipher : ciphers()) {
+        if (cipher->block_bytes != 16) continue;
+        for (int i = 0; i < 60; ++i) {
+            Key data(*cipher, random), tweak(*cipher, random);
+            const size_t unit = i % 4 == 0 ? 16 + random.below(50) : i % 4 == 1 ? 4096 : i % 4 == 2 ? 16 + random.below(3000) : 16 + 16 * random.below(99);
+            size_t bytes = 16 + random.below(9000);
+            if (bytes % unit != 0 && bytes % unit < 16) bytes += 16;
+            if (bytes % unit != 0 && bytes % unit < 16) bytes = unit;
+            Text first = random.text(16);
+            if (random.one_in(2)) std::fill(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(random.below(17)), uint8_t{0xff});
+            const Text in = random.text(bytes);
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+                ASSERT_EQ(xts(data, tweak, direction, first, unit, in, random_place(random)),
+                          reference::xts_units(*tests::twin(cipher->name, data.bytes), *tests::twin(cipher->name, tweak.bytes),
+                                               direction == Direction::encrypt, first, unit, in))
+                    << cipher->name << " unit " << unit << " bytes " << bytes;
+        }
+    }
+}
+
+// A unit of many parts of the tweak's kernel, and units enough for several launches: there and back, and the first against the twin.
+TEST_P(Sweep, LargeDataUnits) {
+    tests::Random random(506);
+    Key data(*ciphers().front(), random), tweak(data.cipher, random);
+    for (const size_t unit : {size_t{100} * 1024 + 5, size_t{17}, size_t{16} << 20}) {
+        const Text in = random.text((size_t{40} << 20) / unit * unit + 16), first = random.text(16);
+        const Text out = xts(data, tweak, Direction::encrypt, first, unit, in, {0, 0, true});
+        ASSERT_EQ(xts(data, tweak, Direction::decrypt, first, unit, out, {0, 0, false}), in);
+        if (unit >= 1 << 20) continue;
+        const auto twin = tests::twin(data.cipher.name, data.bytes), tweak_twin = tests::twin(data.cipher.name, tweak.bytes);
+        ASSERT_EQ(part(out, 0, unit), reference::xts_encrypt(*twin, *tweak_twin, first, part(in, 0, unit)));
     }
 }
 
 TEST_P(Sweep, ExactAllocations) {
     tests::Random random(504);
-    Key key("aes-128", random);
-    const Text iv = random.text(16);
-    for (const size_t bytes : {1u, 15u, 16u, 17u, 511u, 1000u, 4096u}) {
-        const Text in = random.text(bytes);
-        const Memory from(in), to(bytes);
-        ASSERT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), from.data(), to.data(),
-                                      bytes, nullptr),
-                  WARPSEAL_OK);
-        ASSERT_EQ(to.get(), oracle::run(key.mode("ctr"), true, key.bytes, iv, {}, in, nullptr));
+    for (const CudaCipher* cipher : ciphers()) {
+        Key key(*cipher, random);
+        const Text iv = random.text(cipher->block_bytes);
+        for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_CFB}) {
+            for (const size_t bytes : {1u, 15u, 16u, 17u, 511u, 1000u, 4096u}) {
+                const Text in = random.text(bytes);
+                const Memory from(in), to(bytes);
+                ASSERT_EQ(door().sweep_device(device, *cipher, key.state(), mode, Direction::decrypt, iv.data(), from.data(), to.data(), bytes,
+                                              nullptr),
+                          WARPSEAL_OK);
+                ASSERT_EQ(to.get(), expected(*cipher, mode, Direction::decrypt, key.bytes, iv, 0, in));
+            }
+        }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, Sweep, testing::ValuesIn(layouts));
+INSTANTIATE_TEST_SUITE_P(Layouts, Sweep, testing::Values(Layouts::usual, Layouts::merged));
 
 }  // namespace
