@@ -10,6 +10,8 @@ struct CatalogueEntry {
 
 inline constexpr CatalogueEntry catalogue[] = {
     {"aes", "FIPS 197"},
+    {"aria", "RFC 5794"},
+    {"camellia", "RFC 3713"},
     {"des", "SP 800-67"},
 };
 
