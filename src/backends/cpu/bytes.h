@@ -72,7 +72,9 @@ struct ByteForm {
     using Narrow = Bytes<16, Substitution>;
 
     static constexpr const char* name = "bytes";
-    static constexpr size_t wide_blocks = vector_bytes, narrow_blocks = 16;
+    // Two states side by side where the cipher can, one in its S-boxes while the other mixes.
+    static constexpr bool pairs = requires(Wide (&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_bytes(s, s, key); };
+    static constexpr size_t wide_blocks = (pairs ? 2 : 1) * vector_bytes, narrow_blocks = 16;
     static constexpr size_t stack_bytes = 8192, little_stack_bytes = 4096;
 
     // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction that uses it, one that repeats a byte
@@ -94,10 +96,23 @@ struct ByteForm {
     template <Direction direction, size_t blocks>
     __attribute__((noinline)) static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         using V = std::conditional_t<blocks == wide_blocks, Wide, Narrow>;
-        typename V::Vector v[block_bytes];
-        memcpy(v, in, sizeof v);
-        crypt<direction, V>(schedule, v);
-        memcpy(out, v, sizeof v);
+        constexpr int states = blocks / sizeof(V);
+        V s[states][block_bytes];
+        WARPSEAL_UNROLL
+        for (int u = 0; u < states; ++u) {
+            typename V::Vector v[block_bytes];
+            memcpy(v, in + u * sizeof v, sizeof v);
+            Transpose<typename V::Vector, block_bytes>::run(v);
+            for (int i = 0; i < block_bytes; ++i) s[u][i].v = v[i];
+        }
+        cipher<direction>(schedule, s);
+        WARPSEAL_UNROLL
+        for (int u = 0; u < states; ++u) {
+            typename V::Vector v[block_bytes];
+            for (int i = 0; i < block_bytes; ++i) v[i] = s[u][i].v;
+            Transpose<typename V::Vector, block_bytes>::run(v);
+            memcpy(out + u * sizeof v, v, sizeof v);
+        }
     }
 
     // One block, for what is serial: lane 0 alone, without transposing.
@@ -105,11 +120,11 @@ struct ByteForm {
     __attribute__((noinline)) static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         __m128i block = block_bytes == 16 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(in))
                                           : _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
-        Narrow s[block_bytes];
-        split(s, block, std::make_integer_sequence<int, block_bytes>{});
+        Narrow s[1][block_bytes];
+        split(s[0], block, std::make_integer_sequence<int, block_bytes>{});
         cipher<direction>(schedule, s);
         __m128i v[block_bytes];
-        for (int i = 0; i < block_bytes; ++i) v[i] = (__m128i)s[i].v;
+        for (int i = 0; i < block_bytes; ++i) v[i] = (__m128i)s[0][i].v;
         for (int i = 0; i < block_bytes; i += 2) v[i] = _mm_unpacklo_epi8(v[i], v[i + 1]);
         for (int i = 0; i < block_bytes; i += 4) v[i] = _mm_unpacklo_epi16(v[i], v[i + 2]);
         for (int i = 0; i < block_bytes; i += 8) v[i] = _mm_unpacklo_epi32(v[i], v[i + 4]);
@@ -129,25 +144,23 @@ struct ByteForm {
     }
 
 private:
-    template <Direction direction, class V>
-    WARPSEAL_INLINE static void cipher(const Schedule& schedule, V (&s)[block_bytes]) {
+    template <Direction direction, class V, int states>
+    WARPSEAL_INLINE static void cipher(const Schedule& schedule, V (&s)[states][block_bytes]) {
         const uint64_t* const keys = schedule.key[static_cast<int>(direction)];
         const auto key = [&](int i) __attribute__((always_inline)) { return V::eight(keys[i]); };
-        if constexpr (direction == Direction::decrypt && requires { Cipher::decrypt_bytes(s, key); })
-            Cipher::decrypt_bytes(s, key);
-        else
-            Cipher::encrypt_bytes(s, key);
-    }
-
-    template <Direction direction, class V>
-    WARPSEAL_INLINE static void crypt(const Schedule& schedule, typename V::Vector (&v)[block_bytes]) {
-        using Turn = Transpose<typename V::Vector, block_bytes>;
-        Turn::run(v);
-        V s[block_bytes];
-        for (int i = 0; i < block_bytes; ++i) s[i].v = v[i];
-        cipher<direction>(schedule, s);
-        for (int i = 0; i < block_bytes; ++i) v[i] = s[i].v;
-        Turn::run(v);
+        constexpr bool own_way = direction == Direction::decrypt && requires { Cipher::decrypt_bytes(s[0], key); };
+        if constexpr (states == 2 && own_way && requires { Cipher::decrypt_bytes(s[0], s[1], key); }) {
+            Cipher::decrypt_bytes(s[0], s[1], key);
+        } else if constexpr (states == 2 && !own_way) {
+            Cipher::encrypt_bytes(s[0], s[1], key);
+        } else {
+            for (int u = 0; u < states; ++u) {
+                if constexpr (own_way)
+                    Cipher::decrypt_bytes(s[u], key);
+                else
+                    Cipher::encrypt_bytes(s[u], key);
+            }
+        }
     }
 
     template <int... i>
@@ -156,35 +169,43 @@ private:
     }
 
     struct BlockNumbers {
-        alignas(64) uint8_t of_lane[wide_blocks] = {};
+        alignas(64) uint8_t of_lane[vector_bytes] = {};
         constexpr BlockNumbers() {
-            for (size_t i = 0; i < wide_blocks; ++i)
+            for (size_t i = 0; i < vector_bytes; ++i)
                 of_lane[i] = static_cast<uint8_t>(Transpose<typename Wide::Vector, block_bytes>::block_of_lane(static_cast<int>(i)));
         }
     };
 
     __attribute__((noinline)) static void count_run(const Schedule& schedule, const Block<words>& first, const uint8_t* in, uint8_t* out) {
         using Vector = typename Wide::Vector;
-        uint8_t bytes[block_bytes];
-        store_block(bytes, first);
-        Wide s[block_bytes];
-        for (int i = 0; i < block_bytes; ++i) s[i] = Wide::all(bytes[i]);
+        constexpr int states = wide_blocks / sizeof(Vector);
         static constexpr BlockNumbers numbers;
-        Vector last;
-        memcpy(&last, numbers.of_lane, sizeof last);
-        last += s[block_bytes - 1].v;
-        s[block_bytes - 2].v -= (Vector)(last < s[block_bytes - 1].v);  // the carry
-        s[block_bytes - 1].v = last;
-        cipher<Direction::encrypt>(schedule, s);
-        Vector v[block_bytes], text;
-        for (int i = 0; i < block_bytes; ++i) v[i] = s[i].v;
-        Transpose<Vector, block_bytes>::run(v);
+        Wide s[states][block_bytes];
         WARPSEAL_UNROLL
-        for (int i = 0; i < block_bytes; ++i) {
-            memcpy(&text, in + i * sizeof text, sizeof text);
-            v[i] ^= text;
+        for (int u = 0; u < states; ++u) {
+            uint8_t bytes[block_bytes];
+            store_block(bytes, add_big_endian<words>(first, u * sizeof(Vector)));
+            for (int i = 0; i < block_bytes; ++i) s[u][i] = Wide::all(bytes[i]);
+            Vector& low = s[u][block_bytes - 1].v;
+            Vector last;
+            memcpy(&last, numbers.of_lane, sizeof last);
+            last += low;
+            s[u][block_bytes - 2].v -= (Vector)(last < low);  // the carry
+            low = last;
         }
-        memcpy(out, v, sizeof v);
+        cipher<Direction::encrypt>(schedule, s);
+        WARPSEAL_UNROLL
+        for (int u = 0; u < states; ++u) {
+            Vector v[block_bytes], text;
+            for (int i = 0; i < block_bytes; ++i) v[i] = s[u][i].v;
+            Transpose<Vector, block_bytes>::run(v);
+            WARPSEAL_UNROLL
+            for (int i = 0; i < block_bytes; ++i) {
+                memcpy(&text, in + u * sizeof v + i * sizeof text, sizeof text);
+                v[i] ^= text;
+            }
+            memcpy(out + u * sizeof v, v, sizeof v);
+        }
     }
 };
 

@@ -39,8 +39,11 @@ struct ChainShape {
 
     // Messages [first, first + count) under one key.
     static void run(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
-        if constexpr (requires(Text& state) { Form::template chain<Mode>(schedule, state, nullptr, nullptr, size_t{}); }) {
-            for (uint64_t i = first; i < first + count; ++i) alone(schedule, supply, i);
+        if constexpr (own_loops) {
+            if (count == 1)
+                alone(schedule, supply, first);
+            else
+                side_by_side<Form::chains_at_once>(schedule, supply, first, count);
         } else if (count <= Form::narrow_blocks) {
             side_by_side<Form::narrow_blocks>(schedule, supply, first, count);
         } else {
@@ -49,6 +52,11 @@ struct ChainShape {
     }
 
 private:
+    // Whether the form has loops of its own: `chain` for one message, `chains` for as many blocks of each of several.
+    static constexpr bool own_loops = requires(const Schedule& schedule, Text& state) {
+        Form::template chain<Mode>(schedule, state, nullptr, nullptr, size_t{});
+    };
+
     WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
         if (bytes >= Text::bytes) return load_block<Text::words>(in);
         Text text{};
@@ -59,7 +67,6 @@ private:
         memcpy(out, text.word, bytes < Text::bytes ? bytes : Text::bytes);
     }
 
-    // Where the form has a loop of its own for one message.
     static void alone(const Schedule& schedule, Supply& supply, uint64_t message) {
         SecretOf<uint8_t[own_bytes]> own;
         SecretOf<Text> state;
@@ -69,12 +76,16 @@ private:
             const size_t blocks = s.bytes / Text::bytes, rest = s.bytes % Text::bytes;
             Form::template chain<Mode>(schedule, state.value, s.in, s.out, blocks);
             if (rest == 0) continue;
-            const Text data = load(s.in + blocks * Text::bytes, rest);
-            const Text out = encrypt_one<Cipher, Form>(schedule, Mode::before(data, state.value));
-            if constexpr (requires { Mode::after(data, out); }) store(s.out + blocks * Text::bytes, Mode::after(data, out), rest);
-            state.value = Mode::next(data, out);
+            part(schedule, state.value, s.in + blocks * Text::bytes, s.out + (s.out ? blocks * Text::bytes : 0), rest);
         }
         supply.end(message, state.value);
+    }
+
+    // A block that is not whole.
+    static void part(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out, size_t bytes) {
+        const Text data = load(in, bytes), enciphered = encrypt_one<Cipher, Form>(schedule, Mode::before(data, state));
+        if constexpr (requires { Mode::after(data, enciphered); }) store(out, Mode::after(data, enciphered), bytes);
+        state = Mode::next(data, enciphered);
     }
 
     struct Lane {
@@ -86,15 +97,15 @@ private:
     template <size_t lanes>
     struct Lanes {
         alignas(64) uint8_t text[lanes * Text::bytes];
-        Text state[lanes];
         uint8_t own[lanes][own_bytes];
+        Text state[lanes];
         Lane lane[lanes];
     };
 
     template <size_t lanes>
     static void side_by_side(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
         SecretOf<Lanes<lanes>> secret;
-        auto& [text, state, own, lane] = secret.value;
+        auto& [text, own, state, lane] = secret.value;
         const uint64_t end = first + count;
         // A lane's next stretch, or the first of a message that nobody has yet; false when all are taken.
         const auto begin = [&](size_t i) {
@@ -112,20 +123,10 @@ private:
             if (!begin(open)) break;
         }
         while (open != 0) {
-            for (size_t i = 0; i < open; ++i)
-                store_block(text + i * Text::bytes, Mode::before(load(lane[i].now.in, lane[i].now.bytes), state[i]));
-            encrypt<lanes>(schedule, text, open);
-            for (size_t i = 0; i < open; ++i) {
-                Stretch& now = lane[i].now;
-                const Text data = load(now.in, now.bytes), out = load_block<Text::words>(text + i * Text::bytes);
-                if constexpr (requires { Mode::after(data, out); }) {
-                    store(now.out, Mode::after(data, out), now.bytes);
-                    now.out += Text::bytes;
-                }
-                state[i] = Mode::next(data, out);
-                now.in += Text::bytes;
-                now.bytes = now.bytes < Text::bytes ? 0 : now.bytes - Text::bytes;
-            }
+            if constexpr (own_loops)
+                blocks_of_each(schedule, secret.value, open);
+            else
+                block_of_each(schedule, secret.value, open);
             for (size_t i = 0; i < open;) {
                 if (lane[i].now.bytes != 0 || stretch(supply, lane[i])) {
                     ++i;
@@ -143,6 +144,60 @@ private:
                 state[i] = state[open];
             }
         }
+    }
+
+    template <size_t lanes>
+    WARPSEAL_INLINE static void block_of_each(const Schedule& schedule, Lanes<lanes>& side, size_t open) {
+        for (size_t i = 0; i < open; ++i) {
+            const Stretch& now = side.lane[i].now;
+            store_block(side.text + i * Text::bytes, Mode::before(load(now.in, now.bytes), side.state[i]));
+        }
+        encrypt<lanes>(schedule, side.text, open);
+        for (size_t i = 0; i < open; ++i) {
+            Stretch& now = side.lane[i].now;
+            const Text data = load(now.in, now.bytes), out = load_block<Text::words>(side.text + i * Text::bytes);
+            if constexpr (requires { Mode::after(data, out); }) store(now.out, Mode::after(data, out), now.bytes);
+            side.state[i] = Mode::next(data, out);
+            pass(now, now.bytes < Text::bytes ? now.bytes : Text::bytes);
+        }
+    }
+
+    // As many whole blocks as all have; what is less than a block by itself.
+    template <size_t lanes>
+    static void blocks_of_each(const Schedule& schedule, Lanes<lanes>& side, size_t open) {
+        size_t blocks = ~size_t{0};
+        for (size_t i = 0; i < open; ++i) {
+            const size_t has = side.lane[i].now.bytes / Text::bytes;
+            blocks = has < blocks ? has : blocks;
+        }
+        if (blocks == 0) {
+            for (size_t i = 0; i < open; ++i) {
+                Stretch& now = side.lane[i].now;
+                if (now.bytes >= Text::bytes) continue;
+                part(schedule, side.state[i], now.in, now.out, now.bytes);
+                pass(now, now.bytes);
+            }
+            return;
+        }
+        SecretOf<typename Form::Chain[lanes]> chains;
+        size_t filled = 0;  // at least one is open
+        do {
+            typename Form::Chain& chain = chains.value[filled];
+            chain.in = side.lane[filled].now.in;
+            chain.out = side.lane[filled].now.out;
+            store_block(chain.state, side.state[filled]);
+        } while (++filled < open);
+        Form::template chains<Mode>(schedule, chains.value, static_cast<int>(open), blocks);
+        for (size_t i = 0; i < open; ++i) {
+            side.state[i] = load_block<Text::words>(chains.value[i].state);
+            pass(side.lane[i].now, blocks * Text::bytes);
+        }
+    }
+
+    WARPSEAL_INLINE static void pass(Stretch& now, size_t bytes) {
+        now.in += bytes;
+        if (now.out) now.out += bytes;
+        now.bytes -= bytes;
     }
 
     WARPSEAL_INLINE static bool stretch(Supply& supply, Lane& lane) {

@@ -58,10 +58,14 @@ template <class Cipher, class Form, size_t word_bytes, Direction direction>
 struct CcmSupply {
     const warpseal_batch& batch;
     const typename Form::Schedule& schedule;
+    bool alone;  // one message, which a form may then sum and put through CTR at once
     uint64_t failed = 0;
 
+    static constexpr bool has_own_loop = requires(const typename Form::Schedule& s, Block<4>& sum) {
+        Form::template ccm<direction>(s, sum, sum, nullptr, nullptr, size_t{});
+    };
     Block<4> begin(uint64_t i) const {
-        if (direction == Direction::decrypt) crypt(i);
+        if (direction == Direction::decrypt && !(has_own_loop && alone)) crypt(i);
         return {};
     }
     bool stretch(uint64_t i, int k, Stretch& s, uint8_t* own) const {
@@ -78,13 +82,17 @@ struct CcmSupply {
         }
         if (k == 1) s = {aad + beside, nullptr, static_cast<size_t>(batch.aad_bytes) - beside};
         if (k == 2) s = {direction == Direction::encrypt ? m.in : m.out, nullptr, m.bytes};
-        return k < 3;
+        return k < (has_own_loop && alone ? 2 : 3);
     }
-    void end(uint64_t i, const Block<4>& sum) {
+    void end(uint64_t i, Block<4> sum) {
         const Message m = message_of(batch, i);
+        const Block<4> counter = modes::ccm::first_counter(m.iv, batch.iv_bytes);
+        if constexpr (has_own_loop) {
+            if (alone) Form::template ccm<direction>(schedule, sum, add_big_endian<4>(counter, 1), m.in, m.out, m.bytes);
+        }
+        if (direction == Direction::encrypt && !(has_own_loop && alone)) crypt(i);
         SecretOf<Block<4>> tag;
-        tag.value = sum ^ encrypt_one<Cipher, Form>(schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes));
-        if (direction == Direction::encrypt) crypt(i);
+        tag.value = sum ^ encrypt_one<Cipher, Form>(schedule, counter);
         failed += settle_tag<direction>(batch, i, tag.value, m.out, m.bytes);
     }
 

@@ -213,7 +213,7 @@ struct Shapes {
         return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
             using Supply = CcmSupply<Cipher, Form, sizeof(PlaneWord), direction>;
             const auto& schedule = state_of(key).schedule;
-            Supply supply{batch, schedule};
+            Supply supply{batch, schedule, n == 1};
             ChainShape<Cipher, Form, macs::CbcMac, Supply>::run(schedule, supply, from, n);
             return supply.failed;
         });
