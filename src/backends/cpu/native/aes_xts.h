@@ -14,7 +14,8 @@ struct AesXts {
     using Schedule = typename Aes::Schedule;
     static constexpr int rounds = Aes::rounds;
 
-    // Whole blocks from an encrypted tweak, which becomes that of the block after them.
+    // Whole blocks from an encrypted tweak, which becomes that of the block after them. Inlined, it would share registers with its caller,
+    // and spill its states.
     __attribute__((noinline)) static void run(const Schedule& schedule, Block<4>& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
         Tweaks tweaks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(tweak.word)));
         while (bytes >= Aes::group_bytes) some<Aes::at_once>(schedule, tweaks, in, out, bytes);
