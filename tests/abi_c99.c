@@ -19,7 +19,10 @@ static void notice(void* user, const char* text) {
 
 int main(void) {
     static const unsigned char secret[32] = {1, 2, 3};
-    unsigned char text[1000], out[1000], iv[12], counter[16] = {0}, tag[16];
+    static const unsigned char pair[64] = {1, 2, 3};
+    unsigned char text[1000], out[1008], iv[12], counter[16] = {0}, tag[16];
+    size_t out_bytes = 0;
+    warpseal_key* units = NULL;
     int notices = 0;
     warpseal_engine_options options = {0};
     warpseal_engine* engine = NULL;
@@ -36,16 +39,29 @@ int main(void) {
 
     expect(warpseal_seal(key, WARPSEAL_GCM, iv, "aad", 3, text, out, sizeof text, tag, sizeof tag) == WARPSEAL_OK, "seal");
     expect(memcmp(text, out, sizeof text) != 0, "sealed text differs");
-    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aad", 3, out, out, sizeof out, tag, sizeof tag) == WARPSEAL_OK,
+    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aad", 3, out, out, sizeof text, tag, sizeof tag) == WARPSEAL_OK,
            "open in place");
     expect(memcmp(text, out, sizeof text) == 0, "opened text is the text");
-    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aae", 3, text, out, sizeof out, tag, sizeof tag) == WARPSEAL_NOT_AUTHENTIC,
+    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aae", 3, text, out, sizeof text, tag, sizeof tag) == WARPSEAL_NOT_AUTHENTIC,
            "forgery");
-    expect(out[0] == 0 && out[sizeof out - 1] == 0, "a forgery's output is wiped");
+    expect(out[0] == 0 && out[sizeof text - 1] == 0, "a forgery's output is wiped");
 
     expect(warpseal_encrypt(key, WARPSEAL_CTR, counter, sizeof counter, text, out, sizeof text) == WARPSEAL_OK, "encrypt");
-    expect(warpseal_decrypt(key, WARPSEAL_CTR, counter, sizeof counter, out, out, sizeof out) == WARPSEAL_OK, "decrypt in place");
+    expect(warpseal_decrypt(key, WARPSEAL_CTR, counter, sizeof counter, out, out, sizeof text) == WARPSEAL_OK, "decrypt in place");
     expect(memcmp(text, out, sizeof text) == 0, "decrypted text is the text");
+
+    expect(warpseal_encrypt_padded(key, counter, sizeof counter, text, sizeof text, out, sizeof out, &out_bytes) == WARPSEAL_OK, "pad");
+    expect(out_bytes == sizeof out, "a block's worth of padding at most");
+    expect(warpseal_decrypt_padded(key, counter, sizeof counter, out, out_bytes, out, sizeof out, &out_bytes) == WARPSEAL_OK, "unpad");
+    expect(out_bytes == sizeof text && memcmp(text, out, sizeof text) == 0, "unpadded text is the text");
+    expect(warpseal_mac(key, WARPSEAL_CMAC, text, sizeof text, tag, sizeof tag) == WARPSEAL_OK, "mac");
+    expect(warpseal_mac_verify(key, WARPSEAL_CMAC, text, sizeof text, tag, sizeof tag) == WARPSEAL_OK, "verify");
+    expect(warpseal_mac_verify(key, WARPSEAL_CMAC, text, sizeof text - 1, tag, sizeof tag) == WARPSEAL_NOT_AUTHENTIC, "another text");
+    expect(warpseal_key_create_xts(engine, "aes-256", pair, sizeof pair, &units) == WARPSEAL_OK, "create a key of XTS");
+    expect(warpseal_xts_encrypt(units, counter, 512, text, out, sizeof text) == WARPSEAL_OK, "encrypt data units");
+    expect(warpseal_xts_decrypt(units, counter, 512, out, out, sizeof text) == WARPSEAL_OK, "decrypt data units in place");
+    expect(memcmp(text, out, sizeof text) == 0, "decrypted units are the text");
+    warpseal_key_destroy(units);
     expect(notices == 0, "nothing to notice");
 
     warpseal_key_destroy(key);

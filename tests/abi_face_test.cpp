@@ -35,6 +35,42 @@ TEST(Face, CtrTwiceIsNothing) {
     EXPECT_STREQ(engine.pick("aes-128", WARPSEAL_CTR, 100), warpseal::Engine("cpu").pick("aes-128", WARPSEAL_CTR, 100));
 }
 
+TEST(Face, PaddingUnitsAndMacs) {
+    const warpseal::Engine engine("cpu", 1);
+    const warpseal::Key key(engine, "aes-256", secret);
+    std::vector<std::uint8_t> text(1001, 3), padded(1008), iv(16), tag(16);
+    ASSERT_EQ(key.encrypt_padded(iv, text, padded), padded.size());
+    std::size_t written = 0;
+    ASSERT_TRUE(key.decrypt_padded(iv, padded, padded, written));
+    EXPECT_EQ(std::vector<std::uint8_t>(padded.begin(), padded.begin() + static_cast<std::ptrdiff_t>(written)), text);
+    std::vector<std::uint8_t> noise(16);
+    key.encrypt(WARPSEAL_CBC, iv, noise, noise);  // of zeros: no padding
+    EXPECT_FALSE(key.decrypt_padded(iv, noise, noise, written));
+    EXPECT_EQ(written, 0u);
+
+    key.mac(text, tag);
+    EXPECT_TRUE(key.mac_verify(text, tag));
+    tag[3] ^= 1;
+    EXPECT_FALSE(key.mac_verify(text, tag));
+
+    std::array<std::uint8_t, 12> drawn{};
+    std::vector<std::uint8_t> sealed(text.size()), opened(text.size());
+    key.seal(drawn, {}, text, sealed, tag, WARPSEAL_CCM);
+    EXPECT_TRUE(key.open(drawn, {}, sealed, opened, tag, WARPSEAL_CCM));
+    EXPECT_EQ(opened, text);
+    EXPECT_FALSE(key.open(drawn, {}, sealed, opened, tag));
+
+    std::vector<std::uint8_t> pair(64, 1);
+    EXPECT_THROW(warpseal::Key::xts(engine, "aes-256", pair), warpseal::Error) << "equal halves";
+    pair[0] = 2;
+    const warpseal::Key units = warpseal::Key::xts(engine, "aes-256", pair);
+    const std::array<std::uint8_t, 16> first{7};
+    units.xts_encrypt(first, 512, text, sealed);
+    EXPECT_NE(sealed, text);
+    units.xts_decrypt(first, 512, sealed, sealed);
+    EXPECT_EQ(sealed, text);
+}
+
 TEST(Face, ErrorsCarryTheirStatus) {
     try {
         warpseal::Engine("no such device");

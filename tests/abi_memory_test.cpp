@@ -48,18 +48,20 @@ void operator delete[](void* memory, const std::nothrow_t&) noexcept { give_back
 
 namespace {
 
-// Every allocation fails in turn, and all after it: a clean status each time, never an exception, until the work gets through.
+// The first allocations fail one by one, of the many of the self-tests some, and always all after it: a clean status each time, never an exception, until the work gets through.
 TEST(Memory, EveryAllocationMayFail) {
-    std::vector<uint8_t> text(3000000), iv(16), tag(32), secret(32);
+    std::vector<uint8_t> text(3000000), iv(16), tag(32), secret(32), pair(64, 1);
+    pair[0] = 2;
     int failures = 0;
     warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
     warpseal_engine_options cpu = {};
     cpu.struct_bytes = sizeof cpu;
     cpu.device = "cpu";
     cpu.threads = 3;
-    for (long n = 0; n < 10000 && status != WARPSEAL_OK; ++n) {
+    for (long n = 0; n < 1000000 && status != WARPSEAL_OK; n += 1 + n / 32) {
         warpseal_engine* engine = nullptr;
-        warpseal_key* key = nullptr;
+        warpseal_key *key = nullptr, *units = nullptr;
+        size_t written = 0;
         allocations_left = n;
         status = warpseal_engine_create(&cpu, &engine);
         if (status == WARPSEAL_OK) status = warpseal_key_create(engine, "aes-256", secret.data(), 32, &key);
@@ -68,11 +70,18 @@ TEST(Memory, EveryAllocationMayFail) {
             status = warpseal_seal(key, WARPSEAL_GCM, iv.data(), nullptr, 0, text.data(), text.data(), text.size(), tag.data(), 16);
         if (status == WARPSEAL_OK)
             status = warpseal_open(key, WARPSEAL_GCM, iv.data(), 12, nullptr, 0, text.data(), text.data(), text.size(), tag.data(), 16);
+        if (status == WARPSEAL_OK) status = warpseal_decrypt(key, WARPSEAL_CBC, iv.data(), 16, text.data(), text.data(), text.size());
+        if (status == WARPSEAL_OK)
+            status = warpseal_encrypt_padded(key, iv.data(), 16, text.data(), 1000, text.data(), text.size(), &written);
+        if (status == WARPSEAL_OK) status = warpseal_mac(key, WARPSEAL_CMAC, text.data(), 1000, tag.data(), 16);
+        if (status == WARPSEAL_OK) status = warpseal_key_create_xts(engine, "aes-256", pair.data(), 64, &units);
+        if (status == WARPSEAL_OK) status = warpseal_xts_encrypt(units, iv.data(), 4096, text.data(), text.data(), text.size());
         allocations_left = -1;
         if (status != WARPSEAL_OK) {
             ASSERT_EQ(status, WARPSEAL_OUT_OF_MEMORY) << n;
             ++failures;
         }
+        warpseal_key_destroy(units);
         warpseal_key_destroy(key);
         warpseal_engine_destroy(engine);
     }

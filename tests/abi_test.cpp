@@ -58,7 +58,7 @@ protected:
 
 TEST_F(Abi, EveryStatusHasASentence) {
     std::set<std::string> texts;
-    for (int s = WARPSEAL_OK; s <= WARPSEAL_CANCELLED; ++s) {
+    for (int s = WARPSEAL_OK; s <= WARPSEAL_BAD_PADDING; ++s) {
         const std::string text = warpseal_status_text(static_cast<warpseal_status>(s));
         EXPECT_TRUE(text.size() > 5 && text.back() == '.') << text;
         EXPECT_TRUE(texts.insert(text).second) << text;
@@ -71,9 +71,8 @@ TEST_F(Abi, NamesAndLists) {
     int major = -1, minor = -1, patch = -1, end = 0;
     ASSERT_EQ(std::sscanf(warpseal_version(), "%d.%d.%d%n", &major, &minor, &patch, &end), 3) << warpseal_version();
     EXPECT_EQ(warpseal_version()[end], 0);
-    EXPECT_STREQ(warpseal_mode_name(WARPSEAL_ECB), "ecb");
-    EXPECT_STREQ(warpseal_mode_name(WARPSEAL_CTR), "ctr");
-    EXPECT_STREQ(warpseal_mode_name(WARPSEAL_GCM), "gcm");
+    const char* const modes[] = {"ecb", "ctr", "gcm", "cbc", "cfb", "ofb", "xts", "ccm", "cmac"};
+    for (int m = 0; m < WARPSEAL_MODE_COUNT; ++m) EXPECT_STREQ(warpseal_mode_name(static_cast<warpseal_mode>(m)), modes[m]);
     EXPECT_EQ(warpseal_mode_name(WARPSEAL_MODE_COUNT), nullptr);
     EXPECT_EQ(warpseal_mode_name(static_cast<warpseal_mode>(-1)), nullptr);
     warpseal_cipher_info cipher;
@@ -83,7 +82,16 @@ TEST_F(Abi, NamesAndLists) {
         EXPECT_EQ(warpseal_key_create(engine_, cipher.name, Text(cipher.key_bytes).data(), cipher.key_bytes, &key), WARPSEAL_OK)
             << cipher.name;
         warpseal_key_destroy(key);
+        EXPECT_TRUE(cipher.block_bytes == 16 || (cipher.modes >> WARPSEAL_XTS & 1) == 0) << cipher.name;
+        EXPECT_EQ(warpseal_key_create_xts(engine_, cipher.name, Text(2 * cipher.key_bytes).data(), 2 * cipher.key_bytes, &key),
+                  cipher.block_bytes == 16 ? WARPSEAL_WEAK_KEY : WARPSEAL_UNSUPPORTED)
+            << cipher.name << ", equal halves";
+        EXPECT_EQ(key, nullptr);
+        EXPECT_NE(warpseal_inner_form(cipher.name, "portable"), nullptr) << cipher.name;
     }
+    EXPECT_EQ(warpseal_inner_form("rot-13", "portable"), nullptr);
+    EXPECT_EQ(warpseal_inner_form("aes-256", "vaes1024"), nullptr);
+    EXPECT_STREQ(warpseal_inner_form("aes-256", "vaes512"), "instructions");
     EXPECT_GE(count, 3u);
     EXPECT_EQ(warpseal_cipher_at(SIZE_MAX, &cipher), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_cipher_at(0, nullptr), WARPSEAL_INVALID_ARGUMENT);
@@ -102,7 +110,7 @@ TEST_F(Abi, TargetsSayWhyTheyCannotBeUsed) {
             EXPECT_EQ(warpseal_engine_create(&named, &engine), target.usable ? WARPSEAL_OK : WARPSEAL_NO_DEVICE) << target.name;
             warpseal_engine_destroy(engine);
         }
-        EXPECT_EQ(count, 5u);
+        EXPECT_EQ(count, 6u);
         unsetenv("WARPSEAL_TARGETS");
     }
     setenv("WARPSEAL_TARGETS", "nonsense", 1);
@@ -149,7 +157,7 @@ TEST_F(Abi, Nulls) {
     EXPECT_EQ(warpseal_key_create(engine_, "aes-256", nullptr, 32, &key), bad);
     EXPECT_EQ(warpseal_key_create(engine_, "aes-256", secret_, 32, nullptr), bad);
     EXPECT_EQ(warpseal_key_create(engine_, "aes-256", secret_, 31, &key), bad);
-    EXPECT_EQ(warpseal_key_create(engine_, "des", secret_, 8, &key), WARPSEAL_UNSUPPORTED);
+    EXPECT_EQ(warpseal_key_create(engine_, "rot-13", secret_, 8, &key), WARPSEAL_UNSUPPORTED);
     for (const auto call : {warpseal_encrypt, warpseal_decrypt}) {
         EXPECT_EQ(call(nullptr, WARPSEAL_CTR, iv_, 16, text_, text_, 16), bad);
         EXPECT_EQ(call(key_, WARPSEAL_CTR, nullptr, 16, text_, text_, 16), bad);
@@ -170,6 +178,28 @@ TEST_F(Abi, Nulls) {
     EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, nullptr, nullptr, 0, tag_, 16), WARPSEAL_OK);
     EXPECT_EQ(warpseal_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr, nullptr, 0, tag_, 16), WARPSEAL_OK);
     EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_, WARPSEAL_GCM, nullptr), bad);
+    size_t written = 77;
+    for (const auto call : {warpseal_encrypt_padded, warpseal_decrypt_padded}) {
+        EXPECT_EQ(call(key_, iv_, 16, text_, 16, text_, 32, nullptr), bad);
+        EXPECT_EQ(call(nullptr, iv_, 16, text_, 16, text_, 32, &written), bad);
+        EXPECT_EQ(written, 0u);
+        EXPECT_EQ(call(key_, nullptr, 16, text_, 16, text_, 32, &written), bad);
+        EXPECT_EQ(call(key_, iv_, 16, nullptr, 16, text_, 32, &written), bad);
+        EXPECT_EQ(call(key_, iv_, 16, text_, 16, nullptr, 32, &written), bad);
+    }
+    for (const auto call : {warpseal_xts_encrypt, warpseal_xts_decrypt}) {
+        EXPECT_EQ(call(nullptr, iv_, 16, text_, text_, 16), bad);
+        EXPECT_EQ(call(key_, nullptr, 16, text_, text_, 16), bad);
+    }
+    EXPECT_EQ(warpseal_mac(nullptr, WARPSEAL_CMAC, text_, 16, tag_, 16), bad);
+    EXPECT_EQ(warpseal_mac(key_, WARPSEAL_CMAC, nullptr, 16, tag_, 16), bad);
+    EXPECT_EQ(warpseal_mac(key_, WARPSEAL_CMAC, text_, 16, nullptr, 16), bad);
+    EXPECT_EQ(warpseal_mac(key_, WARPSEAL_CMAC, nullptr, 0, tag_, 16), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_mac_verify(key_, WARPSEAL_CMAC, nullptr, 0, tag_, 16), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_mac_batch(key_, WARPSEAL_CMAC, nullptr), bad);
+    EXPECT_EQ(warpseal_key_create_xts(nullptr, "aes-256", secret_, 32, &key), bad);
+    EXPECT_EQ(warpseal_key_create_xts(engine_, "aes-256", nullptr, 64, &key), bad);
+    EXPECT_EQ(warpseal_inner_key_create(engine_, nullptr, secret_, 32, &key), bad);
     EXPECT_EQ(warpseal_random(nullptr, 1), bad);
     EXPECT_EQ(warpseal_random(nullptr, 0), WARPSEAL_OK);
     EXPECT_EQ(warpseal_host_alloc(nullptr, 1, nullptr), bad);
@@ -194,6 +224,13 @@ TEST_F(Abi, WithoutAGpuDeviceCallsSaySo) {
     EXPECT_EQ(warpseal_device_synchronize(engine_, nullptr), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_encrypt_device(key_, WARPSEAL_CTR, iv_, 16, text_, text_, 16, nullptr), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_decrypt_device(key_, WARPSEAL_ECB, nullptr, 0, text_, text_, 16, nullptr), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(warpseal_encrypt_device(key_, WARPSEAL_CBC, iv_, 16, text_, text_, 16, nullptr), WARPSEAL_UNSUPPORTED) << "serial: a batch";
+    EXPECT_EQ(warpseal_decrypt_device(key_, WARPSEAL_CBC, iv_, 16, text_, text_, 16, nullptr), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(warpseal_xts_encrypt_device(key_, iv_, 16, text_, text_, 16, nullptr), WARPSEAL_INVALID_ARGUMENT) << "not a key of XTS";
+    warpseal_batch mac = b;
+    mac.iv_bytes = 0, mac.out = nullptr;
+    EXPECT_EQ(warpseal_mac_batch_device(key_, WARPSEAL_CMAC, &mac, nullptr), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(warpseal_mac_verify_batch_device(key_, WARPSEAL_CMAC, &mac, nullptr), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_seal_batch_device_unsafe_iv(key_, WARPSEAL_GCM, &b, nullptr), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_open_batch_device(key_, WARPSEAL_GCM, &b, nullptr), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_inner_time_device(

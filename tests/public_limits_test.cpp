@@ -1,69 +1,11 @@
 // What the public calls refuse: policy, limits of the standards, and arguments that cannot be meant; refused calls touch no output.
-#include <gtest/gtest.h>
-
-#include <cstring>
-
-#include "abi/handles.h"
+#include "public_limits.h"
 #include "random.h"
-#include "targets.h"
-#include "warpseal/inner.h"
 
 namespace {
 
+using tests::Limits;
 using vectors::Text;
-
-class Limits : public testing::Test {
-protected:
-    void SetUp() override {
-        engine_ = targets::engine("auto", 1);
-        key_ = targets::key(engine_, "aes-256", Text(32, 0x42));
-        ASSERT_TRUE(key_);
-    }
-    warpseal_status seal(size_t iv_bytes, size_t tag_bytes, size_t bytes = 32) {
-        return warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, in_, out_, bytes, tag_, tag_bytes);
-    }
-    warpseal_status open(size_t iv_bytes, size_t tag_bytes, size_t bytes = 32) {
-        return warpseal_open(key_.get(), WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, in_, out_, bytes, tag_, tag_bytes);
-    }
-    warpseal_status encrypt(warpseal_mode mode, size_t iv_bytes, size_t bytes) {
-        return warpseal_encrypt(key_.get(), mode, iv_, iv_bytes, in_, out_, bytes);
-    }
-    warpseal_batch batch() {
-        warpseal_batch b{};
-        b.struct_bytes = sizeof b;
-        b.iv_bytes = 12;
-        b.tag_bytes = 16;
-        b.message_count = 2;
-        b.message_bytes = 16;
-        b.ivs = iv_;
-        b.iv_stride = 12;
-        b.in = in_;
-        b.in_stride = 16;
-        b.out = out_;
-        b.out_stride = 16;
-        b.tags = tag_;
-        b.tag_stride = 16;
-        b.statuses = statuses_;
-        return b;
-    }
-    bool untouched() const {
-        for (const uint8_t x : out_)
-            if (x != 0xa5) return false;
-        for (const uint8_t x : tag_)
-            if (x != 0x5a) return false;
-        return true;
-    }
-    void poison() {
-        std::memset(out_, 0xa5, sizeof out_);
-        std::memset(tag_, 0x5a, sizeof tag_);
-    }
-    Limits() { poison(); }
-
-    targets::EngineHandle engine_;
-    targets::KeyHandle key_;
-    uint8_t iv_[64] = {1}, in_[64] = {}, out_[64], tag_[64];
-    int32_t statuses_[4] = {-1, -1, -1, -1};
-};
 
 TEST_F(Limits, TagsUnder12AndOver16Bytes) {
     for (size_t tag_bytes = 0; tag_bytes < 33; ++tag_bytes) {
@@ -98,11 +40,33 @@ TEST_F(Limits, IvLengths) {
     EXPECT_EQ(seal(0, 16), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(open(0, 16), WARPSEAL_INVALID_ARGUMENT);
     for (size_t n = 0; n < 64; ++n) {
-        const warpseal_status ctr = n == 16 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT,
-                              ecb = n == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
-        EXPECT_EQ(encrypt(WARPSEAL_CTR, n, 32), ctr) << n;
-        EXPECT_EQ(encrypt(WARPSEAL_ECB, n, 32), ecb) << n;
-        if (n == 16 || n == 0) poison();
+        const warpseal_status block = n == 16 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT,
+                              none = n == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+        EXPECT_EQ(encrypt(WARPSEAL_ECB, n, 32), none) << n;
+        for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
+            EXPECT_EQ(encrypt(mode, n, 32), block) << n;
+            EXPECT_EQ(warpseal_decrypt(key_.get(), mode, iv_, n, in_, out_, 32), block) << n;
+            warpseal_batch b = batch();
+            b.iv_bytes = static_cast<uint32_t>(n);
+            b.tag_bytes = 0;
+            EXPECT_EQ(warpseal_encrypt_batch(key_.get(), mode, &b), block) << n;
+        }
+        size_t written = 0;
+        EXPECT_EQ(warpseal_encrypt_padded(key_.get(), iv_, n, in_, 16, out_, 32, &written), block) << n;
+        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, n, nullptr, 0, in_, out_, 32, tag_, 16),
+                  n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+            << n;
+        EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_CCM, iv_, n, nullptr, 0, out_, out_, 32, tag_, 16),
+                  n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+            << n;
+        warpseal_batch b = batch();
+        b.iv_bytes = static_cast<uint32_t>(n);
+        b.tag_bytes = 16;
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CCM, &b), n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+            << n;
+        b.out = nullptr;
+        EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), none) << n;
+        if (n == 16 || n == 0 || (n >= 7 && n <= 13)) poison();
     }
     warpseal_batch b = batch();
     b.iv_bytes = 0;
@@ -116,11 +80,22 @@ TEST_F(Limits, IvLengths) {
     for (size_t n = 1; n < 64; ++n) EXPECT_EQ(seal(n, 16), WARPSEAL_OK) << n;
 }
 
-TEST_F(Limits, PartialBlocksInEcb) {
+TEST_F(Limits, PartialBlocksInEcbAndCbc) {
     for (size_t n = 1; n < 64; ++n) {
         if (n % 16 == 0) continue;
         EXPECT_EQ(encrypt(WARPSEAL_ECB, 0, n), WARPSEAL_INVALID_ARGUMENT) << n;
         EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in_, out_, n), WARPSEAL_INVALID_ARGUMENT) << n;
+        EXPECT_EQ(encrypt(WARPSEAL_CBC, 16, n), WARPSEAL_INVALID_ARGUMENT) << n;
+        EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_CBC, iv_, 16, in_, out_, n), WARPSEAL_INVALID_ARGUMENT) << n;
+        size_t written = 0;
+        EXPECT_EQ(warpseal_decrypt_padded(key_.get(), iv_, 16, in_, n, out_, 64, &written), WARPSEAL_INVALID_ARGUMENT) << n;
+        const uint64_t lengths[2] = {16, n}, offsets[2] = {0, 16};
+        warpseal_batch b = batch();
+        b.iv_bytes = 16;
+        b.tag_bytes = 0;
+        b.lengths = lengths;
+        b.in_offsets = b.out_offsets = offsets;
+        EXPECT_EQ(warpseal_encrypt_batch(key_.get(), WARPSEAL_CBC, &b), WARPSEAL_INVALID_ARGUMENT) << n;
     }
     EXPECT_TRUE(untouched());
 }
@@ -217,16 +192,50 @@ TEST_F(Limits, NullPointers) {
 }
 
 TEST_F(Limits, ModesInTheWrongCall) {
-    for (const int mode : {-1, 3, 1000}) {
+    for (const int mode : {-1, static_cast<int>(WARPSEAL_MODE_COUNT), 1000}) {
         EXPECT_NE(encrypt(static_cast<warpseal_mode>(mode), 16, 32), WARPSEAL_OK) << mode;
         EXPECT_EQ(warpseal_mode_name(static_cast<warpseal_mode>(mode)), nullptr) << mode;
     }
-    EXPECT_NE(encrypt(WARPSEAL_GCM, 12, 32), WARPSEAL_OK);
-    EXPECT_NE(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, 0, in_, out_, 32, tag_, 16), WARPSEAL_OK);
-    warpseal_batch b = batch();
-    EXPECT_NE(warpseal_encrypt_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_OK);
-    EXPECT_NE(warpseal_encrypt_batch(key_.get(), WARPSEAL_ECB, &b), WARPSEAL_OK);
-    EXPECT_NE(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CTR, &b), WARPSEAL_OK);
+    const uint8_t unit[16] = {};
+    for (int m = 0; m < WARPSEAL_MODE_COUNT; ++m) {
+        const auto mode = static_cast<warpseal_mode>(m);
+        const bool aead = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM, mac = mode == WARPSEAL_CMAC;
+        const bool plain = !aead && !mac && mode != WARPSEAL_XTS;
+        const auto bad = WARPSEAL_INVALID_ARGUMENT;
+        SCOPED_TRACE(warpseal_mode_name(mode));
+        if (!plain) {
+            for (const size_t iv_bytes : {0, 12, 16}) EXPECT_EQ(encrypt(mode, iv_bytes, 32), bad);
+            EXPECT_EQ(warpseal_decrypt(key_.get(), mode, iv_, 16, in_, out_, 32), bad);
+        }
+        if (!aead) {
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 16), bad);
+            EXPECT_EQ(warpseal_inner_open(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 16), bad);
+        }
+        if (!mac) {
+            EXPECT_EQ(warpseal_mac(key_.get(), mode, in_, 32, tag_, 16), bad);
+            EXPECT_EQ(warpseal_mac_verify(key_.get(), mode, in_, 32, tag_, 16), bad);
+        }
+        for (const uint32_t iv_bytes : {0u, 12u, 16u}) {
+            warpseal_batch b = batch();
+            b.iv_bytes = iv_bytes;
+            b.tag_bytes = plain ? 0 : 16;
+            if (!plain || mode == WARPSEAL_ECB) {
+                EXPECT_EQ(warpseal_encrypt_batch(key_.get(), mode, &b), bad);
+                EXPECT_EQ(warpseal_decrypt_batch(key_.get(), mode, &b), bad);
+            }
+            if (!aead) {
+                EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), mode, &b), bad);
+                EXPECT_EQ(warpseal_open_batch(key_.get(), mode, &b), bad);
+            }
+            if (mac) b.out = nullptr;
+            if (!mac) {
+                EXPECT_EQ(warpseal_mac_batch(key_.get(), mode, &b), bad);
+                EXPECT_EQ(warpseal_mac_verify_batch(key_.get(), mode, &b), bad);
+            }
+        }
+    }
+    EXPECT_EQ(warpseal_xts_encrypt(key_.get(), unit, 16, in_, out_, 32), WARPSEAL_INVALID_ARGUMENT) << "not a key of XTS";
+    EXPECT_EQ(warpseal_xts_decrypt(key_.get(), unit, 16, in_, out_, 32), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_TRUE(untouched());
 }
 
@@ -243,7 +252,7 @@ TEST_F(Limits, KeysAndNames) {
 }
 
 TEST_F(Limits, DevicesThatCannotBeUsed) {
-    for (const char* name : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "vaes", "vaes512 "}) {
+    for (const char* name : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "vaes", "vaes512 ", "avx", "avx512"}) {
         warpseal_engine_options options{};
         options.struct_bytes = sizeof options;
         options.device = name;

@@ -131,7 +131,8 @@ WARPSEAL_API void warpseal_key_destroy(warpseal_key* key);
 
 /* Modes without a tag: ECB, CTR, CBC, CFB, OFB. `out` may equal `in`; otherwise the two must not overlap. iv: block_bytes, none for ECB;
  * never padded or cut. ECB and CBC take whole blocks. Unauthenticated: whoever can change the output can change the message.
- * Encryption under a weak DES key or equal TDEA keys is WARPSEAL_WEAK_KEY, decryption is not. */
+ * A key that is weak (or semi-weak) for DES, or TDEA's with equal parts, is made, and decrypts and verifies what there is of old data;
+ * each call that would encrypt, seal or authenticate under it is WARPSEAL_WEAK_KEY. */
 WARPSEAL_API warpseal_status warpseal_encrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
                                               const void* in, void* out, size_t bytes);
 WARPSEAL_API warpseal_status warpseal_decrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
@@ -165,7 +166,8 @@ WARPSEAL_API warpseal_status warpseal_mac_verify(const warpseal_key* key, warpse
  * less than 2^(8 (15 - n)) bytes a message: 16 MiB under a drawn IV (SP 800-38C A.1). */
 WARPSEAL_API warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void* iv, const void* aad, size_t aad_bytes,
                                            const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes);
-/* The same with the caller's IV of any length but 0. Unsafe: two messages under one key and IV give both away. */
+/* The same with the caller's IV: of any length but 0 for GCM, of 7 to 13 bytes for CCM. Unsafe: two messages under one key and IV give
+ * both away. */
 WARPSEAL_API warpseal_status warpseal_seal_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
                                                      const void* aad, size_t aad_bytes, const void* in, void* out, size_t bytes,
                                                      void* tag, size_t tag_bytes);
@@ -205,8 +207,9 @@ typedef struct warpseal_batch {
     int32_t* statuses;
 } warpseal_batch;
 
-/* Modes: CTR, CBC, CFB, OFB; GCM and CCM; CMAC, which reads messages and writes or compares tags, with out null. With batch->keys set, `key` gives the cipher and engine and its own key is not used.
- * Returns WARPSEAL_OK if every message succeeded, WARPSEAL_NOT_AUTHENTIC if some did not (see statuses; only those outputs are wiped). */
+/* Modes: CTR, CBC, CFB, OFB; GCM and CCM; CMAC, which reads messages and writes or compares tags, with no IV and out null. With
+ * batch->keys set, `key` gives the cipher and engine and its own key is not used; WARPSEAL_WEAK_KEY if one of them may not encrypt: then
+ * nothing is. Returns WARPSEAL_OK if every message succeeded, WARPSEAL_NOT_AUTHENTIC if some did not (see statuses; only those outputs are wiped). */
 WARPSEAL_API warpseal_status warpseal_encrypt_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
 WARPSEAL_API warpseal_status warpseal_decrypt_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
 WARPSEAL_API warpseal_status warpseal_seal_batch_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch);
@@ -229,6 +232,8 @@ WARPSEAL_API warpseal_status warpseal_xts_decrypt_device(const warpseal_key* key
                                                          const void* in, void* out, size_t bytes, void* stream);
 /* The _device calls take ECB, CTR, and the decryption of CBC and CFB; what is serial in one message is a batch there.
  * Every pointer inside the batch is a device pointer; the struct itself is read before return. statuses must not be null when opening.
+ * What lies in device memory is not looked at beforehand: that lengths keep to the mode's limits, that offsets do not overlap and that
+ * no key is weak is the caller's part.
  * A message that does not verify is wiped on the device, in stream order, before anything queued later on the stream runs. */
 WARPSEAL_API warpseal_status warpseal_encrypt_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
                                                            void* stream);

@@ -69,11 +69,9 @@ private:
 // Keep the engine alive as long as its keys.
 class Key {
 public:
-    Key(const Engine& engine, const char* cipher, Bytes key) {
-        warpseal_key* made = nullptr;
-        check(warpseal_key_create(engine.get(), cipher, key.data(), key.size(), &made));
-        key_.reset(made);
-    }
+    Key(const Engine& engine, const char* cipher, Bytes key) : Key(engine, cipher, key, warpseal_key_create) {}
+    // Data key, then tweak key: for XTS alone.
+    static Key xts(const Engine& engine, const char* cipher, Bytes keys) { return Key(engine, cipher, keys, warpseal_key_create_xts); }
     const warpseal_key* get() const noexcept { return key_.get(); }
 
     // Modes without a tag; out may be in. Unauthenticated: whoever can change the output can change the message.
@@ -83,31 +81,67 @@ public:
     void decrypt(warpseal_mode mode, Bytes iv, Bytes in, MutableBytes out) const {
         check(warpseal_decrypt(get(), mode, iv.data(), iv.size(), in.data(), out.data(), same_size(in, out)));
     }
-    // GCM. Writes the IV that was drawn, the ciphertext and the tag.
-    void seal(std::span<std::uint8_t, 12> iv, Bytes aad, Bytes in, MutableBytes out, MutableBytes tag) const {
-        check(warpseal_seal(get(), WARPSEAL_GCM, iv.data(), aad.data(), aad.size(), in.data(), out.data(), same_size(in, out), tag.data(),
+    // CBC with PKCS#7 padding: up to a block longer. Returns what of `out` was written.
+    std::size_t encrypt_padded(Bytes iv, Bytes in, MutableBytes out) const {
+        std::size_t written = 0;
+        check(warpseal_encrypt_padded(get(), iv.data(), iv.size(), in.data(), in.size(), out.data(), out.size(), &written));
+        return written;
+    }
+    // False: no such padding, and out is wiped. To tell an attacker is to give plaintext away: authenticate first.
+    [[nodiscard]] bool decrypt_padded(Bytes iv, Bytes in, MutableBytes out, std::size_t& written) const {
+        return holds(warpseal_decrypt_padded(get(), iv.data(), iv.size(), in.data(), in.size(), out.data(), out.size(), &written),
+                     WARPSEAL_BAD_PADDING);
+    }
+    // Data units of data_unit_bytes, numbered from first_unit, least significant byte first.
+    void xts_encrypt(std::span<const std::uint8_t, 16> first_unit, std::uint64_t data_unit_bytes, Bytes in, MutableBytes out) const {
+        check(warpseal_xts_encrypt(get(), first_unit.data(), data_unit_bytes, in.data(), out.data(), same_size(in, out)));
+    }
+    void xts_decrypt(std::span<const std::uint8_t, 16> first_unit, std::uint64_t data_unit_bytes, Bytes in, MutableBytes out) const {
+        check(warpseal_xts_decrypt(get(), first_unit.data(), data_unit_bytes, in.data(), out.data(), same_size(in, out)));
+    }
+    // GCM or CCM. Writes the IV that was drawn, the ciphertext and the tag.
+    void seal(std::span<std::uint8_t, 12> iv, Bytes aad, Bytes in, MutableBytes out, MutableBytes tag,
+              warpseal_mode mode = WARPSEAL_GCM) const {
+        check(warpseal_seal(get(), mode, iv.data(), aad.data(), aad.size(), in.data(), out.data(), same_size(in, out), tag.data(),
                             tag.size()));
     }
     // False: not authentic, and out is wiped.
-    [[nodiscard]] bool open(Bytes iv, Bytes aad, Bytes in, MutableBytes out, Bytes tag) const {
-        const warpseal_status status = warpseal_open(get(), WARPSEAL_GCM, iv.data(), iv.size(), aad.data(), aad.size(), in.data(),
-                                                     out.data(), same_size(in, out), tag.data(), tag.size());
-        if (status == WARPSEAL_NOT_AUTHENTIC) return false;
-        check(status);
-        return true;
+    [[nodiscard]] bool open(Bytes iv, Bytes aad, Bytes in, MutableBytes out, Bytes tag, warpseal_mode mode = WARPSEAL_GCM) const {
+        return holds(warpseal_open(get(), mode, iv.data(), iv.size(), aad.data(), aad.size(), in.data(), out.data(), same_size(in, out),
+                                   tag.data(), tag.size()));
+    }
+    // CMAC.
+    void mac(Bytes in, MutableBytes tag) const { check(warpseal_mac(get(), WARPSEAL_CMAC, in.data(), in.size(), tag.data(), tag.size())); }
+    [[nodiscard]] bool mac_verify(Bytes in, Bytes tag) const {
+        return holds(warpseal_mac_verify(get(), WARPSEAL_CMAC, in.data(), in.size(), tag.data(), tag.size()));
     }
 
-    // Batches: see warpseal_batch. Opening returns false if some message is not authentic: its status says so, and its output is wiped.
+    // Batches: see warpseal_batch. Opening and verifying return false if some message is not authentic: its status says so, and its
+    // output is wiped.
     void encrypt(warpseal_mode mode, const warpseal_batch& batch) const { check(warpseal_encrypt_batch(get(), mode, &batch)); }
     void decrypt(warpseal_mode mode, const warpseal_batch& batch) const { check(warpseal_decrypt_batch(get(), mode, &batch)); }
-    void seal_unsafe_iv(const warpseal_batch& batch) const { check(warpseal_seal_batch_unsafe_iv(get(), WARPSEAL_GCM, &batch)); }
-    [[nodiscard]] bool open(const warpseal_batch& batch) const {
-        const warpseal_status status = warpseal_open_batch(get(), WARPSEAL_GCM, &batch);
-        if (status != WARPSEAL_NOT_AUTHENTIC) check(status);
-        return status == WARPSEAL_OK;
+    void seal_unsafe_iv(const warpseal_batch& batch, warpseal_mode mode = WARPSEAL_GCM) const {
+        check(warpseal_seal_batch_unsafe_iv(get(), mode, &batch));
+    }
+    [[nodiscard]] bool open(const warpseal_batch& batch, warpseal_mode mode = WARPSEAL_GCM) const {
+        return holds(warpseal_open_batch(get(), mode, &batch));
+    }
+    void mac(const warpseal_batch& batch) const { check(warpseal_mac_batch(get(), WARPSEAL_CMAC, &batch)); }
+    [[nodiscard]] bool mac_verify(const warpseal_batch& batch) const {
+        return holds(warpseal_mac_verify_batch(get(), WARPSEAL_CMAC, &batch));
     }
 
 private:
+    using Create = decltype(warpseal_key_create);
+    Key(const Engine& engine, const char* cipher, Bytes key, Create* create) {
+        warpseal_key* made = nullptr;
+        check(create(engine.get(), cipher, key.data(), key.size(), &made));
+        key_.reset(made);
+    }
+    static bool holds(warpseal_status status, warpseal_status refusal = WARPSEAL_NOT_AUTHENTIC) {
+        if (status != refusal) check(status);
+        return status == WARPSEAL_OK;
+    }
     struct Destroy {
         void operator()(warpseal_key* key) const noexcept { warpseal_key_destroy(key); }
     };

@@ -101,7 +101,8 @@ warpseal_status warpseal_decrypt_batch_device(const warpseal_key* key, warpseal_
     return abi::on_device(key, mode, Direction::decrypt, batch, abi::Call::crypt, stream);
 }
 
-warpseal_status warpseal_seal_batch_device_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, void* stream) {
+warpseal_status warpseal_seal_batch_device_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
+                                                     void* stream) {
     return abi::on_device(key, mode, Direction::encrypt, batch, abi::Call::seal, stream);
 }
 

@@ -60,9 +60,8 @@ warpseal_status warpseal_open(const warpseal_key* key, warpseal_mode mode, const
 
 warpseal_status warpseal_mac(const warpseal_key* key, warpseal_mode mode, const void* in, size_t bytes, void* tag, size_t tag_bytes) {
     if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
-        return key->engine.mac(*key->key, mode, Direction::encrypt, abi::span(in, bytes), static_cast<uint8_t*>(tag), tag_bytes);
-    });
+    return abi::guarded(
+        [&] { return key->engine.mac(*key->key, mode, Direction::encrypt, abi::span(in, bytes), static_cast<uint8_t*>(tag), tag_bytes); });
 }
 
 warpseal_status warpseal_mac_verify(const warpseal_key* key, warpseal_mode mode, const void* in, size_t bytes, const void* tag,

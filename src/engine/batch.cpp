@@ -54,7 +54,7 @@ warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction dire
     if (status != WARPSEAL_OK) return status;
     if (batch.keys == nullptr ? key.refuses(direction) : key.refuses(direction, batch.keys, batch.message_count)) return WARPSEAL_WEAK_KEY;
     Route route;
-    status = inside_->route(key, {mode, direction, Shape::batch, total_bytes, batch.message_count == 1}, route);
+    status = inside_->route(key, {mode, direction, Shape::batch, total_bytes, batch.message_count}, route);
     if (status != WARPSEAL_OK) return status;
     if (target != nullptr) *target = route.target;
 

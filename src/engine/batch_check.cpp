@@ -24,7 +24,8 @@ warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direct
     if (status == WARPSEAL_OK) status = check_aad(mode, batch.aad_bytes);
     if (status == WARPSEAL_OK && batch.lengths == nullptr) status = check_text(mode, cipher, batch.iv_bytes, batch.message_bytes);
     if (status != WARPSEAL_OK) return status;
-    if (tagged(mode) && direction == Direction::encrypt && count > 1 && batch.tag_stride < batch.tag_bytes) return WARPSEAL_INVALID_ARGUMENT;
+    if (tagged(mode) && direction == Direction::encrypt && count > 1 && batch.tag_stride < batch.tag_bytes)
+        return WARPSEAL_INVALID_ARGUMENT;
     if (tagged(mode) && direction == Direction::decrypt && batch.statuses == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     if (batch.aad == nullptr && batch.aad_bytes != 0) return WARPSEAL_INVALID_ARGUMENT;
     const bool any_text = batch.lengths != nullptr || batch.message_bytes != 0;

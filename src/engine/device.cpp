@@ -54,8 +54,8 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
     if (status == WARPSEAL_OK && tweak_state == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     if (status != WARPSEAL_OK || bytes == 0) return status;
     Gpu& gpu = inside_->gpu;
-    return told(*inside_, gpu.door().xts_device(gpu.device(), *key.descriptors().cuda, state, tweak_state, direction, units, in, out, bytes,
-                                                stream));
+    return told(*inside_,
+                gpu.door().xts_device(gpu.device(), *key.descriptors().cuda, state, tweak_state, direction, units, in, out, bytes, stream));
 }
 
 warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream) {

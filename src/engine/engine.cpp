@@ -131,7 +131,7 @@ Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core,
     }
     machine.usable[static_cast<size_t>(core)] = !(cuda_only && machine.usable[cuda_index]);
     const CpuCipher& cipher = *descriptors.cores[static_cast<size_t>(core)];
-    return plan({call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.serial()}, machine);
+    return plan({call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.chains()}, machine);
 }
 
 warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Route& out) {
@@ -155,7 +155,7 @@ warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Ro
     machine.threads = pool.threads();
     machine.usable[static_cast<size_t>(core)] = true;
     out.plan =
-        plan({call.bytes, Place::host, out.cores->block_bytes, call.mode, call.direction, form_of(*out.cores), call.serial()}, machine);
+        plan({call.bytes, Place::host, out.cores->block_bytes, call.mode, call.direction, form_of(*out.cores), call.chains()}, machine);
     return WARPSEAL_OK;
 }
 
@@ -170,8 +170,7 @@ warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& o
     if (!cuda_allowed || plan_call(descriptors, out.core, call).target != Target::cuda) return WARPSEAL_OK;
 
     std::atomic<uint8_t>& proved = key.cuda_proved(mode, direction, false);
-    status =
-        proved.load(std::memory_order_acquire) != 0 ? gpu.open() : prove_cuda(descriptors, mode, direction, Path::gpu_host_memory);
+    status = proved.load(std::memory_order_acquire) != 0 ? gpu.open() : prove_cuda(descriptors, mode, direction, Path::gpu_host_memory);
     if (status == WARPSEAL_SELF_TEST_FAILED && cuda_only) return status;
     if (status != WARPSEAL_OK) return WARPSEAL_OK;  // the cores do it
     proved.store(1, std::memory_order_release);

@@ -19,9 +19,9 @@ struct Call {
     Direction direction;
     Shape shape;
     uint64_t bytes;
-    bool single = true;  // one message
+    uint64_t messages = 1;
 
-    bool serial() const { return shape == Shape::batch && single && !sweeps(mode, direction); }
+    uint64_t chains() const { return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages : 0; }
 };
 
 // Where a call goes. The cores are always there: they begin and finish GCM messages and take over from a GPU.
@@ -30,7 +30,7 @@ struct Route {
     Target core = Target::portable;
     const void* state = nullptr;
     const void* tweak_state = nullptr;  // XTS: of the key's second half
-    bool gpu = false;  // first; cuda and cuda_state are then set
+    bool gpu = false;                   // first; cuda and cuda_state are then set
     const CudaCipher* cuda = nullptr;
     const void* cuda_state = nullptr;
     const void* cuda_tweak_state = nullptr;

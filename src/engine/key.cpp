@@ -16,7 +16,8 @@ Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, W
             for (auto& direction : mode) direction.store(0, std::memory_order_relaxed);
 }
 
-std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind, WeakKeys weak) {
+std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind,
+                                 WeakKeys weak) {
     std::unique_ptr<Key> key(new (std::nothrow) Key(descriptors, facts, kind, weak));
     const size_t size = facts.key_bytes * (kind == KeyKind::xts ? size_t{2} : 1);
     if (!key || !key->bytes_.allocate(size)) return nullptr;

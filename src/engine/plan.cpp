@@ -26,6 +26,7 @@ constexpr double worth_a_thread = 20e-6;
 constexpr double staging_rate = 8;
 constexpr double gpu_open_seconds = 0.5;
 constexpr double gpu_call_seconds = 0.5e-3;
+constexpr uint64_t chains_for_gpu = 8192;
 
 Target best_core(const MachineFacts& machine) {
     for (const Target target : cpu_targets_best_first)
@@ -34,9 +35,11 @@ Target best_core(const MachineFacts& machine) {
 }
 
 // A cipher with instructions of its own stays on the cores: a few of them outrun the link, and staging alone costs as much as they take.
-// One chain of blocks stays too: a GPU's lane is slower than a core.
+// Few chains of blocks stay too: a GPU's lane is slower than a core.
 bool gpu_pays(const CallFacts& call, const MachineFacts& machine, Target core) {
-    if ((call.form == Form::instructions && core != Target::portable) || call.serial || machine.link_gigabytes <= 0) return false;
+    if ((call.form == Form::instructions && core != Target::portable) || (call.chains != 0 && call.chains < chains_for_gpu) ||
+        machine.link_gigabytes <= 0)
+        return false;
     const double gigabytes = static_cast<double>(call.bytes) * 1e-9;
     const double link = call.place == Place::pinned ? machine.link_gigabytes : std::min(machine.link_gigabytes, staging_rate);
     const double gpu = gigabytes / link + gpu_call_seconds + (machine.cuda_open ? 0 : gpu_open_seconds);
@@ -46,7 +49,7 @@ bool gpu_pays(const CallFacts& call, const MachineFacts& machine, Target core) {
 }  // namespace
 
 Form form_of(const CpuCipher& cipher) {
-    const std::string_view name = cipher.form == nullptr ? "" : cipher.form;
+    const std::string_view name = cipher.form;
     return name == "bytes" ? Form::bytes : name == "words" ? Form::words : name == "planes" ? Form::planes : Form::instructions;
 }
 
@@ -55,13 +58,12 @@ Plan plan(const CallFacts& call, const MachineFacts& machine) {
     const Target core = best_core(machine);
     if (cuda && (call.place == Place::device || core == Target::cuda || gpu_pays(call, machine, core)))
         return {Target::cuda, 1, call.bytes};
-    if (call.serial) return {core, 1, call.bytes};
-
     // Aligned for the widest shapes, which work on 4 KiB and more at a time.
     const double rate = core_rate(core, call);
     const uint64_t grain = rate < 2 ? 16 * kib : 64 * kib;
     const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
-    const unsigned threads = static_cast<unsigned>(std::clamp<uint64_t>(call.bytes / least, 1, machine.threads));
+    const uint64_t most = call.chains == 0 ? machine.threads : std::min<uint64_t>(call.chains, machine.threads);
+    const unsigned threads = static_cast<unsigned>(std::clamp<uint64_t>(call.bytes / least, 1, most));
     if (threads <= 1) return {core, 1, call.bytes};
 
     // Several pieces a thread, so that a core that is taken away holds nobody up; bounded, so that two threads never lie far apart in

@@ -20,7 +20,7 @@ struct CallFacts {
     warpseal_mode mode = WARPSEAL_CTR;
     Direction direction = Direction::encrypt;
     Form form = Form::instructions;  // on the best of the usable CPU targets
-    bool serial = false;             // one message whose blocks wait for each other
+    uint64_t chains = 0;             // messages whose blocks wait for each other; 0: no block waits
 };
 
 struct MachineFacts {

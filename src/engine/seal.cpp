@@ -121,7 +121,8 @@ warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes
 }
 
 warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in, uint8_t* tag, size_t tag_bytes) {
-    if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr || (in.data == nullptr && in.size != 0)) return WARPSEAL_INVALID_ARGUMENT;
+    if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr || (in.data == nullptr && in.size != 0))
+        return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     const warpseal_status status = check_tag(mode, key.facts(), tag_bytes);
     if (status != WARPSEAL_OK) return status;

@@ -60,10 +60,9 @@ warpseal_status test_feedback(TestSubject& subject, const CpuCipher& reference, 
         for (const size_t less : {size_t{0}, size_t{3}}) {
             const size_t bytes = count * block_bytes - less;
             if (bytes > plaintext.size() || (less != 0 && mode == WARPSEAL_CBC)) continue;
-            const warpseal_status status =
-                both_ways(first_of(ciphertext, bytes), first_of(plaintext, bytes), [&](const uint8_t* in, uint8_t* out) {
-                    return subject.sweep(mode, Direction::decrypt, iv.data(), 0, in, out, bytes);
-                });
+            const warpseal_status status = both_ways(
+                first_of(ciphertext, bytes), first_of(plaintext, bytes),
+                [&](const uint8_t* in, uint8_t* out) { return subject.sweep(mode, Direction::decrypt, iv.data(), 0, in, out, bytes); });
             if (status != WARPSEAL_OK) return status;
         }
     return WARPSEAL_OK;

@@ -12,7 +12,7 @@ using TargetSet = std::array<bool, target_count>;
 
 // From the fastest to the one that runs anywhere.
 inline constexpr Target cpu_targets_best_first[cpu_target_count] = {Target::vaes512, Target::vaes256, Target::avx2, Target::aesni,
-                                                                 Target::portable};
+                                                                    Target::portable};
 
 const char* target_name(Target target);
 bool target_by_name(const std::string& name, Target& target);

@@ -8,9 +8,8 @@
 #include <cstring>
 #include <thread>
 
-#include "engine/answers.h"
+#include "engine/engines.h"
 #include "engine/inside.h"
-#include "engine/key.h"
 #include "engine/scripted_cores.h"
 #include "engine/scripted_door.h"
 
@@ -18,26 +17,13 @@ namespace {
 
 using namespace warpseal;
 using answers::Text;
+using tests::create;
+using tests::key_of;
 
 struct Mask {
     explicit Mask(const char* names) { setenv("WARPSEAL_TARGETS", names, 1); }
     ~Mask() { unsetenv("WARPSEAL_TARGETS"); }
 };
-
-warpseal_status create(const char* device, std::unique_ptr<Engine>& engine, unsigned threads = 1, const CudaDoor* cuda = nullptr) {
-    EngineOptions options;
-    options.device = device;
-    options.threads = threads;
-    options.cuda = cuda;
-    return Engine::create(options, engine);
-}
-
-std::unique_ptr<Key> key_of(Engine& engine, const char* cipher = "aes-256") {
-    const Text secret = answers::pattern(32, 1);
-    std::unique_ptr<Key> key;
-    EXPECT_EQ(engine.key(cipher, {secret.data(), std::strcmp(cipher, "aes-128") == 0 ? size_t{16} : 32}, key), WARPSEAL_OK);
-    return key;
-}
 
 // ---- creation
 
@@ -98,7 +84,7 @@ TEST(Engine, PickOfWhatIsNotThere) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     EXPECT_STREQ(engine->pick("rot-13", WARPSEAL_CTR, 16), "");
-    EXPECT_STREQ(engine->pick("aes-256", static_cast<warpseal_mode>(9), 16), "");
+    EXPECT_STREQ(engine->pick("aes-256", WARPSEAL_MODE_COUNT, 16), "");
 }
 
 // ---- keys
@@ -143,7 +129,8 @@ TEST(Split, ChangesNothing) {
                 Text alone(bytes), split(bytes), place(in);
                 ASSERT_EQ(one->message(*key_one, WARPSEAL_CTR, direction, {iv.data(), 16}, in.data(), alone.data(), bytes), WARPSEAL_OK);
                 ASSERT_EQ(many->message(*key_many, WARPSEAL_CTR, direction, {iv.data(), 16}, in.data(), split.data(), bytes), WARPSEAL_OK);
-                ASSERT_EQ(many->message(*key_many, WARPSEAL_CTR, direction, {iv.data(), 16}, place.data(), place.data(), bytes), WARPSEAL_OK);
+                ASSERT_EQ(many->message(*key_many, WARPSEAL_CTR, direction, {iv.data(), 16}, place.data(), place.data(), bytes),
+                          WARPSEAL_OK);
                 EXPECT_TRUE(split == alone && place == alone) << target_name(target) << " ctr " << bytes;
                 const size_t whole = bytes / 16 * 16;
                 alone.resize(whole), split.resize(whole), place.assign(in.begin(), in.begin() + static_cast<ptrdiff_t>(whole));

@@ -39,7 +39,9 @@ warpseal_status step() {
 
 // Say that there is such a thing; the door runs it itself.
 warpseal_status offered(const void*, const warpseal_batch&, void*) { return WARPSEAL_UNSUPPORTED; }
-warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t, void*) { return WARPSEAL_UNSUPPORTED; }
+warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
 warpseal_status offered_xts(const void*, const void*, const XtsUnits&, const uint8_t*, uint8_t*, size_t, void*) {
     return WARPSEAL_UNSUPPORTED;
 }

@@ -101,8 +101,8 @@ TEST(Answers, XtsOfIeee1619) {
 TEST(Answers, CmacAndCcm) {
     const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
     const answers::Blocks mac(aes, bytes_of("2b7e151628aed2a6abf7158809cf4f3c").data());
-    const Text text =
-        bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710");
+    const Text text = bytes_of(
+        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710");
     EXPECT_EQ(answers::cmac(mac, Text(text.begin(), text.begin() + 40)), bytes_of("dfa66747de9ae63030ca32611497c827"));
     EXPECT_EQ(answers::cmac(mac, text), bytes_of("51f0bebf7e3b9d92fc49741779363cfe"));
     const answers::Blocks ccm(aes, bytes_of("c0c1c2c3c4c5c6c7c8c9cacbcccdcecf").data());
@@ -179,7 +179,8 @@ Text use(Engine& engine, warpseal_mode mode, Direction direction, warpseal_statu
     else if (xts)
         status = engine.xts(*key, direction, {{1}, 1000}, in.data(), out.data(), in.size());
     else
-        status = engine.message(*key, mode, direction, {iv.data(), mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(), out.data(), in.size());
+        status =
+            engine.message(*key, mode, direction, {iv.data(), mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(), out.data(), in.size());
     out.insert(out.end(), tag, tag + 16);
     return status == WARPSEAL_SELF_TEST_FAILED ? Text() : out;
 }
