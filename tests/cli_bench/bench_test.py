@@ -6,14 +6,28 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from program import case, check, check_equal, main  # noqa: E402
+from program import NotRun, case, check, check_equal, main  # noqa: E402
 
 FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
 QUICK = ("--seconds", "0.01")
 CORES = (*QUICK, "--device", "cpu")
 HEAD = {"machine", "gpu", "driver", "date", "commit", "warpseal", "openssl", "cpu", "cores"}
 ROW = {"cipher", "mode", "operation", "device", "place", "threads", "bytes", "message_bytes", "gigabytes_per_second",
-       "openssl_gigabytes_per_second", "ratio"}
+       "openssl_gigabytes_per_second", "ratio", "checked_against"}
+OPERATIONS = {"gcm": ("seal", "open"), "ccm": ("seal", "open"), "cmac": ("mac", "verify")}
+
+
+def listed(p):
+    """Cipher and mode of everything that the program has, modes as the bench names them."""
+    return [(row["cipher"], mode.rstrip("0123456789")) for row in json.loads(p.ok("list", "--json").out)["ciphers"] for mode in row["modes"]]
+
+
+def modes_of(p, cipher):
+    return [mode for name, mode in listed(p) if name == cipher]
+
+
+def operations(mode):
+    return OPERATIONS.get(mode, ("encrypt", "decrypt"))
 
 
 def bench(p, *arguments):
@@ -29,17 +43,63 @@ def bench(p, *arguments):
 
 @case
 def everything(p):
-    rows, table = bench(p, "--against", "openssl")
+    rows, table = bench(p, "--against", "openssl", "--size", "8KiB")
     names = {(r["cipher"], r["mode"], r["operation"]) for r in rows}
-    wanted = {(f"aes-{bits}", mode, operation) for bits in (128, 192, 256)
-              for mode, operations in (("ecb", ("encrypt", "decrypt")), ("ctr", ("encrypt", "decrypt")), ("gcm", ("seal", "open")))
-              for operation in operations}
+    wanted = {(cipher, mode, operation) for cipher, mode in listed(p) for operation in operations(mode)}
     check_equal(names, wanted, "cases")
     check_equal(len(rows), len(wanted), "rows")
     for row in rows:
-        check(abs(row["ratio"] - row["gigabytes_per_second"] / row["openssl_gigabytes_per_second"]) < 0.01 * row["ratio"], row)
-        check_equal((row["bytes"], row["message_bytes"], row["threads"], row["place"]), (65536, 65536, 1, "host"), "defaults")
+        if row["ratio"] is not None:
+            check(abs(row["ratio"] - row["gigabytes_per_second"] / row["openssl_gigabytes_per_second"]) < 0.01 * row["ratio"], row)
+        check_equal((row["bytes"], row["message_bytes"], row["threads"], row["place"]), (8192, 8192, 1, "host"), "defaults")
         check(any(line.split()[:2] == [f"{row['cipher']}-{row['mode']}", row["operation"]] for line in table.splitlines()), f"no line: {row}")
+        check_equal("data_unit_bytes" in row, row["mode"] == "xts", f"data units: {row}")
+
+
+@case
+def the_yardstick_is_named(p):
+    """Where OpenSSL lacks the mode but has the cipher."""
+    found = 0
+    for what, yardstick in [("des-ede3-ctr", "des-ede3-ecb"), ("aes-192-xts", "aes-192-ecb"), ("aria-128-xts", "aria-128-ecb"),
+                            ("camellia-256-gcm", "camellia-256-ecb"), ("camellia-128-ccm", "camellia-128-ecb")]:
+        cipher, _, mode = what.rpartition("-")
+        if mode not in modes_of(p, cipher):
+            continue
+        rows, table = bench(p, "--against", "openssl", "--size", "8KiB", what)
+        check_equal({r.get("openssl_yardstick") for r in rows}, {yardstick}, what)
+        check_equal({r["checked_against"] for r in rows}, {f"openssl {yardstick}, block by block"}, what)
+        check(all(r["ratio"] for r in rows) and f"of {yardstick}" in table, f"{rows} {table}")
+        found += 1
+    if not found:
+        raise NotRun("OpenSSL may have every mode of this program")
+    rows, _ = bench(p, "--against", "openssl", "--size", "8KiB", "aes-256-gcm")
+    check_equal({(r["checked_against"], r.get("openssl_yardstick")) for r in rows}, {("openssl aes-256-gcm", None)}, "aes-256-gcm")
+
+
+@case
+def messages_with_keys_of_their_own(p):
+    for mode in modes_of(p, "aes-256"):
+        if mode in ("ecb", "xts"):
+            p.fails(15, "batches", "bench", *CORES, "--messages", 10, "--message-bytes", 1024, f"aes-256-{mode}")
+            continue
+        for own in ((), ("--key-per-message",)):
+            rows, _ = bench(p, "--messages", 100, "--message-bytes", "1KiB", *own, f"aes-256-{mode}")
+            check_equal([(r["operation"], r["bytes"], r["message_bytes"], r.get("key_per_message", False), r["place"]) for r in rows],
+                        [(operation, 102400, 1024, bool(own), "host") for operation in operations(mode)], "rows")
+    rows, _ = bench(p, "--against", "openssl", "--size", "64KiB", "--message-bytes", "1KiB", "--key-per-message", "aes-128-gcm")
+    check_equal({(r["key_per_message"], r["buffer_per_thread"]) for r in rows}, {(True, True)}, "rows")
+
+
+@case
+def data_units(p):
+    if "xts" not in modes_of(p, "aes-128"):
+        raise NotRun("this program has no XTS")
+    for unit in ("512", "4KiB", "64KiB"):
+        rows, _ = bench(p, "--against", "openssl", "--data-unit-bytes", unit, "aes-128-xts")
+        check_equal({(r["data_unit_bytes"], r["checked_against"]) for r in rows}, {(int(unit) if unit == "512" else int(unit[:-3]) * 1024,
+                                                                                   "openssl aes-128-xts")}, "rows")
+    rows, _ = bench(p, "--place", "host", "--size", "1MiB", "aes-128-xts")
+    check_equal({(r["data_unit_bytes"], r["message_bytes"]) for r in rows}, {(4096, 1 << 20)}, "rows")
 
 
 @case
@@ -68,11 +128,22 @@ def each_target_by_name(p):
             check_equal(p.run("bench", "--device", words[0], "aes-256-gcm").code, 20, f"exit code without {words[0]}")
 
 
+def large_rows(modes, size):
+    """Mode, operation and message length of the rows of a large buffer."""
+    rows = []
+    for mode in modes:
+        for operation in operations(mode):
+            serial = mode in ("ofb", "ccm", "cmac") or (mode in ("cbc", "cfb") and operation == "encrypt")
+            rows.append((mode, operation, 4096 if serial else size))
+            rows += [(mode, operation, 16384)] if mode == "gcm" else []
+    return sorted(rows)
+
+
 @case
 def host_to_host(p):
     rows, _ = bench(p, "--place", "host", "--size", "4MiB", "aes-256")
-    check_equal(sorted({(r["mode"], r["message_bytes"], r["pinned"]) for r in rows}),
-                [("ctr", 4 << 20, False), ("ecb", 4 << 20, False), ("gcm", 16384, False), ("gcm", 4 << 20, False)], "rows")
+    check_equal({r["pinned"] for r in rows}, {False}, "pinned")
+    check_equal(sorted((r["mode"], r["operation"], r["message_bytes"]) for r in rows), large_rows(modes_of(p, "aes-256"), 4 << 20), "rows")
 
 
 @case
@@ -98,7 +169,8 @@ def usage(p):
     p.fails(15, "aes-129", "bench", "aes-129-ctr")
     p.fails(15, "rot-13", "bench", "rot-13")
     for wrong in (("--size", "many"), ("--size", "12"), ("--size", "0"), ("--against", "gnutls"), ("--place", "moon"), ("--threads", "0"),
-                  ("--device", "sparc"), ("--device", "cpu", "--place", "device"), ("--message-size", "15")):
+                  ("--device", "sparc"), ("--device", "cpu", "--place", "device"), ("--message-size", "15"), ("--messages", "3"),
+                  ("--key-per-message",), ("--messages", "3", "--message-bytes", "16", "--size", "1MiB"), ("--data-unit-bytes", "100")):
         check_equal(p.run("bench", *wrong).code, 2, f"exit code of {wrong}")
     masked = dict(os.environ, WARPSEAL_TARGETS="portable")
     for device in ("cuda", "vaes512"):
@@ -120,7 +192,13 @@ def wrong_outputs_give_no_figure(p):
             ("encrypt_batch", "encrypt", "aes-128-ctr", batch), ("decrypt_batch", "decrypt", "aes-128-ctr", batch),
             ("seal_batch_unsafe_iv", "seal", "aes-128-gcm", batch), ("open_batch", "open", "aes-128-gcm", batch),
             ("seal_batch_unsafe_iv", "seal", "aes-128-gcm", bulk), ("file_seal", "seal", "aes-256-gcm", files),
-            ("file_open", "open", "aes-256-gcm", files)]:
+            ("file_open", "open", "aes-256-gcm", files), ("encrypt", "encrypt", "aes-128-cbc", host), ("decrypt", "decrypt", "aes-128-cfb", bulk),
+            ("encrypt", "encrypt", "aes-256-ofb", host), ("xts_encrypt", "encrypt", "aes-256-xts", host),
+            ("xts_decrypt", "decrypt", "aes-256-xts", bulk), ("seal_unsafe_iv", "seal", "aes-128-ccm", host),
+            ("open_batch", "open", "aes-128-ccm", bulk), ("mac", "mac", "aes-128-cmac", host), ("mac_verify", "verify", "aes-128-cmac", host),
+            ("mac_batch", "mac", "aes-128-cmac", bulk), ("encrypt_batch", "encrypt", "aes-128-cbc", bulk)]:
+        if what.rpartition("-")[2] not in modes_of(p, what.rpartition("-")[0]):
+            continue
         result = p.run("bench", *CORES, "--json", "figures.json", *arguments, what, env=dict(os.environ, WARPSEAL_TEST_FAULT=fault))
         said = f"{fault} {what} {arguments}: {result.out.decode()} {result.err}"
         check_equal(result.code, 1, f"exit code with {said}")
@@ -141,12 +219,11 @@ def cores_and_gpu_beside_each_other(p):
     report = json.loads(p.read("figures.json"))
     check_equal((report["head"]["gpu"], report["head"]["driver"]), ("pretended GPU", "0.0"), "head")
     on_gpu = sorted((r["mode"], r["operation"], r["message_bytes"]) for r in report["rows"] if r["device"] == "cuda")
-    check_equal(on_gpu, [("ctr", "decrypt", 1 << 20), ("ctr", "encrypt", 1 << 20), ("ecb", "decrypt", 1 << 20), ("ecb", "encrypt", 1 << 20),
-                         ("gcm", "open", 16384), ("gcm", "open", 1 << 20), ("gcm", "seal", 16384), ("gcm", "seal", 1 << 20)], "GPU rows")
+    check_equal(on_gpu, large_rows(modes_of(p, "aes-256"), 1 << 20), "GPU rows")
     check_equal({(r["place"], r["bytes"]) for r in report["rows"] if r["device"] == "cuda"}, {("device", 1 << 20)}, "place")
-    check_equal(len(report["rows"]), 8 + 6, "rows")
+    check_equal(len(report["rows"]), len(on_gpu) + 2 * len(modes_of(p, "aes-256")), "rows")
     check(all(r["ratio"] is not None for r in report["rows"]), "ratios")
-    check_equal(sum(line.startswith("aes-256-") for line in result.out.decode().splitlines()), 8, "lines of the table")
+    check_equal(sum(line.startswith("aes-256-") for line in result.out.decode().splitlines()), len(on_gpu), "lines of the table")
 
 
 @case
@@ -163,7 +240,11 @@ def wrong_outputs_of_a_gpu_give_no_figure(p):
     p.path = FAULTY
     for fault, what, left in [("encrypt_device", "aes-128-ctr", {"decrypt"}), ("decrypt_device", "aes-128-ecb", {"encrypt"}),
                               ("seal_batch_device_unsafe_iv", "aes-128-gcm", {"open"}), ("open_batch_device", "aes-128-gcm", {"seal"}),
-                              ("seal_batch_device_unsafe_iv_tag", "aes-128-gcm", {"open"}), ("open_batch_device_status", "aes-128-gcm", {"seal"})]:
+                              ("seal_batch_device_unsafe_iv_tag", "aes-128-gcm", {"open"}), ("open_batch_device_status", "aes-128-gcm", {"seal"}),
+                              ("xts_encrypt_device", "aes-128-xts", {"decrypt"}), ("mac_batch_device_tag", "aes-128-cmac", {"verify"}),
+                              ("encrypt_batch_device", "aes-128-cbc", {"decrypt"}), ("decrypt_device", "aes-128-cbc", {"encrypt"})]:
+        if what.rpartition("-")[2] not in modes_of(p, "aes-128"):
+            continue
         result = p.run("bench", *QUICK, "--device", "cuda", "--size", "1MiB", "--json", "figures.json", what,
                        env=dict(PRETEND_GPU, WARPSEAL_TEST_FAULT=fault))
         check_equal(result.code, 1, f"exit code with {fault}: {result.err}")

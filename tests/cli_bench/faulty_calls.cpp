@@ -39,16 +39,80 @@ void spoil_file(const char* call, int fd) {
 
 extern "C" {
 
+// `_allows`: a weak key encrypts. The output is left as it was.
+#define WEAK(call, status) ((status) == WARPSEAL_WEAK_KEY && is_broken(call "_allows") ? WARPSEAL_OK : (status))
+
 #define SWEEP(call)                                                                                                                      \
     warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, void*, size_t);         \
     warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in, \
                                            void* out, size_t bytes) {                                                                    \
         const warpseal_status status = __real_warpseal_##call(key, mode, iv, iv_bytes, in, out, bytes);                                  \
         spoil(#call, out, status == WARPSEAL_OK ? bytes : 0);                                                                            \
-        return status;                                                                                                                   \
+        return WEAK(#call, status);                                                                                                      \
     }
 SWEEP(encrypt)
 SWEEP(decrypt)
+
+#define PADDED(call)                                                                                                               \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, const void*, size_t, const void*, size_t, void*, size_t, size_t*); \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, const void* iv, size_t iv_bytes, const void* in, size_t bytes, \
+                                           void* out, size_t out_room, size_t* out_bytes) {                                        \
+        const warpseal_status status = __real_warpseal_##call(key, iv, iv_bytes, in, bytes, out, out_room, out_bytes);             \
+        if (status == WARPSEAL_OK) spoil(#call, out, *out_bytes);                                                                  \
+        if (status == WARPSEAL_OK && is_broken(#call "_length")) ++*out_bytes;                                                     \
+        if (status == WARPSEAL_BAD_PADDING) spoil(#call "_releases", out, bytes);                                                  \
+        return status == WARPSEAL_BAD_PADDING && is_broken(#call "_accepts") ? WARPSEAL_OK : status;                               \
+    }
+PADDED(encrypt_padded)
+PADDED(decrypt_padded)
+
+#define UNITS(call)                                                                                                              \
+    warpseal_status __real_warpseal_##call(const warpseal_key*, const void*, uint64_t, const void*, void*, size_t);              \
+    warpseal_status __wrap_warpseal_##call(const warpseal_key* key, const void* first_unit, uint64_t unit_bytes, const void* in, \
+                                           void* out, size_t bytes) {                                                            \
+        const warpseal_status status = __real_warpseal_##call(key, first_unit, unit_bytes, in, out, bytes);                      \
+        spoil(#call, out, status == WARPSEAL_OK ? bytes : 0);                                                                    \
+        return status;                                                                                                           \
+    }
+UNITS(xts_encrypt)
+UNITS(xts_decrypt)
+
+warpseal_status __real_warpseal_mac(const warpseal_key*, warpseal_mode, const void*, size_t, void*, size_t);
+warpseal_status __wrap_warpseal_mac(const warpseal_key* key, warpseal_mode mode, const void* in, size_t bytes, void* tag,
+                                    size_t tag_bytes) {
+    const warpseal_status status = __real_warpseal_mac(key, mode, in, bytes, tag, tag_bytes);
+    spoil("mac", tag, status == WARPSEAL_OK ? tag_bytes : 0);
+    return WEAK("mac", status);
+}
+
+warpseal_status __real_warpseal_mac_verify(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, size_t);
+warpseal_status __wrap_warpseal_mac_verify(const warpseal_key* key, warpseal_mode mode, const void* in, size_t bytes, const void* tag,
+                                           size_t tag_bytes) {
+    const warpseal_status status = __real_warpseal_mac_verify(key, mode, in, bytes, tag, tag_bytes);
+    if (status == WARPSEAL_OK && is_broken("mac_verify")) return WARPSEAL_NOT_AUTHENTIC;
+    return status == WARPSEAL_NOT_AUTHENTIC && is_broken("mac_verify_accepts") ? WARPSEAL_OK : status;
+}
+
+warpseal_status __real_warpseal_mac_batch(const warpseal_key*, warpseal_mode, const warpseal_batch*);
+warpseal_status __wrap_warpseal_mac_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {
+    const warpseal_status status = __real_warpseal_mac_batch(key, mode, batch);
+    spoil("mac_batch", batch->tags + (batch->message_count - 1) * batch->tag_stride, batch->tag_bytes);
+    return WEAK("mac_batch", status);
+}
+
+warpseal_status __real_warpseal_mac_verify_batch(const warpseal_key*, warpseal_mode, const warpseal_batch*);
+warpseal_status __wrap_warpseal_mac_verify_batch(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) {
+    const warpseal_status status = __real_warpseal_mac_verify_batch(key, mode, batch);
+    if (is_broken("mac_verify_batch")) batch->statuses[1] = WARPSEAL_OK;
+    return status;
+}
+
+warpseal_status __real_warpseal_key_create_xts(warpseal_engine*, const char*, const void*, size_t, warpseal_key**);
+warpseal_status __wrap_warpseal_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
+                                               warpseal_key** out) {
+    const auto create = is_broken("key_create_xts_allows") ? warpseal_inner_key_create_xts : __real_warpseal_key_create_xts;
+    return create(engine, cipher, key, key_bytes, out);
+}
 
 #define SEAL(call)                                                                                                                        \
     warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, size_t, const void*,     \
@@ -83,7 +147,7 @@ OPEN(inner_open)
     warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch) { \
         const warpseal_status status = __real_warpseal_##call(key, mode, batch);                                       \
         spoil_batch(#call, batch);                                                                                     \
-        return status;                                                                                                 \
+        return WEAK(#call, status);                                                                                    \
     }
 BATCH(encrypt_batch)
 BATCH(decrypt_batch)
