@@ -99,7 +99,9 @@ inline const char* const names[] = {"aes-128", "aes-192", "aes-256"};
 inline Text part(const Text& text, size_t at, size_t bytes) {
     return Text(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(at + bytes));
 }
-inline void write(Text& to, size_t at, const Text& text) { std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at)); }
+inline void write(Text& to, size_t at, const Text& text) {
+    std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
+}
 
 // The counter, a big-endian number, plus n.
 inline Text plus(Text counter, uint64_t n) {
@@ -112,8 +114,8 @@ inline Text plus(Text counter, uint64_t n) {
 }
 
 // What a mode without a tag makes of a message, by the slow twin; of AES in CTR by libcrypto.
-inline Text expected(const CudaCipher& cipher, warpseal_mode mode, Direction direction, const Text& key, const Text& iv, uint64_t first_block,
-                     const Text& in) {
+inline Text expected(const CudaCipher& cipher, warpseal_mode mode, Direction direction, const Text& key, const Text& iv,
+                     uint64_t first_block, const Text& in) {
     const bool encrypt = direction == Direction::encrypt;
     if (in.empty()) return {};
     if (mode == WARPSEAL_CTR && std::strncmp(cipher.name, "aes", 3) == 0)

@@ -68,8 +68,8 @@ TEST_F(Graph, SweepAndBatches) {
         EXPECT_EQ(second.get(), opened.right());
         EXPECT_EQ(third.get(), summed.right());
         EXPECT_EQ(chained.get(), expected(key.cipher, WARPSEAL_CBC, Direction::decrypt, key.bytes, iv, 0, cbc));
-        EXPECT_EQ(sectors.get(), reference::xts_units(*tests::twin("aes-256", key.bytes), *tests::twin("aes-256", tweak.bytes), true, number,
-                                                      1000, units));
+        EXPECT_EQ(sectors.get(), reference::xts_units(*tests::twin("aes-256", key.bytes), *tests::twin("aes-256", tweak.bytes), true,
+                                                      number, 1000, units));
     }
     EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
     EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);

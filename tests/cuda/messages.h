@@ -54,7 +54,8 @@ public:
         aad_ = add(random.text(shape.aad_bytes * (shape.shared_aad ? 1 : shape.count)));
         if (shape.own_keys) keys_ = add(random.text(key.cipher.key_bytes * shape.count));
         for (uint64_t i = 0; i < shape.count; ++i)
-            lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) / whole * whole : shape.bytes);
+            lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) / whole * whole
+                                                                 : shape.bytes);
         lengths_at_ = add(bytes_of(lengths_));
         pitch_ = shape.bytes + shape.gap;
         for (uint64_t i = 0; i < shape.count; ++i) offsets_.push_back((shape.count - 1 - i) * pitch_);  // backwards
@@ -168,13 +169,13 @@ inline Shape random_shape(tests::Random& random, const CudaCipher& cipher, size_
     s.own_keys = random.one_in(2);
     s.in_place = random.one_in(2);
     s.iv_bytes = s.mode == WARPSEAL_GCM    ? random.one_in(2) ? 12 : 1 + random.below(100)
-                 : s.mode == WARPSEAL_CCM  ? 7 + random.below(7)
+                    : s.mode == WARPSEAL_CCM ? 7 + random.below(7)
                  : s.mode == WARPSEAL_CMAC ? 0
                                            : cipher.block_bytes;
     s.aad_bytes = !s.seals() || random.one_in(2) ? 0 : s.mode == WARPSEAL_CCM && random.one_in(8) ? 65280 : random.below(100);
     s.tag_bytes = s.mode == WARPSEAL_CCM    ? 4 + 2 * random.below(7)
                   : s.mode == WARPSEAL_GCM  ? random.one_in(2) ? 16 : 1 + random.below(16)
-                  : s.mode == WARPSEAL_CMAC ? 1 + random.below(cipher.block_bytes)
+                   : s.mode == WARPSEAL_CMAC ? 1 + random.below(cipher.block_bytes)
                                             : 0;
     s.shared_iv = random.one_in(4);
     s.shared_aad = s.aad_bytes > 100 || random.one_in(2);

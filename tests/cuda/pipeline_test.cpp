@@ -55,7 +55,8 @@ TEST_F(Pipeline, Sweeps) {
                 const uint64_t first_block = i == 0 && c % 2 == 0 ? (uint64_t{1} << 59) - 77 : 0;
                 const Text in = random.text(n), iv = random.text(block);
                 const Memory there(in);
-                ASSERT_EQ(key.cipher.sweep[mode][1](key.state(), iv.data(), first_block, there.data(), there.data(), n, nullptr), WARPSEAL_OK);
+                ASSERT_EQ(key.cipher.sweep[mode][1](key.state(), iv.data(), first_block, there.data(), there.data(), n, nullptr),
+                          WARPSEAL_OK);
                 const Text right = there.get();
                 const Host from(n, pinned_in), to(n, pinned_out);
                 std::memcpy(from.data(), in.data(), n);
@@ -92,8 +93,8 @@ TEST_F(Pipeline, DataUnits) {
                 const Host text(bytes, pinned);
                 std::memcpy(text.data(), in.data(), bytes);
                 size_t done = 0;
-                ASSERT_EQ(door().xts_host(device, data.cipher, data.state(), tweak.state(), Direction::encrypt, units, text.data(), text.data(),
-                                          bytes, &done),
+                ASSERT_EQ(door().xts_host(device, data.cipher, data.state(), tweak.state(), Direction::encrypt, units, text.data(),
+                                          text.data(), bytes, &done),
                           WARPSEAL_OK);
                 EXPECT_EQ(done, bytes);
                 EXPECT_TRUE(text.holds(there.get())) << name << " unit " << unit;
@@ -154,7 +155,8 @@ TEST_F(Pipeline, Batches) {
     for (size_t c = 0; (cpu = warpseal::cpu_cipher_at(c)) != nullptr; ++c) {
         for (int i = 0; i < 20; ++i) {
             Key key(cpu->name, random);
-            batch_case(random_shape(random, key.cipher, 3000), key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, i % 4 < 2, random);
+            batch_case(random_shape(random, key.cipher, 3000), key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, i % 4 < 2,
+                       random);
             if (HasFatalFailure()) return;
         }
     }

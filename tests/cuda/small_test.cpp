@@ -28,7 +28,10 @@ TEST_P(Small, Batches) {
             for (int i = 0; i < 4; ++i) {
                 Shape shape;
                 shape.mode = mode;
-                shape.iv_bytes = mode == WARPSEAL_GCM ? (i < 2 ? 12 : 21) : mode == WARPSEAL_CCM ? 12 : mode == WARPSEAL_CMAC ? 0 : cipher->block_bytes;
+                shape.iv_bytes = mode == WARPSEAL_GCM    ? (i < 2 ? 12 : 21)
+                                 : mode == WARPSEAL_CCM  ? 12
+                                 : mode == WARPSEAL_CMAC ? 0
+                                                         : cipher->block_bytes;
                 shape.tag_bytes = shape.tagged() ? 8 : 0;
                 shape.count = 3;
                 shape.bytes = mode == WARPSEAL_CBC ? 688 : 700;
@@ -57,15 +60,18 @@ TEST_P(Small, Sweeps) {
             for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB}) {
                 for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                     if (cipher->sweep[mode][static_cast<int>(direction)] == nullptr) continue;
-                    const size_t n = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? bytes / 16 * 16 : bytes, head = std::min<size_t>(n, 1024);
+                    const size_t n = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? bytes / 16 * 16 : bytes,
+                                 head = std::min<size_t>(n, 1024);
                     const Text in = random.text(n);
                     const Memory from(in), to(n);
-                    ASSERT_EQ(door().sweep_device(device, *cipher, key.state(), mode, direction, iv.data(), from.data(), to.data(), n, nullptr),
-                              WARPSEAL_OK);
+                    ASSERT_EQ(
+                        door().sweep_device(device, *cipher, key.state(), mode, direction, iv.data(), from.data(), to.data(), n, nullptr),
+                        WARPSEAL_OK);
                     ASSERT_EQ(part(to.get(), 0, head), expected(*cipher, mode, direction, key.bytes, iv, 0, part(in, 0, head)));
                     // In place, the edges of tiles are saved.
-                    ASSERT_EQ(door().sweep_device(device, *cipher, key.state(), mode, direction, iv.data(), from.data(), from.data(), n, nullptr),
-                              WARPSEAL_OK);
+                    ASSERT_EQ(
+                        door().sweep_device(device, *cipher, key.state(), mode, direction, iv.data(), from.data(), from.data(), n, nullptr),
+                        WARPSEAL_OK);
                     ASSERT_EQ(from.get(), to.get());
                 }
             }
@@ -84,8 +90,8 @@ TEST_P(Small, DataUnits) {
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 const Text in = random.text(3 * unit);
                 const Memory from(in), to(in.size());
-                ASSERT_EQ(door().xts_device(device, *cipher, data.state(), tweak.state(), direction, units, from.data(), to.data(), in.size(),
-                                            nullptr),
+                ASSERT_EQ(door().xts_device(device, *cipher, data.state(), tweak.state(), direction, units, from.data(), to.data(),
+                                            in.size(), nullptr),
                           WARPSEAL_OK);
                 ASSERT_EQ(to.get(), reference::xts_units(*tests::twin(cipher->name, data.bytes), *tests::twin(cipher->name, tweak.bytes),
                                                          direction == Direction::encrypt, Text(16, 0), unit, in));

@@ -73,7 +73,8 @@ TEST_P(Sweep, CountersCarry) {
         const size_t n = cipher->block_bytes;
         for (const size_t ones : {size_t{4}, size_t{8}, n}) {
             for (int i = 0; i < 6; ++i) {
-                const Text iv = tests::Random::counter_before(random.text(n), ones, random.below(200)), in = random.text(3200 + random.below(900));
+                const Text iv = tests::Random::counter_before(random.text(n), ones, random.below(200)),
+                           in = random.text(3200 + random.below(900));
                 ASSERT_EQ(sweep(key, WARPSEAL_CTR, Direction::encrypt, iv, 0, in, {0, 0, i % 2 == 0}),
                           expected(*cipher, WARPSEAL_CTR, Direction::encrypt, key.bytes, iv, 0, in));
             }
@@ -124,7 +125,10 @@ TEST_P(Sweep, DataUnits) {
         if (cipher->block_bytes != 16) continue;
         for (int i = 0; i < 60; ++i) {
             Key data(*cipher, random), tweak(*cipher, random);
-            const size_t unit = i % 4 == 0 ? 16 + random.below(50) : i % 4 == 1 ? 4096 : i % 4 == 2 ? 16 + random.below(3000) : 16 + 16 * random.below(99);
+            const size_t unit = i % 4 == 0   ? 16 + random.below(50)
+                                : i % 4 == 1 ? 4096
+                                : i % 4 == 2 ? 16 + random.below(3000)
+                                             : 16 + 16 * random.below(99);
             size_t bytes = 16 + random.below(9000);
             if (bytes % unit != 0 && bytes % unit < 16) bytes += 16;
             if (bytes % unit != 0 && bytes % unit < 16) bytes = unit;
@@ -163,8 +167,8 @@ TEST_P(Sweep, ExactAllocations) {
             for (const size_t bytes : {1u, 15u, 16u, 17u, 511u, 1000u, 4096u}) {
                 const Text in = random.text(bytes);
                 const Memory from(in), to(bytes);
-                ASSERT_EQ(door().sweep_device(device, *cipher, key.state(), mode, Direction::decrypt, iv.data(), from.data(), to.data(), bytes,
-                                              nullptr),
+                ASSERT_EQ(door().sweep_device(device, *cipher, key.state(), mode, Direction::decrypt, iv.data(), from.data(), to.data(),
+                                              bytes, nullptr),
                           WARPSEAL_OK);
                 ASSERT_EQ(to.get(), expected(*cipher, mode, Direction::decrypt, key.bytes, iv, 0, in));
             }

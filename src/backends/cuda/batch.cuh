@@ -1,4 +1,5 @@
-// Batch: many messages, each with its own IV, length and perhaps key; a warp takes a message or a part of one (CTR, CBC and CFB decryption).
+// Batch: many messages, each with its own IV, length and perhaps key; a warp takes a message or a part of one: CTR, and CBC and CFB
+// decryption.
 #pragma once
 
 #include "backends/cuda/items.cuh"

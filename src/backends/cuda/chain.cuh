@@ -1,4 +1,5 @@
-// Chain: what is serial within a message, a thread for each message of a batch (CBC, CFB and OFB of SP 800-38A 6.2 to 6.4; CMAC of SP 800-38B).
+// Chain: what is serial within a message, a thread for each message of a batch: CBC, CFB and OFB (SP 800-38A 6.2 to 6.4), CMAC
+// (SP 800-38B).
 #pragma once
 
 #include "backends/cuda/items.cuh"

@@ -116,8 +116,7 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_kernel(const __grid_co
         if (!plain && !job.piece) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
         Element sum = fold_part<Way, direction>(m, aad_bytes, part, counter0, job.first_block, key, look);
         if (part.whole && !job.piece) {
-            const bool authentic =
-                finish(m, aad_bytes, job.batch.tag_bytes, job.opens, sum, key.tag_mask(counter0, plain, look), key);
+            const bool authentic = finish(m, aad_bytes, job.batch.tag_bytes, job.opens, sum, key.tag_mask(counter0, plain, look), key);
             __syncwarp();
             if (direction == Direction::decrypt && !authentic) wipe_blocks(m, 0, blocks_in<4>(m.bytes));
         } else {
@@ -195,9 +194,11 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
         job.opens = direction == Direction::decrypt;
         job.division = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
         if (job.division.parts == 1) return launch_gcm<Forward, direction, Fit>(job, limits, stream);
-        return with_scratch(job.division.message_count * sizeof(Block<4>), stream, [&](void* sums) {
+        const size_t bytes = job.division.message_count * sizeof(Block<4>);
+        return with_scratch(bytes, stream, [&](void* sums) {
             job.sums = static_cast<Block<4>*>(sums);
-            const warpseal_status status = launch_gcm<Forward, direction, Fit>(job, limits, stream);
+            warpseal_status status = check(cudaMemsetAsync(sums, 0, bytes, stream));
+            if (status == WARPSEAL_OK) status = launch_gcm<Forward, direction, Fit>(job, limits, stream);
             return status == WARPSEAL_OK ? launch_gcm_finish<Forward, Fit>(job, limits, stream) : status;
         });
     });

@@ -36,14 +36,13 @@ __device__ __forceinline__ uint64_t item_step() { return uint64_t{gridDim.x} * t
 
 #endif
 
-// Scratch that begins as zeros for `work(scratch)` to queue kernels over, and is zeros again before it goes; a graph can capture it all.
+// Scratch for `work(scratch)` to queue kernels over, wiped before it goes; a graph can capture it all.
 template <class Work>
 warpseal_status with_scratch(size_t bytes, cudaStream_t stream, const Work& work) {
     void* scratch = nullptr;
     warpseal_status status = check(cudaMallocAsync(&scratch, bytes, stream));
     if (status != WARPSEAL_OK) return status;
-    status = check(cudaMemsetAsync(scratch, 0, bytes, stream));
-    if (status == WARPSEAL_OK) status = work(scratch);
+    status = work(scratch);
     if (lost()) return status;
     const warpseal_status wiped = check(cudaMemsetAsync(scratch, 0, bytes, stream));
     const warpseal_status freed = lost() ? wiped : check(cudaFreeAsync(scratch, stream));

@@ -201,7 +201,8 @@ void Messages::keep(Slot& slot, const Piece& piece) {
         memcpy(&status, slot.pinned + p.statuses + sizeof status * k, sizeof status);
         refused += status == WARPSEAL_NOT_AUTHENTIC;
         if (batch_.statuses != nullptr) batch_.statuses[i] = status;
-        if (tagged_ && !opening_) memcpy(batch_.tags + i * batch_.tag_stride, slot.pinned + p.tags + batch_.tag_bytes * k, batch_.tag_bytes);
+        if (tagged_ && !opening_)
+            memcpy(batch_.tags + i * batch_.tag_stride, slot.pinned + p.tags + batch_.tag_bytes * k, batch_.tag_bytes);
         if (!direct_out_ && n != 0) memcpy(output(i), slot.pinned + p.text + text, n);
         text += round_up(n, 16);
     }

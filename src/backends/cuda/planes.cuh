@@ -131,8 +131,8 @@ inline size_t planes_part(const uint8_t* in, const uint8_t* out, size_t bytes) {
 
 // bytes: whole tiles.
 template <class Cipher, class Mode, Direction direction>
-warpseal_status planes_sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv, uint64_t first_block,
-                             const uint8_t* in, uint8_t* out, size_t bytes, const Limits& limits, cudaStream_t stream) {
+warpseal_status planes_sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv, uint64_t first_block, const uint8_t* in,
+                             uint8_t* out, size_t bytes, const Limits& limits, cudaStream_t stream) {
     using Way = Way<Cipher, direction>;
     PlanesJob<Cipher> job{};
     for (int i = 0; i < 32 * Cipher::schedule_words; ++i) job.key[i] = KeyBits{schedule}(i);

@@ -49,10 +49,7 @@ constexpr CudaCipher cipher() {
     c.key_bytes = Cipher::key_bytes;
     c.block_bytes = Cipher::block_bytes;
     c.state_bytes = sizeof(State<Cipher>);
-    c.form = HasPlanes<Cipher> && Cipher::block_bytes == 8 ? "planes"
-             : HasTables<Cipher>                           ? "tables"
-             : HasWords<Cipher>                            ? "words"
-                                                           : "bytes";
+    c.form = HasPlanes<Cipher> && Cipher::block_bytes == 8 ? "planes" : HasTables<Cipher> ? "tables" : HasWords<Cipher> ? "words" : "bytes";
     c.expand = expand<Cipher>;
     if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
     if constexpr (requires { Cipher::weak(nullptr); }) c.weak = Cipher::weak;

@@ -39,7 +39,9 @@ __global__ void __launch_bounds__(tuning::threads, 1) sweep_kernel(const __grid_
 }
 
 template <class Cipher>
-concept Counts = requires { typename Cipher::Counting; };
+concept Counts = requires {
+    typename Cipher::Counting;
+};
 
 // A long CTR sweep, 16-byte aligned. A block's 1024 threads take 1024 consecutive counters at a time, beginning with a multiple of 1024, so
 // that for 64 such steps a thread's counter changes in its last byte but one alone, and the cipher keeps what the other bytes come to.
@@ -74,7 +76,8 @@ __global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __gr
 
 template <class Way, class Mode, class Fit>
 warpseal_status sweep_part(const SweepJob<typename Way::Cipher>& job, const Limits& limits, cudaStream_t stream) {
-    const unsigned blocks = blocks_for((job.bytes + 32 * Text<typename Way::Cipher>::bytes - 1) / (32 * Text<typename Way::Cipher>::bytes), limits);
+    constexpr uint64_t row_bytes = 32 * Text<typename Way::Cipher>::bytes;
+    const unsigned blocks = blocks_for((job.bytes + row_bytes - 1) / row_bytes, limits);
     const size_t shared = shared_bytes<Way, Fit>(limits.architecture);
     if constexpr (Mode::has_iv && Counts<typename Way::Cipher>) {
         const bool aligned = (reinterpret_cast<uintptr_t>(job.in) | reinterpret_cast<uintptr_t>(job.out)) % 16 == 0;

@@ -33,20 +33,30 @@ struct KeyBytes {
 
 // What a header gives.
 template <class Cipher>
-concept HasTables = requires { typename Cipher::EncryptTables; };
+concept HasTables = requires {
+    typename Cipher::EncryptTables;
+};
 template <class Cipher>
-concept HasWords = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key) { Cipher::encrypt_words(s, key); };
+concept HasWords = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key) {
+    Cipher::encrypt_words(s, key);
+};
 template <class Cipher>
-concept HasBytes = requires(PlaneByte<uint32_t> (&s)[Cipher::block_bytes], KeyBytes key) { Cipher::encrypt_bytes(s, key); };
+concept HasBytes = requires(PlaneByte<uint32_t> (&s)[Cipher::block_bytes], KeyBytes key) {
+    Cipher::encrypt_bytes(s, key);
+};
 template <class Cipher>
-concept HasPlanes = requires(uint32_t (&p)[8 * Cipher::block_bytes], KeyBits key) { Cipher::encrypt_planes(p, key); };
+concept HasPlanes = requires(uint32_t (&p)[8 * Cipher::block_bytes], KeyBits key) {
+    Cipher::encrypt_planes(p, key);
+};
 
 // Whether decryption is a function of its own, not encryption under the inverse schedule.
 template <class Cipher>
-concept Decrypts = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key) { Cipher::decrypt_words(s, key); } ||
-                   requires(PlaneByte<uint32_t> (&s)[Cipher::block_bytes], KeyBytes key) { Cipher::decrypt_bytes(s, key); } ||
-                   requires(uint32_t (&p)[8 * Cipher::block_bytes], KeyBits key) { Cipher::decrypt_planes(p, key); } ||
-                   requires { typename Cipher::DecryptTables; };
+concept Decrypts = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key) {
+    Cipher::decrypt_words(s, key);
+}
+|| requires(PlaneByte<uint32_t> (&s)[Cipher::block_bytes], KeyBytes key) { Cipher::decrypt_bytes(s, key); }
+|| requires(uint32_t (&p)[8 * Cipher::block_bytes], KeyBits key) { Cipher::decrypt_planes(p, key); }
+|| requires { typename Cipher::DecryptTables; };
 
 template <class Cipher, Direction direction>
 struct TablesOf {
@@ -57,7 +67,7 @@ struct TablesOf<Cipher, Direction::encrypt> {
     using type = typename Cipher::EncryptTables;
 };
 template <HasTables Cipher>
-    requires requires { typename Cipher::DecryptTables; }
+requires requires { typename Cipher::DecryptTables; }
 struct TablesOf<Cipher, Direction::decrypt> {
     using type = typename Cipher::DecryptTables;
 };
@@ -129,7 +139,7 @@ using Way = Function<Cipher, Decrypts<Cipher> ? direction : Direction::encrypt>;
 // Shared memory that a block may ask for on the GPUs that code for this architecture (90: 9.0) is meant for. One layout is compiled for
 // each architecture; the host finds the same answer.
 constexpr size_t shared_limit(int architecture) {
-    const int kilobytes = architecture < 80                         ? 64
+    const int kilobytes = architecture < 80                          ? 64
                           : architecture == 80 || architecture == 87 ? 163
                           : architecture >= 90 && architecture < 120 ? 227
                                                                      : 99;
