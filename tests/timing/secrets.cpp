@@ -27,6 +27,18 @@ void verdict(bool right, const std::string& what, const char* how) {
     if (!right) std::printf("LEAK? %s: %s\n", what.c_str(), how);
 }
 
+// Complaints count between these two alone. Elsewhere memcheck may be unsure of what it is told is known: a tile of which one block is
+// used has others that nobody set, and it does not see that a ^ (a ^ b) is b.
+unsigned watch() {
+    VALGRIND_ENABLE_ERROR_REPORTING;
+    return VALGRIND_COUNT_ERRORS;
+}
+bool complained(unsigned before) {
+    const unsigned after = VALGRIND_COUNT_ERRORS;
+    VALGRIND_DISABLE_ERROR_REPORTING;
+    return after != before;
+}
+
 void secret(Text& text) { VALGRIND_MAKE_MEM_UNDEFINED(text.data(), text.size()); }
 void known(const void* at, size_t bytes) { (void)VALGRIND_MAKE_MEM_DEFINED(at, bytes); }
 
@@ -57,7 +69,7 @@ public:
         cipher.expand(public_.get(), key.data());
         cipher.expand(public_tweak_.get(), pattern(cipher.key_bytes, 2).data());
         secret(key);
-        const unsigned before = VALGRIND_COUNT_ERRORS;
+        const unsigned before = watch();
         cipher.expand(secret_.get(), key.data());
         cipher.expand(secret_tweak_.get(), key.data());
         if (cipher.weak != nullptr) {
@@ -65,7 +77,7 @@ public:
             known(&weak, sizeof weak);
             if (weak) std::printf("a weak key by chance\n");
         }
-        verdict(VALGRIND_COUNT_ERRORS == before, name("expansion of a key"), "a branch or an address depends on the key");
+        verdict(!complained(before), name("expansion of a key"), "a branch or an address depends on the key");
         Text same = secret_.memory;
         known(same.data(), same.size());
         Text tweak_key = pattern(cipher.key_bytes, 2);
@@ -81,10 +93,10 @@ public:
         work(open);
         secret(hidden.keys);
         secret(hidden.in);
-        const unsigned before = VALGRIND_COUNT_ERRORS;
+        const unsigned before = watch();
         work(hidden);
-        verdict(VALGRIND_COUNT_ERRORS == before, name(what), "a branch or an address depends on a key or text");
-        for (Text* text : {&hidden.out, &hidden.tag}) known(text->data(), text->size());
+        verdict(!complained(before), name(what), "a branch or an address depends on a key or text");
+        for (Text* text : {&open.out, &open.tag, &hidden.out, &hidden.tag}) known(text->data(), text->size());
         verdict(hidden.out == open.out && hidden.tag == open.tag, name(what), "secrets come out otherwise than known texts");
         return open;
     }
@@ -213,12 +225,14 @@ void padding() {
         Text in(64), out(64);
         size_t written = 0;
         (void)warpseal_encrypt_padded(key, iv.data(), 16, pattern(55, 18).data(), 55, in.data(), in.size(), &written);
+        // Once before, as the engine tests what it is about to use for the first time.
+        (void)warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(), out.data(), out.size(), &written);
         if (!good) in[47] ^= 1;  // the last byte of padding
         secret(in);
-        const unsigned before = VALGRIND_COUNT_ERRORS;
+        const unsigned before = watch();
         written = 0;
         warpseal_status status = warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(), out.data(), out.size(), &written);
-        verdict(VALGRIND_COUNT_ERRORS == before, "padding", "a branch or an address depends on the plaintext");
+        verdict(!complained(before), "padding", "a branch or an address depends on the plaintext");
         known(&status, sizeof status);
         known(&written, sizeof written);
         verdict(status == (good ? WARPSEAL_OK : WARPSEAL_BAD_PADDING) && written == (good ? 55 : 0), "padding", "wrong verdict");
@@ -230,7 +244,7 @@ void padding() {
 // Leaks that must be seen, or this test sees nothing.
 __attribute__((noinline)) uint8_t look_up(const uint8_t* table, const uint8_t* key) { return table[key[0]]; }
 __attribute__((noinline)) uint8_t branch(const uint8_t* table, const uint8_t* key) {
-    if (key[0] & 1) std::fputs("", stdout);  // a call, so that no compiler makes a conditional move of it
+    if (key[0] & 1) __asm__ volatile("" ::: "memory");  // so that no compiler makes a conditional move of it
     return table[0];
 }
 
@@ -239,10 +253,10 @@ void planted() {
     for (const auto leak : {look_up, branch}) {
         Text key = pattern(16, 15);
         secret(key);
-        const unsigned before = VALGRIND_COUNT_ERRORS;
-        uint8_t got = leak(table.data(), key.data());
-        known(&got, 1);
-        verdict(VALGRIND_COUNT_ERRORS > before, leak == branch ? "planted branch" : "planted look-up", "went unnoticed");
+        const unsigned before = watch();
+        const uint8_t got = leak(table.data(), key.data());
+        __asm__ volatile("" : : "r"(got));
+        verdict(complained(before), leak == branch ? "planted branch" : "planted look-up", "went unnoticed");
     }
 }
 
@@ -253,6 +267,7 @@ int main(int argc, char** argv) {
         std::printf("NOT RUN: without valgrind this shows nothing\n");
         return 77;
     }
+    VALGRIND_DISABLE_ERROR_REPORTING;
     bool ran = false;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "planted") == 0) {
