@@ -223,17 +223,41 @@ struct Aria {
 
     template <class V, class Key>
     WARPSEAL_INLINE static void encrypt_bytes(V (&s)[16], const Key& key) {
-        for (int i = 0; i < 16; ++i) s[i] ^= key(i);
-        for (int r = 1; r < rounds; r += 2) {
-            substitute_bytes<SB1, SB2, SB3, SB4>(s);
-            diffuse_bytes(
-                s, [&](int i, const V& a, const V& b) __attribute__((always_inline)) { return add3(a, b, key(16 * r + i)); });
-            substitute_bytes<SB3, SB4, SB1, SB2>(s);
-            if (r == rounds - 1) break;  // the last round has no diffusion
-            diffuse_bytes(
-                s, [&](int i, const V& a, const V& b) __attribute__((always_inline)) { return add3(a, b, key(16 * r + 16 + i)); });
-        }
-        for (int i = 0; i < 16; ++i) s[i] ^= key(16 * rounds + i);
+        add(s, key, 0);
+        substitute_odd(s);
+        diffuse_and_add(s, key, 16);
+        rounds_from_second(s, key);
+    }
+    template <class V, class Key>
+    WARPSEAL_INLINE static void encrypt_bytes(V (&a)[16], V (&b)[16], const Key& key) {
+        add(a, key, 0);
+        substitute_odd(a);
+        add(b, key, 0);
+        substitute_odd(b);
+        diffuse_and_add(a, key, 16);
+        diffuse_and_add(b, key, 16);
+        rounds_from_second(a, b, key);
+    }
+
+    // Counter mode: the first round of blocks that have all but the last two bytes in common; of s, whatever these are there, it makes what
+    // the others bring, and begun(i) is byte i of that.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void begin_counting_bytes(V (&s)[16], const Key& key) {
+        add(s, key, 0);
+        substitute_odd(s);
+        s[14] = s[15] = V::zero();
+        diffuse_and_add(s, key, 16);
+    }
+    template <class V, class Key, class Begun>
+    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&s)[16], const Key& key, const Begun& begun) {
+        first_round_counting(s, key, begun);
+        rounds_from_second(s, key);
+    }
+    template <class V, class Key, class Begun>
+    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&a)[16], V (&b)[16], const Key& key, const Begun& begun) {
+        first_round_counting(a, key, begun);
+        first_round_counting(b, key, begun);
+        rounds_from_second(a, b, key);
     }
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
@@ -289,6 +313,67 @@ private:
         for (int i = 0; i < 4; ++i) w[i] = t[i];
     }
 
+    template <class V, class Key>
+    WARPSEAL_INLINE static void rounds_from_second(V (&s)[16], const Key& key) {
+        for (int k = 32; k != 16 * rounds; k += 32) {
+            substitute_even(s);
+            diffuse_and_add(s, key, k);
+            substitute_odd(s);
+            diffuse_and_add(s, key, k + 16);
+        }
+        substitute_even(s);
+        add(s, key, 16 * rounds);
+    }
+    // Half a round apart: where S-boxes and sums run on different units, each has work from one of the two.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void rounds_from_second(V (&a)[16], V (&b)[16], const Key& key) {
+        substitute_even(a);
+        for (int k = 32; k != 16 * rounds; k += 32) {
+            substitute_even(b);
+            diffuse_and_add(a, key, k);
+            substitute_odd(a);
+            diffuse_and_add(b, key, k);
+            substitute_odd(b);
+            diffuse_and_add(a, key, k + 16);
+            substitute_even(a);
+            diffuse_and_add(b, key, k + 16);
+        }
+        substitute_even(b);
+        add(a, key, 16 * rounds);
+        add(b, key, 16 * rounds);
+    }
+
+    template <class V, class Key, class Begun>
+    WARPSEAL_INLINE static void first_round_counting(V (&s)[16], const Key& key, const Begun& begun) {
+        const V a = substitute<SB3>(s[14] ^ key(14)), b = substitute<SB4>(s[15] ^ key(15)), both = a ^ b;
+        enter<0>(s, begun, a, b, both);
+    }
+    template <int i, class V, class Begun>
+    WARPSEAL_INLINE static void enter(V (&s)[16], const Begun& begun, const V& a, const V& b, const V& both) {
+        if constexpr (i < 16) {
+            constexpr int in_sum = diffusion[i] >> 14;
+            s[i] = in_sum == 0 ? begun(i) : begun(i) ^ (in_sum == 1 ? a : in_sum == 2 ? b : both);
+            enter<i + 1>(s, begun, a, b, both);
+        }
+    }
+
+    template <class V, class Key>
+    WARPSEAL_INLINE static void add(V (&s)[16], const Key& key, int k) {
+        for (int i = 0; i < 16; ++i) s[i] ^= key(k + i);
+    }
+    template <class V, class Key>
+    WARPSEAL_INLINE static void diffuse_and_add(V (&s)[16], const Key& key, int k) {
+        diffuse_bytes(
+            s, [&](int i, const V& a, const V& b) __attribute__((always_inline)) { return add3(a, b, key(k + i)); });
+    }
+    template <class V>
+    WARPSEAL_INLINE static void substitute_odd(V (&s)[16]) {
+        substitute_bytes<SB1, SB2, SB3, SB4>(s);
+    }
+    template <class V>
+    WARPSEAL_INLINE static void substitute_even(V (&s)[16]) {
+        substitute_bytes<SB3, SB4, SB1, SB2>(s);
+    }
     template <class S0, class S1, class S2, class S3, class V>
     WARPSEAL_INLINE static void substitute_bytes(V (&s)[16]) {
         WARPSEAL_UNROLL

@@ -149,19 +149,39 @@ struct Camellia {
 
     template <class V, class Key>
     WARPSEAL_INLINE static void encrypt_bytes(V (&s)[16], const Key& key) {
-        for (int part = 0, k = 0; part < parts; ++part, k += 4 * (part_words + layer_words)) {
-            if (part != 0) {
-                fl(s, key, k - 16);
-                fl_inverse(s + 8, key, k - 8);
-            }
-            for (int i = 0; i < 8; ++i) s[i] ^= key(k + i);
-            for (int r = 0; r < 6; r += 2) {
-                add_round_bytes(s + 8, s, key, k + 8 + 8 * r);
-                add_round_bytes(s, s + 8, key, k + 16 + 8 * r);
-            }
-            for (int i = 0; i < 8; ++i) s[8 + i] ^= key(k + 56 + i);
-        }
-        swap_halves(s);
+        add(s, key, 0);
+        rounds_from<0>(s, key);
+    }
+    template <class V, class Key>
+    WARPSEAL_INLINE static void encrypt_bytes(V (&a)[16], V (&b)[16], const Key& key) {
+        add(a, key, 0);
+        add(b, key, 0);
+        rounds_from<0>(a, b, key);
+    }
+
+    // Counter mode: the first two rounds of blocks that have all but the last two bytes in common; of s, whatever these are there, it makes
+    // what the others bring, and begun(i) is byte i of that.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void begin_counting_bytes(V (&s)[16], const Key& key) {
+        V z[8];
+        s[14] = s[15] = V::zero();
+        add(s, key, 0);
+        substitute_half(z, s);
+        add_permuted_bytes(s + 8, z, key, 8);
+        substitute_half(z, s + 8);
+        z[6] = z[7] = V::zero();
+        add_permuted_bytes(s, z, key, 16);
+    }
+    template <class V, class Key, class Begun>
+    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&s)[16], const Key& key, const Begun& begun) {
+        first_rounds_counting(s, begun);
+        rounds_from<2>(s, key);
+    }
+    template <class V, class Key, class Begun>
+    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&a)[16], V (&b)[16], const Key& key, const Begun& begun) {
+        first_rounds_counting(a, begun);
+        first_rounds_counting(b, begun);
+        rounds_from<2>(a, b, key);
     }
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
@@ -242,11 +262,71 @@ private:
         return (w & ~mask) | (b << n & mask) | (b >> (8 - n) & mask);
     }
 
-    // A round in bytes: 20 sums of two or three, of which four are used twice.
+    template <int first, class V, class Key>
+    WARPSEAL_INLINE static void rounds_from(V (&s)[16], const Key& key) {
+        V z[8];
+        for (int part = 0, k = 0, r = first;; ++part, k += 4 * (part_words + layer_words), r = 0) {
+            for (; r < 6; r += 2) {
+                substitute_half(z, s);
+                add_permuted_bytes(s + 8, z, key, k + 8 + 8 * r);
+                substitute_half(z, s + 8);
+                add_permuted_bytes(s, z, key, k + 16 + 8 * r);
+            }
+            add(s + 8, key, k + 56);
+            if (part == parts - 1) break;
+            layer(s, key, k + 64);
+        }
+        swap_halves(s);
+    }
+    // Half a round apart: where S-boxes and sums run on different units, each has work from one of the two. (The S-boxes of `a` after the
+    // last round of a part serve nobody; without them the loop needs more registers than there are.)
+    template <int first, class V, class Key>
+    WARPSEAL_INLINE static void rounds_from(V (&a)[16], V (&b)[16], const Key& key) {
+        for (int part = 0, k = 0, r = first;; ++part, k += 4 * (part_words + layer_words), r = 0) {
+            V y[8], z[8];
+            substitute_half(y, a);
+            for (; r < 6; r += 2) {
+                substitute_half(z, b);
+                add_permuted_bytes(a + 8, y, key, k + 8 + 8 * r);
+                substitute_half(y, a + 8);
+                add_permuted_bytes(b + 8, z, key, k + 8 + 8 * r);
+                substitute_half(z, b + 8);
+                add_permuted_bytes(a, y, key, k + 16 + 8 * r);
+                substitute_half(y, a);
+                add_permuted_bytes(b, z, key, k + 16 + 8 * r);
+            }
+            add(a + 8, key, k + 56);
+            add(b + 8, key, k + 56);
+            if (part == parts - 1) break;
+            layer(a, key, k + 64);
+            layer(b, key, k + 64);
+        }
+        swap_halves(a);
+        swap_halves(b);
+    }
+
+    template <class V, class Begun>
+    WARPSEAL_INLINE static void first_rounds_counting(V (&s)[16], const Begun& begun) {
+        s[14] ^= begun(14);
+        s[15] ^= begun(15);
+        const V a = substitute<S4>(s[14]), b = substitute<S1>(s[15]), both = a ^ b;  // bytes 7 and 8 in P
+        WARPSEAL_UNROLL
+        for (int i = 0; i < 8; ++i) s[i] = begun(i) ^ (i % 4 == 2 ? b : i % 4 == 3 ? a : both);
+        for (int i = 8; i < 14; ++i) s[i] = begun(i);
+    }
+
     template <class V, class Key>
-    WARPSEAL_INLINE static void add_round_bytes(V* to, const V* from, const Key& key, int k) {
-        const V z[8] = {substitute<S1>(from[0]), substitute<S2>(from[1]), substitute<S3>(from[2]), substitute<S4>(from[3]),
-                        substitute<S2>(from[4]), substitute<S3>(from[5]), substitute<S4>(from[6]), substitute<S1>(from[7])};
+    WARPSEAL_INLINE static void add(V* half, const Key& key, int k) {
+        for (int i = 0; i < 8; ++i) half[i] ^= key(k + i);
+    }
+    template <class V>
+    WARPSEAL_INLINE static void substitute_half(V* z, const V* x) {
+        z[0] = substitute<S1>(x[0]), z[1] = substitute<S2>(x[1]), z[2] = substitute<S3>(x[2]), z[3] = substitute<S4>(x[3]);
+        z[4] = substitute<S2>(x[4]), z[5] = substitute<S3>(x[5]), z[6] = substitute<S4>(x[6]), z[7] = substitute<S1>(x[7]);
+    }
+    // P in bytes, added: 20 sums of two or three, of which four are used twice.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void add_permuted_bytes(V* to, const V* z, const Key& key, int k) {
         const V pair[4] = {z[0] ^ z[5], z[1] ^ z[6], z[2] ^ z[7], z[3] ^ z[4]};
         WARPSEAL_UNROLL
         for (int i = 0; i < 4; ++i) {
@@ -257,6 +337,13 @@ private:
         }
     }
 
+    // FL and FLINV, and what the left half begins the next part with.
+    template <class V, class Key>
+    WARPSEAL_INLINE static void layer(V (&s)[16], const Key& key, int k) {
+        fl(s, key, k);
+        fl_inverse(s + 8, key, k + 8);
+        add(s, key, k + 16);
+    }
     // RFC 3713 2.4.2: a big-endian word <<< 1 is each byte shifted, with a bit of the next.
     template <class V, class Key>
     WARPSEAL_INLINE static void fl(V* s, const Key& key, int k) {
