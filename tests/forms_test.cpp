@@ -49,9 +49,12 @@ void expect_transposed() {
     const std::vector<uint8_t> blocks = random_bytes(Planes<Word>::blocks * block_bytes, 1);
     Word plane[8 * block_bytes];
     Planes<Word>::template from_blocks<block_bytes>(plane, blocks.data());
-    for (size_t j = 0; j < Planes<Word>::blocks; ++j)
+    for (int l = 0; l < Planes<Word>::blocks; ++l) {
+        const size_t j = static_cast<size_t>(Planes<Word>::template block_of_lane<block_bytes>(l));
         for (size_t i = 0; i < 8 * block_bytes; ++i)
-            ASSERT_EQ(lane(plane[i], j), (blocks[j * block_bytes + i / 8] >> (i % 8) & 1) != 0) << "block " << j << ", bit " << i;
+            ASSERT_EQ(lane(plane[i], static_cast<size_t>(l)), (blocks[j * block_bytes + i / 8] >> (i % 8) & 1) != 0)
+                << "block " << j << ", bit " << i;
+    }
     std::vector<uint8_t> back(blocks.size());
     Planes<Word>::template to_blocks<block_bytes>(back.data(), plane);
     EXPECT_EQ(back, blocks);

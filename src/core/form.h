@@ -5,50 +5,48 @@
 
 namespace warpseal {
 
-// Plane i of a bundle holds bit i of every block: lane j of a word belongs to block j. Bit i of a block is bit i % 8 of its byte i / 8.
-// A vector word is a row of 64-bit units, and a unit is transposed like a scalar word, all units of the vector at once.
+// Plane i of a bundle holds bit i of every block: each lane of a word belongs to one block. Bit i of a block is bit i % 8 of its byte i
+// / 8. A vector word is a row of 64-bit units, and a unit is transposed like a scalar word, all units of the vector at once.
 template <class Word>
 struct Planes {
     static constexpr int unit_bits = sizeof(Word) == 4 ? 32 : 64;
     static constexpr int units = static_cast<int>(8 * sizeof(Word)) / unit_bits;
     static constexpr int blocks = unit_bits * units;
 
-    // Transposes square bit matrices: row r's bit c changes places with row c's bit r. Halves swap off the diagonal, at every scale.
+    // Transposes square bit matrices: row r's bit c changes places with row c's bit r. Halves swap off the diagonal, at every scale; eight
+    // rows at a time, which registers hold: first those 8 apart, then neighbours.
     WARPSEAL_INLINE static void transpose(Word* row) {
-        uint64_t low = unit_bits == 64 ? 0x00000000ffffffffu : 0x0000ffffu;
-        for (int half = unit_bits / 2; half != 0; half /= 2, low ^= low << half) {
-            for (int r = 0; r < unit_bits; r = ((r | half) + 1) & ~half) {
-                const Word swapped = ((row[r] >> half) ^ row[r + half]) & (Word{} + static_cast<Unit>(low));
-                row[r] ^= swapped << half;
-                row[r + half] ^= swapped;
-            }
-        }
+        for (int i = 0; i < 8; ++i) exchange<unit_bits / 8, 8>(row + i);
+        for (int i = 0; i < unit_bits; i += 8) exchange<8, 1>(row + i);
     }
 
     // `blocks` blocks of block_bytes bytes, one after the other, to block_bytes * 8 planes; and back.
     template <int block_bytes>
     WARPSEAL_INLINE static void from_blocks(Word (&plane)[8 * block_bytes], const uint8_t* in) {
-        for (int part = 0; part < 8 * block_bytes; part += unit_bits) {
-            for (int r = 0; r < unit_bits; ++r)
-                for (int u = 0; u < units; ++u)
-                    memcpy(unit(plane[part + r], u), in + (u * unit_bits + r) * block_bytes + part / 8, sizeof(Unit));
-            transpose(plane + part);
+        constexpr int parts = 8 * block_bytes / unit_bits;  // units of a block
+        for (int r = 0; r < unit_bits; ++r) {
+            Unit unit[parts][units];
+            for (int u = 0; u < parts * units; ++u) unit[u % parts][u / parts] = load(in + (r * parts * units + u) * sizeof(Unit));
+            for (int part = 0; part < parts; ++part) memcpy(&plane[part * unit_bits + r], unit[part], sizeof(Word));
         }
+        for (int part = 0; part < parts; ++part) transpose(plane + part * unit_bits);
     }
     template <int block_bytes>
     WARPSEAL_INLINE static void to_blocks(uint8_t* out, Word (&plane)[8 * block_bytes]) {
-        for (int part = 0; part < 8 * block_bytes; part += unit_bits) {
-            transpose(plane + part);
-            for (int r = 0; r < unit_bits; ++r)
-                for (int u = 0; u < units; ++u)
-                    memcpy(out + (u * unit_bits + r) * block_bytes + part / 8, unit(plane[part + r], u), sizeof(Unit));
+        constexpr int parts = 8 * block_bytes / unit_bits;
+        for (int part = 0; part < parts; ++part) transpose(plane + part * unit_bits);
+        for (int r = 0; r < unit_bits; ++r) {
+            Unit unit[parts][units], row[parts * units];
+            for (int part = 0; part < parts; ++part) memcpy(unit[part], &plane[part * unit_bits + r], sizeof(Word));
+            for (int u = 0; u < parts * units; ++u) row[u] = unit[u % parts][u / parts];
+            memcpy(out + r * sizeof row, row, sizeof row);
         }
     }
 
     // Which of the blocks is in a lane, by its bit number.
     template <int block_bytes>
     static constexpr int block_of_lane(int lane) {
-        return lane;
+        return lane % unit_bits * units + lane / unit_bits;
     }
 
 private:
@@ -61,7 +59,36 @@ private:
         using type = uint32_t;
     };
     using Unit = typename UnitOf<unit_bits>::type;
-    WARPSEAL_INLINE static uint8_t* unit(Word& word, int u) { return reinterpret_cast<uint8_t*>(&word) + u * sizeof(Unit); }
+
+    WARPSEAL_INLINE static Unit load(const uint8_t* p) {
+        Unit unit;
+        memcpy(&unit, p, sizeof unit);
+        return unit;
+    }
+
+    // The stages of a transposition that `count` rows, `apart` from each other, have among themselves.
+    template <int count, int apart>
+    WARPSEAL_INLINE static void exchange(Word* row) {
+        Word r[count];
+        WARPSEAL_UNROLL
+        for (int i = 0; i < count; ++i) r[i] = row[i * apart];
+        swap_halves<count / 2, count, apart>(r);
+        WARPSEAL_UNROLL
+        for (int i = 0; i < count; ++i) row[i * apart] = r[i];
+    }
+    template <int half, int count, int apart>
+    WARPSEAL_INLINE static void swap_halves(Word (&r)[count]) {
+        constexpr int bits = half * apart;
+        constexpr Unit low = static_cast<Unit>(~Unit{0}) / ((Unit{1} << bits) + 1);
+        WARPSEAL_UNROLL
+        for (int k = 0; k < count / 2; ++k) {
+            Word &a = r[k / half * 2 * half + k % half], &b = r[k / half * 2 * half + k % half + half];
+            const Word swapped = ((a >> bits) ^ b) & (Word{} + low);
+            a ^= swapped << bits;
+            b ^= swapped;
+        }
+        if constexpr (half > 1) swap_halves<half / 2, count, apart>(r);
+    }
 };
 
 }  // namespace warpseal
