@@ -63,14 +63,14 @@ WARPSEAL_INLINE constexpr void substitute2(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute3(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0xc9>(c, b, e), g2 = lut<0x96>(g1, e, f), g3 = lut<0xe9>(e, c, g2), g4 = lut<0x31>(g1, g2, b);
-    const Word g5 = lut<0x97>(g3, a, c), g6 = lut<0x52>(g5, b, a), g7 = lut<0xca>(a, g2, g4), g8 = lut<0xd5>(e, g5, g2);
-    const Word g9 = lut<0x53>(g2, c, g6), g10 = lut<0x9b>(g3, d, g7), g11 = lut<0x68>(g8, a, d), g12 = lut<0xc7>(c, g10, g11);
-    const Word g13 = lut<0x64>(g4, e, g12), g14 = lut<0xca>(g3, g13, g6), g15 = lut<0x4a>(g12, g11, a), g16 = lut<0xb1>(g10, g5, g14);
-    const Word g17 = lut<0xe1>(g5, g15, b), g18 = lut<0xb8>(g7, d, g17), g19 = lut<0x6b>(b, g17, g12), g20 = lut<0xe4>(g19, g9, f);
-    const Word g21 = lut<0xca>(d, g14, g20), g22 = lut<0x74>(g16, g15, g20), g23 = lut<0xca>(g1, g12, g11), g24 = lut<0x4a>(a, f, g18);
-    const Word g25 = lut<0x86>(g24, g11, g22), g26 = lut<0xe4>(g25, g22, g23);
-    y[0] = g23, y[1] = g18, y[2] = g26, y[3] = g21;
+    const Word g1 = lut<0xe2>(c, e, d), g2 = lut<0x79>(e, c, b), g3 = lut<0x96>(f, g1, b), g4 = lut<0x73>(b, e, g3);
+    const Word g5 = lut<0xd8>(b, g2, g4), g6 = lut<0x6c>(e, f, g5), g7 = lut<0x79>(g6, a, c), g8 = lut<0xa1>(f, g7, g4);
+    const Word g9 = lut<0x68>(g6, a, g2), g10 = lut<0x78>(g8, b, g5), g11 = lut<0x9e>(g10, d, a), g12 = lut<0xba>(c, g11, g9);
+    const Word g13 = lut<0x14>(g9, g7, g3), g14 = lut<0x67>(g5, a, d), g15 = lut<0x2d>(g14, g10, g11), g16 = lut<0x96>(g1, g15, g12);
+    const Word g17 = lut<0xe1>(g7, g13, b), g18 = lut<0xe2>(g17, d, g12), g19 = lut<0xb5>(g16, g13, g2), g20 = lut<0xeb>(g15, g2, a);
+    const Word g21 = lut<0x87>(g20, g4, g11), g22 = lut<0xca>(b, g21, g19), g23 = lut<0xe4>(f, g11, g22), g24 = lut<0xe1>(g23, g2, g19);
+    const Word g25 = lut<0x6a>(g24, a, g3);
+    y[0] = g15, y[1] = g18, y[2] = g22, y[3] = g25;
 }
 
 template <class Word>
@@ -87,26 +87,25 @@ WARPSEAL_INLINE constexpr void substitute4(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute5(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0xb6>(c, d, f), g2 = lut<0xad>(a, d, c), g3 = lut<0x3c>(g1, a, g1), g4 = lut<0x58>(g2, f, g3);
-    const Word g5 = lut<0x68>(g4, f, a), g6 = lut<0xb8>(g3, e, g4), g7 = lut<0x56>(g5, d, g6), g8 = lut<0x6b>(f, d, b);
-    const Word g9 = lut<0xad>(g8, e, g6), g10 = lut<0x7c>(g9, e, f), g11 = lut<0xb8>(g9, g7, g10), g12 = lut<0x7d>(g8, e, f);
-    const Word g13 = lut<0x8a>(g11, e, a), g14 = lut<0x96>(g13, b, f), g15 = lut<0x70>(g12, g10, g14), g16 = lut<0x4d>(g14, f, g6);
-    const Word g17 = lut<0xca>(g4, g16, g14), g18 = lut<0x8b>(g13, d, g17), g19 = lut<0x96>(g18, c, g15), g20 = lut<0xca>(g1, g11, g19);
-    const Word g21 = lut<0xbd>(g19, f, g6), g22 = lut<0xe4>(g7, g6, b), g23 = lut<0xe4>(b, a, g20), g24 = lut<0xca>(c, g15, g17);
-    const Word g25 = lut<0x96>(g23, g24, g22), g26 = lut<0x9c>(g21, g20, g25), g27 = lut<0xca>(e, g25, g26);
-    y[0] = g27, y[1] = g22, y[2] = g24, y[3] = g20;
+    const Word g1 = lut<0x4e>(d, c, f), g2 = lut<0x6c>(c, a, d), g3 = lut<0x79>(g2, f, c), g4 = lut<0xec>(f, g1, g3);
+    const Word g5 = lut<0xe9>(g1, d, g2), g6 = lut<0x6d>(g5, e, g3), g7 = lut<0xa7>(e, g6, a), g8 = lut<0x71>(a, g7, b);
+    const Word g9 = lut<0x6a>(e, c, b), g10 = lut<0x5b>(g8, b, d), g11 = lut<0x5b>(g9, d, g3), g12 = lut<0xd2>(g3, e, g6);
+    const Word g13 = lut<0x68>(d, g11, g4), g14 = lut<0x9c>(g2, g13, g6), g15 = lut<0x9f>(e, g11, g10), g16 = lut<0x89>(g4, g14, g6);
+    const Word g17 = lut<0x6b>(c, g16, g12), g18 = lut<0xcb>(g15, g17, b), g19 = lut<0xd1>(g12, b, g18), g20 = lut<0x59>(g11, g16, g10);
+    const Word g21 = lut<0xe2>(g10, g6, g20), g22 = lut<0xc3>(g14, g7, g14), g23 = lut<0xe0>(g18, g7, g19), g24 = lut<0x96>(g23, g21, g22);
+    y[0] = g24, y[1] = g22, y[2] = g21, y[3] = g19;
 }
 
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute6(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x96>(c, d, a), g2 = lut<0x69>(d, a, e), g3 = lut<0x65>(e, g1, b), g4 = lut<0xac>(c, g3, g2);
-    const Word g5 = lut<0x7e>(f, e, g4), g6 = lut<0x9c>(g1, g5, a), g7 = lut<0x56>(g6, b, g2), g8 = lut<0x76>(g7, g2, e);
-    const Word g9 = lut<0xac>(g8, b, g3), g10 = lut<0x96>(g9, f, g1), g11 = lut<0x84>(g1, g2, a), g12 = lut<0x4c>(g1, g3, g4);
-    const Word g13 = lut<0xda>(g12, d, g10), g14 = lut<0xb1>(e, g11, g10), g15 = lut<0x6a>(g3, g6, g14), g16 = lut<0xca>(d, g15, g10);
-    const Word g17 = lut<0x7f>(g10, a, g5), g18 = lut<0x79>(b, g16, g17), g19 = lut<0xea>(g11, g14, g7), g20 = lut<0x98>(g2, g17, g19);
-    const Word g21 = lut<0x87>(g18, g5, g19), g22 = lut<0xd8>(g7, f, g14), g23 = lut<0x2c>(g22, g4, g14), g24 = lut<0xca>(f, g21, g13);
-    y[0] = g23, y[1] = g16, y[2] = g24, y[3] = g20;
+    const Word g1 = lut<0x96>(c, d, a), g2 = lut<0x69>(d, a, e), g3 = lut<0x84>(g1, g2, a), g4 = lut<0x65>(e, g1, b);
+    const Word g5 = lut<0xac>(c, g4, g2), g6 = lut<0x7e>(f, e, g5), g7 = lut<0x9c>(g1, g6, a), g8 = lut<0x56>(g7, b, g2);
+    const Word g9 = lut<0x5e>(g2, g8, e), g10 = lut<0xac>(g9, b, g4), g11 = lut<0x96>(g10, f, g1), g12 = lut<0xb1>(e, g3, g11);
+    const Word g13 = lut<0x4c>(g1, g4, g5), g14 = lut<0x6a>(g4, g7, g12), g15 = lut<0xda>(g13, d, g11), g16 = lut<0xca>(d, g14, g11);
+    const Word g17 = lut<0xea>(g3, g12, g8), g18 = lut<0xc8>(g8, f, g12), g19 = lut<0x2c>(g18, g5, g12), g20 = lut<0x7f>(g11, a, g6);
+    const Word g21 = lut<0x79>(b, g16, g20), g22 = lut<0x87>(g21, g6, g17), g23 = lut<0xca>(f, g22, g15), g24 = lut<0xc3>(g17, g20, g17);
+    y[0] = g19, y[1] = g16, y[2] = g23, y[3] = g24;
 }
 
 template <class Word>
