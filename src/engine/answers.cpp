@@ -21,10 +21,15 @@ Blocks::Blocks(const CpuCipher& cipher, const uint8_t* key) : cipher_(cipher), m
     state_ = memory_.data();
     std::align(64, cipher.state_bytes, state_, room);
     cipher.expand(state_, key);
-    if (cipher.block_bytes == sizeof hash_key_) encrypt(hash_key_, hash_key_);
 }
 
 void Blocks::encrypt(const uint8_t* in, uint8_t* out) const { cipher_.sweep[WARPSEAL_ECB][0](state_, nullptr, 0, in, out, bytes()); }
+
+const uint8_t* Blocks::hash_key() const {
+    if (!hash_key_there_) encrypt(hash_key_, hash_key_);
+    hash_key_there_ = true;
+    return hash_key_;
+}
 
 Text ecb(const Blocks& blocks, const Text& plaintext) {
     Text ciphertext(plaintext.size());

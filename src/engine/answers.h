@@ -19,13 +19,14 @@ public:
     Blocks(const CpuCipher& cipher, const uint8_t* key);
     size_t bytes() const { return cipher_.block_bytes; }
     void encrypt(const uint8_t* in, uint8_t* out) const;
-    const uint8_t* hash_key() const { return hash_key_; }  // of GHASH: the block of zeros, encrypted
+    const uint8_t* hash_key() const;  // of GHASH: the block of zeros, encrypted
 
 private:
     const CpuCipher& cipher_;
     std::vector<uint8_t> memory_;
     void* state_;
-    uint8_t hash_key_[16] = {};
+    mutable bool hash_key_there_ = false;  // wanted by few, and one block more of a slow reference
+    mutable uint8_t hash_key_[16] = {};
 };
 
 Text ecb(const Blocks& blocks, const Text& plaintext);

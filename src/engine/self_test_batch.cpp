@@ -13,13 +13,13 @@ using answers::Text;
 namespace {
 
 constexpr size_t message_count = 67;  // more than most shapes hold side by side
-constexpr uint64_t uneven[] = {31, 0, 16, 1, 100, 48, 15, 257, 64, 1041, 17, 33};
-constexpr uint64_t even = 45;
+constexpr uint64_t uneven[] = {31, 0, 16, 1, 100, 48, 15, 129, 64, 273, 17, 33};
+constexpr uint64_t even = 17;
 constexpr size_t forged = 4;  // when opening: its tag is wrong
 constexpr uint8_t untouched = 0xa5;
 
 uint64_t length_of(size_t i, bool uneven_lengths, size_t whole) {
-    const uint64_t bytes = !uneven_lengths ? even : i < std::size(uneven) ? uneven[i] : i * 7 % 50;
+    const uint64_t bytes = !uneven_lengths ? even : i < std::size(uneven) ? uneven[i] : i * 7 % 33;
     return (bytes + whole - 1) / whole * whole;
 }
 

@@ -124,9 +124,11 @@ TEST(SelfTest, EveryTargetOfThisMachineHolds) {
             ASSERT_NE(subject, nullptr);
             EXPECT_TRUE(gives_known_block(*subject)) << subject->name;
             for (const warpseal_mode mode : all_modes)
-                for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+                for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                    if ((subject->modes >> mode & 1) == 0) continue;
                     EXPECT_EQ(test_cores(*subject, *reference, mode, direction), WARPSEAL_OK)
-                        << target_name(target) << " " << subject->name;
+                        << target_name(target) << " " << subject->name << " " << warpseal_mode_name(mode);
+                }
         }
     }
 }
