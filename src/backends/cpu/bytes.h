@@ -32,8 +32,7 @@ struct Bytes {
 
     template <class S>
     friend WARPSEAL_INLINE Bytes substitute(const Bytes& a) {
-        if constexpr (bytes == 16)
-            return {(Vector)Substitution::template substitute<S>((__m128i)a.v)};
+        if constexpr (bytes == 16) return {(Vector)Substitution::template substitute<S>((__m128i)a.v)};
 #if defined(__AVX2__)
         else if constexpr (bytes == 32)
             return {(Vector)Substitution::template substitute<S>((__m256i)a.v)};
@@ -73,7 +72,8 @@ struct ByteForm {
 
     static constexpr const char* name = "bytes";
     // Two states side by side where the cipher can, one in its S-boxes while the other mixes.
-    static constexpr bool pairs = requires(Wide (&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_bytes(s, s, key); };
+    static constexpr bool pairs = requires(Wide(&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_bytes(s, s, key); };
+    static constexpr bool counts = requires(Wide(&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_counting_bytes(s, key, key); };
     static constexpr size_t wide_blocks = (pairs ? 2 : 1) * vector_bytes, narrow_blocks = 16;
     static constexpr size_t stack_bytes = 8192, little_stack_bytes = 4096;
 
@@ -96,23 +96,18 @@ struct ByteForm {
     template <Direction direction, size_t blocks>
     __attribute__((noinline)) static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         using V = std::conditional_t<blocks == wide_blocks, Wide, Narrow>;
-        constexpr int states = blocks / sizeof(V);
-        V s[states][block_bytes];
-        WARPSEAL_UNROLL
-        for (int u = 0; u < states; ++u) {
-            typename V::Vector v[block_bytes];
-            memcpy(v, in + u * sizeof v, sizeof v);
-            Transpose<typename V::Vector, block_bytes>::run(v);
-            for (int i = 0; i < block_bytes; ++i) s[u][i].v = v[i];
+        constexpr size_t state_bytes = block_bytes * sizeof(V);
+        V a[block_bytes];
+        load(a, in);
+        if constexpr (blocks == sizeof(V)) {
+            cipher<direction>(schedule, a);
+        } else {
+            V b[block_bytes];
+            load(b, in + state_bytes);
+            cipher<direction>(schedule, a, b);
+            store(b, out + state_bytes);
         }
-        cipher<direction>(schedule, s);
-        WARPSEAL_UNROLL
-        for (int u = 0; u < states; ++u) {
-            typename V::Vector v[block_bytes];
-            for (int i = 0; i < block_bytes; ++i) v[i] = s[u][i].v;
-            Transpose<typename V::Vector, block_bytes>::run(v);
-            memcpy(out + u * sizeof v, v, sizeof v);
-        }
+        store(a, out);
     }
 
     // One block, for what is serial: lane 0 alone, without transposing.
@@ -120,11 +115,11 @@ struct ByteForm {
     __attribute__((noinline)) static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         __m128i block = block_bytes == 16 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(in))
                                           : _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
-        Narrow s[1][block_bytes];
-        split(s[0], block, std::make_integer_sequence<int, block_bytes>{});
+        Narrow s[block_bytes];
+        split(s, block, std::make_integer_sequence<int, block_bytes>{});
         cipher<direction>(schedule, s);
         __m128i v[block_bytes];
-        for (int i = 0; i < block_bytes; ++i) v[i] = (__m128i)s[0][i].v;
+        for (int i = 0; i < block_bytes; ++i) v[i] = (__m128i)s[i].v;
         for (int i = 0; i < block_bytes; i += 2) v[i] = _mm_unpacklo_epi8(v[i], v[i + 1]);
         for (int i = 0; i < block_bytes; i += 4) v[i] = _mm_unpacklo_epi16(v[i], v[i + 2]);
         for (int i = 0; i < block_bytes; i += 8) v[i] = _mm_unpacklo_epi32(v[i], v[i + 4]);
@@ -134,33 +129,53 @@ struct ByteForm {
             _mm_storel_epi64(reinterpret_cast<__m128i*>(out), v[0]);
     }
 
+    // For blocks that have all but the last two bytes in common, what the first rounds make of those bytes.
+    struct Counting {
+        uint8_t shared[block_bytes - 2];
+        bool begun;
+        uint64_t byte[block_bytes];
+    };
+
     // wide_blocks blocks of text plus the encrypted blocks that count from `first`. False, and nothing done, where they carry into more
     // than the last two bytes.
-    static bool count(const Schedule& schedule, const Block<words>& first, const uint8_t* in, uint8_t* out) {
+    static bool count(const Schedule& schedule, Counting& counting, const Block<words>& first, const uint8_t* in, uint8_t* out) {
         const uint32_t low = swap_bytes(first.word[words - 1]) & 0xffff;
         if (low + wide_blocks > 0x10000) return false;
-        count_run(schedule, first, in, out);
+        if constexpr (counts) {
+            if (!counting.begun || memcmp(counting.shared, first.word, sizeof counting.shared) != 0) begin(schedule, counting, first);
+        }
+        count_run(schedule, counting, first, in, out);
         return true;
     }
 
 private:
-    template <Direction direction, class V, int states>
-    WARPSEAL_INLINE static void cipher(const Schedule& schedule, V (&s)[states][block_bytes]) {
+    template <class V>
+    WARPSEAL_INLINE static void load(V (&s)[block_bytes], const uint8_t* in) {
+        typename V::Vector v[block_bytes];
+        memcpy(v, in, sizeof v);
+        Transpose<typename V::Vector, block_bytes>::run(v);
+        for (int i = 0; i < block_bytes; ++i) s[i].v = v[i];
+    }
+    template <class V>
+    WARPSEAL_INLINE static void store(const V (&s)[block_bytes], uint8_t* out) {
+        typename V::Vector v[block_bytes];
+        for (int i = 0; i < block_bytes; ++i) v[i] = s[i].v;
+        Transpose<typename V::Vector, block_bytes>::run(v);
+        memcpy(out, v, sizeof v);
+    }
+
+    // One state, or two side by side.
+    template <Direction direction, class... State>
+    WARPSEAL_INLINE static void cipher(const Schedule& schedule, State&... s) {
+        using V = std::common_type_t<std::remove_extent_t<State>...>;
         const uint64_t* const keys = schedule.key[static_cast<int>(direction)];
         const auto key = [&](int i) __attribute__((always_inline)) { return V::eight(keys[i]); };
-        constexpr bool own_way = direction == Direction::decrypt && requires { Cipher::decrypt_bytes(s[0], key); };
-        if constexpr (states == 2 && own_way && requires { Cipher::decrypt_bytes(s[0], s[1], key); }) {
-            Cipher::decrypt_bytes(s[0], s[1], key);
-        } else if constexpr (states == 2 && !own_way) {
-            Cipher::encrypt_bytes(s[0], s[1], key);
-        } else {
-            for (int u = 0; u < states; ++u) {
-                if constexpr (own_way)
-                    Cipher::decrypt_bytes(s[u], key);
-                else
-                    Cipher::encrypt_bytes(s[u], key);
-            }
-        }
+        if constexpr (direction == Direction::encrypt || !requires(V(&one)[block_bytes]) { Cipher::decrypt_bytes(one, key); })
+            Cipher::encrypt_bytes(s..., key);
+        else if constexpr (requires { Cipher::decrypt_bytes(s..., key); })
+            Cipher::decrypt_bytes(s..., key);
+        else
+            (Cipher::decrypt_bytes(s, key), ...);
     }
 
     template <int... i>
@@ -176,35 +191,69 @@ private:
         }
     };
 
-    __attribute__((noinline)) static void count_run(const Schedule& schedule, const Block<words>& first, const uint8_t* in, uint8_t* out) {
-        using Vector = typename Wide::Vector;
-        constexpr int states = wide_blocks / sizeof(Vector);
+    __attribute__((noinline)) static void begin(const Schedule& schedule, Counting& counting, const Block<words>& first) {
+        uint8_t bytes[block_bytes];
+        store_block(bytes, first);
+        Narrow s[block_bytes];
+        for (int i = 0; i < block_bytes; ++i) s[i] = Narrow::all(bytes[i]);
+        Cipher::begin_counting_bytes(
+            s, [&](int i) __attribute__((always_inline)) { return Narrow::eight(schedule.key[0][i]); });
+        for (int i = 0; i < block_bytes; ++i) memcpy(&counting.byte[i], &s[i].v, sizeof counting.byte[i]);
+        memcpy(counting.shared, bytes, sizeof counting.shared);
+        counting.begun = true;
+    }
+
+    // Blocks `from` and on after `first`, which do not carry into more than the last two bytes: these, and the others if anything reads
+    // them.
+    WARPSEAL_INLINE static void number(Wide (&s)[block_bytes], const Block<words>& first, size_t from) {
         static constexpr BlockNumbers numbers;
-        Wide s[states][block_bytes];
-        WARPSEAL_UNROLL
-        for (int u = 0; u < states; ++u) {
+        const uint32_t low = swap_bytes(first.word[words - 1]) + static_cast<uint32_t>(from);
+        typename Wide::Vector last;
+        memcpy(&last, numbers.of_lane, sizeof last);
+        s[block_bytes - 1].v = last + static_cast<uint8_t>(low);
+        s[block_bytes - 2].v = static_cast<uint8_t>(low >> 8) - (typename Wide::Vector)(s[block_bytes - 1].v < last);  // the carry
+        if constexpr (!counts) {
             uint8_t bytes[block_bytes];
-            store_block(bytes, add_big_endian<words>(first, u * sizeof(Vector)));
-            for (int i = 0; i < block_bytes; ++i) s[u][i] = Wide::all(bytes[i]);
-            Vector& low = s[u][block_bytes - 1].v;
-            Vector last;
-            memcpy(&last, numbers.of_lane, sizeof last);
-            last += low;
-            s[u][block_bytes - 2].v -= (Vector)(last < low);  // the carry
-            low = last;
+            store_block(bytes, first);
+            for (int i = 0; i < block_bytes - 2; ++i) s[i] = Wide::all(bytes[i]);
         }
-        cipher<Direction::encrypt>(schedule, s);
+    }
+
+    template <class... State>
+    WARPSEAL_INLINE static void encrypt_counted(const Schedule& schedule, const Counting& counting, State&... s) {
+        if constexpr (counts)
+            Cipher::encrypt_counting_bytes(
+                s..., [&](int i) __attribute__((always_inline)) { return Wide::eight(schedule.key[0][i]); },
+                [&](int i) __attribute__((always_inline)) { return Wide::eight(counting.byte[i]); });
+        else
+            cipher<Direction::encrypt>(schedule, s...);
+    }
+
+    WARPSEAL_INLINE static void store_sum(const Wide (&s)[block_bytes], const uint8_t* in, uint8_t* out) {
+        typename Wide::Vector v[block_bytes], text;
+        for (int i = 0; i < block_bytes; ++i) v[i] = s[i].v;
+        Transpose<typename Wide::Vector, block_bytes>::run(v);
         WARPSEAL_UNROLL
-        for (int u = 0; u < states; ++u) {
-            Vector v[block_bytes], text;
-            for (int i = 0; i < block_bytes; ++i) v[i] = s[u][i].v;
-            Transpose<Vector, block_bytes>::run(v);
-            WARPSEAL_UNROLL
-            for (int i = 0; i < block_bytes; ++i) {
-                memcpy(&text, in + u * sizeof v + i * sizeof text, sizeof text);
-                v[i] ^= text;
-            }
-            memcpy(out + u * sizeof v, v, sizeof v);
+        for (int i = 0; i < block_bytes; ++i) {
+            memcpy(&text, in + i * sizeof text, sizeof text);
+            v[i] ^= text;
+        }
+        memcpy(out, v, sizeof v);
+    }
+
+    __attribute__((noinline)) static void count_run(const Schedule& schedule, const Counting& counting, const Block<words>& first,
+                                                    const uint8_t* in, uint8_t* out) {
+        Wide a[block_bytes];
+        number(a, first, 0);
+        if constexpr (wide_blocks == vector_bytes) {
+            encrypt_counted(schedule, counting, a);
+            store_sum(a, in, out);
+        } else {
+            Wide b[block_bytes];
+            number(b, first, vector_bytes);
+            encrypt_counted(schedule, counting, a, b);
+            store_sum(a, in, out);
+            store_sum(b, in + sizeof b, out + sizeof b);
         }
     }
 };

@@ -48,7 +48,8 @@ struct PlaneForm {
 
     // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes are made without transposing. False, and
     // nothing done, where they carry out of the last word.
-    static bool count(const Schedule& schedule, const Text& first, const uint8_t* in, uint8_t* out) {
+    struct Counting {};
+    static bool count(const Schedule& schedule, Counting&, const Text& first, const uint8_t* in, uint8_t* out) {
         const uint32_t low = swap_bytes(first.word[Text::words - 1]);
         if (static_cast<uint32_t>(low + wide_blocks - 1) < low) return false;
         count_run(schedule, first, in, out);

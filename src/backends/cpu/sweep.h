@@ -49,6 +49,17 @@ struct NoMasks {
     WARPSEAL_INLINE void fill(uint8_t*, const uint8_t*, size_t, size_t) {}
 };
 
+// What a form keeps from tile to tile of counter mode.
+template <class Form>
+struct CountingOf {
+    struct type {};
+};
+template <class Form>
+requires requires { typename Form::Counting; }
+struct CountingOf<Form> {
+    using type = typename Form::Counting;
+};
+
 template <class Cipher, class Form, size_t word_bytes>
 struct TileSweep {
     using Schedule = typename Form::Schedule;
@@ -59,6 +70,7 @@ struct TileSweep {
         alignas(64) uint8_t mask[wide_bytes];
         alignas(64) uint8_t text[wide_bytes];
         alignas(64) uint8_t part[wide_bytes];
+        typename CountingOf<Form>::type counting;
     };
 
     // `bytes` bytes under the masks; the last block need not be whole in a keystream mode.
@@ -67,9 +79,10 @@ struct TileSweep {
         constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
         SecretOf<Tile> scratch;
         Tile& tile = scratch.value;
+        tile.counting = {};
         for (; bytes >= wide_bytes; in += wide_bytes, out += wide_bytes, bytes -= wide_bytes) {
-            if constexpr (requires { Form::count(schedule, masks.next, in, out); }) {
-                if (Form::count(schedule, masks.next, in, out)) {
+            if constexpr (requires { Form::count(schedule, tile.counting, masks.next, in, out); }) {
+                if (Form::count(schedule, tile.counting, masks.next, in, out)) {
                     masks.advance(Form::wide_blocks);
                     continue;
                 }
@@ -117,7 +130,9 @@ private:
         return c;
     }
     template <class Chunk>
-    WARPSEAL_INLINE static void store(uint8_t* p, const Chunk& c) { memcpy(p, &c, sizeof c); }
+    WARPSEAL_INLINE static void store(uint8_t* p, const Chunk& c) {
+        memcpy(p, &c, sizeof c);
+    }
 };
 
 // A sweep from block `first_block` of a message, by the form's own loop where it has one.
