@@ -149,10 +149,10 @@ double rate(const std::vector<Side*>& sides, double seconds, uint64_t bytes) {
             const auto begin = Clock::now();
             // The clock is read by the waiting thread alone; small calls see only a flag.
             uint64_t calls = 0;
-            while (!stop.load(std::memory_order_relaxed)) {
+            do {
                 if (!sides[t]->call()) failed = true;
                 ++calls;
-            }
+            } while (!stop.load(std::memory_order_relaxed));
             const std::chrono::duration<double> took = Clock::now() - begin;
             rates[t] = static_cast<double>(calls * bytes) / took.count() / 1e9;
         });

@@ -121,8 +121,7 @@ ExitCode devices(bool json) {
 
 void add_list(CLI::App& program, Session& session) {
     auto json = std::make_shared<bool>(false);
-    CLI::App* command =
-        program.add_subcommand("list", "List ciphers, modes, and the targets usable here with the form in which they run each cipher");
+    CLI::App* command = program.add_subcommand("list", "List ciphers, modes, targets, and how each target runs a cipher");
     command->add_flag("--json", *json, "one JSON object");
     command->callback([json, &session] { session.command = [json] { return list(*json); }; });
 }

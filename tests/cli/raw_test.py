@@ -67,10 +67,12 @@ def every_cipher_and_mode_comes_back(p):
 
 
 def openssl(*arguments, data):
+    """None where it has no such cipher, or one of that name with another key."""
     try:
-        return subprocess.run(["openssl", "enc", *arguments], input=data, capture_output=True, check=True).stdout
+        result = subprocess.run(["openssl", "enc", *arguments], input=data, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
+    return None if b"too long" in result.stderr or b"too short" in result.stderr else result.stdout
 
 
 @case
@@ -113,13 +115,19 @@ def published(cipher, mode, wanted):
     raise NotRun(f"no vector of {cipher}-{mode}")
 
 
+def parts_differ(key):
+    """Keys of Triple DES with equal parts are not for encryption."""
+    parts = [key[i:i + 16] for i in range(0, len(key), 16)]
+    return len(set(parts)) == len(parts)
+
+
 @case
 def published_vectors(p):
     for cipher, mode, what in [("aes-128", "gcm", "gcm"), ("aes-256", "ccm", "ccm"), ("aes-128", "xts", "xts"), ("aes-256", "cbc-pkcs7", "cbc"),
                                ("aes-128", "cfb128", "cfb128"), ("des-ede3", "cfb64", "cfb64")]:
         if what not in ciphers(p).get(cipher, {"modes": []})["modes"]:
             continue
-        row = published(cipher, mode, lambda r: r["valid"] and r["pt"] and len(r.get("tag", "0" * 32)) == 32)
+        row = published(cipher, mode, lambda r: r["valid"] and r["pt"] and len(r.get("tag", "0" * 32)) == 32 and parts_differ(r["key"]))
         key_file(p, bytes.fromhex(row["key"]))
         p.write("aad", bytes.fromhex(row.get("aad", "")))
         text, sealed = bytes.fromhex(row["pt"]), bytes.fromhex(row["ct"] + row.get("tag", ""))

@@ -250,7 +250,7 @@ def every_link_is_checked(p, row):
         for field in ("key", "iv", "in", "out"):
             changed = json.loads(json.dumps(row))
             if field in changed["rounds"][index]:
-                changed["rounds"][index][field] = flip(changed["rounds"][index][field], 3)  # not a bit of parity
+                changed["rounds"][index][field] = flip(changed["rounds"][index][field], 2)  # not a bit of parity
                 expect_row(p, (0, 1, 0), changed)
 
 
