@@ -67,7 +67,7 @@ private:
         memcpy(out, text.word, bytes < Text::bytes ? bytes : Text::bytes);
     }
 
-    static void alone(const Schedule& schedule, Supply& supply, uint64_t message) {
+    __attribute__((noinline)) static void alone(const Schedule& schedule, Supply& supply, uint64_t message) {
         SecretOf<uint8_t[own_bytes]> own;
         SecretOf<Text> state;
         state.value = supply.begin(message);
@@ -103,7 +103,8 @@ private:
     };
 
     template <size_t lanes>
-    static void side_by_side(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
+    __attribute__((noinline)) static void side_by_side(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
+        static_assert(sizeof(Lanes<lanes>) <= lanes * (2 * Text::bytes + 96) + 64);
         SecretOf<Lanes<lanes>> secret;
         auto& [text, own, state, lane] = secret.value;
         const uint64_t end = first + count;

@@ -21,7 +21,9 @@ struct PlaneForm {
 
     static constexpr const char* name = "planes";
     static constexpr size_t wide_blocks = Planes<Word>::blocks, narrow_blocks = wide_blocks;
-    static constexpr size_t stack_bytes = 24576, little_stack_bytes = stack_bytes;  // that calls over many blocks, or few, leave behind
+    static constexpr size_t tile_bytes = sizeof(Word[8 * Cipher::block_bytes]);
+    // What a run leaves behind: planes, text and spilled words; and where it serves one block, as often.
+    static constexpr size_t stack_bytes = 4 * tile_bytes + 1024, little_stack_bytes = 5 * tile_bytes + 2048;
     static constexpr int key_bits = 32 * Cipher::schedule_words;
 
     struct Schedule {

@@ -143,7 +143,10 @@ struct Shapes {
     // Calls work(state, first, count) for all messages under the shared state, or for each under one expanded for it; adds up what comes back.
     template <class Work>
     WARPSEAL_INLINE static uint64_t each_key(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
-        if (!batch.keys) return work(state, first, count);
+        return batch.keys ? own_keys(batch, first, count, work) : work(state, first, count);
+    }
+    template <class Work>
+    __attribute__((noinline)) static uint64_t own_keys(const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
         uint64_t failed = 0;
         SecretOf<State> own;
         for (uint64_t i = first; i < first + count; ++i) {
@@ -223,10 +226,24 @@ struct Shapes {
 
     // ---- the door
 
-    template <auto function>
-    static constexpr auto* cleared = Cleared<function, Form::stack_bytes>::call;
+    // How deep calls go: what the form says of its own, under what the shapes keep there.
+    static constexpr size_t frames = 1536;
+    static constexpr size_t sweep_stack = frames + Form::stack_bytes + sizeof(typename TileSweep<Cipher, Form, sizeof(PlaneWord)>::Tile);
+    static constexpr size_t xts_stack = frames + sweep_stack + sizeof(Tweaks<Form, sizeof(PlaneWord)>);
+    template <size_t lanes>
+    static constexpr size_t chain_stack = frames + sweep_stack + lanes * (2 * Text::bytes + 96);
+    static constexpr size_t own_keys_stack = frames + chain_stack<Form::wide_blocks> + sizeof(State);
+
+    template <auto function, size_t stack_bytes = sweep_stack>
+    static constexpr auto* cleared = Cleared<function, stack_bytes>::call;
     template <auto function>
     static constexpr auto* cleared_of_little = Cleared<function, Form::little_stack_bytes>::call;
+    template <auto function>
+    static uint64_t batch_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+        if (batch.keys) return cleared<function, own_keys_stack>(state, batch, first, count);
+        if (count <= Form::narrow_blocks) return cleared<function, chain_stack<Form::narrow_blocks>>(state, batch, first, count);
+        return cleared<function, chain_stack<Form::wide_blocks>>(state, batch, first, count);
+    }
 
     static constexpr CpuCipher describe() {
         using modes::Ctr, modes::Ecb, modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption, modes::CfbEncryption, modes::Ofb;
@@ -240,20 +257,20 @@ struct Shapes {
         c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
         c.state_bytes = sizeof(State);
         c.form = Form::name;
-        c.expand = cleared<expand>;
+        c.expand = cleared_of_little<expand>;
         c.sweep[WARPSEAL_ECB][0] = cleared<sweep<Ecb, encrypt>>;
         c.sweep[WARPSEAL_ECB][1] = cleared<sweep<Ecb, decrypt>>;
         c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = cleared<sweep<Ctr, encrypt>>;
         c.sweep[WARPSEAL_CBC][1] = cleared<sweep<CbcDecryption, decrypt>>;
         c.sweep[WARPSEAL_CFB][1] = cleared<sweep<CfbDecryption, decrypt>>;
-        c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = cleared<sweep_batch<Ctr, encrypt>>;
-        c.batch[WARPSEAL_CBC][0] = cleared<chain_batch<CbcEncryption>>;
-        c.batch[WARPSEAL_CBC][1] = cleared<sweep_batch<CbcDecryption, decrypt>>;
-        c.batch[WARPSEAL_CFB][0] = cleared<chain_batch<CfbEncryption>>;
-        c.batch[WARPSEAL_CFB][1] = cleared<sweep_batch<CfbDecryption, decrypt>>;
-        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = cleared<chain_batch<Ofb>>;
-        c.batch[WARPSEAL_CMAC][0] = cleared<cmac_batch<encrypt>>;
-        c.batch[WARPSEAL_CMAC][1] = cleared<cmac_batch<decrypt>>;
+        c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = batch_cleared<sweep_batch<Ctr, encrypt>>;
+        c.batch[WARPSEAL_CBC][0] = batch_cleared<chain_batch<CbcEncryption>>;
+        c.batch[WARPSEAL_CBC][1] = batch_cleared<sweep_batch<CbcDecryption, decrypt>>;
+        c.batch[WARPSEAL_CFB][0] = batch_cleared<chain_batch<CfbEncryption>>;
+        c.batch[WARPSEAL_CFB][1] = batch_cleared<sweep_batch<CfbDecryption, decrypt>>;
+        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = batch_cleared<chain_batch<Ofb>>;
+        c.batch[WARPSEAL_CMAC][0] = batch_cleared<cmac_batch<encrypt>>;
+        c.batch[WARPSEAL_CMAC][1] = batch_cleared<cmac_batch<decrypt>>;
         if constexpr (has_long_blocks) {
             c.modes |= 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM | 1u << WARPSEAL_XTS;
             c.gcm_begin = cleared_of_little<gcm_begin>;
@@ -261,12 +278,12 @@ struct Shapes {
             c.gcm_piece[1] = cleared<gcm_piece<decrypt>>;
             c.gcm_combine = cleared_of_little<gcm_combine>;
             c.gcm_finish = cleared_of_little<gcm_finish>;
-            c.batch[WARPSEAL_GCM][0] = cleared<gcm_batch<encrypt>>;
-            c.batch[WARPSEAL_GCM][1] = cleared<gcm_batch<decrypt>>;
-            c.batch[WARPSEAL_CCM][0] = cleared<ccm_batch<encrypt>>;
-            c.batch[WARPSEAL_CCM][1] = cleared<ccm_batch<decrypt>>;
-            c.xts[0] = cleared<xts<encrypt>>;
-            c.xts[1] = cleared<xts<decrypt>>;
+            c.batch[WARPSEAL_GCM][0] = batch_cleared<gcm_batch<encrypt>>;
+            c.batch[WARPSEAL_GCM][1] = batch_cleared<gcm_batch<decrypt>>;
+            c.batch[WARPSEAL_CCM][0] = batch_cleared<ccm_batch<encrypt>>;
+            c.batch[WARPSEAL_CCM][1] = batch_cleared<ccm_batch<decrypt>>;
+            c.xts[0] = cleared<xts<encrypt>, xts_stack>;
+            c.xts[1] = cleared<xts<decrypt>, xts_stack>;
         }
         c.known = Cipher::known();
         return c;

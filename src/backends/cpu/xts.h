@@ -18,7 +18,7 @@ struct Tweaks {
     Block<4> number;  // of the unit after those encrypted
     uint64_t unit_blocks, left = 0;
     size_t ready = 0;
-    SecretOf<Block<4>> next;
+    SecretOf<Block<4>> next;  // tweak of the next block, where `left` is not 0
     Secret<16 * run_blocks> first;  // tweaks of the units to come, the next one first
 
     Tweaks(const Schedule& tweak_schedule, const XtsUnits& units)
@@ -57,25 +57,36 @@ struct Tweaks {
 
 private:
     using Vector = VectorOf<uint64_t, word_bytes>;
-    static constexpr int lanes = word_bytes / 16;
+    static constexpr int lanes = word_bytes / 16, vectors = 4, step = vectors * lanes;
 
-    // The next n tweaks, a vector of them at a time: each is the one a vector before times x^lanes.
+    // The next n tweaks. Of whole steps each is the one a step before times x^step: vectors that do not wait for each other.
     WARPSEAL_INLINE void powers(uint8_t* to, size_t n) {
-        Vector v;
-        for (int i = 0; i < lanes; ++i) store_block(reinterpret_cast<uint8_t*>(&v) + 16 * i, i == 0 ? next.value : modes::advance_tweak(next.value, i));
-        for (; n >= lanes; n -= lanes, to += sizeof v) {
-            memcpy(to, &v, sizeof v);
-            v = advanced(v, std::make_integer_sequence<int, 2 * lanes>{});
+        if (n >= step) {
+            Vector v[vectors];
+            for (int i = 0; i < step; ++i) {
+                store_block(reinterpret_cast<uint8_t*>(v) + 16 * i, next.value);
+                next.value = modes::advance_tweak(next.value, 1);
+            }
+            for (;; to += sizeof v) {
+                memcpy(to, v, sizeof v);
+                n -= step;
+                for (Vector& each : v) each = advanced(each, std::make_integer_sequence<int, 2 * lanes>{});
+                if (n < step) break;
+            }
+            to += sizeof v;
+            memcpy(next.value.word, v, 16);
         }
-        memcpy(to, &v, 16 * n);
-        next.value = load_block<4>(reinterpret_cast<const uint8_t*>(&v) + 16 * n);
+        for (; n != 0; --n, to += 16) {
+            store_block(to, next.value);
+            next.value = modes::advance_tweak(next.value, 1);
+        }
     }
     template <int... i>
     WARPSEAL_INLINE static Vector advanced(const Vector& v, std::integer_sequence<int, i...>) {
         constexpr Vector low = {(i % 2 == 0 ? ~uint64_t{0} : 0)...};
-        const Vector out = v >> (64 - lanes);  // of each half; the high one's comes in below, times x^7 + x^2 + x + 1
+        const Vector out = v >> (64 - step);  // of each half; the high one's comes in below, times x^7 + x^2 + x + 1
         const Vector in = __builtin_shufflevector(out, out, (i ^ 1)...);
-        return v << lanes ^ in ^ ((in << 1 ^ in << 2 ^ in << 7) & low);
+        return v << step ^ in ^ ((in << 1 ^ in << 2 ^ in << 7) & low);
     }
 };
 
