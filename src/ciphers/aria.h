@@ -102,10 +102,10 @@ WARPSEAL_INLINE constexpr void diffuse(uint32_t (&w)[4]) {
 // A in bytes. With byte i of word w at row i ^ (3, 0, 1, 2)[w] and column i ^ (3, 2, 0, 1)[w] of a square, the result is the sum of a row
 // and of a column's other three, so that the result of a column is made of this column and the sums of rows. Its byte is i ^ (3, 1, 2,
 // 0)[w].
-constexpr int in_row(int row, int w) { return 4 * w + (row ^ (w + 3) % 4); }
-constexpr int in_column(int column, int w) { return 4 * w + (column ^ (w < 2 ? 3 - w : w - 2)); }
-constexpr int row_at(int column, int w) { return column ^ (w == 0 ? 0 : w == 1 ? 2 : w == 2 ? 1 : 3); }
-constexpr int result_at(int column, int w) { return in_column(column, w) ^ (w == 0 ? 3 : w == 3 ? 0 : w); }
+WARPSEAL_INLINE constexpr int in_row(int row, int w) { return 4 * w + (row ^ (w + 3) % 4); }
+WARPSEAL_INLINE constexpr int in_column(int column, int w) { return 4 * w + (column ^ (w < 2 ? 3 - w : w - 2)); }
+WARPSEAL_INLINE constexpr int row_at(int column, int w) { return column ^ (w == 0 ? 0 : w == 1 ? 2 : w == 2 ? 1 : 3); }
+WARPSEAL_INLINE constexpr int result_at(int column, int w) { return in_column(column, w) ^ (w == 0 ? 3 : w == 3 ? 0 : w); }
 
 // add(i, a, b): the sum of a, b and what is to be added to byte i of the result.
 template <class V, class Add>
