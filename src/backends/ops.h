@@ -163,6 +163,9 @@ struct CudaDoor {
     // not_authentic: how many messages did not verify (their outputs are wiped). Messages before *done_messages are final.
     warpseal_status (*batch_host)(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                                   const warpseal_batch& batch, uint64_t* done_messages, uint64_t* not_authentic);
+    // When a key goes: what the driver keeps of the last launches' parameters, round keys among them, is overwritten. Waits for nothing.
+    // Null in tests' doors.
+    void (*forget)(int device);
 };
 
 // The real one; null in a build without CUDA. Never initialises CUDA by itself.

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/secret.h"
@@ -91,6 +93,46 @@ warpseal_status current_limits(Limits& limits) {
     }
     limits = l;
     return WARPSEAL_OK;
+}
+
+namespace {
+
+// Never destroyed: CUDA may be gone before static objects are.
+struct Memory {
+    std::mutex mutex;
+    std::map<std::pair<int, const void*>, Launched> launched;  // since it was last forgotten
+    std::map<int, cudaStream_t> streams;
+};
+Memory& memory() {
+    static auto* one = new Memory;
+    return *one;
+}
+
+}  // namespace
+
+void remember(const Launched& launched) {
+    int device = 0;
+    if (lost() || check(cudaGetDevice(&device)) != WARPSEAL_OK) return;
+    const std::lock_guard lock(memory().mutex);
+    memory().launched[{device, launched.kernel}] = launched;
+}
+
+void forget(int device) {
+    if (lost()) return;  // also in a forked child, where the lock may be held for ever
+    const std::lock_guard lock(memory().mutex);
+    auto& all = memory().launched;
+    const auto first = all.lower_bound({device, nullptr}), end = all.lower_bound({device + 1, nullptr});
+    if (first == end) return;
+    const CurrentDevice current(device);
+    cudaStream_t& stream = memory().streams[device];
+    if (current.status() != WARPSEAL_OK) return;
+    if (stream == nullptr && check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != WARPSEAL_OK) return;
+    for (auto i = first; i != end && !lost(); ++i) {
+        std::vector<uint64_t> nothing(i->second.job_bytes / 8 + 1);
+        void* arguments[] = {nothing.data()};
+        check(cudaLaunchKernel(i->second.kernel, dim3(1), dim3(i->second.threads), arguments, i->second.shared_bytes, stream));
+    }
+    all.erase(first, end);
 }
 
 CurrentDevice::CurrentDevice(int device) : status_(enter()) {

@@ -41,6 +41,16 @@ private:
     int before_ = -1;
 };
 
+// A kernel that was launched. The driver keeps, on the heap and for as long as the context lives, a copy of the parameters of each
+// kernel's last launch (seen with driver 580), round keys among them: `forget` launches each once more, without work.
+struct Launched {
+    const void* kernel;
+    size_t job_bytes, shared_bytes;
+    unsigned threads;
+};
+void remember(const Launched& launched);  // on the current device
+void forget(int device);
+
 warpseal_status device_count(int* count);
 warpseal_status describe(int device, warpseal_device_info* info);
 warpseal_status device_alloc(int device, size_t bytes, void** out);

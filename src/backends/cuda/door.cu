@@ -42,7 +42,7 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
 
 constexpr CudaDoor door = {cipher,       device_count, describe, lost,        device_alloc, device_free,  host_alloc,
                            host_free,    upload,       download, synchronize, cuda::time,   sweep_device, xts_device,
-                           batch_device, sweep_host,   xts_host, gcm_host,    batch_host};
+                           batch_device, sweep_host,   xts_host, gcm_host,    batch_host,   forget};
 
 }  // namespace
 }  // namespace cuda

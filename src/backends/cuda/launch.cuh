@@ -16,7 +16,7 @@ inline unsigned blocks_for(uint64_t warps_of_work, const Limits& limits) {
     return static_cast<unsigned>(std::clamp<uint64_t>(wanted, 1, limits.multiprocessors));
 }
 
-// Starts `kernel` (of that many threads a block) with `job` by value.
+// Starts `kernel` (of that many threads a block) with `job` by value. A job of all zeros must be one without work: see Launched.
 template <class Job>
 warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job, cudaStream_t stream,
                        unsigned threads = tuning::threads) {
@@ -25,7 +25,10 @@ warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes
         if (error != cudaSuccess) return check(error);
     }
     void* arguments[] = {const_cast<Job*>(&job)};
-    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads), arguments, shared_bytes, stream));
+    const void* function = reinterpret_cast<const void*>(kernel);
+    const cudaError_t error = cudaLaunchKernel(function, dim3(blocks), dim3(threads), arguments, shared_bytes, stream);
+    if (error == cudaSuccess) remember({function, sizeof job, shared_bytes, threads});
+    return check(error);
 }
 
 #ifdef __CUDACC__

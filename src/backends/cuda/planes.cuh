@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(tuning::plane_threads, tuning::plane_blocks)
     constexpr bool counts = Mode::keystream && !takes_previous<Mode>;
     const PreviousJob<typename Way::Cipher>& text = job.text;
     const int lane = lane_id();
-    const uint64_t tiles = text.bytes / (8 * plane_tile), step = uint64_t{gridDim.x} * (tuning::plane_threads / 32);
-    for (uint64_t tile = uint64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x; tile < tiles; tile += step) {
+    const uint64_t step = uint64_t{gridDim.x} * (tuning::plane_threads / 32);
+    for (uint64_t tile = uint64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x; tile < text.tiles; tile += step) {
         // No __restrict__: in place, what is read again below may have been written.
         const uint2* const in = reinterpret_cast<const uint2*>(text.in) + tile * plane_tile + lane;
         uint2* const out = reinterpret_cast<uint2*>(text.out) + tile * plane_tile + lane;
@@ -141,9 +141,9 @@ warpseal_status planes_sweep(const uint32_t (&schedule)[Cipher::schedule_words],
     job.text.in = in;
     job.text.out = out;
     job.text.bytes = bytes;
-    job.text.tile_blocks = plane_tile;
+    job.text.cut(plane_tile);
     const unsigned blocks = static_cast<unsigned>(
-        std::min<uint64_t>(job.text.tiles() / (tuning::plane_threads / 32) + 1, uint64_t(limits.multiprocessors) * tuning::plane_blocks));
+        std::min<uint64_t>(job.text.tiles / (tuning::plane_threads / 32) + 1, uint64_t(limits.multiprocessors) * tuning::plane_blocks));
     const auto run = [&] { return launch(planes_kernel<Way, Mode>, blocks, 0, job, stream, tuning::plane_threads); };
     const warpseal_status status = takes_previous<Mode> ? with_edges(job.text, limits, stream, run) : run();
     wipe(job.key, sizeof job.key);

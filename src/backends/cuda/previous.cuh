@@ -21,11 +21,14 @@ struct PreviousJob {
     const uint8_t* in;
     uint8_t* out;
     uint64_t bytes;
-    uint64_t tile_blocks;
+    uint64_t tile_blocks, tiles;
     Text<Cipher>* edges;  // [tile] the block before it, but for tile 0; null: all of them are still in `in`
 
     uint64_t blocks() const { return (bytes + Text<Cipher>::bytes - 1) / Text<Cipher>::bytes; }
-    uint64_t tiles() const { return (blocks() + tile_blocks - 1) / tile_blocks; }
+    void cut(uint64_t blocks_in_tile) {
+        tile_blocks = blocks_in_tile;
+        tiles = (blocks() + tile_blocks - 1) / tile_blocks;
+    }
 };
 
 // Device code cannot call what the host does.
@@ -58,9 +61,9 @@ __global__ void __launch_bounds__(tuning::threads, 1) previous_kernel(const __gr
     using Text = Text<typename Way::Cipher>;
     const Layout<Way, Fit> look(shared);
     const uint32_t width = common_width(job.in, job.out);
-    const uint64_t blocks = (job.bytes + Text::bytes - 1) / Text::bytes, tiles = (blocks + job.tile_blocks - 1) / job.tile_blocks;
+    const uint64_t blocks = (job.bytes + Text::bytes - 1) / Text::bytes;
     const int lane = lane_id();
-    for (uint64_t tile = first_item(); tile < tiles; tile += item_step()) {
+    for (uint64_t tile = first_item(); tile < job.tiles; tile += item_step()) {
         const uint64_t end = (tile + 1) * job.tile_blocks;
         Text carry = before_tile(job, tile, width);
         for (uint64_t i = tile * job.tile_blocks + lane; i - lane < end && i - lane < blocks; i += 32) {
@@ -77,12 +80,12 @@ __global__ void __launch_bounds__(tuning::threads, 1) previous_kernel(const __gr
 // Queues work(job), with the edges of its tiles saved if in place.
 template <class Cipher, class Work>
 warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaStream_t stream, const Work& work) {
-    if (job.in != job.out || job.tiles() <= 1) return work();
+    if (job.in != job.out || job.tiles <= 1) return work();
     constexpr int n = Text<Cipher>::words;
-    return with_scratch(job.tiles() * sizeof(Block<n>), stream, [&](void* scratch) {
+    return with_scratch(job.tiles * sizeof(Block<n>), stream, [&](void* scratch) {
         job.edges = static_cast<Block<n>*>(scratch);
-        const EdgesJob<n> edges{job.in, job.tile_blocks, job.tiles(), job.edges};
-        const warpseal_status status = launch(edges_kernel<n>, blocks_for(job.tiles() / 32 + 1, limits), 0, edges, stream);
+        const EdgesJob<n> edges{job.in, job.tile_blocks, job.tiles, job.edges};
+        const warpseal_status status = launch(edges_kernel<n>, blocks_for(job.tiles / 32 + 1, limits), 0, edges, stream);
         return status == WARPSEAL_OK ? work() : status;
     });
 }
@@ -101,9 +104,9 @@ warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words
     job.out = out;
     job.bytes = bytes;
     const uint64_t rows = (job.blocks() + 31) / 32, warps = uint64_t(limits.multiprocessors) * tuning::warps;
-    job.tile_blocks = 32 * std::clamp<uint64_t>(rows / (tuning::parts_per_warp * warps), 1, tuning::tile_rows);
+    job.cut(32 * std::clamp<uint64_t>(rows / (tuning::parts_per_warp * warps), 1, tuning::tile_rows));
     const warpseal_status status = with_edges(job, limits, stream, [&] {
-        return launch(previous_kernel<Way, Mode, Fit>, blocks_for(job.tiles(), limits), shared_bytes<Way, Fit>(limits.architecture), job,
+        return launch(previous_kernel<Way, Mode, Fit>, blocks_for(job.tiles, limits), shared_bytes<Way, Fit>(limits.architecture), job,
                       stream);
     });
     wipe(job.schedule, sizeof job.schedule);

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __gr
     const uint64_t first = counter / 1024, steps = (uint64_t{counter} + blocks + (tail != 0) - 1) / 1024 + 1 - first;
     const uint32_t end = static_cast<uint32_t>(first + steps * (blockIdx.x + 1) / gridDim.x);
     uint32_t step = static_cast<uint32_t>(first + steps * blockIdx.x / gridDim.x);
-    while (step < end) {
+    while (step < end && job.bytes != 0) {
         Block<4> b = job.iv;
         b.word[3] = swap_bytes((step / 64) << 16 | threadIdx.x % 256);
         const auto counting = Cipher::begin_counting(b.word, job.schedule, look);
