@@ -136,16 +136,18 @@ struct ByteForm {
         uint64_t byte[block_bytes];
     };
 
-    // wide_blocks blocks of text plus the encrypted blocks that count from `first`. False, and nothing done, where they carry into more
-    // than the last two bytes.
-    static bool count(const Schedule& schedule, Counting& counting, const Block<words>& first, const uint8_t* in, uint8_t* out) {
-        const uint32_t low = swap_bytes(first.word[words - 1]) & 0xffff;
-        if (low + wide_blocks > 0x10000) return false;
+    // `tiles` times wide_blocks blocks of text plus the encrypted blocks that count from `first`. Returns how many tiles it did: as many as
+    // do not carry into more than the last two bytes.
+    static size_t count(const Schedule& schedule, Counting& counting, const Block<words>& first, const uint8_t* in, uint8_t* out,
+                        size_t tiles) {
+        const size_t until_carry = (0x10000 - (swap_bytes(first.word[words - 1]) & 0xffff)) / wide_blocks;
+        if (tiles > until_carry) tiles = until_carry;
+        if (tiles == 0) return 0;
         if constexpr (counts) {
             if (!counting.begun || memcmp(counting.shared, first.word, sizeof counting.shared) != 0) begin(schedule, counting, first);
         }
-        count_run(schedule, counting, first, in, out);
-        return true;
+        count_run(schedule, counting, first, in, out, tiles);
+        return tiles;
     }
 
 private:
@@ -242,18 +244,22 @@ private:
     }
 
     __attribute__((noinline)) static void count_run(const Schedule& schedule, const Counting& counting, const Block<words>& first,
-                                                    const uint8_t* in, uint8_t* out) {
-        Wide a[block_bytes];
-        number(a, first, 0);
-        if constexpr (wide_blocks == vector_bytes) {
-            encrypt_counted(schedule, counting, a);
-            store_sum(a, in, out);
-        } else {
-            Wide b[block_bytes];
-            number(b, first, vector_bytes);
-            encrypt_counted(schedule, counting, a, b);
-            store_sum(a, in, out);
-            store_sum(b, in + sizeof b, out + sizeof b);
+                                                    const uint8_t* in, uint8_t* out, size_t tiles) {
+        constexpr size_t state_bytes = block_bytes * vector_bytes;
+        const size_t bytes = tiles * wide_blocks * block_bytes;
+        for (size_t at = 0; at != bytes; at += wide_blocks * block_bytes) {
+            Wide a[block_bytes];
+            number(a, first, at / block_bytes);
+            if constexpr (wide_blocks == vector_bytes) {
+                encrypt_counted(schedule, counting, a);
+                store_sum(a, in + at, out + at);
+            } else {
+                Wide b[block_bytes];
+                number(b, first, at / block_bytes + vector_bytes);
+                encrypt_counted(schedule, counting, a, b);
+                store_sum(a, in + at, out + at);
+                store_sum(b, in + at + state_bytes, out + at + state_bytes);
+            }
         }
     }
 };

@@ -48,14 +48,14 @@ struct PlaneForm {
         Planes<Word>::template to_blocks<Cipher::block_bytes>(out, plane);
     }
 
-    // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes are made without transposing. False, and
-    // nothing done, where they carry out of the last word.
+    // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes are made without transposing. Returns how
+    // many times it did so: once, or not where they carry out of the last word.
     struct Counting {};
-    static bool count(const Schedule& schedule, Counting&, const Text& first, const uint8_t* in, uint8_t* out) {
+    static size_t count(const Schedule& schedule, Counting&, const Text& first, const uint8_t* in, uint8_t* out, size_t) {
         const uint32_t low = swap_bytes(first.word[Text::words - 1]);
-        if (static_cast<uint32_t>(low + wide_blocks - 1) < low) return false;
+        if (static_cast<uint32_t>(low + wide_blocks - 1) < low) return 0;
         count_run(schedule, first, in, out);
-        return true;
+        return 1;
     }
 
 private:

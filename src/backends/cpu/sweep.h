@@ -80,10 +80,11 @@ struct TileSweep {
         SecretOf<Tile> scratch;
         Tile& tile = scratch.value;
         tile.counting = {};
-        for (; bytes >= wide_bytes; in += wide_bytes, out += wide_bytes, bytes -= wide_bytes) {
-            if constexpr (requires { Form::count(schedule, tile.counting, masks.next, in, out); }) {
-                if (Form::count(schedule, tile.counting, masks.next, in, out)) {
-                    masks.advance(Form::wide_blocks);
+        for (size_t n = wide_bytes; bytes >= wide_bytes; in += n, out += n, bytes -= n, n = wide_bytes) {
+            if constexpr (requires { Form::count(schedule, tile.counting, masks.next, in, out, size_t{}); }) {
+                if (const size_t tiles = Form::count(schedule, tile.counting, masks.next, in, out, bytes / wide_bytes)) {
+                    masks.advance(tiles * Form::wide_blocks);
+                    n = tiles * wide_bytes;
                     continue;
                 }
             }
