@@ -215,7 +215,7 @@ warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>&
     if (key.size != facts->key_bytes * (kind == KeyKind::xts ? size_t{2} : 1)) return WARPSEAL_INVALID_ARGUMENT;
     if (kind == KeyKind::xts && weak == WeakKeys::refused && equal_secret(key.data, key.data + facts->key_bytes, facts->key_bytes))
         return WARPSEAL_WEAK_KEY;
-    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak);
+    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak, &inside.gpu);
     if (!made) return WARPSEAL_OUT_OF_MEMORY;
     // So that device-memory calls need not wait for it, which a capture would forbid. A failure shows where the path is used.
     if (inside.cuda_exists && descriptors.cuda != nullptr && inside.gpu.is_open())

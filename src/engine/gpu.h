@@ -21,6 +21,11 @@ public:
     // Whether open() may succeed: false once it is known to be absent or lost.
     bool possible() const;
 
+    // Erases what launches left behind of keys that are gone.
+    void forget() const {
+        if (is_open() && door_->forget != nullptr) door_->forget(device_);
+    }
+
     const CudaDoor& door() const { return *door_; }
     int device() const { return device_; }
 

@@ -5,10 +5,12 @@
 
 #include <new>
 
+#include "engine/gpu.h"
+
 namespace warpseal {
 
-Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak)
-    : descriptors_(descriptors), facts_(facts), kind_(kind), weak_keys_(weak) {
+Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak, const Gpu* gpu)
+    : descriptors_(descriptors), facts_(facts), kind_(kind), weak_keys_(weak), gpu_(gpu) {
     for (auto& mode : chosen_)
         for (auto& direction : mode) direction.store(-1, std::memory_order_relaxed);
     for (auto& place : cuda_proved_)
@@ -16,9 +18,19 @@ Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, W
             for (auto& direction : mode) direction.store(0, std::memory_order_relaxed);
 }
 
-std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind,
-                                 WeakKeys weak) {
-    std::unique_ptr<Key> key(new (std::nothrow) Key(descriptors, facts, kind, weak));
+Key::~Key() {
+    bool met_gpu = false;
+    for (Schedule* schedules : {schedules_, tweak_schedules_}) {
+        Schedule& schedule = schedules[static_cast<size_t>(Target::cuda)];
+        met_gpu |= schedule.ready.load(std::memory_order_acquire) != nullptr;
+        schedule.memory.reset();
+    }
+    if (met_gpu) gpu_->forget();
+}
+
+std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind, WeakKeys weak,
+                                 const Gpu* gpu) {
+    std::unique_ptr<Key> key(new (std::nothrow) Key(descriptors, facts, kind, weak, gpu));
     const size_t size = facts.key_bytes * (kind == KeyKind::xts ? size_t{2} : 1);
     if (!key || !key->bytes_.allocate(size)) return nullptr;
     memcpy(key->bytes_.data(), bytes, size);

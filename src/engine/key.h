@@ -10,8 +10,14 @@
 
 namespace warpseal {
 
+class Gpu;
+
 class Key {
 public:
+    ~Key();
+    Key(const Key&) = delete;
+    Key& operator=(const Key&) = delete;
+
     // The descriptors that the engine may use; null where a target is masked or has no form of the cipher.
     struct Descriptors {
         std::array<const CpuCipher*, cpu_target_count> cores = {};
@@ -20,7 +26,7 @@ public:
 
     // One key, or the two of XTS in a row. Null pointer in `out`'s place means out of memory.
     static std::unique_ptr<Key> create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind,
-                                       WeakKeys weak);
+                                       WeakKeys weak, const Gpu* gpu);
 
     const CpuCipher& facts() const { return facts_; }  // name, sizes and modes, which all targets share
     const Descriptors& descriptors() const { return descriptors_; }
@@ -47,7 +53,7 @@ public:
     mutable std::atomic<uint64_t> random_ivs{0};
 
 private:
-    Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak);
+    Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak, const Gpu* gpu);
 
     struct Schedule {
         std::atomic<const void*> ready{nullptr};
@@ -61,6 +67,7 @@ private:
     const CpuCipher& facts_;
     const KeyKind kind_;
     const WeakKeys weak_keys_;
+    const Gpu* const gpu_;  // of the engine, which outlives its keys
     bool weak_ = false;
     SecretMemory bytes_;
     mutable std::mutex expanding_;

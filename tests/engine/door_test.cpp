@@ -366,6 +366,22 @@ TEST(Door, DeviceMemory) {
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
+TEST(Door, AKeyThatMetTheGpuIsForgottenThere) {
+    World world("cuda", tests::scripted_door());
+    result_of(world, {WARPSEAL_CTR, Direction::encrypt, false, false});
+    world.xts_key.reset();
+    EXPECT_EQ(tests::script().forgotten, 0u) << "it only met the cores";
+    world.key.reset();
+    EXPECT_EQ(tests::script().forgotten, 1u);
+
+    World lost("cuda", tests::scripted_door());
+    result_of(lost, {WARPSEAL_CTR, Direction::encrypt, false, false});
+    tests::script().lost = true;
+    lost.key.reset();
+    EXPECT_EQ(tests::script().forgotten, 0u);
+    EXPECT_EQ(tests::script().calls_after_lost, 0u);
+}
+
 TEST(Door, AMistakeOnDeviceMemoryDoesNotCloseTheGpu) {
     World world("cuda", tests::scripted_door());
     Text text(64), iv(16);

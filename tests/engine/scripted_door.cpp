@@ -253,6 +253,11 @@ warpseal_status batch_host(int, const CudaCipher& cipher, const void* state, war
     return WARPSEAL_OK;
 }
 
+void forget(int) {
+    if (current.lost) ++current.calls_after_lost;
+    ++current.forgotten;
+}
+
 }  // namespace
 
 Script& script() { return current; }
@@ -260,9 +265,9 @@ Script& script() { return current; }
 const warpseal::CudaDoor* scripted_door(const Script& script) {
     static std::vector<std::unique_ptr<CudaDoor>> doors;  // never freed: outcomes are remembered by address
     current = script;
-    doors.push_back(std::make_unique<CudaDoor>(CudaDoor{cipher, device_count, describe, lost, device_alloc, device_free, host_alloc,
-                                                        host_free, copy, copy, synchronize, time, sweep_device, xts_device, batch_device,
-                                                        sweep_host, xts_host, gcm_host, batch_host}));
+    doors.push_back(std::make_unique<CudaDoor>(CudaDoor{
+        cipher,      device_count, describe,     lost,       device_alloc, device_free, host_alloc, host_free, copy,       copy,
+        synchronize, time,         sweep_device, xts_device, batch_device, sweep_host,  xts_host,   gcm_host,  batch_host, forget}));
     return doors.back().get();
 }
 

@@ -23,6 +23,7 @@ struct Script {
     uint64_t steps = 0;
     uint64_t calls_after_lost = 0;
     uint64_t host_calls = 0;
+    uint64_t forgotten = 0;
     uint64_t live_device_allocations = 0;
     uint64_t live_host_allocations = 0;
     bool lost = false;
