@@ -278,23 +278,26 @@ private:
         }
         swap_halves(s);
     }
-    // Half a round apart: where S-boxes and sums run on different units, each has work from one of the two. (The S-boxes of `a` after the
-    // last round of a part serve nobody; without them the loop needs more registers than there are.)
+    // Half a round apart: where S-boxes and sums run on different units, each has work from one of the two. The S-boxes of `a` that follow
+    // a part's last round serve nobody, and the compiler sees it.
     template <int first, class V, class Key>
     WARPSEAL_INLINE static void rounds_from(V (&a)[16], V (&b)[16], const Key& key) {
-        for (int part = 0, k = 0, r = first;; ++part, k += 4 * (part_words + layer_words), r = 0) {
+        for (int part = 0, k = 0;; ++part, k += 4 * (part_words + layer_words)) {
             V y[8], z[8];
-            substitute_half(y, a);
-            for (; r < 6; r += 2) {
+            const auto two_rounds = [&](int at) __attribute__((always_inline)) {
                 substitute_half(z, b);
-                add_permuted_bytes(a + 8, y, key, k + 8 + 8 * r);
+                add_permuted_bytes(a + 8, y, key, at);
                 substitute_half(y, a + 8);
-                add_permuted_bytes(b + 8, z, key, k + 8 + 8 * r);
+                add_permuted_bytes(b + 8, z, key, at);
                 substitute_half(z, b + 8);
-                add_permuted_bytes(a, y, key, k + 16 + 8 * r);
+                add_permuted_bytes(a, y, key, at + 8);
                 substitute_half(y, a);
-                add_permuted_bytes(b, z, key, k + 16 + 8 * r);
-            }
+                add_permuted_bytes(b, z, key, at + 8);
+            };
+            substitute_half(y, a);
+            if (first == 0 || part != 0) two_rounds(k + 8);
+            two_rounds(k + 24);
+            two_rounds(k + 40);
             add(a + 8, key, k + 56);
             add(b + 8, key, k + 56);
             if (part == parts - 1) break;

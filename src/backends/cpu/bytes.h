@@ -17,6 +17,7 @@ struct Bytes {
     using Vector = VectorOf<uint8_t, bytes>;
     using Halves = VectorOf<uint16_t, bytes>;
     using Quads = VectorOf<uint64_t, bytes>;
+    using Native = VectorOf<long long, bytes>;  // __m128i, __m256i, __m512i, but for what these may alias
     Vector v;
 
     WARPSEAL_INLINE static Bytes zero() { return {Vector{}}; }
@@ -32,15 +33,7 @@ struct Bytes {
 
     template <class S>
     friend WARPSEAL_INLINE Bytes substitute(const Bytes& a) {
-        if constexpr (bytes == 16) return {(Vector)Substitution::template substitute<S>((__m128i)a.v)};
-#if defined(__AVX2__)
-        else if constexpr (bytes == 32)
-            return {(Vector)Substitution::template substitute<S>((__m256i)a.v)};
-#endif
-#if defined(__AVX512F__)
-        else
-            return {(Vector)Substitution::template substitute<S>((__m512i)a.v)};
-#endif
+        return {(Vector)Substitution::template substitute<S>((Native)a.v)};
     }
     template <int n>
     friend WARPSEAL_INLINE Bytes shift_left(const Bytes& a) {
@@ -49,6 +42,8 @@ struct Bytes {
     }
     template <int n>
     friend WARPSEAL_INLINE Bytes shift_right(const Bytes& a) {
+        if constexpr (requires(Native x) { Substitution::template shift_right<n>(x); })
+            return {(Vector)Substitution::template shift_right<n>((Native)a.v)};
         return {(Vector)((Halves)a.v >> n) & static_cast<uint8_t>(0xff >> n)};
     }
     friend WARPSEAL_INLINE Bytes add3(const Bytes& a, const Bytes& b, const Bytes& c) {

@@ -10,6 +10,19 @@
 namespace warpseal::cpu {
 namespace {
 
+// GF2P8AFFINEQB finds the row of bit i in byte 7 - i (Intel SDM volume 2).
+constexpr long long matrix(const Affine& map) {
+    uint64_t rows = 0;
+    for (int i = 0; i < 8; ++i) rows |= uint64_t{map.row[i]} << (8 * (7 - i));
+    return static_cast<long long>(rows);
+}
+
+constexpr Affine shifted_right(int n) {
+    Affine map{};
+    for (int i = 0; i + n < 8; ++i) map.row[i] = static_cast<uint8_t>(1 << (i + n));
+    return map;
+}
+
 struct Substitution {
     template <class S, class V>
     WARPSEAL_INLINE static V substitute(V x) {
@@ -22,14 +35,12 @@ struct Substitution {
         }
     }
 
-private:
-    // GF2P8AFFINEQB finds the row of bit i in byte 7 - i (Intel SDM volume 2).
-    static constexpr long long matrix(const Affine& map) {
-        uint64_t rows = 0;
-        for (int i = 0; i < 8; ++i) rows |= uint64_t{map.row[i]} << (8 * (7 - i));
-        return static_cast<long long>(rows);
+    template <int n, class V>
+    WARPSEAL_INLINE static V shift_right(V x) {
+        return map<0>(x, matrix(shifted_right(n)));
     }
 
+private:
     template <int constant>
     WARPSEAL_INLINE static __m128i map(__m128i x, long long m) {
         return _mm_gf2p8affine_epi64_epi8(x, _mm_set1_epi64x(m), constant);

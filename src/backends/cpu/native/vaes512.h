@@ -16,6 +16,7 @@
 #include "backends/cpu/native/bytes_gfni.h"
 #include "backends/cpu/native/ghash.h"
 #include "backends/cpu/native/transpose512.h"
+#include "backends/cpu/native/transpose_bytes512.h"
 #include "backends/cpu/planes.h"
 
 namespace warpseal {
