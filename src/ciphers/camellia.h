@@ -333,7 +333,7 @@ private:
         const V pair[4] = {z[0] ^ z[5], z[1] ^ z[6], z[2] ^ z[7], z[3] ^ z[4]};
         WARPSEAL_UNROLL
         for (int i = 0; i < 4; ++i) {
-            const V right = add3(pair[i], pair[(i + 1) & 3], z[4 + ((i + 3) & 3)]);  // byte 5 + i of P
+            const V right = add3(pair[(i + 1) & 3], z[4 + ((i + 3) & 3)], pair[i]);  // byte 5 + i of P
             const int next = (i + 1) & 3;
             to[next] = add3(to[next], right, add3(pair[(next + 2) & 3], z[4 + next], key(k + next)));
             to[4 + i] = add3(to[4 + i], right, key(k + 4 + i));

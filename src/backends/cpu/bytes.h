@@ -70,7 +70,7 @@ struct ByteForm {
     static constexpr bool pairs = requires(Wide(&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_bytes(s, s, key); };
     static constexpr bool counts = requires(Wide(&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_counting_bytes(s, key, key); };
     static constexpr size_t wide_blocks = (pairs ? 2 : 1) * vector_bytes, narrow_blocks = 16;
-    static constexpr size_t stack_bytes = 8192, little_stack_bytes = 4096;
+    static constexpr size_t stack_bytes = 4096 + 96 * wide_blocks, little_stack_bytes = 4096;
 
     // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction that uses it, one that repeats a byte
     // does not.
