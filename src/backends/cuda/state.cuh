@@ -140,7 +140,7 @@ struct KeySubstitution {
         if constexpr (Look::looks_up && requires { Cipher::substitute_word(word, look); })
             return Cipher::substitute_word(word, look);
         else
-            return WordSubstitution{}.substitute<S>(word);
+            return substitute_once<S>(word);
     }
 };
 

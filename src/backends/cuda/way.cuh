@@ -22,13 +22,48 @@ struct KeyBits {
     const uint32_t* schedule;
     WARPSEAL_INLINE uint32_t operator()(int i) const { return 0u - (schedule[i / 32] >> (i % 32) & 1); }
 };
+
+// A byte of one block, in a word, for the byte form: its S-boxes are circuits, one copy of each.
+#ifdef __CUDACC__
+template <class S>
+__device__ __noinline__ uint32_t substitute_once(uint32_t word) {
+    return WordSubstitution{}.substitute<S>(word);
+}
+#endif
+template <class S>
+WARPSEAL_INLINE uint32_t substitute_bytes(uint32_t word) {
+#if defined(__CUDA_ARCH__)
+    return substitute_once<S>(word);
+#else
+    return WordSubstitution{}.substitute<S>(word);
+#endif
+}
+struct OneByte {
+    uint32_t value;
+    WARPSEAL_INLINE static OneByte zero() { return OneByte{0}; }
+    friend WARPSEAL_INLINE OneByte operator^(OneByte a, OneByte b) { return OneByte{a.value ^ b.value}; }
+    friend WARPSEAL_INLINE OneByte operator&(OneByte a, OneByte b) { return OneByte{a.value & b.value}; }
+    friend WARPSEAL_INLINE OneByte operator|(OneByte a, OneByte b) { return OneByte{a.value | b.value}; }
+    friend WARPSEAL_INLINE OneByte operator~(OneByte a) { return OneByte{a.value ^ 0xff}; }
+    friend WARPSEAL_INLINE OneByte operator+(OneByte a, OneByte b) { return OneByte{(a.value + b.value) & 0xff}; }
+    WARPSEAL_INLINE OneByte& operator^=(OneByte other) { return *this = *this ^ other; }
+    friend WARPSEAL_INLINE OneByte add3(OneByte a, OneByte b, OneByte c) { return a ^ b ^ c; }
+    template <class S>
+    friend WARPSEAL_INLINE OneByte substitute(OneByte a) {
+        return OneByte{substitute_bytes<S>(a.value) & 0xff};
+    }
+    template <int n>
+    friend WARPSEAL_INLINE OneByte shift_left(OneByte a) {
+        return OneByte{a.value << n & 0xff};
+    }
+    template <int n>
+    friend WARPSEAL_INLINE OneByte shift_right(OneByte a) {
+        return OneByte{a.value >> n};
+    }
+};
 struct KeyBytes {
     const uint32_t* schedule;
-    WARPSEAL_INLINE PlaneByte<uint32_t> operator()(int i) const {
-        PlaneByte<uint32_t> byte{};
-        for (int b = 0; b < 8; ++b) byte.bit[b] = KeyBits{schedule}(8 * i + b);
-        return byte;
-    }
+    WARPSEAL_INLINE OneByte operator()(int i) const { return {schedule[i / 4] >> (8 * (i % 4)) & 0xff}; }
 };
 
 // What a header gives.
@@ -41,7 +76,7 @@ concept HasWords = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key
     Cipher::encrypt_words(s, key);
 };
 template <class Cipher>
-concept HasBytes = requires(PlaneByte<uint32_t> (&s)[Cipher::block_bytes], KeyBytes key) {
+concept HasBytes = requires(OneByte (&s)[Cipher::block_bytes], KeyBytes key) {
     Cipher::encrypt_bytes(s, key);
 };
 template <class Cipher>
@@ -54,7 +89,7 @@ template <class Cipher>
 concept Decrypts = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key) {
     Cipher::decrypt_words(s, key);
 }
-|| requires(PlaneByte<uint32_t> (&s)[Cipher::block_bytes], KeyBytes key) { Cipher::decrypt_bytes(s, key); }
+|| requires(OneByte (&s)[Cipher::block_bytes], KeyBytes key) { Cipher::decrypt_bytes(s, key); }
 || requires(uint32_t (&p)[8 * Cipher::block_bytes], KeyBits key) { Cipher::decrypt_planes(p, key); }
 || requires { typename Cipher::DecryptTables; };
 
@@ -80,26 +115,28 @@ struct Function {
     using Tables = typename TablesOf<Cipher, way>::type;
     static constexpr bool has_tables = !std::is_void_v<Tables>;
 
-    // Bytes or planes, of which this block is one lane: the form of last resort.
+    // The forms of last resort: bytes one by one, or planes of which this block is one lane.
     WARPSEAL_INLINE static void run_bits(Text<Cipher>& b, const uint32_t* k) {
         constexpr int n = Cipher::block_bytes;
-        uint32_t p[8 * n];
-        for (int i = 0; i < 8 * n; ++i) p[i] = KeyBits{b.word}(i);
         if constexpr (HasBytes<Cipher>) {
-            PlaneByte<uint32_t> s[n];
-            for (int i = 0; i < 8 * n; ++i) s[i / 8].bit[i % 8] = p[i];
+            OneByte s[n];
+            for (int i = 0; i < n; ++i) s[i] = KeyBytes{b.word}(i);
             if constexpr (way == Direction::encrypt)
                 Cipher::encrypt_bytes(s, KeyBytes{k});
             else
                 Cipher::decrypt_bytes(s, KeyBytes{k});
-            for (int i = 0; i < 8 * n; ++i) p[i] = s[i / 8].bit[i % 8];
-        } else if constexpr (way == Direction::encrypt) {
-            Cipher::encrypt_planes(p, KeyBits{k});
+            b = {};
+            for (int i = 0; i < n; ++i) b.word[i / 4] |= s[i].value << (8 * (i % 4));
         } else {
-            Cipher::decrypt_planes(p, KeyBits{k});
+            uint32_t p[8 * n];
+            for (int i = 0; i < 8 * n; ++i) p[i] = KeyBits{b.word}(i);
+            if constexpr (way == Direction::encrypt)
+                Cipher::encrypt_planes(p, KeyBits{k});
+            else
+                Cipher::decrypt_planes(p, KeyBits{k});
+            b = {};
+            for (int i = 0; i < 8 * n; ++i) b.word[i / 32] |= (p[i] & 1) << (i % 32);
         }
-        b = {};
-        for (int i = 0; i < 8 * n; ++i) b.word[i / 32] |= (p[i] & 1) << (i % 32);
     }
 
 #ifdef __CUDACC__
