@@ -6,7 +6,7 @@
 namespace warpseal::cli {
 namespace {
 
-// splitmix64's outputs, little-endian (Steele, Vigna et al. 2014; constants as in Java's SplittableRandom).
+// splitmix64's outputs, little-endian (constants as in Java's SplittableRandom).
 Octets splitmix64_bytes(uint64_t state, size_t bytes) {
     Octets out(bytes);
     for (size_t i = 0; i < bytes; i += 8) {
