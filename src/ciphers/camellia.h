@@ -1,4 +1,4 @@
-// Camellia-128, Camellia-192 and Camellia-256: RFC 3713, in byte form and table form.
+// Camellia-128, Camellia-192 and Camellia-256: RFC 3713, in byte form, row form and table form.
 #pragma once
 
 #include "core/known_block.h"
@@ -183,6 +183,124 @@ struct Camellia {
         first_rounds_counting(b, begun);
         rounds_from<2>(a, b, key);
     }
+
+    // Row form, for one message at a time: R is 16 bytes, here a half block twice, each byte as the inversion in S1, S2 and S3 takes it,
+    // with the constants in the keys. S4 takes it rotated, one map later than the others: all else is ready when it comes.
+    template <class R>
+    struct Rows {
+        struct Keys {
+            R add[parts][8];
+            R layer[parts][layer_words];  // before each part but the first; a word at the row's beginning
+        };
+        struct State {
+            R left, right;
+            friend WARPSEAL_INLINE State operator^(const State& a, const State& b) { return {a.left ^ b.left, a.right ^ b.right}; }
+        };
+
+        WARPSEAL_INLINE static void expand(Keys& keys, const uint32_t (&forward)[schedule_words]) {
+            uint32_t constants[2] = {};
+            add_permuted(constants,
+                         0x00010101u * S1::out.constant ^ 0x01010100u * S2::out.constant ^ 0x01010001u * S3::out.constant ^
+                             0x01000101u * S4::out.constant,
+                         0x01010100u * S2::out.constant ^ 0x01010001u * S3::out.constant ^ 0x01000101u * S4::out.constant ^
+                             0x00010101u * S1::out.constant);
+            for (int part = 0; part < parts; ++part) {
+                const uint32_t* const k = forward + part * (part_words + layer_words);
+                for (int i = 0; i < layer_words; ++i) keys.layer[part][i] = R::twice(part == 0 ? 0 : k[i - layer_words]);
+                for (int i = 0; i < 8; ++i) {
+                    keys.add[part][i] = row(k[2 * i], k[2 * i + 1]);
+                    if (i < 2 || i > 5) keys.add[part][i] = keys.add[part][i] ^ R::all(S1::in.constant);
+                    if (i != 0 && i != 7) keys.add[part][i] = keys.add[part][i] ^ row(constants[0], constants[1]);
+                }
+            }
+        }
+        WARPSEAL_INLINE static State load(const uint8_t* p) {
+            uint64_t half[2];
+            memcpy(half, p, sizeof half);
+            return {R::template linear<Enter>(R::twice(half[0])), R::template linear<Enter>(R::twice(half[1]))};
+        }
+        WARPSEAL_INLINE static void store(uint8_t* p, const State& s) {
+            const uint64_t half[2] = {R::template linear<Leave>(s.left).low(), R::template linear<Leave>(s.right).low()};
+            memcpy(p, half, sizeof half);
+        }
+        WARPSEAL_INLINE static State encrypt(const Keys& keys, State s) {
+            for (int part = 0; part < parts; ++part) {
+                if (part != 0) layer(s, keys.layer[part]);
+                const R* const k = keys.add[part];
+                s.left = s.left ^ k[0];
+                WARPSEAL_UNROLL
+                for (int r = 0; r < 6; r += 2) {
+                    s.right = round(s.right ^ k[1 + r], s.left);
+                    s.left = round(s.left ^ k[2 + r], s.right);
+                }
+                s.right = s.right ^ k[7];
+            }
+            return {s.right, s.left};
+        }
+
+    private:
+        struct Enter {
+            static constexpr Affine map = S1::in;
+        };
+        struct Leave {
+            static constexpr Affine map = inverse(S1::in);
+        };
+        struct Rotate {
+            static constexpr Affine map = compose(S4::in, inverse(S1::in));
+        };
+        template <class S>
+        struct Out {
+            static constexpr Affine map = compose(S1::in, S::out);
+        };
+        // Byte i, which lies `offset` further, to each byte of P(x) whose sum it is in.
+        template <int i, int offset = 0>
+        struct Bring {
+            static constexpr uint8_t p[8] = {0xed, 0xdb, 0xb7, 0x7e, 0xe3, 0xd6, 0xbc, 0x79};
+            static constexpr int from(int j) { return p[j % 8] >> i & 1 ? i + offset : -1; }
+        };
+
+        // The second word of a half to the first one's place, and the first one, times 2 and its top bits, to the second one's.
+        struct Back {
+            static constexpr int from(int j) { return j % 8 < 4 ? j % 8 + 4 : -1; }
+        };
+        struct Forth {
+            static constexpr int from(int j) { return j % 8 < 4 ? -1 : j % 8 - 4; }
+        };
+        struct ForthNext {
+            static constexpr int from(int j) { return j % 8 < 4 ? -1 : (j + 1) % 4; }
+        };
+        struct ShiftLeft {
+            static constexpr Affine map = {{0, 1, 2, 4, 8, 16, 32, 64}, 0};
+        };
+        struct TopBit {
+            static constexpr Affine map = {{128}, 0};
+        };
+
+        WARPSEAL_INLINE static R row(uint32_t w0, uint32_t w1) { return R::template linear<Enter>(R::twice(w0 | uint64_t{w1} << 32)); }
+        // to + P(S(from))
+        WARPSEAL_INLINE static R round(const R& to, const R& from) {
+            const R rotated = R::template map<Rotate>(from), s12 = R::template invert<Out<S1>, Out<S2>>(from),
+                    s3 = R::template invert<Out<S3>, Out<S3>>(from), s4 = R::template invert<Out<S4>, Out<S4>>(rotated);
+            const R a = add3(to, R::template bring<Bring<0>>(s12), R::template bring<Bring<7>>(s12));
+            const R b = add3(a, R::template bring<Bring<1, 8>>(s12), R::template bring<Bring<4, 8>>(s12));
+            const R c = add3(b, R::template bring<Bring<2>>(s3), R::template bring<Bring<5>>(s3));
+            return add3(c, R::template bring<Bring<3>>(s4), R::template bring<Bring<6>>(s4));
+        }
+        // FL and FLINV, RFC 3713 2.4.2.
+        WARPSEAL_INLINE static void layer(State& s, const R (&k)[layer_words]) {
+            R x = R::template linear<Leave>(s.left), y = R::template linear<Leave>(s.right);
+            x = add_rotated_word(x, x & k[0]);
+            x = x ^ (R::template bring<Back>(x) | k[1]);
+            y = y ^ (R::template bring<Back>(y) | k[3]);
+            y = add_rotated_word(y, y & k[2]);
+            s.left = R::template linear<Enter>(x);
+            s.right = R::template linear<Enter>(y);
+        }
+        WARPSEAL_INLINE static R add_rotated_word(const R& to, const R& from) {
+            return add3(to, R::template linear<ShiftLeft>(R::template bring<Forth>(from)),
+                        R::template linear<TopBit>(R::template bring<ForthNext>(from)));
+        }
+    };
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
     template <class Look>

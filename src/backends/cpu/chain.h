@@ -39,11 +39,11 @@ struct ChainShape {
 
     // Messages [first, first + count) under one key.
     static void run(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
+        if constexpr (own_loop) {
+            if (count == 1) return alone(schedule, supply, first);
+        }
         if constexpr (own_loops) {
-            if (count == 1)
-                alone(schedule, supply, first);
-            else
-                side_by_side<Form::chains_at_once>(schedule, supply, first, count);
+            side_by_side<Form::chains_at_once>(schedule, supply, first, count);
         } else if (count <= Form::narrow_blocks) {
             side_by_side<Form::narrow_blocks>(schedule, supply, first, count);
         } else {
@@ -53,9 +53,10 @@ struct ChainShape {
 
 private:
     // Whether the form has loops of its own: `chain` for one message, `chains` for as many blocks of each of several.
-    static constexpr bool own_loops = requires(const Schedule& schedule, Text& state) {
+    static constexpr bool own_loop = requires(const Schedule& schedule, Text& state) {
         Form::template chain<Mode>(schedule, state, nullptr, nullptr, size_t{});
     };
+    static constexpr bool own_loops = requires { Form::chains_at_once; };
 
     WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
         if (bytes >= Text::bytes) return load_block<Text::words>(in);
