@@ -1,5 +1,6 @@
-// Batches of every length from 0 to 4096 at once, in each batch mode and direction, on every target: each message under a key of its own
-// or all under one, at any alignment, between guard pages. Then batches of one flush against the guards. All equal the reference.
+// Batches of many lengths at once, all of those from 0 to 600 and a seventh of those up to 4096, in each batch mode and direction, on every
+// target: each message under a key of its own or all under one, at any alignment, between guard pages. Then batches of one flush against
+// the guards. All equal the reference.
 #include <gtest/gtest.h>
 
 #include "answers.h"
@@ -148,6 +149,10 @@ protected:
                         put(wanted.data(), i, forward);
                         if (verdicts[i] != WARPSEAL_OK && items[i].bytes != 0) std::memset(wanted.data() + offsets[i], 0, items[i].bytes);
                     }
+                    if (end == 0 || std::memcmp(to, wanted.data(), end) == 0) {
+                        matrix::count(path->target(), GetParam().name, mode, direction, count);
+                        continue;
+                    }
                     for (size_t i = 0; i < end; ++i)
                         ASSERT_EQ(to[i], wanted[i]) << path->target() << " " << warpseal_mode_name(mode)
                                                     << (forward ? " encrypt" : " decrypt") << ", byte " << i << " of the batch";
@@ -167,12 +172,15 @@ TEST_P(BatchLengths, AllInOne) {
     for (const warpseal_mode mode : modes) {
         if (!targets::has(GetParam(), mode)) continue;
         SCOPED_TRACE(warpseal_mode_name(mode));
-        std::vector<Item> all, some;
+        // In place the shorter ones; and a key of one's own leaves the other lanes of a bundle empty, and so costs much.
+        std::vector<Item> all, shorter, some;
         const size_t step = mode == WARPSEAL_CBC ? block() : 1;
-        for (size_t n = 0; n <= longest; n += step) all.push_back({n, n / step % pool});
+        for (size_t n = 0; n <= longest; n += n < 600 ? step : 7 * step) all.push_back({n, n / step % pool});
         for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random_.below(i)]);
         run(mode, all, true, false, 0xa5);
         if (HasFatalFailure()) return;
+        for (const Item& item : all)
+            if (item.bytes <= 600) shorter.push_back(item);
         for (const Item& item : all)
             if (item.bytes <= 40 * block()) some.push_back(item);
         run(mode, some, false, false, 0x5a);
