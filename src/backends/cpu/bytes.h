@@ -69,7 +69,7 @@ struct ByteForm {
     // Two states side by side where the cipher can, one in its S-boxes while the other mixes.
     static constexpr bool pairs = requires(Wide(&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_bytes(s, s, key); };
     static constexpr bool counts = requires(Wide(&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_counting_bytes(s, key, key); };
-    static constexpr size_t wide_blocks = (pairs ? 2 : 1) * vector_bytes, narrow_blocks = 16;
+    static constexpr size_t wide_blocks = (pairs ? 2 : 1) * vector_bytes, state_blocks = vector_bytes, narrow_blocks = 16;
     static constexpr size_t stack_bytes = 4096 + 96 * wide_blocks, little_stack_bytes = 4096;
 
     // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction that uses it, one that repeats a byte
@@ -90,7 +90,7 @@ struct ByteForm {
 
     template <Direction direction, size_t blocks>
     __attribute__((noinline)) static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
-        using V = std::conditional_t<blocks == wide_blocks, Wide, Narrow>;
+        using V = std::conditional_t<blocks % state_blocks == 0, Wide, Narrow>;
         constexpr size_t state_bytes = block_bytes * sizeof(V);
         V a[block_bytes];
         load(a, in);

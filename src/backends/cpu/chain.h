@@ -215,8 +215,11 @@ private:
             if (open == 1) return Form::template one<Direction::encrypt>(schedule, text, text);
         }
         if (open <= Form::narrow_blocks || lanes == Form::narrow_blocks)
-            Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, text, text);
-        else
+            return Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, text, text);
+        if constexpr (requires { Form::state_blocks; }) {  // one state of two
+            if (open <= Form::state_blocks) return Form::template run<Direction::encrypt, Form::state_blocks>(schedule, text, text);
+        }
+        if constexpr (lanes == Form::wide_blocks)
             Form::template run<Direction::encrypt, lanes>(schedule, text, text);
     }
 };
