@@ -146,6 +146,9 @@ private:
                         const Text& with = bytes == 16 ? iv : long_iv;
                         warpseal::GcmRun run, part{};
                         cipher_.gcm_begin(b.state->get(), with.data(), with.size(), aad.data(), aad.size(), &run);
+                        // The one exception: the first counter under an IV that is not 96 bits is a hash under the key, and where counting
+                        // from it carries is not hidden. (Under 96 bits it is the IV itself.)
+                        known(run.counter0, sizeof run.counter0);
                         std::memcpy(part.counter0, run.counter0, 16);
                         cipher_.gcm_piece[d](b.state->get(), &part, 0, b.in.data(), b.out.data(), bytes);
                         cipher_.gcm_combine(b.state->get(), run.sum, part.sum, (bytes + 15) / 16);
