@@ -258,11 +258,13 @@ struct Shapes {
         c.state_bytes = sizeof(State);
         c.form = Form::name;
         c.expand = cleared_of_little<expand>;
-        c.sweep[WARPSEAL_ECB][0] = cleared<sweep<Ecb, encrypt>>;
-        c.sweep[WARPSEAL_ECB][1] = cleared<sweep<Ecb, decrypt>>;
+        // A form's own sweep without a counter works in registers.
+        constexpr size_t plain_stack = requires { &Form::template sweep<Ecb, encrypt>; } ? Form::little_stack_bytes : sweep_stack;
+        c.sweep[WARPSEAL_ECB][0] = cleared<sweep<Ecb, encrypt>, plain_stack>;
+        c.sweep[WARPSEAL_ECB][1] = cleared<sweep<Ecb, decrypt>, plain_stack>;
         c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = cleared<sweep<Ctr, encrypt>>;
-        c.sweep[WARPSEAL_CBC][1] = cleared<sweep<CbcDecryption, decrypt>>;
-        c.sweep[WARPSEAL_CFB][1] = cleared<sweep<CfbDecryption, decrypt>>;
+        c.sweep[WARPSEAL_CBC][1] = cleared<sweep<CbcDecryption, decrypt>, plain_stack>;
+        c.sweep[WARPSEAL_CFB][1] = cleared<sweep<CfbDecryption, decrypt>, plain_stack>;
         c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = batch_cleared<sweep_batch<Ctr, encrypt>>;
         c.batch[WARPSEAL_CBC][0] = batch_cleared<chain_batch<CbcEncryption>>;
         c.batch[WARPSEAL_CBC][1] = batch_cleared<sweep_batch<CbcDecryption, decrypt>>;
