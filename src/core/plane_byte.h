@@ -6,6 +6,13 @@
 
 namespace warpseal {
 
+// The circuit of an S-box as a function of its own, in each object: a cipher has so many S-boxes that, all inlined, it compiles for minutes
+// and no longer fits the cache of instructions.
+template <class S, class Word>
+WARPSEAL_CALLED constexpr void substitute_in_place(Word* p) {
+    substitute_planes<S>(p);
+}
+
 // A byte of many blocks: bit[i] holds its bit i of every block.
 template <class Word>
 struct PlaneByte {
@@ -47,7 +54,7 @@ struct PlaneByte {
 
     template <class S>
     friend WARPSEAL_INLINE constexpr PlaneByte substitute(PlaneByte a) {
-        substitute_planes<S>(a.bit);
+        substitute_in_place<S>(a.bit);
         return a;
     }
     template <int n>
@@ -71,7 +78,7 @@ struct WordSubstitution {
     WARPSEAL_INLINE constexpr uint32_t substitute(uint32_t word) const {
         uint32_t p[8] = {};
         for (int i = 0; i < 8; ++i) p[i] = word >> i & 0x01010101u;
-        substitute_planes<S>(p);
+        substitute_in_place<S>(p);
         uint32_t result = 0;
         for (int i = 0; i < 8; ++i) result |= (p[i] & 0x01010101u) << i;
         return result;

@@ -12,6 +12,13 @@
 #define WARPSEAL_INLINE inline __attribute__((always_inline))
 #endif
 
+// For what is too long to inline: internal to each object, so law 4 holds, and called.
+#if defined(__CUDACC__)
+#define WARPSEAL_CALLED WARPSEAL_INLINE
+#else
+#define WARPSEAL_CALLED static __attribute__((noinline))
+#endif
+
 // Before a loop with a constant count that must come out straight.
 #if defined(__CUDACC__) || defined(__clang__)
 #define WARPSEAL_UNROLL _Pragma("unroll")

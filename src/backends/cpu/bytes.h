@@ -89,17 +89,22 @@ struct ByteForm {
     }
 
     template <Direction direction, size_t blocks>
-    __attribute__((noinline)) static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+    WARPSEAL_INLINE static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        text<direction == Direction::decrypt && decrypts_otherwise<Cipher>, blocks>(schedule.key[static_cast<int>(direction)], in, out);
+    }
+    // Called, so that each cipher's text is compiled once for each width, or once for each way and width.
+    template <bool decrypt, size_t blocks>
+    __attribute__((noinline)) static void text(const uint64_t* keys, const uint8_t* in, uint8_t* out) {
         using V = std::conditional_t<blocks % state_blocks == 0, Wide, Narrow>;
         constexpr size_t state_bytes = block_bytes * sizeof(V);
         V a[block_bytes];
         load(a, in);
         if constexpr (blocks == sizeof(V)) {
-            cipher<direction>(schedule, a);
+            cipher<decrypt>(keys, a);
         } else {
             V b[block_bytes];
             load(b, in + state_bytes);
-            cipher<direction>(schedule, a, b);
+            cipher<decrypt>(keys, a, b);
             store(b, out + state_bytes);
         }
         store(a, out);
@@ -107,12 +112,16 @@ struct ByteForm {
 
     // One block, for what is serial: lane 0 alone, without transposing.
     template <Direction direction>
-    __attribute__((noinline)) static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+    WARPSEAL_INLINE static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        text_of_one<direction == Direction::decrypt && decrypts_otherwise<Cipher>>(schedule.key[static_cast<int>(direction)], in, out);
+    }
+    template <bool decrypt>
+    __attribute__((noinline)) static void text_of_one(const uint64_t* keys, const uint8_t* in, uint8_t* out) {
         __m128i block = block_bytes == 16 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(in))
                                           : _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
         Narrow s[block_bytes];
         split(s, block, std::make_integer_sequence<int, block_bytes>{});
-        cipher<direction>(schedule, s);
+        cipher<decrypt>(keys, s);
         __m128i v[block_bytes];
         for (int i = 0; i < block_bytes; ++i) v[i] = (__m128i)s[i].v;
         for (int i = 0; i < block_bytes; i += 2) v[i] = _mm_unpacklo_epi8(v[i], v[i + 1]);
@@ -162,12 +171,12 @@ private:
     }
 
     // One state, or two side by side.
-    template <Direction direction, class... State>
-    WARPSEAL_INLINE static void cipher(const Schedule& schedule, State&... s) {
-        using V = std::common_type_t<std::remove_extent_t<State>...>;
-        const uint64_t* const keys = schedule.key[static_cast<int>(direction)];
-        const auto key = [&](int i) __attribute__((always_inline)) { return V::eight(keys[i]); };
-        if constexpr (direction == Direction::encrypt || !requires(V(&one)[block_bytes]) { Cipher::decrypt_bytes(one, key); })
+    template <bool decrypt, class... State>
+    WARPSEAL_INLINE static void cipher(const uint64_t* keys, State&... s) {
+        const auto key = [&](int i) __attribute__((always_inline)) {
+            return std::common_type_t<std::remove_extent_t<State>...>::eight(keys[i]);
+        };
+        if constexpr (!decrypt)
             Cipher::encrypt_bytes(s..., key);
         else if constexpr (requires { Cipher::decrypt_bytes(s..., key); })
             Cipher::decrypt_bytes(s..., key);
@@ -223,7 +232,7 @@ private:
                 s..., [&](int i) __attribute__((always_inline)) { return Wide::eight(schedule.key[0][i]); },
                 [&](int i) __attribute__((always_inline)) { return Wide::eight(counting.byte[i]); });
         else
-            cipher<Direction::encrypt>(schedule, s...);
+            cipher<false>(schedule.key[0], s...);
     }
 
     WARPSEAL_INLINE static void store_sum(const Wide (&s)[block_bytes], const uint8_t* in, uint8_t* out) {

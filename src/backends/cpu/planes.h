@@ -15,6 +15,12 @@ inline constexpr bool has_bytes = requires(PlaneByte<uint64_t> (&s)[Cipher::bloc
     Cipher::encrypt_bytes(s, key);
 };
 
+// Whether decryption has a text of its own, and is not encryption under another schedule.
+template <class Cipher>
+inline constexpr bool decrypts_otherwise =
+    requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes], PlaneByte<uint64_t> (*key)(int)) { Cipher::decrypt_bytes(s, key); } ||
+    requires(uint64_t (&plane)[8 * Cipher::block_bytes], uint64_t (*key)(int)) { Cipher::decrypt_planes(plane, key); };
+
 template <class Cipher, class Word>
 struct PlaneForm {
     using Text = Block<Cipher::block_bytes / 4>;
@@ -23,7 +29,7 @@ struct PlaneForm {
     static constexpr size_t wide_blocks = Planes<Word>::blocks, narrow_blocks = wide_blocks;
     static constexpr size_t tile_bytes = sizeof(Word[8 * Cipher::block_bytes]);
     // What a run leaves behind: planes, text and spilled words; and where it serves one block, as often.
-    static constexpr size_t stack_bytes = 4 * tile_bytes + 1024, little_stack_bytes = 5 * tile_bytes + 2048;
+    static constexpr size_t stack_bytes = 4 * tile_bytes + 2048, little_stack_bytes = 5 * tile_bytes + 3072;
     static constexpr int key_bits = 32 * Cipher::schedule_words;
 
     struct Schedule {
@@ -100,9 +106,15 @@ private:
 
     template <Direction direction>
     WARPSEAL_INLINE static void crypt(const uint64_t* mask, Word (&plane)[8 * Cipher::block_bytes]) {
+        text<direction == Direction::decrypt && decrypts_otherwise<Cipher>>(mask, plane);
+    }
+
+    // Called, so that each cipher's text is compiled once, or once for each way.
+    template <bool decrypt>
+    __attribute__((noinline)) static void text(const uint64_t* mask, Word (&plane)[8 * Cipher::block_bytes]) {
         const auto bit = [&](int i) __attribute__((always_inline)) { return Word{} + mask[i]; };
         if constexpr (requires { Cipher::encrypt_planes(plane, bit); }) {
-            if constexpr (direction == Direction::decrypt && requires { Cipher::decrypt_planes(plane, bit); })
+            if constexpr (decrypt)
                 Cipher::decrypt_planes(plane, bit);
             else
                 Cipher::encrypt_planes(plane, bit);
@@ -114,7 +126,7 @@ private:
                 return k;
             };
             Byte(&s)[Cipher::block_bytes] = reinterpret_cast<Byte(&)[Cipher::block_bytes]>(plane);
-            if constexpr (direction == Direction::decrypt && requires { Cipher::decrypt_bytes(s, byte); })
+            if constexpr (decrypt)
                 Cipher::decrypt_bytes(s, byte);
             else
                 Cipher::encrypt_bytes(s, byte);
