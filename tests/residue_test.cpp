@@ -138,10 +138,16 @@ size_t occurrences(const Patterns& patterns, Memory where = Memory::all) {
 class Residue : public testing::TestWithParam<const char*> {
 protected:
     // One use of each mode; `bytes` large enough for several threads where the engine has them.
-    static void use(const warpseal_key* key, size_t bytes) {
+    static void use(const warpseal_key* key, const warpseal_cipher_info& cipher, size_t bytes) {
         Text text(bytes, 1), tag(16), iv(16, 2);
-        ASSERT_EQ(warpseal_encrypt(key, WARPSEAL_CTR, iv.data(), 16, text.data(), text.data(), bytes), WARPSEAL_OK);
+        for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
+            const size_t part = mode == WARPSEAL_CTR ? bytes : 4096;  // the others encrypt block after block
+            ASSERT_EQ(warpseal_encrypt(key, mode, iv.data(), cipher.block_bytes, text.data(), text.data(), part), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_decrypt(key, mode, iv.data(), cipher.block_bytes, text.data(), text.data(), bytes), WARPSEAL_OK);
+        }
         ASSERT_EQ(warpseal_decrypt(key, WARPSEAL_ECB, nullptr, 0, text.data(), text.data(), bytes), WARPSEAL_OK);
+        ASSERT_EQ(warpseal_mac(key, WARPSEAL_CMAC, text.data(), 4096, tag.data(), cipher.block_bytes), WARPSEAL_OK);
+        if ((cipher.modes >> WARPSEAL_GCM & 1) == 0) return;
         ASSERT_EQ(warpseal_seal_unsafe_iv(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(), text.data(), bytes, tag.data(), 16),
                   WARPSEAL_OK);
         tag[0] ^= 1;
@@ -150,14 +156,14 @@ protected:
     }
 
     // Both modes with the key handed over in the batch, expanded where it runs.
-    static void use_in_batch(const warpseal_key* key, const Text& masked_key) {
+    static void use_in_batch(const warpseal_key* key, uint32_t block_bytes, const Text& masked_key) {
         constexpr size_t count = 8, bytes = 777;
         std::vector<uint8_t> keys(count * masked_key.size()), ivs(16, 3), text(count * bytes), tags(count * 16);
         std::vector<int32_t> statuses(count);
         for (size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<uint8_t>(masked_key[i % masked_key.size()] ^ mask);
         warpseal_batch batch{};
         batch.struct_bytes = sizeof batch;
-        batch.iv_bytes = 16;
+        batch.iv_bytes = block_bytes;
         batch.message_count = count;
         batch.message_bytes = batch.in_stride = batch.out_stride = bytes;
         batch.keys = keys.data();
@@ -165,12 +171,16 @@ protected:
         batch.in = batch.out = text.data();
         batch.statuses = statuses.data();
         EXPECT_EQ(warpseal_encrypt_batch(key, WARPSEAL_CTR, &batch), WARPSEAL_OK);
+        if (block_bytes == 16) use_gcm_batch(key, batch, tags);
+        warpseal_wipe(keys.data(), keys.size());
+    }
+
+    static void use_gcm_batch(const warpseal_key* key, warpseal_batch& batch, std::vector<uint8_t>& tags) {
         batch.tags = tags.data();
         batch.tag_bytes = 16;
         batch.tag_stride = 16;
         EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key, WARPSEAL_GCM, &batch), WARPSEAL_OK);
         EXPECT_EQ(warpseal_open_batch(key, WARPSEAL_GCM, &batch), WARPSEAL_OK);
-        warpseal_wipe(keys.data(), keys.size());
     }
 };
 
@@ -197,9 +207,9 @@ TEST_P(Residue, NoneAfterDestroy) {
         warpseal_key* key = nullptr;
         ASSERT_EQ(warpseal_key_create(engine.get(), cipher.name, bytes, masked_key.size(), &key), WARPSEAL_OK);
         warpseal_wipe(bytes, sizeof bytes);
-        use(key, 4096);
-        use(key, size_t{4} << 20);
-        use_in_batch(key, masked_key);
+        use(key, cipher, 4096);
+        use(key, cipher, size_t{4} << 20);
+        use_in_batch(key, cipher.block_bytes, masked_key);
         EXPECT_GE(occurrences(secrets), 5u) << "the search itself is blind";
         warpseal_key_destroy(key);
         // After GPU work round keys are found on the heap, which the driver shares with us. It keeps launch parameters, so they are likely
@@ -210,7 +220,7 @@ TEST_P(Residue, NoneAfterDestroy) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Residue, testing::Values("portable", "aesni", "vaes256", "vaes512", "cuda"),
+INSTANTIATE_TEST_SUITE_P(Targets, Residue, testing::Values("portable", "aesni", "avx2", "vaes256", "vaes512", "cuda"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
