@@ -48,7 +48,8 @@ void operator delete[](void* memory, const std::nothrow_t&) noexcept { give_back
 
 namespace {
 
-// The first allocations fail one by one, of the many of the self-tests some, and always all after it: a clean status each time, never an exception, until the work gets through.
+// The first allocations fail one by one, of the many of the self-tests some, and always all after it: a clean status each time, never an
+// exception, until the work gets through.
 TEST(Memory, EveryAllocationMayFail) {
     std::vector<uint8_t> text(3000000), iv(16), tag(32), secret(32), pair(64, 1);
     pair[0] = 2;

@@ -94,11 +94,9 @@ bool matches(const uint8_t* at, const Text& pattern) {
     return true;
 }
 
-enum class Memory { all, stack_and_program };
-
 // How many times the patterns occur in the writable memory of this process. Shared mappings are not looked at: with a GPU they are
 // windows of its driver, which must not be read. The heap and mappings without a name are the driver's as well as ours.
-size_t occurrences(const Patterns& patterns, Memory where = Memory::all) {
+size_t occurrences(const Patterns& patterns) {
     std::map<uint32_t, std::vector<const Text*>> by_head;  // the first four bytes, masked
     for (const Text& pattern : patterns) {
         uint32_t head;
@@ -116,8 +114,6 @@ size_t occurrences(const Patterns& patterns, Memory where = Memory::all) {
         char access[8] = {};
         if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, access) != 3 || std::strcmp(access, "rw-p") != 0) continue;
         if (end - begin > (size_t{1} << 30) || std::strstr(line, "[v") != nullptr) continue;
-        const bool ours_alone = std::strstr(line, "[stack]") != nullptr || std::strstr(line, "warpseal-test") != nullptr;
-        if (where == Memory::stack_and_program && !ours_alone) continue;
         const size_t hits_before = hits;
         for (uintptr_t at = begin; at + 16 <= end; at += 4) {
             uint32_t head;
@@ -197,6 +193,10 @@ TEST_P(Residue, NoneAfterDestroy) {
     }
     tests::Random random(71);
     for (const warpseal_cipher_info& cipher : targets::ciphers()) {
+        if (target == warpseal::Target::cuda && cipher.block_bytes == 8) {
+            std::printf("NOT RUN %s on cuda: no patterns of its schedule there\n", cipher.name);
+            continue;
+        }
         const Text masked_key = random.text(cipher.key_bytes);
         const Patterns secrets = patterns(target, cipher.name, masked_key);
         ASSERT_GE(secrets.size(), target == warpseal::Target::cuda ? 12u : 16u);  // on a GPU the key and AES-128's eleven round keys
@@ -212,11 +212,7 @@ TEST_P(Residue, NoneAfterDestroy) {
         use_in_batch(key, cipher.block_bytes, masked_key);
         EXPECT_GE(occurrences(secrets), 5u) << "the search itself is blind";
         warpseal_key_destroy(key);
-        // After GPU work round keys are found on the heap, which the driver shares with us. It keeps launch parameters, so they are likely
-        // its copies, but that is not proved: here they are printed, not refused. On the cores nothing may be left in any memory.
-        const bool driver = target == warpseal::Target::cuda;
-        if (driver) std::printf("in the driver's memory and ours: %zu\n", occurrences(secrets));
-        EXPECT_EQ(occurrences(secrets, driver ? Memory::stack_and_program : Memory::all), 0u) << cipher.name << " after the key is gone";
+        EXPECT_EQ(occurrences(secrets), 0u) << cipher.name << " after the key is gone";
     }
 }
 

@@ -97,7 +97,9 @@ constexpr Affine isomorphism(unsigned polynomial) {
 // An S-box is a type S with `static constexpr Affine in, out`, and then S(x) = out(inverse(in(x))) with the inverse of FIPS 197 (0 for 0);
 // or with `static constexpr uint8_t substitute(uint8_t x)`, whatever that is.
 template <class S>
-concept InversionSBox = requires { S::in.row[0] + S::out.row[0]; };
+concept InversionSBox = requires {
+    S::in.row[0] + S::out.row[0];
+};
 
 template <class S>
 constexpr uint8_t value(uint8_t x) {

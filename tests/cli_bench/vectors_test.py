@@ -100,7 +100,8 @@ def all_files_on(target):
     return case(on_target)
 
 
-for name in TARGETS:
+# The known-answer tests run every row on every target; here the program does, on the two ends that it meets most.
+for name in ("vaes512", "cuda"):
     all_files_on(name)
 
 

@@ -17,7 +17,8 @@ struct Stretch {
 
 // One block through a form.
 template <class Cipher, class Form>
-WARPSEAL_INLINE Block<Cipher::block_bytes / 4> encrypt_one(const typename Form::Schedule& schedule, const Block<Cipher::block_bytes / 4>& block) {
+WARPSEAL_INLINE Block<Cipher::block_bytes / 4> encrypt_one(const typename Form::Schedule& schedule,
+                                                           const Block<Cipher::block_bytes / 4>& block) {
     Secret<Form::narrow_blocks * sizeof block> tile;
     store_block(tile.data(), block);
     if constexpr (requires { Form::template one<Direction::encrypt>(schedule, tile.data(), tile.data()); })
@@ -29,8 +30,8 @@ WARPSEAL_INLINE Block<Cipher::block_bytes / 4> encrypt_one(const typename Form::
 
 // `Supply` says what the messages are:
 //   Text begin(uint64_t message)                                the state that its first block meets
-//   bool stretch(uint64_t message, int k, Stretch&, uint8_t* own)   its k-th stretch, if there is one; `own` is room that stays until it is done
-//   void end(uint64_t message, const Text& state)
+//   bool stretch(uint64_t message, int k, Stretch&, uint8_t* own)   its k-th stretch, if there is one; `own` is room that stays until it is
+//   done void end(uint64_t message, const Text& state)
 template <class Cipher, class Form, class Mode, class Supply>
 struct ChainShape {
     using Schedule = typename Form::Schedule;
@@ -219,8 +220,7 @@ private:
         if constexpr (requires { Form::state_blocks; }) {  // one state of two
             if (open <= Form::state_blocks) return Form::template run<Direction::encrypt, Form::state_blocks>(schedule, text, text);
         }
-        if constexpr (lanes == Form::wide_blocks)
-            Form::template run<Direction::encrypt, lanes>(schedule, text, text);
+        if constexpr (lanes == Form::wide_blocks) Form::template run<Direction::encrypt, lanes>(schedule, text, text);
     }
 };
 

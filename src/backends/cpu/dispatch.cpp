@@ -34,7 +34,7 @@ struct Machine {
 
         constexpr uint64_t ymm = 0x6, zmm = 0xe0;  // XMM and upper halves of YMM; masks, upper halves of ZMM, ZMM 16 to 31
         const uint64_t saved = saved_registers();
-        const bool avx2 = bit(b, 5) && bit(b, 8) && (saved & ymm) == ymm;  // AVX2, BMI2
+        const bool avx2 = bit(b, 5) && bit(b, 8) && (saved & ymm) == ymm;   // AVX2, BMI2
         const bool vaes256 = avx2 && bit(c, 8) && bit(c, 9) && bit(c, 10);  // GFNI, VAES, VPCLMULQDQ
         const bool f = bit(b, 16), dq = bit(b, 17), bw = bit(b, 30), vl = bit(b, 31), vbmi = bit(c, 1);
         has[static_cast<int>(Target::avx2)] = avx2;

@@ -17,9 +17,10 @@ inline constexpr bool has_bytes = requires(PlaneByte<uint64_t> (&s)[Cipher::bloc
 
 // Whether decryption has a text of its own, and is not encryption under another schedule.
 template <class Cipher>
-inline constexpr bool decrypts_otherwise =
-    requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes], PlaneByte<uint64_t> (*key)(int)) { Cipher::decrypt_bytes(s, key); } ||
-    requires(uint64_t (&plane)[8 * Cipher::block_bytes], uint64_t (*key)(int)) { Cipher::decrypt_planes(plane, key); };
+inline constexpr bool decrypts_otherwise = requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes], PlaneByte<uint64_t> (*key)(int)) {
+    Cipher::decrypt_bytes(s, key);
+}
+|| requires(uint64_t (&plane)[8 * Cipher::block_bytes], uint64_t (*key)(int)) { Cipher::decrypt_planes(plane, key); };
 
 template <class Cipher, class Word>
 struct PlaneForm {

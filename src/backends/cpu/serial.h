@@ -99,8 +99,8 @@ struct CcmSupply {
 private:
     void crypt(uint64_t i) const {
         const Message m = message_of(batch, i);
-        sweep_of<Cipher, Form, word_bytes, modes::Ctr, Direction::encrypt>(schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1, m.in,
-                                                                          m.out, m.bytes);
+        sweep_of<Cipher, Form, word_bytes, modes::Ctr, Direction::encrypt>(schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1,
+                                                                           m.in, m.out, m.bytes);
     }
 };
 

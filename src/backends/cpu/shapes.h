@@ -1,4 +1,5 @@
-// The kernel shapes on a core, for any cipher in the form that the target gives it: the fold of GCM, batches, and the door made of them all.
+// The kernel shapes on a core, for any cipher in the form that the target gives it: the fold of GCM, batches, and the door made of them
+// all.
 #pragma once
 
 #include "backends/cpu/serial.h"
@@ -78,8 +79,8 @@ struct Shapes {
 
     template <Direction direction>
     static void xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
-        XtsShape<Cipher, Form, sizeof(PlaneWord)>::template run<direction>(state_of(state).schedule, state_of(tweak_state).schedule, units, in,
-                                                                           out, bytes);
+        XtsShape<Cipher, Form, sizeof(PlaneWord)>::template run<direction>(state_of(state).schedule, state_of(tweak_state).schedule, units,
+                                                                           in, out, bytes);
     }
 
     // ---- fold: GCM, SP 800-38D 7
@@ -140,7 +141,8 @@ struct Shapes {
 
     // ---- batch
 
-    // Calls work(state, first, count) for all messages under the shared state, or for each under one expanded for it; adds up what comes back.
+    // Calls work(state, first, count) for all messages under the shared state, or for each under one expanded for it; adds up what comes
+    // back.
     template <class Work>
     WARPSEAL_INLINE static uint64_t each_key(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
         return batch.keys ? own_keys(batch, first, count, work) : work(state, first, count);
@@ -157,7 +159,8 @@ struct Shapes {
     }
 
     template <class Work>
-    WARPSEAL_INLINE static uint64_t each_message(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
+    WARPSEAL_INLINE static uint64_t each_message(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count,
+                                                 Work work) {
         return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
             uint64_t failed = 0;
             for (uint64_t i = from; i < from + n; ++i) failed += work(key, i);
@@ -231,7 +234,7 @@ struct Shapes {
     static constexpr size_t sweep_stack = frames + Form::stack_bytes + sizeof(typename TileSweep<Cipher, Form, sizeof(PlaneWord)>::Tile);
     static constexpr size_t xts_stack = frames + sweep_stack + sizeof(Tweaks<Form, sizeof(PlaneWord)>);
     template <size_t lanes>
-    static constexpr size_t chain_stack = frames + sweep_stack + lanes * (2 * Text::bytes + 96);
+    static constexpr size_t chain_stack = frames + sweep_stack + lanes*(2 * Text::bytes + 96);
     static constexpr size_t own_keys_stack = frames + chain_stack<Form::wide_blocks> + sizeof(State);
 
     template <auto function, size_t stack_bytes = sweep_stack>
@@ -254,12 +257,14 @@ struct Shapes {
         c.block_bytes = Cipher::block_bytes;
         if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
         if constexpr (requires(const uint8_t* key) { Cipher::weak(key); }) c.weak = weak;
-        c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
+        c.modes =
+            1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
         c.state_bytes = sizeof(State);
         c.form = Form::name;
         c.expand = cleared_of_little<expand>;
         // A form's own sweep without a counter works in registers.
-        constexpr size_t plain_stack = requires { &Form::template sweep<Ecb, encrypt>; } ? Form::little_stack_bytes : sweep_stack;
+        constexpr size_t plain_stack = requires { &Form::template sweep<Ecb, encrypt>; }
+        ? Form::little_stack_bytes : sweep_stack;
         c.sweep[WARPSEAL_ECB][0] = cleared<sweep<Ecb, encrypt>, plain_stack>;
         c.sweep[WARPSEAL_ECB][1] = cleared<sweep<Ecb, decrypt>, plain_stack>;
         c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = cleared<sweep<Ctr, encrypt>>;

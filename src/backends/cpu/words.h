@@ -52,7 +52,9 @@ struct Words {
 };
 
 template <class Cipher>
-inline constexpr bool has_words = requires(Words<16, 1> (&s)[Cipher::block_bytes / 4], Words<16, 1> (*key)(int)) { Cipher::encrypt_words(s, key); };
+inline constexpr bool has_words = requires(Words<16, 1> (&s)[Cipher::block_bytes / 4], Words<16, 1> (*key)(int)) {
+    Cipher::encrypt_words(s, key);
+};
 
 template <class Cipher, size_t vector_bytes>
 struct WordForm {

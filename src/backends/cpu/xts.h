@@ -18,7 +18,7 @@ struct Tweaks {
     Block<4> number;  // of the unit after those encrypted
     uint64_t unit_blocks, left = 0;
     size_t ready = 0;
-    SecretOf<Block<4>> next;  // tweak of the next block, where `left` is not 0
+    SecretOf<Block<4>> next;        // tweak of the next block, where `left` is not 0
     Secret<16 * run_blocks> first;  // tweaks of the units to come, the next one first
 
     Tweaks(const Schedule& tweak_schedule, const XtsUnits& units)
@@ -125,8 +125,8 @@ private:
         }
     }
 
-    // The end of a unit (IEEE 1619 5.3.2, 5.4.2). Encryption: `out` ends in the block before, whose last bytes fill up the `rest` bytes that
-    // are left. Decryption: the last whole block is still to do, and it goes second.
+    // The end of a unit (IEEE 1619 5.3.2, 5.4.2). Encryption: `out` ends in the block before, whose last bytes fill up the `rest` bytes
+    // that are left. Decryption: the last whole block is still to do, and it goes second.
     template <Direction direction>
     static void steal(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out, size_t rest) {
         SecretOf<uint8_t[3][16]> secret;
