@@ -36,6 +36,32 @@ struct SecretOf {
     __attribute__((always_inline)) ~SecretOf() { wipe(&value, sizeof value); }
 };
 
+// Compilers spill round keys and states to the stack. What deals in them is called through here, and the stack below is then cleared as
+// far as the frames reach (gcc's -fstack-usage). A function of internal linkage keeps its copy of this to its object, and so to its target.
+template <auto function, size_t stack_bytes>
+struct Cleared;
+template <class Result, class... Argument, Result (*function)(Argument...), size_t stack_bytes>
+struct Cleared<function, stack_bytes> {
+    static Result call(Argument... argument) {
+        Result (*work)(Argument...) = function;
+        __asm__ __volatile__("" : "+r"(work));  // so that it gets a frame of its own
+        if constexpr (__is_same(Result, void)) {
+            work(argument...);
+            clear();
+        } else {
+            const Result result = work(argument...);
+            clear();
+            return result;
+        }
+    }
+
+private:
+    __attribute__((noinline)) static void clear() {
+        uint8_t stack[stack_bytes];
+        wipe(stack, sizeof stack);
+    }
+};
+
 // Zero if they are equal, in time that depends on the length alone.
 inline __attribute__((always_inline)) uint32_t difference_of(const uint8_t* a, const uint8_t* b, size_t bytes) {
     uint32_t difference = 0;

@@ -13,32 +13,6 @@
 namespace warpseal::cpu {
 namespace {
 
-// Compilers spill round keys and states to the stack. What deals in them is called through here, and the stack below is then cleared as
-// far as the frames reach (gcc's -fstack-usage).
-template <auto function, size_t stack_bytes>
-struct Cleared;
-template <class Result, class... Argument, Result (*function)(Argument...), size_t stack_bytes>
-struct Cleared<function, stack_bytes> {
-    static Result call(Argument... argument) {
-        Result (*work)(Argument...) = function;
-        __asm__ __volatile__("" : "+r"(work));  // so that it gets a frame of its own
-        if constexpr (__is_same(Result, void)) {
-            work(argument...);
-            clear();
-        } else {
-            const Result result = work(argument...);
-            clear();
-            return result;
-        }
-    }
-
-private:
-    __attribute__((noinline)) static void clear() {
-        uint8_t stack[stack_bytes];
-        wipe(stack, sizeof stack);
-    }
-};
-
 template <class Cipher>
 struct Shapes {
     using Form = typename FormOf<Cipher>::type;
