@@ -38,10 +38,10 @@ struct SecretOf {
 
 // Compilers spill round keys and states to the stack. What deals in them is called through here, and the stack below is then cleared as
 // far as the frames reach (gcc's -fstack-usage). A function of internal linkage keeps its copy of this to its object, and so to its target.
-template <auto function, size_t stack_bytes>
+template <auto function, size_t stack_bytes, class Type = decltype(function)>
 struct Cleared;
-template <class Result, class... Argument, Result (*function)(Argument...), size_t stack_bytes>
-struct Cleared<function, stack_bytes> {
+template <auto function, size_t stack_bytes, class Result, class... Argument>
+struct Cleared<function, stack_bytes, Result (*)(Argument...)> {
     static Result call(Argument... argument) {
         Result (*work)(Argument...) = function;
         __asm__ __volatile__("" : "+r"(work));  // so that it gets a frame of its own
