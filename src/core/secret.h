@@ -38,7 +38,7 @@ struct SecretOf {
 
 // Compilers spill round keys and states to the stack. What deals in them is called through here, and the stack below is then cleared as
 // far as the frames reach (gcc's -fstack-usage). A function of internal linkage keeps its copy of this to its object, and so to its target.
-template <auto function, size_t stack_bytes, class Type = decltype(function)>
+template <auto function, size_t stack_bytes, class Type = decltype(+function)>  // +: nvcc takes the name for a reference
 struct Cleared;
 template <auto function, size_t stack_bytes, class Result, class... Argument>
 struct Cleared<function, stack_bytes, Result (*)(Argument...)> {
