@@ -66,18 +66,30 @@ TEST_F(Limits, IvLengths) {
             << n;
         b.out = nullptr;
         EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), none) << n;
-        if (n == 16 || n == 0 || (n >= 7 && n <= 13)) poison();
+        if (n == 16 || n == 0 || (n >= 7 && n <= 13))  // a mode above took it
+            poison();
+        else
+            EXPECT_TRUE(untouched()) << n;
+        // GCM takes any but none.
+        const warpseal_status any = n != 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+        EXPECT_EQ(seal(n, 16), any) << n;
+        EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, n, nullptr, 0, out_, out_, 32, tag_, 16), any) << n;
+        b = batch();
+        b.iv_bytes = static_cast<uint32_t>(n);
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), any) << n;
+        if (n == 0)
+            EXPECT_TRUE(untouched());
+        else
+            poison();
     }
     warpseal_batch b = batch();
     b.iv_bytes = 0;
-    EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
     b = batch();
     b.tag_bytes = 0;
     b.tags = nullptr;
     EXPECT_EQ(warpseal_encrypt_batch(key_.get(), WARPSEAL_CTR, &b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_TRUE(untouched());
-    for (size_t n = 1; n < 64; ++n) EXPECT_EQ(seal(n, 16), WARPSEAL_OK) << n;
 }
 
 TEST_F(Limits, PartialBlocksInEcbAndCbc) {
@@ -128,27 +140,6 @@ TEST_F(Limits, MoreRandomIvsThanGcmAllows) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(draw(), WARPSEAL_LIMIT_EXCEEDED);
     EXPECT_TRUE(untouched());
     EXPECT_EQ(seal(12, 16), WARPSEAL_OK);
-}
-
-TEST_F(Limits, OverlapThatIsNotInPlace) {
-    Text memory(4096, 7);
-    for (const size_t shift : {size_t{1}, size_t{15}, size_t{16}, size_t{63}}) {
-        uint8_t *low = memory.data() + 512, *high = low + shift;
-        for (const auto& [in, out] : {std::pair{low, high}, std::pair{high, low}}) {
-            EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in, out, 64), WARPSEAL_INVALID_ARGUMENT) << shift;
-            EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in, out, 64), WARPSEAL_INVALID_ARGUMENT) << shift;
-            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16),
-                      WARPSEAL_INVALID_ARGUMENT);
-            EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
-            warpseal_batch b = batch();
-            b.in = in;
-            b.out = out;
-            b.message_bytes = b.in_stride = b.out_stride = 64;
-            EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
-        }
-    }
-    EXPECT_EQ(memory, Text(4096, 7));
-    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, memory.data(), memory.data() + 64, 64), WARPSEAL_OK);
 }
 
 TEST_F(Limits, NullPointers) {

@@ -130,7 +130,8 @@ WARPSEAL_API void warpseal_key_destroy(warpseal_key* key);
 /* ---- one message in host memory ----------------------------------------------------------------------------- */
 
 /* Modes without a tag: ECB, CTR, CBC, CFB, OFB. `out` may equal `in`; otherwise the two must not overlap. iv: block_bytes, none for ECB;
- * never padded or cut. ECB and CBC take whole blocks. Unauthenticated: whoever can change the output can change the message.
+ * never padded or cut; it is read first, so it may lie in out. ECB and CBC take whole blocks. Unauthenticated: whoever can change the output
+ * can change the message.
  * A key that is weak (or semi-weak) for DES, or TDEA's with equal parts, is made, and decrypts and verifies what there is of old data;
  * each call that would encrypt, seal or authenticate under it is WARPSEAL_WEAK_KEY. */
 WARPSEAL_API warpseal_status warpseal_encrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
@@ -163,7 +164,8 @@ WARPSEAL_API warpseal_status warpseal_mac_verify(const warpseal_key* key, warpse
 
 /* AEAD: GCM and CCM. Draws a random IV of 12 bytes and writes it to iv, then writes the ciphertext and the tag. GCM: tags of 12 to 16 bytes, at
  * most 2^36 - 32 bytes a message and 2^32 calls a key (SP 800-38D 5.2.1.1, 8.3). CCM: tags of 4, 6, ..., 16 bytes, IVs of n = 7 to 13, and
- * less than 2^(8 (15 - n)) bytes a message: 16 MiB under a drawn IV (SP 800-38C A.1). */
+ * less than 2^(8 (15 - n)) bytes a message: 16 MiB under a drawn IV (SP 800-38C A.1). in and out as for warpseal_encrypt. That out overlaps
+ * the IV, the AAD or the tag, or the tag the IV, is WARPSEAL_INVALID_ARGUMENT; that a drawn IV does not overwrite in or aad is the caller's part. */
 WARPSEAL_API warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void* iv, const void* aad, size_t aad_bytes,
                                            const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes);
 /* The same with the caller's IV: of any length but 0 for GCM, of 7 to 13 bytes for CCM. Unsafe: two messages under one key and IV give
@@ -180,8 +182,12 @@ WARPSEAL_API warpseal_status warpseal_open(const warpseal_key* key, warpseal_mod
 /* Message i reads in + (in_offsets ? in_offsets[i] : i * in_stride), writes out + the same for out, has
  * lengths ? lengths[i] : message_bytes bytes, IV ivs + i * iv_stride, AAD aad + i * aad_stride, tag tags + i * tag_stride.
  * A stride of 0 shares one value between all messages. keys: null for the key of the call, else message_count keys of key_bytes each,
- * one after the other, expanded where the batch runs. statuses[i] receives a warpseal_status; may be null when sealing.
- * Outputs of different messages must not overlap; a message's out may equal its in. */
+ * one after the other, expanded where the batch runs. statuses[i] receives a warpseal_status; may be null but for
+ * warpseal_open_batch, warpseal_mac_verify_batch and their _device forms.
+ * Messages run at once and in any order: a message's out equals its in or is apart from it, and what is written for a message (out, tag,
+ * status) overlaps nothing else that the batch reads or writes. WARPSEAL_INVALID_ARGUMENT where strides without offsets break this for in and
+ * out: they may be one memory with one stride, or in slots side by side of one stride, or wholly apart. Under offsets each message's in and
+ * out are compared with each other alone; that different messages' do not overlap is then the caller's part. */
 typedef struct warpseal_batch {
     uint32_t struct_bytes;
     uint32_t iv_bytes;

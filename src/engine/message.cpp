@@ -104,6 +104,11 @@ warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction di
     warpseal_status status = check_plain(key, mode, direction, iv, bytes);
     if (status == WARPSEAL_OK) status = check(message);
     if (status != WARPSEAL_OK || bytes == 0) return status;
+    uint8_t first[longest_block];  // the caller's IV may lie in `out`, where one piece would overwrite it before another begins
+    if (iv.size != 0) {
+        memcpy(first, iv.data, iv.size);
+        iv.data = first;
+    }
 
     Route route;
     const Shape shape = shape_of(mode, direction);

@@ -39,6 +39,19 @@ void gcm_on_cores(const CoreWork& work, GcmRun& run) {
     wipe(parts.get(), count * sizeof(GcmRun));
 }
 
+// Whether two spans share a byte.
+bool meet(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
+    return a_bytes != 0 && b_bytes != 0 && (a == b || overlap(a, a_bytes, b, b_bytes));
+}
+
+// The text is written piece by piece: the IV, the AAD and a tag to verify must still be what they were when the last one is. And a tag
+// that is written must not fall on the text, nor on the IV that the caller is to keep.
+bool apart(Bytes iv, Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
+    const auto in_text = [&](const void* at, size_t bytes) { return meet(at, bytes, message.out, message.bytes); };
+    return !in_text(iv.data, iv.size) && !in_text(aad.data, aad.size) && !in_text(tag, tag_bytes) &&
+           !meet(tag, tag_bytes, iv.data, iv.size);
+}
+
 warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, Bytes aad, const Message& message,
                            const void* tag, size_t tag_bytes) {
     if (!aead(mode) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
@@ -50,6 +63,7 @@ warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction directi
     if (status == WARPSEAL_OK) status = check_aad(mode, aad.size);
     if (status == WARPSEAL_OK) status = check_text(mode, facts, iv.size, message.bytes);
     if (status == WARPSEAL_OK) status = check(message);
+    if (status == WARPSEAL_OK && !apart(iv, aad, message, tag, tag_bytes)) status = WARPSEAL_INVALID_ARGUMENT;
     return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
 }
 
