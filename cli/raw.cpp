@@ -19,7 +19,8 @@ namespace {
 // Decrypted files are private; encrypted ones need no more secrecy than the umask asks for.
 constexpr mode_t mode_decrypted = 0600;
 constexpr mode_t mode_encrypted = 0666;
-// SP 800-67 3.5 for TDEA; the birthday bound (sweet32.info) makes it right for any block of 64 bits.
+// SP 800-67 3.5 for TDEA; the birthday bound (sweet32.info) makes it right for any block of 64 bits. The bound is a key's: what other calls
+// encrypted under the same key is not known here.
 constexpr uint64_t sweet32_blocks = uint64_t{1} << 20;
 constexpr size_t unit_number_bytes = 16;
 
@@ -59,6 +60,8 @@ void check_choice(const Choice& choice, const CipherMode& what) {
                                                                  : "--data-unit-bytes goes with xts only.");
     const bool aead = what.mode == WARPSEAL_GCM || what.mode == WARPSEAL_CCM;
     if (!choice.aad_file.empty() && !aead) throw Failure(ExitCode::usage, "--aad-file goes with gcm and ccm only.");
+    if (choice.aad_file == "-" && choice.input == "-")
+        throw Failure(ExitCode::usage, "--aad-file - and the input cannot both be standard input.");
 }
 
 // IVs are never padded or cut: whoever passes another length means another mode or has lost some of it.
@@ -96,8 +99,9 @@ ExitCode run(const Choice& choice, bool encrypt, Session& session) {
     const Descriptor input = open_input(choice.input);
     Output output(choice.output.path, choice.output.force, encrypt ? mode_encrypted : mode_decrypted, session);
     output.refuse_same_file(input.get());
+    RawOutput out(output);
     std::optional<WholeInput> aad;
-    if (!choice.aad_file.empty()) aad.emplace(open_input(choice.aad_file).get(), "'" + choice.aad_file + "'");
+    if (!choice.aad_file.empty()) aad.emplace(open_input(choice.aad_file).get(), "'" + choice.aad_file + "'", 0, out);
     const bool xts = job.mode == WARPSEAL_XTS;
     const SecretBytes secret = read_raw_key(choice.key_file, job.cipher.key_bytes * (xts ? 2 : 1));
     const EngineHandle engine = create_engine(choice.engine, session);
@@ -109,9 +113,9 @@ ExitCode run(const Choice& choice, bool encrypt, Session& session) {
     if (!job.aead())
         remark(session, fmt::format("{} is unauthenticated: whoever can change what was encrypted can change what comes out.", job.name));
     if (job.aead())
-        run_raw_whole(job, key.get(), aad ? &*aad : nullptr, input.get(), output);
+        run_raw_whole(job, key.get(), aad ? &*aad : nullptr, input.get(), out);
     else
-        run_raw_pieces(job, engine.get(), key.get(), input.get(), output.descriptor());
+        run_raw_pieces(job, engine.get(), key.get(), input.get(), out);
     output.commit();
     return ExitCode::ok;
 }
@@ -137,13 +141,16 @@ void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& sessi
     command->add_flag("--no-padding", choice->no_padding, "cbc: whole blocks as they are, no PKCS#7 padding");
     command->add_flag("--legacy", choice->legacy, "allow a cipher that is for old data alone (`warpseal list` marks them)");
     if (encrypt)
-        command->add_flag("--beyond-sweet32", choice->beyond_sweet32,
-                          "64-bit blocks: encrypt more than 2^20 of them under one key (8 MiB)");
+        command->add_flag(
+            "--beyond-sweet32", choice->beyond_sweet32,
+            "64-bit blocks: encrypt more than 2^20 of them (8 MiB) in this call; earlier calls under the key are not counted");
     add_engine_options(*command, choice->engine);
     add_output_options(*command, choice->output);
     command->add_option("input", choice->input, "file to read; - or nothing: standard input")->type_name("INPUT");
     command->footer(
-        "Only gcm and ccm notice changes: their 16-byte tag follows the ciphertext, and nothing is released before it verified.\n"
+        "Only gcm and ccm authenticate: their 16-byte tag follows the ciphertext, and nothing is released before it verified; the whole\n"
+        "message is held in memory. cbc, cfb, ctr, ofb and xts are unauthenticated: whoever changes the ciphertext changes the plaintext,\n"
+        "and nothing notices.\n"
         "Never use an IV twice under one key. For files of your own, `warpseal encrypt` takes care of all that.\n"
         "Exit code 19 means bad padding, 21 a weak key.");
     command->callback(
@@ -153,7 +160,6 @@ void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& sessi
 }  // namespace
 
 void require_raw(const RawJob& job, warpseal_status status) {
-    if (interrupted_by() != 0) throw Failure(ExitCode(128 + interrupted_by()), "interrupted: nothing was written.");
     if (status == WARPSEAL_OK) return;
     const char* next = status == WARPSEAL_BAD_PADDING     ? " Try another key or IV, or --no-padding if there is none."
                        : status == WARPSEAL_NOT_AUTHENTIC ? " Nothing was released."
@@ -166,8 +172,9 @@ void require_within_limit(const RawJob& job, uint64_t bytes) {
     if (blocks <= job.most_blocks) return;
     throw Failure(
         ExitCode::limit_exceeded,
-        fmt::format("cannot encrypt with {}: one key is good for {} blocks of {} bytes, after which equal blocks give plaintext away "
-                    "(sweet32.info). Use a 128-bit block cipher, or say --beyond-sweet32.",
+        fmt::format("cannot encrypt with {}: a call takes at most {} blocks of {} bytes, as many as are sound under one key, in all its "
+                    "calls together: past that, equal blocks give plaintext away (sweet32.info). Use a 128-bit block cipher, or say "
+                    "--beyond-sweet32.",
                     job.name, job.most_blocks, block));
 }
 

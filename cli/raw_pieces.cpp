@@ -1,10 +1,9 @@
 // Raw modes without a tag, piece by piece: what one piece leaves for the next is a counter, a block of ciphertext or a unit's number.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "raw.h"
 
@@ -12,7 +11,14 @@ namespace warpseal::cli {
 namespace {
 
 constexpr size_t piece_bytes = size_t{16} << 20;
+constexpr size_t longest_block = 16;
 constexpr size_t xts_block_bytes = 16;
+
+// A block that may be keystream or plaintext: wiped when it goes.
+struct SecretBlock {
+    ~SecretBlock() { warpseal_wipe(bytes, sizeof bytes); }
+    uint8_t bytes[longest_block] = {};
+};
 
 // Host memory of the engine: wiped when it goes, and pinned where there is a GPU.
 class Buffer {
@@ -28,14 +34,11 @@ public:
     size_t size = 0;
 
     // Reads until it is full or the input ends.
-    void fill(int input, size_t most) {
+    void fill(int input, size_t most, const RawOutput& output) {
         for (size = 0; size < most;) {
-            const ssize_t got = ::read(input, data() + size, most - size);
-            if (interrupted_by() != 0) throw Failure(ExitCode(128 + interrupted_by()), "interrupted.");
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) throw Failure(ExitCode::input_output, fmt::format("cannot read the input: {}.", std::strerror(errno)));
+            const size_t got = read_some(input, data() + size, most - size, "the input", output);
             if (got == 0) return;
-            size += static_cast<size_t>(got);
+            size += got;
         }
     }
 
@@ -47,7 +50,10 @@ private:
 
 class Pieces {
 public:
-    Pieces(const RawJob& job, const warpseal_key* key) : job_(job), key_(key), iv_(job.iv), block_(job.cipher.block_bytes) {}
+    Pieces(const RawJob& job, const warpseal_key* key, const RawOutput& output)
+        : job_(job), key_(key), output_(output), iv_bytes_(job.iv.size()), block_(job.cipher.block_bytes) {
+        std::copy(job.iv.begin(), job.iv.end(), iv_.bytes);
+    }
 
     // In place; returns how many bytes to write. The buffer has room for a block more.
     size_t run(uint8_t* data, size_t bytes, bool last) {
@@ -57,38 +63,46 @@ public:
         if (job_.padding && last) return run_padded(data, bytes);
         if (bytes == 0) return 0;
         if (job_.mode == WARPSEAL_XTS) {
-            require_raw(job_,
-                        (job_.encrypt ? warpseal_xts_encrypt : warpseal_xts_decrypt)(key_, iv_.data(), job_.unit_bytes, data, data, bytes));
+            require((job_.encrypt ? warpseal_xts_encrypt : warpseal_xts_decrypt)(key_, iv_.bytes, job_.unit_bytes, data, data, bytes));
             add_little_endian(bytes / job_.unit_bytes);
             return bytes;
         }
-        std::vector<uint8_t> tail(data + bytes - std::min(bytes, block_), data + bytes);  // in place: gone after the call
-        require_raw(job_, (job_.encrypt ? warpseal_encrypt : warpseal_decrypt)(key_, job_.mode, iv_.data(), iv_.size(), data, data, bytes));
-        if (!last) carry(data, bytes, tail);
+        SecretBlock in_tail;  // in place: gone after the call
+        if (!last && carries_input()) memcpy(in_tail.bytes, data + bytes - block_, block_);
+        require((job_.encrypt ? warpseal_encrypt : warpseal_decrypt)(key_, job_.mode, iv_.bytes, iv_bytes_, data, data, bytes));
+        if (!last) carry(data, bytes, in_tail.bytes);
         return bytes;
     }
 
 private:
+    // An interrupt comes first: it also ends the other programs of a pipe, and what they sent is cut.
+    void require(warpseal_status status) const {
+        output_.heed_interrupt();
+        require_raw(job_, status);
+    }
+
+    bool carries_input() const { return job_.mode == WARPSEAL_OFB || (!job_.encrypt && job_.mode != WARPSEAL_CTR); }
+
     // A piece before the last is whole blocks.
-    void carry(const uint8_t* out, size_t bytes, const std::vector<uint8_t>& in_tail) {
+    void carry(const uint8_t* out, size_t bytes, const uint8_t* in_tail) {
         const uint8_t* out_tail = out + bytes - block_;
         switch (job_.mode) {
             case WARPSEAL_CTR: return add_big_endian(bytes / block_);
             case WARPSEAL_OFB:
-                for (size_t i = 0; i < block_; ++i) iv_[i] = in_tail[i] ^ out_tail[i];
+                for (size_t i = 0; i < block_; ++i) iv_.bytes[i] = in_tail[i] ^ out_tail[i];
                 return;
-            default: iv_.assign(job_.encrypt ? out_tail : in_tail.data(), (job_.encrypt ? out_tail : in_tail.data()) + block_);
+            default: memcpy(iv_.bytes, job_.encrypt ? out_tail : in_tail, block_);
         }
     }
 
     void add_big_endian(uint64_t count) {
-        for (size_t i = iv_.size(); i-- > 0; count >>= 8) {
-            count += iv_[i];
-            iv_[i] = static_cast<uint8_t>(count);
+        for (size_t i = iv_bytes_; i-- > 0; count >>= 8) {
+            count += iv_.bytes[i];
+            iv_.bytes[i] = static_cast<uint8_t>(count);
         }
     }
     void add_little_endian(uint64_t count) {
-        for (uint8_t& byte : iv_) {
+        for (uint8_t& byte : iv_.bytes) {
             count += byte;
             byte = static_cast<uint8_t>(count);
             count >>= 8;
@@ -97,8 +111,8 @@ private:
 
     size_t run_padded(uint8_t* data, size_t bytes) {
         size_t wrote = 0;
-        require_raw(job_, (job_.encrypt ? warpseal_encrypt_padded : warpseal_decrypt_padded)(key_, iv_.data(), iv_.size(), data, bytes,
-                                                                                             data, bytes + block_, &wrote));
+        require((job_.encrypt ? warpseal_encrypt_padded : warpseal_decrypt_padded)(key_, iv_.bytes, iv_bytes_, data, bytes, data,
+                                                                                   bytes + block_, &wrote));
         return wrote;
     }
 
@@ -120,36 +134,27 @@ private:
 
     const RawJob& job_;
     const warpseal_key* key_;
-    std::vector<uint8_t> iv_;
+    const RawOutput& output_;
+    SecretBlock iv_;  // of OFB: keystream, once a piece is done
+    const size_t iv_bytes_;
     const size_t block_;
     uint64_t total_ = 0;
 };
 
 }  // namespace
 
-void write_whole(int output, const uint8_t* data, size_t bytes) {
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t wrote = ::write(output, data + done, bytes - done);
-        if (interrupted_by() != 0) throw Failure(ExitCode(128 + interrupted_by()), "interrupted.");
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0)
-            throw Failure(ExitCode::input_output, fmt::format("cannot write the output: {}.", std::strerror(wrote < 0 ? errno : EIO)));
-        done += static_cast<size_t>(wrote);
-    }
-}
-
-void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input, int output) {
+void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input, RawOutput& output) {
     const size_t step = job.unit_bytes ? std::max<size_t>(1, piece_bytes / job.unit_bytes) * job.unit_bytes : piece_bytes;
     // One buffer is read ahead: only then is it known which piece is the last.
     Buffer first(engine, step + job.cipher.block_bytes), second(engine, step + job.cipher.block_bytes);
     Buffer *now = &first, *ahead = &second;
-    Pieces pieces(job, key);
-    now->fill(input, step);
+    Pieces pieces(job, key, output);
+    now->fill(input, step, output);
     for (bool last = false; !last; std::swap(now, ahead)) {
         ahead->size = 0;
-        if (now->size == step) ahead->fill(input, step);
+        if (now->size == step) ahead->fill(input, step, output);
         last = ahead->size == 0;
-        write_whole(output, now->data(), pieces.run(now->data(), now->size, last));
+        output.write(now->data(), pieces.run(now->data(), now->size, last));
     }
 }
 

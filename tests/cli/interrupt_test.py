@@ -4,9 +4,11 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import time
 
 from program import case, check, check_equal, main, some_bytes, wait_until_output_is_open, wait_until_signals_are_watched
+from raw_data import MIB, key_file, need
 
 KILLS = int(os.environ.get("WARPSEAL_TEST_KILLS", "100"))
 
@@ -150,6 +152,45 @@ def interrupted_while_nothing_comes(p):
         check_equal(process.returncode, 128 + number, "exit code")
         check_equal(set(os.listdir(p.directory)), before, "the directory")
     os.close(writing)
+
+
+def interrupted_raw(p, *output, stdout):
+    """`raw encrypt`, fed without end, interrupted once a piece of 16 MiB went to a pipe, or after the time that takes; its words."""
+    process = p.start("-q", "raw", "encrypt", "-c", "aes-128-ctr", "--key-file", "key", "--iv", "00" * 16, *output, stdin=subprocess.PIPE,
+                      stdout=stdout)
+
+    def feed():
+        try:
+            while True:
+                process.stdin.write(bytes(MIB))
+        except BrokenPipeError:
+            pass
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    if stdout == subprocess.PIPE:
+        check_equal(len(process.stdout.read(MIB)), MIB, "what went out")
+    else:
+        wait_until_output_is_open(process, p.directory)
+    process.send_signal(signal.SIGINT)
+    while stdout == subprocess.PIPE and process.stdout.read(MIB):
+        pass
+    err = process.stderr.read().decode()
+    check_equal(process.wait(timeout=30), 130, err)
+    feeder.join()
+    return err
+
+
+@case
+def an_interrupt_of_raw_says_what_went_out(p):
+    need(p, "aes-128", "ctr")
+    key_file(p, some_bytes(16))
+    before = set(os.listdir(p.directory))
+    err = interrupted_raw(p, stdout=subprocess.PIPE)
+    check("standard output is not whole" in err and "nothing was written" not in err, err)
+    err = interrupted_raw(p, "-o", "out", stdout=subprocess.DEVNULL)
+    check("nothing was written to 'out'" in err, err)
+    check_equal(set(os.listdir(p.directory)), before, "the directory")
 
 
 @case
