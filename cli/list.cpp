@@ -18,14 +18,26 @@ std::vector<std::string> mode_names(const warpseal_cipher_info& cipher) {
     return names;
 }
 
-// What runs the cipher on each target that this machine can use: "instructions", "bytes", "words", "planes" or "tables".
-nlohmann::ordered_json forms_of(const warpseal_cipher_info& cipher) {
-    nlohmann::ordered_json forms = nlohmann::ordered_json::object();
+// What `ask` says of the cipher on each target that this machine can use: its form, or its side channels.
+nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher, const char* (*ask)(const char* cipher, const char* target)) {
+    nlohmann::ordered_json told = nlohmann::ordered_json::object();
     for (const warpseal_target_info& target : all_targets()) {
-        const char* form = target.usable ? warpseal_inner_form(cipher.name, target.name) : nullptr;
-        if (form) forms[target.name] = form;
+        const char* text = target.usable ? ask(cipher.name, target.name) : nullptr;
+        if (text) told[target.name] = text;
     }
-    return forms;
+    return told;
+}
+
+// In a column's width; what stands behind an exception is told where the targets are.
+std::string side_channels_as_text(const warpseal_cipher_info& cipher) {
+    std::string text = "constant time", but = "; tables: ";
+    const nlohmann::ordered_json told = by_target(cipher, warpseal_inner_side_channels);
+    for (const auto& [target, what] : told.items()) {
+        if (what == "constant time") continue;
+        text += but + target;
+        but = " ";
+    }
+    return text;
 }
 
 std::string forms_as_text() {
@@ -71,15 +83,17 @@ ExitCode list(bool json) {
                                {"block_bytes", cipher.block_bytes},
                                {"modes", mode_names(cipher)},
                                {"legacy", cipher.legacy != 0},
-                               {"forms", forms_of(cipher)}});
+                               {"forms", by_target(cipher, warpseal_inner_form)},
+                               {"side_channels", by_target(cipher, warpseal_inner_side_channels)}});
         const nlohmann::ordered_json all{{"ciphers", ciphers}, {"targets", targets_as_json()}, {"file_ciphers", file_suites()}};
         print_output(all.dump(2) + "\n");
         return ExitCode::ok;
     }
-    std::string text = fmt::format("{:<14}  {:>8}  {:>10}  {}\n", "CIPHER", "KEY BITS", "BLOCK BITS", "MODES");
+    std::string text = fmt::format("{:<14}  {:>8}  {:>10}  {:<27}  {}\n", "CIPHER", "KEY BITS", "BLOCK BITS", "SIDE CHANNELS", "MODES");
     for (const warpseal_cipher_info& cipher : all_ciphers())
-        text += fmt::format("{:<14}  {:>8}  {:>10}  {}{}\n", cipher.name, cipher.key_bytes * 8, cipher.block_bytes * 8,
-                            fmt::join(mode_names(cipher), " "), cipher.legacy ? "  (legacy: for old data alone)" : "");
+        text += fmt::format("{:<14}  {:>8}  {:>10}  {:<27}  {}{}\n", cipher.name, cipher.key_bytes * 8, cipher.block_bytes * 8,
+                            side_channels_as_text(cipher), fmt::join(mode_names(cipher), " "),
+                            cipher.legacy ? "  (legacy: for old data alone)" : "");
     print_output(text + "\n" + targets_as_text() + "\n" + forms_as_text() +
                  fmt::format("\nFor files (-c): {}\n", fmt::join(file_suites(), ", ")));
     return ExitCode::ok;
@@ -121,7 +135,7 @@ ExitCode devices(bool json) {
 
 void add_list(CLI::App& program, Session& session) {
     auto json = std::make_shared<bool>(false);
-    CLI::App* command = program.add_subcommand("list", "List ciphers, modes, targets, and how each target runs a cipher");
+    CLI::App* command = program.add_subcommand("list", "List ciphers, modes, targets, how each target runs a cipher, and side channels");
     command->add_flag("--json", *json, "one JSON object");
     command->callback([json, &session] { session.command = [json] { return list(*json); }; });
 }

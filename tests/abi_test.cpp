@@ -92,6 +92,13 @@ TEST_F(Abi, NamesAndLists) {
     EXPECT_EQ(warpseal_inner_form("rot-13", "portable"), nullptr);
     EXPECT_EQ(warpseal_inner_form("aes-256", "vaes1024"), nullptr);
     EXPECT_STREQ(warpseal_inner_form("aes-256", "vaes512"), "instructions");
+    EXPECT_STREQ(warpseal_inner_side_channels("aes-256", "vaes512"), "constant time");
+    EXPECT_EQ(warpseal_inner_side_channels("rot-13", "portable"), nullptr);
+    EXPECT_EQ(warpseal_inner_side_channels("aes-256", "vaes1024"), nullptr);
+    const char* form = warpseal_inner_form("aes-256", "cuda");  // null: built without
+    if (form != nullptr && std::strcmp(form, "tables") == 0) {
+        EXPECT_NE(std::strstr(warpseal_inner_side_channels("aes-256", "cuda"), "bank"), nullptr);
+    }
     EXPECT_GE(count, 3u);
     EXPECT_EQ(warpseal_cipher_at(SIZE_MAX, &cipher), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_cipher_at(0, nullptr), WARPSEAL_INVALID_ARGUMENT);

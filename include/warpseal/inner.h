@@ -18,6 +18,8 @@ warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const cha
 /* What runs a cipher on a target: "instructions", "bytes", "words", "planes" or "tables"; static storage. Null: nothing, or no
  * such name. */
 const char* warpseal_inner_form(const char* cipher, const char* target);
+/* What its resistance to timing attacks relies on there: "constant time", or a few words. Null as above. */
+const char* warpseal_inner_side_channels(const char* cipher, const char* target);
 
 /* As warpseal_seal_unsafe_iv and warpseal_open, for tags of 1 to 16 bytes and without the policy checks. */
 warpseal_status warpseal_inner_seal(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,

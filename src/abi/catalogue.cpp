@@ -30,6 +30,16 @@ const char* reason(Target target, const TargetSet& allowed) {
     return door->device_count(&count) == WARPSEAL_OK && count > 0 ? "" : "no CUDA driver or no GPU";
 }
 
+// Null: the target does not have that cipher.
+const char* form_of(const char* cipher, Target target) {
+    if (target == Target::cuda) {
+        const CudaCipher* found = cuda_door() == nullptr ? nullptr : cuda_door()->cipher(cipher);
+        return found == nullptr ? nullptr : found->form;
+    }
+    const CpuCipher* found = cpu_cipher(target, cipher);
+    return found == nullptr ? nullptr : found->form;
+}
+
 }  // namespace
 }  // namespace warpseal::abi
 
@@ -88,17 +98,21 @@ const char* warpseal_inner_form(const char* cipher, const char* target) {
     const char* form = nullptr;
     (void)abi::guarded([&] {
         Target known;
-        if (!target_by_name(target, known)) return WARPSEAL_INVALID_ARGUMENT;
-        if (known == Target::cuda) {
-            const CudaCipher* found = cuda_door() == nullptr ? nullptr : cuda_door()->cipher(cipher);
-            form = found == nullptr ? nullptr : found->form;
-        } else {
-            const CpuCipher* found = cpu_cipher(known, cipher);
-            form = found == nullptr ? nullptr : found->form;
-        }
+        if (target_by_name(target, known)) form = abi::form_of(cipher, known);
         return WARPSEAL_OK;
     });
     return form;
+}
+
+const char* warpseal_inner_side_channels(const char* cipher, const char* target) {
+    const char* form = warpseal_inner_form(cipher, target);
+    const char* text = nullptr;
+    (void)abi::guarded([&] {
+        Target known;
+        if (form != nullptr && target_by_name(target, known)) text = form_side_channels(known, form);
+        return WARPSEAL_OK;
+    });
+    return text;
 }
 
 warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {

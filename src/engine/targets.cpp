@@ -11,13 +11,15 @@ struct Text {
     const char* side_channels;
 };
 
+constexpr const char* constant_time = "constant time";
+
 constexpr Text texts[target_count] = {
-    {"portable", "constant time"},
-    {"aesni", "constant time"},
-    {"avx2", "constant time"},
-    {"vaes256", "constant time"},
-    {"vaes512", "constant time"},
-    {"cuda", "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data"},
+    {"portable", constant_time},
+    {"aesni", constant_time},
+    {"avx2", constant_time},
+    {"vaes256", constant_time},
+    {"vaes512", constant_time},
+    {"cuda", "constant time, or tables in shared memory with a copy for every lane's bank (no conflict depends on data): by cipher"},
 };
 
 }  // namespace
@@ -25,6 +27,14 @@ constexpr Text texts[target_count] = {
 const char* target_name(Target target) { return texts[static_cast<int>(target)].name; }
 
 const char* target_side_channels(Target target) { return texts[static_cast<int>(target)].side_channels; }
+
+const char* form_side_channels(Target target, const std::string& form) {
+    if (form == "tables") return "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
+    // On a GPU planes take whole groups of blocks; what is left over, chains and keys of messages go through the cipher's tables.
+    if (target == Target::cuda && form == "planes")
+        return "planes in bulk, else tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
+    return constant_time;
+}
 
 bool target_by_name(const std::string& name, Target& target) {
     for (int i = 0; i < target_count; ++i) {

@@ -16,8 +16,9 @@ inline constexpr Target cpu_targets_best_first[cpu_target_count] = {Target::vaes
 
 const char* target_name(Target target);
 bool target_by_name(const std::string& name, Target& target);
-// What a target's resistance to timing attacks relies on, in a few words.
+// What a target's resistance to timing attacks relies on, in a few words: over all its ciphers, and for a cipher that runs there in `form`.
 const char* target_side_channels(Target target);
+const char* form_side_channels(Target target, const std::string& form);
 
 // The targets that `text`, the value of WARPSEAL_TARGETS, leaves: names between commas. Null or empty leaves all.
 // WARPSEAL_INVALID_ARGUMENT: an unknown name.

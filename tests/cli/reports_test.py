@@ -62,11 +62,15 @@ def list_names_everything(p):
     for name, key_bytes in [("aes-128", 16), ("aes-192", 24), ("aes-256", 32)]:
         check_equal((names[name]["key_bytes"], names[name]["block_bytes"]), (key_bytes, 16), name)
         check(set(names[name]["modes"]) >= {"ecb", "ctr", "gcm"}, name)
-        check(name in text, text)
+        check(any(line.startswith(name) and "constant time" in line for line in text.splitlines()), text)
         check_equal(names[name]["legacy"], False, name)
     for name, cipher in names.items():
         check_equal(cipher["legacy"], name.startswith("des"), f"{name} is legacy")
         check(set(cipher["forms"]["portable"].split()) <= {"bytes", "words", "planes", "tables", "instructions"}, f"{name}: {cipher['forms']}")
+        check_equal(set(cipher["side_channels"]), set(cipher["forms"]), f"{name}: targets with a word on side channels")
+        for target, words in cipher["side_channels"].items():
+            in_banks = target == "cuda" and cipher["forms"][target] in ("tables", "planes")
+            check("bank" in words if in_banks else words == "constant time", f"{name} on {target}: {words}")
         check(cipher["block_bytes"] == 16 or not set(cipher["modes"]) & {"gcm", "ccm", "xts"}, f"{name}: {cipher['modes']}")
     files = ["aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"]
     check_equal(told["file_ciphers"], [suite for suite in files if suite[:-4] in names], "ciphers for files, the default first")
