@@ -194,9 +194,9 @@ TEST(Limits, OfTheStandard) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
-    uint8_t block[32] = {}, tag[16];
+    uint8_t block[32] = {}, iv[32] = {}, tag[16];
     const auto seal = [&](size_t iv_bytes, size_t aad_bytes, size_t bytes, size_t tag_bytes) {
-        return engine->seal(*key, WARPSEAL_GCM, {block, iv_bytes}, {block, aad_bytes}, block, block, bytes, tag, tag_bytes);
+        return engine->seal(*key, WARPSEAL_GCM, {iv, iv_bytes}, {iv, aad_bytes}, block, block, bytes, tag, tag_bytes);
     };
     EXPECT_EQ(seal(12, 0, (size_t{1} << 36) - 31, 16), WARPSEAL_LIMIT_EXCEEDED);
     EXPECT_EQ(seal(12, size_t{1} << 61, 16, 16), WARPSEAL_LIMIT_EXCEEDED);

@@ -157,7 +157,7 @@ TEST(WeakKeys, DecryptAndVerifyOnly) {
         EXPECT_EQ(engine->padded(*bad_key, Direction::encrypt, {iv.data(), 16}, text, 20, text, 64, &written), refused);
         EXPECT_EQ(engine->seal(*bad_key, WARPSEAL_GCM, {iv.data(), 12}, {}, text, text, 64, tag, 16), refused);
         EXPECT_EQ(engine->seal(*bad_key, WARPSEAL_CCM, {iv.data(), 12}, {}, text, text, 64, tag, 16), refused);
-        EXPECT_EQ(engine->open(*bad_key, WARPSEAL_CCM, {iv.data(), 12}, {}, text, text, 64, iv.data(), 16), WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(engine->open(*bad_key, WARPSEAL_CCM, {iv.data(), 12}, {}, text, text, 64, good.data(), 16), WARPSEAL_NOT_AUTHENTIC);
         EXPECT_EQ(engine->mac(*bad_key, WARPSEAL_CMAC, Direction::encrypt, {text, 64}, tag, 16), refused);
         EXPECT_EQ(engine->mac(*bad_key, WARPSEAL_CMAC, Direction::decrypt, {text, 64}, text, 16), WARPSEAL_NOT_AUTHENTIC);
 
