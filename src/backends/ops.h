@@ -96,7 +96,7 @@ bool cpu_has(Target target);
 // A cipher with one key size on a GPU. Calls are asynchronous on `stream` of the current device and capturable.
 struct CudaCipher : CipherFacts {
     uint32_t state_bytes;  // of host memory; passed to kernels by value, so no device memory holds the key
-    const char* form;      // "tables" or "planes"
+    const char* form;      // what runs it there: "tables", "words", "bytes" or "planes"
 
     void (*expand)(void* state, const uint8_t* key);  // on the host, constant time
     using Sweep = warpseal_status (*)(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,

@@ -9,6 +9,7 @@ namespace warpseal::modes {
 struct CbcDecryption {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = false;
+    static constexpr bool takes_previous = true;
 
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B& data, const B&) {

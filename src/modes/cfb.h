@@ -9,6 +9,7 @@ namespace warpseal::modes {
 struct CfbDecryption {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = true;
+    static constexpr bool takes_previous = true;
 
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B&, const B& previous) {

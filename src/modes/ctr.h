@@ -9,6 +9,7 @@ namespace warpseal::modes {
 struct Ctr {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = true;
+    static constexpr bool takes_previous = false;
     template <int n>
     static constexpr int counting_words = n;
 

@@ -9,7 +9,8 @@ namespace warpseal::modes {
 // sweep (`after`). B is a Block, or a vector of several.
 struct Ecb {
     static constexpr bool has_iv = false;
-    static constexpr bool keystream = false;  // true: decryption encrypts too, and the last block need not be whole
+    static constexpr bool keystream = false;       // true: decryption encrypts too, and the last block need not be whole
+    static constexpr bool takes_previous = false;  // the ciphertext block before is the mask
 
     template <int n>
     WARPSEAL_INLINE static constexpr Block<n> mask(const Block<n>&, uint64_t) {

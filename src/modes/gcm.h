@@ -16,10 +16,14 @@ struct Gcm : Ctr {
 
     // J0 for an IV of 96 bits; any other length is hashed: its blocks, zero-padded, then its length (7.1 step 2).
     static constexpr size_t plain_iv_bytes = 12;
+    WARPSEAL_INLINE static Block<4> pre_counter_block(Block<4> iv) {
+        iv.word[3] = swap_bytes(uint32_t{1});
+        return iv;
+    }
     WARPSEAL_INLINE static Block<4> pre_counter_block(const uint8_t* iv) {
-        Block<4> j0{{0, 0, 0, swap_bytes(uint32_t{1})}};
-        memcpy(j0.word, iv, plain_iv_bytes);
-        return j0;
+        Block<4> b{};
+        memcpy(b.word, iv, plain_iv_bytes);
+        return pre_counter_block(b);
     }
 };
 

@@ -9,6 +9,7 @@ namespace warpseal::modes {
 struct Xts {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = false;
+    static constexpr bool takes_previous = false;
 
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B& data, const B& tweak) {

@@ -23,19 +23,16 @@ __global__ void __launch_bounds__(tuning::threads, 1) ccm_kernel(const __grid_co
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
     const Layout<Way, Fit, Keys::shared_bytes> look(shared);
-    ThreadKey<Cipher, Keys> key(job.keys);
-    const auto encrypt = [&](const Block<4>& b) { return run_once<Way>(b, key.schedule(), look); };
     const uint32_t nonce_bytes = job.batch.iv_bytes, tag_bytes = job.batch.tag_bytes, length_bytes = 15 - nonce_bytes;
     const uint64_t aad_bytes = job.batch.aad_bytes;
     uint8_t length[modes::ccm::longest_length];
     const uint64_t aad_blocks = aad_bytes == 0 ? 0 : (modes::ccm::encode_length(aad_bytes, length) + aad_bytes + 15) / 16;
-    for (uint64_t index = first_of_thread(); index < job.batch.message_count; index += thread_step()) {
-        const Message m = message_of(job.batch, index);
+    each_message<Cipher>(job, look, [&](const Message& m, const uint32_t* schedule) {
         if (length_bytes < 8 && m.bytes >> (8 * length_bytes) != 0) {
             if (m.status != nullptr) *m.status = WARPSEAL_LIMIT_EXCEEDED;
-            continue;
+            return;
         }
-        key.load(job.batch.keys + index * Cipher::key_bytes, look);
+        const auto encrypt = [&](const Block<4>& b) { return run_once<Way>(b, schedule, look); };
         const uint32_t width = common_width(m.in, m.out);
         Block<4> sum = encrypt(modes::ccm::first_block(m.iv, nonce_bytes, tag_bytes, aad_bytes != 0, m.bytes));
         for (uint64_t i = 0; i < aad_blocks; ++i) sum = encrypt(sum ^ aad_block(m.aad, aad_bytes, i));
@@ -47,11 +44,10 @@ __global__ void __launch_bounds__(tuning::threads, 1) ccm_kernel(const __grid_co
             store_part(m.out + 16 * i, result, bytes, width);
             sum = encrypt(sum ^ (job.opens ? result : data));
         }
-        if (settle_tag(m, sum ^ encrypt(counter), tag_bytes, job.opens)) continue;
+        if (settle_tag(m, sum ^ encrypt(counter), tag_bytes, job.opens)) return;
         for (uint64_t i = 0; i < blocks_in<4>(m.bytes); ++i)
             store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), common_width(m.out, m.out));
-    }
-    key.leave();
+    });
 }
 
 template <class Cipher, Direction direction, class Fit>

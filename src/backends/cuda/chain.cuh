@@ -16,26 +16,22 @@ __global__ void __launch_bounds__(tuning::threads, 1) chain_kernel(const __grid_
     using Cipher = typename Way::Cipher;
     using Text = Text<Cipher>;
     const Layout<Way, Fit, Keys::shared_bytes> look(shared);
-    ThreadKey<Cipher, Keys> key(job.keys);
-    for (uint64_t index = first_of_thread(); index < job.batch.message_count; index += thread_step()) {
-        const Message m = message_of(job.batch, index);
-        key.load(job.batch.keys + index * Cipher::key_bytes, look);
+    each_message<Cipher>(job, look, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.out);
         Text state = load_part<Text::words>(m.iv, Text::bytes, 1);
         for (uint64_t i = 0; i < blocks_in<Text::words>(m.bytes); ++i) {
             const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);
             const Text data = load_part<Text::words>(m.in + Text::bytes * i, bytes, width);
             Text b = Mode::before(data, state);
-            Way::run(b, key.schedule(), look);
+            Way::run(b, schedule, look);
             store_part(m.out + Text::bytes * i, Mode::after(data, b), bytes, width);
             state = Mode::next(data, b);
         }
         if (m.status != nullptr) *m.status = WARPSEAL_OK;
-    }
-    key.leave();
+    });
 }
 
-// A tag written, or compared in constant time; the status that follows.
+// Writes the tag, or compares it in constant time, and sets the status. False if it differs.
 template <int n>
 __device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag, uint32_t tag_bytes, bool opens) {
     uint32_t differs = 0;
@@ -58,10 +54,7 @@ __global__ void __launch_bounds__(tuning::threads, 1) cmac_kernel(const __grid_c
     using Cipher = typename Way::Cipher;
     using Text = Text<Cipher>;
     const Layout<Way, Fit, Keys::shared_bytes> look(shared);
-    ThreadKey<Cipher, Keys> key(job.keys);
-    for (uint64_t index = first_of_thread(); index < job.batch.message_count; index += thread_step()) {
-        const Message m = message_of(job.batch, index);
-        key.load(job.batch.keys + index * Cipher::key_bytes, look);
+    each_message<Cipher>(job, look, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.in);
         const uint64_t blocks = m.bytes == 0 ? 1 : blocks_in<Text::words>(m.bytes);
         Text sum{}, subkey{};
@@ -73,15 +66,14 @@ __global__ void __launch_bounds__(tuning::threads, 1) cmac_kernel(const __grid_c
                 if (i + 1 == blocks) b = macs::cmac::last_block(b, bytes, subkey);
                 sum = sum ^ b;
             }
-            Way::run(sum, key.schedule(), look);
+            Way::run(sum, schedule, look);
             if (i < 0) {
                 subkey = sum;
                 sum = {};
             }
         }
         settle_tag(m, sum, job.batch.tag_bytes, job.opens);
-    }
-    key.leave();
+    });
 }
 
 template <class Cipher, class Mode, class Fit>

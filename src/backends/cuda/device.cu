@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -81,7 +82,11 @@ warpseal_status current_limits(Limits& limits) {
     if (status == WARPSEAL_OK) status = check(cudaGetDevice(&device));
     if (status != WARPSEAL_OK) return status;
     const std::lock_guard lock(mutex);
-    if (known.size() <= static_cast<size_t>(device)) known.resize(device + 1);
+    try {
+        if (known.size() <= static_cast<size_t>(device)) known.resize(device + 1);
+    } catch (const std::bad_alloc&) {
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
     Limits& l = known[device];
     if (l.multiprocessors == 0) {
         int count = 0;
@@ -108,17 +113,10 @@ Memory& memory() {
     return *one;
 }
 
-}  // namespace
+// A job without work.
+alignas(64) uint8_t nothing[job_bytes_limit];
 
-void remember(const Launched& launched) {
-    int device = 0;
-    if (lost() || check(cudaGetDevice(&device)) != WARPSEAL_OK) return;
-    const std::lock_guard lock(memory().mutex);
-    memory().launched[{device, launched.kernel}] = launched;
-}
-
-void forget(int device) {
-    if (lost()) return;  // also in a forked child, where the lock may be held for ever
+void forget_launched(int device) {
     const std::lock_guard lock(memory().mutex);
     auto& all = memory().launched;
     const auto first = all.lower_bound({device, nullptr}), end = all.lower_bound({device + 1, nullptr});
@@ -128,11 +126,27 @@ void forget(int device) {
     if (current.status() != WARPSEAL_OK) return;
     if (stream == nullptr && check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != WARPSEAL_OK) return;
     for (auto i = first; i != end && !lost(); ++i) {
-        std::vector<uint64_t> nothing(i->second.job_bytes / 8 + 1);
-        void* arguments[] = {nothing.data()};
+        void* arguments[] = {nothing};
         check(cudaLaunchKernel(i->second.kernel, dim3(1), dim3(i->second.threads), arguments, i->second.shared_bytes, stream));
     }
     all.erase(first, end);
+}
+
+}  // namespace
+
+void remember(const Launched& launched) try {
+    int device = 0;
+    if (lost() || check(cudaGetDevice(&device)) != WARPSEAL_OK) return;
+    const std::lock_guard lock(memory().mutex);
+    memory().launched[{device, launched.kernel}] = launched;
+} catch (const std::bad_alloc&) {
+    // Not even a hundred bytes are left: these parameters stay until the kernel is launched again.
+}
+
+void forget(int device) try {
+    if (!lost()) forget_launched(device);  // nor in a forked child, where the lock may be held for ever
+} catch (const std::bad_alloc&) {
+    // No stream to launch on: as above.
 }
 
 CurrentDevice::CurrentDevice(int device) : status_(enter()) {

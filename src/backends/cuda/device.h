@@ -48,6 +48,8 @@ struct Launched {
     size_t job_bytes, shared_bytes;
     unsigned threads;
 };
+inline constexpr size_t job_bytes_limit = 32764;  // a kernel's parameters, from compute capability 7.0
+// Neither throws: launches and destructors call them.
 void remember(const Launched& launched);  // on the current device
 void forget(int device);
 

@@ -108,10 +108,12 @@ struct HashKey {
 // Off the hot path: one copy of the code.
 __device__ __noinline__ inline Element multiply_once(Element a, Element b) { return multiply(a, multiplier(b)); }
 
-__device__ __forceinline__ Element from_lane(const Element& e, int lane) {
-    Element r;
-    for (int i = 0; i < 4; ++i) r.word[i] = __shfl_sync(0xffffffffu, e.word[i], lane);
-    return r;
+// A block or an element, as one lane has it.
+template <class B>
+__device__ __forceinline__ B from_lane(B b, int lane) {
+#pragma unroll
+    for (int w = 0; w < B::words; ++w) b.word[w] = __shfl_sync(0xffffffffu, b.word[w], lane);
+    return b;
 }
 
 __device__ __forceinline__ Element exchange(const Element& e, int distance) {

@@ -13,12 +13,7 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
     for (uint64_t i = first + lane_id(); i < last; i += 32) store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// J0 (SP 800-38D 7.1 step 2): of an IV of 96 bits, for which no key is needed, and of any other.
-__device__ __forceinline__ Block<4> plain_counter(const uint8_t* iv) {
-    Block<4> j0 = load_part<4>(iv, modes::Gcm::plain_iv_bytes, 1);
-    j0.word[3] = swap_bytes(uint32_t{1});
-    return j0;
-}
+// J0 of an IV that is not of 96 bits (SP 800-38D 7.1 step 2).
 template <class Key>
 __device__ Block<4> hashed_counter(const uint8_t* iv, uint64_t iv_bytes, const Key& key) {
     const uint64_t blocks = (iv_bytes + 15) / 16 + 1;
@@ -111,7 +106,7 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_kernel(const __grid_co
         key.load(job.batch.keys + index * Cipher::key_bytes, look);
         const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
         Block<4> counter0 = job.counter0;
-        if (plain) counter0 = plain_counter(m.iv);
+        if (plain) counter0 = modes::Gcm::pre_counter_block(load_part<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
         key.prepare_hash(plain ? &counter0 : nullptr, look);
         if (!plain && !job.piece) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
         Element sum = fold_part<Way, direction>(m, aad_bytes, part, counter0, job.first_block, key, look);
@@ -144,7 +139,7 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_finish_kernel(const __
         key.load(job.batch.keys + index * Cipher::key_bytes, look);
         const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
         Block<4> counter0{};
-        if (plain) counter0 = plain_counter(m.iv);
+        if (plain) counter0 = modes::Gcm::pre_counter_block(load_part<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
         key.prepare_hash(plain ? &counter0 : nullptr, look);
         if (!plain) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
         finish(m, aad_bytes, job.batch.tag_bytes, job.opens, macs::ghash::from_block<uint32_t>(job.sums[index]),
@@ -211,7 +206,9 @@ warpseal_status gcm_piece(const void* state, const uint8_t* counter0, uint64_t f
     Limits limits;
     warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
-    BatchJob<OneKey<Cipher>> job{};
+    SecretOf<BatchJob<OneKey<Cipher>>> secret;
+    BatchJob<OneKey<Cipher>>& job = secret.value;
+    job = {};
     fill(job.keys, state, Direction::encrypt);
     job.batch.message_count = 1;
     job.batch.message_bytes = bytes;
@@ -222,9 +219,7 @@ warpseal_status gcm_piece(const void* state, const uint8_t* counter0, uint64_t f
     job.counter0 = load_block<4>(counter0);
     job.first_block = first_block;
     job.piece = true;
-    status = launch_gcm<Way<Cipher, Direction::encrypt>, direction, Fit>(job, limits, static_cast<cudaStream_t>(stream));
-    wipe(&job.keys, sizeof job.keys);
-    return status;
+    return launch_gcm<Way<Cipher, Direction::encrypt>, direction, Fit>(job, limits, static_cast<cudaStream_t>(stream));
 }
 
 template <class Cipher>

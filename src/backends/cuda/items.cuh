@@ -52,6 +52,17 @@ __device__ __forceinline__ uint64_t blocks_in(uint64_t bytes) {
 __device__ __forceinline__ uint64_t first_of_thread() { return uint64_t{threadIdx.x} * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ uint64_t thread_step() { return uint64_t{gridDim.x} * tuning::threads; }
 
+// A thread's messages, each under its key: work(message, schedule). The job is the kernel's own parameter, in the constant bank.
+template <class Cipher, class Keys, class Look, class Work>
+__device__ __forceinline__ void each_message(const BatchJob<Keys>& job, const Look& look, const Work& work) {
+    ThreadKey<Cipher, Keys> key(job.keys);
+    for (uint64_t i = first_of_thread(); i < job.batch.message_count; i += thread_step()) {
+        key.load(job.batch.keys + i * Cipher::key_bytes, look);
+        work(message_of(job.batch, i), key.schedule());
+    }
+    key.leave();
+}
+
 #endif
 
 // ---- the host's side
@@ -69,14 +80,14 @@ warpseal_status with_keys(const void* state, const warpseal_batch& batch, const 
     Limits limits;
     const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK || batch.message_count == 0) return status;
-    const auto run = [&](auto job) {
+    const auto run = [&]<class Keys>(SecretOf<BatchJob<Keys>>&& secret) {
+        BatchJob<Keys>& job = secret.value;
+        job = {};
         fill(job.keys, state, direction);
         job.batch = batch;
-        const warpseal_status queued = work(limits, job);
-        wipe(&job.keys, sizeof job.keys);
-        return queued;
+        return work(limits, job);
     };
-    return batch.keys != nullptr ? run(BatchJob<OwnKeys<Cipher>>{}) : run(BatchJob<OneKey<Cipher>>{});
+    return batch.keys != nullptr ? run(SecretOf<BatchJob<OwnKeys<Cipher>>>()) : run(SecretOf<BatchJob<OneKey<Cipher>>>());
 }
 
 }  // namespace warpseal::cuda

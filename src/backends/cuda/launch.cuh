@@ -20,6 +20,7 @@ inline unsigned blocks_for(uint64_t warps_of_work, const Limits& limits) {
 template <class Job>
 warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job, cudaStream_t stream,
                        unsigned threads = tuning::threads) {
+    static_assert(sizeof job <= job_bytes_limit);
     if (shared_bytes > 48 * 1024) {
         const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
         if (error != cudaSuccess) return check(error);

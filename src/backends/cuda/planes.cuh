@@ -66,7 +66,7 @@ __device__ __forceinline__ void run_planes(uint32_t (&p)[64], const uint32_t* ke
 template <class Way, class Mode>
 __global__ void __launch_bounds__(tuning::plane_threads, tuning::plane_blocks)
     planes_kernel(const __grid_constant__ PlanesJob<typename Way::Cipher> job) {
-    constexpr bool counts = Mode::keystream && !takes_previous<Mode>;
+    constexpr bool counts = Mode::keystream && !Mode::takes_previous;
     const PreviousJob<typename Way::Cipher>& text = job.text;
     const int lane = lane_id();
     const uint64_t step = uint64_t{gridDim.x} * (tuning::plane_threads / 32);
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(tuning::plane_threads, tuning::plane_blocks)
         const uint2* const in = reinterpret_cast<const uint2*>(text.in) + tile * plane_tile + lane;
         uint2* const out = reinterpret_cast<uint2*>(text.out) + tile * plane_tile + lane;
         Block<2> edge{};
-        if (takes_previous<Mode>) edge = before_tile(text, tile, 8);
+        if (Mode::takes_previous) edge = before_tile(text, tile, 8);
         const auto previous_of = [&](int j) {
             if (j == 0 && lane == 0) return edge;
             const uint2 v = in[32 * j - 1];
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(tuning::plane_threads, tuning::plane_blocks)
 #pragma unroll
             for (int j = 0; j < 32; ++j) {
                 Block<2> b{};
-                if constexpr (takes_previous<Mode> && Mode::keystream) {
+                if constexpr (Mode::takes_previous && Mode::keystream) {
                     b = previous_of(j);
                 } else {
                     const uint2 v = in[32 * j];
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(tuning::plane_threads, tuning::plane_blocks)
             if constexpr (Mode::keystream) {
                 const uint2 v = in[32 * j];
                 data = {{v.x, v.y}};
-            } else if constexpr (takes_previous<Mode>) {
+            } else if constexpr (Mode::takes_previous) {
                 previous = previous_of(j);
                 __syncwarp();
             }
@@ -129,15 +129,17 @@ inline size_t planes_part(const uint8_t* in, const uint8_t* out, size_t bytes) {
     return aligned && bytes >= tuning::plane_bytes ? bytes / (8 * plane_tile) * (8 * plane_tile) : 0;
 }
 
-// bytes: whole tiles.
-template <class Cipher, class Mode, Direction direction>
+// bytes: whole tiles. rest() is queued first.
+template <class Cipher, class Mode, Direction direction, class Rest>
 warpseal_status planes_sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv, uint64_t first_block, const uint8_t* in,
-                             uint8_t* out, size_t bytes, const Limits& limits, cudaStream_t stream) {
+                             uint8_t* out, size_t bytes, const Limits& limits, cudaStream_t stream, const Rest& rest) {
     using Way = Way<Cipher, direction>;
-    PlanesJob<Cipher> job{};
+    SecretOf<PlanesJob<Cipher>> secret;
+    PlanesJob<Cipher>& job = secret.value;
+    job = {};
     for (int i = 0; i < 32 * Cipher::schedule_words; ++i) job.key[i] = KeyBits{schedule}(i);
     if (Mode::has_iv) job.text.iv = load_block<2>(iv);
-    if (Mode::has_iv && !takes_previous<Mode>) job.text.iv = add_big_endian<2>(job.text.iv, first_block);
+    if (Mode::has_iv && !Mode::takes_previous) job.text.iv = add_big_endian<2>(job.text.iv, first_block);
     job.text.in = in;
     job.text.out = out;
     job.text.bytes = bytes;
@@ -145,9 +147,9 @@ warpseal_status planes_sweep(const uint32_t (&schedule)[Cipher::schedule_words],
     const unsigned blocks = static_cast<unsigned>(
         std::min<uint64_t>(job.text.tiles / (tuning::plane_threads / 32) + 1, uint64_t(limits.multiprocessors) * tuning::plane_blocks));
     const auto run = [&] { return launch(planes_kernel<Way, Mode>, blocks, 0, job, stream, tuning::plane_threads); };
-    const warpseal_status status = takes_previous<Mode> ? with_edges(job.text, limits, stream, run) : run();
-    wipe(job.key, sizeof job.key);
-    return status;
+    if (Mode::takes_previous) return with_edges(job.text, limits, stream, rest, run);
+    const warpseal_status status = rest();
+    return status == WARPSEAL_OK ? run() : status;
 }
 
 }  // namespace warpseal::cuda

@@ -8,9 +8,6 @@
 
 namespace warpseal::cuda {
 
-template <class Mode>
-inline constexpr bool takes_previous = std::is_same_v<Mode, modes::CbcDecryption> || std::is_same_v<Mode, modes::CfbDecryption>;
-
 // A warp takes a tile of whole rows of 32 blocks and hands ciphertext on from lane to lane and from row to row. What it needs of the tile
 // before was overwritten, perhaps, if in place: the last blocks of all tiles are saved first.
 template <class Cipher>
@@ -77,16 +74,31 @@ __global__ void __launch_bounds__(tuning::threads, 1) previous_kernel(const __gr
     }
 }
 
-// Queues work(job), with the edges of its tiles saved if in place.
-template <class Cipher, class Work>
-warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaStream_t stream, const Work& work) {
-    if (job.in != job.out || job.tiles <= 1) return work();
-    constexpr int n = Text<Cipher>::words;
-    return with_scratch(job.tiles * sizeof(Block<n>), stream, [&](void* scratch) {
-        job.edges = static_cast<Block<n>*>(scratch);
-        const EdgesJob<n> edges{job.in, job.tile_blocks, job.tiles, job.edges};
-        const warpseal_status status = launch(edges_kernel<n>, blocks_for(job.tiles / 32 + 1, limits), 0, edges, stream);
-        return status == WARPSEAL_OK ? work() : status;
+// Queues rest() and then work(), which launches the job. In place the edges of the tiles are saved before work(), which then goes in parts
+// from the end: their scratch is bounded, and the block before a part is still there. All scratch is had before anything is written.
+template <class Cipher, class Rest, class Work>
+warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaStream_t stream, const Rest& rest, const Work& work) {
+    const auto then = [](warpseal_status status, const auto& call) { return status == WARPSEAL_OK ? call() : status; };
+    if (job.in != job.out || job.tiles <= 1) return then(rest(), work);
+    using Edge = Text<Cipher>;
+    const uint64_t at_once = std::min(job.tiles, tuning::edges_at_once), tile_bytes = job.tile_blocks * Edge::bytes;
+    return with_scratch(at_once * sizeof(Edge), stream, [&](void* scratch) {
+        job.edges = static_cast<Edge*>(scratch);
+        uint8_t* const text = job.out;
+        const bool continues = job.continues;
+        uint64_t bytes = job.bytes;
+        warpseal_status status = rest();
+        for (uint64_t end = job.tiles; end != 0 && status == WARPSEAL_OK; end -= job.tiles) {
+            job.tiles = std::min(end, at_once);
+            const uint64_t before = (end - job.tiles) * tile_bytes;
+            job.in = job.out = text + before;
+            job.bytes = bytes - before;
+            bytes = before;
+            job.continues = continues || before != 0;
+            const EdgesJob<Edge::words> edges{job.in, job.tile_blocks, job.tiles, job.edges};
+            status = then(launch(edges_kernel<Edge::words>, blocks_for(job.tiles / 32 + 1, limits), 0, edges, stream), work);
+        }
+        return status;
     });
 }
 
@@ -96,7 +108,9 @@ warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words
                                size_t bytes, const Limits& limits, cudaStream_t stream) {
     using Way = Way<Cipher, direction>;
     if (bytes == 0) return WARPSEAL_OK;
-    PreviousJob<Cipher> job{};
+    SecretOf<PreviousJob<Cipher>> secret;
+    PreviousJob<Cipher>& job = secret.value;
+    job = {};
     memcpy(job.schedule, schedule, sizeof job.schedule);
     job.continues = iv == nullptr;
     if (iv != nullptr) job.iv = load_block<Text<Cipher>::words>(iv);
@@ -105,12 +119,11 @@ warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words
     job.bytes = bytes;
     const uint64_t rows = (job.blocks() + 31) / 32, warps = uint64_t(limits.multiprocessors) * tuning::warps;
     job.cut(32 * std::clamp<uint64_t>(rows / (tuning::parts_per_warp * warps), 1, tuning::tile_rows));
-    const warpseal_status status = with_edges(job, limits, stream, [&] {
+    const auto no_rest = [] { return WARPSEAL_OK; };
+    return with_edges(job, limits, stream, no_rest, [&] {
         return launch(previous_kernel<Way, Mode, Fit>, blocks_for(job.tiles, limits), shared_bytes<Way, Fit>(limits.architecture), job,
                       stream);
     });
-    wipe(job.schedule, sizeof job.schedule);
-    return status;
 }
 
 }  // namespace warpseal::cuda

@@ -21,25 +21,26 @@ warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first
     const auto& schedule = static_cast<const State<Cipher>*>(state)->template schedule<way>();
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
     Limits limits;
-    warpseal_status status = current_limits(limits);
+    const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
-    size_t done = 0;
-    if constexpr (HasPlanes<Cipher> && Cipher::block_bytes == 8) {
-        done = planes_part(in, out, bytes);
-        // The rest first: what it needs of the ciphertext before it would be overwritten in place.
-        if constexpr (takes_previous<Mode>)
-            status = previous_sweep<Cipher, Mode, way, Fit>(schedule, done == 0 ? iv : nullptr, in + done, out + done, bytes - done, limits,
-                                                            stream);
-        if (status == WARPSEAL_OK && done != 0)
-            status = planes_sweep<Cipher, Mode, way>(schedule, iv, first_block, in, out, done, limits, stream);
-        if (takes_previous<Mode> || status != WARPSEAL_OK) return status;
-    }
-    if constexpr (takes_previous<Mode>)
-        return previous_sweep<Cipher, Mode, way, Fit>(schedule, iv, in, out, bytes, limits, stream);
-    else
-        return sweep<Cipher, Mode, way, Fit>(schedule, iv, first_block + done / Cipher::block_bytes, in + done, out + done, bytes - done,
-                                             limits, stream);
+    constexpr bool has_planes = HasPlanes<Cipher> && Cipher::block_bytes == 8;
+    const size_t done = has_planes ? planes_part(in, out, bytes) : 0;
+    const auto rest = [&] {
+        if constexpr (Mode::takes_previous)
+            return previous_sweep<Cipher, Mode, way, Fit>(schedule, done == 0 ? iv : nullptr, in + done, out + done, bytes - done, limits,
+                                                          stream);
+        else
+            return sweep<Cipher, Mode, way, Fit>(schedule, iv, first_block + done / Cipher::block_bytes, in + done, out + done,
+                                                 bytes - done, limits, stream);
+    };
+    // The rest goes first: what it needs of the ciphertext before it would be overwritten in place.
+    if constexpr (has_planes)
+        if (done != 0) return planes_sweep<Cipher, Mode, way>(schedule, iv, first_block, in, out, done, limits, stream, rest);
+    return rest();
 }
+
+// How deep key expansion and GHASH on the host go: see Cleared.
+inline constexpr size_t host_stack_bytes = 4096;
 
 template <class Cipher, class Fit>
 constexpr CudaCipher cipher() {
@@ -50,7 +51,7 @@ constexpr CudaCipher cipher() {
     c.block_bytes = Cipher::block_bytes;
     c.state_bytes = sizeof(State<Cipher>);
     c.form = HasPlanes<Cipher> && Cipher::block_bytes == 8 ? "planes" : HasTables<Cipher> ? "tables" : HasWords<Cipher> ? "words" : "bytes";
-    c.expand = expand<Cipher>;
+    c.expand = Cleared<expand<Cipher>, host_stack_bytes>::call;
     if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
     if constexpr (requires { Cipher::weak(nullptr); }) c.weak = Cipher::weak;
     c.sweep[WARPSEAL_ECB][0] = sweep_entry<Cipher, modes::Ecb, encrypt, Fit>;
@@ -77,7 +78,7 @@ constexpr CudaCipher cipher() {
         c.batch[WARPSEAL_GCM][1] = gcm_batch<Cipher, decrypt, Fit>;
         c.gcm_piece[0] = gcm_piece<Cipher, encrypt, Fit>;
         c.gcm_piece[1] = gcm_piece<Cipher, decrypt, Fit>;
-        c.gcm_combine = gcm_combine<Cipher>;
+        c.gcm_combine = Cleared<gcm_combine<Cipher>, host_stack_bytes>::call;
     }
     return c;
 }

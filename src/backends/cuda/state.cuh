@@ -42,19 +42,18 @@ void encrypt_on_host(Text<Cipher>& b, const uint32_t* schedule) {
 }
 
 inline void expand_hash(HashKey& hash, const Block<4>& encrypted_zero) {
-    const Element h = macs::ghash::from_block<uint32_t>(encrypted_zero);
-    Element power = h;
+    SecretOf<Element> h, power;
+    h.value = power.value = macs::ghash::from_block<uint32_t>(encrypted_zero);
     for (int lane = 31; lane >= 0; --lane) {
-        hash.lane_power[lane] = power;
-        if (lane == 0) hash.row = multiplier(power);
-        power = macs::ghash::multiply(power, h);
+        hash.lane_power[lane] = power.value;
+        if (lane == 0) hash.row = multiplier(power.value);
+        power.value = macs::ghash::multiply(power.value, h.value);
     }
-    power = h;
+    power.value = h.value;
     for (int b = 0; b < 32; ++b) {
-        hash.bit_power[b] = power;
-        power = macs::ghash::multiply(power, power);
+        hash.bit_power[b] = power.value;
+        power.value = macs::ghash::multiply(power.value, power.value);
     }
-    wipe(&power, sizeof power);
 }
 
 // On the host, in constant time.
@@ -64,10 +63,10 @@ void expand(void* memory, const uint8_t* key) {
     Cipher::expand(state.forward, key, WordSubstitution{});
     Cipher::invert(state.inverse, state.forward);
     if constexpr (Cipher::block_bytes == 16) {
-        Block<4> zero{};
-        encrypt_on_host<Cipher>(zero, state.forward);
-        expand_hash(state.hash, zero);
-        wipe(&zero, sizeof zero);
+        SecretOf<Block<4>> zero;
+        zero.value = {};
+        encrypt_on_host<Cipher>(zero.value, state.forward);
+        expand_hash(state.hash, zero.value);
     }
 }
 
@@ -80,7 +79,7 @@ struct OneKey {
     static constexpr uint32_t shared_bytes = 0;
 };
 
-// Keys per message: nothing by value. A warp's is in shared memory, a thread's in its local memory.
+// A key per message: none is passed by value. A warp keeps its schedule in shared memory, a thread in local memory.
 template <class Cipher>
 struct OwnKeys {
     static constexpr bool own = true;
@@ -91,7 +90,7 @@ struct OwnKeys {
     static constexpr uint32_t shared_bytes = tuning::warps * sizeof(InShared);
 };
 
-// The schedule of a direction.
+// The schedule of a direction, and the hash key where GCM is.
 template <class Cipher>
 void fill(OneKey<Cipher>& key, const void* state, Direction direction) {
     const State<Cipher>& s = *static_cast<const State<Cipher>*>(state);
@@ -116,14 +115,6 @@ __device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry
         carry.word[w] = turned;  // of use in lane 0 alone
     }
     return previous;
-}
-
-template <int n>
-__device__ __forceinline__ Block<n> from_lane(const Block<n>& b, int lane) {
-    Block<n> r;
-#pragma unroll
-    for (int w = 0; w < n; ++w) r.word[w] = __shfl_sync(0xffffffffu, b.word[w], lane);
-    return r;
 }
 
 // Zeros that the compiler does not leave out.
@@ -190,6 +181,14 @@ private:
     uint32_t schedule_[Cipher::schedule_words];
 };
 
+// e times h^count, step by step: what a lane for each of 32 bits leaves of a distance counts 64 GiB a step, and is public. Not inlined, so
+// that what hardly ever runs takes no registers.
+__device__ __noinline__ inline Element times_powers(Element e, Element h, uint64_t count) {
+#pragma unroll 1
+    for (; count != 0; --count) e = multiply_once(e, h);
+    return e;
+}
+
 // The key that a warp works under at the moment.
 template <class Cipher, Direction direction, class Keys>
 class WarpKey;
@@ -215,7 +214,10 @@ public:
     __device__ __forceinline__ Element h() const { return key_.hash.bit_power[0]; }
     __device__ __forceinline__ Element lane_power() const { return key_.hash.lane_power[lane_id()]; }
     // H^n in every lane.
-    __device__ Element power(uint64_t n) const { return product_of_lanes((n >> lane_id()) & 1 ? key_.hash.bit_power[lane_id()] : one()); }
+    __device__ Element power(uint64_t n) const {
+        const Element low = product_of_lanes((n >> lane_id()) & 1 ? key_.hash.bit_power[lane_id()] : one());
+        return n >> 32 == 0 ? low : times_powers(low, key_.hash.bit_power[31], 2 * (n >> 32));
+    }
 
 private:
     const OneKey<Cipher>& key_;
@@ -275,11 +277,12 @@ public:
     __device__ Element power(uint64_t n) const {
         Element power = h_, mine = one();
 #pragma unroll 1
-        for (int b = 0; n >> b; ++b) {
+        for (int b = 0; b < 32 && n >> b; ++b) {
             if (b == lane_id() && ((n >> b) & 1)) mine = power;
             power = square(power);
         }
-        return product_of_lanes(mine);
+        mine = product_of_lanes(mine);
+        return n >> 32 == 0 ? mine : times_powers(mine, power, n >> 32);  // power is H^(2^32) by now
     }
 
 private:

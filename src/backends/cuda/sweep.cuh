@@ -91,7 +91,8 @@ template <class Cipher, class Mode, Direction direction, class Fit>
 warpseal_status sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv, uint64_t first_block, const uint8_t* in,
                       uint8_t* out, size_t bytes, const Limits& limits, cudaStream_t stream) {
     constexpr int n = Text<Cipher>::words;
-    SweepJob<Cipher> job;
+    SecretOf<SweepJob<Cipher>> secret;
+    SweepJob<Cipher>& job = secret.value;
     memcpy(job.schedule, schedule, sizeof job.schedule);
     Text<Cipher> counter{};
     if (Mode::has_iv) counter = add_big_endian<n>(load_block<n>(iv), first_block);
@@ -105,7 +106,6 @@ warpseal_status sweep(const uint32_t (&schedule)[Cipher::schedule_words], const 
         status = sweep_part<Way<Cipher, direction>, Mode, Fit>(job, limits, stream);
         counter = add_big_endian<n>(counter, job.bytes / (4 * n));
     }
-    wipe(job.schedule, sizeof job.schedule);
     return status;
 }
 

@@ -27,6 +27,8 @@ inline constexpr size_t counting_bytes = size_t{16} << 20;
 
 // Rows of 32 blocks at most that a warp takes at a time where each block needs the one before (CBC and CFB decryption).
 inline constexpr uint64_t tile_rows = 16;
+// Tiles whose last blocks scratch holds, if in place: those of 2 GiB, which takes a hundred times as long as the launches of another part.
+inline constexpr uint64_t edges_at_once = uint64_t{1} << 18;
 // Tweaks of XTS in scratch, 16 bytes for 32 blocks: those of 1 GiB.
 inline constexpr uint64_t tweaks_at_once = uint64_t{1} << 21;
 

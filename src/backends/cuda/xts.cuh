@@ -120,13 +120,17 @@ warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& 
     using Forward = cuda::Way<Cipher, Direction::encrypt>;
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
     Limits limits;
-    warpseal_status status = current_limits(limits);
+    const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const uint64_t unit_bytes = std::min<uint64_t>(units.unit_bytes, bytes), unit_blocks = unit_bytes / 16, rows = (unit_blocks + 31) / 32;
     const uint64_t all = (bytes + unit_bytes - 1) / unit_bytes;
     const uint64_t at_once = std::min<uint64_t>(std::max<uint64_t>(tuning::tweaks_at_once / rows, 1), all);
-    XtsJob<Cipher> job{};
-    TweakJob<Cipher> tweak_job{};
+    SecretOf<XtsJob<Cipher>> secret;
+    SecretOf<TweakJob<Cipher>> tweak_secret;
+    XtsJob<Cipher>& job = secret.value;
+    TweakJob<Cipher>& tweak_job = tweak_secret.value;
+    job = {};
+    tweak_job = {};
     memcpy(job.schedule, static_cast<const State<Cipher>*>(state)->template schedule<direction>(), sizeof job.schedule);
     memcpy(tweak_job.schedule, static_cast<const State<Cipher>*>(tweak_state)->forward, sizeof tweak_job.schedule);
     const Block<4> first = load_block<4>(units.first);
@@ -134,7 +138,7 @@ warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& 
     job.unit_blocks = static_cast<uint32_t>(unit_blocks);
     job.rows = tweak_job.rows = static_cast<uint32_t>(rows);
     job.reciprocal = static_cast<uint32_t>(std::min<uint64_t>((uint64_t{1} << 32) / unit_blocks, UINT32_MAX));
-    status = with_scratch(at_once * rows * 16, stream, [&](void* scratch) {
+    return with_scratch(at_once * rows * 16, stream, [&](void* scratch) {
         job.tweaks = tweak_job.tweaks = static_cast<Block<4>*>(scratch);
         warpseal_status queued = WARPSEAL_OK;
         for (uint64_t unit = 0; unit < all && queued == WARPSEAL_OK; unit += at_once) {
@@ -153,9 +157,6 @@ warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& 
         }
         return queued;
     });
-    wipe(job.schedule, sizeof job.schedule);
-    wipe(tweak_job.schedule, sizeof tweak_job.schedule);
-    return status;
 }
 
 }  // namespace warpseal::cuda
