@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
+#include <exception>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
 
 #include "backends/cuda/device.h"
@@ -16,6 +16,16 @@
 namespace warpseal::cuda {
 
 namespace {
+
+// What a thread that feeds the device calls: no exception may end it, as others wait for its pieces.
+template <class Call>
+warpseal_status caught(const Call& call) {
+    try {
+        return call();
+    } catch (const std::bad_alloc&) {
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
+}
 
 // Hands out pieces in order and knows which are done.
 class Progress {
@@ -31,9 +41,13 @@ public:
     bool take(size_t slot_bytes, Piece& piece) {
         const std::lock_guard lock(mutex_);
         if (taken_ == end_ || status_ != WARPSEAL_OK || work_.least_bytes(taken_) > slot_bytes) return false;
-        piece = {begins_.size(), taken_, work_.cut(taken_, slot_bytes)};
-        begins_.push_back(piece.begin);
-        ready_.push_back(false);
+        status_ = caught([&] {
+            begins_.push_back(taken_);
+            ready_.resize(begins_.size());
+            return WARPSEAL_OK;
+        });
+        if (status_ != WARPSEAL_OK) return false;  // nothing of it is queued
+        piece = {begins_.size() - 1, taken_, work_.cut(taken_, slot_bytes)};
         taken_ = piece.end;
         return true;
     }
@@ -78,7 +92,10 @@ struct InFlight {
 // One thread: keeps its slots busy, oldest piece first.
 class Feeder {
 public:
-    Feeder(int device, Work& work, Progress& progress, int slots) : device_(device), work_(work), progress_(progress), slots_(slots) {}
+    Feeder(int device, Work& work, Progress& progress, int slots) : device_(device), work_(work), progress_(progress), slots_(slots) {
+        flying_.reserve(static_cast<size_t>(slots));
+        idle_.reserve(static_cast<size_t>(slots));
+    }
 
     warpseal_status run() {
         const CurrentDevice current(device_);
@@ -110,7 +127,7 @@ private:
             }
             drop_idle();  // too small; and who waits for a slot holds none
             if (flying_.size() < static_cast<size_t>(slots_)) {
-                const warpseal_status status = borrow(device_, needs, flying_.empty(), out);
+                const warpseal_status status = caught([&] { return borrow(device_, needs, flying_.empty(), out); });
                 if (*out != nullptr || flying_.empty()) return status;
             }
             retire();
@@ -128,7 +145,7 @@ private:
             idle_.push_back(slot);
             return;
         }
-        warpseal_status status = work_.queue(*slot, piece);
+        warpseal_status status = caught([&] { return work_.queue(*slot, piece); });
         if (status == WARPSEAL_OK) status = slot->mark();
         if (status != WARPSEAL_OK) {
             progress_.fail(piece.sequence, status);
@@ -141,7 +158,7 @@ private:
 
     void retire() {
         const InFlight oldest = flying_.front();
-        flying_.pop_front();
+        flying_.erase(flying_.begin());
         const warpseal_status status = oldest.slot->wait();
         if (status != WARPSEAL_OK)
             progress_.fail(oldest.piece.sequence, status);
@@ -154,8 +171,8 @@ private:
     Work& work_;
     Progress& progress_;
     const int slots_;
-    std::deque<InFlight> flying_;
-    std::vector<Slot*> idle_;
+    std::vector<InFlight> flying_;
+    std::vector<Slot*> idle_;  // with those in flight at most slots_
 };
 
 }  // namespace
@@ -163,15 +180,16 @@ private:
 warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done) {
     *done = 0;
     Progress progress(work);
+    Feeder feeder(device, work, progress, crew.slots);
     std::vector<std::thread> threads;
-    for (int i = 1; i < crew.threads; ++i) {
-        try {
-            threads.emplace_back([&] { Feeder(device, work, progress, crew.slots).run(); });
-        } catch (const std::system_error&) {
-            break;  // fewer threads do the same
-        }
+    threads.reserve(static_cast<size_t>(crew.threads));  // what throws from here on is caught: threads that run must be joined
+    try {
+        for (int i = 1; i < crew.threads; ++i)
+            threads.emplace_back([&] { caught([&] { return Feeder(device, work, progress, crew.slots).run(); }); });
+    } catch (const std::exception&) {
+        // Fewer threads do the same.
     }
-    const warpseal_status own = Feeder(device, work, progress, crew.slots).run();
+    const warpseal_status own = feeder.run();
     for (std::thread& thread : threads) thread.join();
     *done = progress.done();
     if (progress.status() != WARPSEAL_OK) return progress.status();

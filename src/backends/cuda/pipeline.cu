@@ -3,10 +3,9 @@
 #include "backends/cuda/pipeline.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <map>
 #include <mutex>
+#include <vector>
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/pieces.h"
@@ -19,9 +18,9 @@ namespace {
 bool overlap(const uint8_t* a, const uint8_t* b, size_t bytes) { return a < b + bytes && b < a + bytes; }
 
 // Bytes [0, bytes) of one message, in slots that begin with `header_bytes` of the derived class.
-class Text : public Work {
+class TextWork : public Work {
 public:
-    Text(const uint8_t* in, uint8_t* out, size_t bytes, size_t header_bytes)
+    TextWork(const uint8_t* in, uint8_t* out, size_t bytes, size_t header_bytes)
         : in_(in),
           out_(out),
           bytes_(bytes),
@@ -68,26 +67,28 @@ private:
     const bool direct_in_, direct_out_;
 };
 
-class SweepText : public Text {
+class SweepText : public TextWork {
 public:
     SweepText(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block,
               const uint8_t* in, uint8_t* out, size_t bytes)
-        : Text(in, out, bytes, 0),
+        : TextWork(in, out, bytes, 0),
           sweep_(cipher.sweep[mode][static_cast<int>(direction)]),
           state_(state),
           block_(cipher.block_bytes),
           chained_(mode == WARPSEAL_CBC || mode == WARPSEAL_CFB),
           iv_(iv),
           first_block_(first_block) {
-        if (chained_) memcpy(before_[0].data(), iv, block_);
+        if (!chained_) return;
+        before_.reserve(bytes / tuning::smallest_slot_bytes + 2);  // all of them: threads that feed the device must not run out of memory
+        note(0, iv);
     }
 
     // In place, the last block of a piece is overwritten when the next one may still want it.
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
-        const uint64_t end = Text::cut(begin, slot_bytes);
+        const uint64_t end = TextWork::cut(begin, slot_bytes);
         if (chained_ && end - begin >= block_) {
             const std::lock_guard lock(mutex_);
-            memcpy(before_[end].data(), in_ + end - block_, block_);
+            note(end, in_ + end - block_);
         }
         return end;
     }
@@ -95,8 +96,8 @@ public:
     // The ciphertext block before the piece that begins there, or would.
     void before(uint64_t begin, uint8_t* out) const {
         const std::lock_guard lock(mutex_);
-        const auto found = before_.find(begin);
-        if (found != before_.end()) memcpy(out, found->second.data(), block_);
+        const auto found = std::lower_bound(before_.begin(), before_.end(), begin, [](const Edge& e, uint64_t at) { return e.at < at; });
+        if (found != before_.end() && found->at == begin) memcpy(out, found->block, block_);
     }
 
 protected:
@@ -108,6 +109,15 @@ protected:
     }
 
 private:
+    struct Edge {
+        uint64_t at;
+        uint8_t block[16];
+    };
+    void note(uint64_t at, const uint8_t* block) {
+        before_.push_back({at, {}});
+        memcpy(before_.back().block, block, block_);
+    }
+
     const CudaCipher::Sweep sweep_;
     const void* state_;
     const uint32_t block_;
@@ -115,18 +125,18 @@ private:
     const uint8_t* iv_;
     const uint64_t first_block_;
     mutable std::mutex mutex_;
-    std::map<uint64_t, std::array<uint8_t, 16>> before_;
+    std::vector<Edge> before_;
 };
 
 // Pieces are whole data units.
-class XtsText : public Text {
+class XtsText : public TextWork {
 public:
     XtsText(CudaCipher::Xts xts, const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out,
             size_t bytes)
-        : Text(in, out, bytes, 0), xts_(xts), state_(state), tweak_state_(tweak_state), units_(units) {}
+        : TextWork(in, out, bytes, 0), xts_(xts), state_(state), tweak_state_(tweak_state), units_(units) {}
 
     size_t least_bytes(uint64_t begin) const override {
-        return std::max<size_t>(Text::least_bytes(begin), std::min<uint64_t>(units_.unit_bytes, bytes_));
+        return std::max<size_t>(TextWork::least_bytes(begin), std::min<uint64_t>(units_.unit_bytes, bytes_));
     }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
         return bytes_ - begin <= slot_bytes ? bytes_ : begin + slot_bytes / units_.unit_bytes * units_.unit_bytes;
@@ -151,13 +161,13 @@ private:
 };
 
 // A piece's own sum stands before it in the slot, and comes back with it.
-class GcmText : public Text {
+class GcmText : public TextWork {
     static constexpr size_t header_bytes = 256;
 
 public:
     GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmRun& run, uint64_t first_block, const uint8_t* in,
             uint8_t* out, size_t bytes)
-        : Text(in, out, bytes, header_bytes),
+        : TextWork(in, out, bytes, header_bytes),
           cipher_(cipher),
           state_(state),
           piece_(cipher.gcm_piece[static_cast<int>(direction)]),
@@ -167,7 +177,7 @@ public:
     }
 
     void keep(Slot& slot, const Piece& piece) override {
-        Text::keep(slot, piece);
+        TextWork::keep(slot, piece);
         Sum& sum = sums_[piece.sequence];
         memcpy(sum.bytes, slot.pinned, 16);
         sum.blocks = (piece.end - piece.begin + 15) / 16;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "backends/cuda/device.h"
@@ -17,6 +18,8 @@ namespace {
 
 // The slots of one device. Never destroyed: CUDA may be gone before static objects are.
 struct Pool {
+    Pool() { idle.reserve(tuning::slots_kept); }
+
     std::mutex mutex;
     std::condition_variable returned;
     std::vector<Slot*> idle;
@@ -46,7 +49,8 @@ warpseal_status create_usual(int device, size_t least_bytes, Slot** out) {
 
 warpseal_status Slot::create(int device_index, size_t bytes, Slot** out) {
     *out = nullptr;
-    Slot* slot = new Slot;
+    Slot* slot = new (std::nothrow) Slot;
+    if (slot == nullptr) return WARPSEAL_OUT_OF_MEMORY;
     slot->device_index = device_index;
     slot->bytes = bytes;
     void* memory = nullptr;
