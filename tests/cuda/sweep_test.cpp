@@ -1,4 +1,5 @@
 // Sweeps in device memory: every cipher and mode, lengths, alignments, in place, counters that carry, data units that end within a block.
+#include "backends/cuda/tuning.h"
 #include "gpu.h"
 #include "reference/xts.h"
 
@@ -172,6 +173,36 @@ TEST_P(Sweep, ExactAllocations) {
                           WARPSEAL_OK);
                 ASSERT_EQ(to.get(), expected(*cipher, mode, Direction::decrypt, key.bytes, iv, 0, in));
             }
+        }
+    }
+}
+
+class SweepInParts : public OnGpuOnce {};
+
+// More than edges_at_once tiles, of 8 KiB here: in place it goes in parts, and must come to what it does elsewhere, which goes at once.
+TEST_F(SweepInParts, InPlace) {
+    tests::Random random(508);
+    const struct {
+        const char* name;
+        warpseal_mode mode;
+        size_t tail;
+    } cases[] = {{"aes-128", WARPSEAL_CBC, 48}, {"des-ede3", WARPSEAL_CFB, 13}};
+    for (const auto& c : cases) {
+        Key key(c.name, random);
+        const Text iv = random.text(key.cipher.block_bytes);
+        const size_t bytes = warpseal::cuda::tuning::edges_at_once * 8192 + (size_t{5} << 20) + c.tail, step = size_t{64} << 20;
+        const Memory text(bytes), right(bytes);
+        const auto sweep = [&](warpseal_mode mode, uint8_t* out) {
+            return key.cipher.sweep[mode][1](key.state(), iv.data(), 0, text.data(), out, bytes, nullptr);
+        };
+        ASSERT_EQ(sweep(WARPSEAL_CTR, text.data()), WARPSEAL_OK);  // whatever lay there, now without a pattern
+        ASSERT_EQ(sweep(c.mode, right.data()), WARPSEAL_OK);
+        ASSERT_EQ(sweep(c.mode, text.data()), WARPSEAL_OK);
+        for (size_t at = 0; at < bytes; at += step) {
+            Text a(std::min(step, bytes - at)), b(a.size());
+            ASSERT_EQ(door().download(device, a.data(), text.data() + at, a.size()), WARPSEAL_OK);
+            ASSERT_EQ(door().download(device, b.data(), right.data() + at, b.size()), WARPSEAL_OK);
+            ASSERT_TRUE(a == b) << c.name << " within 64 MiB from " << at;
         }
     }
 }
