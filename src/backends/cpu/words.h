@@ -10,11 +10,18 @@
 namespace warpseal::cpu {
 namespace {
 
-// The W of a cipher: `count` vectors, so that one block's work need not wait for itself.
+// The W of a cipher: `count` vectors, so that one block's work need not wait for itself. It takes what a GPU's uint32_t takes, a number in
+// the place of either word too, so that a header that compiles there compiles here.
 template <size_t vector_bytes, int count>
 struct Words {
     using Vector = VectorOf<uint32_t, vector_bytes>;
     Vector v[count];
+
+    Words() = default;
+    WARPSEAL_INLINE Words(uint32_t number) {  // in every lane
+        WARPSEAL_UNROLL
+        for (int i = 0; i < count; ++i) v[i] = Vector{} + number;
+    }
 
     template <class F>
     WARPSEAL_INLINE static Words each(F f) {
@@ -48,7 +55,12 @@ struct Words {
         return each([&](int i) __attribute__((always_inline)) { return a.v[i] >> n; });
     }
     WARPSEAL_INLINE Words& operator^=(const Words& other) { return *this = *this ^ other; }
+    WARPSEAL_INLINE Words& operator&=(const Words& other) { return *this = *this & other; }
+    WARPSEAL_INLINE Words& operator|=(const Words& other) { return *this = *this | other; }
     WARPSEAL_INLINE Words& operator+=(const Words& other) { return *this = *this + other; }
+    WARPSEAL_INLINE Words& operator-=(const Words& other) { return *this = *this - other; }
+    WARPSEAL_INLINE Words& operator<<=(int n) { return *this = *this << n; }
+    WARPSEAL_INLINE Words& operator>>=(int n) { return *this = *this >> n; }
 };
 
 template <class Cipher>
