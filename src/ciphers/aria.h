@@ -13,7 +13,7 @@ namespace warpseal::ciphers::aria {
 inline constexpr Affine affine_2 = {{0x7a, 0xbc, 0xeb, 0xb9, 0x34, 0x81, 0xba, 0xcb}, 0xe2};
 
 struct SB1 {
-    static constexpr Affine in = identity, out = {{0xf1, 0xe3, 0xc7, 0x8f, 0x1f, 0x3e, 0x7c, 0xf8}, 0x63};
+    static constexpr Affine in = identity, out = sub_bytes;
 };
 struct SB2 {
     static constexpr Affine in = identity, out = compose(affine_2, field::frobenius(3));
@@ -213,10 +213,11 @@ struct Aria {
 
     // RFC 5794 2.2: the rounds backwards, the inner ones through A.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
-        for (int r = 0; r <= rounds; ++r) {
+        for (int i = 0; i < schedule_words; ++i) inverse[i] = forward[4 * (rounds - i / 4) + i % 4];
+        for (int r = 1; r < rounds; ++r) {
             uint32_t w[4];
-            for (int j = 0; j < 4; ++j) w[j] = forward[4 * (rounds - r) + j];
-            if (r != 0 && r != rounds) diffuse(w);
+            for (int j = 0; j < 4; ++j) w[j] = inverse[4 * r + j];
+            diffuse(w);
             for (int j = 0; j < 4; ++j) inverse[4 * r + j] = w[j];
         }
     }
