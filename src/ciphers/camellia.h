@@ -1,6 +1,7 @@
 // Camellia-128, Camellia-192 and Camellia-256: RFC 3713, in byte form, row form and table form.
 #pragma once
 
+#include "core/feistel.h"
 #include "core/known_block.h"
 #include "core/sbox.h"
 #include "core/table.h"
@@ -27,7 +28,7 @@ inline constexpr Affine from_basis = from_basis_map(), to_basis = inverse(from_b
 
 inline constexpr Affine f = {{0x14, 0x81, 0x48, 0x12, 0x21, 0x29, 0x82, 0x44}, 0};
 inline constexpr Affine h = {{0x24, 0x88, 0x81, 0x22, 0x41, 0x12, 0x44, 0x4c}, 0x6e};
-inline constexpr Affine add_c5 = {{1, 2, 4, 8, 16, 32, 64, 128}, 0xc5};
+inline constexpr Affine add_c5 = plus(identity, 0xc5);
 inline constexpr Affine rotate_1 = {{128, 1, 2, 4, 8, 16, 32, 64}, 0};  // <<< 1
 
 struct S1 {
@@ -150,12 +151,14 @@ struct Camellia {
     template <class V, class Key>
     WARPSEAL_INLINE static void encrypt_bytes(V (&s)[16], const Key& key) {
         add(s, key, 0);
+        for (int i = 8; i < 16; ++i) s[i] = enter_right(s[i]);
         rounds_from<0>(s, key);
     }
     template <class V, class Key>
     WARPSEAL_INLINE static void encrypt_bytes(V (&a)[16], V (&b)[16], const Key& key) {
         add(a, key, 0);
         add(b, key, 0);
+        for (int i = 8; i < 16; ++i) a[i] = enter_right(a[i]), b[i] = enter_right(b[i]);
         rounds_from<0>(a, b, key);
     }
 
@@ -166,9 +169,9 @@ struct Camellia {
         V z[8];
         s[14] = s[15] = V::zero();
         add(s, key, 0);
-        substitute_half(z, s);
+        substitute_half<Half::left>(z, s);
         add_permuted_bytes(s + 8, z, key, 8);
-        substitute_half(z, s + 8);
+        substitute_half<Half::right>(z, s + 8);
         z[6] = z[7] = V::zero();
         add_permuted_bytes(s, z, key, 16);
     }
@@ -385,15 +388,16 @@ private:
         V z[8];
         for (int part = 0, k = 0, r = first;; ++part, k += 4 * (part_words + layer_words), r = 0) {
             for (; r < 6; r += 2) {
-                substitute_half(z, s);
+                substitute_half<Half::left>(z, s);
                 add_permuted_bytes(s + 8, z, key, k + 8 + 8 * r);
-                substitute_half(z, s + 8);
+                substitute_half<Half::right>(z, s + 8);
                 add_permuted_bytes(s, z, key, k + 16 + 8 * r);
             }
             add(s + 8, key, k + 56);
             if (part == parts - 1) break;
             layer(s, key, k + 64);
         }
+        for (int i = 8; i < 16; ++i) s[i] = leave_right(s[i]);
         swap_halves(s);
     }
     // Half a round apart: where S-boxes and sums run on different units, each has work from one of the two. The S-boxes of `a` that follow
@@ -403,16 +407,16 @@ private:
         for (int part = 0, k = 0;; ++part, k += 4 * (part_words + layer_words)) {
             V y[8], z[8];
             const auto two_rounds = [&](int at) __attribute__((always_inline)) {
-                substitute_half(z, b);
+                substitute_half<Half::left>(z, b);
                 add_permuted_bytes(a + 8, y, key, at);
-                substitute_half(y, a + 8);
+                substitute_half<Half::right>(y, a + 8);
                 add_permuted_bytes(b + 8, z, key, at);
-                substitute_half(z, b + 8);
+                substitute_half<Half::right>(z, b + 8);
                 add_permuted_bytes(a, y, key, at + 8);
-                substitute_half(y, a);
+                substitute_half<Half::left>(y, a);
                 add_permuted_bytes(b, z, key, at + 8);
             };
-            substitute_half(y, a);
+            substitute_half<Half::left>(y, a);
             if (first == 0 || part != 0) two_rounds(k + 8);
             two_rounds(k + 24);
             two_rounds(k + 40);
@@ -422,15 +426,17 @@ private:
             layer(a, key, k + 64);
             layer(b, key, k + 64);
         }
+        for (int i = 8; i < 16; ++i) a[i] = leave_right(a[i]), b[i] = leave_right(b[i]);
         swap_halves(a);
         swap_halves(b);
     }
 
     template <class V, class Begun>
     WARPSEAL_INLINE static void first_rounds_counting(V (&s)[16], const Begun& begun) {
-        s[14] ^= begun(14);
-        s[15] ^= begun(15);
-        const V a = substitute<S4>(s[14]), b = substitute<S1>(s[15]), both = a ^ b;  // bytes 7 and 8 in P
+        s[14] = enter_right(s[14] ^ begun(14));
+        s[15] = enter_right(s[15] ^ begun(15));
+        const V a = substitute_across<S4, Half::right>(s[14]), b = substitute_across<S1, Half::right>(s[15]),
+                both = a ^ b;  // bytes 7, 8 in P
         WARPSEAL_UNROLL
         for (int i = 0; i < 8; ++i) s[i] = begun(i) ^ (i % 4 == 2 ? b : i % 4 == 3 ? a : both);
         for (int i = 8; i < 14; ++i) s[i] = begun(i);
@@ -440,10 +446,12 @@ private:
     WARPSEAL_INLINE static void add(V* half, const Key& key, int k) {
         for (int i = 0; i < 8; ++i) half[i] ^= key(k + i);
     }
-    template <class V>
+    template <Half from, class V>
     WARPSEAL_INLINE static void substitute_half(V* z, const V* x) {
-        z[0] = substitute<S1>(x[0]), z[1] = substitute<S2>(x[1]), z[2] = substitute<S3>(x[2]), z[3] = substitute<S4>(x[3]);
-        z[4] = substitute<S2>(x[4]), z[5] = substitute<S3>(x[5]), z[6] = substitute<S4>(x[6]), z[7] = substitute<S1>(x[7]);
+        z[0] = substitute_across<S1, from>(x[0]), z[1] = substitute_across<S2, from>(x[1]);
+        z[2] = substitute_across<S3, from>(x[2]), z[3] = substitute_across<S4, from>(x[3]);
+        z[4] = substitute_across<S2, from>(x[4]), z[5] = substitute_across<S3, from>(x[5]);
+        z[6] = substitute_across<S4, from>(x[6]), z[7] = substitute_across<S1, from>(x[7]);
     }
     // P in bytes, added: 20 sums of two or three, of which four are used twice.
     template <class V, class Key>

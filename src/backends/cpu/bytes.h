@@ -5,6 +5,7 @@
 #include "backends/cpu/vector.h"
 #include "backends/ops.h"
 #include "core/block.h"
+#include "core/feistel.h"
 #include "core/plane_byte.h"
 #include "core/secret.h"
 
@@ -35,6 +36,13 @@ struct Bytes {
     friend WARPSEAL_INLINE Bytes substitute(const Bytes& a) {
         return {(Vector)Substitution::template substitute<S>((Native)a.v)};
     }
+    // core/feistel.h
+    template <class S, Half from>
+    WARPSEAL_INLINE Bytes across() const requires(Substitution::moves_lanes) {
+        return {(Vector)Substitution::template across<S, from>((Native)v)};
+    }
+    WARPSEAL_INLINE Bytes enter_right() const requires(Substitution::moves_lanes) { return {(Vector)Substitution::enter_right((Native)v)}; }
+    WARPSEAL_INLINE Bytes leave_right() const requires(Substitution::moves_lanes) { return {(Vector)Substitution::leave_right((Native)v)}; }
     template <int n>
     friend WARPSEAL_INLINE Bytes shift_left(const Bytes& a) {
         if constexpr (n == 1) return {a.v + a.v};

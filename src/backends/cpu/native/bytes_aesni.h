@@ -4,20 +4,12 @@
 #include <immintrin.h>
 
 #include "backends/cpu/native/bytes_lookup.h"
+#include "core/feistel.h"
 #include "core/sbox.h"
 #include "core/word.h"
 
 namespace warpseal::cpu {
 namespace {
-
-// What SubBytes does to the inverse: FIPS 197 5.1.1.
-constexpr Affine sub_bytes_affine() {
-    constexpr int places[] = {0, 4, 5, 6, 7};
-    Affine map{{}, 0x63};
-    for (int i = 0; i < 8; ++i)
-        for (const int j : places) map.row[i] = static_cast<uint8_t>(map.row[i] | 1 << ((i + j) % 8));
-    return map;
-}
 
 constexpr bool is_identity(const Affine& map) {
     for (int i = 0; i < 8; ++i)
@@ -28,8 +20,8 @@ constexpr bool is_identity(const Affine& map) {
 // S is after[0](SubBytes(before[0](x))) and also after[1](InvSubBytes(before[1](x))): the way is the one in which fewer maps have work.
 template <class S>
 struct Detour {
-    static constexpr Affine before[2] = {S::in, compose(sub_bytes_affine(), S::in)};
-    static constexpr Affine after[2] = {compose(S::out, inverse(sub_bytes_affine())), S::out};
+    static constexpr Affine before[2] = {S::in, compose(sub_bytes, S::in)};
+    static constexpr Affine after[2] = {compose(S::out, inverse(sub_bytes)), S::out};
     static constexpr int maps(int i) { return !is_identity(before[i]) + !is_identity(after[i]); }
     static constexpr int way = maps(1) < maps(0);
 };
@@ -45,36 +37,50 @@ struct HalfTables {
         }
     }
 };
-template <class S>
-constexpr HalfTables tables_before{Detour<S>::before[Detour<S>::way]};
-template <class S>
-constexpr HalfTables tables_after{Detour<S>::after[Detour<S>::way]};
+template <class S, int way>
+constexpr HalfTables tables_before{Detour<S>::before[way]};
+template <class S, int way>
+constexpr HalfTables tables_after{Detour<S>::after[way]};
 
 struct Substitution {
+    static constexpr bool moves_lanes = true;
+
+    // The other direction's ShiftRows first, so that the round's own leaves each byte in its place.
     template <class S, class V>
     WARPSEAL_INLINE static V substitute(V x) {
-        if constexpr (InversionSBox<S>) {
-            constexpr int way = Detour<S>::way;
-            if constexpr (!is_identity(Detour<S>::before[way])) x = map(x, tables_before<S>);
-            x = way == 0 ? sub_bytes(x) : sub_bytes_inverse(x);
-            if constexpr (!is_identity(Detour<S>::after[way])) x = map(x, tables_after<S>);
-            return x;
-        } else {
+        if constexpr (InversionSBox<S>)
+            return detour<S, Detour<S>::way>(x, [](V y) { return Detour<S>::way == 0 ? leave_right(y) : enter_right(y); });
+        else
             return look_up<S>(x);
-        }
     }
+    // The right half of a cipher has its blocks where ShiftRows takes them.
+    template <class S, Half from, class V>
+    WARPSEAL_INLINE static V across(V x) {
+        if constexpr (InversionSBox<S>)
+            return detour<S, from == Half::right>(x, [](V y) { return y; });
+        else
+            return from == Half::left ? enter_right(look_up<S>(x)) : leave_right(look_up<S>(x));
+    }
+    WARPSEAL_INLINE static __m128i enter_right(__m128i x) { return _mm_shuffle_epi8(x, rows()); }
+    WARPSEAL_INLINE static __m128i leave_right(__m128i x) { return _mm_shuffle_epi8(x, rows_back()); }
+#if defined(__AVX2__)
+    WARPSEAL_INLINE static __m256i enter_right(__m256i x) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(rows())); }
+    WARPSEAL_INLINE static __m256i leave_right(__m256i x) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(rows_back())); }
+#endif
 
 private:
-    // The other direction's ShiftRows first, so that the round's own leaves each byte in its place.
     WARPSEAL_INLINE static __m128i rows() { return _mm_set_epi8(11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5, 0); }
     WARPSEAL_INLINE static __m128i rows_back() { return _mm_set_epi8(3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0); }
 
-    WARPSEAL_INLINE static __m128i sub_bytes(__m128i x) {
-        return _mm_aesenclast_si128(_mm_shuffle_epi8(x, rows_back()), _mm_setzero_si128());
+    template <class S, int way, class V, class Move>
+    WARPSEAL_INLINE static V detour(V x, const Move& move) {
+        if constexpr (!is_identity(Detour<S>::before[way])) x = map(x, tables_before<S, way>);
+        x = way == 0 ? last_round(move(x)) : last_round_back(move(x));
+        if constexpr (!is_identity(Detour<S>::after[way])) x = map(x, tables_after<S, way>);
+        return x;
     }
-    WARPSEAL_INLINE static __m128i sub_bytes_inverse(__m128i x) {
-        return _mm_aesdeclast_si128(_mm_shuffle_epi8(x, rows()), _mm_setzero_si128());
-    }
+    WARPSEAL_INLINE static __m128i last_round(__m128i x) { return _mm_aesenclast_si128(x, _mm_setzero_si128()); }
+    WARPSEAL_INLINE static __m128i last_round_back(__m128i x) { return _mm_aesdeclast_si128(x, _mm_setzero_si128()); }
     WARPSEAL_INLINE static __m128i map(__m128i x, const HalfTables& tables) {
         const __m128i low_bits = _mm_set1_epi8(15), low = x & low_bits, high = _mm_srli_epi16(x, 4) & low_bits;
         return _mm_shuffle_epi8(load(tables.low), low) ^ _mm_shuffle_epi8(load(tables.high), high);
@@ -82,15 +88,11 @@ private:
     WARPSEAL_INLINE static __m128i load(const uint8_t* p) { return _mm_load_si128(reinterpret_cast<const __m128i*>(p)); }
 
 #if defined(__AVX2__)
-    WARPSEAL_INLINE static __m256i sub_bytes(__m256i x) {
-        x = _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(rows_back()));
-        return _mm256_set_m128i(_mm_aesenclast_si128(_mm256_extracti128_si256(x, 1), _mm_setzero_si128()),
-                                _mm_aesenclast_si128(_mm256_castsi256_si128(x), _mm_setzero_si128()));
+    WARPSEAL_INLINE static __m256i last_round(__m256i x) {
+        return _mm256_set_m128i(last_round(_mm256_extracti128_si256(x, 1)), last_round(_mm256_castsi256_si128(x)));
     }
-    WARPSEAL_INLINE static __m256i sub_bytes_inverse(__m256i x) {
-        x = _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(rows()));
-        return _mm256_set_m128i(_mm_aesdeclast_si128(_mm256_extracti128_si256(x, 1), _mm_setzero_si128()),
-                                _mm_aesdeclast_si128(_mm256_castsi256_si128(x), _mm_setzero_si128()));
+    WARPSEAL_INLINE static __m256i last_round_back(__m256i x) {
+        return _mm256_set_m128i(last_round_back(_mm256_extracti128_si256(x, 1)), last_round_back(_mm256_castsi256_si128(x)));
     }
     WARPSEAL_INLINE static __m256i map(__m256i x, const HalfTables& tables) {
         const __m256i low_bits = _mm256_set1_epi8(15), low = x & low_bits, high = _mm256_srli_epi16(x, 4) & low_bits;

@@ -24,6 +24,8 @@ constexpr Affine shifted_right(int n) {
 }
 
 struct Substitution {
+    static constexpr bool moves_lanes = false;
+
     template <class S, class V>
     WARPSEAL_INLINE static V substitute(V x) {
         if constexpr (InversionSBox<S>) {
