@@ -5,8 +5,8 @@
 
 namespace warpseal {
 
-// Plane i of a bundle holds bit i of every block: each lane of a word belongs to one block. Bit i of a block is bit i % 8 of its byte i
-// / 8. A vector word is a row of 64-bit units, and a unit is transposed like a scalar word, all units of the vector at once.
+// Plane i of a bundle holds bit i of every block, which is bit i % 8 of byte i / 8; each lane of a word belongs to one block. A vector word
+// is a row of 64-bit units, and a unit is transposed like a scalar word, all units of the vector at once.
 template <class Word>
 struct Planes {
     static constexpr int unit_bits = sizeof(Word) == 4 ? 32 : 64;

@@ -10,6 +10,7 @@ namespace warpseal {
 // and no longer fits the cache of instructions.
 template <class S, class Word>
 WARPSEAL_CALLED constexpr void substitute_in_place(Word* p) {
+    static_assert(circuit_is<S>(), "a gate is wrong");
     substitute_planes<S>(p);
 }
 

@@ -32,6 +32,13 @@ constexpr Affine affine(const uint8_t (&column)[8], uint8_t constant) {
 }
 
 inline constexpr Affine identity = {{1, 2, 4, 8, 16, 32, 64, 128}, 0};
+inline constexpr Affine sub_bytes = {{0xf1, 0xe3, 0xc7, 0x8f, 0x1f, 0x3e, 0x7c, 0xf8}, 0x63};  // of the S-box of AES, FIPS 197 5.1.1
+
+// x -> map(x) ^ c
+constexpr Affine plus(Affine map, uint8_t c) {
+    map.constant = static_cast<uint8_t>(map.constant ^ c);
+    return map;
+}
 
 // x -> second(first(x))
 constexpr Affine compose(const Affine& second, const Affine& first) {
