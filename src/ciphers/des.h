@@ -393,7 +393,7 @@ struct Des {
 
     template <class Word, class Key>
     WARPSEAL_INLINE static void encrypt_planes(Word (&p)[64], const Key& key) {
-        Word *const left = p, *const right = p + 1, spare[64];
+        Word *const left = p, *const right = p + 1, spare[63];  // planes have even numbers, up to 62
         for (int i = 0; i < 32; ++i) right[plane(i)] ^= key(i);
         for (int pass = 0; pass < passes; ++pass) {
             const int k = 32 * (pass * pass_words + 1);

@@ -29,9 +29,10 @@ WARPSEAL_INLINE Block<Cipher::block_bytes / 4> encrypt_one(const typename Form::
 }
 
 // `Supply` says what the messages are:
-//   Text begin(uint64_t message)                                the state that its first block meets
-//   bool stretch(uint64_t message, int k, Stretch&, uint8_t* own)   its k-th stretch, if there is one; `own` is room that stays until it is
-//   done void end(uint64_t message, const Text& state)
+//   Text begin(uint64_t message)                    the state that its first block meets
+//   bool stretch(uint64_t message, int k, Stretch&, uint8_t* own)
+//                                                   its k-th stretch, if there is one; `own` is room that stays until that is done
+//   void end(uint64_t message, const Text& state)
 template <class Cipher, class Form, class Mode, class Supply>
 struct ChainShape {
     using Schedule = typename Form::Schedule;
