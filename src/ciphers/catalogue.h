@@ -8,11 +8,14 @@ struct CatalogueEntry {
     const char* standard;  // what it implements
 };
 
+// One line each: that is how CMake reads them.
+// clang-format off
 inline constexpr CatalogueEntry catalogue[] = {
     {"aes", "FIPS 197"},
     {"aria", "RFC 5794"},
     {"camellia", "RFC 3713"},
     {"des", "SP 800-67"},
 };
+// clang-format on
 
 }  // namespace warpseal
