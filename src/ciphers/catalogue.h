@@ -15,6 +15,7 @@ inline constexpr CatalogueEntry catalogue[] = {
     {"aria", "RFC 5794"},
     {"camellia", "RFC 3713"},
     {"des", "SP 800-67"},
+    {"seed", "RFC 4269"},
 };
 // clang-format on
 
