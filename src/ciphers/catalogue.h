@@ -16,6 +16,7 @@ inline constexpr CatalogueEntry catalogue[] = {
     {"camellia", "RFC 3713"},
     {"des", "SP 800-67"},
     {"seed", "RFC 4269"},
+    {"sm4", "GB/T 32907"},
 };
 // clang-format on
 
