@@ -15,6 +15,7 @@ inline constexpr CatalogueEntry catalogue[] = {
     {"aria", "RFC 5794"},
     {"camellia", "RFC 3713"},
     {"des", "SP 800-67"},
+    {"lea", "TTAS.KO-12.0223"},
     {"seed", "RFC 4269"},
     {"sm4", "GB/T 32907"},
 };
