@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
+#include "bench_bulk.h"
 #include "ciphers.h"
 
 namespace warpseal::cli {
@@ -117,17 +119,19 @@ private:
                     if (in_own_buffers) return measure_cores(options_, what, devices_.cores, size(size_index, bench_core_bytes), session_);
                     if (options_.place == "file")
                         return measure_file(options_, what, devices_.cores, size(size_index, 1024 * mebibyte), session_);
-                    return measure_bulk(options_, what, devices_.cores, "host", size(size_index, 256 * mebibyte), message_bytes, session_);
+                    return bulk(devices_.cores).measure(what, "host", size(size_index, 256 * mebibyte), message_bytes);
                 });
             if (!devices_.gpu.empty())
                 gpu = attempt(what, devices_.gpu, [&]() -> BenchRow {
                     const uint64_t bytes = size(size_index, 1024 * mebibyte);
                     if (options_.place == "file") return measure_file(options_, what, devices_.gpu, bytes, session_);
-                    return measure_bulk(options_, what, devices_.gpu, gpu_place, bytes, message_bytes, session_);
+                    return bulk(devices_.gpu).measure(what, gpu_place, bytes, message_bytes);
                 });
             if (cores || gpu) print(table_.line(cores ? &*cores : nullptr, gpu ? &*gpu : nullptr));
         }
     }
+
+    BulkMeter& bulk(const std::string& device) { return bulk_.try_emplace(device, options_, device, session_).first->second; }
 
     template <class Measure>
     std::optional<BenchRow> attempt(const BenchCase& what, const std::string& device, Measure measure) {
@@ -156,6 +160,7 @@ private:
     const Devices devices_;
     const std::vector<BenchCase> cases_;
     const BenchTable table_;
+    std::map<std::string, BulkMeter> bulk_;  // by device
     nlohmann::ordered_json report_;
     std::ofstream json_;
     bool wrong_ = false;

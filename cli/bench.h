@@ -92,7 +92,7 @@ double median(std::vector<double> values);
 
 // Each of `threads` threads calls on a buffer of its own, which its cache holds, in place (opening: from one buffer to another).
 BenchRow measure_cores(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session);
-// One call on a large buffer: from host memory to host memory, or within GPU memory.
+// One call on a large buffer: from host memory to host memory, or within GPU memory. Many of them: BulkMeter.
 BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device, const std::string& place,
                       uint64_t bytes, uint64_t message_bytes, Session& session);
 // A file sealed into another, or opened.

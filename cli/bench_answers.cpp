@@ -49,10 +49,11 @@ std::vector<uint8_t> message_keys(const BenchCase& what, uint64_t count) {
     return keys;
 }
 
-void fill_random(uint8_t* out, size_t bytes) {
-    uint64_t state = 0x9e3779b97f4a7c15;  // splitmix64, as in the bulk vectors
+void fill_random(uint8_t* out, size_t bytes, uint64_t from) {
+    constexpr uint64_t step = 0x9e3779b97f4a7c15;  // splitmix64, as in the bulk vectors
+    uint64_t state = step + from / sizeof state * step;
     for (size_t i = 0; i < bytes; i += sizeof state) {
-        uint64_t z = state += 0x9e3779b97f4a7c15;
+        uint64_t z = state += step;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
         z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
         z ^= z >> 31;
@@ -78,23 +79,30 @@ void in_slices(uint64_t count, const std::function<void(uint64_t begin, uint64_t
     for (std::thread& thread : threads) thread.join();
 }
 
-Answers::Answers(const BenchCase& what, uint64_t bytes, uint64_t message_size, const std::string& device)
-    : in(bytes), out(what.mac() ? 0 : bytes), message_bytes(message_size) {
+void in_pieces(uint64_t bytes, const std::function<void(uint64_t begin, uint64_t end)>& work) {
+    constexpr uint64_t piece = uint64_t{1} << 20;
+    in_slices((bytes + piece - 1) / piece, [&](uint64_t first, uint64_t last) { work(first * piece, std::min(last * piece, bytes)); });
+}
+
+Answers::Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t byte_count, uint64_t message_size,
+                 const std::string& device, Oracle oracle)
+    : in(text), out(what.mac() ? nullptr : other), bytes(byte_count), message_bytes(message_size) {
     const uint64_t messages = (bytes + message_bytes - 1) / message_bytes;
     ivs = message_ivs(bench_iv_bytes(what), messages);
     keys = message_keys(what, messages);
     tags.resize(messages * bench_tag_stride);
-    fill_random(in.data(), bytes);
+    in_pieces(bytes, [&](uint64_t begin, uint64_t end) { fill_random(text + begin, end - begin, begin); });
     // What can be opened must have been sealed.
-    compute(what.tagged() ? what.as(true) : what, device);
+    compute(what.tagged() ? what.as(true) : what, text, other, device, oracle);
     if (what.aead() && !what.encrypt) std::swap(in, out);
 }
 
-void Answers::compute(const BenchCase& what, const std::string& device) {
+void Answers::compute(const BenchCase& what, const uint8_t* from, uint8_t* to, const std::string& device, Oracle oracle) {
     std::atomic<bool> good{true};
     std::mutex naming;
     const auto reference = [&] {
-        auto made = make_reference(what, bench_key(what), device);
+        const std::vector<uint8_t> key = bench_key(what);
+        auto made = oracle == Oracle::cores ? make_quick_reference(what, key) : make_reference(what, key, device);
         const std::lock_guard lock(naming);
         checked_against = made->name();
         return made;
@@ -102,20 +110,19 @@ void Answers::compute(const BenchCase& what, const std::string& device) {
     reference();                                             // what is wrong with it is thrown here, not in a thread
     if (count() == 1 && !what.serial() && !what.tagged()) {  // slices of whole blocks or units
         const uint64_t block = what.cipher.block_bytes, step = what.mode == WARPSEAL_XTS ? what.unit_bytes : block;
-        in_slices((in.size() + step - 1) / step, [&](uint64_t first, uint64_t last) {
-            const uint64_t begin = first * step, end = std::min<uint64_t>(last * step, in.size());
-            const std::vector<uint8_t> iv = advance(what, ivs, begin / block, in.data());
-            if (!reference()->run(iv.data(), in.data() + begin, out.data() + begin, end - begin, nullptr)) good = false;
+        in_slices((bytes + step - 1) / step, [&](uint64_t first, uint64_t last) {
+            const uint64_t begin = first * step, end = std::min<uint64_t>(last * step, bytes);
+            const std::vector<uint8_t> iv = advance(what, ivs, begin / block, from);
+            if (!reference()->run(iv.data(), from + begin, to + begin, end - begin, nullptr)) good = false;
         });
     } else {
-        in_slices(count(), [&](uint64_t begin, uint64_t end) {
+        in_slices(count(), [&](uint64_t first, uint64_t last) {
             const auto side = reference();
-            for (uint64_t i = begin; i < end; ++i) {
-                const uint64_t from = i * message_bytes;
-                uint8_t* to = what.mac() ? nullptr : out.data() + from;
+            for (uint64_t i = first; i < last; ++i) {
+                const uint64_t begin = i * message_bytes;
                 if ((!keys.empty() && !side->set_key(keys.data() + i * what.key_bytes())) ||
-                    !side->run(ivs.data() + i * bench_iv_bytes(what), in.data() + from, to,
-                               std::min<uint64_t>(message_bytes, in.size() - from), tags.data() + i * bench_tag_stride))
+                    !side->run(ivs.data() + i * bench_iv_bytes(what), from + begin, what.mac() ? nullptr : to + begin,
+                               std::min<uint64_t>(message_bytes, bytes - begin), tags.data() + i * bench_tag_stride))
                     good = false;
             }
         });

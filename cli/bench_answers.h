@@ -16,7 +16,8 @@ std::vector<uint8_t> bench_key(const BenchCase& what);                     // no
 BenchKey make_bench_key(warpseal_engine* engine, const BenchCase& what);   // throws BenchWrong
 std::vector<uint8_t> message_keys(const BenchCase& what, uint64_t count);  // one after the other; empty unless each message has its own
 
-void fill_random(uint8_t* out, size_t bytes);  // not secret: as incompressible as random bytes, the same on every machine
+// Not secret: as incompressible as random bytes, the same on every machine. `from`, a multiple of 8: which part of that data.
+void fill_random(uint8_t* out, size_t bytes, uint64_t from = 0);
 std::vector<uint8_t> message_ivs(size_t iv_bytes, uint64_t count);  // one after the other, all different
 
 // One message. `tag` is written or compared where the mode has one; `out` is not looked at by a MAC.
@@ -39,16 +40,25 @@ warpseal_batch bench_batch(const BenchCase& what, const BatchMemory& memory, uin
 warpseal_status bench_call_batch(const BenchCase& what, const warpseal_key* key, const warpseal_batch& batch);
 warpseal_status bench_call_batch_device(const BenchCase& what, const warpseal_key* key, const warpseal_batch& batch, void* stream);
 
+// What says which output is right.
+enum class Oracle {
+    openssl,  // where it has the cipher, else another target of ours
+    cores     // our own, whose outputs are held to OpenSSL's elsewhere: quick enough for gigabytes of any cipher
+};
+
 // A large buffer's input with the right output and tags, computed on all cores where the mode allows.
 struct Answers {
-    std::vector<uint8_t> in, out, ivs, keys, tags;
-    uint64_t message_bytes;
+    const uint8_t *in, *out;  // in the caller's memory; out: null for a MAC
+    uint64_t bytes, message_bytes;
+    std::vector<uint8_t> ivs, keys, tags;
     std::string checked_against;
-    Answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes, const std::string& device);
+    // `text` and `other` are `bytes` long; where each of input and output lies is for `in` and `out` to say.
+    Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t bytes, uint64_t message_bytes, const std::string& device,
+            Oracle oracle);
     uint64_t count() const { return tags.size() / bench_tag_stride; }
 
 private:
-    void compute(const BenchCase& what, const std::string& device);
+    void compute(const BenchCase& what, const uint8_t* from, uint8_t* to, const std::string& device, Oracle oracle);
 };
 
 // OpenSSL's rate on options.threads threads with buffers of their own, as measure_cores takes it; one call is one repetition, in GB/s.
@@ -60,5 +70,7 @@ OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, u
 
 // Calls work(begin, end) on slices of [0, count), one for each processor.
 void in_slices(uint64_t count, const std::function<void(uint64_t begin, uint64_t end)>& work);
+// The same on [0, bytes), cut at whole mebibytes.
+void in_pieces(uint64_t bytes, const std::function<void(uint64_t begin, uint64_t end)>& work);
 
 }  // namespace warpseal::cli

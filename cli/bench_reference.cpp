@@ -202,17 +202,17 @@ private:
 
 class AnotherTarget : public Reference {
 public:
-    AnotherTarget(const BenchCase& what, const std::vector<uint8_t>& key, const std::string& device) : what_(what) {
+    // The first of them that works.
+    AnotherTarget(const BenchCase& what, const std::vector<uint8_t>& key, const std::vector<std::string>& targets) : what_(what) {
         warpseal_engine_options options{};
         options.struct_bytes = sizeof options;
         options.threads = 1;
-        for (const warpseal_target_info& target : all_targets()) {
-            if (!target.usable || target.name == device || std::string(target.name) == "cuda") continue;
-            options.device = target.name;
+        for (const std::string& target : targets) {
+            options.device = target.c_str();
             warpseal_engine* engine = nullptr;
             if (warpseal_engine_create(&options, &engine) != WARPSEAL_OK) continue;
             engine_.reset(engine);
-            target_ = target.name;
+            target_ = target;
             if (set_key(key.data())) return;
         }
         throw BenchWrong("OpenSSL has no " + std::string(what.cipher.name) + ", and no other target has: there is nothing to compare with");
@@ -236,6 +236,13 @@ private:
     std::string target_;
 };
 
+std::vector<std::string> core_targets_but(const std::string& device) {
+    std::vector<std::string> names;
+    for (const warpseal_target_info& target : all_targets())
+        if (target.usable && target.name != device && std::string(target.name) != "cuda") names.emplace_back(target.name);
+    return names;
+}
+
 }  // namespace
 
 size_t bench_iv_bytes(const BenchCase& what) {
@@ -246,7 +253,13 @@ size_t bench_iv_bytes(const BenchCase& what) {
 std::unique_ptr<Reference> make_reference(const BenchCase& what, const std::vector<uint8_t>& key, const std::string& device) {
     if (std::unique_ptr<Reference> openssl = OpenSsl::find(what, key)) return openssl;
     if (std::unique_ptr<Reference> slow = BlockByBlock::find(what, key)) return slow;
-    return std::make_unique<AnotherTarget>(what, key, device);
+    return std::make_unique<AnotherTarget>(what, key, core_targets_but(device));
+}
+
+std::unique_ptr<Reference> make_quick_reference(const BenchCase& what, const std::vector<uint8_t>& key) {
+    std::vector<std::string> targets = core_targets_but("");
+    std::reverse(targets.begin(), targets.end());  // they are listed from the slowest on
+    return std::make_unique<AnotherTarget>(what, key, targets);
 }
 
 }  // namespace warpseal::cli

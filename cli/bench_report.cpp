@@ -85,6 +85,10 @@ nlohmann::ordered_json json_head(const std::string& gpu_device) {
     if (!gpu_device.empty() && warpseal_device_at(index, &gpu) == WARPSEAL_OK) {
         head["gpu"] = gpu.name;
         head["driver"] = gpu.driver;
+        head["gpu_compute_capability"] = gpu.compute_capability;
+        head["gpu_multiprocessors"] = gpu.multiprocessors;
+        head["gpu_memory_bytes"] = gpu.memory_bytes;
+        head["gpu_shared_bytes_per_block"] = gpu.shared_bytes_per_block;
         head["machine"] = fmt::format("{}, {}", head["machine"].get<std::string>(), gpu.name);
     }
     return head;

@@ -1,0 +1,35 @@
+// Large buffers of measurements, in host or GPU memory: they grow, and stay from one measurement to the next.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "command.h"
+
+namespace warpseal::cli {
+
+// Filled and compared on all cores. Whatever fails throws BenchWrong.
+class BulkMemory {
+public:
+    // On the host: pinned if the engine has a GPU. `engine` must outlive this.
+    BulkMemory(warpseal_engine* engine, bool on_device) : engine_(engine), on_device_(on_device) {}
+    ~BulkMemory() { release(); }
+    BulkMemory(const BulkMemory&) = delete;
+    BulkMemory& operator=(const BulkMemory&) = delete;
+
+    // What it held is gone if it has to grow.
+    uint8_t* at_least(size_t bytes);
+    uint8_t* data() const { return static_cast<uint8_t*>(memory_); }
+    void put(const void* from, size_t bytes);
+    void compare(const void* expected, size_t bytes, const std::string& what) const;
+
+private:
+    void release();
+
+    warpseal_engine* engine_;
+    bool on_device_;
+    size_t bytes_ = 0;
+    void* memory_ = nullptr;
+};
+
+}  // namespace warpseal::cli
