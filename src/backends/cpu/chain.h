@@ -142,9 +142,7 @@ private:
                     continue;
                 }
                 --open;  // the last lane takes the place of this one
-                uint8_t* const room = lane[i].own;
                 lane[i] = lane[open];
-                lane[open].own = room;
                 state[i] = state[open];
             }
         }
