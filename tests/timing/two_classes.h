@@ -79,7 +79,7 @@ inline uint32_t cycles_of(const Work& work, const uint8_t* secrets) {
     return static_cast<uint32_t>(end - start);
 }
 
-// equal: both classes are all zero, so whatever comes out is noise. The first fifth only teaches where to crop.
+// equal: both classes are all zero, so whatever comes out is noise. What comes first only teaches where to crop.
 inline double measure(const Work& work, uint64_t timings, uint64_t seed, bool equal) {
     struct alignas(64) Line {
         uint8_t bytes[64];
@@ -90,7 +90,7 @@ inline double measure(const Work& work, uint64_t timings, uint64_t seed, bool eq
     std::vector<uint8_t> classes(group);
     tests::Random random(seed);
     Cropped cropped;
-    const uint64_t warm_up = timings / 4, all = timings + warm_up;
+    const uint64_t warm_up = std::min<uint64_t>(timings / 4, 20000), all = timings + warm_up;
     for (uint64_t done = 0; done < all; done += group) {
         for (size_t i = 0; i < group; ++i) {  // a group at a time, so that drawing is not beside each timing
             classes[i] = static_cast<uint8_t>(random.next() & 1);
