@@ -230,7 +230,9 @@ void add_bench(CLI::App& program, Session& session) {
         ->capture_default_str();
     bench->add_option("--directory", options->directory, "where --place file puts its files")->type_name("DIR")->capture_default_str();
     bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
-    bench->callback([options, &session] {
+    add_bench_studies(*bench, session);
+    bench->callback([options, bench, &session] {
+        if (!bench->get_subcommands().empty()) return;
         session.command = [options, &session] {
             check_options(*options);
             return Bench(*options, session).run();

@@ -1,0 +1,105 @@
+// AES as FIPS 197 writes it, round by round and step by step, each step run by whatever forks: the plain cipher of P3's cores and of P5.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "core/plane_byte.h"
+#include "papers/steps.h"
+
+namespace warpseal::papers {
+
+// Runs a step on the calling thread alone.
+struct Alone {
+    template <class Step>
+    void run(const Step& step) {
+        step(Share{});
+    }
+};
+
+class PlainAes {
+public:
+    // A key of 16 or 32 bytes.
+    explicit PlainAes(const std::vector<uint8_t>& key) : rounds_(static_cast<int>(key.size()) / 4 + 6) {
+        if (rounds_ == 10)
+            expand<ciphers::aes::Aes<128>>(key);
+        else
+            expand<ciphers::aes::Aes<256>>(key);
+    }
+
+    // `states` blocks of 16 bytes from in to out, at most `count`; fork.run(step) runs step(share) for each of its threads and joins them.
+    template <int count, class Fork>
+    void encrypt(const uint8_t* in, uint8_t* out, int states, Fork& fork) const {
+        State<count> state;
+        all_blocks<count>(fork, [&](Share share) { load(state, in, states, share); });
+        add_round_key(state, 0);
+        for (int round = 1; round <= rounds_; ++round) {
+            fork.run([&](Share share) { steps(state, share).sub_bytes(); });
+            fork.run([&](Share share) { steps(state, share).shift_rows(); });
+            if (round != rounds_) fork.run([&](Share share) { steps(state, share).mix_columns(); });
+            add_round_key(state, round);
+        }
+        all_blocks<count>(fork, [&](Share share) { store(out, state, states, share); });
+    }
+
+    template <int count, class Fork>
+    void decrypt(const uint8_t* in, uint8_t* out, int states, Fork& fork) const {
+        State<count> state;
+        all_blocks<count>(fork, [&](Share share) { load(state, in, states, share); });
+        add_round_key(state, rounds_);
+        for (int round = rounds_ - 1; round >= 0; --round) {
+            fork.run([&](Share share) { steps(state, share).inverse_shift_rows(); });
+            fork.run([&](Share share) { steps(state, share).inverse_sub_bytes(); });
+            add_round_key(state, round);
+            if (round != 0) fork.run([&](Share share) { steps(state, share).inverse_mix_columns(); });
+        }
+        all_blocks<count>(fork, [&](Share share) { store(out, state, states, share); });
+    }
+
+    // How often `encrypt` and `decrypt` each fork for the steps of a state.
+    int forks() const { return 3 * rounds_ - 1; }
+
+private:
+    template <class Cipher>
+    void expand(const std::vector<uint8_t>& key) {
+        uint32_t words[Cipher::schedule_words];
+        Cipher::expand(words, key.data(), WordSubstitution{});
+        std::memcpy(round_keys_, words, sizeof words);
+    }
+
+    template <int count>
+    static Steps<count> steps(State<count>& state, Share share) {
+        static NoCounter none;
+        return {state, share, none};
+    }
+
+    // The way into a state and out of it: one state is not worth a fork.
+    template <int count, class Fork, class Work>
+    static void all_blocks(Fork& fork, const Work& work) {
+        if constexpr (count == 1)
+            work(Share{});
+        else
+            fork.run(work);
+    }
+    template <int count>
+    static void load(State<count>& state, const uint8_t* in, int states, Share share) {
+        for (int b = share.begin(states); b < share.end(states); ++b)
+            for (int i = 0; i < 16; ++i) state.cell[i % 4][i / 4].byte[b] = in[16 * b + i];
+    }
+    template <int count>
+    static void store(uint8_t* out, const State<count>& state, int states, Share share) {
+        for (int b = share.begin(states); b < share.end(states); ++b)
+            for (int i = 0; i < 16; ++i) out[16 * b + i] = state.cell[i % 4][i / 4].byte[b];
+    }
+
+    // One thread's, as in the paper.
+    template <int count>
+    void add_round_key(State<count>& state, int round) const {
+        for (int i = 0; i < 16; ++i) state.cell[i % 4][i / 4] ^= round_keys_[16 * round + i];
+    }
+
+    const int rounds_;
+    uint8_t round_keys_[15 * 16];
+};
+
+}  // namespace warpseal::papers

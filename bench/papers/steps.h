@@ -1,0 +1,177 @@
+// The steps of AES (FIPS 197 5.1, 5.3) over a state of 4 by 4 cells as P5 divides them: threads share a step by rows and columns.
+//
+// The listings of P5 (its tables 1 to 3) share their temporaries between threads, which is a race; here each thread has its own. Look-ups
+// at addresses that depend on data: for this study's keys, which are no secrets.
+#pragma once
+
+#include "ciphers/aes.h"
+
+namespace warpseal::papers {
+
+// That byte of `count` states, side by side: one state as the paper has it, or many for the price of one fork and join.
+template <int count>
+struct Cell {
+    static constexpr int states = count;
+    uint8_t byte[count];
+
+    friend Cell operator^(const Cell& a, const Cell& b) {
+        Cell c;
+        for (int i = 0; i < count; ++i) c.byte[i] = a.byte[i] ^ b.byte[i];
+        return c;
+    }
+    Cell& operator^=(uint8_t x) {
+        for (int i = 0; i < count; ++i) byte[i] ^= x;
+        return *this;
+    }
+    Cell times_x() const {  // FIPS 197 4.2.1
+        Cell c;
+        for (int i = 0; i < count; ++i) c.byte[i] = static_cast<uint8_t>(byte[i] << 1 ^ (byte[i] >> 7) * 0x1b);
+        return c;
+    }
+    void substitute(const uint8_t (&box)[256]) {
+        for (int i = 0; i < count; ++i) byte[i] = box[byte[i]];
+    }
+};
+
+template <int count>
+struct State {
+    Cell<count> cell[4][4];  // row, column
+};
+
+// What part of a step falls to a thread.
+struct Share {
+    int thread = 0, threads = 1;
+    int begin(int parts) const { return parts * thread / threads; }
+    int end(int parts) const { return parts * (thread + 1) / threads; }
+    bool takes_section(int section) const { return section % threads == thread; }
+    // What begins a parallel region is told to the first thread, as the paper does.
+    bool pays_for_fork() const { return threads > 1 && thread == 0; }
+};
+
+// Counts operations as the paper counts, and the same text without.
+struct Counter {
+    uint64_t operations = 0;
+    void add(int n) { operations += static_cast<uint64_t>(n); }
+    bool header(bool goes_on) {
+        ++operations;
+        return goes_on;
+    }
+};
+struct NoCounter {
+    void add(int) {}
+    bool header(bool goes_on) { return goes_on; }
+};
+
+// One thread's share of the steps of encryption.
+template <int count, class Counting = NoCounter>
+class Steps {
+public:
+    using C = Cell<count>;
+    Steps(State<count>& state, Share share, Counting& counting) : s_(state.cell), share_(share), counting_(counting) {}
+
+    // Table 1: threads take rows. A byte is read, looked up and written: three operations. Two directives.
+    void sub_bytes() {
+        if (share_.pays_for_fork()) counting_.add(2);
+        for (int i = share_.begin(4); counting_.header(i < share_.end(4)); ++i)
+            for (int j = 0; counting_.header(j < 4); ++j) {
+                counting_.add(3);
+                s_[i][j].substitute(boxes.forward);
+            }
+    }
+
+    // Table 2: two sections, row 1 with half of row 2, and the other half with row 3. An assignment is one operation. Three directives,
+    // of which the first makes `temp` twice.
+    void shift_rows() {
+        if (share_.pays_for_fork()) counting_.add(3 + 1 + 1);
+        if (share_.takes_section(0)) {
+            rotate_left(1);
+            swap(2, 0, 2);
+        }
+        if (share_.takes_section(1)) {
+            swap(2, 1, 3);
+            rotate_right(3);
+        }
+    }
+
+    // Table 3: threads take columns. An exclusive-or is one operation, so is xtime, so is an assignment without either. Two directives, of
+    // which the second makes i once and three temporaries twice.
+    void mix_columns() {
+        if (share_.pays_for_fork()) counting_.add(1 + 1 + 1 + 2 + 2 + 2);
+        for (int i = share_.begin(4); counting_.header(i < share_.end(4)); ++i) {
+            C t, all, two;
+            set(t, s_[0][i]);
+            all = add(add(s_[0][i], s_[1][i]), add(s_[2][i], s_[3][i]));
+            for (int row = 0; row < 4; ++row) {
+                two = add(s_[row][i], row == 3 ? t : s_[row + 1][i]);
+                two = times_x(two);
+                s_[row][i] = add(s_[row][i], add(two, all));
+            }
+        }
+    }
+
+    // The inverses (5.3), of which the paper prints no listing.
+    void inverse_shift_rows() {
+        if (share_.takes_section(0)) {
+            rotate_right(1);
+            swap(2, 0, 2);
+        }
+        if (share_.takes_section(1)) {
+            swap(2, 1, 3);
+            rotate_left(3);
+        }
+    }
+    void inverse_sub_bytes() {
+        for (int i = share_.begin(4); i < share_.end(4); ++i)
+            for (int j = 0; j < 4; ++j) s_[i][j].substitute(boxes.inverse);
+    }
+    // MixColumns after adding 04 (a + c) to each byte: 0e, 0b, 0d, 09 = (02, 03, 01, 01) * (05, 00, 04, 00).
+    void inverse_mix_columns() {
+        for (int i = share_.begin(4); i < share_.end(4); ++i)
+            for (int row = 0; row < 2; ++row) {
+                const C sum = (s_[row][i] ^ s_[row + 2][i]).times_x().times_x();
+                s_[row][i] = s_[row][i] ^ sum;
+                s_[row + 2][i] = s_[row + 2][i] ^ sum;
+            }
+        mix_columns();
+    }
+
+private:
+    static constexpr ciphers::aes::SBoxes boxes{};
+
+    void set(C& to, const C& from) {
+        counting_.add(1);
+        to = from;
+    }
+    C add(const C& a, const C& b) {
+        counting_.add(1);
+        return a ^ b;
+    }
+    C times_x(const C& a) {
+        counting_.add(1);
+        return a.times_x();
+    }
+    void swap(int row, int a, int b) {
+        C temp;
+        set(temp, s_[row][a]);
+        set(s_[row][a], s_[row][b]);
+        set(s_[row][b], temp);
+    }
+    void rotate_left(int row) {
+        C temp;
+        set(temp, s_[row][0]);
+        for (int j = 0; j < 3; ++j) set(s_[row][j], s_[row][j + 1]);
+        set(s_[row][3], temp);
+    }
+    void rotate_right(int row) {
+        C temp;
+        set(temp, s_[row][3]);
+        for (int j = 3; j > 0; --j) set(s_[row][j], s_[row][j - 1]);
+        set(s_[row][0], temp);
+    }
+
+    Cell<count> (&s_)[4][4];
+    const Share share_;
+    Counting& counting_;
+};
+
+}  // namespace warpseal::papers

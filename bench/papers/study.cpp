@@ -1,0 +1,177 @@
+// What the studies of the papers share, over the bench of the program and the ladder.
+#include "papers/study.h"
+
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <algorithm>
+
+#include "bench_bulk.h"
+#include "ciphers.h"
+
+namespace warpseal::papers {
+namespace {
+
+unsigned usable_cores() {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
+}
+
+cli::BenchCase case_of(const std::string& what, bool encrypts) {
+    cli::BenchCase found;
+    found.encrypt = encrypts;
+    for (const warpseal_cipher_info& cipher : cli::all_ciphers())
+        for (const warpseal_mode mode : cli::modes_of(cipher)) {
+            found.cipher = cipher;
+            found.mode = mode;
+            if (found.name() == what) return found;
+        }
+    throw cli::Failure(cli::ExitCode::unsupported, "there is no '" + what + "' to measure.");
+}
+
+Figure figure_of(const cli::BenchRow& row, const char* how) {
+    return {cli::median(row.figures.ours), fmt::format("{} {}, {}, {}", row.what.name(), row.what.operation(), row.device, how), ""};
+}
+
+const ladder::Step* find_step(const std::string& name) {
+    for (const ladder::Step& step : ladder::steps())
+        if (name == step.name) return &step;
+    return nullptr;
+}
+
+void set(std::optional<double>& value, std::string& what, std::string& not_run, const Figure& figure, const Conversion& convert) {
+    what = figure.what;
+    if (figure.gigabytes_per_second) value = convert(*figure.gigabytes_per_second);
+    if (not_run.empty()) not_run = figure.not_run;
+}
+
+}  // namespace
+
+void set_method(Row& row, const Figure& figure, const Conversion& convert) {
+    set(row.method, row.method_what, row.not_run, figure, convert);
+}
+
+void set_ours(Row& row, const Figure& figure, const Conversion& convert) { set(row.ours, row.ours_what, row.not_run, figure, convert); }
+
+Study::Study(const Options& options, cli::Session& session, std::function<void(const Row&)> take)
+    : options_(options),
+      session_(session),
+      take_(std::move(take)),
+      cores_(usable_cores()),
+      bulk_options_(std::make_unique<cli::BenchOptions>()) {
+    bulk_options_->threads = cores_;
+    warpseal_device_info info{};
+    const bool asked = options.device.rfind("cuda", 0) == 0;
+    if (!asked && options.device != "auto" && options.device != "cpu")
+        throw cli::Failure(cli::ExitCode::usage, "--device takes auto, cpu, cuda or cuda:N here.");
+    if (asked) cli::create_engine({options.device, 1}, session);  // throws where it cannot be used
+    if (options.device == "cpu")
+        no_gpu_ = "--device cpu";
+    else if (ladder::steps().empty())
+        no_gpu_ = "built without CUDA";
+    else if (!asked && warpseal_device_at(0, &info) != WARPSEAL_OK)
+        no_gpu_ = "no GPU that can be used";
+    else
+        gpu_ = asked ? options.device : "cuda";
+}
+
+Study::~Study() = default;
+
+uint64_t Study::limited(uint64_t bytes) const {
+    if (options_.bytes != 0) bytes = std::min(bytes, options_.bytes);
+    return std::max<uint64_t>(bytes / 1024, 1) * 1024;
+}
+
+void Study::take(const Row& row) {
+    if (const int signal = cli::interrupted_by()) throw cli::Failure(static_cast<cli::ExitCode>(128 + signal), "interrupted.");
+    take_(row);
+}
+
+void Study::wrong(const std::string& why) {
+    wrong_ = true;
+    cli::complain(why);
+}
+
+Study::StepFigure Study::step(const std::string& name, uint64_t bytes, int threads_per_block, int often) {
+    StepFigure figure;
+    figure.what = name;
+    figure.not_run = no_gpu_;
+    if (gpu_.empty()) return figure;
+    const ladder::Step* step = find_step(name);
+    if (!step) throw cli::Failure(cli::ExitCode::error, "the ladder has no step " + name + ".");
+    ladder::Options options;
+    options.bytes = bytes;
+    options.threads_per_block = threads_per_block;
+    options.repetitions = often;
+    options.seconds = options_.seconds;
+    options.device = gpu_ == "cuda" ? 0 : std::stoi(gpu_.substr(gpu_.find(':') + 1));
+    const warpseal_status status = ladder::run(*step, options, &figure.measured);
+    if (status == WARPSEAL_OK)
+        figure.gigabytes_per_second = figure.measured.gigabytes_per_second;
+    else
+        figure.not_run = status == WARPSEAL_INVALID_ARGUMENT ? "a block cannot have so many threads" : warpseal_status_text(status);
+    if (status != WARPSEAL_OK && status != WARPSEAL_INVALID_ARGUMENT) wrong(name + ": no figure: " + warpseal_status_text(status));
+    return figure;
+}
+
+const Figure& Study::remembered(const std::string& name, const std::function<Figure()>& measure) {
+    const auto [at, fresh] = figures_.try_emplace(name);
+    if (!fresh) return at->second;
+    try {
+        at->second = measure();
+    } catch (const cli::BenchWrong& why) {
+        at->second.not_run = std::string("no figure: ") + why.what();
+        wrong(name + ": " + at->second.not_run);
+    }
+    return at->second;
+}
+
+// A device's meter stays, with its memory, from one figure to the next.
+Figure Study::bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device, const std::string& what, bool encrypts,
+                   uint64_t bytes) {
+    const bool on_gpu = &meter == &gpu_meter_;
+    if (!meter) meter = std::make_unique<cli::BulkMeter>(*bulk_options_, device, session_);
+    return figure_of(meter->measure(case_of(what, encrypts), on_gpu ? "device" : "host", bytes, UINT64_MAX),
+                     on_gpu ? "within device memory" : "all cores, host memory to host memory");
+}
+
+const Figure& Study::on_gpu(const std::string& what, bool encrypts, uint64_t bytes) {
+    return remembered(fmt::format("{} {} on the GPU, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes), [&]() -> Figure {
+        if (gpu_.empty()) return {{}, "", no_gpu_};
+        return bulk(gpu_meter_, gpu_, what, encrypts, bytes);
+    });
+}
+
+const Figure& Study::on_all_cores(const std::string& what, bool encrypts, uint64_t bytes) {
+    return remembered(fmt::format("{} {} on all cores, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes),
+                      [&] { return bulk(cores_meter_, "cpu", what, encrypts, bytes); });
+}
+
+const Figure& Study::on_one_core(const std::string& what, bool encrypts) {
+    return remembered(fmt::format("{} {} on one core", what, encrypts ? "encrypt" : "decrypt"), [&] {
+        cli::BenchOptions options;
+        options.seconds = options_.seconds;
+        return figure_of(cli::measure_cores(options, case_of(what, encrypts), "cpu", cli::bench_core_bytes, session_), "one core, 64 KiB");
+    });
+}
+
+warpseal_engine* Study::engine(unsigned threads) {
+    const auto [at, fresh] = engines_.try_emplace(threads);
+    if (fresh) at->second = cli::create_engine({"cpu", threads}, session_);
+    return at->second.get();
+}
+
+double Study::seconds_of(const std::function<void()>& call) const {
+    const auto elapsed = [begin = std::chrono::steady_clock::now()] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    std::vector<double> seconds;
+    do {
+        const double before = elapsed();
+        call();
+        seconds.push_back(elapsed() - before);
+    } while (seconds.size() < cli::bench_repetitions && elapsed() < options_.seconds);
+    return cli::median(seconds);
+}
+
+}  // namespace warpseal::papers

@@ -1,0 +1,104 @@
+// What the studies of the papers share: the machine, the ladder, our default path, and where their rows go.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "ladder/ladder.h"
+#include "papers/row.h"
+
+namespace warpseal::cli {
+class BulkMeter;
+struct BenchOptions;
+}  // namespace warpseal::cli
+
+namespace warpseal::papers {
+
+struct Options {
+    std::vector<std::string> papers;  // "P1"; empty: all
+    std::string device = "auto";
+    std::string files;                   // P5's, from a folder; empty: made on the spot
+    std::string directory = "/dev/shm";  // where P5's text file is written
+    uint64_t bytes = 0;                  // at most, of one measurement; 0: the papers' sizes
+    double seconds = 1;                  // no repetition is begun after so many, but the first is
+    std::string json;
+};
+
+// GB/s, or why there is none.
+struct Figure {
+    std::optional<double> gigabytes_per_second;
+    std::string what;
+    std::string not_run;
+};
+
+class Study {
+public:
+    // `take` is given every row as it comes.
+    Study(const Options& options, cli::Session& session, std::function<void(const Row&)> take);
+    ~Study();
+
+    const Options& options() const { return options_; }
+    // At most `bytes`, as --bytes allows, in whole KiB.
+    uint64_t limited(uint64_t bytes) const;
+    unsigned cores() const { return cores_; }
+    const std::string& gpu() const { return gpu_; }  // "cuda:0"; empty: not measured
+    const std::string& no_gpu() const { return no_gpu_; }
+
+    void take(const Row& row);
+    // A figure without which the run has failed, and says so in the end.
+    void wrong(const std::string& why);
+    bool went_wrong() const { return wrong_; }
+
+    // A step of the ladder by name, with fewer repetitions where `often` is less. bytes 0 and threads_per_block 0: the step's own.
+    struct StepFigure : Figure {
+        ladder::Measured measured{};
+    };
+    StepFigure step(const std::string& name, uint64_t bytes, int threads_per_block = 0, int often = 7);
+
+    // Our default path by the public calls, its output checked: within the GPU's memory; host to host on all cores; one core in its cache.
+    // `what`: "aes-128-ecb". Measured once for each.
+    const Figure& on_gpu(const std::string& what, bool encrypts, uint64_t bytes);
+    const Figure& on_all_cores(const std::string& what, bool encrypts, uint64_t bytes);
+    const Figure& on_one_core(const std::string& what, bool encrypts);
+
+    warpseal_engine* engine(unsigned threads);  // of the cores; lives as long as this
+
+    // The median of seven calls, or of as many as begin within options().seconds.
+    double seconds_of(const std::function<void()>& call) const;
+
+private:
+    const Figure& remembered(const std::string& name, const std::function<Figure()>& measure);
+    Figure bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device, const std::string& what, bool encrypts, uint64_t bytes);
+
+    const Options& options_;
+    cli::Session& session_;
+    const std::function<void(const Row&)> take_;
+    const unsigned cores_;
+    std::string gpu_, no_gpu_;
+    bool wrong_ = false;
+    std::map<std::string, Figure> figures_;
+    std::map<unsigned, cli::EngineHandle> engines_;
+    const std::unique_ptr<cli::BenchOptions> bulk_options_;
+    std::unique_ptr<cli::BulkMeter> gpu_meter_, cores_meter_;
+};
+
+// The two figures of a row, each converted from GB/s, or why there is none.
+using Conversion = std::function<double(double gigabytes_per_second)>;
+void set_method(Row& row, const Figure& figure, const Conversion& convert);
+void set_ours(Row& row, const Figure& figure, const Conversion& convert);
+
+constexpr double as_gigabytes(double gigabytes) { return gigabytes; }
+constexpr double as_gigabits(double gigabytes) { return 8 * gigabytes; }
+
+// Each prints its tables through study.take.
+void reproduce_p1(Study& study);
+void reproduce_p2(Study& study);
+void reproduce_p3(Study& study);
+void reproduce_p5(Study& study);
+
+}  // namespace warpseal::papers

@@ -1,0 +1,98 @@
+// `warpseal-bench papers`: each published table with what was measured here beside it.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "commands.h"
+#include "papers/study.h"
+#include "report.h"
+
+namespace warpseal::papers {
+namespace {
+
+constexpr struct {
+    const char* name;
+    void (*reproduce)(Study&);
+} all_papers[] = {{"P1", reproduce_p1}, {"P2", reproduce_p2}, {"P3", reproduce_p3}, {"P5", reproduce_p5}};
+
+template <class Value>
+nlohmann::ordered_json or_null(const std::optional<Value>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+nlohmann::ordered_json rounded_or_null(std::optional<double> value) { return value ? rounded(*value) : nlohmann::ordered_json(nullptr); }
+
+nlohmann::ordered_json text_or_null(const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
+}
+
+nlohmann::ordered_json json_row(const Row& row) {
+    nlohmann::ordered_json json{{"paper", row.table->paper},
+                                {"table", row.table->name},
+                                {"title", row.table->title},
+                                {"row", row.row},
+                                {"unit", row.unit},
+                                {"published", or_null(row.published)},
+                                {"published_bound", text_or_null(row.published_bound)},
+                                {"published_on", row.on()},
+                                {"method", rounded_or_null(row.method)},
+                                {"method_what", text_or_null(row.method_what)},
+                                {"default", rounded_or_null(row.ours)},
+                                {"default_what", text_or_null(row.ours_what)},
+                                {"method_ratio", rounded_or_null(row.method_over_published())},
+                                {"ratio", rounded_or_null(row.ours_over_method())},
+                                {"beats", or_null(row.beats())},
+                                {"not_run", text_or_null(row.not_run)},
+                                {"differs", row.table->differs}};
+    for (const auto& [name, value] : row.more) json[name] = rounded(value);
+    return json;
+}
+
+cli::ExitCode run(const Options& options, cli::Session& session) {
+    const Table* table = nullptr;
+    Report* report = nullptr;
+    Study study(options, session, [&](const Row& row) {
+        if (row.table != table) report->print(title_text(*row.table));
+        table = row.table;
+        report->print(row_text(row));
+        report->add(json_row(row));
+    });
+    Report own(options.json, study.gpu());
+    report = &own;
+    for (const auto& [name, reproduce] : all_papers)
+        if (options.papers.empty() || std::find(options.papers.begin(), options.papers.end(), name) != options.papers.end())
+            reproduce(study);
+    own.write();
+    return study.went_wrong() ? cli::ExitCode::error : cli::ExitCode::ok;
+}
+
+}  // namespace
+
+void add_papers(CLI::App& program, cli::Session& session) {
+    auto options = std::make_shared<Options>();
+    CLI::App* papers =
+        program.add_subcommand("papers", "The tables of four papers: as published, by their methods here, and by our default path");
+    papers->footer(
+        "P1: AES, ARIA and DES on CUDA (Yeom and Cho, 2008). P2: Camellia-CTR (Eum and others, 2025). P3: gKrypt (Masood, 2012).\n"
+        "P5: AES on all cores (Park and Oh). Without a GPU the published figures stand beside `not run`.\n"
+        "bench/README.md says what a row means. Exit code 1: an output was wrong.");
+    std::vector<std::string> names;
+    for (const auto& paper : all_papers) names.emplace_back(paper.name);
+    papers->add_option("PAPER", options->papers, "P1, P2, P3, P5 (default: all)")->check(CLI::IsMember(names).description(""));
+    papers->add_option("--json", options->json, "write head and rows there; - is stdout, the tables then go to stderr")->type_name("FILE");
+    papers->add_option("--files", options->files, "P5: the files of this folder instead of ones made on the spot")->type_name("DIR");
+    papers->add_option("--directory", options->directory, "P5: where its text file of 100 MB is written")
+        ->type_name("DIR")
+        ->capture_default_str();
+    papers->add_option("--device", options->device, "auto (a GPU if there is one), cpu (none), cuda or cuda:N")->type_name("DEVICE");
+    papers->add_option("--bytes", options->bytes, "of one measurement at most; times are scaled to the papers' sizes")
+        ->transform(CLI::AsSizeValue(true).description(""))
+        ->type_name("SIZE");
+    papers->add_option("--seconds", options->seconds, "no repetition of a measurement is begun after so many")
+        ->check(CLI::Range(0.001, 3600.0).description(""))
+        ->type_name("S")
+        ->capture_default_str();
+    papers->callback([options, &session] { session.command = [options, &session] { return run(*options, session); }; });
+}
+
+}  // namespace warpseal::papers

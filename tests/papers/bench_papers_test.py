@@ -1,0 +1,139 @@
+"""`warpseal bench papers` and `warpseal bench ladder` without a GPU: every published figure, what did not run, and a mismatch that is caught."""
+
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from program import case, check, check_equal, main  # noqa: E402
+
+BENCH, FAULTY = os.environ["WARPSEAL_BENCH"], os.environ["WARPSEAL_FAULTY_BENCH"]
+QUICK = ("--device", "cpu", "--bytes", "64KiB", "--seconds", "0.002")
+KEYS = {"paper", "table", "title", "row", "unit", "published", "published_bound", "published_on", "method", "method_what", "default",
+        "default_what", "method_ratio", "ratio", "beats", "not_run", "differs"}
+# Typed once more from the papers, table by table.
+PUBLISHED = {
+    ("P1", "table 3"): [3.1, 4.5, 4.8, 7.0, 1.6, 2.8],
+    ("P1", "section 4.1"): [1.1, 0.625],
+    ("P1", "section 3.2"): [5, 1, 5, 1],
+    ("P1", "table 4"): [1016, 12, 20, 1332, 14, 7, 5168, 63, 176, 4348, 19, 0, 2080, 17, 128],
+    ("P2", "table 2"): [9.72, 452.16, 13.31, 330.34, 13.24, 331.96, 8.87, 495.67, 12.07, 364.33, 12.17, 361.30, 7.27, 604.48, 9.64, 456.09,
+                        9.67, 454.54],
+    ("P2", "section 4.2"): [8.74, 25.21],
+    ("P3", "section 3, shared memory"): [8192, 8432],
+    ("P3", "figure 9"): [25],
+    ("P5", "table 4"): [0] * 10,
+    ("P5", "tables 5 to 9"): [73, 16, 93, 39, 13, 52, 21, None, 31],
+    ("P5", "figures 6 and 7"): [7.4999, 4.2343, 5.0127, 7.4999, 5.0127, 33],
+}
+CORES = {("P1", "section 4.1"), ("P5", "table 4"), ("P5", "tables 5 to 9"), ("P5", "figures 6 and 7"), ("P5", "section 4.3, fork and join"),
+         ("P5", "speed-up"), ("P5", "figures 8 to 11")}
+
+
+def papers(p, *arguments):
+    result = p.ok("bench", "papers", *QUICK, "--json", "papers.json", *arguments)
+    report = json.loads(p.read("papers.json"))
+    for row in report["rows"]:
+        check(KEYS <= row.keys(), f"keys of {row}")
+    return report, result.out.decode()
+
+
+def by_table(rows):
+    tables = {}
+    for row in rows:
+        tables.setdefault((row["paper"], row["table"]), []).append(row)
+    return tables
+
+
+@case
+def every_published_figure_and_what_did_not_run(p):
+    report, text = papers(p)
+    tables = by_table(report["rows"])
+    for table, figures in PUBLISHED.items():
+        check_equal([row["published"] for row in tables[table]], figures, f"published in {table}")
+    for table, rows in tables.items():
+        check(f"\n{table[0]} {table[1]}: " in text, f"{table} is not printed")
+        if table == ("P3", "figure 8"):
+            continue  # beside each other: the GPU's and the cores'
+        for row in rows:
+            if table in CORES:
+                check(row["not_run"] is None and (row["method"] is not None or row["default"] is not None), row)
+            else:
+                check_equal((row["method"], row["default"], row["beats"], row["not_run"]), (None, None, None, "--device cpu"), row)
+    check_equal({row["method"] for row in tables["P5", "table 4"]} | {row["default"] for row in tables["P5", "table 4"]}, {0}, "bytes that differ")
+    check_equal([row["method"] for row in tables["P5", "tables 5 to 9"]], [73, 16, 85, 39, 13, 52, 21, 13, 31], "operations counted")
+    check({"machine", "gpu", "date", "commit", "cores"} <= report["head"].keys(), report["head"])
+    check_equal(text.count("not run"), sum(row["not_run"] is not None for row in report["rows"]), "lines that say so")
+
+
+@case
+def speeds_are_ratios_of_what_stands_there(p):
+    report, _ = papers(p, "P5")
+    seconds = [row for row in report["rows"] if row["unit"] == "s" and row["published"]]
+    check_equal(len(seconds), 5, "rows")
+    for row in seconds:
+        check(abs(row["method_ratio"] - row["published"] / row["method"]) < 0.01 * row["method_ratio"], row)
+        check(abs(row["ratio"] - row["method"] / row["default"]) < 0.01 * row["ratio"], row)
+        check_equal(row["beats"], row["default"] < min(row["published"], row["method"]), row)
+
+
+@case
+def one_paper_and_files_of_ones_own(p):
+    os.mkdir(p.file("own"))
+    for name, content in (("a.txt", b"text\n" * 1000), ("b.bin", bytes(range(256)) * 33), ("empty", b"")):
+        with open(p.file(f"own/{name}"), "wb") as file:
+            file.write(content)
+    report, _ = papers(p, "P5", "--files", "own")
+    check_equal({row["paper"] for row in report["rows"]}, {"P5"}, "papers")
+    rows = by_table(report["rows"])["P5", "table 4"]
+    check_equal([row["row"] for row in rows],
+                [f"{name}, {way}" for name in ("a.txt", "b.bin", "empty") for way in ("encryption", "decryption")], "rows")
+    check_equal({(row["method"], row["default"], row["published"]) for row in rows}, {(0, 0, None)}, "bytes that differ")
+    os.mkdir(p.file("nothing"))
+    for folder in ("nothing", "nowhere"):
+        check_equal(p.run("bench", "papers", *QUICK, "P5", "--files", folder).code, 10, f"exit code of {folder}")
+
+
+@case
+def a_wrong_output_is_caught(p):
+    p.path = FAULTY
+    for fault, ways in (("encrypt", {"encryption"}), ("decrypt", {"decryption"})):
+        result = p.run("papers", *QUICK, "--json", "papers.json", "P5", env=dict(os.environ, WARPSEAL_TEST_FAULT=fault))
+        check_equal(result.code, 1, f"exit code: {result.err}")
+        check("outputs differ" in result.err, result.err)
+        rows = by_table(json.loads(p.read("papers.json"))["rows"])["P5", "table 4"]
+        check_equal({(row["row"].split(", ")[1], row["method"], row["default"]) for row in rows if row["default"]},
+                    {(way, 0, 1) for way in ways}, "rows that differ")
+
+
+@case
+def json_on_stdout(p):
+    result = p.ok("bench", "papers", *QUICK, "--json", "-", "P2")
+    check_equal(len(json.loads(result.out)["rows"]), 20, "rows")
+    check("P2 table 2" in result.err, result.err)
+
+
+@case
+def usage(p):
+    for wrong in (("papers", "P4"), ("papers", "--bytes", "many"), ("papers", "--device", "sparc"), ("ladder", "--device", "-1")):
+        check_equal(p.run("bench", *wrong).code, 2, f"exit code of {wrong}")
+    p.fails(15, "no step", "bench", "ladder", "aes-129")
+    p.fails(16, "nowhere", "bench", "papers", *QUICK, "--json", "nowhere/papers.json", "P2")
+    p.fails(16, "nowhere", "bench", "papers", *QUICK, "--directory", p.file("nowhere"), "P5")
+    check("--files" in p.ok("bench", "papers", "--help").out.decode(), "help of the study")
+
+
+@case
+def where_the_program_of_the_studies_lies(p):
+    os.makedirs(p.file("bin"))
+    shutil.copy(p.path, p.file("bin/warpseal"))
+    p.path = p.file("bin/warpseal")
+    p.fails(15, "warpseal-bench", "bench", "papers", "P2")
+    os.makedirs(p.file("libexec/warpseal"))
+    os.symlink(BENCH, p.file("libexec/warpseal/warpseal-bench"))
+    p.ok("bench", "ladder", "--list")
+
+
+main()
