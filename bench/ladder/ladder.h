@@ -29,15 +29,15 @@ struct Measured {
 struct Study;  // how it is launched: study.h
 
 struct Step {
-    const char* name;    // "camellia-128.merged-copies"
-    const char* paper;   // whose method it is: "P1", "P2", "P3"; or null
-    const char* cipher;  // as the catalogue spells it
-    const char* mode;    // "ecb" or "ctr"
-    bool decrypts;
-    bool keystream_only;  // nothing is read, and a thread writes one block in the end: the sum of its keystream
-    bool product;         // what the others lead to: the product's own call
-    const char* what;     // one line: what this step changes
-    const char* taught;   // one line
+    const char* name;             // "camellia-128.merged-copies"
+    const char* paper = nullptr;  // whose method it is: "P1", "P2", "P3"; or null
+    const char* cipher;           // as the catalogue spells it
+    const char* mode;             // "ecb" or "ctr"
+    bool decrypts = false;
+    bool keystream_only = false;  // nothing is read, and a thread writes one block in the end: the sum of its keystream
+    bool product = false;         // what the others lead to: the product's own call
+    const char* what;             // one line: what this step changes
+    const char* taught;           // one line
     const Study* study;
 };
 

@@ -1,0 +1,95 @@
+// A GPU as the host sees it when it runs a step: failures, memory, events, and kernels that make noise and compare.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "warpseal/warpseal.h"
+
+namespace warpseal::ladder {
+
+// The first failure counts, and nothing is called after it.
+struct Failure {
+    warpseal_status status;
+};
+inline void check(warpseal_status status) {
+    if (status != WARPSEAL_OK) throw Failure{status};
+}
+inline void check(cudaError_t error) {
+    if (error == cudaSuccess) return;
+    cudaGetLastError();  // so that the next step does not find it
+    const bool asked_too_much = error == cudaErrorInvalidConfiguration || error == cudaErrorLaunchOutOfResources;
+    throw Failure{error == cudaErrorMemoryAllocation ? WARPSEAL_OUT_OF_MEMORY
+                  : asked_too_much                   ? WARPSEAL_INVALID_ARGUMENT
+                                                     : WARPSEAL_NO_DEVICE};
+}
+
+class Memory {
+public:
+    explicit Memory(uint64_t bytes) : bytes_(bytes) { check(cudaMalloc(&data_, bytes)); }
+    ~Memory() { cudaFree(data_); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    uint8_t* data() const { return static_cast<uint8_t*>(data_); }
+    template <class T>
+    T* as() const {
+        return static_cast<T*>(data_);
+    }
+    uint64_t bytes() const { return bytes_; }
+    void set(int value) { check(cudaMemset(data_, value, bytes_)); }
+
+private:
+    void* data_ = nullptr;
+    uint64_t bytes_;
+};
+
+class Event {
+public:
+    Event() { check(cudaEventCreate(&event_)); }
+    ~Event() { cudaEventDestroy(event_); }
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    void record() { check(cudaEventRecord(event_)); }
+    double milliseconds_since(const Event& first) const {
+        check(cudaEventSynchronize(event_));
+        float elapsed = 0;
+        check(cudaEventElapsedTime(&elapsed, first.event_, event_));
+        return elapsed;
+    }
+
+private:
+    cudaEvent_t event_{};
+};
+
+inline constexpr int threads = 256;
+
+inline __global__ void fill_with_noise(uint64_t* words, uint64_t count) {
+    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) {
+        uint64_t x = (i + 1) * 0x9e3779b97f4a7c15;  // splitmix64
+        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+        x = (x ^ x >> 27) * 0x94d049bb133111eb;
+        words[i] = x ^ x >> 31;
+    }
+}
+
+inline __global__ void count_differences(const uint64_t* a, const uint64_t* b, uint64_t count, uint32_t* differences) {
+    bool found = false;
+    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) found |= a[i] != b[i];
+    if (found) atomicAdd(differences, 1);
+}
+
+// Adds all blocks of 16 bytes to the sum of four words.
+inline __global__ void sum_blocks(const uint4* blocks, uint64_t count, uint32_t* sum) {
+    uint4 s{};
+    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) {
+        const uint4 b = blocks[i];
+        s = {s.x ^ b.x, s.y ^ b.y, s.z ^ b.z, s.w ^ b.w};
+    }
+    atomicXor(sum, s.x);
+    atomicXor(sum + 1, s.y);
+    atomicXor(sum + 2, s.z);
+    atomicXor(sum + 3, s.w);
+}
+
+}  // namespace warpseal::ladder

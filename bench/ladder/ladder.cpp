@@ -1,0 +1,20 @@
+// The list of all steps, family by family.
+#include "ladder/ladder.h"
+
+#include <vector>
+
+#include "ladder/study.h"
+
+namespace warpseal::ladder {
+
+std::span<const Step> steps() {
+    static const std::vector<Step> all = [] {
+        std::vector<Step> made;
+        for (const auto& family : {aes_steps(), aria_steps(), des_steps(), camellia_steps(), gkrypt_steps()})
+            made.insert(made.end(), family.begin(), family.end());
+        return made;
+    }();
+    return all;
+}
+
+}  // namespace warpseal::ladder

@@ -1,0 +1,39 @@
+// Tables that are made of few functions of a byte, merged into one: byte k of its entry x is f_k(x), and a byte permute rebuilds the rest.
+#pragma once
+
+#include "core/table.h"
+
+namespace warpseal::ladder {
+
+// Camellia's and ARIA's tables hold their four S-boxes, AES's hold 1, 2 and 3 times its one. Found by comparing the tables' bytes.
+template <class Tables>
+struct Merging {
+    uint32_t entries[256] = {};
+    uint16_t selector[Tables::count] = {};  // of the byte permute of an entry and zero
+    int functions = 0;                      // more than four: they do not fit
+
+    constexpr Merging() {
+        const TableData<Tables> data;
+        for (int t = 0; t < Tables::count; ++t)
+            for (int b = 0; b < 4; ++b) selector[t] = static_cast<uint16_t>(selector[t] | place_of(data.entries[t], b) << (4 * b));
+    }
+
+private:
+    static constexpr uint32_t byte_of(uint32_t word, int b) { return word >> (8 * b) & 0xff; }
+    constexpr int place_of(const uint32_t (&table)[256], int b) {
+        constexpr int zero = 4;
+        if (same(table, b, zero)) return zero;
+        int k = 0;
+        while (k < functions && !same(table, b, k)) ++k;
+        if (k < functions || ++functions > 4) return k;
+        for (int x = 0; x < 256; ++x) entries[x] |= byte_of(table[x], b) << (8 * k);
+        return k;
+    }
+    constexpr bool same(const uint32_t (&table)[256], int b, int k) const {
+        for (int x = 0; x < 256; ++x)
+            if (byte_of(table[x], b) != (k == 4 ? 0 : byte_of(entries[x], k))) return false;
+        return true;
+    }
+};
+
+}  // namespace warpseal::ladder

@@ -1,0 +1,92 @@
+// The kernel of most steps: a thread takes one block at a time in table form, whatever the layout.
+#pragma once
+
+#include "ladder/layouts.cuh"
+#include "ladder/study.h"
+
+namespace warpseal::ladder {
+
+enum class Shape {
+    ecb,        // reads a block and writes it
+    ctr,        // reads a block, adds the keystream's, writes it
+    keystream,  // writes, once a thread, the sum of its blocks of keystream
+};
+
+template <int n>
+using Vector = std::conditional_t<n == 2, uint2, uint4>;
+
+template <int n>
+__device__ __forceinline__ Block<n> load(const uint8_t* text, uint64_t i) {
+    const Vector<n> v = reinterpret_cast<const Vector<n>*>(text)[i];
+    if constexpr (n == 2)
+        return {{v.x, v.y}};
+    else
+        return {{v.x, v.y, v.z, v.w}};
+}
+template <int n>
+__device__ __forceinline__ void store(uint8_t* text, uint64_t i, const Block<n>& b) {
+    if constexpr (n == 2)
+        reinterpret_cast<uint2*>(text)[i] = {b.word[0], b.word[1]};
+    else
+        reinterpret_cast<uint4*>(text)[i] = {b.word[0], b.word[1], b.word[2], b.word[3]};
+}
+
+// Round keys as operands from the constant bank.
+template <class Cipher>
+struct ParameterKeys {
+    static constexpr uint32_t bytes = 0;
+    const uint32_t* word;
+    __device__ ParameterKeys(const Job<Cipher>& job, unsigned char*) : word(job.key) {}
+};
+// Round keys in shared memory, where the threads of the block copied them.
+template <class Cipher>
+struct SharedKeys {
+    static constexpr uint32_t bytes = (4 * Cipher::schedule_words + 15) / 16 * 16;
+    const uint32_t* word;
+    __device__ SharedKeys(const Job<Cipher>& job, unsigned char* shared) : word(reinterpret_cast<uint32_t*>(shared)) {
+        for (uint32_t i = threadIdx.x; i < Cipher::schedule_words; i += blockDim.x) reinterpret_cast<uint32_t*>(shared)[i] = job.key[i];
+    }
+};
+
+// The counter's lowest 64 bits count: a launch ends before they wrap.
+template <class Cipher, class Layout, class Keys, Shape shape>
+__global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    constexpr int n = Cipher::block_bytes / 4;
+    const Layout look(shared);
+    const Keys keys(job, shared + Layout::bytes);
+    __syncthreads();
+    const uint32_t first = blockIdx.x * blockDim.x, threads = gridDim.x * blockDim.x;
+    const uint64_t counter = uint64_t{swap_bytes(job.iv.word[n - 2])} << 32 | swap_bytes(job.iv.word[n - 1]);
+    Block<n> sum{};
+    // Where nothing is stored, a loop that some threads leave before others has the tables' place added to each address: there all stay.
+    constexpr bool together = shape == Shape::keystream;
+    for (uint64_t row = first; row + (together ? 0 : threadIdx.x) < job.blocks; row += threads) {
+        const uint64_t i = row + threadIdx.x;
+        Block<n> b;
+        if constexpr (shape == Shape::ecb) {
+            b = load<n>(job.in, i);
+        } else {
+            b = job.iv;
+            b.word[n - 2] = swap_bytes(static_cast<uint32_t>((counter + i) >> 32));
+            b.word[n - 1] = swap_bytes(static_cast<uint32_t>(counter + i));
+        }
+        Cipher::encrypt(b.word, keys.word, look);
+        if constexpr (shape == Shape::keystream)
+            sum = i < job.blocks ? sum ^ b : sum;
+        else
+            store(job.out, i, shape == Shape::ctr ? b ^ load<n>(job.in, i) : b);
+    }
+    if constexpr (shape == Shape::keystream) store(job.out, first + threadIdx.x, sum);
+}
+
+template <class Cipher, class Layout, Shape shape, template <class> class Keys = ParameterKeys>
+const Study* sweep_study(int threads) {
+    static const Study study{.kernel = reinterpret_cast<const void*>(&sweep<Cipher, Layout, Keys<Cipher>, shape>),
+                             .fill = fill_job<Cipher>,
+                             .threads = threads,
+                             .shared_bytes = Layout::bytes + Keys<Cipher>::bytes};
+    return &study;
+}
+
+}  // namespace warpseal::ladder

@@ -1,0 +1,88 @@
+// The ladder's steps: a list that holds together, and on a GPU each step against the product and the portable target.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "ladder/ladder.h"
+
+namespace {
+
+using namespace warpseal;
+using ladder::Step;
+
+const Step& named(const std::string& name) {
+    for (const Step& step : ladder::steps())
+        if (name == step.name) return step;
+    throw std::invalid_argument(name);
+}
+
+bool gpu_present() {
+    warpseal_device_info info{};
+    return !ladder::steps().empty() && warpseal_device_at(0, &info) == WARPSEAL_OK;
+}
+
+class LadderOnGpu : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!gpu_present()) GTEST_SKIP() << "no GPU";
+    }
+    static warpseal_status run(const Step& step, uint64_t bytes, int threads = 0) {
+        ladder::Measured measured{};
+        const warpseal_status status = ladder::run(step, {.bytes = bytes, .threads_per_block = threads, .repetitions = 1}, &measured);
+        if (status == WARPSEAL_OK) {
+            EXPECT_GT(measured.gigabytes_per_second, 0) << step.name;
+            EXPECT_EQ(measured.registers > 0, !step.product) << step.name;
+        }
+        return status;
+    }
+};
+
+TEST(Ladder, ListHoldsTogether) {
+#ifdef WARPSEAL_WITH_CUDA
+    ASSERT_FALSE(ladder::steps().empty());
+#else
+    EXPECT_TRUE(ladder::steps().empty());
+#endif
+    std::set<std::string> names, products;
+    for (const Step& step : ladder::steps()) {
+        EXPECT_TRUE(names.insert(step.name).second) << step.name << " twice";
+        EXPECT_NE(std::string(step.what), "") << step.name;
+        EXPECT_NE(std::string(step.taught), "") << step.name;
+        if (step.product) products.insert(std::string(step.cipher) + step.mode + (step.decrypts ? "decrypts" : ""));
+    }
+    for (const Step& step : ladder::steps())
+        EXPECT_TRUE(products.contains(std::string(step.cipher) + step.mode + (step.decrypts ? "decrypts" : "")))
+            << step.name << " leads to no product";
+}
+
+TEST_F(LadderOnGpu, EveryStepIsRight) {
+    for (const Step& step : ladder::steps()) EXPECT_EQ(run(step, 1048592), WARPSEAL_OK) << step.name;
+}
+
+TEST_F(LadderOnGpu, StepsAreRightWithOtherThreads) {
+    for (const Step& step : ladder::steps())
+        for (const int threads : {16, 32, 96, 128}) EXPECT_EQ(run(step, 65536, threads), WARPSEAL_OK) << step.name << ", " << threads;
+}
+
+TEST_F(LadderOnGpu, RefusesWhatAStepCannotHave) {
+    EXPECT_EQ(run(named("aes-128.words"), 65536, 1025), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(run(named("aes-128.bytes"), 65536, 24), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(run(named("aes-128.words"), 65536, -1), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(run(named("aes-128.words"), 8), WARPSEAL_INVALID_ARGUMENT);
+}
+
+// Kernels that compute something else than they are listed for.
+TEST_F(LadderOnGpu, GivesNoFigureForAWrongOutput) {
+    Step ecb = named("aes-128.words");
+    ecb.mode = "ctr";
+    EXPECT_EQ(run(ecb, 65536), WARPSEAL_SELF_TEST_FAILED);
+    Step keystream = named("camellia-192.merged");
+    keystream.study = named("camellia-256.merged").study;
+    EXPECT_EQ(run(keystream, 65536), WARPSEAL_SELF_TEST_FAILED);
+    Step forwards = named("gkrypt.unrolled");
+    forwards.decrypts = true;
+    EXPECT_EQ(run(forwards, 65536), WARPSEAL_SELF_TEST_FAILED);
+}
+
+}  // namespace
