@@ -32,6 +32,22 @@ std::vector<BenchCase> all_cases(const BenchOptions& options) {
 // Of the suites those that are a file format of their own: bare Cobblestone messages.
 bool seals_files(const BenchCase& what) { return what.name() == "aes-128-gcm" || what.name() == "aes-256-gcm"; }
 
+Devices chosen_devices(const BenchOptions& options) {
+    Devices devices;
+    warpseal_device_info gpu{};
+    if (options.device.rfind("cuda", 0) == 0)
+        devices.gpu = options.device;
+    else if (options.device != "auto")
+        devices.cores = options.device;
+    else if (options.place == "device" || warpseal_device_at(0, &gpu) == WARPSEAL_OK)
+        devices.gpu = "cuda";
+    if (options.device == "auto" && options.place != "device") devices.cores = "cpu";
+    if (options.place == "device" && devices.gpu.empty()) throw Failure(ExitCode::usage, "--place device is for a GPU: use --device cuda.");
+    return devices;
+}
+
+}  // namespace
+
 std::vector<BenchCase> chosen_cases(const BenchOptions& options) {
     std::vector<BenchCase> all = all_cases(options), chosen;
     for (const std::string& name : options.what) {
@@ -54,19 +70,7 @@ std::vector<BenchCase> chosen_cases(const BenchOptions& options) {
     return chosen;
 }
 
-Devices chosen_devices(const BenchOptions& options) {
-    Devices devices;
-    warpseal_device_info gpu{};
-    if (options.device.rfind("cuda", 0) == 0)
-        devices.gpu = options.device;
-    else if (options.device != "auto")
-        devices.cores = options.device;
-    else if (options.place == "device" || warpseal_device_at(0, &gpu) == WARPSEAL_OK)
-        devices.gpu = "cuda";
-    if (options.device == "auto" && options.place != "device") devices.cores = "cpu";
-    if (options.place == "device" && devices.gpu.empty()) throw Failure(ExitCode::usage, "--place device is for a GPU: use --device cuda.");
-    return devices;
-}
+namespace {
 
 class Bench {
 public:
@@ -230,11 +234,21 @@ void add_bench(CLI::App& program, Session& session) {
         ->capture_default_str();
     bench->add_option("--directory", options->directory, "where --place file puts its files")->type_name("DIR")->capture_default_str();
     bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
+    bench->add_option("--html", options->html, "measure all places in about a minute, and write a page of it there")->type_name("FILE");
+    bench->add_option("--from", options->from, "measure nothing: the page is of these reports of --json")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("FILE[,FILE]");
+    bench->add_option("--max-size", options->max_size, "the page's sizes end there")
+        ->transform(CLI::AsSizeValue(true).description(""))
+        ->type_name("SIZE")
+        ->capture_default_str();
     add_bench_studies(*bench, session);
     bench->callback([options, bench, &session] {
         if (!bench->get_subcommands().empty()) return;
         session.command = [options, &session] {
             check_options(*options);
+            if (!options->html.empty()) return bench_html(*options, session);
             return Bench(*options, session).run();
         };
     });

@@ -25,6 +25,9 @@ struct BenchOptions {
     double seconds = 1;  // of measuring, for each figure of the cores and of OpenSSL
     std::string directory = "/dev/shm";
     std::string json;
+    std::string html;               // the page; empty: none
+    std::vector<std::string> from;  // reports that the page is of; empty: one is measured
+    uint64_t max_size = uint64_t{8} << 30;
 };
 
 // One thing to measure: a cipher in a mode in one direction, on one device.
@@ -89,6 +92,11 @@ constexpr uint64_t bench_chunk_bytes = 16 << 10;
 constexpr uint64_t bench_serial_message_bytes = 4 << 10;  // of modes that are serial in a message, on large buffers
 
 double median(std::vector<double> values);
+std::string size_text(uint64_t bytes);               // "16 KiB"
+std::string rate_text(double gigabytes_per_second);  // three digits or so
+
+// What `options.what` names. Throws Failure if there is nothing of it.
+std::vector<BenchCase> chosen_cases(const BenchOptions& options);
 
 // Each of `threads` threads calls on a buffer of its own, which its cache holds, in place (opening: from one buffer to another).
 BenchRow measure_cores(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session);
@@ -97,6 +105,9 @@ BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const 
                       uint64_t bytes, uint64_t message_bytes, Session& session);
 // A file sealed into another, or opened.
 BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session);
+
+// The page of a survey, or of `options.from`.
+ExitCode bench_html(const BenchOptions& options, Session& session);
 
 nlohmann::ordered_json json_head(const std::string& gpu_device);
 nlohmann::ordered_json json_row(const BenchRow& row);

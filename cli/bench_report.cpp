@@ -36,16 +36,6 @@ std::string now_utc() {
 
 nlohmann::ordered_json rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
-std::string size_text(uint64_t bytes) {
-    for (const auto& [unit, shift] : {std::pair{"GiB", 30}, {"MiB", 20}, {"KiB", 10}})
-        if (bytes >> shift != 0 && bytes % (uint64_t{1} << shift) == 0) return fmt::format("{} {}", bytes >> shift, unit);
-    return fmt::format("{} B", bytes);
-}
-
-std::string rate_text(double gigabytes_per_second) {
-    return gigabytes_per_second >= 100 ? fmt::format("{:.0f}", gigabytes_per_second) : fmt::format("{:.2f}", gigabytes_per_second);
-}
-
 constexpr int detail_width = 26;
 
 std::string without_end_spaces(const std::string& text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
@@ -58,6 +48,16 @@ std::string side_text(const BenchRow* row) {
 }
 
 }  // namespace
+
+std::string size_text(uint64_t bytes) {
+    for (const auto& [unit, shift] : {std::pair{"GiB", 30}, {"MiB", 20}, {"KiB", 10}})
+        if (bytes >> shift != 0 && bytes % (uint64_t{1} << shift) == 0) return fmt::format("{} {}", bytes >> shift, unit);
+    return fmt::format("{} B", bytes);
+}
+
+std::string rate_text(double gigabytes_per_second) {
+    return gigabytes_per_second >= 100 ? fmt::format("{:.0f}", gigabytes_per_second) : fmt::format("{:.2f}", gigabytes_per_second);
+}
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());

@@ -1,0 +1,109 @@
+// The page's part of warpseal-bench: the ladder of kernels, and the papers' tables.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "bench_page.h"
+
+namespace warpseal::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// For a cell: a figure, a text, or a dash.
+std::string cell(const Json& row, const char* name) {
+    const auto found = row.find(name);
+    if (found == row.end() || found->is_null()) return "–";
+    if (found->is_number_integer()) return fmt::format("{}", found->get<int64_t>());
+    if (found->is_number()) return figure_text(found->get<double>());
+    return escaped(found->is_string() ? found->get<std::string>() : found->dump());
+}
+
+std::string string_of(const Json& row, const char* name) {
+    const auto found = row.find(name);
+    return found != row.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string absent(const PageData& data, const char* command) {
+    return fmt::format("<p class=\"absent\">Not run: {}. <code>warpseal bench {}</code> does.</p></section>\n",
+                       escaped(data.studies_absent.empty() ? "no report here has it" : data.studies_absent), command);
+}
+
+std::string ladder_row(const Json& row, double end) {
+    const double figure = row.at("gigabytes_per_second").is_number() ? row["gigabytes_per_second"].get<double>() : 0;
+    const std::string name = string_of(row, "step"), paper = string_of(row, "paper"), not_run = string_of(row, "not_run");
+    std::string about = escaped(string_of(row, "what"));
+    if (!paper.empty()) about = fmt::format("<b>{}</b> ", escaped(paper)) + about;
+    if (row.value("keystream_only", false)) about += " <small>keystream only</small>";
+    if (const std::string taught = string_of(row, "taught"); !taught.empty())
+        about += fmt::format("<br><small class=\"taught\">{}</small>", escaped(taught));
+    const std::string picture = figure > 0 ? bar(figure, 0, end, fmt::format("{}: {} GB/s", name, figure_text(figure)))
+                                           : "<small>not run: " + escaped(not_run) + "</small>";
+    std::string text = fmt::format("<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td class=\"number\">{}</td>", escaped(name),
+                                   picture, figure > 0 ? figure_text(figure) : "–");
+    for (const char* column : {"registers", "local_bytes", "shared_bytes", "threads_per_block"})
+        text += fmt::format("<td class=\"number\">{}</td>", cell(row, column));
+    return text + fmt::format("<td>{}</td></tr>\n", about);
+}
+
+std::string paper_row(const Json& row) {
+    std::string published = cell(row, "published");
+    if (published == "–" && !string_of(row, "published_bound").empty()) published = escaped(string_of(row, "published_bound"));
+    const std::string not_run = string_of(row, "not_run");
+    const auto measured = [&](const char* figure, const char* what) {
+        std::string text = fmt::format("<td class=\"number\">{}", cell(row, figure));
+        if (!string_of(row, what).empty()) text += fmt::format("<br><small>{}</small>", escaped(string_of(row, what)));
+        return text + "</td>";
+    };
+    std::string text = fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}<br><small>{}</small></td>",
+                                   cell(row, "row"), cell(row, "unit"), published, cell(row, "published_on"));
+    if (!not_run.empty() && (row.value("method", Json()).is_null() && row.value("default", Json()).is_null()))
+        return text + fmt::format("<td colspan=\"3\">not run: {}</td></tr>\n", escaped(not_run));
+    return text + measured("method", "method_what") + measured("default", "default_what") +
+           fmt::format("<td class=\"number\">{}</td></tr>\n", cell(row, "ratio"));
+}
+
+}  // namespace
+
+std::string ladder_section(const PageData& data) {
+    std::string text = "<section><h2>The ladder: from the papers' kernels to ours</h2>\n";
+    if (data.ladder.empty()) return text + absent(data, "ladder");
+    double end = 0;
+    for (const Json& row : data.ladder)
+        if (row.at("gigabytes_per_second").is_number()) end = std::max(end, row["gigabytes_per_second"].get<double>());
+    text += fmt::format(
+        "<div class=\"scroll\"><table class=\"wide ladder\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\" class=\"chart\">{}</th>"
+        "<th scope=\"col\">GB/s</th><th scope=\"col\">registers</th><th scope=\"col\">local</th><th scope=\"col\">shared</th>"
+        "<th scope=\"col\">threads</th><th scope=\"col\">what it changes, and taught</th></tr></thead>\n<tbody>\n",
+        end > 0 ? bar_axis(end, "GB/s") : "");
+    for (const Json& row : data.ladder) text += ladder_row(row, end);
+    return text + "</tbody></table></div></section>\n";
+}
+
+std::string papers_section(const PageData& data) {
+    std::string text = "<section><h2>The papers' tables</h2>\n", table, differs;
+    if (data.papers.empty()) return text + absent(data, "papers");
+    const auto close = [&] {
+        if (table.empty()) return;
+        text += "</tbody></table></div>\n";
+        if (!differs.empty()) text += fmt::format("<p class=\"note\">What differs: {}</p>\n", escaped(differs));
+    };
+    for (const Json& row : data.papers) {
+        const std::string own = string_of(row, "paper") + "/" + string_of(row, "table");
+        if (own != table) {
+            close();
+            table = own;
+            differs = string_of(row, "differs");
+            text += fmt::format(
+                "<div class=\"scroll\"><table class=\"wide papers\"><caption>{}: {}</caption><thead><tr><th scope=\"col\">row</th>"
+                "<th scope=\"col\">unit</th><th scope=\"col\">published</th><th scope=\"col\">its method here</th>"
+                "<th scope=\"col\">our default</th><th scope=\"col\">ratio</th></tr></thead>\n<tbody>\n",
+                cell(row, "paper"), string_of(row, "title").empty() ? cell(row, "table") : cell(row, "title"));
+        }
+        text += paper_row(row);
+    }
+    close();
+    return text + "</section>\n";
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,203 @@
+// What the page of `warpseal bench --html` shows.
+#include "bench_survey.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "bench_bulk.h"
+#include "ciphers.h"
+
+namespace warpseal::cli {
+namespace {
+
+constexpr uint64_t gibibyte = uint64_t{1} << 30;
+constexpr uint64_t serial_bytes = gibibyte / 4;  // of modes that are serial in a message: what they are checked against is slow
+constexpr uint64_t smallest_size = 1024;
+constexpr double longest_call = 2;  // seconds: larger sizes than that are left out
+
+bool is_shown(const BenchCase& what) {
+    switch (what.mode) {
+        case WARPSEAL_ECB:
+        case WARPSEAL_CTR:
+        case WARPSEAL_XTS:
+        case WARPSEAL_CMAC: return what.encrypt;
+        case WARPSEAL_CFB: return !what.encrypt;
+        case WARPSEAL_CBC:
+        case WARPSEAL_GCM: return true;
+        default: return false;
+    }
+}
+
+// Of each family ("aes", "des") the shortest and the longest key, unless ciphers were named.
+std::vector<BenchCase> shown_cases(const BenchOptions& options) {
+    std::vector<BenchCase> cases = chosen_cases(options);
+    cases.erase(std::remove_if(cases.begin(), cases.end(), [](const BenchCase& what) { return !is_shown(what); }), cases.end());
+    if (!options.what.empty()) return cases;
+    const auto family = [](const BenchCase& what) { return std::string(what.cipher.name).substr(0, std::string(what.cipher.name).find('-')); };
+    std::map<std::string, std::pair<uint32_t, uint32_t>> keys;
+    for (const BenchCase& what : cases) {
+        auto& [shortest, longest] = keys.try_emplace(family(what), what.cipher.key_bytes, what.cipher.key_bytes).first->second;
+        shortest = std::min(shortest, what.cipher.key_bytes);
+        longest = std::max(longest, what.cipher.key_bytes);
+    }
+    const auto between = [&](const BenchCase& what) {
+        const auto& [shortest, longest] = keys.at(family(what));
+        return what.cipher.key_bytes != shortest && what.cipher.key_bytes != longest;
+    };
+    cases.erase(std::remove_if(cases.begin(), cases.end(), between), cases.end());
+    return cases;
+}
+
+// Counter mode of a cipher that cores have instructions for, and of one that they have not; or of the first two that were named.
+std::vector<BenchCase> sized_cases(const BenchOptions& options, const std::vector<BenchCase>& cases) {
+    std::vector<BenchCase> chosen;
+    for (const BenchCase& what : cases) {
+        const std::string name = what.name();
+        if (what.mode == WARPSEAL_CTR && chosen.size() < 2 && (!options.what.empty() || name == "aes-128-ctr" || name == "aria-128-ctr"))
+            chosen.push_back(what);
+    }
+    return chosen;
+}
+
+// Of the host: what is free, within the limit of a control group.
+uint64_t free_memory() {
+    uint64_t bytes = 0;
+    std::ifstream file("/proc/meminfo");
+    for (std::string name, unit; file >> name >> bytes && std::getline(file, unit);)
+        if (name == "MemAvailable:") break;
+    bytes *= 1024;
+    uint64_t limit = 0;
+    if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit) bytes = std::min(bytes, limit);
+    return bytes;
+}
+
+class Survey {
+public:
+    Survey(const BenchOptions& options, Session& session) : options_(options), session_(session) {
+        warpseal_device_info gpu{};
+        const bool cores_alone = options.device != "auto" && options.device.rfind("cuda", 0) != 0;
+        if (!cores_alone && warpseal_device_at(0, &gpu) == WARPSEAL_OK) gpu_ = options.device == "auto" ? "cuda" : options.device;
+        if (options.device.rfind("cuda", 0) == 0) gpu_ = options.device;  // and says so where there is none
+        cores_ = cores_alone ? options.device : "cpu";
+        gpu_memory_ = gpu.memory_bytes;
+        report_["head"] = json_head(gpu_);
+        report_["rows"] = nlohmann::ordered_json::array();
+        report_["sizes"] = nlohmann::ordered_json::array();
+        options_.threads = std::max(1, report_["head"]["cores"].get<int>());
+    }
+
+    nlohmann::ordered_json run() {
+        const std::vector<BenchCase> cases = shown_cases(options_);
+        const BenchTable table{true, !gpu_.empty(), options_.against_openssl};
+        if (!gpu_.empty()) create_engine({gpu_, 1}, session_);  // one that is not there is told before anything is measured
+        print_output(table.title(options_, report_["head"]));
+        measure_gpu(cases, table);
+        for (const BenchCase& what : cases) measure_on_cores(what, table);
+        for (const BenchCase& what : sized_cases(options_, cases)) measure_sizes(what);
+        return std::move(report_);
+    }
+
+    bool wrong() const { return wrong_; }
+
+private:
+    template <class Measure>
+    std::optional<BenchRow> attempt(const BenchCase& what, const char* list, const Measure& measure) {
+        if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+        try {
+            BenchRow row = measure();
+            report_[list].push_back(json_row(row));
+            return row;
+        } catch (const BenchWrong& why) {
+            wrong_ = true;
+            complain(what.name() + " " + what.operation() + ": no figure: " + why.what());
+            return std::nullopt;
+        }
+    }
+
+    void measure_on_cores(const BenchCase& what, const BenchTable& table) {
+        const auto row = attempt(what, "rows", [&] { return measure_cores(options_, what, cores_, bench_core_bytes, session_); });
+        if (row) print_output(table.line(&*row, nullptr));
+    }
+
+    void measure_gpu(const std::vector<BenchCase>& cases, const BenchTable& table) {
+        if (gpu_.empty()) return;
+        BenchOptions plain = options_;  // OpenSSL stands beside the cores alone
+        plain.against_openssl = false;
+        BulkMeter parallel(plain, gpu_, session_, Oracle::cores), serial(plain, gpu_, session_);
+        const uint64_t bytes = std::min(gibibyte, options_.max_size);
+        const auto one = [&](const BenchCase& what, const char* place, uint64_t message_bytes) {
+            const auto row = attempt(what, "rows", [&] {
+                if (what.serial()) return serial.measure(what, place, std::min(serial_bytes, bytes), bench_serial_message_bytes);
+                return parallel.measure(what, place, bytes, message_bytes);
+            });
+            if (row) print_output(table.line(nullptr, &*row));
+        };
+        for (const BenchCase& what : cases) {
+            one(what, "device", bytes);
+            if (what.mode == WARPSEAL_GCM) one(what, "device", bench_chunk_bytes);
+        }
+        for (const BenchCase& what : cases)
+            if (what.mode == WARPSEAL_CTR) one(what, "host", bytes);
+    }
+
+    // The input, its right output, and an output for each engine.
+    uint64_t largest_size() const {
+        uint64_t bytes = std::min(options_.max_size, free_memory() / 5);
+        if (!gpu_.empty()) bytes = std::min(bytes, gpu_memory_ / 4);
+        uint64_t size = smallest_size;
+        while (size * 2 <= bytes) size *= 2;
+        return size;
+    }
+
+    void measure_sizes(const BenchCase& what) {
+        const uint64_t largest = largest_size();
+        if (largest < options_.max_size && largest * 2 <= options_.max_size)
+            remark(session_, "there is memory for sizes up to " + size_text(largest) + ".");
+        BulkMeter cores(options_, cores_, session_);
+        std::optional<BulkMeter> gpu;
+        if (!gpu_.empty()) gpu.emplace(options_, gpu_, session_);
+        std::optional<Answers> right;
+        try {
+            right.emplace((gpu ? *gpu : cores).answers(what, largest, largest));
+        } catch (const BenchWrong& why) {
+            wrong_ = true;
+            return complain(what.name() + " by size: no figures: " + why.what());
+        }
+        measure_curve(what, cores, "host", *right);
+        if (!gpu) return;
+        measure_curve(what, *gpu, "host", *right);
+        measure_curve(what, *gpu, "device", *right);
+    }
+
+    void measure_curve(const BenchCase& what, BulkMeter& meter, const char* place, const Answers& right) {
+        double seconds_a_byte = 0;
+        for (uint64_t bytes = smallest_size;; bytes = std::min(4 * bytes, right.bytes)) {
+            if (seconds_a_byte * static_cast<double>(bytes) > longest_call) return;
+            const auto row = attempt(what, "sizes", [&] { return meter.measure_prefix(what, place, bytes, right, options_.seconds); });
+            if (!row) return;
+            seconds_a_byte = 1e-9 / median(row->figures.ours);
+            print_output(what.name() + " " + size_text(bytes) + ", " + row->device + ", " + place + ": " +
+                         rate_text(median(row->figures.ours)) + " GB/s\n");
+            if (bytes == right.bytes) return;
+        }
+    }
+
+    BenchOptions options_;
+    Session& session_;
+    std::string cores_, gpu_;
+    uint64_t gpu_memory_ = 0;
+    nlohmann::ordered_json report_;
+    bool wrong_ = false;
+};
+
+}  // namespace
+
+nlohmann::ordered_json survey(const BenchOptions& options, Session& session, bool& wrong) {
+    Survey one(options, session);
+    nlohmann::ordered_json report = one.run();
+    wrong = one.wrong();
+    return report;
+}
+
+}  // namespace warpseal::cli
