@@ -181,6 +181,14 @@ void check_options(const BenchOptions& options) {
     if (options.messages && options.messages > (uint64_t{64} << 30) / options.message_bytes)
         throw Failure(ExitCode::usage, "--messages and --message-bytes make more than 64 GiB.");
     if (options.key_per_message && !options.message_bytes) throw Failure(ExitCode::usage, "--key-per-message goes with --message-bytes.");
+    if (options.html.empty() && (!options.from.empty() || options.max_size != BenchOptions{}.max_size))
+        throw Failure(ExitCode::usage, "--from and --max-size go with --html.");
+    if (!options.html.empty() && (!options.place.empty() || !options.sizes.empty() || options.message_bytes || options.threads != 1))
+        throw Failure(ExitCode::usage, "--html measures all places at sizes of its own, on all cores: it goes without those options.");
+    if (!options.from.empty() && (!options.what.empty() || !options.json.empty() || options.against_openssl))
+        throw Failure(ExitCode::usage, "--from measures nothing: there is nothing to choose.");
+    if (options.max_size < 4096) throw Failure(ExitCode::usage, "--max-size takes 4 KiB or more.");
+    if (options.html == "-" && options.json == "-") throw Failure(ExitCode::usage, "--html and --json cannot both be stdout.");
     if (options.unit_bytes % 16 != 0 || options.unit_bytes == 0 || options.unit_bytes > mebibyte * 16)
         throw Failure(ExitCode::usage, "--data-unit-bytes takes multiples of 16 bytes up to 16 MiB.");
 }

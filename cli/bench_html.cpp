@@ -28,7 +28,9 @@ void write_report(std::ofstream& file, const std::string& path, const std::strin
 
 void add_recorded(PageData& data, const std::string& path) {
     std::ifstream file(path);
-    if (!file) throw Failure(errno == ENOENT ? ExitCode::input_missing : ExitCode::input_output, fmt::format("cannot read {}: {}.", path, std::strerror(errno)));
+    if (!file)
+        throw Failure(errno == ENOENT ? ExitCode::input_missing : ExitCode::input_output,
+                      fmt::format("cannot read {}: {}.", path, std::strerror(errno)));
     try {
         data.add(nlohmann::ordered_json::parse(file));
     } catch (const nlohmann::json::exception& why) {

@@ -63,10 +63,12 @@ std::string facts(const Json& head) {
     text += fact("GPU", gpu);
     if (number_of(head, "gpu_multiprocessors") > 0) {
         const double clock = number_of(head, "gpu_clock_megahertz");
-        text += fact("Multiprocessors", text_of(head, "gpu_multiprocessors") + (clock > 0 ? fmt::format(" at {:.0f} MHz at most", clock) : ""));
+        text +=
+            fact("Multiprocessors", text_of(head, "gpu_multiprocessors") + (clock > 0 ? fmt::format(" at {:.0f} MHz at most", clock) : ""));
     }
     if (memory > 0)
-        text += fact("GPU memory", fmt::format("{:.1f} GiB", memory / (1 << 30)) + (rate > 0 ? fmt::format(", {:.0f} GB/s", rate / 1e9) : ""));
+        text +=
+            fact("GPU memory", fmt::format("{:.1f} GiB", memory / (1 << 30)) + (rate > 0 ? fmt::format(", {:.0f} GB/s", rate / 1e9) : ""));
     if (const double shared = number_of(head, "gpu_shared_bytes_per_block"); shared > 0)
         text += fact("Shared memory", fmt::format("{:.0f} KiB a block", shared / 1024));
     if (const double link = number_of(head, "link_gigabytes_per_second"); link > 0)
@@ -132,8 +134,8 @@ std::string bar_row(const Json& row, double end) {
     } else {
         beside = "<td>–</td>";
     }
-    return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td>{}</td>{}</tr>\n", what(row), bar(value, mark, end, label),
-                       figure_text(value), beside);
+    return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td>{}</td>{}</tr>\n", what(row),
+                       bar(value, mark, end, label), figure_text(value), beside);
 }
 
 std::string bars_card(const Group& cipher, double end) {
@@ -158,9 +160,9 @@ std::string bars_section(const Group& place, bool folded) {
     std::string text = fmt::format("<h2>{}</h2>\n", escaped(place.name));
     if (marked)
         text += fmt::format("<p class=\"key\"><i class=\"ours\"></i> measured <i class=\"mark\"></i> {}</p>\n",
-                            gpu ? "bound: what the busiest unit of this GPU can do at its highest clock (docs/tuning.md)"
-                                : yardsticks ? "OpenSSL on as many cores; with *, its ECB of the cipher, as it lacks the mode"
-                                             : "OpenSSL on as many cores");
+                            gpu          ? "bound: what the busiest unit of this GPU can do at its highest clock (docs/tuning.md)"
+                            : yardsticks ? "OpenSSL on as many cores; with *, its ECB of the cipher, as it lacks the mode"
+                                         : "OpenSSL on as many cores");
     text += "<div class=\"cards\">\n";
     for (const Group& cipher : grouped(place.rows, [](const Json& row) { return text_of(row, "cipher"); })) text += bars_card(cipher, end);
     text += "</div>\n";
@@ -174,7 +176,9 @@ std::string all_bars(const Rows& bars) {
     for (const Json& row : bars) rows.push_back(&row);
     std::vector<Group> places = grouped(rows, where);
     std::stable_sort(places.begin(), places.end(), [](const Group& a, const Group& b) {
-        const auto rank = [](const Json& row) { return on_gpu(row) ? (text_of(row, "place") == "device" ? -2e9 : -1e9) : -number_of(row, "threads"); };
+        const auto rank = [](const Json& row) {
+            return on_gpu(row) ? (text_of(row, "place") == "device" ? -2e9 : -1e9) : -number_of(row, "threads");
+        };
         return rank(*a.rows.front()) < rank(*b.rows.front());
     });
     std::string text;

@@ -39,7 +39,7 @@ Named& named(std::vector<Named>& all, const std::string& name) {
 // Places on the picture, in units of its view box.
 class Scales {
 public:
-    static constexpr double width = 560, height = 340, left = 48, right = 12, top = 10, bottom = 34;
+    static constexpr double width = 560, height = 340, left = 48, right = 12, top = 10, bottom = 38;
 
     explicit Scales(const Chart& chart) {
         for (const Line& line : chart.lines)
@@ -61,9 +61,8 @@ public:
                 "<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}</text>\n", left,
                 y(decade), width - right, left - 5, y(decade) + 4, std::pow(10, decade));
         for (double power = std::ceil(first_ / 4) * 4; power <= last_; power += 4)
-            if (power - first_ > 1.9 || power == std::ceil(first_))
-                text += tick(power);
-        text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">bytes of a call</text>", width - right, height - 2);
+            if (power - first_ > 1.9 || power == std::ceil(first_)) text += tick(power);
+        text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">bytes of a call</text>", width - right, height - 5);
         return text + fmt::format("<text x=\"4\" y=\"{:.1f}\" transform=\"rotate(-90 12 {:.1f})\" text-anchor=\"middle\">GB/s</text>\n",
                                   (height - bottom) / 2, (height - bottom) / 2);
     }
@@ -93,8 +92,8 @@ std::string drawn(const Line& line, size_t index, const Scales& scales) {
     for (const auto& [bytes, figure] : line.points) {
         const double x = scales.x(std::log2(static_cast<double>(bytes))), y = scales.y(std::log10(figure));
         path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
-        markers += fmt::format("<g class=\"point s{}\"><title>{}, {}: {} GB/s</title>{}</g>\n", index % 4, escaped(line.name), size_text(bytes),
-                               figure_text(figure), marker(index, x, y));
+        markers += fmt::format("<g class=\"point s{}\"><title>{}, {}: {} GB/s</title>{}</g>\n", index % 4, escaped(line.name),
+                               size_text(bytes), figure_text(figure), marker(index, x, y));
     }
     return fmt::format("<path class=\"line s{}\" d=\"{}\"/>\n{}", index % 4, path, markers);
 }
@@ -148,8 +147,10 @@ std::string size_charts(const Rows& sizes) {
     }
     std::string text = "<section><h2>By size</h2>\n";
     if (charts.empty()) return text + "<p class=\"absent\">Not run: no report here has figures by size.</p></section>\n";
-    text += "<p>One call on so many bytes. In GPU memory by the GPU's clock, which leaves out how long a call takes to reach the GPU; else by the clock on the wall.</p>\n"
-            "<div class=\"cards\">\n";
+    text +=
+        "<p>One call on so many bytes. In GPU memory by the GPU's clock, which leaves out how long a call takes to reach the GPU; else by "
+        "the clock on the wall.</p>\n"
+        "<div class=\"cards\">\n";
     for (const Chart& chart : charts) text += figure(chart);
     return text + "</div></section>\n";
 }

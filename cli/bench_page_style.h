@@ -26,11 +26,13 @@ th, td { padding: .08rem .5rem .08rem 0; }
 thead th { color: var(--soft); font-size: .85em; border-bottom: 1px solid var(--line); }
 td + td, th + th:not(.chart) { text-align: right; }
 .card th[scope=row] { width: 34%; line-height: 1.25; }
-.chart { width: 40%; }
+.chart { width: 40%; min-width: 7rem; }
 td.chart { vertical-align: middle; }
 .wide td, .wide th + th { text-align: left; }
 .wide td.number { text-align: right; }
 .scroll { overflow-x: auto; }
+.ladder .chart { width: 25%; }
+.ladder, .papers { min-width: 60rem; }
 .bar { display: block; width: 100%; height: .8em; background: var(--track); }
 .bar .ours { fill: var(--ours); }
 .bar .mark { stroke: var(--mark); stroke-width: 2px; vector-effect: non-scaling-stroke; fill: none; }

@@ -34,7 +34,9 @@ std::vector<BenchCase> shown_cases(const BenchOptions& options) {
     std::vector<BenchCase> cases = chosen_cases(options);
     cases.erase(std::remove_if(cases.begin(), cases.end(), [](const BenchCase& what) { return !is_shown(what); }), cases.end());
     if (!options.what.empty()) return cases;
-    const auto family = [](const BenchCase& what) { return std::string(what.cipher.name).substr(0, std::string(what.cipher.name).find('-')); };
+    const auto family = [](const BenchCase& what) {
+        return std::string(what.cipher.name).substr(0, std::string(what.cipher.name).find('-'));
+    };
     std::map<std::string, std::pair<uint32_t, uint32_t>> keys;
     for (const BenchCase& what : cases) {
         auto& [shortest, longest] = keys.try_emplace(family(what), what.cipher.key_bytes, what.cipher.key_bytes).first->second;

@@ -37,6 +37,7 @@ warpseal_status __wrap_warpseal_device_at(size_t index, warpseal_device_info* in
     *info = {};
     std::strcpy(info->name, "pretended GPU");
     std::strcpy(info->driver, "0.0");
+    info->memory_bytes = uint64_t{1} << 30;
     return WARPSEAL_OK;
 }
 

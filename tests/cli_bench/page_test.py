@@ -1,0 +1,312 @@
+"""`warpseal bench --html`: every figure of the reports is on the page and nothing else, and a browser shows it without asking for anything."""
+
+import html.parser
+import json
+import os
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+import browser  # noqa: E402
+from program import NotRun, case, check, check_equal, main  # noqa: E402
+
+FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
+HOSTILE = """</title><script>alert(1)</script>&amp;"'><img src=x onerror=y>"""
+HEAD = {"machine": "Xeon, 16 cores, " + HOSTILE, "gpu": "H200 " + HOSTILE, "driver": "13.0", "date": "2026-11-21T00:00:00Z", "commit": "abc",
+        "warpseal": "0.1.0", "openssl": "OpenSSL 3", "cpu": "Xeon", "cores": 16, "system": HOSTILE, "gpu_compute_capability": 90,
+        "gpu_multiprocessors": 132, "gpu_clock_megahertz": 1980, "gpu_memory_bytes": 150 << 30, "gpu_memory_bytes_per_second": 4917 * 10**9,
+        "gpu_shared_bytes_per_block": 232448}
+# Shared memory: 132 multiprocessors, 1.98 GHz, 32 banks. Logic: 64 lanes.
+LOOK_UPS, LOGIC = 132 * 1.98 * 32, 132 * 1.98 * 64
+BOUNDS = {("aes-128", "ctr"): LOOK_UPS / 128 * 16, ("aes-256", "ecb"): LOOK_UPS / 224 * 16, ("aria-128", "ctr"): LOOK_UPS / 162 * 16,
+          ("camellia-128", "ctr"): LOOK_UPS / 124 * 16, ("des", "ecb"): LOGIC / ((3904 + 640) / 32) * 8,
+          ("des", "ctr"): LOGIC / ((3904 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOK_UPS / 384 * 8, ("lea-128", "ecb"): LOGIC / 216 * 16}
+
+
+def row(cipher, mode, figure, **more):
+    return {"cipher": cipher, "mode": mode, "operation": "encrypt", "device": "cuda", "place": "device", "threads": 1, "bytes": 1 << 30,
+            "message_bytes": 1 << 30, "gigabytes_per_second": figure, "openssl_gigabytes_per_second": None, "ratio": None, **more}
+
+
+def measurements():
+    """Of a machine that there is not: with bounds, without, beside OpenSSL, by size; and names that would be markup."""
+    rows = [row(cipher, mode, round(0.9 * bound, 1)) for (cipher, mode), bound in BOUNDS.items()]
+    rows += [row(HOSTILE, "ctr", 50.0), row("aes-128", "ctr", 48.5, place="host", pinned=True)]
+    rows += [row("aes-256", "gcm", figure, device="vaes512", place="host", threads=16, bytes=65536, message_bytes=65536, operation=operation,
+                 buffer_per_thread=True, openssl_gigabytes_per_second=figure / 2.5, ratio=2.5, openssl_yardstick=HOSTILE)
+             for operation, figure in (("seal", 180.0), ("open", 0.0123))]
+    sizes = [row("aes-128", "ctr", 0.01 * 3 ** i, bytes=1024 * 4 ** i, **place) for i in range(11)
+             for place in ({}, {"place": "host"}, {"place": "host", "device": "vaes512", "threads": 16})]
+    return {"head": HEAD, "rows": rows, "sizes": sizes}
+
+
+def studies():
+    """As warpseal-bench writes them."""
+    ladder = [{"step": f"step {i} {HOSTILE}", "paper": "P1" if i == 0 else None, "cipher": "aes-128", "mode": "ecb", "keystream_only": i == 1,
+               "product": i == 3, "what": "a table " + HOSTILE, "taught": HOSTILE, "gigabytes_per_second": figure,
+               "not_run": None if figure else "too many threads", "registers": 40, "local_bytes": 0, "shared_bytes": 4096,
+               "threads_per_block": 256} for i, figure in enumerate((12.5, 300.25, None, 894.0))]
+    papers = [{"paper": paper, "table": "t", "title": "Throughput " + HOSTILE, "row": f"{i}", "unit": "Gbit/s", "published": 3.1,
+               "published_bound": None, "published_on": "8800 GTS", "method": method, "method_what": "8-bit", "default": default,
+               "default_what": "aes-128-ecb", "ratio": default and default / method, "not_run": None if default else "no GPU",
+               "differs": HOSTILE} for paper in ("P1", "P2") for i, (method, default) in enumerate(((120.0, 6100.0), (None, None)))]
+    return {"head": HEAD, "rows": ladder}, {"head": HEAD, "rows": papers}
+
+
+def make(p, *reports):
+    names = []
+    for i, report in enumerate(reports):
+        names.append(f"report{i}.json")
+        p.write(names[-1], json.dumps(report).encode())
+    p.ok("bench", "--html", "page.html", "--from", ",".join(names))
+    return p.file("page.html")
+
+
+class Markup(html.parser.HTMLParser):
+    """Well formed, and without any of what a browser would load or run."""
+    VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.cells = [], [], []
+        self.feed(text)
+        self.close()
+        check_equal(self.open, [], "what is never closed")
+
+    def handle_starttag(self, tag, attributes):
+        check(tag not in ("script", "img", "link", "iframe", "object", "embed", "base", "form"), f"<{tag}>")
+        for name, value in attributes:
+            check(not name.startswith("on") and name not in ("src", "href", "srcset", "data", "action", "xlink:href"), f"{tag} {name}={value}")
+        self.tags.append((tag, dict(attributes)))
+        if tag not in self.VOID and tag not in ("path", "rect", "circle") or (tag in ("path", "rect", "circle") and not self.rawdata):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        check(tag in ("path", "rect", "circle"), f"<{tag}/>")
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        check_equal(self.open.pop(), tag, "what is closed")
+
+    def count(self, tag, **wanted):
+        return sum(name == tag and all(attributes.get(key.rstrip("_")) == value for key, value in wanted.items()) for name, attributes in self.tags)
+
+
+def page_of_everything(p):
+    return make(p, measurements(), *studies())
+
+
+@case
+def everything_is_there_once(p):
+    text = pathlib.Path(page_of_everything(p)).read_text()
+    page, report = Markup(text), measurements()
+    ladder, papers = studies()
+    with_figure = [r for r in ladder["rows"] if r["gigabytes_per_second"]]
+    check_equal(page.count("svg", class_="bar"), len(report["rows"]) + len(with_figure), "bars")
+    check_equal(page.count("g", **{"class": "point s0"}), 11, "points of the first place")
+    check_equal(sum(tag == "g" and (a.get("class") or "").startswith("point") for tag, a in page.tags), len(report["sizes"]), "points")
+    check_equal(text.count('class="papers'), 0, "class of papers")
+    check_equal(text.count('table class="wide papers"'), 2, "papers")
+    check_equal(text.count("not run: no GPU"), 2, "rows of papers that did not run")
+    check_equal(text.count("not run: too many threads"), 1, "steps that did not run")
+    check_equal((page.count("title"), page.count("main"), page.count("h1")), (1 + len(report["rows"]) + len(with_figure) + len(report["sizes"]), 1, 1),
+                "titles")
+    check("<script" not in text and "onerror=y>" not in text and "url(" not in text and "@import" not in text, "markup of a name got through")
+    check_equal(text.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 10, True, "escaped names")
+    check("default-src &#39;none&#39;" in text or "default-src 'none'" in text, "the page forbids itself nothing")
+
+
+@case
+def bounds_are_as_documented(p):
+    text = pathlib.Path(page_of_everything(p)).read_text()
+    labels = [a["aria-label"] for tag, a in Markup(text).tags if tag == "svg" and a.get("class") == "bar"]
+    for (cipher, mode), bound in BOUNDS.items():
+        figure = round(0.9 * bound, 1)
+        said = [label for label in labels if label.startswith(f"{figure:.0f} GB/s, at most {bound:.0f}: ")]
+        check(said, f"{cipher}-{mode}: no bound of {bound:.0f} in {labels}")
+    check_equal(sum("at most" in label for label in labels), len(BOUNDS) + 1, "bounds")  # and through the link: memory's or the unit's
+
+
+@case
+def without_facts_there_are_no_bounds(p):
+    report = measurements()
+    report["head"] = {name: value for name, value in HEAD.items() if not name.startswith("gpu_")}
+    check("at most" not in pathlib.Path(make(p, report)).read_text(), "a bound without facts")
+
+
+@case
+def what_is_absent_reads_not_run(p):
+    report = measurements()
+    del report["sizes"]
+    text = pathlib.Path(make(p, report)).read_text()
+    check_equal(text.count('<p class="absent">Not run'), 3, "sections that did not run")
+
+
+@case
+def the_later_report_counts(p):
+    later = measurements()
+    later["rows"], later["sizes"] = [row("aes-128", "ctr", 777.0)], []
+    text = pathlib.Path(make(p, measurements(), later)).read_text()
+    check_equal(text.count("777 GB/s"), 2, "the later figure, in a title and a label")
+    check("941 GB/s" not in text, "the earlier figure is there too")
+
+
+@case
+def recorded_results(p):
+    """What the repository has of machines makes a page each."""
+    found = 0
+    for path in sorted((pathlib.Path(__file__).resolve().parents[2] / "bench/results").glob("*.json")):
+        report = json.loads(path.read_text())
+        if "rows" not in report:
+            continue
+        p.ok("bench", "--html", "page.html", "--from", path)
+        check(Markup(p.read("page.html").decode()).count("svg", class_="bar") > 0, f"no bars of {path.name}")
+        found += 1
+    check(found, "no results")
+
+
+@case
+def usage(p):
+    p.write("broken.json", b"{")
+    p.write("other.json", b'{"head": {}, "rows": [{"cipher": "aes-128"}]}')
+    for name, code in (("nowhere.json", 10), ("broken.json", 15), ("other.json", 15)):
+        p.fails(code, name, "bench", "--html", "page.html", "--from", name)
+    p.write("report.json", json.dumps(measurements()).encode())
+    p.fails(16, "nowhere", "bench", "--html", "nowhere/page.html", "--from", "report.json")
+    for wrong in (("--from", "report.json"), ("--max-size", "1MiB"), ("--html", "page.html", "--place", "host"), ("--html", "page.html", "--size", "1MiB"),
+                  ("--html", "page.html", "--messages", "3", "--message-bytes", "16"), ("--html", "page.html", "--max-size", "1"),
+                  ("--html", "page.html", "--from", "report.json", "aes-128"), ("--html", "-", "--json", "-")):
+        check_equal(p.run("bench", *wrong).code, 2, f"exit code of {wrong}")
+
+
+@case
+def a_run_of_the_cores(p):
+    """The page is of the rows that --json gets, no more and no less."""
+    p.ok("bench", "--html", "page.html", "--json", "report.json", "--device", "cpu", "--seconds", "0.01", "--max-size", "256KiB", "aes-128", "des")
+    report = json.loads(p.read("report.json"))
+    page = Markup(p.read("page.html").decode())
+    check_equal(page.count("svg", class_="bar"), len(report["rows"]), "bars")
+    check_equal(sorted({(r["cipher"], r["bytes"]) for r in report["sizes"]}),
+                sorted((cipher, size) for cipher in ("aes-128", "des") for size in (1024, 4096, 16384, 65536, 262144)), "sizes")
+    check(all(r["checked_against"].startswith("openssl") for r in report["sizes"]), "what sizes are checked against")
+    p.ok("bench", "--html", "again.html", "--from", "report.json")
+    check_equal(p.read("again.html"), p.read("page.html"), "the page of the recorded run")
+
+
+@case
+def a_run_with_a_gpu(p):
+    """One made of the cores: which rows there are."""
+    p.path = FAULTY
+    p.ok("bench", "--html", "page.html", "--json", "report.json", "--seconds", "0.01", "--max-size", "64KiB", "aes-256",
+         env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
+    report = json.loads(p.read("report.json"))
+    check_equal({(r["device"], r["place"]) for r in report["rows"] if r["device"] == "cuda"}, {("cuda", "device"), ("cuda", "host")}, "places")
+    places = [(r["device"] == "cuda", r["place"]) for r in report["sizes"]]
+    check_equal({place: places.count(place) for place in places}, {(False, "host"): 4, (True, "host"): 4, (True, "device"): 4}, "sizes")
+    check_equal(Markup(p.read("page.html").decode()).count("svg", class_="bar"), len(report["rows"]), "bars")
+
+
+@case
+def a_wrong_output_has_no_bar(p):
+    p.path = FAULTY
+    result = p.run("bench", "--html", "page.html", "--json", "report.json", "--device", "cpu", "--seconds", "0.01", "--max-size", "4KiB",
+                   "aes-128", env=dict(os.environ, WARPSEAL_TEST_FAULT="encrypt"))
+    check_equal(result.code, 1, "exit code")
+    report = json.loads(p.read("report.json"))
+    check(not any(r["mode"] in ("ctr", "ecb") for r in report["rows"] + report["sizes"]), "a row of a wrong output")
+    check_equal(Markup(p.read("page.html").decode()).count("svg", class_="bar"), len(report["rows"]), "bars")
+
+
+# ---- in a browser
+
+LOOK = """(() => {
+  const shown = [...document.querySelectorAll('.bar')].map(svg => ({
+    label: svg.getAttribute('aria-label'), page: svg.getBoundingClientRect().width, bar: svg.querySelector('.ours').getBoundingClientRect().width,
+    height: svg.getBoundingClientRect().height, card: svg.closest('table').rows.length,
+    mark: svg.querySelector('.mark') && svg.querySelector('.mark').getBoundingClientRect().x - svg.getBoundingClientRect().x}));
+  const clipped = [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, .unseen, svg, title, head') && e.getClientRects().length &&
+    (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)).map(e => e.outerHTML.slice(0, 200));
+  const outside = [...document.querySelectorAll('svg.sizes')].flatMap(svg => [...svg.querySelectorAll('text, .point, path')].filter(e => {
+    const inner = e.getBoundingClientRect(), outer = svg.getBoundingClientRect();
+    return inner.left < outer.left - 1 || inner.right > outer.right + 1 || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
+  }).map(e => e.outerHTML.slice(0, 200)));
+  const channel = c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const light = text => { const [r, g, b] = text.match(/[\\d.]+/g).map(Number); return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b); };
+  const paper = light(getComputedStyle(document.body).backgroundColor);
+  const contrast = e => { const ink = light(getComputedStyle(e).color); return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05); };
+  const pale = [...document.querySelectorAll('body *:not(svg *):not(title)')].filter(e => e.getClientRects().length && contrast(e) < 4.5).map(e => e.tagName);
+  return {shown, clipped, outside, pale, width: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor,
+    points: document.querySelectorAll('.point').length, lines: document.querySelectorAll('.line').length,
+    axes: [...document.querySelectorAll('.axis')].filter(a => a.children.length >= 2).length, tables: document.querySelectorAll('.card, .ladder').length,
+    ticks: [...document.querySelectorAll('svg.sizes')].map(svg => svg.querySelectorAll('text').length)};
+})()"""
+
+
+def needs_browser():
+    path = browser.find()
+    if not path:
+        check(os.environ.get("WARPSEAL_NEEDS_BROWSER") != "1", "no browser starts here, and this machine must have one")
+        raise NotRun("no headless browser: scripts/bootstrap --check installs one on Debian")
+    return path
+
+
+def check_looks(looks, width):
+    report, ladder = measurements(), studies()[0]
+    with_figure = [r for r in ladder["rows"] if r["gigabytes_per_second"]]
+    check_equal(looks["width"], width, "width of the page: it scrolls sideways")
+    check_equal((looks["clipped"], looks["outside"], looks["pale"]), ([], [], []), "what is cut off, outside its picture, or hard to read")
+    check_equal((len(looks["shown"]), looks["points"], looks["lines"]), (len(report["rows"]) + len(with_figure), len(report["sizes"]), 3), "figures")
+    check_equal(looks["axes"], looks["tables"], "axes")
+    check(all(ticks >= 6 for ticks in looks["ticks"]), f"ticks: {looks['ticks']}")
+    end = max(max(bound for bound in BOUNDS.values()), max(r["gigabytes_per_second"] for r in report["rows"] if r["place"] == "device"))
+    for shown in looks["shown"]:
+        check(shown["page"] > 50 and shown["height"] > 5, f"a bar that nobody sees: {shown}")
+        told = re.match(r"([\d.]+) GB/s, at most ([\d.]+): (?!plain|memory)", shown["label"])
+        if told and float(told[2]) > 60 and shown["card"] and not shown["label"].startswith("48.5"):
+            figure, bound = float(told[1]), float(told[2])
+            check(abs(shown["bar"] / shown["page"] - figure / end) < 0.005, f"length {shown} of {figure} on a scale to {end}")
+            check(abs(shown["mark"] / shown["page"] - bound / end) < 0.01, f"mark {shown} of {bound} on a scale to {end}")
+
+
+@case
+def a_browser_shows_it(p):
+    program = needs_browser()
+    page, own = page_of_everything(p), browser.Browser(program)
+    try:
+        papers = []
+        for width, dark in ((1240, False), (1240, True), (400, False)):
+            own.open(page, width, dark)
+            looks = own.run(LOOK)
+            check_looks(looks, width)
+            papers.append(looks["paper"])
+            check_equal([event["request"]["url"] for event in own.told("Network.requestWillBeSent")], ["file://" + page], "what was asked for")
+            check_equal(own.told("Network.loadingFailed", "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"), [], "complaints")
+            seen = browser.colours(own.picture(0.25))
+            background = max(seen, key=seen.get)
+            check(len(seen) > 50 and 0.02 < 1 - seen[background] / sum(seen.values()) < 0.7, f"picture: {len(seen)} colours, {seen[background]} of background")
+            check_equal(sum(background) < 300, dark, "a dark picture")
+        check(papers[0] == papers[2] != papers[1], f"light and dark: {papers}")
+        tree = own.call("Accessibility.getFullAXTree")["nodes"]
+        named = [node for node in tree if node.get("role", {}).get("value") in ("image", "img", "graphics-document") and not node.get("ignored")]
+        check(len(named) >= len(looks["shown"]) and all(node["name"]["value"] for node in named), f"pictures without a name: {len(named)}")
+        check(own.call("Page.printToPDF", printBackground=True)["data"].startswith("JVBERi"), "no PDF")
+    finally:
+        own.close()
+
+
+@case
+def a_browser_without_figures(p):
+    """The browser is no blind witness: of a page that asks for something and overflows it says so."""
+    own = browser.Browser(needs_browser())
+    try:
+        bad = p.write("bad.html", b"<body style='width:3000px'><div style='width:3000px'>x</div><img src='http://warpseal.invalid/x.png'><script>console.log(1)</script>")
+        own.open(bad, 1240)
+        check(own.run("document.documentElement.scrollWidth") > 1240, "it does not overflow")
+        check_equal(len(own.told("Network.requestWillBeSent")), 2, "requests")
+        check(own.told("Network.loadingFailed") and own.told("Runtime.consoleAPICalled"), "no complaints")
+    finally:
+        own.close()
+
+
+main()
