@@ -225,8 +225,7 @@ std::string bar_axis(double end, const char* unit) {
     const double ten = std::pow(10, std::floor(std::log10(end)));
     const double step = ten * (end / ten < 1.5 ? 0.5 : end / ten < 3 ? 1 : end / ten < 7 ? 2 : 5);
     std::string text = "<span class=\"axis\">";
-    for (double tick = 0; tick <= end; tick += step)
-        text += fmt::format("<span style=\"left:{:.2f}%\">{:g}</span>", 100 * tick / end, tick);
+    for (int i = 0; i * step <= end; ++i) text += fmt::format("<span style=\"left:{:.2f}%\">{:g}</span>", 100 * i * step / end, i * step);
     return text + fmt::format("</span><span class=\"unseen\">{}</span>", unit);
 }
 

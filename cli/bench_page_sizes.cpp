@@ -56,11 +56,11 @@ public:
 
     std::string axes() const {
         std::string text;
-        for (double decade = low_; decade <= high_; ++decade)
+        for (int decade = static_cast<int>(low_); decade <= high_; ++decade)
             text += fmt::format(
                 "<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}</text>\n", left,
                 y(decade), width - right, left - 5, y(decade) + 4, std::pow(10, decade));
-        for (double power = std::ceil(first_ / 4) * 4; power <= last_; power += 4)
+        for (int power = 4 * static_cast<int>(std::ceil(first_ / 4)); power <= last_; power += 4)
             if (power - first_ > 1.9 || power == std::ceil(first_)) text += tick(power);
         text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">bytes of a call</text>", width - right, height - 5);
         return text + fmt::format("<text x=\"4\" y=\"{:.1f}\" transform=\"rotate(-90 12 {:.1f})\" text-anchor=\"middle\">GB/s</text>\n",
@@ -68,10 +68,10 @@ public:
     }
 
 private:
-    std::string tick(double power) const {
+    std::string tick(int power) const {
         return fmt::format(
             "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\"/><text x=\"{0:.1f}\" y=\"{3:.1f}\" text-anchor=\"middle\">{4}</text>\n",
-            x(power), top, height - bottom, height - bottom + 15, size_text(uint64_t{1} << static_cast<int>(power)));
+            x(power), top, height - bottom, height - bottom + 15, size_text(uint64_t{1} << power));
     }
 
     double first_ = 64, last_ = 0, low_ = 9, high_ = -9;

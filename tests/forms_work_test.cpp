@@ -75,8 +75,9 @@ void check(const warpseal::cli::CipherWork& work) {
     if constexpr (requires { typename Cipher::EncryptTables; }) {
         EXPECT_EQ(work.look_ups, count([&] { Cipher::encrypt(block, schedule, CountingLook{}); }));
         EXPECT_LE(work.counting_look_ups, work.look_ups);
-        if constexpr (requires { typename Cipher::DecryptTables; })
+        if constexpr (requires { typename Cipher::DecryptTables; }) {
             EXPECT_EQ(work.look_ups, count([&] { Cipher::decrypt(block, schedule, CountingLook{}); }));
+        }
     } else {
         EXPECT_EQ(work.look_ups, 0u);
     }
