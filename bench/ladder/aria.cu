@@ -18,7 +18,7 @@ std::span<const Step> aria_steps() {
         ecb.step("aria-128.bytes", "16 threads a block, a byte each; a byte of the diffusion layer is the sum of seven threads' bytes",
                  "seven bytes to fetch a round, where AES has four", byte_threads_study<AriaByBytes>(256), "P1"),
         ecb.step("aria-128.words", "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
-                 "P1 had ARIA ahead of AES, whose kernel spilled; where neither spills, fewer rounds win",
+                 "P1 had ARIA ahead, as the state of AES did not fit into registers; where both fit, fewer rounds win",
                  sweep_study<Cipher, InShared<Tables>, Shape::ecb, SharedKeys>(256), "P1"),
         ecb.product("aria-128.ecb-product", "the product", "copies for each lane, and addresses in one instruction"),
         ctr.step("aria-128.merged-copies", "counter mode; 32 copies of one table of the four S-boxes' bytes, and byte permutes",
@@ -27,6 +27,9 @@ std::span<const Step> aria_steps() {
         ctr.step("aria-128.copies-permute", "32 copies of four tables; addresses by one byte permute",
                  "entries that hold the first sums of the diffusion layer save it three operations a word",
                  sweep_study<Cipher, Copies<Tables, BytePermute>, Shape::ctr>(1024)),
+        ctr.step("aria-128.copies-both", "half of the addresses by a byte permute, half by a dot product",
+                 "the diffusion layer permutes too: what leaves that pipe is gained",
+                 sweep_study<Cipher, Copies<Tables, PermuteOrDot>, Shape::ctr>(1024)),
         ctr.product("aria-128.product", "the product", "rounds that counters have in common"),
     };
     return steps;

@@ -22,40 +22,21 @@ struct StateJob {
     uint64_t blocks;
 };
 
-// The last two are no steps of the article: what becomes of it where its tables lie as P1's and P2's do.
-enum class Upto { global, constant, shared_state, unrolled, device_keys, shared_tables, copies };
-
-// An entry of all four tables in a word, and a copy of that for each lane of a warp, in a bank of its own.
-struct LaneTables {
-    static constexpr uint32_t bytes = 256 * 32 * 4;
-    const uint8_t* lane;
-    __device__ explicit LaneTables(const unsigned char* shared) : lane(shared + 4 * (threadIdx.x % 32)) {}
-    __device__ static void fill(unsigned char* shared) {
-        for (uint32_t i = threadIdx.x; i < bytes; i += blockDim.x) shared[i] = global_tables.entries[i % 4][i / 128];
-    }
-    __device__ __forceinline__ uint8_t log(uint32_t x) const { return lane[128 * x]; }
-    __device__ __forceinline__ uint8_t power(uint32_t n) const { return lane[128 * n + 1]; }
-    __device__ __forceinline__ uint8_t box(uint32_t x) const { return lane[128 * x + 2]; }
-    __device__ __forceinline__ uint8_t inverse_box(uint32_t x) const { return lane[128 * x + 3]; }
-};
+// The last is no step of the article: what its authors would do where constant memory is slow for this.
+enum class Upto { global, constant, shared_state, unrolled, device_keys, shared_tables };
 
 template <Upto step>
-constexpr uint32_t shared_table_bytes = step == Upto::copies          ? LaneTables::bytes
-                                        : step == Upto::shared_tables ? sizeof(Tables)
-                                                                      : 0;
+constexpr uint32_t shared_table_bytes = step == Upto::shared_tables ? sizeof(Tables) : 0;
+template <Upto step>
+constexpr uint32_t shared_key_bytes = step >= Upto::device_keys ? schedule_bytes : 0;
 
 template <Upto step>
-__device__ __forceinline__ decltype(auto) tables_in(unsigned char* shared) {
-    if constexpr (step == Upto::global) {
-        return static_cast<const Tables&>(global_tables);
-    } else if constexpr (step < Upto::shared_tables) {
-        return static_cast<const Tables&>(constant_tables);
-    } else if constexpr (step == Upto::shared_tables) {
+__device__ __forceinline__ const Tables& tables_in(unsigned char* shared) {
+    if constexpr (step == Upto::shared_tables) {
         for (uint32_t i = threadIdx.x; i < sizeof(Tables); i += blockDim.x) shared[i] = global_tables.entries[i / 256][i % 256];
         return reinterpret_cast<const Tables&>(*shared);
     } else {
-        LaneTables::fill(shared);
-        return LaneTables(shared);
+        return step == Upto::global ? global_tables : constant_tables;
     }
 }
 
@@ -64,7 +45,7 @@ __global__ void __launch_bounds__(1024, 1) states(const __grid_constant__ StateJ
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = gkrypt::Cipher<step >= Upto::unrolled>;
     constexpr int count = Cipher::count;
-    decltype(auto) tables = tables_in<step>(shared);
+    const Tables& tables = tables_in<step>(shared);
     unsigned char* const own_keys = shared + shared_table_bytes<step>;
     const uint8_t* key = step == Upto::global ? global_schedule : step < Upto::device_keys ? constant_schedule : own_keys;
     if constexpr (step >= Upto::device_keys) {
@@ -85,28 +66,26 @@ __global__ void __launch_bounds__(1024, 1) states(const __grid_constant__ StateJ
 #pragma unroll count
         for (int j = 0; j < 16; ++j) job.out[16 * i + j] = state[j];
     };
-    // A grid of as many threads as blocks of text, but where filling copies of the tables would take longer than a block of text.
-    const uint64_t thread = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, threads = uint64_t{gridDim.x} * blockDim.x;
-    for (uint64_t i = thread; i < job.blocks; i += threads) {
-        if constexpr (step >= Upto::shared_tables) {
-            uint8_t state[16], next[16];
-            const uint4 text = reinterpret_cast<const uint4*>(job.in)[i];
-            memcpy(state, &text, 16);
-            run(state, next);
-            uint4 result;
-            memcpy(&result, state, 16);
-            reinterpret_cast<uint4*>(job.out)[i] = result;
-        } else if constexpr (step >= Upto::shared_state) {
-            unsigned char* const states = step == Upto::device_keys ? own_keys + schedule_bytes : shared;
-            run_by_bytes(i, states + 16 * threadIdx.x, states + 16 * (blockDim.x + threadIdx.x));
-        } else {
-            uint8_t state[16], next[16];
-            run_by_bytes(i, state, next);
-        }
+    const uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= job.blocks) return;
+    if constexpr (step == Upto::shared_tables) {
+        uint8_t state[16], next[16];
+        const uint4 text = reinterpret_cast<const uint4*>(job.in)[i];
+        memcpy(state, &text, 16);
+        run(state, next);
+        uint4 result;
+        memcpy(&result, state, 16);
+        reinterpret_cast<uint4*>(job.out)[i] = result;
+    } else if constexpr (step >= Upto::shared_state) {
+        unsigned char* const states = own_keys + shared_key_bytes<step>;
+        run_by_bytes(i, states + 16 * threadIdx.x, states + 16 * (blockDim.x + threadIdx.x));
+    } else {
+        uint8_t state[16], next[16];
+        run_by_bytes(i, state, next);
     }
 }
 
-// The host expands the key for all steps but the last.
+// The host expands the key for the steps that do not.
 warpseal_status fill(void* memory, const Work& work) {
     static constexpr Tables tables;
     uint8_t schedule[schedule_bytes];
@@ -122,9 +101,9 @@ template <Upto step, bool decrypts>
 const Study* study() {
     static const Study study{.kernel = reinterpret_cast<const void*>(&states<step, decrypts>),
                              .fill = fill,
-                             .threads = step == Upto::copies ? 512 : 256,
-                             .stays = step == Upto::copies,
-                             .shared_bytes = shared_table_bytes<step> + (step >= Upto::device_keys ? schedule_bytes : 0),
+                             .threads = 256,
+                             .stays = false,
+                             .shared_bytes = shared_table_bytes<step> + shared_key_bytes<step>,
                              .shared_bytes_per_thread = step >= Upto::shared_state && step < Upto::shared_tables ? 32 : 0};
     return &study;
 }
@@ -139,7 +118,6 @@ std::span<const Step> gkrypt_steps() {
                                 *state = "the state and its successor in shared memory", *unrolled = "loops over bytes unrolled",
                                 *keys = "the key expanded by the first thread of each block, into shared memory",
                                 *shared = "as today: tables in shared memory as well, the unrolled state back in registers",
-                                *copies = "as today: the four tables' bytes in one word, and 32 copies of that, one in each bank",
                                 *product = "the product: tables of whole columns, a copy for each lane";
     static constexpr const char *cached = "caches serve tables; a state with run-time indexes lies in local memory, which they serve too",
                                 *in_line = "constant memory serves one address at a time: 32 lanes that want 32 entries wait in line",
@@ -147,7 +125,6 @@ std::span<const Step> gkrypt_steps() {
                                 *less = "less arithmetic beside the same wait",
                                 *hidden = "one thread's 60 words hide behind 256 blocks of text",
                                 *banks = "P1's place for tables is the article's missing step",
-                                *lanes = "P2's copies, for bytes: products by logarithms are what is left",
                                 *columns = "a table of columns takes one look-up where logarithms take nine";
     static const Step steps[] = {
         encrypt.step("gkrypt.global", global, cached, study<Upto::global, false>(), "P3"),
@@ -156,7 +133,6 @@ std::span<const Step> gkrypt_steps() {
         encrypt.step("gkrypt.unrolled", unrolled, less, study<Upto::unrolled, false>(), "P3"),
         encrypt.step("gkrypt.device-keys", keys, hidden, study<Upto::device_keys, false>(), "P3"),
         encrypt.step("gkrypt.shared-tables", shared, banks, study<Upto::shared_tables, false>(), "P3"),
-        encrypt.step("gkrypt.copies", copies, lanes, study<Upto::copies, false>(), "P3"),
         encrypt.product("gkrypt.product", product, columns),
         decrypt.step("gkrypt.decrypt.global", global, cached, study<Upto::global, true>(), "P3"),
         decrypt.step("gkrypt.decrypt.constant", constant, in_line, study<Upto::constant, true>(), "P3"),
@@ -164,7 +140,6 @@ std::span<const Step> gkrypt_steps() {
         decrypt.step("gkrypt.decrypt.unrolled", unrolled, less, study<Upto::unrolled, true>(), "P3"),
         decrypt.step("gkrypt.decrypt.device-keys", keys, hidden, study<Upto::device_keys, true>(), "P3"),
         decrypt.step("gkrypt.decrypt.shared-tables", shared, banks, study<Upto::shared_tables, true>(), "P3"),
-        decrypt.step("gkrypt.decrypt.copies", copies, lanes, study<Upto::copies, true>(), "P3"),
         decrypt.product("gkrypt.decrypt.product", product, columns),
     };
     return steps;

@@ -26,8 +26,7 @@ struct Tables {
 };
 
 // Key expansion (FIPS 197 5.2), byte by byte.
-template <class T>
-WARPSEAL_INLINE void expand(uint8_t* w, const uint8_t* key, const T& tables) {
+WARPSEAL_INLINE void expand(uint8_t* w, const uint8_t* key, const Tables& tables) {
     for (int i = 0; i < key_bytes; ++i) w[i] = key[i];
     uint32_t rcon = 1;
     for (int i = key_bytes; i < schedule_bytes; i += 4) {
@@ -45,8 +44,8 @@ WARPSEAL_INLINE void expand(uint8_t* w, const uint8_t* key, const T& tables) {
 }
 
 // The article's product: by the sum of logarithms; zero has none.
-template <int b, class T>
-WARPSEAL_INLINE uint32_t multiply(uint32_t a, const T& tables) {
+template <int b>
+WARPSEAL_INLINE uint32_t multiply(uint32_t a, const Tables& tables) {
     constexpr uint32_t log_of_b = Tables{}.log(b);
     if constexpr (b == 1) return a;
     uint32_t sum = tables.log(a) + log_of_b;
@@ -63,13 +62,11 @@ struct Cipher {
 #pragma unroll count
         for (int i = 0; i < 16; ++i) s[i] ^= key[i];
     }
-    template <class T>
-    WARPSEAL_INLINE static void substitute(uint8_t* s, const T& tables) {
+    WARPSEAL_INLINE static void substitute(uint8_t* s, const Tables& tables) {
 #pragma unroll count
         for (int i = 0; i < 16; ++i) s[i] = tables.box(s[i]);
     }
-    template <class T>
-    WARPSEAL_INLINE static void substitute_back(uint8_t* s, const T& tables) {
+    WARPSEAL_INLINE static void substitute_back(uint8_t* s, const Tables& tables) {
 #pragma unroll count
         for (int i = 0; i < 16; ++i) s[i] = tables.inverse_box(s[i]);
     }
@@ -80,8 +77,8 @@ struct Cipher {
         for (int i = 0; i < 16; ++i) to[i] = s[(i + direction * 4 * (i % 4)) & 15];
     }
     // By the matrix's first row; each next row is turned by one.
-    template <int m0, int m1, int m2, int m3, class T>
-    WARPSEAL_INLINE static void mix_columns(uint8_t* to, const uint8_t* s, const T& tables) {
+    template <int m0, int m1, int m2, int m3>
+    WARPSEAL_INLINE static void mix_columns(uint8_t* to, const uint8_t* s, const Tables& tables) {
 #pragma unroll count
         for (int i = 0; i < 16; ++i) {
             const uint8_t* const column = s + (i & 12);
@@ -91,8 +88,7 @@ struct Cipher {
     }
 
     // Leaves the result in the state.
-    template <class T>
-    WARPSEAL_INLINE static void encrypt(uint8_t* state, uint8_t* next, const uint8_t* key, const T& tables) {
+    WARPSEAL_INLINE static void encrypt(uint8_t* state, uint8_t* next, const uint8_t* key, const Tables& tables) {
         add_round_key(state, key);
 #pragma unroll 1
         for (int r = 1; r < rounds; ++r) {
@@ -106,8 +102,7 @@ struct Cipher {
         add_round_key(next, key + 16 * rounds);
         copy(state, next);
     }
-    template <class T>
-    WARPSEAL_INLINE static void decrypt(uint8_t* state, uint8_t* next, const uint8_t* key, const T& tables) {
+    WARPSEAL_INLINE static void decrypt(uint8_t* state, uint8_t* next, const uint8_t* key, const Tables& tables) {
         add_round_key(state, key + 16 * rounds);
 #pragma unroll 1
         for (int r = rounds - 1; r > 0; --r) {

@@ -125,10 +125,19 @@ struct Rows256 {
     static constexpr uint32_t entry_of(uint32_t row) { return row / 2 % entries; }
 };
 
+// The first two side by side, the others one after the other.
+template <class Tables>
+struct RowsOfBoth {
+    static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
+    static constexpr uint32_t place(int table) { return static_cast<uint32_t>(table) * (table < 2 ? 128 : entries * 128); }
+    static constexpr uint32_t table_of(uint32_t row) { return row < 2 * entries ? row % 2 : row / entries; }
+    static constexpr uint32_t entry_of(uint32_t row) { return row < 2 * entries ? row / 2 : row % entries; }
+};
+
 struct ShiftAndMask {
     template <class Tables>
     using Rows = Rows128<Tables>;
-    template <int byte>
+    template <int, int byte>
     __device__ __forceinline__ static uint32_t address(uint32_t word, uint32_t lane) {
         const uint32_t shifted = byte == 0 ? word << 7 : word >> (byte == 0 ? 0 : 8 * byte - 7);
         return (shifted & 0x7f80) | lane;
@@ -137,7 +146,7 @@ struct ShiftAndMask {
 struct DotProduct {
     template <class Tables>
     using Rows = Rows128<Tables>;
-    template <int byte>
+    template <int, int byte>
     __device__ __forceinline__ static uint32_t address(uint32_t word, uint32_t lane) {
         return __dp4a(word, 0x80u << (8 * byte), lane);
     }
@@ -145,9 +154,21 @@ struct DotProduct {
 struct BytePermute {
     template <class Tables>
     using Rows = Rows256<Tables>;
-    template <int byte>
+    template <int, int byte>
     __device__ __forceinline__ static uint32_t address(uint32_t word, uint32_t lane) {
         return __byte_perm(word, lane, 0x7704 | byte << 4);
+    }
+};
+
+struct PermuteOrDot {
+    template <class Tables>
+    using Rows = RowsOfBoth<Tables>;
+    template <int table, int byte>
+    __device__ __forceinline__ static uint32_t address(uint32_t word, uint32_t lane) {
+        if constexpr (table < 2)
+            return BytePermute::address<table, byte>(word, lane);
+        else
+            return DotProduct::address<table, byte>(word, lane);
     }
 };
 
@@ -163,7 +184,7 @@ struct Copies {
     }
     template <int table, int byte>
     __device__ __forceinline__ uint32_t look(uint32_t word) const {
-        return *reinterpret_cast<const uint32_t*>(shared + Address::template address<byte>(word, lane) + Rows::place(table));
+        return *reinterpret_cast<const uint32_t*>(shared + Address::template address<table, byte>(word, lane) + Rows::place(table));
     }
 };
 

@@ -24,7 +24,7 @@ constexpr Table over_table{
     "P3", "figure 9", "the GPU over all cores, AES-256", paper::both,
     "both of this machine: the method's kernel over the method's cores; our GPU path over our cores, which have AES instructions"};
 
-constexpr const char* steps[] = {"global", "constant", "shared-state", "unrolled", "device-keys"};
+constexpr const char* steps[] = {"global", "constant", "shared-state", "unrolled", "device-keys", "shared-tables"};
 constexpr uint64_t mebibyte = 1 << 20;
 constexpr uint64_t sizes[] = {1, 4, 16, 64, 256};  // MiB
 

@@ -64,6 +64,7 @@ void expect_all_tables_layouts(uint64_t number) {
     expect_layout<Tables, Copies<Tables, ShiftAndMask>>(number + 3);
     expect_layout<Tables, Copies<Tables, DotProduct>>(number + 4);
     expect_layout<Tables, Copies<Tables, BytePermute>>(number + 5);
+    expect_layout<Tables, Copies<Tables, PermuteOrDot>>(number + 6);
 }
 template <class Tables>
 void expect_merged_layouts(uint64_t number) {
