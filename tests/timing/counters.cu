@@ -1,0 +1,223 @@
+// Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject for each cipher and kernel shape, and a
+// kernel that leaks. tests/timing/counters runs it and judges.
+//
+// Prints a line of JSON for each subject, in the order in which `subject_begins` is launched before their calls.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/ops.h"
+#include "random.h"
+
+namespace {
+
+using warpseal::CudaCipher;
+using warpseal::Direction;
+using Text = std::vector<uint8_t>;
+
+constexpr size_t short_bytes = size_t{64} << 10, long_bytes = size_t{16} << 20;  // the latter is from where CTR re-uses rounds
+constexpr size_t most_messages = 256, most_key_bytes = 32;
+constexpr int random_inputs = 32;
+
+const warpseal::CudaDoor& door() { return *warpseal::cuda_door(); }
+
+void expect(bool right, const char* what) {
+    if (right) return;
+    std::fprintf(stderr, "%s failed\n", what);
+    std::exit(1);
+}
+
+__global__ void subject_begins() {}
+
+// The mistake: all lanes share one copy of a table, so that equal bytes of a secret are one access and different ones up to 32.
+__global__ void single_copy(const uint8_t* text, uint8_t* out) {
+    __shared__ uint32_t table[256];
+    for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x) table[i] = i * 0x9e3779b1u;
+    __syncthreads();
+    const uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t state = text[at];
+    for (int i = 0; i < 64; ++i) state = table[(state ^ text[at + i]) & 0xff] >> 8;
+    out[at] = static_cast<uint8_t>(state);
+}
+
+// What the calls of all subjects share: the same addresses for every input.
+struct Place {
+    Place() {
+        expect(door().device_alloc(0, long_bytes, &in) == WARPSEAL_OK && door().device_alloc(0, long_bytes, &out) == WARPSEAL_OK &&
+                   door().device_alloc(0, most_messages * most_key_bytes, &keys) == WARPSEAL_OK &&
+                   door().device_alloc(0, 16 * most_messages, &ivs) == WARPSEAL_OK &&
+                   door().device_alloc(0, 16 * most_messages, &tags) == WARPSEAL_OK &&
+                   door().device_alloc(0, 4 * most_messages, &statuses) == WARPSEAL_OK,
+               "device memory");
+        const Text iv = tests::Random(1).text(16 * most_messages);
+        expect(door().upload(0, ivs, iv.data(), iv.size()) == WARPSEAL_OK, "upload");
+    }
+    void *in = nullptr, *out = nullptr, *keys = nullptr, *ivs = nullptr, *tags = nullptr, *statuses = nullptr;
+    const uint8_t iv[16] = {1};
+};
+
+struct Secrets {
+    Text keys = Text(most_messages * most_key_bytes), text;
+};
+
+struct Input {
+    std::string name;
+    std::function<void(Secrets&)> fill;
+};
+
+void draw(Secrets& s, uint64_t number) {
+    tests::Random random(number);
+    random.fill(s.keys.data(), s.keys.size());
+    random.fill(s.text.data(), s.text.size());
+}
+
+std::vector<Input> inputs() {
+    const auto bytes = [](Text& to, auto byte_at) {
+        for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<uint8_t>(byte_at(i));
+    };
+    const auto both = [=](auto byte_at) { return [=](Secrets& s) { bytes(s.keys, byte_at), bytes(s.text, byte_at); }; };
+    const auto zero = [](size_t) { return 0; };
+    std::vector<Input> all = {
+        {"zeros", both(zero)},
+        {"ones", both([](size_t) { return 0xff; })},
+        {"0x55", both([](size_t) { return 0x55; })},
+        {"0xaa", both([](size_t) { return 0xaa; })},
+        {"counting bytes", both([](size_t i) { return i; })},
+        {"one bit", both([](size_t i) { return i % 64 == 0 ? 1 : 0; })},
+        {"zero key", [=](Secrets& s) { draw(s, 2), bytes(s.keys, zero); }},
+        {"zero text", [=](Secrets& s) { draw(s, 3), bytes(s.text, zero); }},
+    };
+    for (int i = 0; i < random_inputs; ++i)
+        all.push_back({"random " + std::to_string(i), [=](Secrets& s) { draw(s, 100 + static_cast<uint64_t>(i)); }});
+    return all;
+}
+
+// Each input, and between them the same one again and again, so that what drifts is in both. A long text repeats a short one.
+void subject(const std::string& name, size_t text_bytes, const Place& place, const std::function<void(const Secrets&)>& call) {
+    const Input equal{"equal", [](Secrets& s) { draw(s, 4); }};
+    Secrets secrets;
+    std::string names;
+    const auto measure = [&](const Input& input) {
+        names += (names.empty() ? "\"" : ", \"") + input.name + "\"";
+        secrets.text.resize(std::min(text_bytes, short_bytes));
+        input.fill(secrets);
+        while (secrets.text.size() < text_bytes) {
+            const Text once(secrets.text.begin(), secrets.text.begin() + short_bytes);
+            secrets.text.insert(secrets.text.end(), once.begin(), once.end());
+        }
+        expect(door().upload(0, place.in, secrets.text.data(), text_bytes) == WARPSEAL_OK &&
+                   door().upload(0, place.keys, secrets.keys.data(), secrets.keys.size()) == WARPSEAL_OK,
+               "upload");
+        call(secrets);
+        expect(cudaDeviceSynchronize() == cudaSuccess, name.c_str());
+    };
+    subject_begins<<<1, 1>>>();
+    const std::vector<Input> all = inputs();
+    for (size_t i = 0; i < all.size(); ++i) {
+        measure(all[i]);
+        if (i % 2 == 0) measure(equal);
+    }
+    std::printf("{\"subject\": \"%s\", \"inputs\": [%s]}\n", name.c_str(), names.c_str());
+    std::fflush(stdout);
+}
+
+class Subjects {
+public:
+    Subjects(const CudaCipher& cipher, const Place& place)
+        : cipher_(cipher),
+          place_(place),
+          memory_(2 * cipher.state_bytes),
+          in_(static_cast<const uint8_t*>(place.in)),
+          out_(static_cast<uint8_t*>(place.out)) {}
+
+    void all() {
+        sweep("sweep", WARPSEAL_ECB, 0, short_bytes);
+        sweep("long sweep", WARPSEAL_CTR, 0, long_bytes);
+        sweep("previous", WARPSEAL_CBC, 1, short_bytes);
+        if (cipher_.xts[0] != nullptr)
+            run("xts", short_bytes, [this](const Secrets&) {
+                return cipher_.xts[0](state(0), state(1), {{5}, 4096}, in_, out_, short_bytes, nullptr);
+            });
+        batch("chain", WARPSEAL_CBC, 256, 256, false);
+        batch("chain with keys", WARPSEAL_CMAC, 64, 256, true);
+        batch("batch with keys", WARPSEAL_CTR, 64, 1024, true);
+        batch("gcm", WARPSEAL_GCM, 64, 1024, false);
+        batch("gcm with keys", WARPSEAL_GCM, 64, 1024, true);
+        batch("long gcm", WARPSEAL_GCM, 1, long_bytes, false);
+        batch("ccm", WARPSEAL_CCM, 64, 256, false);
+    }
+
+private:
+    void* state(size_t i) { return memory_.data() + i * cipher_.state_bytes; }
+
+    // Under the first key of the input, and the second where there are two.
+    void run(const char* shape, size_t text_bytes, const std::function<warpseal_status(const Secrets&)>& call) {
+        subject(std::string(cipher_.name) + " " + shape, text_bytes, place_, [&](const Secrets& secrets) {
+            for (size_t i = 0; i < 2; ++i) cipher_.expand(state(i), secrets.keys.data() + i * cipher_.key_bytes);
+            expect(call(secrets) == WARPSEAL_OK, cipher_.name);
+        });
+    }
+    void sweep(const char* shape, warpseal_mode mode, int direction, size_t bytes) {
+        run(shape, bytes,
+            [=, this](const Secrets&) { return cipher_.sweep[mode][direction](state(0), place_.iv, 0, in_, out_, bytes, nullptr); });
+    }
+    void batch(const char* shape, warpseal_mode mode, size_t messages, size_t bytes, bool own_keys) {
+        if (cipher_.batch[mode][0] == nullptr) return;
+        const bool seals = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM;
+        warpseal_batch b{};
+        b.struct_bytes = sizeof b;
+        b.message_count = messages;
+        b.message_bytes = b.in_stride = b.out_stride = bytes;
+        b.in = in_;
+        b.out = mode == WARPSEAL_CMAC ? nullptr : out_;
+        b.ivs = static_cast<const uint8_t*>(place_.ivs);
+        b.iv_stride = 16;
+        b.iv_bytes = mode == WARPSEAL_CMAC ? 0 : seals ? 12 : cipher_.block_bytes;
+        b.tags = static_cast<uint8_t*>(place_.tags);
+        b.tag_stride = 16;
+        b.tag_bytes = seals ? 16 : mode == WARPSEAL_CMAC ? cipher_.block_bytes : 0;
+        b.statuses = static_cast<int32_t*>(place_.statuses);
+        b.keys = own_keys ? static_cast<const uint8_t*>(place_.keys) : nullptr;
+        run(shape, messages * bytes,
+            [=, this](const Secrets&) { return cipher_.batch[mode][0](own_keys ? nullptr : state(0), b, nullptr); });
+    }
+
+    const CudaCipher& cipher_;
+    const Place& place_;
+    Text memory_;
+    const uint8_t* in_;
+    uint8_t* out_;
+};
+
+// The last of the key sizes of each header: "aes-256" stands for aes.
+std::vector<const CudaCipher*> one_of_each() {
+    std::vector<const CudaCipher*> all;
+    const auto family = [](const CudaCipher* c) { return std::string(c->name).substr(0, std::string(c->name).find('-')); };
+    const warpseal::CpuCipher* cpu = nullptr;
+    for (size_t i = 0; (cpu = warpseal::cpu_cipher_at(i)) != nullptr; ++i) {
+        const CudaCipher* cipher = door().cipher(cpu->name);
+        if (!all.empty() && family(all.back()) == family(cipher)) all.pop_back();
+        all.push_back(cipher);
+    }
+    return all;
+}
+
+}  // namespace
+
+int main() {
+    int devices = 0;
+    if (door().device_count(&devices) != WARPSEAL_OK || devices == 0) {
+        std::printf("NOT RUN: no GPU\n");
+        return 77;
+    }
+    const Place place;
+    subject("planted: a table of one copy", short_bytes, place,
+            [&](const Secrets&) { single_copy<<<16, 1024>>>(static_cast<const uint8_t*>(place.in), static_cast<uint8_t*>(place.out)); });
+    for (const CudaCipher* cipher : one_of_each()) Subjects(*cipher, place).all();
+    return 0;
+}
