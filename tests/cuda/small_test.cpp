@@ -1,4 +1,9 @@
-// A small case of every kernel in every layout, on allocations of exact size: what a memory checker can run through in a minute.
+// A small case of every kernel of a cipher of each form and layout, on allocations of exact size: what a checker of memory can run through
+// in a minute. That no kernel is left out is checked by what the program holds.
+#include <regex>
+#include <set>
+
+#include "launches.h"
 #include "messages.h"
 #include "reference/xts.h"
 
@@ -6,98 +11,151 @@ namespace {
 
 using namespace gpu;
 
-class Small : public OnGpu {};
-
 void batch(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
     const Messages messages(shape, key, direction, random);
     const Memory memory(messages.image);
     ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction,
                                   messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
-    ASSERT_EQ(memory.get(), messages.right());
+    ASSERT_EQ(memory.get(), messages.right()) << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction)
+                                              << " count " << shape.count << " bytes " << shape.bytes << " own keys " << shape.own_keys;
 }
 
-// Direction, IV and tag that suit the mode; keys of the call and of each message, lengths of the call and of each message, in place or not.
-TEST_P(Small, Batches) {
+// Direction, IV and tag that suit the mode; keys of the call and of each message, lengths of the call and of each message, in place or not;
+// of GCM also one message in several parts, and messages long enough for its kernels of long texts.
+void batches(Key& key, warpseal_mode mode, tests::Random& random) {
+    for (int i = 0; i < (mode == WARPSEAL_GCM ? 6 : 4); ++i) {
+        Shape shape;
+        shape.mode = mode;
+        shape.iv_bytes = mode == WARPSEAL_GCM    ? (i == 2 ? 21 : 12)
+                         : mode == WARPSEAL_CCM  ? 12
+                         : mode == WARPSEAL_CMAC ? 0
+                                                 : key.cipher.block_bytes;
+        shape.tag_bytes = shape.tagged() ? 8 : 0;
+        shape.count = 3;
+        shape.bytes = mode == WARPSEAL_CBC ? 688 : 700;
+        if (i == 3 && mode == WARPSEAL_GCM) shape.count = 1, shape.bytes = 70001;
+        if (i > 3) shape.bytes = i == 4 ? 16384 : 9001;
+        shape.own_keys = i % 2 == 1 && i < 4;
+        shape.lengths = i == 2;
+        shape.aad_bytes = shape.seals() && i >= 1 && i != 4 ? 19 : 0;
+        shape.in_place = i >= 2;
+        shape.spoil_every = 2;
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+            batch(shape, key, direction, random);
+            if (testing::Test::HasFatalFailure()) return;
+        }
+    }
+}
+
+// In place, the edges of tiles are saved.
+void sweeps(Key& key, warpseal_mode mode, Direction direction, tests::Random& random) {
+    const Text iv = random.text(key.cipher.block_bytes);
+    for (const size_t bytes : {size_t{16}, size_t{1008}, size_t{1001}, size_t{33000}}) {
+        const size_t n = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? bytes / 16 * 16 : bytes;
+        const Text in = random.text(n), right = expected(key.cipher, mode, direction, key.bytes, iv, 0, in);
+        const Memory from(in), to(n);
+        for (const Memory* out : {&to, &from}) {
+            ASSERT_EQ(
+                door().sweep_device(device, key.cipher, key.state(), mode, direction, iv.data(), from.data(), out->data(), n, nullptr),
+                WARPSEAL_OK);
+            ASSERT_EQ(out->get(), right) << key.cipher.name << " mode " << mode << " direction " << static_cast<int>(direction) << " bytes "
+                                         << n << (out == &from ? " in place" : "");
+        }
+    }
+}
+
+void data_units(Key& data, Direction direction, tests::Random& random) {
+    Key tweak(data.cipher, random);
+    warpseal::XtsUnits units{};
+    for (const size_t unit : {size_t{16}, size_t{528}, size_t{535}, size_t{70000}}) {
+        units.unit_bytes = unit;
+        const Text in = random.text(3 * unit);
+        const Memory from(in), to(in.size());
+        ASSERT_EQ(door().xts_device(device, data.cipher, data.state(), tweak.state(), direction, units, from.data(), to.data(), in.size(),
+                                    nullptr),
+                  WARPSEAL_OK);
+        ASSERT_EQ(to.get(), reference::xts_units(*tests::twin(data.cipher.name, data.bytes), *tests::twin(tweak.cipher.name, tweak.bytes),
+                                                 direction == Direction::encrypt, Text(16, 0), unit, in));
+    }
+}
+
+void all_calls(Key& key, tests::Random& random) {
+    for (int m = 0; m < WARPSEAL_MODE_COUNT; ++m) {
+        const auto mode = static_cast<warpseal_mode>(m);
+        if (key.cipher.batch[mode][0] != nullptr) batches(key, mode, random);
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+            if (testing::Test::HasFatalFailure()) return;
+            if (key.cipher.sweep[mode][static_cast<int>(direction)] != nullptr) sweeps(key, mode, direction, random);
+            if (mode == WARPSEAL_XTS && key.cipher.xts[0] != nullptr) data_units(key, direction, random);
+        }
+    }
+}
+
+// A kernel as all ciphers have it, and the cipher that this one is of: empty if of none.
+struct Shared {
+    explicit Shared(const std::string& kernel) {
+        static const std::regex type("warpseal::ciphers::\\w+::\\w+(<[^<>]*>)?");
+        std::smatch match;
+        if (std::regex_search(kernel, match, type)) cipher = match.str();
+        name = std::regex_replace(kernel, type, "Cipher");
+    }
+    std::string name, cipher;
+};
+
+// Of the ciphers that were met, every kernel must have been; and of every kernel, some cipher's.
+void expect_all_launched(const char* fit, bool with_those_of_any_fit) {
+    std::set<std::string> ciphers, launched;
+    const std::vector<Kernel> all = kernels();
+    for (const Kernel& kernel : all)
+        if (kernel.launched) ciphers.insert(Shared(kernel.name).cipher), launched.insert(Shared(kernel.name).name);
+    EXPECT_FALSE(launched.empty());
+    for (const Kernel& kernel : all) {
+        const auto is_of = [&](const char* name) { return kernel.name.find(name) != std::string::npos; };
+        const bool of_any_fit = !is_of("warpseal::cuda::AllOfIt") && !is_of("warpseal::cuda::AsLittleAsAnywhere");
+        if (of_any_fit ? !with_those_of_any_fit : !is_of(fit)) continue;
+        if (is_of("probe()")) continue;  // asked for its attributes alone
+        const Shared shared(kernel.name);
+        EXPECT_TRUE(kernel.launched || (shared.cipher != "" && ciphers.count(shared.cipher) == 0)) << "not launched: " << kernel.name;
+        EXPECT_TRUE(launched.count(shared.name) != 0) << "launched of no cipher: " << shared.name;
+    }
+}
+
+class Small : public OnGpu {
+protected:
+    // The first cipher of each kind.
+    template <class Kind>
+    static std::vector<const CudaCipher*> first_of_each(const Kind& kind) {
+        std::set<std::string> found;
+        std::vector<const CudaCipher*> out;
+        for (const CudaCipher* cipher : ciphers())
+            if (found.insert(kind(*cipher)).second) out.push_back(cipher);
+        return out;
+    }
+    static void all_calls_of(const std::vector<const CudaCipher*>& ciphers, tests::Random& random) {
+        for (const bool any_length : {false, true}) {
+            warpseal::cuda::take_any_length(any_length);
+            for (const CudaCipher* cipher : ciphers) {
+                Key key(*cipher, random);
+                all_calls(key, random);
+                if (HasFatalFailure()) return;
+            }
+        }
+    }
+    void TearDown() override { warpseal::cuda::take_any_length(false); }
+};
+
+TEST_P(Small, EveryKernel) {
     tests::Random random(561);
-    for (const CudaCipher* cipher : ciphers()) {
-        Key key(*cipher, random);
-        for (const warpseal_mode mode :
-             {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_GCM, WARPSEAL_CCM, WARPSEAL_CMAC}) {
-            if ((cipher->modes >> mode & 1) == 0) continue;
-            for (int i = 0; i < 4; ++i) {
-                Shape shape;
-                shape.mode = mode;
-                shape.iv_bytes = mode == WARPSEAL_GCM    ? (i < 2 ? 12 : 21)
-                                 : mode == WARPSEAL_CCM  ? 12
-                                 : mode == WARPSEAL_CMAC ? 0
-                                                         : cipher->block_bytes;
-                shape.tag_bytes = shape.tagged() ? 8 : 0;
-                shape.count = 3;
-                shape.bytes = mode == WARPSEAL_CBC ? 688 : 700;
-                if (i == 3 && mode == WARPSEAL_GCM) shape.count = 1, shape.bytes = 70001;  // in several parts
-                shape.own_keys = i % 2 == 1;
-                shape.lengths = i == 2;
-                shape.aad_bytes = shape.seals() && i >= 1 ? 19 : 0;
-                shape.in_place = i >= 2;
-                shape.spoil_every = 2;
-                for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-                    batch(shape, key, direction, random);
-                    if (HasFatalFailure()) return;
-                }
-            }
-        }
-    }
+    forget_launches();
+    all_calls_of(first_of_each([](const CudaCipher& cipher) { return std::string(cipher.form); }), random);
+    const bool usual = GetParam() == Layouts::usual;
+    expect_all_launched(usual ? "warpseal::cuda::AllOfIt" : "warpseal::cuda::AsLittleAsAnywhere", usual);
 }
 
-TEST_P(Small, Sweeps) {
+TEST_P(Small, EveryCipher) {
     tests::Random random(562);
-    for (const CudaCipher* cipher : ciphers()) {
-        Key key(*cipher, random);
-        const Text iv = random.text(cipher->block_bytes);
-        // The last is long enough for the kernels of long sweeps.
-        for (const size_t bytes : {size_t{16}, size_t{1008}, size_t{1001}, (size_t{16} << 20) + 3}) {
-            for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB}) {
-                for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-                    if (cipher->sweep[mode][static_cast<int>(direction)] == nullptr) continue;
-                    const size_t n = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? bytes / 16 * 16 : bytes,
-                                 head = std::min<size_t>(n, 1024);
-                    const Text in = random.text(n);
-                    const Memory from(in), to(n);
-                    ASSERT_EQ(
-                        door().sweep_device(device, *cipher, key.state(), mode, direction, iv.data(), from.data(), to.data(), n, nullptr),
-                        WARPSEAL_OK);
-                    ASSERT_EQ(part(to.get(), 0, head), expected(*cipher, mode, direction, key.bytes, iv, 0, part(in, 0, head)));
-                    // In place, the edges of tiles are saved.
-                    ASSERT_EQ(
-                        door().sweep_device(device, *cipher, key.state(), mode, direction, iv.data(), from.data(), from.data(), n, nullptr),
-                        WARPSEAL_OK);
-                    ASSERT_EQ(from.get(), to.get());
-                }
-            }
-        }
-    }
-}
-
-TEST_P(Small, DataUnits) {
-    tests::Random random(563);
-    for (const CudaCipher* cipher : ciphers()) {
-        if (cipher->block_bytes != 16) continue;
-        Key data(*cipher, random), tweak(*cipher, random);
-        warpseal::XtsUnits units{};
-        for (const size_t unit : {size_t{16}, size_t{528}, size_t{535}, size_t{70000}}) {
-            units.unit_bytes = unit;
-            for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-                const Text in = random.text(3 * unit);
-                const Memory from(in), to(in.size());
-                ASSERT_EQ(door().xts_device(device, *cipher, data.state(), tweak.state(), direction, units, from.data(), to.data(),
-                                            in.size(), nullptr),
-                          WARPSEAL_OK);
-                ASSERT_EQ(to.get(), reference::xts_units(*tests::twin(cipher->name, data.bytes), *tests::twin(cipher->name, tweak.bytes),
-                                                         direction == Direction::encrypt, Text(16, 0), unit, in));
-            }
-        }
-    }
+    all_calls_of(first_of_each([](const CudaCipher& cipher) { return std::string(cipher.name, std::strcspn(cipher.name, "-")); }), random);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, Small, testing::Values(Layouts::usual, Layouts::merged));

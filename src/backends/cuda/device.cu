@@ -21,6 +21,7 @@ namespace {
 
 std::atomic<bool> context_lost{false};
 std::atomic<pid_t> first_user{0};  // the process that first came in; 0: none yet
+std::atomic<bool> any_length{false};
 
 // Asked for the architecture that it was compiled for: all kernels are for the same ones.
 __global__ void probe() {}
@@ -74,6 +75,8 @@ warpseal_status enter() {
     return lost() ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
 }
 
+void take_any_length(bool on) { any_length = on; }
+
 warpseal_status current_limits(Limits& limits) {
     static std::mutex mutex;
     static std::vector<Limits> known;
@@ -97,6 +100,7 @@ warpseal_status current_limits(Limits& limits) {
         l = {count, attributes.ptxVersion};
     }
     limits = l;
+    limits.any_length = any_length;
     return WARPSEAL_OK;
 }
 

@@ -22,7 +22,14 @@ warpseal_status enter();
 struct Limits {
     int multiprocessors = 0;
     int architecture = 0;  // for which the code that runs there was compiled: 90 for 9.0
+    bool any_length = false;
+
+    // From how much on a kernel for long texts takes a text.
+    uint64_t from(uint64_t bytes) const { return any_length ? 0 : bytes; }
 };
+
+// For tests: kernels for long texts take those of any length.
+void take_any_length(bool on);
 
 // Of the current device; read once per device.
 warpseal_status current_limits(Limits& limits);

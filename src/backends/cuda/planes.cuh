@@ -124,9 +124,9 @@ __global__ void __launch_bounds__(tuning::plane_threads, tuning::plane_blocks)
 }
 
 // How much of a sweep goes in plane form: as many whole tiles as there are, if they are worth it.
-inline size_t planes_part(const uint8_t* in, const uint8_t* out, size_t bytes) {
+inline size_t planes_part(const uint8_t* in, const uint8_t* out, size_t bytes, const Limits& limits) {
     const bool aligned = (reinterpret_cast<uintptr_t>(in) | reinterpret_cast<uintptr_t>(out)) % 8 == 0;
-    return aligned && bytes >= tuning::plane_bytes ? bytes / (8 * plane_tile) * (8 * plane_tile) : 0;
+    return aligned && bytes >= limits.from(tuning::plane_bytes) ? bytes / (8 * plane_tile) * (8 * plane_tile) : 0;
 }
 
 // bytes: whole tiles. rest() is queued first.

@@ -24,7 +24,7 @@ warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first
     const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
     constexpr bool has_planes = HasPlanes<Cipher> && Cipher::block_bytes == 8;
-    const size_t done = has_planes ? planes_part(in, out, bytes) : 0;
+    const size_t done = has_planes ? planes_part(in, out, bytes, limits) : 0;
     const auto rest = [&] {
         if constexpr (Mode::takes_previous)
             return previous_sweep<Cipher, Mode, way, Fit>(schedule, done == 0 ? iv : nullptr, in + done, out + done, bytes - done, limits,

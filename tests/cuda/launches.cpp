@@ -1,0 +1,71 @@
+// Launches: see launches.h. CMakeLists.txt wraps the two functions of the runtime by which objects register kernels and start them.
+#include "launches.h"
+
+#include <cuda_runtime.h>
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace {
+
+struct Seen {
+    std::mutex mutex;
+    std::map<const void*, gpu::Kernel> kernels;
+};
+Seen& seen() {
+    static auto* all = new Seen;  // objects register theirs before this file's own objects are constructed
+    return *all;
+}
+
+std::string demangled(const char* name) {
+    int status = 0;
+    char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+    const std::string out = status == 0 ? text : name;
+    std::free(text);
+    return out;
+}
+
+}  // namespace
+
+extern "C" {
+void __real___cudaRegisterFunction(void** binary, const char* function, char* device_function, const char* name, int thread_limit,
+                                   uint3* thread, uint3* block, dim3* block_size, dim3* grid_size, int* warp_size);
+void __wrap___cudaRegisterFunction(void** binary, const char* function, char* device_function, const char* name, int thread_limit,
+                                   uint3* thread, uint3* block, dim3* block_size, dim3* grid_size, int* warp_size) {
+    {
+        const std::lock_guard lock(seen().mutex);
+        seen().kernels[function] = {demangled(name), false};
+    }
+    __real___cudaRegisterFunction(binary, function, device_function, name, thread_limit, thread, block, block_size, grid_size, warp_size);
+}
+
+cudaError_t __real_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                                    cudaStream_t stream);
+cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                                    cudaStream_t stream) {
+    {
+        const std::lock_guard lock(seen().mutex);
+        const auto found = seen().kernels.find(function);
+        if (found != seen().kernels.end()) found->second.launched = true;
+    }
+    return __real_cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
+}
+}
+
+namespace gpu {
+
+std::vector<Kernel> kernels() {
+    const std::lock_guard lock(seen().mutex);
+    std::vector<Kernel> all;
+    for (const auto& [function, kernel] : seen().kernels) all.push_back(kernel);
+    return all;
+}
+
+void forget_launches() {
+    const std::lock_guard lock(seen().mutex);
+    for (auto& [function, kernel] : seen().kernels) kernel.launched = false;
+}
+
+}  // namespace gpu

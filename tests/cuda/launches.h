@@ -1,0 +1,17 @@
+// Which kernels this program holds and which of them were launched: the linker sends it what it tells the CUDA runtime (launches.cpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gpu {
+
+struct Kernel {
+    std::string name;  // demangled, with its parameters
+    bool launched;     // since forget_launches
+};
+
+std::vector<Kernel> kernels();
+void forget_launches();
+
+}  // namespace gpu
