@@ -172,6 +172,7 @@ struct Aria {
     static constexpr uint32_t block_bytes = 16;
     static constexpr int rounds = key_bits / 32 + 8;
     static constexpr int schedule_words = 4 * (rounds + 1);
+    static constexpr int last_key = 16 * rounds, last_key_bytes = 16;  // in the schedule
     using EncryptTables = aria::EncryptTables;
     static constexpr KnownBlock known() {  // RFC 5794 A.1 to A.3
         constexpr const char* ciphertext = key_bits == 128   ? "d718fbd6ab644c739da95f3be6451778"
@@ -228,20 +229,12 @@ struct Aria {
         substitute_odd(s);
         diffuse_and_add(s, key, 16);
         rounds_from_second(s, key);
-    }
-    template <class V, class Key>
-    WARPSEAL_INLINE static void encrypt_bytes(V (&a)[16], V (&b)[16], const Key& key) {
-        add(a, key, 0);
-        substitute_odd(a);
-        add(b, key, 0);
-        substitute_odd(b);
-        diffuse_and_add(a, key, 16);
-        diffuse_and_add(b, key, 16);
-        rounds_from_second(a, b, key);
+        add(s, key, last_key);
     }
 
     // Counter mode: the first round of blocks that have all but the last two bytes in common; of s, whatever these are there, it makes what
     // the others bring, and begun(i) is byte i of that.
+    // The last key, which the first last_key_bytes bytes of a result want, is the caller's to add, to blocks that are whole again.
     template <class V, class Key>
     WARPSEAL_INLINE static void begin_counting_bytes(V (&s)[16], const Key& key) {
         add(s, key, 0);
@@ -253,12 +246,6 @@ struct Aria {
     WARPSEAL_INLINE static void encrypt_counting_bytes(V (&s)[16], const Key& key, const Begun& begun) {
         first_round_counting(s, key, begun);
         rounds_from_second(s, key);
-    }
-    template <class V, class Key, class Begun>
-    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&a)[16], V (&b)[16], const Key& key, const Begun& begun) {
-        first_round_counting(a, key, begun);
-        first_round_counting(b, key, begun);
-        rounds_from_second(a, b, key);
     }
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
@@ -323,25 +310,6 @@ private:
             diffuse_and_add(s, key, k + 16);
         }
         substitute_even(s);
-        add(s, key, 16 * rounds);
-    }
-    // Half a round apart: where S-boxes and sums run on different units, each has work from one of the two.
-    template <class V, class Key>
-    WARPSEAL_INLINE static void rounds_from_second(V (&a)[16], V (&b)[16], const Key& key) {
-        substitute_even(a);
-        for (int k = 32; k != 16 * rounds; k += 32) {
-            substitute_even(b);
-            diffuse_and_add(a, key, k);
-            substitute_odd(a);
-            diffuse_and_add(b, key, k);
-            substitute_odd(b);
-            diffuse_and_add(a, key, k + 16);
-            substitute_even(a);
-            diffuse_and_add(b, key, k + 16);
-        }
-        substitute_even(b);
-        add(a, key, 16 * rounds);
-        add(b, key, 16 * rounds);
     }
 
     template <class V, class Key, class Begun>
@@ -369,21 +337,26 @@ private:
     }
     template <class V>
     WARPSEAL_INLINE static void substitute_odd(V (&s)[16]) {
-        substitute_bytes<SB1, SB2, SB3, SB4>(s);
+        substitute_columns<SB1, SB2, SB3, SB4>(s);
     }
     template <class V>
     WARPSEAL_INLINE static void substitute_even(V (&s)[16]) {
-        substitute_bytes<SB3, SB4, SB1, SB2>(s);
+        substitute_columns<SB3, SB4, SB1, SB2>(s);
     }
+    // In the order in which diffuse_bytes can begin: a column has a byte of each kind.
     template <class S0, class S1, class S2, class S3, class V>
-    WARPSEAL_INLINE static void substitute_bytes(V (&s)[16]) {
-        WARPSEAL_UNROLL
-        for (int i = 0; i < 16; i += 4) {
-            s[i] = substitute<S0>(s[i]);
-            s[i + 1] = substitute<S1>(s[i + 1]);
-            s[i + 2] = substitute<S2>(s[i + 2]);
-            s[i + 3] = substitute<S3>(s[i + 3]);
-        }
+    WARPSEAL_INLINE static void substitute_columns(V (&s)[16]) {
+        substitute_column<S3, S2, S0, S1>(s, 0);
+        substitute_column<S2, S3, S1, S0>(s, 1);
+        substitute_column<S1, S0, S2, S3>(s, 2);
+        substitute_column<S0, S1, S3, S2>(s, 3);
+    }
+    template <class W0, class W1, class W2, class W3, class V>
+    WARPSEAL_INLINE static void substitute_column(V (&s)[16], int c) {
+        s[in_column(c, 0)] = substitute<W0>(s[in_column(c, 0)]);
+        s[in_column(c, 1)] = substitute<W1>(s[in_column(c, 1)]);
+        s[in_column(c, 2)] = substitute<W2>(s[in_column(c, 2)]);
+        s[in_column(c, 3)] = substitute<W3>(s[in_column(c, 3)]);
     }
 };
 

@@ -85,6 +85,7 @@ struct Camellia {
     // Then four words for FL and FLINV.
     static constexpr int part_words = 2 + 6 * 2 + 2, layer_words = 4;
     static constexpr int schedule_words = parts * (part_words + layer_words) - layer_words;
+    static constexpr int last_key = 4 * schedule_words - 8, last_key_bytes = 8;
     using EncryptTables = camellia::EncryptTables;
     static constexpr KnownBlock known() {  // RFC 3713 A
         constexpr const char* ciphertext = key_bits == 128   ? "67673138549669730857065648eabe43"
@@ -153,6 +154,7 @@ struct Camellia {
         add(s, key, 0);
         for (int i = 8; i < 16; ++i) s[i] = enter_right(s[i]);
         rounds_from<0>(s, key);
+        add(s, key, last_key);
     }
     template <class V, class Key>
     WARPSEAL_INLINE static void encrypt_bytes(V (&a)[16], V (&b)[16], const Key& key) {
@@ -160,10 +162,13 @@ struct Camellia {
         add(b, key, 0);
         for (int i = 8; i < 16; ++i) a[i] = enter_right(a[i]), b[i] = enter_right(b[i]);
         rounds_from<0>(a, b, key);
+        add(a, key, last_key);
+        add(b, key, last_key);
     }
 
     // Counter mode: the first two rounds of blocks that have all but the last two bytes in common; of s, whatever these are there, it makes
-    // what the others bring, and begun(i) is byte i of that.
+    // what the others bring, and begun(i) is byte i of that. The last key, which the first last_key_bytes bytes of a result want, is the
+    // caller's to add, to blocks that are whole again.
     template <class V, class Key>
     WARPSEAL_INLINE static void begin_counting_bytes(V (&s)[16], const Key& key) {
         V z[8];
@@ -393,8 +398,8 @@ private:
                 substitute_half<Half::right>(z, s + 8);
                 add_permuted_bytes(s, z, key, k + 16 + 8 * r);
             }
-            add(s + 8, key, k + 56);
             if (part == parts - 1) break;
+            add(s + 8, key, k + 56);
             layer(s, key, k + 64);
         }
         for (int i = 8; i < 16; ++i) s[i] = leave_right(s[i]);
@@ -420,9 +425,9 @@ private:
             if (first == 0 || part != 0) two_rounds(k + 8);
             two_rounds(k + 24);
             two_rounds(k + 40);
+            if (part == parts - 1) break;
             add(a + 8, key, k + 56);
             add(b + 8, key, k + 56);
-            if (part == parts - 1) break;
             layer(a, key, k + 64);
             layer(b, key, k + 64);
         }

@@ -243,34 +243,49 @@ private:
             cipher<false>(schedule.key[0], s...);
     }
 
-    WARPSEAL_INLINE static void store_sum(const Wide (&s)[block_bytes], const uint8_t* in, uint8_t* out) {
-        typename Wide::Vector v[block_bytes], text;
+    // What the cipher leaves to add to whole blocks, for each block of a vector.
+    WARPSEAL_INLINE static Wide last_key(const Schedule& schedule) {
+        Wide key = Wide::zero();
+        if constexpr (counts) {
+            uint8_t blocks[vector_bytes] = {};
+            for (size_t i = 0; i < vector_bytes; ++i)
+                if (const int byte = i % block_bytes; byte < Cipher::last_key_bytes)
+                    blocks[i] = static_cast<uint8_t>(schedule.key[0][Cipher::last_key + byte]);
+            memcpy(&key.v, blocks, sizeof key.v);
+        }
+        return key;
+    }
+
+    WARPSEAL_INLINE static void store_sum(const Wide (&s)[block_bytes], const Wide& key, const uint8_t* in, uint8_t* out) {
+        typename Wide::Vector v[block_bytes];
         for (int i = 0; i < block_bytes; ++i) v[i] = s[i].v;
         Transpose<typename Wide::Vector, block_bytes>::run(v);
         WARPSEAL_UNROLL
         for (int i = 0; i < block_bytes; ++i) {
-            memcpy(&text, in + i * sizeof text, sizeof text);
-            v[i] ^= text;
+            Wide text;
+            memcpy(&text.v, in + i * sizeof text, sizeof text);
+            text = counts ? add3(text, Wide{v[i]}, key) : text ^ Wide { v[i] };
+            memcpy(out + i * sizeof text, &text.v, sizeof text);
         }
-        memcpy(out, v, sizeof v);
     }
 
     __attribute__((noinline)) static void count_run(const Schedule& schedule, const Counting& counting, const Block<words>& first,
                                                     const uint8_t* in, uint8_t* out, size_t tiles) {
         constexpr size_t state_bytes = block_bytes * vector_bytes;
         const size_t bytes = tiles * wide_blocks * block_bytes;
+        const Wide key = last_key(schedule);
         for (size_t at = 0; at != bytes; at += wide_blocks * block_bytes) {
             Wide a[block_bytes];
             number(a, first, at / block_bytes);
             if constexpr (wide_blocks == vector_bytes) {
                 encrypt_counted(schedule, counting, a);
-                store_sum(a, in + at, out + at);
+                store_sum(a, key, in + at, out + at);
             } else {
                 Wide b[block_bytes];
                 number(b, first, at / block_bytes + vector_bytes);
                 encrypt_counted(schedule, counting, a, b);
-                store_sum(a, in + at, out + at);
-                store_sum(b, in + at + state_bytes, out + at + state_bytes);
+                store_sum(a, key, in + at, out + at);
+                store_sum(b, key, in + at + state_bytes, out + at + state_bytes);
             }
         }
     }

@@ -36,7 +36,8 @@ private:
     WARPSEAL_INLINE static void exchange(Vector (&v)[16]) {
         constexpr __mmask64 odd = n == 4 ? 0xf0f0f0f0f0f0f0f0 : n == 2 ? 0xcccccccccccccccc : 0xaaaaaaaaaaaaaaaa;
         constexpr long long even_units = n == 4 ? 0x0302010003020100 : n == 2 ? 0x0504050401000100 : 0x0606040402020000;
-        const __m512i even = _mm512_set4_epi64(even_units + 0x0808080808080808, even_units, even_units + 0x0808080808080808, even_units);
+        __m512i even = _mm512_set4_epi64(even_units + 0x0808080808080808, even_units, even_units + 0x0808080808080808, even_units);
+        __asm__("" : "+v"(even));  // a constant would be read from memory each time
         WARPSEAL_UNROLL
         for (int i = 0; i < 16; ++i) {
             if (i & n) continue;
