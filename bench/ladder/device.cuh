@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstdint>
 
 #include "warpseal/warpseal.h"
@@ -91,5 +92,25 @@ inline __global__ void sum_blocks(const uint4* blocks, uint64_t count, uint32_t*
     atomicXor(sum + 2, s.z);
     atomicXor(sum + 3, s.w);
 }
+
+using Sum = std::array<uint32_t, 4>;
+
+// The sum of blocks in device memory.
+class BlockSum {
+public:
+    BlockSum() : memory_(sizeof(Sum)) { memory_.set(0); }
+    void add(const uint8_t* blocks, uint64_t count) {
+        sum_blocks<<<1024, threads>>>(reinterpret_cast<const uint4*>(blocks), count, memory_.as<uint32_t>());
+        check(cudaGetLastError());
+    }
+    Sum get() const {
+        Sum sum;
+        check(cudaMemcpy(sum.data(), memory_.data(), sizeof sum, cudaMemcpyDeviceToHost));
+        return sum;
+    }
+
+private:
+    Memory memory_;
+};
 
 }  // namespace warpseal::ladder

@@ -44,7 +44,7 @@ struct Step {
 // In the order of the ladder; empty in a build without CUDA. Names are unique.
 std::span<const Step> steps();
 
-// Compares the whole output with the product's and a sample with the portable target's, then measures. WARPSEAL_SELF_TEST_FAILED: they
+// Measures, and compares the whole output with the product's and a sample with the portable target's. WARPSEAL_SELF_TEST_FAILED: they
 // differ, and there is no figure. WARPSEAL_INVALID_ARGUMENT: the step cannot have so many threads in a block. WARPSEAL_NO_DEVICE.
 warpseal_status run(const Step& step, const Options& options, Measured* measured);
 

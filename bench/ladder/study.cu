@@ -1,8 +1,7 @@
-// Runs a step: compares its output with the portable target's and the product's, then measures it.
+// Runs a step: measures it, and compares its output with the portable target's and the product's.
 #include "ladder/study.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -25,8 +24,6 @@ public:
 private:
     std::vector<uint8_t> memory_;
 };
-
-using Sum = std::array<uint32_t, 4>;
 
 class Run {
 public:
@@ -95,19 +92,16 @@ private:
                                dim3(static_cast<unsigned>(threads_)), arguments, shared_bytes_, nullptr));
     }
 
-    Sum sum_of(const uint8_t* blocks, uint64_t count, Sum sum = {}) {
-        Memory memory(sizeof sum);
-        check(cudaMemcpy(memory.data(), sum.data(), sizeof sum, cudaMemcpyHostToDevice));
-        sum_blocks<<<1024, threads>>>(reinterpret_cast<const uint4*>(blocks), count, memory.as<uint32_t>());
-        check(cudaGetLastError());
-        check(cudaMemcpy(sum.data(), memory.data(), sizeof sum, cudaMemcpyDeviceToHost));
-        return sum;
+    // Sums that a launch left, one a thread.
+    static Sum sum_of(const Memory& sums) {
+        BlockSum sum;
+        sum.add(sums.data(), sums.bytes() / 16);
+        return sum.get();
     }
-    Sum sum_of_step(const uint8_t* iv, uint64_t blocks) {
-        Memory sums(16 * threads_in_all(blocks));
-        sums.set(0xa5);
-        launch({key, iv, nullptr, sums.data(), blocks});
-        return sum_of(sums.data(), sums.bytes() / 16);
+
+    void portable(const uint8_t* iv, uint64_t first_block, const std::vector<uint8_t>& in, std::vector<uint8_t>& out) {
+        portable_.sweep[mode_][static_cast<int>(direction_)](portable_state_.data(), mode_ == WARPSEAL_ECB ? nullptr : iv, first_block,
+                                                             in.data(), out.data(), in.size());
     }
 
     // A number of blocks that ends within a block of threads, and a counter that carries.
@@ -118,15 +112,17 @@ private:
         std::vector<uint8_t> in(bytes), expected(bytes), out(bytes);
         if (!step_.keystream_only)
             for (uint64_t i = 0; i < bytes; ++i) in[i] = static_cast<uint8_t>(i * i >> 3 ^ i * 77 >> 5);
-        portable_.sweep[mode_][static_cast<int>(direction_)](portable_state_.data(), mode_ == WARPSEAL_ECB ? nullptr : iv, 0, in.data(),
-                                                             expected.data(), bytes);
+        portable(iv, 0, in, expected);
         if (step_.keystream_only) {
             Sum sum{}, block;
             for (uint64_t i = 0; i < blocks; ++i) {
                 std::memcpy(block.data(), expected.data() + 16 * i, sizeof block);
                 for (size_t w = 0; w < 4; ++w) sum[w] ^= block[w];
             }
-            return agree(sum == sum_of_step(iv, blocks));
+            Memory sums(16 * threads_in_all(blocks));
+            sums.set(0xa5);
+            launch({key, iv, nullptr, sums.data(), blocks});
+            return agree(sum == sum_of(sums));
         }
         Memory from(bytes), to(bytes);
         check(cudaMemcpy(from.data(), in.data(), bytes, cudaMemcpyHostToDevice));
@@ -165,22 +161,25 @@ private:
     }
 
     Measured measure_keystream(uint64_t blocks) {
-        Sum expected{};
+        Memory sums(16 * threads_in_all(blocks));
+        sums.set(0xa5);
+        const double milliseconds = time({key, from_zero, nullptr, sums.data(), blocks}, options_.repetitions);
+        agree(sum_of(sums) == sum_of_product(blocks));
+        return figure(blocks, milliseconds);
+    }
+    Sum sum_of_product(uint64_t blocks) {
+        BlockSum sum;
         Memory text(std::min<uint64_t>(16 * blocks, uint64_t{1} << 30));
-        for (uint64_t done = 0; done < blocks;) {
-            const uint64_t now = std::min(blocks - done, text.bytes() / 16);
+        for (uint64_t done = 0, now = 0; done < blocks; done += now) {
+            now = std::min(blocks - done, text.bytes() / 16);
             text.set(0);
-            const Block<4> counter = add_big_endian<4>(load_block<4>(from_zero), done);
             uint8_t iv[16];
-            store_block(iv, counter);
+            store_block(iv, add_big_endian<4>(load_block<4>(from_zero), done));
             check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(), WARPSEAL_CTR, Direction::encrypt, iv,
                                             text.data(), text.data(), 16 * now, nullptr));
-            expected = sum_of(text.data(), now, expected);
-            done += now;
+            sum.add(text.data(), now);
         }
-        agree(expected == sum_of_step(from_zero, blocks));
-        Memory sums(16 * threads_in_all(blocks));
-        return figure(blocks, time({key, from_zero, nullptr, sums.data(), blocks}, options_.repetitions));
+        return sum.get();
     }
 
     Measured measure_text(uint64_t blocks) {
@@ -191,15 +190,28 @@ private:
         check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(), mode_, direction_, from_zero, in.data(),
                                         expected.data(), bytes, nullptr));
         out.set(0xa5);
-        const Work work{key, from_zero, in.data(), out.data(), blocks};
-        launch(work);
+        const double milliseconds = time({key, from_zero, in.data(), out.data(), blocks}, options_.repetitions);
         differences.set(0);
         count_differences<<<1024, threads>>>(out.as<uint64_t>(), expected.as<uint64_t>(), bytes / 8, differences.as<uint32_t>());
         check(cudaGetLastError());
         uint32_t found = 1;
         check(cudaMemcpy(&found, differences.data(), sizeof found, cudaMemcpyDeviceToHost));
         agree(found == 0);
-        return figure(blocks, time(work, options_.repetitions));
+        compare_spans(in, out, blocks);
+        return figure(blocks, milliseconds);
+    }
+    // With the portable target: the product's own output too, from the first block to the last.
+    void compare_spans(const Memory& in, const Memory& out, uint64_t blocks) {
+        constexpr uint64_t spans = 64;
+        const uint64_t length = std::min<uint64_t>(blocks, 64), bytes = length * portable_.block_bytes;
+        std::vector<uint8_t> text(bytes), made(bytes), expected(bytes);
+        for (uint64_t k = 0; k < spans; ++k) {
+            const uint64_t first = (blocks - length) * k / (spans - 1);
+            check(cudaMemcpy(text.data(), in.data() + first * portable_.block_bytes, bytes, cudaMemcpyDeviceToHost));
+            check(cudaMemcpy(made.data(), out.data() + first * portable_.block_bytes, bytes, cudaMemcpyDeviceToHost));
+            portable(from_zero, first, text, expected);
+            agree(made == expected);
+        }
     }
 
     Measured figure(uint64_t blocks, double milliseconds) const {
