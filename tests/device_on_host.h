@@ -23,6 +23,14 @@ inline ThreadNumber blockDim{1};
 
 inline void __syncthreads() {}
 
+// Addresses in shared memory begin at its last pointer that was turned into one.
+inline const void* shared_memory = nullptr;
+inline size_t __cvta_generic_to_shared(const void* p) {
+    shared_memory = p;
+    return 0;
+}
+inline const void* __cvta_shared_to_generic(size_t address) { return static_cast<const unsigned char*>(shared_memory) + address; }
+
 // Byte i of the result is the byte of y:x (x the low four) that digit i of the selector names. CUDA C++ Programming Guide, "byte permute".
 inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector) {
     const uint64_t both = uint64_t{y} << 32 | x;

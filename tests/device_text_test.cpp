@@ -125,6 +125,61 @@ TEST(DeviceText, TablesInEveryLayout) {
     });
 }
 
+// Two blocks at a time, and what the early rounds make of counters taken apart, give what one block alone does.
+TEST(DeviceText, PairsAndCounters) {
+    int pairs = 0, counting = 0;
+    tests::for_each_cipher([&]<class Cipher>(tests::Type<Cipher>) {
+        if constexpr (requires { typename Cipher::EncryptTables; }) {
+            tests::Random random(45);
+            constexpr int n = Cipher::block_bytes / 4;
+            const Plain<typename Cipher::EncryptTables> look(nullptr);
+            const Plain<typename DecryptTablesOf<Cipher>::type> inverse_look(nullptr);
+            for (int i = 0; i < cases; ++i) {
+                uint32_t k[Cipher::schedule_words], inverse[Cipher::schedule_words], s[4][4] = {};
+                Cipher::expand(k, random.text(Cipher::key_bytes).data(), WordSubstitution{});
+                Cipher::invert(inverse, k);
+                for (int w = 0; w < 16; ++w) s[w / 4][w % 4] = static_cast<uint32_t>(random.next());
+                const auto block = [&](int b) -> uint32_t(&)[n] { return reinterpret_cast<uint32_t(&)[n]>(s[b]); };
+                const auto equal = [&](int a, int b) { return std::equal(s[a], s[a] + n, s[b]); };
+                if constexpr (requires { Cipher::encrypt(block(0), block(1), k, look); }) {
+                    ++pairs;
+                    std::copy(s[0], s[2], s[2]);
+                    Cipher::encrypt(block(0), block(1), k, look);
+                    Cipher::encrypt(block(2), k, look);
+                    Cipher::encrypt(block(3), k, look);
+                    ASSERT_TRUE(equal(0, 2) && equal(1, 3)) << Cipher::name;
+                    Cipher::decrypt(block(0), block(1), inverse, inverse_look);
+                    Cipher::decrypt(block(2), inverse, inverse_look);
+                    Cipher::decrypt(block(3), inverse, inverse_look);
+                    ASSERT_TRUE(equal(0, 2) && equal(1, 3)) << Cipher::name;
+                }
+                if constexpr (requires { Cipher::counting_words; }) {
+                    ++counting;
+                    uint32_t last[Cipher::counting_words], next[Cipher::counting_words];
+                    std::copy(s[0], s[1], s[1]);
+                    std::copy(s[0], s[1], s[2]);
+                    s[1][3] ^= static_cast<uint32_t>(random.below(256)) << 16;  // no matter what the other byte is
+                    s[2][3] ^= static_cast<uint32_t>(random.below(256)) << 24;
+                    Cipher::count_last(last, block(1), k, look);
+                    Cipher::count_next(next, block(2), k, look);
+                    for (int w = 0; w < Cipher::counting_words; ++w) last[w] ^= next[w];
+                    Cipher::encrypt(block(0), k, look);
+                    if constexpr (requires { Cipher::encrypt_counting(last, next, k, look); }) {
+                        std::copy(last, last + Cipher::counting_words, next);
+                        Cipher::encrypt_counting(last, next, k, look);
+                        ASSERT_TRUE(std::equal(s[0], s[1], next)) << Cipher::name;
+                    } else {
+                        Cipher::encrypt_counting(last, k, look);
+                    }
+                    ASSERT_TRUE(std::equal(s[0], s[1], last)) << Cipher::name;
+                }
+            }
+        }
+    });
+    EXPECT_GE(pairs, 3 * cases);
+    EXPECT_GE(counting, 9 * cases);
+}
+
 // The host's look-ups, which read every entry, give what plain ones do.
 TEST(DeviceText, ScansAreLookUps) {
     tests::for_each_cipher([]<class Cipher>(tests::Type<Cipher>) {

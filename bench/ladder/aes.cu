@@ -52,7 +52,8 @@ std::span<const Step> aes_steps() {
                  "a byte's place in the address is a matter of the layout", counter_mode<Copies<Tables, BytePermute>>(1024)),
         ctr.step("aes-128.copies-both", "half of the addresses by each of the two", "two pipes make addresses faster than either",
                  counter_mode<Copies<Tables, PermuteOrDot>>(1024)),
-        ctr.product("aes-128.product", "the product", "rounds that counters have in common"),
+        ctr.product("aes-128.product", "the product",
+                    "rounds that counters have in common, and the last S-boxes of two blocks as bit planes, which want the permutes' pipe"),
     };
     return steps;
 }

@@ -1,8 +1,8 @@
 // AES-128, AES-192 and AES-256: FIPS 197, in byte form and table form.
 #pragma once
 
-#include "core/inversion.h"
 #include "core/known_block.h"
+#include "core/plane_byte.h"
 #include "core/table.h"
 #include "core/word.h"
 
@@ -161,90 +161,76 @@ struct Aes {
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
-        encrypt_rounds<1>(s, k, look);
-    }
-
-    // What the first two rounds make of blocks that differ in byte 14 alone, as consecutive groups of 256 counters do in one lane: that
-    // byte enters column 1 of round 1, and this column enters each of round 2, so that 5 look-ups are left of 32.
-    struct Counting {
-        uint32_t first;      // column 1 after round 1
-        uint32_t second[4];  // after round 2
-    };
-
-    // s: such a block, with any byte 14.
-    template <class Look>
-    WARPSEAL_INLINE static Counting begin_counting(const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
-        using T = EncryptTables;
-        uint32_t x[4], n[4];
-        for (int c = 0; c < 4; ++c) x[c] = s[c] ^ k[c];
-        for (int c = 0; c < 4; ++c)
-            n[c] = look.template look<T::mix0, 0>(x[c]) ^ look.template look<T::mix1, 1>(x[(c + 1) & 3]) ^
-                   (c == 1 ? 0 : look.template look<T::mix2, 2>(x[(c + 2) & 3])) ^ look.template look<T::mix3, 3>(x[(c + 3) & 3]) ^
-                   k[4 + c];
-        return {
-            n[1],
-            {look.template look<T::mix0, 0>(n[0]) ^ look.template look<T::mix2, 2>(n[2]) ^ look.template look<T::mix3, 3>(n[3]) ^ k[8],
-             look.template look<T::mix1, 1>(n[2]) ^ look.template look<T::mix2, 2>(n[3]) ^ look.template look<T::mix3, 3>(n[0]) ^ k[9],
-             look.template look<T::mix0, 0>(n[2]) ^ look.template look<T::mix1, 1>(n[3]) ^ look.template look<T::mix2, 2>(n[0]) ^ k[10],
-             look.template look<T::mix0, 0>(n[3]) ^ look.template look<T::mix1, 1>(n[0]) ^ look.template look<T::mix3, 3>(n[2]) ^ k[11]}};
-    }
-
-    // The block whose last word, with its byte 14, is `last_word`.
-    template <class Look>
-    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&s)[4], uint32_t last_word, const Counting& counting, const uint32_t* k,
-                                                 const Look& look) {
-        using T = EncryptTables;
-        const uint32_t n = counting.first ^ look.template look<T::mix2, 2>(last_word ^ k[3]);
-        s[0] = counting.second[0] ^ look.template look<T::mix1, 1>(n);
-        s[1] = counting.second[1] ^ look.template look<T::mix0, 0>(n);
-        s[2] = counting.second[2] ^ look.template look<T::mix3, 3>(n);
-        s[3] = counting.second[3] ^ look.template look<T::mix2, 2>(n);
-        encrypt_rounds<3>(s, k, look);
-    }
-
-    // Rounds `from` to the last.
-    template <int from, class Look>
-    WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
-        using T = EncryptTables;
-        WARPSEAL_UNROLL
-        for (int r = from; r < rounds; ++r) {
-            uint32_t n[4];
-            WARPSEAL_UNROLL
-            for (int c = 0; c < 4; ++c)
-                n[c] = look.template look<T::mix0, 0>(s[c]) ^ look.template look<T::mix1, 1>(s[(c + 1) & 3]) ^
-                       look.template look<T::mix2, 2>(s[(c + 2) & 3]) ^ look.template look<T::mix3, 3>(s[(c + 3) & 3]) ^ k[4 * r + c];
-            for (int c = 0; c < 4; ++c) s[c] = n[c];
-        }
+        inner_rounds<1>(s, k, look);
         // The last round has no MixColumns: the tables that hold the bare S-box in the wanted byte.
+        using T = EncryptTables;
         uint32_t n[4];
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
-            n[c] = (look.template look<T::mix2, 0>(s[c]) & 0xffu) | (look.template look<T::mix3, 1>(s[(c + 1) & 3]) & 0xff00u) |
-                   (look.template look<T::mix0, 2>(s[(c + 2) & 3]) & 0xff0000u) |
-                   (look.template look<T::mix1, 3>(s[(c + 3) & 3]) & 0xff000000u);
+            n[c] = bytes_of(look.template look<T::mix2, 0>(s[c]), look.template look<T::mix3, 1>(s[(c + 1) & 3]),
+                            look.template look<T::mix0, 2>(s[(c + 2) & 3]), look.template look<T::mix1, 3>(s[(c + 3) & 3]));
         for (int c = 0; c < 4; ++c) s[c] = n[c] ^ k[4 * rounds + c];
     }
-
     template <class Look>
     WARPSEAL_INLINE static void decrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        inner_rounds_back(s, k, look);
         using T = DecryptTables;
-        for (int c = 0; c < 4; ++c) s[c] ^= k[c];
-        WARPSEAL_UNROLL
-        for (int r = 1; r < rounds; ++r) {
-            uint32_t n[4];
-            WARPSEAL_UNROLL
-            for (int c = 0; c < 4; ++c)
-                n[c] = look.template look<T::mix0, 0>(s[c]) ^ look.template look<T::mix1, 1>(s[(c + 3) & 3]) ^
-                       look.template look<T::mix2, 2>(s[(c + 2) & 3]) ^ look.template look<T::mix3, 3>(s[(c + 1) & 3]) ^ k[4 * r + c];
-            for (int c = 0; c < 4; ++c) s[c] = n[c];
-        }
         uint32_t n[4];
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
-            n[c] = (look.template look<T::last, 0>(s[c]) & 0xffu) | (look.template look<T::last, 1>(s[(c + 3) & 3]) & 0xff00u) |
-                   (look.template look<T::last, 2>(s[(c + 2) & 3]) & 0xff0000u) |
-                   (look.template look<T::last, 3>(s[(c + 1) & 3]) & 0xff000000u);
+            n[c] = bytes_of(look.template look<T::last, 0>(s[c]), look.template look<T::last, 1>(s[(c + 3) & 3]),
+                            look.template look<T::last, 2>(s[(c + 2) & 3]), look.template look<T::last, 3>(s[(c + 1) & 3]));
         for (int c = 0; c < 4; ++c) s[c] = n[c] ^ k[4 * rounds + c];
+    }
+
+    // Two blocks: their 32 bytes fill eight words, which are as many bit planes, so that the S-boxes of the last round are one circuit.
+    template <class Look>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k, const Look& look) {
+        for (int c = 0; c < 4; ++c) a[c] ^= k[c], b[c] ^= k[c];
+        inner_rounds<1>(a, k, look);
+        inner_rounds<1>(b, k, look);
+        last_round<SBox, 1>(a, b, k);
+    }
+    template <class Look>
+    WARPSEAL_INLINE static void decrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k, const Look& look) {
+        inner_rounds_back(a, k, look);
+        inner_rounds_back(b, k, look);
+        last_round<InverseSBox, 3>(a, b, k);
+    }
+
+    // Counter mode, blocks that differ in their last two bytes alone: byte 15 enters column 0 of round 1 and byte 14 column 1, and each of
+    // these enters every column of round 2. What the two rounds make of a block is the sum of a part for each byte.
+    static constexpr int counting_words = 4;
+
+    // Of byte 15 and all others but byte 14, whatever that is in s.
+    template <class Look>
+    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        uint32_t n[4];
+        for (int c = 0; c < 4; ++c) n[c] = first_round(s, k, c, look);
+        part[0] = look.template look<T::mix0, 0>(n[0]) ^ look.template look<T::mix2, 2>(n[2]) ^ look.template look<T::mix3, 3>(n[3]);
+        part[1] = look.template look<T::mix1, 1>(n[2]) ^ look.template look<T::mix2, 2>(n[3]) ^ look.template look<T::mix3, 3>(n[0]);
+        part[2] = look.template look<T::mix0, 0>(n[2]) ^ look.template look<T::mix1, 1>(n[3]) ^ look.template look<T::mix2, 2>(n[0]);
+        part[3] = look.template look<T::mix0, 0>(n[3]) ^ look.template look<T::mix1, 1>(n[0]) ^ look.template look<T::mix3, 3>(n[2]);
+        for (int c = 0; c < 4; ++c) part[c] ^= k[8 + c];
+    }
+    // Of byte 14.
+    template <class Look>
+    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        const uint32_t n = first_round(s, k, 1, look);
+        part[0] = look.template look<T::mix1, 1>(n);
+        part[1] = look.template look<T::mix0, 0>(n);
+        part[2] = look.template look<T::mix3, 3>(n);
+        part[3] = look.template look<T::mix2, 2>(n);
+    }
+    // The rounds that are left, of two blocks that hold their sums.
+    template <class Look>
+    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&a)[counting_words], uint32_t (&b)[counting_words], const uint32_t* k,
+                                                 const Look& look) {
+        inner_rounds<3>(a, k, look);
+        inner_rounds<3>(b, k, look);
+        last_round<SBox, 1>(a, b, k);
     }
 
     // Byte form.
@@ -277,6 +263,63 @@ struct Aes {
             WARPSEAL_UNROLL
             for (int i = 0; i < 16; ++i) s[i] = n[i] ^ key(16 * r + i);
         }
+    }
+
+private:
+    // SubBytes, ShiftRows and MixColumns to one column.
+    template <class Look>
+    WARPSEAL_INLINE static uint32_t mixed(uint32_t s0, uint32_t s1, uint32_t s2, uint32_t s3, const Look& look) {
+        using T = EncryptTables;
+        return look.template look<T::mix0, 0>(s0) ^ look.template look<T::mix1, 1>(s1) ^ look.template look<T::mix2, 2>(s2) ^
+               look.template look<T::mix3, 3>(s3);
+    }
+    template <class Look>
+    WARPSEAL_INLINE static uint32_t first_round(const uint32_t (&s)[4], const uint32_t* k, int c, const Look& look) {
+        uint32_t x[4];
+        for (int i = 0; i < 4; ++i) x[i] = s[(c + i) & 3] ^ k[(c + i) & 3];
+        return mixed(x[0], x[1], x[2], x[3], look) ^ k[4 + c];
+    }
+    // Rounds `from` to the last but one.
+    template <int from, class Look>
+    WARPSEAL_INLINE static void inner_rounds(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        WARPSEAL_UNROLL
+        for (int r = from; r < rounds; ++r) {
+            uint32_t n[4];
+            WARPSEAL_UNROLL
+            for (int c = 0; c < 4; ++c) n[c] = mixed(s[c], s[(c + 1) & 3], s[(c + 2) & 3], s[(c + 3) & 3], look) ^ k[4 * r + c];
+            for (int c = 0; c < 4; ++c) s[c] = n[c];
+        }
+    }
+    // All rounds of decryption but the last.
+    template <class Look>
+    WARPSEAL_INLINE static void inner_rounds_back(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = DecryptTables;
+        for (int c = 0; c < 4; ++c) s[c] ^= k[c];
+        WARPSEAL_UNROLL
+        for (int r = 1; r < rounds; ++r) {
+            uint32_t n[4];
+            WARPSEAL_UNROLL
+            for (int c = 0; c < 4; ++c)
+                n[c] = look.template look<T::mix0, 0>(s[c]) ^ look.template look<T::mix1, 1>(s[(c + 3) & 3]) ^
+                       look.template look<T::mix2, 2>(s[(c + 2) & 3]) ^ look.template look<T::mix3, 3>(s[(c + 1) & 3]) ^ k[4 * r + c];
+            for (int c = 0; c < 4; ++c) s[c] = n[c];
+        }
+    }
+    // Row r of a column comes from the column `turn` r further: ShiftRows for 1, InvShiftRows for 3.
+    template <class S, int turn>
+    WARPSEAL_INLINE static void last_round(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k) {
+        uint32_t w[8];
+        for (int c = 0; c < 4; ++c) {
+            w[c] = bytes_of(a[c], a[(c + turn) & 3], a[(c + 2) & 3], a[(c + 3 * turn) & 3]);
+            w[4 + c] = bytes_of(b[c], b[(c + turn) & 3], b[(c + 2) & 3], b[(c + 3 * turn) & 3]);
+        }
+        substitute_words<S>(w);
+        for (int c = 0; c < 4; ++c) a[c] = w[c] ^ k[4 * rounds + c], b[c] = w[4 + c] ^ k[4 * rounds + c];
+    }
+    // Byte i of word i.
+    WARPSEAL_INLINE static uint32_t bytes_of(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
+        const uint32_t low = (w0 & 0x000000ffu) | (w1 & 0xffffff00u), high = (w2 & 0x00ffffffu) | (w3 & 0xff000000u);
+        return (low & 0x0000ffffu) | (high & 0xffff0000u);
     }
 };
 

@@ -251,10 +251,79 @@ struct Aria {
     // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
-        using T = EncryptTables;
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
+        encrypt_rounds<1>(s, k, look);
+    }
+
+    // Counter mode in table form, blocks that differ in their last two bytes alone: what round 1 makes of them is the sum of a part for
+    // each byte, and so is what the S-boxes of round 2 do but for two, into which both have come. Four words are the sum after round 2
+    // without these two, the fifth is word 1 before it, which has them.
+    static constexpr int counting_words = 5;
+
+    // Of byte 15 and all others but byte 14, whatever that is in s.
+    template <class Look>
+    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        uint32_t x[4] = {}, y[4] = {};
+        look_up<1, 0xbfff>(x, s, k, look);
+        finish_round<1>(x, k);
+        look_up<2, bytes_with(0) | bytes_with(2)>(y, x, nullptr, look);
+        finish_round<2>(y, k);
+        for (int c = 0; c < 4; ++c) part[c] = y[c];
+        part[4] = x[1];
+    }
+    // Of byte 14.
+    template <class Look>
+    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        uint32_t x[4] = {}, own[4] = {}, y[4] = {};
+        look_up<1, 0xbfff>(x, s, k, look);
+        look_up<1, 0x4000>(own, s, k, look);
+        for (int c = 0; c < 4; ++c) x[c] ^= own[c];
+        finish_round<1>(x, k);
+        diffuse_sums<false>(own);
+        look_up<2, bytes_with(1)>(y, x, nullptr, look);
+        diffuse_sums<true>(y);
+        for (int c = 0; c < 4; ++c) part[c] = y[c];
+        part[4] = own[1];
+    }
+    // The rounds that are left, of the sum; the block comes out in its first four words.
+    template <class Look>
+    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&sum)[counting_words], const uint32_t* k, const Look& look) {
+        static_assert(bytes_with(3) == 0x30);
+        const uint32_t x[4] = {0, sum[4]};
+        uint32_t s[4] = {};
+        look_up<2, bytes_with(3)>(s, x, nullptr, look);
+        diffuse_sums<true>(s);
+        for (int c = 0; c < 4; ++c) s[c] ^= sum[c];
+        encrypt_rounds<3>(s, k, look);
+        for (int c = 0; c < 4; ++c) sum[c] = s[c];
+    }
+
+private:
+    // The bytes that have in their sum, after round 1, neither byte 14 nor 15 (0), the one (1), the other (2), both (3).
+    WARPSEAL_INLINE static constexpr unsigned bytes_with(int kind) {
+        unsigned bytes = 0;
+        for (int i = 0; i < 16; ++i) bytes |= static_cast<unsigned>(diffusion[i] >> 14 == kind) << i;
+        return bytes;
+    }
+    // Adds the entries of some bytes of s, plus k, to the sums of a round.
+    template <int round, unsigned bytes, int i = 0, class Look>
+    WARPSEAL_INLINE static void look_up(uint32_t (&sum)[4], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        if constexpr (i < 16) {
+            constexpr int table = (i + (round % 2 != 0 ? 0 : 2)) % 4;
+            if constexpr (bytes >> i & 1) sum[i / 4] ^= look.template look<table, i % 4>(k == nullptr ? s[i / 4] : s[i / 4] ^ k[i / 4]);
+            look_up<round, bytes, i + 1>(sum, s, k, look);
+        }
+    }
+    template <int round>
+    WARPSEAL_INLINE static void finish_round(uint32_t (&s)[4], const uint32_t* k) {
+        diffuse_sums<round % 2 == 0>(s);
+        for (int c = 0; c < 4; ++c) s[c] ^= k[4 * round + c];
+    }
+    template <int from, class Look>
+    WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
         WARPSEAL_UNROLL
-        for (int r = 1; r < rounds; ++r) {
+        for (int r = from; r < rounds; ++r) {
             WARPSEAL_UNROLL
             for (int c = 0; c < 4; ++c)
                 s[c] = r % 2 != 0 ? look.template look<T::sb1, 0>(s[c]) ^ look.template look<T::sb2, 1>(s[c]) ^
@@ -275,7 +344,6 @@ struct Aria {
                    k[4 * rounds + c];
     }
 
-private:
     // RFC 5794 2.2: C1, C2, C3 are digits of 1 / pi.
     WARPSEAL_INLINE static uint32_t constant(int i, int word) {
         const uint32_t c[3][4] = {{0x517cc1b7, 0x27220a94, 0xfe13abe8, 0xfa9a6ee0},

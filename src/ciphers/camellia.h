@@ -313,6 +313,56 @@ struct Camellia {
     // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        for (int i = 0; i < 2; ++i) s[i] ^= k[i];
+        encrypt_rounds<0>(s, k, look);
+    }
+
+    // Counter mode in table form, blocks that differ in their last two bytes alone. Round 1 does not see these, and what they bring to
+    // round 2 is the sum of a part for each; of the bytes that enter round 3, the third of each word has byte 15 in it, the fourth byte 14,
+    // and the others both. The words are the sum after round 3 without these four.
+    static constexpr int counting_words = 4;
+
+    // Of byte 15 and all others but byte 14, whatever that is in s.
+    template <class Look>
+    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        begin_counting(part, s, k, look);
+        const uint32_t f = look.template look<T::sp1110, 0>(part[2]) ^ look.template look<T::sp0222, 1>(part[2]) ^
+                           look.template look<T::sp3033, 2>(part[2]) ^ look.template look<T::sp4404, 3>(part[2]);
+        add_permuted(part, f,
+                     look.template look<T::sp0222, 0>(part[3]) ^ look.template look<T::sp3033, 1>(part[3]) ^
+                         look.template look<T::sp1110, 3>(part[3]));
+        part[2] ^= k[6], part[3] = (part[3] & 0xff00ffffu) ^ k[7];
+        add_permuted(part + 2, look.template look<T::sp3033, 2>(part[0]), look.template look<T::sp4404, 2>(part[1]));
+    }
+    // Of byte 14.
+    template <class Look>
+    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        uint32_t x[4];
+        begin_counting(x, s, k, look);
+        part[0] = part[1] = part[2] = 0, part[3] = x[3] & 0x00ff0000u;
+        add_permuted(part, 0, look.template look<T::sp4404, 2>(x[3]));
+        uint32_t left[2] = {x[0] ^ part[0], x[1] ^ part[1]};
+        const uint32_t f = look.template look<T::sp1110, 0>(x[2]) ^ look.template look<T::sp0222, 1>(x[2]) ^
+                           look.template look<T::sp3033, 2>(x[2]) ^ look.template look<T::sp4404, 3>(x[2]);
+        add_permuted(left, f, look.template look<T::sp0222, 0>(x[3]) ^ look.template look<T::sp3033, 1>(x[3]));
+        add_permuted(left, 0, look.template look<T::sp1110, 3>(x[3]));
+        add_permuted(part + 2, look.template look<T::sp4404, 3>(left[0]), look.template look<T::sp1110, 3>(left[1]));
+    }
+    // The rounds that are left, of the sum.
+    template <class Look>
+    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&s)[counting_words], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        add_permuted(s + 2, look.template look<T::sp1110, 0>(s[0]) ^ look.template look<T::sp0222, 1>(s[0]),
+                     look.template look<T::sp0222, 0>(s[1]) ^ look.template look<T::sp3033, 1>(s[1]));
+        encrypt_rounds<3>(s, k, look);
+    }
+
+private:
+    // Rounds `first`, counted from 0, to the last.
+    template <int first, class Look>
+    WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
         WARPSEAL_UNROLL
         for (int part = 0; part < parts; ++part, k += part_words + layer_words) {
             if (part != 0) {
@@ -320,19 +370,25 @@ struct Camellia {
                 s[0] ^= s[1] | k[-3];
                 s[2] ^= s[3] | k[-1];  // FLINV
                 s[3] ^= rotate_in_memory(s[2] & k[-2]);
+                for (int i = 0; i < 2; ++i) s[i] ^= k[i];
             }
-            for (int i = 0; i < 2; ++i) s[i] ^= k[i];
             WARPSEAL_UNROLL
             for (int r = 0; r < 6; r += 2) {
-                add_round_look(s + 2, s, k + 2 + 2 * r, look);
-                add_round_look(s, s + 2, k + 4 + 2 * r, look);
+                if (part != 0 || r >= first) add_round_look(s + 2, s, k + 2 + 2 * r, look);
+                if (part != 0 || r + 1 >= first) add_round_look(s, s + 2, k + 4 + 2 * r, look);
             }
             for (int i = 0; i < 2; ++i) s[2 + i] ^= k[14 + i];
         }
         swap_halves(s);
     }
+    // Before round 2 adds its S-boxes.
+    template <class Look>
+    WARPSEAL_INLINE static void begin_counting(uint32_t (&x)[4], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        for (int i = 0; i < 4; ++i) x[i] = i < 2 ? s[i] ^ k[i] : s[i];
+        add_round_look(x + 2, x, k + 2, look);
+        for (int i = 0; i < 2; ++i) x[i] ^= k[4 + i];
+    }
 
-private:
     struct Subkeys {
         uint32_t word[16 * parts + 4];
         int count = 0;

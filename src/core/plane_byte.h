@@ -73,6 +73,28 @@ struct PlaneByte {
     friend WARPSEAL_INLINE constexpr PlaneByte add3(const PlaneByte& a, const PlaneByte& b, const PlaneByte& c) { return a ^ b ^ c; }
 };
 
+// In each byte of eight words: bit i of word j changes places with bit j of word i.
+template <int half = 4>
+WARPSEAL_INLINE constexpr void transpose_bytes(uint32_t* word) {
+    constexpr uint32_t low = half == 4 ? 0x0f0f0f0fu : half == 2 ? 0x33333333u : 0x55555555u;
+    for (int i = 0; i < 4; ++i) {
+        const int r = i / half * 2 * half + i % half;
+        const uint32_t a = word[r], b = word[r + half];
+        word[r] = lut<0xca>(low, a, b << half);
+        word[r + half] = lut<0xca>(low, a >> half, b);
+    }
+    if constexpr (half > 1) transpose_bytes<half / 2>(word);
+}
+
+// The bytes of eight words through an S-box, by its circuit.
+template <class S>
+WARPSEAL_INLINE constexpr void substitute_words(uint32_t (&word)[8]) {
+    static_assert(circuit_is<S>(), "a gate is wrong");
+    transpose_bytes(word);
+    substitute_planes<S>(word);
+    transpose_bytes(word);
+}
+
 // The four bytes of a word through an S-box, by its circuit: lane r of a plane is bit 8 r of a word. What key expansion is given.
 struct WordSubstitution {
     template <class S>

@@ -68,7 +68,7 @@ void sweeps(Key& key, warpseal_mode mode, Direction direction, tests::Random& ra
 void data_units(Key& data, Direction direction, tests::Random& random) {
     Key tweak(data.cipher, random);
     warpseal::XtsUnits units{};
-    for (const size_t unit : {size_t{16}, size_t{528}, size_t{535}, size_t{70000}}) {
+    for (const size_t unit : {size_t{16}, size_t{528}, size_t{535}, size_t{1536}, size_t{8192}, size_t{70000}}) {
         units.unit_bytes = unit;
         const Text in = random.text(3 * unit);
         const Memory from(in), to(in.size());

@@ -92,10 +92,10 @@ TEST_P(Sweep, Long) {
         for (const warpseal_mode mode : modes) {
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 if (key.cipher.sweep[mode][static_cast<int>(direction)] == nullptr) continue;
-                for (const bool in_place : {false, true}) {
+                for (const Place& place : {Place{0, 16, false}, Place{0, 16, true}, Place{3, 8, false}, Place{0, 13, true}}) {
                     const size_t n = cipher->block_bytes, bytes = (size_t{17} << 20) + 48 + (whole(mode) ? 0 : 5);
                     const Text in = random.text(bytes), iv = tests::Random::counter_before(random.text(n), 4, random.below(1 << 21));
-                    const Text got = sweep(key, mode, direction, iv, 0, in, {0, 16, in_place});
+                    const Text got = sweep(key, mode, direction, iv, 0, in, place);
                     constexpr size_t piece = size_t{1} << 20;
                     for (size_t at = 0; at < bytes; at += piece) {
                         const Text previous = chained(mode) && at != 0 ? part(in, at - n, n) : iv;
@@ -145,14 +145,15 @@ TEST_P(Sweep, DataUnits) {
     }
 }
 
-// A unit of many parts of the tweak's kernel, and units enough for several launches: there and back, and the first against the twin.
+// Units of whole rows and others, a unit of many parts of the tweak's kernel, and units enough for several launches: there and back, out of
+// line, and the first against the twin.
 TEST_P(Sweep, LargeDataUnits) {
     tests::Random random(506);
     Key data(*ciphers().front(), random), tweak(data.cipher, random);
-    for (const size_t unit : {size_t{100} * 1024 + 5, size_t{17}, size_t{16} << 20}) {
+    for (const size_t unit : {size_t{100} * 1024 + 5, size_t{17}, size_t{16} << 20, size_t{512}, size_t{4096}, size_t{48} << 10}) {
         const Text in = random.text((size_t{40} << 20) / unit * unit + 16), first = random.text(16);
         const Text out = xts(data, tweak, Direction::encrypt, first, unit, in, {0, 0, true});
-        ASSERT_EQ(xts(data, tweak, Direction::decrypt, first, unit, out, {0, 0, false}), in);
+        ASSERT_EQ(xts(data, tweak, Direction::decrypt, first, unit, out, {5, 12, false}), in);
         if (unit >= 1 << 20) continue;
         const auto twin = tests::twin(data.cipher.name, data.bytes), tweak_twin = tests::twin(data.cipher.name, tweak.bytes);
         ASSERT_EQ(part(out, 0, unit), reference::xts_encrypt(*twin, *tweak_twin, first, part(in, 0, unit)));

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "backends/cuda/launch.cuh"
-#include "backends/cuda/state.cuh"
+#include "backends/cuda/rows.cuh"
 #include "modes/cbc.h"
 #include "modes/cfb.h"
 
 namespace warpseal::cuda {
 
-// A warp takes a tile of whole rows of 32 blocks and hands ciphertext on from lane to lane and from row to row. What it needs of the tile
-// before was overwritten, perhaps, if in place: the last blocks of all tiles are saved first.
+// A warp takes a tile of pairs of rows of 32 blocks and hands ciphertext on from lane to lane and from row to row. What it needs of the
+// tile before was overwritten, perhaps, if in place: the last blocks of all tiles are saved first.
 template <class Cipher>
 struct PreviousJob {
     uint32_t schedule[Cipher::schedule_words];
@@ -57,19 +57,20 @@ __global__ void __launch_bounds__(tuning::threads, 1) previous_kernel(const __gr
     extern __shared__ __align__(16) unsigned char shared[];
     using Text = Text<typename Way::Cipher>;
     const Layout<Way, Fit> look(shared);
+    const RowText<Text::words> text(job.in, job.out, job.bytes);
     const uint32_t width = common_width(job.in, job.out);
     const uint64_t blocks = (job.bytes + Text::bytes - 1) / Text::bytes;
-    const int lane = lane_id();
     for (uint64_t tile = first_item(); tile < job.tiles; tile += item_step()) {
-        const uint64_t end = (tile + 1) * job.tile_blocks;
+        const uint64_t first = tile * job.tile_blocks, last = first + job.tile_blocks, end = last < blocks ? last : blocks;
         Text carry = before_tile(job, tile, width);
-        for (uint64_t i = tile * job.tile_blocks + lane; i - lane < end && i - lane < blocks; i += 32) {
-            const uint32_t bytes = i < blocks ? bytes_in_block<Text::words>(job.bytes, i) : 0;
-            const Text data = load_part<Text::words>(job.in + Text::bytes * i, bytes, width);
-            const Text previous = hand_on(data, carry);
-            Text b = Mode::before(data, previous);
-            Way::run(b, job.schedule, look);
-            store_part(job.out + Text::bytes * i, Mode::after(data, previous, b), bytes, width);
+        for (uint64_t i = first; i < end; i += 64) {
+            const Text line_a = text.line(i), line_b = text.line(i + 32);
+            const Text data_a = text.block(i, line_a), data_b = text.block(i + 32, line_b);
+            const Text previous_a = hand_on(data_a, carry), previous_b = hand_on(data_b, carry);
+            Text a = Mode::before(data_a, previous_a), b = Mode::before(data_b, previous_b);
+            Way::run(a, b, job.schedule, look);
+            text.store(i, Mode::after(data_a, previous_a, a));
+            text.store(i + 32, Mode::after(data_b, previous_b, b));
         }
     }
 }
@@ -117,8 +118,8 @@ warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words
     job.in = in;
     job.out = out;
     job.bytes = bytes;
-    const uint64_t rows = (job.blocks() + 31) / 32, warps = uint64_t(limits.multiprocessors) * tuning::warps;
-    job.cut(32 * std::clamp<uint64_t>(rows / (tuning::parts_per_warp * warps), 1, tuning::tile_rows));
+    const uint64_t pairs = (job.blocks() + 63) / 64, warps = uint64_t(limits.multiprocessors) * tuning::warps;
+    job.cut(64 * std::clamp<uint64_t>(pairs / (tuning::parts_per_warp * warps), 1, tuning::tile_rows / 2));
     const auto no_rest = [] { return WARPSEAL_OK; };
     return with_edges(job, limits, stream, no_rest, [&] {
         return launch(previous_kernel<Way, Mode, Fit>, blocks_for(job.tiles, limits), shared_bytes<Way, Fit>(limits.architecture), job,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cuda/launch.cuh"
-#include "backends/cuda/state.cuh"
+#include "backends/cuda/rows.cuh"
 #include "modes/ctr.h"
 #include "modes/ecb.h"
 
@@ -38,50 +38,89 @@ __global__ void __launch_bounds__(tuning::threads, 1) sweep_kernel(const __grid_
     }
 }
 
+// A long sweep that needs no IV: each thread of a warp takes a block of two rows at a time.
+template <class Way, class Mode, class Fit>
+__global__ void __launch_bounds__(tuning::threads, 1) rows_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    const Layout<Way, Fit> look(shared);
+    const RowText<4> text(job.in, job.out, job.bytes);
+    const int64_t blocks = static_cast<int64_t>((job.bytes + 15) / 16), step = int64_t{gridDim.x} * tuning::threads;
+    for (int64_t first = int64_t{blockIdx.x} * tuning::threads + threadIdx.x / 32 * 32; first < blocks; first += 2 * step) {
+        const Block<4> line_a = text.line(first), line_b = text.line(first + step);
+        Block<4> a = text.block(first, line_a), b = text.block(first + step, line_b);
+        Way::run(a, b, job.schedule, look);
+        text.store(first, a);
+        text.store(first + step, b);
+    }
+}
+
 template <class Cipher>
 concept Counts = requires {
-    typename Cipher::Counting;
+    Cipher::counting_words;
 };
 
-// A long CTR sweep, 16-byte aligned. A block's 1024 threads take 1024 consecutive counters at a time, beginning with a multiple of 1024, so
-// that for 64 such steps a thread's counter changes in its last byte but one alone, and the cipher keeps what the other bytes come to.
+template <class Cipher, class Look>
+__device__ __forceinline__ void encrypt_counting(uint32_t (&a)[Cipher::counting_words], uint32_t (&b)[Cipher::counting_words],
+                                                 const uint32_t* k, const Look& look) {
+    if constexpr (requires { Cipher::encrypt_counting(a, b, k, look); }) {
+        Cipher::encrypt_counting(a, b, k, look);
+    } else {
+        Cipher::encrypt_counting(a, k, look);
+        Cipher::encrypt_counting(b, k, look);
+    }
+}
+
+// A long CTR sweep. What the early rounds make of a counter is the sum of a part for its last byte, one for the byte before and, for 65,536
+// counters, one for all others. A thread keeps the last byte's part for two blocks; the other byte is the same for a warp, each of whose
+// lanes has the part of one of the 32 values that the warp meets.
 template <class Way, class Fit>
 __global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
+    constexpr int words = Cipher::counting_words;
     const Layout<Way, Fit> look(shared);
     static_assert(tuning::threads == 1024 && look.looks_up);
-    const uint32_t counter = swap_bytes(job.iv.word[3]);
-    const uint32_t blocks = static_cast<uint32_t>(job.bytes / 16), tail = job.bytes % 16;
-    const uint64_t first = counter / 1024, steps = (uint64_t{counter} + blocks + (tail != 0) - 1) / 1024 + 1 - first;
+    const RowText<4> text(job.in, job.out, job.bytes);
+    const uint32_t counter = swap_bytes(job.iv.word[3]), place = threadIdx.x / 128, last = threadIdx.x % 128;
+    const uint64_t blocks = (job.bytes + 15) / 16, first = counter / 2048, steps = (counter + blocks + 2047) / 2048 - first;
     const uint32_t end = static_cast<uint32_t>(first + steps * (blockIdx.x + 1) / gridDim.x);
     uint32_t step = static_cast<uint32_t>(first + steps * blockIdx.x / gridDim.x);
     while (step < end && job.bytes != 0) {
-        Block<4> b = job.iv;
-        b.word[3] = swap_bytes((step / 64) << 16 | threadIdx.x % 256);
-        const auto counting = Cipher::begin_counting(b.word, job.schedule, look);
-        const uint32_t last_word = b.word[3];
-        const uint32_t until = end < (step / 64 + 1) * 64 ? end : (step / 64 + 1) * 64;
+        const uint32_t high = step / 32 << 16;
+        Block<4> block = job.iv;
+        uint32_t part_a[words], part_b[words], part_of_lane[words];
+        block.word[3] = swap_bytes(high | last);
+        Cipher::count_last(part_a, block.word, job.schedule, look);
+        block.word[3] = swap_bytes(high | 128 | last);
+        Cipher::count_last(part_b, block.word, job.schedule, look);
+        block.word[3] = swap_bytes(high | (lane_id() * 8 + place) << 8);
+        Cipher::count_next(part_of_lane, block.word, job.schedule, look);
+        const uint32_t until = end < (step / 32 + 1) * 32 ? end : (step / 32 + 1) * 32;
         for (; step < until; ++step) {
-            const uint32_t i = step * 1024 + threadIdx.x - counter;
-            if (i > blocks || (i == blocks && tail == 0)) continue;
-            const uint32_t bytes = i == blocks ? tail : 16;
-            const uint64_t at = uint64_t{i} * 16;
-            const Block<4> data = load_part<4>(job.in + at, bytes, 16);
-            Cipher::encrypt_counting(b.word, last_word | (step % 64 * 4 + threadIdx.x / 256) << 16, counting, job.schedule, look);
-            store_part(job.out + at, data ^ b, bytes, 16);
+            const int64_t row = static_cast<int64_t>(uint64_t{step} * 2048 + place * 256 + last / 32 * 32) - counter;
+            const Block<4> line_a = text.line(row), line_b = text.line(row + 128);
+            uint32_t a[words], b[words];
+            for (int w = 0; w < words; ++w) {
+                const uint32_t part = __shfl_sync(0xffffffffu, part_of_lane[w], step);
+                a[w] = part_a[w] ^ part;
+                b[w] = part_b[w] ^ part;
+            }
+            encrypt_counting<Cipher>(a, b, job.schedule, look);
+            text.store(row, text.block(row, line_a) ^ Block<4>{{a[0], a[1], a[2], a[3]}});
+            text.store(row + 128, text.block(row + 128, line_b) ^ Block<4>{{b[0], b[1], b[2], b[3]}});
         }
     }
 }
 
 template <class Way, class Mode, class Fit>
 warpseal_status sweep_part(const SweepJob<typename Way::Cipher>& job, const Limits& limits, cudaStream_t stream) {
-    constexpr uint64_t row_bytes = 32 * Text<typename Way::Cipher>::bytes;
+    using Cipher = typename Way::Cipher;
+    constexpr uint64_t row_bytes = 32 * Text<Cipher>::bytes;
     const unsigned blocks = blocks_for((job.bytes + row_bytes - 1) / row_bytes, limits);
     const size_t shared = shared_bytes<Way, Fit>(limits.architecture);
-    if constexpr (Mode::has_iv && Counts<typename Way::Cipher>) {
-        const bool aligned = (reinterpret_cast<uintptr_t>(job.in) | reinterpret_cast<uintptr_t>(job.out)) % 16 == 0;
-        if (aligned && job.bytes >= tuning::counting_bytes) return launch(counting_kernel<Way, Fit>, blocks, shared, job, stream);
+    if (job.bytes >= limits.from(tuning::rows_bytes)) {
+        if constexpr (Mode::has_iv && Counts<Cipher>) return launch(counting_kernel<Way, Fit>, blocks, shared, job, stream);
+        if constexpr (!Mode::has_iv && Way::pairs) return launch(rows_kernel<Way, Mode, Fit>, blocks, shared, job, stream);
     }
     return launch(sweep_kernel<Way, Mode, Fit>, blocks, shared, job, stream);
 }

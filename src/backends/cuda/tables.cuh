@@ -23,43 +23,40 @@ constexpr uint32_t entries_of() {
 // Four 16-byte lanes' worth of one entry.
 __device__ __forceinline__ uint4 four_copies(uint32_t entry) { return {entry, entry, entry, entry}; }
 
-// All tables, by address arithmetic of one instruction on either of two units, half and half. The first two share rows of 256 bytes, which
-// begin at the byte looked up times 256: a byte permute with the lane's offset is the address, and the table the load's immediate offset.
-// The others have rows of 128 bytes: a dot product of bytes multiplies and adds.
+// A lane's addresses in shared memory, as numbers of 32 bits: where the tables begin is in the offset of the lane, so that an instruction
+// which adds that has the address.
+__device__ __forceinline__ uint32_t lane_offset(const unsigned char* shared) {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(shared)) + 4 * (threadIdx.x % 32);
+}
+__device__ __forceinline__ uint32_t read_shared(uint32_t address) {
+    return *static_cast<const uint32_t*>(__cvta_shared_to_generic(address));
+}
+
+// All tables, in rows of 128 bytes: a dot product of bytes, of which all but the wanted one count nothing, multiplies it by 128 and adds
+// the lane's offset, so that an address is one instruction of the multiplier, which has little else to do; the table is the load's
+// immediate offset.
 template <class Tables>
 class WideLayout {
-    static_assert(Tables::count >= 2);
-    static constexpr uint32_t entries = entries_of<Tables>(), pair_bytes = entries * 256, table_bytes = entries * 128;
+    static constexpr uint32_t entries = entries_of<Tables>(), table_bytes = entries * 128;
 
 public:
     static constexpr bool looks_up = true;
-    static constexpr uint32_t bytes = pair_bytes + (Tables::count - 2) * table_bytes;
+    static constexpr uint32_t bytes = Tables::count * table_bytes;
 
     // By all threads of the block; ends with a barrier.
-    __device__ explicit WideLayout(unsigned char* shared) : shared_(shared), lane_(4 * (threadIdx.x % 32)) {
+    __device__ explicit WideLayout(unsigned char* shared) : lane_(lane_offset(shared)) {
         uint4* out = reinterpret_cast<uint4*>(shared);
-        for (uint32_t i = threadIdx.x; i < bytes / 16; i += blockDim.x) {
-            const bool paired = i < pair_bytes / 16;
-            const uint32_t row = paired ? i / 8 : i / 8 - pair_bytes / 128;  // of 128 bytes
-            const uint32_t table = paired ? row % 2 : 2 + row / entries, entry = paired ? row / 2 : row % entries;
-            out[i] = four_copies(stored_tables<Tables>.entries[table][entry]);
-        }
+        for (uint32_t i = threadIdx.x; i < bytes / 16; i += blockDim.x)
+            out[i] = four_copies(stored_tables<Tables>.entries[i / 8 / entries][i / 8 % entries]);
         __syncthreads();
     }
 
     template <int table, int byte>
     __device__ __forceinline__ uint32_t look(uint32_t word) const {
-        if constexpr (table < 2) {
-            const uint32_t address = __byte_perm(word, lane_, 0x7704 | byte << 4);
-            return *reinterpret_cast<const uint32_t*>(shared_ + address + table * 128);
-        } else {
-            const uint32_t address = __dp4a(word, 0x80u << (8 * byte), lane_);
-            return *reinterpret_cast<const uint32_t*>(shared_ + address + (pair_bytes + (table - 2) * table_bytes));
-        }
+        return read_shared(__dp4a(word, 0x80u << (8 * byte), lane_) + table * table_bytes);
     }
 
 private:
-    const unsigned char* shared_;
     uint32_t lane_;
 };
 
@@ -121,8 +118,8 @@ public:
     static constexpr bool looks_up = true;
     static constexpr uint32_t bytes = folding.bytes;
 
-    __device__ explicit MergedLayout(unsigned char* shared) : shared_(shared), lane_(4 * (threadIdx.x % 32)) {
-        fill<0>();
+    __device__ explicit MergedLayout(unsigned char* shared) : lane_(lane_offset(shared)) {
+        fill<0>(shared);
         __syncthreads();
     }
 
@@ -131,13 +128,12 @@ public:
         constexpr uint32_t place = folding.place[table], mask = folding.mask[table];
         if constexpr (mask != 0) {
             const uint32_t x = word >> (8 * byte) & 0xff;
-            const uint32_t four = *reinterpret_cast<const uint32_t*>(shared_ + (x / 4 * 128 + lane_) + place);
+            const uint32_t four = read_shared(x / 4 * 128 + lane_ + place);
             constexpr uint32_t nibbles = (mask & 1) | (mask >> 4 & 0x10) | (mask >> 8 & 0x100) | (mask >> 12 & 0x1000);
             return __byte_perm(four, 0, (x & 3) * nibbles | 4 * (nibbles ^ 0x1111));
         } else {
             constexpr int left = folding.rotation[table];
-            const uint32_t address = __dp4a(word, 0x80u << (8 * byte), lane_);
-            const uint32_t entry = *reinterpret_cast<const uint32_t*>(shared_ + address + place);
+            const uint32_t entry = read_shared(__dp4a(word, 0x80u << (8 * byte), lane_) + place);
             if constexpr (left == 0) return entry;
             return __byte_perm(entry, entry, left == 8 ? 0x2103 : left == 16 ? 0x1032 : 0x0321);
         }
@@ -145,11 +141,11 @@ public:
 
 private:
     template <int table>
-    __device__ void fill() {
+    __device__ void fill(unsigned char* shared) {
         constexpr uint32_t place = folding.place[table], mask = folding.mask[table], entries = entries_of<Tables>();
         constexpr bool first = table == 0 || is_new(table);
         if constexpr (first) {
-            uint4* out = reinterpret_cast<uint4*>(const_cast<unsigned char*>(shared_) + place);
+            uint4* out = reinterpret_cast<uint4*>(shared + place);
             const uint32_t(&from)[256] = stored_tables<Tables>.entries[table];
             for (uint32_t i = threadIdx.x; i < entries * (mask != 0 ? 32 : 128) / 16; i += blockDim.x) {
                 uint32_t entry = from[i / 8];
@@ -160,7 +156,7 @@ private:
                 out[i] = four_copies(entry);
             }
         }
-        if constexpr (table + 1 < Tables::count) fill<table + 1>();
+        if constexpr (table + 1 < Tables::count) fill<table + 1>(shared);
     }
     static constexpr bool is_new(int table) {
         for (int s = 0; s < table; ++s)
@@ -168,7 +164,6 @@ private:
         return true;
     }
 
-    const unsigned char* shared_;
     uint32_t lane_;
 };
 

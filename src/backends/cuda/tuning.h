@@ -22,19 +22,22 @@ inline constexpr uint64_t parts_per_warp = 8;
 // Parts that a message of a length unknown to the host may be split into at least: short ones leave most of them empty.
 inline constexpr uint64_t parts_of_unknown_length = 64;
 
-// A CTR sweep from here on is cut into rows of 1024 counters, which 16 MiB has 1024 of, 8 for each multiprocessor; less is spread evenly.
-inline constexpr size_t counting_bytes = size_t{16} << 20;
+// A sweep from here on is taken two blocks at a time by each thread, in CTR by steps of 2048 counters, of which 16 MiB has 512, 4 for each
+// multiprocessor; less is spread evenly, one block at a time.
+inline constexpr size_t rows_bytes = size_t{16} << 20;
 
 // Rows of 32 blocks at most that a warp takes at a time where each block needs the one before (CBC and CFB decryption).
 inline constexpr uint64_t tile_rows = 16;
 // Tiles whose last blocks scratch holds, if in place: those of 2 GiB, which takes a hundred times as long as the launches of another part.
 inline constexpr uint64_t edges_at_once = uint64_t{1} << 18;
-// Tweaks of XTS in scratch, 16 bytes for 32 blocks: those of 1 GiB.
+// Rows of a data unit of XTS at most that a warp takes at a time: it makes the tweak of the first one's blocks that of the next.
+inline constexpr uint64_t unit_rows = 16;
+// Tweaks of XTS in scratch, 16 bytes for 32 blocks or more: those of 1 GiB or more.
 inline constexpr uint64_t tweaks_at_once = uint64_t{1} << 21;
 
-// Plane form: 128 registers a thread, of which there are 65,536 in a multiprocessor. Less data than this does not give each warp a tile.
-inline constexpr int plane_threads = 128;
-inline constexpr int plane_blocks = 4;
+// Plane form: a block of 12 warps on each multiprocessor, whose 65,536 registers are 168 for each thread: with 16 warps and 128 registers
+// Triple DES would spill, and be no faster. Less data than this does not give each warp a tile.
+inline constexpr int plane_threads = 384;
 inline constexpr size_t plane_bytes = size_t{4} << 20;
 
 // Pipeline. 16 MiB take about 0.3 ms over PCIe 5 x16, a hundred times a launch; four of them keep both directions busy.

@@ -115,6 +115,17 @@ struct Function {
     using Tables = typename TablesOf<Cipher, way>::type;
     static constexpr bool has_tables = !std::is_void_v<Tables>;
 
+    // Whether the header has a use for two blocks at a time in table form.
+    static constexpr bool pairs = [] {
+        using Words = uint32_t[Cipher::block_bytes / 4];
+        if constexpr (!has_tables)
+            return false;
+        else if constexpr (way == Direction::encrypt)
+            return requires(Words & s, const ArrayLayout<Tables>& look) { Cipher::encrypt(s, s, s, look); };
+        else
+            return requires(Words & s, const ArrayLayout<Tables>& look) { Cipher::decrypt(s, s, s, look); };
+    }();
+
     // The forms of last resort: bytes one by one, or planes of which this block is one lane.
     WARPSEAL_INLINE static void run_bits(Text<Cipher>& b, const uint32_t* k) {
         constexpr int n = Cipher::block_bytes;
@@ -164,6 +175,18 @@ struct Function {
 #else
             run_bits(b, k);
 #endif
+        }
+    }
+
+    template <class Look>
+    WARPSEAL_INLINE static void run(Text<Cipher>& a, Text<Cipher>& b, const uint32_t* k, const Look& look) {
+        if constexpr (!Look::looks_up || !pairs) {
+            run(a, k, look);
+            run(b, k, look);
+        } else if constexpr (way == Direction::encrypt) {
+            Cipher::encrypt(a.word, b.word, k, look);
+        } else {
+            Cipher::decrypt(a.word, b.word, k, look);
         }
     }
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cuda/launch.cuh"
-#include "backends/cuda/state.cuh"
+#include "backends/cuda/rows.cuh"
 #include "modes/xts.h"
 
 namespace warpseal::cuda {
@@ -50,10 +50,11 @@ struct TweakJob {
     uint32_t schedule[Cipher::schedule_words];
     Block<4> first;        // number of the first unit
     uint32_t units, rows;  // of 32 blocks, in each unit
-    Block<4>* tweaks;      // [unit][row]
+    uint32_t step;         // a power of two up to 64: the tweak of each so many rows is wanted
+    Block<4>* tweaks;      // [unit][row / step]
 };
 
-// A thread makes 64 rows' tweaks.
+// A thread makes the tweaks of 64 rows.
 template <class Way, class Fit>
 __global__ void __launch_bounds__(tuning::threads, 1) tweak_kernel(const __grid_constant__ TweakJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -66,7 +67,8 @@ __global__ void __launch_bounds__(tuning::threads, 1) tweak_kernel(const __grid_
         Way::run(t, job.schedule, look);
         if (part != 0) t = tweak_of(multiply_once(element_of(t), element_of(power_of_x2048(part))));
         const uint32_t end = job.rows < part * 64 + 64 ? job.rows : part * 64 + 64;
-        for (uint32_t row = part * 64; row < end; ++row, t = modes::advance_tweak(t, 32)) job.tweaks[uint64_t{unit} * job.rows + row] = t;
+        for (uint32_t row = part * 64; row < end; ++row, t = modes::advance_tweak(t, 32))
+            if (row % job.step == 0) job.tweaks[(uint64_t{unit} * job.rows + row) / job.step] = t;
     }
 }
 
@@ -112,51 +114,152 @@ __global__ void __launch_bounds__(tuning::threads, 1) xts_kernel(const __grid_co
     }
 }
 
-// In parts of whole units, so that the tweaks take a bounded scratch.
-template <class Cipher, Direction direction, class Fit>
-warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes,
-                    void* stream_pointer) {
-    using Way = Way<Cipher, direction>;
-    using Forward = cuda::Way<Cipher, Direction::encrypt>;
-    const auto stream = static_cast<cudaStream_t>(stream_pointer);
-    Limits limits;
-    const warpseal_status status = current_limits(limits);
-    if (status != WARPSEAL_OK || bytes == 0) return status;
-    const uint64_t unit_bytes = std::min<uint64_t>(units.unit_bytes, bytes), unit_blocks = unit_bytes / 16, rows = (unit_blocks + 31) / 32;
-    const uint64_t all = (bytes + unit_bytes - 1) / unit_bytes;
-    const uint64_t at_once = std::min<uint64_t>(std::max<uint64_t>(tuning::tweaks_at_once / rows, 1), all);
-    SecretOf<XtsJob<Cipher>> secret;
-    SecretOf<TweakJob<Cipher>> tweak_secret;
-    XtsJob<Cipher>& job = secret.value;
-    TweakJob<Cipher>& tweak_job = tweak_secret.value;
+// Units of whole rows: nothing of a block's place is left to find out but its row.
+template <class Cipher>
+struct XtsRowsJob {
+    uint32_t schedule[Cipher::schedule_words];
+    const uint8_t* in;
+    uint8_t* out;
+    uint64_t bytes;
+    uint32_t step;  // rows that go on from one tweak
+    const Block<4>* tweaks;
+};
+
+// A warp takes as many rows as one tweak is for, two at a time, and two of one row each where a tweak is for no more.
+template <class Way, class Fit>
+__global__ void __launch_bounds__(tuning::threads, 1) xts_rows_kernel(const __grid_constant__ XtsRowsJob<typename Way::Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    const Layout<Way, Fit> look(shared);
+    const RowText<4> text(job.in, job.out, job.bytes);
+    const uint32_t rows = static_cast<uint32_t>(job.bytes / 512), at_once = job.step == 1 ? 2 : job.step;
+    for (uint64_t first = first_item() * at_once; first < rows; first += item_step() * at_once) {
+        Block<4> tweak_a = times_x(job.tweaks[first / job.step], lane_id());
+        for (uint32_t row = static_cast<uint32_t>(first); row < first + at_once; row += 2) {
+            const int64_t i = int64_t{row} * 32;
+            const Block<4> line_a = text.line(i), line_b = text.line(i + 32);
+            Block<4> tweak_b = modes::advance_tweak(tweak_a, 32);
+            if (job.step == 1 && row + 1 < rows) tweak_b = times_x(job.tweaks[row + 1], lane_id());
+            Block<4> a = text.block(i, line_a) ^ tweak_a, b = text.block(i + 32, line_b) ^ tweak_b;
+            Way::run(a, b, job.schedule, look);
+            text.store(i, a ^ tweak_a);
+            text.store(i + 32, b ^ tweak_b);
+            tweak_a = modes::advance_tweak(tweak_b, 32);
+        }
+    }
+}
+
+// Units of one length, the last perhaps shorter, that lie one after the other.
+struct XtsText {
+    Block<4> first;  // number of the first unit
+    const uint8_t* in;
+    uint8_t* out;
+    uint64_t bytes, unit_bytes;
+
+    uint64_t units() const { return (bytes + unit_bytes - 1) / unit_bytes; }
+    XtsText part(uint64_t unit, uint64_t count) const {
+        const uint64_t at = unit * unit_bytes;
+        return {modes::unit_number(first, unit), in + at, out + at, std::min(bytes - at, count * unit_bytes), unit_bytes};
+    }
+};
+
+// In parts of whole units, so that the tweaks take a bounded scratch: work(part, tweaks) queues what follows them. A tweak for every `step`
+// rows.
+template <class Cipher, class Fit, class Work>
+warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& text, uint64_t step, const Limits& limits, cudaStream_t stream,
+                            const Work& work) {
+    using Forward = Way<Cipher, Direction::encrypt>;
+    if (text.bytes == 0) return WARPSEAL_OK;
+    const uint64_t rows = (text.unit_bytes / 16 + 31) / 32, tweaks = rows / step, all = text.units();
+    const uint64_t at_once = std::min<uint64_t>(std::max<uint64_t>(tuning::tweaks_at_once / tweaks, 1), all);
+    SecretOf<TweakJob<Cipher>> secret;
+    TweakJob<Cipher>& job = secret.value;
     job = {};
-    tweak_job = {};
-    memcpy(job.schedule, static_cast<const State<Cipher>*>(state)->template schedule<direction>(), sizeof job.schedule);
-    memcpy(tweak_job.schedule, static_cast<const State<Cipher>*>(tweak_state)->forward, sizeof tweak_job.schedule);
-    const Block<4> first = load_block<4>(units.first);
-    job.unit_bytes = unit_bytes;
-    job.unit_blocks = static_cast<uint32_t>(unit_blocks);
-    job.rows = tweak_job.rows = static_cast<uint32_t>(rows);
-    job.reciprocal = static_cast<uint32_t>(std::min<uint64_t>((uint64_t{1} << 32) / unit_blocks, UINT32_MAX));
-    return with_scratch(at_once * rows * 16, stream, [&](void* scratch) {
-        job.tweaks = tweak_job.tweaks = static_cast<Block<4>*>(scratch);
+    memcpy(job.schedule, tweak_state.forward, sizeof job.schedule);
+    job.rows = static_cast<uint32_t>(rows);
+    job.step = static_cast<uint32_t>(step);
+    return with_scratch(at_once * tweaks * 16, stream, [&](void* scratch) {
+        job.tweaks = static_cast<Block<4>*>(scratch);
         warpseal_status queued = WARPSEAL_OK;
         for (uint64_t unit = 0; unit < all && queued == WARPSEAL_OK; unit += at_once) {
-            job.units = tweak_job.units = static_cast<uint32_t>(std::min(at_once, all - unit));
-            tweak_job.first = modes::unit_number(first, unit);
-            job.in = in + unit * unit_bytes;
-            job.out = out + unit * unit_bytes;
-            job.bytes = std::min<uint64_t>(bytes - unit * unit_bytes, job.units * unit_bytes);
-            job.blocks = static_cast<uint32_t>((job.units - 1) * unit_blocks + (job.bytes - (job.units - 1) * unit_bytes) / 16);
-            const uint64_t threads = job.units * ((rows + 63) / 64);
-            queued = launch(tweak_kernel<Forward, Fit>, blocks_for((threads + 31) / 32, limits),
-                            shared_bytes<Forward, Fit>(limits.architecture), tweak_job, stream);
-            if (queued == WARPSEAL_OK)
-                queued = launch(xts_kernel<Way, Fit, direction>, blocks_for((uint64_t{job.blocks} + 31) / 32, limits),
-                                shared_bytes<Way, Fit>(limits.architecture), job, stream);
+            const XtsText part = text.part(unit, at_once);
+            job.units = static_cast<uint32_t>(part.units());
+            job.first = part.first;
+            // Products are long: a few threads on each multiprocessor rather than many on one.
+            queued = launch(tweak_kernel<Forward, Fit>, blocks_for(job.units * ((rows + 63) / 64), limits),
+                            shared_bytes<Forward, Fit>(limits.architecture), job, stream);
+            if (queued == WARPSEAL_OK) queued = work(part, job.tweaks);
         }
         return queued;
     });
+}
+
+// Whole units of whole rows. Small texts have tweaks for few rows each, that all warps have some.
+template <class Cipher, Direction direction, class Fit>
+warpseal_status xts_rows(const uint32_t (&schedule)[Cipher::schedule_words], const State<Cipher>& tweak_state, const XtsText& text,
+                         const Limits& limits, cudaStream_t stream) {
+    using Way = Way<Cipher, direction>;
+    SecretOf<XtsRowsJob<Cipher>> secret;
+    XtsRowsJob<Cipher>& job = secret.value;
+    job = {};
+    memcpy(job.schedule, schedule, sizeof job.schedule);
+    const uint64_t parts = uint64_t(limits.multiprocessors) * tuning::warps * tuning::parts_per_warp;
+    uint64_t step = 1;
+    while (step < tuning::unit_rows && text.bytes / 512 >= limits.from(2 * step * parts) && text.unit_bytes / 512 % (2 * step) == 0)
+        step *= 2;
+    job.step = static_cast<uint32_t>(step);
+    return with_tweaks<Cipher, Fit>(tweak_state, text, step, limits, stream, [&](const XtsText& part, const Block<4>* tweaks) {
+        job.in = part.in;
+        job.out = part.out;
+        job.bytes = part.bytes;
+        job.tweaks = tweaks;
+        return launch(xts_rows_kernel<Way, Fit>, blocks_for(part.bytes / 512 / std::max<uint64_t>(step, 2) + 1, limits),
+                      shared_bytes<Way, Fit>(limits.architecture), job, stream);
+    });
+}
+
+// Units of any length.
+template <class Cipher, Direction direction, class Fit>
+warpseal_status xts_blocks(const uint32_t (&schedule)[Cipher::schedule_words], const State<Cipher>& tweak_state, const XtsText& text,
+                           const Limits& limits, cudaStream_t stream) {
+    using Way = Way<Cipher, direction>;
+    SecretOf<XtsJob<Cipher>> secret;
+    XtsJob<Cipher>& job = secret.value;
+    job = {};
+    memcpy(job.schedule, schedule, sizeof job.schedule);
+    const uint64_t unit_blocks = text.unit_bytes / 16;
+    job.unit_bytes = text.unit_bytes;
+    job.unit_blocks = static_cast<uint32_t>(unit_blocks);
+    job.rows = static_cast<uint32_t>((unit_blocks + 31) / 32);
+    job.reciprocal = static_cast<uint32_t>(std::min<uint64_t>((uint64_t{1} << 32) / unit_blocks, UINT32_MAX));
+    return with_tweaks<Cipher, Fit>(tweak_state, text, 1, limits, stream, [&](const XtsText& part, const Block<4>* tweaks) {
+        job.units = static_cast<uint32_t>(part.units());
+        job.in = part.in;
+        job.out = part.out;
+        job.bytes = part.bytes;
+        job.blocks = static_cast<uint32_t>((job.units - 1) * unit_blocks + (job.bytes - (job.units - 1) * job.unit_bytes) / 16);
+        job.tweaks = tweaks;
+        return launch(xts_kernel<Way, Fit, direction>, blocks_for((uint64_t{job.blocks} + 31) / 32, limits),
+                      shared_bytes<Way, Fit>(limits.architecture), job, stream);
+    });
+}
+
+template <class Cipher, Direction direction, class Fit>
+warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes,
+                    void* stream_pointer) {
+    const auto stream = static_cast<cudaStream_t>(stream_pointer);
+    Limits limits;
+    warpseal_status status = current_limits(limits);
+    if (status != WARPSEAL_OK || bytes == 0) return status;
+    const XtsText text{load_block<4>(units.first), in, out, bytes, std::min<uint64_t>(units.unit_bytes, bytes)};
+    const auto& schedule = static_cast<const State<Cipher>*>(state)->template schedule<direction>();
+    const auto& tweaks = *static_cast<const State<Cipher>*>(tweak_state);
+    const uint64_t in_rows = text.unit_bytes % 512 == 0 ? bytes / text.unit_bytes : 0;  // units
+    status = xts_rows<Cipher, direction, Fit>(schedule, tweaks, text.part(0, in_rows), limits, stream);
+    if (status != WARPSEAL_OK) return status;
+    XtsText rest = text.part(in_rows, text.units() - in_rows);
+    if (rest.bytes == 0) return WARPSEAL_OK;
+    rest.unit_bytes = std::min(rest.unit_bytes, rest.bytes);
+    return xts_blocks<Cipher, direction, Fit>(schedule, tweaks, rest, limits, stream);
 }
 
 }  // namespace warpseal::cuda
