@@ -355,6 +355,15 @@ struct Des {
         return 8 * (bit & 7) + 2 * (bit >> 3);
     }
 
+    // A word plus a bit of the schedule, in the way that the key knows if it knows one.
+    template <class Word, class Key>
+    WARPSEAL_INLINE static Word added(const Word& x, const Key& key, int i) {
+        if constexpr (requires { key.add(x, i); })
+            return key.add(x, i);
+        else
+            return x ^ key(i);
+    }
+
     // One S-box of a round: to = from + f(half), with the keys at k and k + 32.
     template <int box, class Word, class Key>
     WARPSEAL_INLINE static void substitute_planes(Word* to, const Word* from, const Word* half, const Key& key, int k) {
@@ -362,7 +371,7 @@ struct Des {
         WARPSEAL_UNROLL
         for (int i = 0; i < 6; ++i) {
             x[i] = half[plane(half_bit(box, i))];
-            if (box % 2 == 1 && i != 2 && i != 3) x[i] ^= key(k + input_place(box, i));
+            if (box % 2 == 1 && i != 2 && i != 3) x[i] = added(x[i], key, k + input_place(box, i));
         }
         substitute<box>(x, y);
         constexpr int bit[4] = {permuted(box, 0), permuted(box, 1), permuted(box, 2), permuted(box, 3)};
@@ -394,7 +403,7 @@ struct Des {
     template <class Word, class Key>
     WARPSEAL_INLINE static void encrypt_planes(Word (&p)[64], const Key& key) {
         Word *const left = p, *const right = p + 1, spare[63];  // planes have even numbers, up to 62
-        for (int i = 0; i < 32; ++i) right[plane(i)] ^= key(i);
+        for (int i = 0; i < 32; ++i) right[plane(i)] = added(right[plane(i)], key, i);
         for (int pass = 0; pass < passes; ++pass) {
             const int k = 32 * (pass * pass_words + 1);
             for (int round = 0; round < rounds - 2; round += 2) {
@@ -408,7 +417,7 @@ struct Des {
             round_planes(spare, left, right, key, k + 64 * (rounds - 2));
             settle(p);
             round_planes(left, right, spare, key, k + 64 * (rounds - 1));
-            for (int i = 0; i < 32; ++i) right[plane(i)] = spare[plane(i)] ^ key(k + 64 * rounds + i);
+            for (int i = 0; i < 32; ++i) right[plane(i)] = added(spare[plane(i)], key, k + 64 * rounds + i);
         }
     }
 };

@@ -35,7 +35,7 @@ warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first
     };
     // The rest goes first: what it needs of the ciphertext before it would be overwritten in place.
     if constexpr (has_planes)
-        if (done != 0) return planes_sweep<Cipher, Mode, way>(schedule, iv, first_block, in, out, done, limits, stream, rest);
+        if (done != 0) return planes_sweep<Cipher, Mode, way, Fit>(schedule, iv, first_block, in, out, done, limits, stream, rest);
     return rest();
 }
 
