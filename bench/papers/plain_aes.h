@@ -32,12 +32,17 @@ public:
     void encrypt(const uint8_t* in, uint8_t* out, int states, Fork& fork) const {
         State<count> state;
         all_blocks<count>(fork, [&](Share share) { load(state, in, states, share); });
-        add_round_key(state, 0);
+        all_blocks<count>(fork, [&](Share share) { add_round_key(state, 0, share); });
         for (int round = 1; round <= rounds_; ++round) {
+            const bool last = round == rounds_;
             fork.run([&](Share share) { steps(state, share).sub_bytes(); });
             fork.run([&](Share share) { steps(state, share).shift_rows(); });
-            if (round != rounds_) fork.run([&](Share share) { steps(state, share).mix_columns(); });
-            add_round_key(state, round);
+            if (!last)
+                fork.run([&](Share share) {
+                    steps(state, share).mix_columns();
+                    if (count > 1) add_round_key(state, round, share);
+                });
+            if (last || count == 1) all_blocks<count>(fork, [&](Share share) { add_round_key(state, round, share); });
         }
         all_blocks<count>(fork, [&](Share share) { store(out, state, states, share); });
     }
@@ -46,18 +51,19 @@ public:
     void decrypt(const uint8_t* in, uint8_t* out, int states, Fork& fork) const {
         State<count> state;
         all_blocks<count>(fork, [&](Share share) { load(state, in, states, share); });
-        add_round_key(state, rounds_);
+        all_blocks<count>(fork, [&](Share share) { add_round_key(state, rounds_, share); });
         for (int round = rounds_ - 1; round >= 0; --round) {
             fork.run([&](Share share) { steps(state, share).inverse_shift_rows(); });
             fork.run([&](Share share) { steps(state, share).inverse_sub_bytes(); });
-            add_round_key(state, round);
-            if (round != 0) fork.run([&](Share share) { steps(state, share).inverse_mix_columns(); });
+            if (round == 0 || count == 1) all_blocks<count>(fork, [&](Share share) { add_round_key(state, round, share); });
+            if (round != 0)
+                fork.run([&](Share share) {
+                    if (count > 1) add_round_key(state, round, share);
+                    steps(state, share).inverse_mix_columns();
+                });
         }
         all_blocks<count>(fork, [&](Share share) { store(out, state, states, share); });
     }
-
-    // How often `encrypt` and `decrypt` each fork for the steps of a state.
-    int forks() const { return 3 * rounds_ - 1; }
 
 private:
     template <class Cipher>
@@ -92,10 +98,11 @@ private:
             for (int i = 0; i < 16; ++i) out[16 * b + i] = state.cell[i % 4][i / 4].byte[b];
     }
 
-    // One thread's, as in the paper.
+    // One thread's for one state, as in the paper; of many states threads take columns.
     template <int count>
-    void add_round_key(State<count>& state, int round) const {
-        for (int i = 0; i < 16; ++i) state.cell[i % 4][i / 4] ^= round_keys_[16 * round + i];
+    void add_round_key(State<count>& state, int round, Share share) const {
+        for (int column = share.begin(4); column < share.end(4); ++column)
+            for (int row = 0; row < 4; ++row) state.cell[row][column] ^= round_keys_[16 * round + 4 * column + row];
     }
 
     const int rounds_;

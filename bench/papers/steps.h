@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ciphers/aes.h"
+#include "papers/share.h"
 
 namespace warpseal::papers {
 
@@ -36,16 +37,6 @@ struct Cell {
 template <int count>
 struct State {
     Cell<count> cell[4][4];  // row, column
-};
-
-// What part of a step falls to a thread.
-struct Share {
-    int thread = 0, threads = 1;
-    int begin(int parts) const { return parts * thread / threads; }
-    int end(int parts) const { return parts * (thread + 1) / threads; }
-    bool takes_section(int section) const { return section % threads == thread; }
-    // What begins a parallel region is told to the first thread, as the paper does.
-    bool pays_for_fork() const { return threads > 1 && thread == 0; }
 };
 
 // Counts operations as the paper counts, and the same text without.

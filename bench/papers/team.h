@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "papers/steps.h"
+#include "papers/share.h"
 
 namespace warpseal::papers {
 

@@ -14,7 +14,7 @@ namespace warpseal::papers {
 using Way = std::function<void(bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks)>;
 
 // States that share a fork and a join, in the way that the paper's authors would take today.
-constexpr int tile_states = 512;
+constexpr int tile_states = 16384;
 
 Way serially(const std::vector<uint8_t>& key);
 // The paper's: the threads share each step of each state. At most four have something to do.
