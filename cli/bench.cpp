@@ -242,7 +242,10 @@ void add_bench(CLI::App& program, Session& session) {
         ->capture_default_str();
     bench->add_option("--directory", options->directory, "where --place file puts its files")->type_name("DIR")->capture_default_str();
     bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
-    bench->add_option("--html", options->html, "measure all places in about a minute, and write a page of it there")->type_name("FILE");
+    bench
+        ->add_option("--html", options->html,
+                     "measure all places, the ladder and the papers in about two minutes, and write a page of it there")
+        ->type_name("FILE");
     bench->add_option("--from", options->from, "measure nothing: the page is of these reports of --json")
         ->delimiter(',')
         ->allow_extra_args(false)
@@ -254,6 +257,7 @@ void add_bench(CLI::App& program, Session& session) {
     add_bench_studies(*bench, session);
     bench->callback([options, bench, &session] {
         if (!bench->get_subcommands().empty()) return;
+        if (!options->html.empty() && bench->count("--seconds") == 0) options->seconds = BenchOptions::page_seconds;
         session.command = [options, &session] {
             check_options(*options);
             if (!options->html.empty()) return bench_html(*options, session);

@@ -28,6 +28,7 @@ struct BenchOptions {
     std::string html;               // the page; empty: none
     std::vector<std::string> from;  // reports that the page is of; empty: one is measured
     uint64_t max_size = uint64_t{8} << 30;
+    static constexpr double page_seconds = 0.1;  // instead of `seconds` by default: a page has hundreds of figures
 };
 
 // One thing to measure: a cipher in a mode in one direction, on one device.
@@ -106,7 +107,10 @@ BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const 
 // A file sealed into another, or opened.
 BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session);
 
-// The page of a survey, or of `options.from`.
+// What warpseal-bench, beside this program, says of a study; its tables go to stderr. Throws Failure if it is not there or fails.
+nlohmann::ordered_json study_report(const std::string& study, std::vector<std::string> arguments);
+
+// The page of a survey and the studies, or of `options.from`.
 ExitCode bench_html(const BenchOptions& options, Session& session);
 
 nlohmann::ordered_json json_head(const std::string& gpu_device);

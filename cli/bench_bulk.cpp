@@ -113,6 +113,11 @@ BulkMeter::BulkMeter(const BenchOptions& options, const std::string& device, Ses
       device_in_(engine_.get(), true),
       device_out_(engine_.get(), true) {}
 
+void BulkMeter::reserve(const std::string& place, uint64_t bytes) {
+    if (place == "device") device_in_.at_least(bytes);
+    (place == "device" ? device_out_ : out_).at_least(bytes);
+}
+
 Answers BulkMeter::answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes) {
     return Answers(what, text_.at_least(bytes), other_.at_least(bytes), bytes, message_bytes, device_, oracle_);
 }

@@ -14,6 +14,8 @@ public:
     // From host memory to host memory ("host"), or within GPU memory ("device"). Throws BenchWrong.
     BenchRow measure(const BenchCase& what, const std::string& place, uint64_t bytes, uint64_t message_bytes);
 
+    // Takes the memory for so many bytes at once, where otherwise it would grow with them.
+    void reserve(const std::string& place, uint64_t bytes);
     // One message of `bytes` bytes in this meter's memory. They stand until the next measurement or the next answers.
     Answers answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes);
     // The first `bytes` of these answers' one message, in a mode that has no tag. No OpenSSL beside it. Repetitions end when `seconds` are

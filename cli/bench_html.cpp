@@ -38,6 +38,25 @@ void add_recorded(PageData& data, const std::string& path) {
     }
 }
 
+// The studies take none of our options but how long to measure, and are of the ciphers that they are of.
+bool add_studies(PageData& data, const BenchOptions& options) {
+    if (!options.what.empty()) {
+        data.studies_absent = "the run was of chosen ciphers";
+        return true;
+    }
+    const bool gpu = options.device == "auto" || options.device.rfind("cuda", 0) == 0;
+    const std::string seconds = fmt::format("{:g}", options.seconds);
+    try {
+        data.add(study_report("papers", {"--seconds", seconds, "--device", gpu ? options.device : "cpu"}));
+        if (gpu) data.add(study_report("ladder", {"--seconds", seconds}));
+    } catch (const Failure& failure) {
+        complain(failure.what());
+        data.studies_absent = failure.what();
+        return failure.code == ExitCode::unsupported;  // a program without its studies is whole
+    }
+    return true;
+}
+
 }  // namespace
 
 ExitCode bench_html(const BenchOptions& options, Session& session) {
@@ -49,6 +68,7 @@ ExitCode bench_html(const BenchOptions& options, Session& session) {
         const nlohmann::ordered_json report = survey(options, session, wrong);
         if (!options.json.empty()) write_report(json, options.json, report.dump(1) + "\n");
         data.add(report);
+        if (!add_studies(data, options)) wrong = true;
     }
     write_report(page, options.html, html_page(data));
     return wrong ? ExitCode::error : ExitCode::ok;

@@ -231,7 +231,10 @@ std::string bar_axis(double end, const char* unit) {
 
 void PageData::add(const Json& report) {
     const Json& head = report.at("head");
-    heads.push_back(head);
+    const auto same_run = [&](const Json& other) {
+        return text_of(other, "machine") == text_of(head, "machine") && text_of(other, "commit") == text_of(head, "commit");
+    };
+    if (std::none_of(heads.begin(), heads.end(), same_run)) heads.push_back(head);
     const auto take = [&](const Json& row, Rows& into, const std::string& more) {
         Json own = row;
         for (const char* name : {"cipher", "mode", "operation", "device", "place"}) (void)row.at(name).get_ref<const std::string&>();

@@ -12,7 +12,7 @@ using Rows = std::vector<nlohmann::ordered_json>;
 
 // What a page shows, from one run or from several recorded ones: rows as `--json` writes them.
 struct PageData {
-    Rows heads;                  // one for each run
+    Rows heads;                  // one for each machine and commit
     Rows bars;                   // `rows` of warpseal bench; with "bound" and "bound_gigabytes_per_second" where there is a bound
     Rows sizes;                  // `sizes`: the same call on more and more data
     Rows ladder, papers;         // of warpseal-bench

@@ -47,8 +47,7 @@ std::string ladder_row(const Json& row, double end) {
 }
 
 std::string paper_row(const Json& row) {
-    std::string published = cell(row, "published");
-    if (published == "–" && !string_of(row, "published_bound").empty()) published = escaped(string_of(row, "published_bound"));
+    const std::string published = escaped(string_of(row, "published_bound")) + cell(row, "published");
     const std::string not_run = string_of(row, "not_run");
     const auto measured = [&](const char* figure, const char* what) {
         std::string text = fmt::format("<td class=\"number\">{}", cell(row, figure));

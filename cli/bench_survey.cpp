@@ -29,7 +29,7 @@ bool is_shown(const BenchCase& what) {
     }
 }
 
-// Of each family ("aes", "des") the shortest and the longest key, unless ciphers were named.
+// Of each family ("aes", "des") the shortest key, of the two best known also the longest, unless ciphers were named.
 std::vector<BenchCase> shown_cases(const BenchOptions& options) {
     std::vector<BenchCase> cases = chosen_cases(options);
     cases.erase(std::remove_if(cases.begin(), cases.end(), [](const BenchCase& what) { return !is_shown(what); }), cases.end());
@@ -43,11 +43,12 @@ std::vector<BenchCase> shown_cases(const BenchOptions& options) {
         shortest = std::min(shortest, what.cipher.key_bytes);
         longest = std::max(longest, what.cipher.key_bytes);
     }
-    const auto between = [&](const BenchCase& what) {
+    const auto is_left_out = [&](const BenchCase& what) {
         const auto& [shortest, longest] = keys.at(family(what));
-        return what.cipher.key_bytes != shortest && what.cipher.key_bytes != longest;
+        const bool both = family(what) == "aes" || family(what) == "des";
+        return what.cipher.key_bytes != shortest && !(both && what.cipher.key_bytes == longest);
     };
-    cases.erase(std::remove_if(cases.begin(), cases.end(), between), cases.end());
+    cases.erase(std::remove_if(cases.begin(), cases.end(), is_left_out), cases.end());
     return cases;
 }
 
@@ -96,7 +97,7 @@ public:
         print_output(table.title(options_, report_["head"]));
         measure_gpu(cases, table);
         for (const BenchCase& what : cases) measure_on_cores(what, table);
-        for (const BenchCase& what : sized_cases(options_, cases)) measure_sizes(what);
+        measure_sizes(sized_cases(options_, cases));
         return std::move(report_);
     }
 
@@ -152,24 +153,25 @@ private:
         return size;
     }
 
-    void measure_sizes(const BenchCase& what) {
+    void measure_sizes(const std::vector<BenchCase>& cases) {
         const uint64_t largest = largest_size();
-        if (largest < options_.max_size && largest * 2 <= options_.max_size)
-            remark(session_, "there is memory for sizes up to " + size_text(largest) + ".");
+        if (largest * 2 <= options_.max_size) remark(session_, "there is memory for sizes up to " + size_text(largest) + ".");
         BulkMeter cores(options_, cores_, session_);
         std::optional<BulkMeter> gpu;
         if (!gpu_.empty()) gpu.emplace(options_, gpu_, session_);
-        std::optional<Answers> right;
-        try {
-            right.emplace((gpu ? *gpu : cores).answers(what, largest, largest));
-        } catch (const BenchWrong& why) {
-            wrong_ = true;
-            return complain(what.name() + " by size: no figures: " + why.what());
-        }
-        measure_curve(what, cores, "host", *right);
-        if (!gpu) return;
-        measure_curve(what, *gpu, "host", *right);
-        measure_curve(what, *gpu, "device", *right);
+        for (const BenchCase& what : cases) try {
+                cores.reserve("host", largest);
+                const Answers right = (gpu ? *gpu : cores).answers(what, largest, largest);
+                measure_curve(what, cores, "host", right);
+                for (const char* place : {"host", "device"}) {
+                    if (!gpu) break;
+                    gpu->reserve(place, largest);
+                    measure_curve(what, *gpu, place, right);
+                }
+            } catch (const BenchWrong& why) {
+                wrong_ = true;
+                complain(what.name() + " by size: no figures: " + why.what());
+            }
     }
 
     void measure_curve(const BenchCase& what, BulkMeter& meter, const char* place, const Answers& right) {
