@@ -33,7 +33,8 @@ std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode,
                      fmt::format("{:.1f} gates and transpositions a block, {:g} a clock and multiprocessor", operations, logic_lanes)};
     }
     if (work.look_ups != 0) {
-        const unsigned look_ups = mode == "ccm" ? work.look_ups + work.counting_look_ups : counts ? work.counting_look_ups : work.look_ups;
+        const unsigned text = serial ? work.look_ups : counts ? work.counting_look_ups : work.pair_look_ups;
+        const unsigned look_ups = mode == "ccm" ? work.look_ups + work.counting_look_ups : text;
         return Bound{clocks * banks / look_ups * work.block_bytes / 1e9,
                      fmt::format("{} look-ups a block, {:g} a clock and multiprocessor", look_ups, banks)};
     }

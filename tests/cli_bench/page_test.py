@@ -19,9 +19,9 @@ HEAD = {"machine": "Xeon, 16 cores, " + HOSTILE, "gpu": "H200 " + HOSTILE, "driv
         "gpu_shared_bytes_per_block": 232448}
 # Shared memory: 132 multiprocessors, 1.98 GHz, 32 banks. Logic: 64 lanes.
 LOOK_UPS, LOGIC = 132 * 1.98 * 32, 132 * 1.98 * 64
-BOUNDS = {("aes-128", "ctr"): LOOK_UPS / 128 * 16, ("aes-256", "ecb"): LOOK_UPS / 224 * 16, ("aria-128", "ctr"): LOOK_UPS / 162 * 16,
-          ("camellia-128", "ctr"): LOOK_UPS / 124 * 16, ("des", "ecb"): LOGIC / ((3904 + 640) / 32) * 8,
-          ("des", "ctr"): LOGIC / ((3904 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOK_UPS / 384 * 8, ("lea-128", "ecb"): LOGIC / 216 * 16}
+BOUNDS = {("aes-128", "ctr"): LOOK_UPS / 112 * 16, ("aes-256", "ecb"): LOOK_UPS / 208 * 16, ("aria-128", "ctr"): LOOK_UPS / 162 * 16,
+          ("camellia-128", "ctr"): LOOK_UPS / 124 * 16, ("des", "ecb"): LOGIC / ((3584 + 640) / 32) * 8,
+          ("des", "ctr"): LOGIC / ((3584 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOK_UPS / 384 * 8, ("lea-128", "ecb"): LOGIC / 216 * 16}
 
 
 def row(cipher, mode, figure, **more):
@@ -149,7 +149,7 @@ def the_later_report_counts(p):
     later["rows"], later["sizes"] = [row("aes-128", "ctr", 777.0)], []
     text = pathlib.Path(make(p, measurements(), later)).read_text()
     check_equal(text.count("777 GB/s"), 2, "the later figure, in a title and a label")
-    check("941 GB/s" not in text, "the earlier figure is there too")
+    check(f"{0.9 * BOUNDS['aes-128', 'ctr']:.0f} GB/s, at most" not in text, "the earlier figure is there too")
 
 
 @case
