@@ -8,6 +8,7 @@
 #include "backends/cuda/access.cuh"
 #include "backends/cuda/fold.cuh"
 #include "backends/cuda/tables.cuh"
+#include "backends/cuda/tensor.cuh"
 #pragma GCC diagnostic pop
 
 #include "core/plane_byte.h"
@@ -270,6 +271,69 @@ TEST(DeviceText, FoldByAPreparedMultiplier) {
         const cuda::Element product = cuda::multiply(element(a), cuda::multiplier(element(b)));
         const cuda::Element expected = macs::ghash::multiply(element(a), element(b));
         for (int w = 0; w < 4; ++w) ASSERT_EQ(product.word[w], expected.word[w]) << "case " << i;
+    }
+}
+
+// The matrix by which tensor cores sum, and which lane's words meet which of its bits: counts as the cores make them, fragment by fragment.
+class Matrices {
+public:
+    explicit Matrices(const cuda::Element& h) {
+        for (int step = 0; step < cuda::image::steps; ++step)
+            for (int half = 0; half < 2; ++half)
+                for (int t = 0; t < 4; ++t) {
+                    cuda::Element power = cuda::image::monomial(0);
+                    for (uint32_t i = 0; i < cuda::image::exponent(step, t); ++i) power = macs::ghash::multiply(power, h);
+                    for (int bit = 0; bit < 32; ++bit) {
+                        const Block<4> row = cuda::image::row(power, step, half, t, bit);
+                        for (int column = 0; column < 128; ++column)
+                            words_[cuda::image::word_at(step, half, t, column)] |= cuda::image::bit_of_column(row, column) << bit;
+                    }
+                }
+    }
+    // PTX ISA: lane t of a quad holds bits 32 t on of a row, and those 128 further; d[2 j + e] is its count of column 8 j + 2 t + e.
+    void strip(Block<4> (&sum)[2], const Block<4>* blocks) const {
+        Block<4> next[2] = {};
+        for (int row = 0; row < 2; ++row)
+            for (int column = 0; column < 128; ++column) {
+                int ones = 0;
+                for (int step = 0; step < cuda::image::steps; ++step)
+                    for (int t = 0; t < 4; ++t)
+                        for (int half = 0; half < 2; ++half) {
+                            uint32_t a = half == 0 ? sum[row].word[t] : 0;
+                            if (step != cuda::image::sum_step) a = blocks[4 * step + t].word[2 * half + row];
+                            ones += __builtin_popcount(a & words_[cuda::image::word_at(step, half, t, column)]);
+                        }
+                const int j = column / 8, t = column % 8 / 2, e = column % 2;
+                next[row].word[t] |= static_cast<uint32_t>(ones & 1) << (2 * j + e);
+            }
+        sum[0] = next[0], sum[1] = next[1];
+    }
+
+private:
+    uint32_t words_[cuda::image::bytes / 4] = {};
+};
+
+TEST(DeviceText, GhashByMatrices) {
+    tests::Random random(49);
+    const auto element = [](const Text& text) { return macs::ghash::from_block<uint32_t>(load_block<4>(text.data())); };
+    for (int i = 0; i < 12; ++i) {
+        Text key = i < 2 ? Text(16, i == 0 ? 0x00 : 0xff) : random.text(16);
+        if (i == 2) key = Text(16, 0), key[0] = 0x80;
+        const cuda::Element h = element(key);
+        const Matrices matrices(h);
+        Block<4> sum[2] = {};
+        cuda::Element expected;
+        for (int strip = 0; strip < 3; ++strip) {
+            Block<4> blocks[cuda::strip_blocks];
+            for (Block<4>& block : blocks) {
+                const Text text = i % 4 == 1 ? Text(16, 0xff) : random.text(16);
+                block = load_block<4>(text.data());
+                expected = macs::ghash::multiply(expected, h) ^ element(text);
+            }
+            matrices.strip(sum, blocks);
+        }
+        const cuda::Element got = macs::ghash::from_block<uint32_t>(sum[0]) ^ cuda::times_x32(macs::ghash::from_block<uint32_t>(sum[1]));
+        for (int w = 0; w < 4; ++w) ASSERT_EQ(got.word[w], expected.word[w]) << "case " << i;
     }
 }
 

@@ -97,6 +97,74 @@ TEST_P(Batch, MiddlingMessages) {
     }
 }
 
+// Enough text under one key, in messages of every kind of length, for GHASH on tensor cores.
+TEST_P(Batch, ManyChunks) {
+    tests::Random random(516);
+    int i = 0;
+    for (const size_t bytes : {1024u, 4095u, 16383u, 16384u, 16385u, 40000u, 131072u, 1048577u}) {
+        Key key(aes(i % 2 == 0 ? 128 : 256), random);
+        Shape shape;
+        shape.bytes = bytes;
+        shape.count = (size_t{32} << 20) / bytes + 1 + random.below(40);
+        shape.gap = 32 - bytes % 16;
+        shape.in_place = i % 3 == 0;
+        shape.aad_bytes = i % 2 == 0 ? 0 : random.below(70);
+        if (i % 5 == 2) shape.iv_bytes = 1 + random.below(100);
+        shape.tag_bytes = i % 4 == 0 ? 16 : 12 + random.below(5);
+        shape.spoil_every = 7;
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+            check(shape, key, direction, random);
+            if (HasFatalFailure()) return;
+        }
+        ++i;
+    }
+}
+
+// Every cipher in the same way, against the cores.
+TEST_P(Batch, ManyChunksOfEveryCipher) {
+    tests::Random random(517);
+    for (const CudaCipher* cipher : ciphers()) {
+        if ((cipher->modes >> WARPSEAL_GCM & 1) == 0) continue;
+        const warpseal::CpuCipher* cpu = nullptr;
+        for (int t = warpseal::cpu_target_count - 1; t >= 0 && cpu == nullptr; --t)
+            if (warpseal::cpu_has(static_cast<warpseal::Target>(t)))
+                cpu = warpseal::cpu_cipher(static_cast<warpseal::Target>(t), cipher->name);
+        ASSERT_NE(cpu, nullptr);
+        Key key(*cipher, random);
+        std::vector<uint8_t> state(cpu->state_bytes + 64);
+        void* const cpu_state = state.data() + 64 - reinterpret_cast<uintptr_t>(state.data()) % 64;
+        cpu->expand(cpu_state, key.bytes.data());
+        constexpr size_t bytes = 20000, pitch = 20000, count = 1700, ivs = pitch * count, tags = ivs + 16 * count,
+                         statuses = tags + 16 * count;
+        Text image = random.text(statuses + 4 * count);
+        const Memory memory(image);
+        const auto batch = [&](uint8_t* base) {
+            warpseal_batch b{};
+            b.struct_bytes = sizeof b;
+            b.iv_bytes = 12;
+            b.tag_bytes = 16;
+            b.message_count = count;
+            b.message_bytes = bytes;
+            b.ivs = base + ivs;
+            b.iv_stride = 16;
+            b.in = b.out = base;
+            b.in_stride = b.out_stride = pitch;
+            b.tags = base + tags;
+            b.tag_stride = 16;
+            b.statuses = reinterpret_cast<int32_t*>(base + statuses);
+            return b;
+        };
+        const Text clear = part(image, 0, ivs);
+        cpu->batch[WARPSEAL_GCM][0](cpu_state, batch(image.data()), 0, count);
+        ASSERT_EQ(door().batch_device(device, *cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, batch(memory.data()), nullptr),
+                  WARPSEAL_OK);
+        ASSERT_EQ(memory.get() == image, true) << cipher->name;
+        ASSERT_EQ(door().batch_device(device, *cipher, key.state(), WARPSEAL_GCM, Direction::decrypt, batch(memory.data()), nullptr),
+                  WARPSEAL_OK);
+        ASSERT_EQ(part(memory.get(), 0, ivs) == clear, true) << cipher->name;
+    }
+}
+
 // The low 32 bits of the counter wrap within the message and carry no further.
 TEST_P(Batch, GcmCounterWraps) {
     tests::Random random(515);

@@ -27,7 +27,7 @@ void batches(Key& key, warpseal_mode mode, tests::Random& random) {
     for (int i = 0; i < (mode == WARPSEAL_GCM ? 6 : 4); ++i) {
         Shape shape;
         shape.mode = mode;
-        shape.iv_bytes = mode == WARPSEAL_GCM    ? (i == 2 ? 21 : 12)
+        shape.iv_bytes = mode == WARPSEAL_GCM    ? (i == 2 || i == 5 ? 21 : 12)
                          : mode == WARPSEAL_CCM  ? 12
                          : mode == WARPSEAL_CMAC ? 0
                                                  : key.cipher.block_bytes;
@@ -35,7 +35,7 @@ void batches(Key& key, warpseal_mode mode, tests::Random& random) {
         shape.count = 3;
         shape.bytes = mode == WARPSEAL_CBC ? 688 : 700;
         if (i == 3 && mode == WARPSEAL_GCM) shape.count = 1, shape.bytes = 70001;
-        if (i > 3) shape.bytes = i == 4 ? 16384 : 9001;
+        if (i > 3) shape.bytes = i == 4 ? 16384 : 9001, shape.gap = 32 - shape.bytes % 16;
         shape.own_keys = i % 2 == 1 && i < 4;
         shape.lengths = i == 2;
         shape.aad_bytes = shape.seals() && i >= 1 && i != 4 ? 19 : 0;

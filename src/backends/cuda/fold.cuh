@@ -139,6 +139,14 @@ __device__ __forceinline__ Element one() {
     return e;
 }
 
+// e times H^n, for an n that is public.
+__device__ __forceinline__ Element times_power(Element e, const HashKey& hash, uint32_t n) {
+#pragma unroll 1
+    for (int b = 0; n != 0; ++b, n >>= 1)
+        if (n & 1) e = multiply_once(e, hash.bit_power[b]);
+    return e;
+}
+
 #endif
 
 }  // namespace warpseal::cuda

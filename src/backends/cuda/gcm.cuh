@@ -1,8 +1,7 @@
-// Batch GCM (SP 800-38D): a warp takes a message or a part of one; text and GHASH in one pass.
+// Batch GCM (SP 800-38D): a warp takes a message or a part of one; text and GHASH in one pass, but for what passes.cuh does better.
 #pragma once
 
-#include "backends/cuda/items.cuh"
-#include "modes/gcm.h"
+#include "backends/cuda/passes.cuh"
 
 namespace warpseal::cuda {
 
@@ -11,23 +10,6 @@ inline constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // SP 800-
 __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, uint64_t last) {
     const uint32_t width = common_width(m.out, m.out);
     for (uint64_t i = first + lane_id(); i < last; i += 32) store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
-}
-
-// J0 of an IV that is not of 96 bits (SP 800-38D 7.1 step 2).
-template <class Key>
-__device__ Block<4> hashed_counter(const uint8_t* iv, uint64_t iv_bytes, const Key& key) {
-    const uint64_t blocks = (iv_bytes + 15) / 16 + 1;
-    const uint64_t rows = (blocks + 31) / 32;
-    Element sum;
-#pragma unroll 1
-    for (uint64_t row = 0; row < rows; ++row) {
-        const uint64_t i = row * 32 + lane_id() + blocks - rows * 32;  // wraps in the padding, which is in front
-        Block<4> b{};
-        if (i < blocks - 1) b = load_part<4>(iv + 16 * i, bytes_in_block<4>(iv_bytes, i), 1);
-        if (i == blocks - 1) b = macs::ghash::length_block(0, iv_bytes);
-        sum = multiply_once(sum, key.row_power()) ^ macs::ghash::from_block<uint32_t>(b);
-    }
-    return macs::ghash::to_block(sum_of_lanes(multiply_once(sum, key.lane_power())));
 }
 
 // Encrypts or decrypts the text blocks of a part and returns the sum over its blocks of AAD and ciphertext, in every lane. The blocks stand
@@ -186,6 +168,14 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
     using Forward = Way<Cipher, Direction::encrypt>;
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
     return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+        if constexpr (!Keys::own)
+            if (batch.message_bytes <= gcm_text_limit && takes_two_passes(batch, limits)) {
+                SecretOf<PassJob<Cipher>> secret;
+                secret.value = {};
+                secret.value.key = job.keys;
+                secret.value.batch = batch;
+                return two_passes<Cipher, direction, Fit>(secret.value, limits, stream);
+            }
         job.opens = direction == Direction::decrypt;
         job.division = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
         if (job.division.parts == 1) return launch_gcm<Forward, direction, Fit>(job, limits, stream);
@@ -202,24 +192,38 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
 // A piece of one message: exclusive-ors the sum over its ciphertext into *sum, in device memory.
 template <class Cipher, Direction direction, class Fit>
 warpseal_status gcm_piece(const void* state, const uint8_t* counter0, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
-                          void* sum, void* stream) {
+                          void* sum, void* stream_pointer) {
+    const auto stream = static_cast<cudaStream_t>(stream_pointer);
     Limits limits;
-    warpseal_status status = current_limits(limits);
+    const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
+    warpseal_batch batch{};
+    batch.message_count = 1;
+    batch.message_bytes = bytes;
+    batch.in = in;
+    batch.out = out;
+    if (takes_two_passes(batch, limits)) {
+        SecretOf<PassJob<Cipher>> secret;
+        PassJob<Cipher>& job = secret.value;
+        job = {};
+        fill(job.key, state, Direction::encrypt);
+        job.batch = batch;
+        job.counter0 = load_block<4>(counter0);
+        job.first_block = first_block;
+        job.piece = static_cast<Block<4>*>(sum);
+        return two_passes<Cipher, direction, Fit>(job, limits, stream);
+    }
     SecretOf<BatchJob<OneKey<Cipher>>> secret;
     BatchJob<OneKey<Cipher>>& job = secret.value;
     job = {};
     fill(job.keys, state, Direction::encrypt);
-    job.batch.message_count = 1;
-    job.batch.message_bytes = bytes;
-    job.batch.in = in;
-    job.batch.out = out;
+    job.batch = batch;
     job.division = divide(job.batch, 0, 16, false, limits);
     job.sums = static_cast<Block<4>*>(sum);
     job.counter0 = load_block<4>(counter0);
     job.first_block = first_block;
     job.piece = true;
-    return launch_gcm<Way<Cipher, Direction::encrypt>, direction, Fit>(job, limits, static_cast<cudaStream_t>(stream));
+    return launch_gcm<Way<Cipher, Direction::encrypt>, direction, Fit>(job, limits, stream);
 }
 
 template <class Cipher>

@@ -11,6 +11,17 @@ namespace warpseal::cuda::tuning {
 inline constexpr int threads = 1024;
 inline constexpr int warps = threads / 32;
 
+// GHASH on tensor cores: sums of bits fill half of the registers that these threads share, and a quad of them takes a segment.
+inline constexpr int fold_threads = 512;
+inline constexpr int image_threads = 128;
+inline constexpr uint64_t segment_blocks = 1024;  // at most
+inline constexpr uint64_t summing_lanes = 256;    // of a multiprocessor, for segments' sums: a lane pays for powers of H
+inline constexpr uint64_t segments_per_row = 4;   // at least, where there is enough text: so many for each quad of the grid
+// What that is worth its launches: so much of all messages, so much of each, and no more AAD, which is then folded by a thread.
+inline constexpr uint64_t two_pass_bytes = uint64_t{32} << 20;
+inline constexpr uint64_t two_pass_message_bytes = 1024;
+inline constexpr uint64_t two_pass_aad_bytes = 1024;
+
 // Blocks of one message that a warp folds before it pays for a power of H (which costs about as much as 80 of them, 800 if the key is the
 // message's own). A grid that would be left half empty takes the smaller part.
 inline constexpr uint64_t part_blocks = 1024;
