@@ -202,17 +202,36 @@ struct Aes {
     // these enters every column of round 2. What the two rounds make of a block is the sum of a part for each byte.
     static constexpr int counting_words = 4;
 
+    // Of bytes 0 to 13, whatever the others are in s: four words of the sum, and one to which byte 15 is still to come.
+    static constexpr int fixed_words = 5;
+    template <class Look>
+    WARPSEAL_INLINE static void count_fixed(uint32_t (&fixed)[fixed_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        const uint32_t n2 = first_round(s, k, 2, look), n3 = first_round(s, k, 3, look);
+        fixed[0] = look.template look<T::mix2, 2>(n2) ^ look.template look<T::mix3, 3>(n3) ^ k[8];
+        fixed[1] = look.template look<T::mix1, 1>(n2) ^ look.template look<T::mix2, 2>(n3) ^ k[9];
+        fixed[2] = look.template look<T::mix0, 0>(n2) ^ look.template look<T::mix1, 1>(n3) ^ k[10];
+        fixed[3] = look.template look<T::mix3, 3>(n2) ^ look.template look<T::mix0, 0>(n3) ^ k[11];
+        fixed[4] = look.template look<T::mix0, 0>(s[0] ^ k[0]) ^ look.template look<T::mix1, 1>(s[1] ^ k[1]) ^
+                   look.template look<T::mix2, 2>(s[2] ^ k[2]) ^ k[4];
+    }
+    // Of these and byte 15, in the last word.
+    template <class Look>
+    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&fixed)[fixed_words], uint32_t last_word,
+                                           const uint32_t* k, const Look& look) {
+        using T = EncryptTables;
+        const uint32_t n = fixed[4] ^ look.template look<T::mix3, 3>(last_word ^ k[3]);
+        part[0] = fixed[0] ^ look.template look<T::mix0, 0>(n);
+        part[1] = fixed[1] ^ look.template look<T::mix3, 3>(n);
+        part[2] = fixed[2] ^ look.template look<T::mix2, 2>(n);
+        part[3] = fixed[3] ^ look.template look<T::mix1, 1>(n);
+    }
     // Of byte 15 and all others but byte 14, whatever that is in s.
     template <class Look>
     WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
-        using T = EncryptTables;
-        uint32_t n[4];
-        for (int c = 0; c < 4; ++c) n[c] = first_round(s, k, c, look);
-        part[0] = look.template look<T::mix0, 0>(n[0]) ^ look.template look<T::mix2, 2>(n[2]) ^ look.template look<T::mix3, 3>(n[3]);
-        part[1] = look.template look<T::mix1, 1>(n[2]) ^ look.template look<T::mix2, 2>(n[3]) ^ look.template look<T::mix3, 3>(n[0]);
-        part[2] = look.template look<T::mix0, 0>(n[2]) ^ look.template look<T::mix1, 1>(n[3]) ^ look.template look<T::mix2, 2>(n[0]);
-        part[3] = look.template look<T::mix0, 0>(n[3]) ^ look.template look<T::mix1, 1>(n[0]) ^ look.template look<T::mix3, 3>(n[2]);
-        for (int c = 0; c < 4; ++c) part[c] ^= k[8 + c];
+        uint32_t fixed[fixed_words];
+        count_fixed(fixed, s, k, look);
+        count_last(part, fixed, s[3], k, look);
     }
     // Of byte 14.
     template <class Look>

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/chain.cuh"
 #include "backends/cuda/ghash.h"
+#include "backends/cuda/sweep.cuh"
 #include "modes/gcm.h"
 
 namespace warpseal::cuda {
@@ -47,7 +48,81 @@ __device__ __forceinline__ Block<4> counter0_of(const PassJob<Cipher>& job, uint
     return modes::Gcm::pre_counter_block(load_part<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
 }
 
-// Blocks of a message that a warp takes; the last may not be whole.
+// The part of a counter's last byte and of all before the last but one. What a header can tell apart of that is made once; it is the same
+// for a warp, each of whose lanes keeps a word.
+template <class Cipher>
+class LastParts {
+public:
+    template <class Look>
+    __device__ __forceinline__ LastParts(const Block<4>& counter, const uint32_t* schedule, const Look& look) : counter_(counter) {
+        if constexpr (has_fixed) {
+            uint32_t fixed[Cipher::fixed_words];
+            Cipher::count_fixed(fixed, counter.word, schedule, look);
+            word_ = fixed[0];
+#pragma unroll
+            for (int w = 1; w < Cipher::fixed_words; ++w) word_ = lane_id() == w ? fixed[w] : word_;
+        }
+    }
+    template <class Look>
+    __device__ __forceinline__ void part(uint32_t (&part)[Cipher::counting_words], uint32_t last_word, const uint32_t* schedule,
+                                         const Look& look) {
+        if constexpr (has_fixed) {
+            uint32_t fixed[Cipher::fixed_words];
+#pragma unroll
+            for (int w = 0; w < Cipher::fixed_words; ++w) fixed[w] = __shfl_sync(0xffffffffu, word_, w);
+            Cipher::count_last(part, fixed, last_word, schedule, look);
+        } else {
+            counter_.word[3] = last_word;
+            Cipher::count_last(part, counter_.word, schedule, look);
+        }
+    }
+
+private:
+    static constexpr bool has_fixed = requires { Cipher::fixed_words; };
+    Block<4> counter_;
+    uint32_t word_ = 0;
+};
+
+// Whole blocks of a message that a warp takes, two at a time in each lane; their counters differ in two bytes alone, of the first of which
+// there are at most 32 values: see counting_kernel.
+template <class Way, class Look>
+__device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, uint32_t blocks, Block<4> counter, const uint32_t* schedule,
+                                               const Look& look) {
+    using Cipher = typename Way::Cipher;
+    const uint32_t begin = swap_bytes(counter.word[3]);
+    uint32_t of_lane[Cipher::counting_words];
+    counter.word[3] = swap_bytes((begin & 0xffff0000u) | (begin + 256 * lane_id() & 0xff00u));
+    Cipher::count_next(of_lane, counter.word, schedule, look);
+    LastParts<Cipher> parts(counter, schedule, look);
+#pragma unroll 1
+    for (uint32_t row = lane_id(); row < 128; row += 32) {
+        if (row - lane_id() >= blocks) return;
+        uint32_t of_last[2][Cipher::counting_words];
+#pragma unroll
+        for (int n = 0; n < 2; ++n)
+            parts.part(of_last[n], swap_bytes((begin & 0xffff0000u) | (begin + row + 128 * n & 0xff)), schedule, look);
+#pragma unroll 1
+        for (uint32_t i = row; i - lane_id() < blocks; i += 256) {
+            Block<4> data[2];
+            uint32_t sum[2][Cipher::counting_words];
+#pragma unroll
+            for (int n = 0; n < 2; ++n) {
+                const uint32_t at = i + 128 * n;
+                if (at < blocks) load_aligned(data[n], in + 16 * at);
+                const int lane = static_cast<int>((begin + at >> 8) - (begin >> 8));
+#pragma unroll
+                for (int w = 0; w < Cipher::counting_words; ++w) sum[n][w] = of_last[n][w] ^ __shfl_sync(0xffffffffu, of_lane[w], lane);
+            }
+            encrypt_counting<Cipher>(sum[0], sum[1], schedule, look);
+#pragma unroll
+            for (int n = 0; n < 2; ++n)
+                if (i + 128 * n < blocks)
+                    store_aligned(out + 16 * (i + 128 * n), data[n] ^ Block<4>{{sum[n][0], sum[n][1], sum[n][2], sum[n][3]}});
+        }
+    }
+}
+
+// Any blocks: also the last, which may not be whole.
 template <class Way, class Look>
 __device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, uint64_t last, const Block<4>& counter,
                                              const uint32_t* schedule, const Look& look) {
@@ -65,6 +140,7 @@ __device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, u
 template <class Way, class Fit>
 __global__ void __launch_bounds__(tuning::threads, 1) gcm_text_kernel(const __grid_constant__ PassJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename Way::Cipher;
     const Layout<Way, Fit> look(shared);
     for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts; item += item_step()) {
         const uint64_t index = item % job.division.message_count;
@@ -76,8 +152,21 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_text_kernel(const __gr
                 store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), 16);
             continue;
         }
-        const Block<4> counter = modes::Gcm::mask(counter0_of(job, index, m), job.first_block + part.first);
-        crypt_blocks<Way>(m, part.first, part.last, counter, job.key.schedule, look);
+        Block<4> counter = modes::Gcm::mask(counter0_of(job, index, m), job.first_block + part.first);
+        uint64_t i = part.first;
+        if constexpr (Counts<Cipher> && Layout<Way, Fit>::looks_up) {
+            const uint64_t whole = part.last < m.bytes / 16 ? part.last : m.bytes / 16;
+            while (i < whole) {
+                const uint32_t begin = swap_bytes(counter.word[3]);
+                uint64_t blocks = 32 * 256 - (begin & 0xff);  // 32 values of the last byte but one
+                blocks = blocks < 0x10000 - (begin & 0xffff) ? blocks : 0x10000 - (begin & 0xffff);
+                blocks = blocks < whole - i ? blocks : whole - i;
+                crypt_counting<Way>(m.in + 16 * i, m.out + 16 * i, static_cast<uint32_t>(blocks), counter, job.key.schedule, look);
+                counter = add_big_endian<1>(counter, blocks);
+                i += blocks;
+            }
+        }
+        crypt_blocks<Way>(m, i, part.last, counter, job.key.schedule, look);
     }
 }
 
