@@ -44,10 +44,10 @@ __global__ void __launch_bounds__(1024, 1) byte_threads(const __grid_constant__ 
 }
 
 template <class C>
-const Study* byte_threads_study(int threads) {
+const Study* byte_threads_study() {
     static const Study study{.kernel = reinterpret_cast<const void*>(&byte_threads<C>),
                              .fill = fill_job<typename C::Cipher>,
-                             .threads = threads,
+                             .threads = 256,
                              .threads_together = 16,
                              .shared_bytes = sizeof(C::Data::boxes) + 16 * (C::rounds + 1),
                              .shared_bytes_per_thread = 2};

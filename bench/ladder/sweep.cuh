@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cip
     if constexpr (shape == Shape::keystream) store(job.out, first + threadIdx.x, sum);
 }
 
-template <class Cipher, class Layout, Shape shape, template <class> class Keys = ParameterKeys>
-const Study* sweep_study(int threads) {
+template <class Cipher, class Layout, Shape shape, int threads = 1024, template <class> class Keys = ParameterKeys>
+const Study* sweep_study() {
     static const Study study{.kernel = reinterpret_cast<const void*>(&sweep<Cipher, Layout, Keys<Cipher>, shape>),
                              .fill = fill_job<Cipher>,
                              .threads = threads,
