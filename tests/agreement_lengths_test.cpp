@@ -44,34 +44,24 @@ protected:
                     matrix::count(paths_[p]->target(), GetParam().name, mode, static_cast<Direction>(d), counts_[2 * p + d]);
     }
 
-    // Three runs of one case: to the right edge, to the left edge under another poison, and in place at alternate edges. On a GPU, where a
-    // call costs as much as hundreds on a core, one of the three in turn: each for every third length, in either direction.
+    // Three runs of one case: to the right edge, to the left edge under another poison, and in place at alternate edges.
     template <class Work>
     void three_runs(const Path& path, const Text& in, const Text& expected, Direction direction, const Work& work) {
-        const bool launches = path.target() == "cuda";
-        const size_t n = in.size(), only = launches ? launch_++ % 3 : 0;
-        uint64_t runs = 0;
-        const auto wanted = [&](size_t run) { return (!launches || run == only) && ++runs != 0; };
-        if (wanted(0)) {
-            const uint8_t* source = in_.put(true, in.data(), n);
-            Output right(out_, out_.at_end(n), n, 0xa5);
-            work(source, right.data());
-            ASSERT_TRUE(right.equals(expected.data())) << path.target() << ", to another buffer";
-        }
-        if (wanted(1)) {
-            const uint8_t* source = in_.put(false, in.data(), n);
-            Output left(out_, out_.begin(), n, 0x5a);
-            work(source, left.data());
-            ASSERT_TRUE(left.equals(expected.data())) << path.target() << ", to another buffer at the start of a page";
-        }
-        if (wanted(2)) {
-            Output same(out_, out_.at(n % 2 == 0, n), n, 0xa5);
-            same.load(in.data());
-            work(same.data(), same.data());
-            ASSERT_TRUE(same.equals(expected.data())) << path.target() << ", in place";
-        }
+        const size_t n = in.size();
+        const uint8_t* source = in_.put(true, in.data(), n);
+        Output right(out_, out_.at_end(n), n, 0xa5);
+        work(source, right.data());
+        ASSERT_TRUE(right.equals(expected.data())) << path.target() << ", to another buffer";
+        source = in_.put(false, in.data(), n);
+        Output left(out_, out_.begin(), n, 0x5a);
+        work(source, left.data());
+        ASSERT_TRUE(left.equals(expected.data())) << path.target() << ", to another buffer at the start of a page";
+        Output same(out_, out_.at(n % 2 == 0, n), n, 0xa5);
+        same.load(in.data());
+        work(same.data(), same.data());
+        ASSERT_TRUE(same.equals(expected.data())) << path.target() << ", in place";
         for (size_t p = 0; p < paths_.size(); ++p)
-            if (paths_[p].get() == &path) counts_[2 * p + static_cast<size_t>(direction)] += runs;
+            if (paths_[p].get() == &path) counts_[2 * p + static_cast<size_t>(direction)] += 3;
     }
 
     // On every path, in the directions that are sweeps there.
@@ -158,7 +148,6 @@ protected:
     std::unique_ptr<reference::Cipher> twin_;
     std::vector<std::unique_ptr<Path>> paths_;
     std::vector<uint64_t> counts_;
-    size_t launch_ = 0;
 };
 
 TEST_P(EveryLength, Ecb) {
