@@ -10,9 +10,11 @@
 
 namespace {
 
+// A kernel that several objects hold has a function in each, and one name.
 struct Seen {
     std::mutex mutex;
-    std::map<const void*, gpu::Kernel> kernels;
+    std::map<const void*, std::string> names;
+    std::map<std::string, bool> launched;
 };
 Seen& seen() {
     static auto* all = new Seen;  // objects register theirs before this file's own objects are constructed
@@ -36,7 +38,8 @@ void __wrap___cudaRegisterFunction(void** binary, const char* function, char* de
                                    uint3* thread, uint3* block, dim3* block_size, dim3* grid_size, int* warp_size) {
     {
         const std::lock_guard lock(seen().mutex);
-        seen().kernels[function] = {demangled(name), false};
+        const std::string& kernel = seen().names[function] = demangled(name);
+        seen().launched[kernel] = false;
     }
     __real___cudaRegisterFunction(binary, function, device_function, name, thread_limit, thread, block, block_size, grid_size, warp_size);
 }
@@ -47,8 +50,8 @@ cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
                                     cudaStream_t stream) {
     {
         const std::lock_guard lock(seen().mutex);
-        const auto found = seen().kernels.find(function);
-        if (found != seen().kernels.end()) found->second.launched = true;
+        const auto found = seen().names.find(function);
+        if (found != seen().names.end()) seen().launched[found->second] = true;
     }
     return __real_cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
 }
@@ -59,13 +62,13 @@ namespace gpu {
 std::vector<Kernel> kernels() {
     const std::lock_guard lock(seen().mutex);
     std::vector<Kernel> all;
-    for (const auto& [function, kernel] : seen().kernels) all.push_back(kernel);
+    for (const auto& [name, launched] : seen().launched) all.push_back({name, launched});
     return all;
 }
 
 void forget_launches() {
     const std::lock_guard lock(seen().mutex);
-    for (auto& [function, kernel] : seen().kernels) kernel.launched = false;
+    for (auto& [name, launched] : seen().launched) launched = false;
 }
 
 }  // namespace gpu
