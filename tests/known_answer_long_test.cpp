@@ -92,7 +92,8 @@ warpseal_status run(const vectors::Bulk& row, const warpseal_key* key, Direction
                          tag.size());
 }
 
-// Where a block costs as much as a bundle, or a launch has one thread, a third of the rows of what is serial in one message; `warpseal vectors` takes them all.
+// Where a block costs as much as a bundle, or a launch has one thread, a third of the rows of what is serial in one message;
+// `warpseal vectors` takes them all.
 TEST_P(LongAnswers, Bulk) {
     const std::string target = GetParam();
     size_t serial_rows = 0;
