@@ -20,80 +20,93 @@ __device__ __forceinline__ Block<4> window(const Block<4>& low, const Block<4>& 
     return b;
 }
 
-// Off the hot path: one copy of the code.
+__device__ __forceinline__ uint32_t out_of_line(const uint8_t* p) { return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p)) & 15; }
+
+// Where a row that begins with block `first` has this lane's block, in a text of so many bytes.
 template <int n>
-__device__ __noinline__ Block<n> load_part_once(const uint8_t* p, uint32_t bytes, uint32_t width) {
-    return load_part<n>(p, bytes, width);
+struct RowPlace {
+    int64_t first;
+    uint64_t text_bytes;
+    bool whole;
+
+    __device__ __forceinline__ uint32_t bytes() const {
+        const int64_t i = first + lane_id();
+        return i < 0 || static_cast<uint64_t>(i) * 4 * n >= text_bytes ? 0 : bytes_in_block<n>(text_bytes, static_cast<uint64_t>(i));
+    }
+};
+
+// The block of this lane where it is not a line by itself. Of a whole row the lines of 16 bytes have been read, and what belongs to another
+// block passes from lane to lane. `in` is where the lane has its block of the text's first row. Off the hot path: one copy of the code.
+template <int n>
+__device__ __noinline__ Block<n> load_apart(const uint8_t* in, Block<n> line, RowPlace<n> place) {
+    const uint8_t* const p = in + 4 * n * place.first;
+    if constexpr (n == 4) {
+        if (place.whole && out_of_line(p) == 0) return line;
+        if (place.whole) {
+            Block<4> next = from_lane(line, lane_id() + 1);
+            if (lane_id() == 31) load_aligned(next, p - out_of_line(p) + 16);
+            return window(line, next, out_of_line(p));
+        }
+    }
+    return load_part<n>(p, place.bytes(), width_of(reinterpret_cast<uintptr_t>(p)));
 }
+// The first and the last line of a row belong to its neighbours, too.
 template <int n>
-__device__ __noinline__ void store_part_once(uint8_t* p, Block<n> b, uint32_t bytes, uint32_t width) {
-    store_part(p, b, bytes, width);
+__device__ __noinline__ void store_apart(uint8_t* out, Block<n> b, RowPlace<n> place) {
+    uint8_t* const p = out + 4 * n * place.first;
+    if constexpr (n == 4) {
+        const uint32_t shift = out_of_line(p);
+        if (place.whole && shift == 0) return store_aligned(p, b);
+        if (place.whole) {
+            const Block<4> line = window(from_lane(b, lane_id() + 31), b, 16 - shift);
+            if (lane_id() != 0) store_aligned(p - shift, line);
+#pragma unroll
+            for (int i = 0; i < 16; ++i)
+                if (lane_id() == (i < 16 - shift ? 0 : 31)) p[i] = static_cast<uint8_t>(b.word[i / 4] >> (8 * (i % 4)));
+            return;
+        }
+    }
+    store_part(p, b, place.bytes(), width_of(reinterpret_cast<uintptr_t>(p)));
 }
 
-// A text that warps take in rows, of which one may begin before it and one end after it. Out of line, a row is read and written in lines of
-// 16 bytes, and what belongs to another block passes from lane to lane.
+// A text that warps take in rows, of which one may begin before it and one end after it.
 template <int n>
 class RowText {
 public:
     __device__ __forceinline__ RowText(const uint8_t* in, uint8_t* out, uint64_t bytes)
-        : in_(in), out_(out), bytes_(bytes), width_(common_width(in, out)) {}
+        : in_(in + 4 * n * lane_id()),
+          out_(out + 4 * n * lane_id()),
+          bytes_(bytes),
+          beside_(common_width(in, out) == 16 ? 0 : 1),
+          last_(static_cast<int64_t>(bytes / (4 * n)) - 32 - beside_) {}
 
     // The line in which this lane's block of the row from block `first` on begins. Nothing branches here, so that it is on its way while
     // the thread works on something else, until block() is asked for.
     __device__ __forceinline__ Block<n> line(int64_t first) const {
         Block<n> b{};
         if constexpr (n == 4)
-            if (whole(first)) load_aligned(b, in_ + 16 * (first + lane_id()) - shift(in_));
+            if (whole(first)) load_aligned(b, in_ + 16 * first - out_of_line(in_));
         return b;
     }
     // The block; zeros outside of the text.
     __device__ __forceinline__ Block<n> block(int64_t first, const Block<n>& line) const {
-        const int64_t i = first + lane_id();
-        const uint8_t* const p = in_ + 4 * n * i;
-        if constexpr (n == 4) {
-            if (whole(first)) {
-                if (shift(in_) == 0) return line;
-                Block<4> next = from_lane(line, lane_id() + 1);
-                if (lane_id() == 31) load_aligned(next, p - shift(in_) + 16);
-                return window(line, next, shift(in_));
-            }
-        }
-        return load_part_once<n>(p, bytes_at(i), width_);
+        if (n == 4 && beside_ == 0 && whole(first)) return line;
+        return load_apart<n>(in_, line, {first, bytes_, whole(first)});
     }
     __device__ __forceinline__ void store(int64_t first, const Block<n>& b) const {
-        const int64_t i = first + lane_id();
-        uint8_t* const p = out_ + 4 * n * i;
-        if constexpr (n == 4) {
-            if (whole(first)) {
-                if (shift(out_) == 0) return store_aligned(p, b);
-                const Block<4> line = window(from_lane(b, lane_id() + 31), b, 16 - shift(out_));
-                if (lane_id() != 0) store_aligned(p - shift(out_), line);
-#pragma unroll
-                for (int j = 0; j < 16; ++j)
-                    if (lane_id() == (j < 16 - shift(out_) ? 0 : 31)) p[j] = static_cast<uint8_t>(b.word[j / 4] >> (8 * (j % 4)));
-                return;
-            }
-        }
-        store_part_once<n>(p, b, bytes_at(i), width_);
+        if constexpr (n == 4)
+            if (beside_ == 0 && whole(first)) return store_aligned(out_ + 16 * first, b);
+        store_apart<n>(out_, b, {first, bytes_, whole(first)});
     }
 
 private:
-    __device__ __forceinline__ static uint32_t shift(const uint8_t* p) {
-        return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p)) & 15;
-    }
     // 32 whole blocks, and out of line something before and after them that may be read as well.
-    __device__ __forceinline__ bool whole(int64_t first) const {
-        const int64_t beside = width_ == 16 ? 0 : 1;
-        return first >= beside && first + 32 + beside <= static_cast<int64_t>(bytes_ / 16);
-    }
-    __device__ __forceinline__ uint32_t bytes_at(int64_t i) const {
-        return i < 0 || static_cast<uint64_t>(i) * 4 * n >= bytes_ ? 0 : bytes_in_block<n>(bytes_, static_cast<uint64_t>(i));
-    }
+    __device__ __forceinline__ bool whole(int64_t first) const { return first >= beside_ && first <= last_; }
 
-    const uint8_t* in_;
+    const uint8_t* in_;  // where this lane has its block of the text's first row
     uint8_t* out_;
     uint64_t bytes_;
-    uint32_t width_;
+    int64_t beside_, last_;
 };
 
 }  // namespace warpseal::cuda
