@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "bench_clocks.h"
 #include "bench_commit.h"
 #include "bench_openssl.h"
 
@@ -89,6 +90,10 @@ nlohmann::ordered_json json_head(const std::string& gpu_device) {
         head["gpu_multiprocessors"] = gpu.multiprocessors;
         head["gpu_memory_bytes"] = gpu.memory_bytes;
         head["gpu_shared_bytes_per_block"] = gpu.shared_bytes_per_block;
+        if (const auto clocks = gpu_clocks(index)) {
+            head["gpu_clock_megahertz"] = clocks->megahertz;
+            head["gpu_memory_bytes_per_second"] = clocks->memory_bytes_per_second;
+        }
         head["machine"] = fmt::format("{}, {}", head["machine"].get<std::string>(), gpu.name);
     }
     return head;

@@ -226,7 +226,7 @@ def a_run_of_everything_asks_for_the_studies(p):
     check_equal(result.code, 1, "exit code when a study fails")
     check("ladder failed" in result.err, result.err)
     check_equal([line.split()[:1] + line.split()[3:] for line in p.read("asked").decode().splitlines()],
-                [["papers", "--seconds", "0.01", "--device", "auto"], ["ladder", "--seconds", "0.01"]], "what the studies were asked")
+                [["papers", "--seconds", "0.01", "--bytes", "1GiB", "--device", "auto"], ["ladder", "--seconds", "0.01"]], "what the studies were asked")
     text, rows = p.read("page.html").decode(), json.loads(p.read("report.json"))["rows"]
     check_equal(Markup(text).count("svg", class_="bar"), len(rows), "bars")
     check_equal((text.count('table class="wide papers"'), text.count('<p class="absent">Not run')), (2, 1), "papers, and no ladder")
