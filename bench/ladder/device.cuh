@@ -65,7 +65,7 @@ private:
 
 inline constexpr int threads = 256;
 
-inline __global__ void fill_with_noise(uint64_t* words, uint64_t count) {
+static __global__ void fill_with_noise(uint64_t* words, uint64_t count) {
     for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) {
         uint64_t x = (i + 1) * 0x9e3779b97f4a7c15;  // splitmix64
         x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -74,14 +74,14 @@ inline __global__ void fill_with_noise(uint64_t* words, uint64_t count) {
     }
 }
 
-inline __global__ void count_differences(const uint64_t* a, const uint64_t* b, uint64_t count, uint32_t* differences) {
+static __global__ void count_differences(const uint64_t* a, const uint64_t* b, uint64_t count, uint32_t* differences) {
     bool found = false;
     for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) found |= a[i] != b[i];
     if (found) atomicAdd(differences, 1);
 }
 
 // Adds all blocks of 16 bytes to the sum of four words.
-inline __global__ void sum_blocks(const uint4* blocks, uint64_t count, uint32_t* sum) {
+static __global__ void sum_blocks(const uint4* blocks, uint64_t count, uint32_t* sum) {
     uint4 s{};
     for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) {
         const uint4 b = blocks[i];
