@@ -100,6 +100,15 @@ public:
     }
 
 private:
+    // What several GPUs hold, or so much that its answers are not computed whole.
+    bool resident(const BenchCase& what, uint64_t bytes) const {
+        const bool several = devices_.gpu.find(',') != std::string::npos;
+        if (!several && bytes <= 4096 * mebibyte) return false;
+        if (!what.tagged() && !what.serial() && !options_.message_bytes) return true;
+        if (several) throw Failure(ExitCode::usage, "several GPUs: --place device takes one message of a mode whose blocks do not wait.");
+        return false;
+    }
+
     void print(const std::string& text) const { options_.json == "-" ? print_error(text) : print_output(text); }
 
     uint64_t size(size_t index, uint64_t by_default) const {
@@ -129,6 +138,8 @@ private:
                 gpu = attempt(what, devices_.gpu, [&]() -> BenchRow {
                     const uint64_t bytes = size(size_index, 1024 * mebibyte);
                     if (options_.place == "file") return measure_file(options_, what, devices_.gpu, bytes, session_);
+                    if (gpu_place == "device" && resident(what, bytes))
+                        return measure_resident(options_, what, devices_.gpu, bytes, session_);
                     return bulk(devices_.gpu).measure(what, gpu_place, bytes, message_bytes);
                 });
             if (cores || gpu) print(table_.line(cores ? &*cores : nullptr, gpu ? &*gpu : nullptr));
@@ -203,8 +214,11 @@ void add_bench(CLI::App& program, Session& session) {
         "from its memory to its memory (1 GiB). `host` is one call from host memory to host memory, `file` from file to file.\n"
         "Every output is checked, by OpenSSL where it has the mode or the cipher, else by another target: where they differ there is no\n"
         "figure, and the exit code is 1.");
-    bench->add_option("CIPHER-MODE", options->what, "aes-256-gcm, or aes-256 for all its modes (default: everything)");
-    bench->add_option("--device", options->device, "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one target")
+    bench->add_option("CIPHER-MODE", options->what,
+                      "aes-256-gcm, or aes-256 for all its modes (default: everything); auto: is what auto picks the best? at 60 points");
+    bench
+        ->add_option("--device", options->device,
+                     "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, cuda:N,M (together), or one target")
         ->type_name("DEVICE");
     bench->add_option("--place", options->place, "where the data lies")
         ->check(CLI::IsMember({"device", "host", "file"}).description(""))
@@ -261,6 +275,7 @@ void add_bench(CLI::App& program, Session& session) {
         session.command = [options, &session] {
             check_options(*options);
             if (!options->html.empty()) return bench_html(*options, session);
+            if (options->what == std::vector<std::string>{"auto"}) return run_bench_auto(*options, session);
             return Bench(*options, session).run();
         };
     });

@@ -78,6 +78,9 @@ struct BenchRow {
     unsigned openssl_threads = 0;
     BenchFigures figures;
     std::string checked_against;    // what the outputs were compared with
+    std::vector<double> link;       // GB/s that plain copies moved each way at once, in the same repetitions
+    unsigned gpus = 1;              // that shared the job
+    std::vector<double> one_gpu;    // GB/s of the first of them alone on its part
     std::string openssl_yardstick;  // what OpenSSL ran where it has not this mode: its ECB of the cipher
 };
 
@@ -112,6 +115,10 @@ nlohmann::ordered_json study_report(const std::string& study, std::vector<std::s
 
 // The page of a survey and the studies, or of `options.from`.
 ExitCode bench_html(const BenchOptions& options, Session& session);
+// A job of one message that lies on GPUs, each of which has a part from the start; its answers are looked at in samples.
+BenchRow measure_resident(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session);
+// All of it: 5 ciphers, 4 sizes, 3 places.
+ExitCode run_bench_auto(const BenchOptions& options, Session& session);
 
 nlohmann::ordered_json json_head(const std::string& gpu_device);
 nlohmann::ordered_json json_row(const BenchRow& row);

@@ -8,11 +8,8 @@
 #include <thread>
 
 namespace warpseal::cli {
-namespace {
 
-// The IV that a slice of one message begins with, `blocks` further on: the counter (SP 800-38A B.1, modulo the whole block), the ciphertext
-// block before, or the number of the data unit.
-std::vector<uint8_t> advance(const BenchCase& what, std::vector<uint8_t> iv, uint64_t blocks, const uint8_t* in) {
+std::vector<uint8_t> bench_iv_at(const BenchCase& what, std::vector<uint8_t> iv, uint64_t blocks, const uint8_t* in) {
     const size_t block = what.cipher.block_bytes;
     if (blocks == 0 || what.mode == WARPSEAL_ECB) return iv;
     if (what.mode == WARPSEAL_CBC || what.mode == WARPSEAL_CFB) return {in + (blocks - 1) * block, in + blocks * block};
@@ -25,8 +22,6 @@ std::vector<uint8_t> advance(const BenchCase& what, std::vector<uint8_t> iv, uin
     }
     return iv;
 }
-
-}  // namespace
 
 std::vector<uint8_t> bench_key(const BenchCase& what) {
     std::vector<uint8_t> key(what.key_bytes());
@@ -112,7 +107,7 @@ void Answers::compute(const BenchCase& what, const uint8_t* from, uint8_t* to, c
         const uint64_t block = what.cipher.block_bytes, step = what.mode == WARPSEAL_XTS ? what.unit_bytes : block;
         in_slices((bytes + step - 1) / step, [&](uint64_t first, uint64_t last) {
             const uint64_t begin = first * step, end = std::min<uint64_t>(last * step, bytes);
-            const std::vector<uint8_t> iv = advance(what, ivs, begin / block, from);
+            const std::vector<uint8_t> iv = bench_iv_at(what, ivs, begin / block, from);
             if (!reference()->run(iv.data(), from + begin, to + begin, end - begin, nullptr)) good = false;
         });
     } else {

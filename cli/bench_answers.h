@@ -20,6 +20,10 @@ std::vector<uint8_t> message_keys(const BenchCase& what, uint64_t count);  // on
 void fill_random(uint8_t* out, size_t bytes, uint64_t from = 0);
 std::vector<uint8_t> message_ivs(size_t iv_bytes, uint64_t count);  // one after the other, all different
 
+// The IV that a slice of one message begins with, `blocks` further on: the counter (SP 800-38A B.1, modulo the whole block), the ciphertext
+// block before, or the number of the data unit.
+std::vector<uint8_t> bench_iv_at(const BenchCase& what, std::vector<uint8_t> iv, uint64_t blocks, const uint8_t* in);
+
 // One message. `tag` is written or compared where the mode has one; `out` is not looked at by a MAC.
 warpseal_status bench_call_one(const BenchCase& what, const warpseal_key* key, const uint8_t* iv, const uint8_t* in, uint8_t* out,
                                size_t bytes, uint8_t* tag);

@@ -43,6 +43,14 @@ public:
     // Of so many calls one after the other.
     double seconds(uint64_t calls = 1) { return on_device_ ? device_seconds(calls) : host_seconds(calls); }
 
+    // The same bytes in and out, copied and no more.
+    bool has_link() const { return !on_device_ && answers_.out != nullptr; }
+    double link_seconds() {
+        float milliseconds = 0;
+        require_ok(warpseal_inner_time_link(engine_, in_, out_.data(), bytes_, &milliseconds), "copying both ways");
+        return milliseconds / 1e3;
+    }
+
     void check() const {
         if (answers_.out) out_.compare(answers_.out, bytes_, "the output is not what it must be");
         if (what_.tagged() && what_.encrypt)
@@ -154,7 +162,9 @@ BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uin
             side.seconds();  // the GPU was idle meanwhile
         }
         measured.figures.ours.push_back(static_cast<double>(bytes) / side.seconds() / 1e9);
+        if (one_gpu() && side.has_link()) measured.link.push_back(static_cast<double>(bytes) / side.link_seconds() / 1e9);
     }
+    side.seconds();  // over what the copies left
     side.check();
     return measured;
 }

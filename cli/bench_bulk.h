@@ -25,6 +25,7 @@ public:
 private:
     BenchRow row(const BenchCase& what, const std::string& place, uint64_t bytes, const Answers& answers) const;
     bool has_gpu() const { return device_.rfind("cuda", 0) == 0; }
+    bool one_gpu() const { return has_gpu() && device_.find(',') == std::string::npos; }
 
     const BenchOptions& options_;
     const std::string device_;

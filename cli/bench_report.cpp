@@ -82,7 +82,7 @@ nlohmann::ordered_json json_head(const std::string& gpu_device) {
                                 {"repetitions", bench_repetitions}};
     warpseal_device_info gpu{};
     const size_t colon = gpu_device.find(':');
-    const size_t index = colon == std::string::npos ? 0 : std::stoul(gpu_device.substr(colon + 1));
+    const size_t index = colon == std::string::npos ? 0 : std::stoul(gpu_device.substr(colon + 1));  // the first of several
     if (!gpu_device.empty() && warpseal_device_at(index, &gpu) == WARPSEAL_OK) {
         head["gpu"] = gpu.name;
         head["driver"] = gpu.driver;
@@ -117,6 +117,15 @@ nlohmann::ordered_json json_row(const BenchRow& row) {
     if (row.what.mode == WARPSEAL_XTS) json["data_unit_bytes"] = row.what.unit_bytes;
     if (row.what.key_per_message) json["key_per_message"] = true;
     if (row.pinned) json["pinned"] = *row.pinned;
+    if (!row.link.empty()) {
+        json["link_gigabytes_per_second"] = rounded(median(row.link));
+        json["link_ratio"] = rounded(ours / median(row.link));
+    }
+    if (row.gpus > 1) json["gpus"] = row.gpus;
+    if (!row.one_gpu.empty()) {
+        json["one_gpu_gigabytes_per_second"] = rounded(median(row.one_gpu));
+        json["gpu_ratio"] = rounded(ours / median(row.one_gpu));
+    }
     for (const double one : row.figures.ours) json["repetitions"].push_back(rounded(one));
     if (!row.figures.openssl.empty()) {
         const double theirs = median(row.figures.openssl);
@@ -151,6 +160,14 @@ std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row)
         const double theirs = median(row.figures.openssl);
         text += fmt::format("{:>9}{:>8.2f}x", rate_text(theirs), median(row.figures.ours) / theirs);
         if (!row.openssl_yardstick.empty()) text += fmt::format("  of {}", row.openssl_yardstick);
+    }
+    if (gpu_row && !gpu_row->link.empty()) {
+        const double link = median(gpu_row->link);
+        text += fmt::format("  {:.0f} % of the link's {}", 100 * median(gpu_row->figures.ours) / link, rate_text(link));
+    }
+    if (gpu_row && !gpu_row->one_gpu.empty()) {
+        const double one = median(gpu_row->one_gpu);
+        text += fmt::format("  {:.2f}x one GPU's {}", median(gpu_row->figures.ours) / one, rate_text(one));
     }
     return without_end_spaces(text) + "\n";
 }

@@ -14,11 +14,20 @@ namespace {
 
 void pass_on_notice(void*, const char* text) { complain(text); }
 
+// "0", "0,1": each of at most three digits.
+bool is_number_list(const std::string& text) {
+    size_t digits = 0;
+    for (const char c : text) {
+        if (c == ',' ? digits == 0 : c < '0' || c > '9' || digits == 3) return false;
+        digits = c == ',' ? 0 : digits + 1;
+    }
+    return digits != 0;
+}
+
 // "cuda:0" names "cuda"; anything that no target answers to is a slip of the pen, not a missing device.
 bool is_device_name(const std::string& device) {
     if (device == "auto" || device == "cpu" || device == "cuda") return true;
-    if (device.rfind("cuda:", 0) == 0)
-        return device.size() > 5 && device.size() < 9 && device.find_first_not_of("0123456789", 5) == std::string::npos;
+    if (device.rfind("cuda:", 0) == 0) return is_number_list(device.substr(5));
     for (const warpseal_target_info& target : all_targets())
         if (device == target.name) return true;
     return false;
@@ -54,7 +63,9 @@ ExitCode exit_code_of(warpseal_status status) {
 }
 
 void add_engine_options(CLI::App& command, EngineChoice& choice) {
-    command.add_option("--device", choice.device, "auto, cpu, cuda, cuda:N, or one target of `warpseal list`; only auto falls back")
+    command
+        .add_option("--device", choice.device,
+                    "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of `warpseal list`; only auto falls back")
         ->type_name("DEVICE");
     command.add_option("--threads", choice.threads, "threads on the processor (default: all that this process may use)")
         ->type_name("N")
@@ -63,8 +74,9 @@ void add_engine_options(CLI::App& command, EngineChoice& choice) {
 
 EngineHandle create_engine(const EngineChoice& choice, Session& session) {
     if (!is_device_name(choice.device))
-        throw Failure(ExitCode::usage,
-                      fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N or a target of `warpseal list`.", choice.device));
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N, cuda:N,M or a target of `warpseal list`.", choice.device));
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.threads = choice.threads;

@@ -17,7 +17,21 @@ TargetSet set(std::initializer_list<Target> targets) {
 
 constexpr uint64_t kib = 1024, mib = kib * kib, gib = mib * kib;
 
-MachineFacts machine(std::initializer_list<Target> targets, unsigned threads = 16) { return {threads, set(targets), true, 25}; }
+// With Target::cuda: one open GPU.
+MachineFacts machine(std::initializer_list<Target> targets, unsigned threads = 16) {
+    MachineFacts facts;
+    facts.threads = threads;
+    facts.usable = set(targets);
+    facts.gpu_count = facts.usable[static_cast<size_t>(Target::cuda)] ? 1 : 0;
+    facts.gpus[0].open = true;
+    return facts;
+}
+
+uint64_t sum_of(const Plan& p) {
+    uint64_t sum = p.core_bytes;
+    for (const uint64_t bytes : p.gpu_bytes) sum += bytes;
+    return sum;
+}
 
 const auto all_cores = {Target::portable, Target::aesni, Target::avx2, Target::vaes256, Target::vaes512};
 const auto all_forms = {Form::instructions, Form::bytes, Form::words, Form::planes};
@@ -78,7 +92,8 @@ TEST(Plan, OneChainOfBlocksHasOneThread) {
     for (const Target target : all_cores)
         for (const bool gpu : {false, true}) {
             MachineFacts facts = machine({target});
-            facts.usable[static_cast<size_t>(Target::cuda)] = gpu;
+            facts.gpu_count = gpu ? 1 : 0;
+            facts.gpus[0].open = true;
             const Plan p = plan({gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1}, facts);
             EXPECT_EQ(p.threads, 1u);
             EXPECT_EQ(p.target, target) << "a lane of a GPU is slower than a core";
@@ -122,15 +137,127 @@ TEST(Plan, TheBestUsableCoreTargetIsTaken) {
     EXPECT_EQ(plan(call, machine({Target::portable})).target, Target::portable);
 }
 
-TEST(Plan, AesInHostMemoryStaysOnCoresWithAesInstructions) {
+TEST(Plan, AesInPageableMemoryStaysOnManyCoresWithAesInstructions) {
     for (const Target target : {Target::aesni, Target::avx2, Target::vaes256, Target::vaes512})
-        for (const Place place : {Place::host, Place::pinned, Place::file})
-            for (const unsigned threads : {1u, 2u, 16u})
-                for (const uint64_t bytes : {kib, mib, gib, 64 * gib}) {
-                    const Plan p = plan({bytes, place, 16, WARPSEAL_GCM, Direction::encrypt},
-                                        machine({Target::portable, target, Target::cuda}, threads));
-                    ASSERT_EQ(p.target, target);
+        for (const Place place : {Place::host, Place::file})
+            for (const uint64_t bytes : {kib, mib, gib, 64 * gib}) {
+                MachineFacts facts = machine({Target::portable, target, Target::cuda}, 16);
+                facts.cores = {40, 30};  // what memory gives, measured
+                facts.gpus[0].speed = {22, 8};
+                const Plan p = plan({bytes, place, 16, WARPSEAL_GCM, Direction::encrypt}, facts);
+                ASSERT_EQ(p.target, target);
+                ASSERT_EQ(p.core_bytes, bytes);
+            }
+}
+
+TEST(Plan, WhoIsFasterHasItAndTheRatesSayWho) {
+    MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
+    const auto targets = [&](double cores, double gpu, Place place) {
+        facts.cores = {cores, cores / 100};  // together they are slow: nothing is shared
+        facts.gpus[0].speed = {gpu, gpu / 100};
+        return plan({gib, place, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target;
+    };
+    EXPECT_EQ(targets(35, 45, Place::pinned), Target::cuda);
+    EXPECT_EQ(targets(45, 35, Place::pinned), Target::vaes512);
+    EXPECT_EQ(targets(15, 20, Place::host), Target::cuda);
+    EXPECT_EQ(targets(35, 20, Place::pinned_in_place), Target::vaes512);
+}
+
+TEST(Plan, CoresAndGpuShareByTheirRates) {
+    MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
+    facts.cores = {15, 10};
+    facts.gpus[0].speed = {45, 40};
+    const Plan p = plan({10 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+    EXPECT_TRUE(p.shared());
+    EXPECT_EQ(sum_of(p), 10 * gib);
+    EXPECT_NEAR(static_cast<double>(p.gpu_bytes[0]) / static_cast<double>(p.core_bytes), 4, 0.1);
+    EXPECT_EQ(p.gpu_bytes[0] % (64 * kib), 0u);
+    EXPECT_EQ(p.threads, 16u);
+    facts.cores.shared = 1;  // which costs the GPU more than it brings
+    facts.gpus[0].speed.shared = 43;
+    EXPECT_FALSE(plan({10 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).shared());
+}
+
+TEST(Plan, SmallCallsAreNeverShared) {
+    for (const unsigned gpus : {1u, 2u, 16u})
+        for (uint64_t bytes = 1; bytes < telling_bytes; bytes = bytes * 3 / 2 + 1)
+            for (const double cores : {0.01, 1.0, 20.0, 100.0}) {
+                MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
+                facts.gpu_count = gpus;
+                for (unsigned i = 0; i < gpus; ++i) facts.gpus[i] = {true, {30, 30}}, facts.gpu_numbers[i] = i;
+                facts.cores = {cores, cores};
+                const Plan p = plan({bytes, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+                ASSERT_FALSE(p.shared()) << bytes;
+                ASSERT_EQ(sum_of(p), bytes);
+                ASSERT_TRUE(p.core_bytes == bytes || p.gpu_bytes[p.first_gpu()] == bytes);
+            }
+}
+
+TEST(Plan, SeveralGpusHaveEqualPartsWhereTheyAreEqual) {
+    for (const unsigned gpus : {2u, 3u, 8u, 16u}) {
+        MachineFacts facts = machine({Target::cuda}, 16);
+        facts.gpu_count = gpus;
+        for (unsigned i = 0; i < gpus; ++i) facts.gpus[i] = {true, {45, 45}}, facts.gpu_numbers[i] = i;
+        const Plan p = plan({32 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+        EXPECT_EQ(p.target, Target::cuda);
+        EXPECT_EQ(p.core_bytes, 0u);
+        EXPECT_EQ(sum_of(p), 32 * gib);
+        for (unsigned i = 0; i < gpus; ++i)
+            EXPECT_NEAR(static_cast<double>(p.gpu_bytes[i]) / (32.0 * gib / gpus), 1, 0.01) << i << " of " << gpus;
+    }
+}
+
+TEST(Plan, AGpuThatIsNotOpenComesInWhereTheCallIsLongEnough) {
+    MachineFacts facts = machine({Target::cuda}, 16);
+    facts.gpu_count = 2;
+    facts.gpus[1] = {false, {45, 45}};
+    facts.gpus[0].speed = {45, 45};
+    facts.gpu_numbers[1] = 1;
+    const auto bytes_of_second = [&](uint64_t bytes) {
+        return plan({bytes, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).gpu_bytes[1];
+    };
+    EXPECT_EQ(bytes_of_second(gib), 0u);
+    EXPECT_GT(bytes_of_second(100 * gib), 30 * gib);
+}
+
+TEST(Plan, GpusThatWereLeftOutKeepTheirNumbers) {
+    MachineFacts facts = machine({Target::cuda}, 16);
+    facts.gpu_numbers[0] = 5;
+    const Plan p = plan({gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+    EXPECT_EQ(p.gpu_bytes[5], gib);
+    EXPECT_EQ(p.first_gpu(), 5u);
+}
+
+TEST(Plan, WhatIsGivenOutIsTheWholeCallWhateverTheRates) {
+    const double rates[] = {0.001, 0.3, 7, 45, 900};
+    for (const double cores : rates)
+        for (const double first : rates)
+            for (const double second : rates)
+                for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, telling_bytes, telling_bytes + 17, gib + 1, 500 * gib}) {
+                    MachineFacts facts = machine({Target::aesni, Target::cuda}, 4);
+                    facts.cores = {cores, cores};
+                    facts.gpu_count = 2;
+                    facts.gpus[0].speed = {first, first};
+                    facts.gpus[1] = {true, {second, second}};
+                    facts.gpu_numbers[1] = 1;
+                    const Plan p = plan({bytes, Place::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
+                    ASSERT_EQ(sum_of(p), bytes);
+                    ASSERT_EQ(p.target == Target::cuda, p.core_bytes != bytes);
+                    const Plan again = plan({bytes, Place::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
+                    ASSERT_EQ(p.core_bytes, again.core_bytes);
+                    ASSERT_EQ(p.gpu_bytes[0], again.gpu_bytes[0]);
                 }
+}
+
+TEST(Plan, OneMessageOfBlocksThatWaitIsNeverCut) {
+    MachineFacts facts = machine({Target::cuda}, 16);
+    facts.gpu_count = 2;
+    facts.gpus[1].open = true;
+    facts.gpu_numbers[1] = 1;
+    CallFacts call{gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1};
+    call.divisible = false;
+    const Plan p = plan(call, facts);
+    EXPECT_EQ(p.gpu_bytes[0], gib);
 }
 
 TEST(Plan, WithoutAesInstructionsBigInputsGoToTheGpu) {
@@ -153,13 +280,13 @@ TEST(Plan, OpeningTheGpuCountsUntilItIsOpen) {
     MachineFacts facts = machine({Target::portable, Target::cuda}, 2);
     const CallFacts call{32 * mib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt};
     EXPECT_EQ(plan(call, facts).target, Target::cuda);
-    facts.cuda_open = false;
+    facts.gpus[0].open = false;
     EXPECT_EQ(plan(call, facts).target, Target::portable);
 }
 
 TEST(Plan, ManyPortableCoresBeatASlowLink) {
     MachineFacts facts = machine({Target::portable, Target::cuda}, 128);
-    facts.link_gigabytes = 2;
+    facts.gpus[0].speed = {2, 2};
     EXPECT_EQ(plan({gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target, Target::portable);
 }
 
@@ -198,14 +325,23 @@ TEST(Targets, DeviceOption) {
     EXPECT_TRUE(choice.targets[5] && choice.targets[0]);
     EXPECT_EQ(choose_device("cpu", choice), WARPSEAL_OK);
     EXPECT_TRUE(choice.named && choice.targets[0] && choice.targets[4] && !choice.targets[5]);
+    EXPECT_TRUE(choice.cuda_devices.empty());
+    const std::pair<const char*, std::vector<int>> lists[] = {
+        {"cuda", {0}}, {"cuda:12", {12}}, {"cuda:0,1", {0, 1}}, {"cuda:3,0,7", {3, 0, 7}}};
+    for (const auto& [text, devices] : lists) {
+        EXPECT_EQ(choose_device(text, choice), WARPSEAL_OK) << text;
+        EXPECT_EQ(choice.cuda_devices, devices) << text;
+    }
+    EXPECT_EQ(choose_device("auto", choice), WARPSEAL_OK);
+    EXPECT_TRUE(choice.cuda_devices.empty()) << "all that there are";
     EXPECT_EQ(choose_device("cuda:12", choice), WARPSEAL_OK);
-    EXPECT_EQ(choice.cuda_device, 12);
     EXPECT_EQ(choice.targets, set({Target::cuda}));
     for (const Target target : all_cores) {
         EXPECT_EQ(choose_device(target_name(target), choice), WARPSEAL_OK);
         EXPECT_EQ(choice.targets, set({target}));
     }
-    for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "CPU", "auto ", "cuda:0,1"})
+    for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "CPU", "auto ", "cuda:0,", "cuda:,1", "cuda:0,0",
+                            "cuda:1,0,1", "cuda:0 1", "cuda:0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"})
         EXPECT_EQ(choose_device(bad, choice), WARPSEAL_INVALID_ARGUMENT) << bad;
 }
 

@@ -31,6 +31,17 @@ warpseal_status warpseal_inner_open(const warpseal_key* key, warpseal_mode mode,
 warpseal_status warpseal_inner_time_device(warpseal_engine* engine, warpseal_status (*work)(void* user, void* stream), void* user,
                                            float* milliseconds);
 
+/* As warpseal_engine_pick, for a call from `in` to `out`. */
+const char* warpseal_inner_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, const void* in, const void* out,
+                                uint64_t bytes);
+/* Milliseconds of the host's clock from the first call of work(user, gpu), once for each GPU of the engine in order, which queues on the
+ * default streams and does not wait, until all that is done. */
+warpseal_status warpseal_inner_time_all(warpseal_engine* engine, warpseal_status (*work)(void* user, size_t gpu), void* user,
+                                        float* milliseconds);
+/* Milliseconds for copying as much from `in` as to `out`, both pinned, to and from the engine's first GPU, both ways at once and without
+ * any work on it: what the link gives. `out` then holds nothing of use. */
+warpseal_status warpseal_inner_time_link(warpseal_engine* engine, const void* in, void* out, size_t bytes, float* milliseconds);
+
 #ifdef __cplusplus
 }
 #endif

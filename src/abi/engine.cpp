@@ -56,6 +56,17 @@ const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, wa
     return name;
 }
 
+const char* warpseal_inner_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, const void* in, const void* out,
+                                uint64_t bytes) {
+    const char* name = "";
+    if (engine == nullptr || cipher == nullptr) return name;
+    (void)abi::guarded([&] {
+        name = engine->engine->pick(cipher, mode, bytes, in, out);
+        return WARPSEAL_OK;
+    });
+    return name;
+}
+
 warpseal_status warpseal_key_create(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes, warpseal_key** out) {
     return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::one, WeakKeys::refused);
 }

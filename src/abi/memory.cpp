@@ -1,4 +1,7 @@
-// Random bytes, wiping, and memory of the host and of the engine's GPU.
+// Random bytes, wiping, and memory of the host and of the engine's GPUs.
+#include <chrono>
+#include <functional>
+
 #include "abi/handles.h"
 #include "container/random.h"
 #include "core/secret.h"
@@ -7,14 +10,41 @@
 namespace warpseal::abi {
 namespace {
 
-// Calls work(door, device) on the engine's GPU.
-template <class Work>
-warpseal_status on_device(warpseal_engine* engine, Work work) {
+// Calls work(door, device) on one of the engine's GPUs, which find(engine) names.
+template <class Find, class Work>
+warpseal_status on_device(warpseal_engine* engine, Find find, Work work) {
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] {
-        const CudaDoor* door = engine->engine->cuda();
-        return door == nullptr ? WARPSEAL_NO_DEVICE : work(*door, engine->engine->cuda_device());
+        const GpuDoor* door = engine->engine->cuda();
+        if (door == nullptr) return WARPSEAL_NO_DEVICE;
+        const int device = find(*engine->engine);
+        if (device >= 0) return work(*door, device);
+        return door->lost() ? WARPSEAL_NO_DEVICE : WARPSEAL_INVALID_ARGUMENT;
     });
+}
+
+auto number(size_t gpu) {
+    return [gpu](const Engine& engine) { return engine.cuda_device_number(gpu); };
+}
+auto holding(const void* memory) {
+    return [memory](const Engine& engine) { return engine.cuda_device_holding(memory); };
+}
+
+// 0: none.
+size_t gpu_count(warpseal_engine* engine) {
+    size_t count = 0;
+    (void)guarded([&] {
+        count = engine->engine->gpu_count();
+        return WARPSEAL_OK;
+    });
+    return count;
+}
+
+// What the calls of the inner door measure: seconds between two moments of the host.
+double seconds_of(const std::function<void()>& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 }  // namespace
@@ -36,12 +66,12 @@ void warpseal_wipe(void* memory, size_t bytes) {
 warpseal_status warpseal_device_alloc(warpseal_engine* engine, size_t bytes, void** out) {
     if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out = nullptr;
-    return abi::on_device(engine, [&](const CudaDoor& door, int device) { return door.device_alloc(device, bytes, out); });
+    return abi::on_device(engine, abi::number(0), [&](const GpuDoor& door, int device) { return door.device_alloc(device, bytes, out); });
 }
 
 void warpseal_device_free(warpseal_engine* engine, void* memory, size_t bytes) {
     if (memory == nullptr) return;
-    (void)abi::on_device(engine, [&](const CudaDoor& door, int device) {
+    (void)abi::on_device(engine, abi::holding(memory), [&](const GpuDoor& door, int device) {
         door.device_free(device, memory, bytes);
         return WARPSEAL_OK;
     });
@@ -49,22 +79,53 @@ void warpseal_device_free(warpseal_engine* engine, void* memory, size_t bytes) {
 
 warpseal_status warpseal_device_upload(warpseal_engine* engine, void* to_device, const void* from_host, size_t bytes) {
     if (bytes != 0 && (to_device == nullptr || from_host == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, [&](const CudaDoor& door, int device) { return door.upload(device, to_device, from_host, bytes); });
+    return abi::on_device(engine, abi::holding(to_device),
+                          [&](const GpuDoor& door, int device) { return door.upload(device, to_device, from_host, bytes); });
 }
 
 warpseal_status warpseal_device_download(warpseal_engine* engine, void* to_host, const void* from_device, size_t bytes) {
     if (bytes != 0 && (to_host == nullptr || from_device == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, [&](const CudaDoor& door, int device) { return door.download(device, to_host, from_device, bytes); });
+    return abi::on_device(engine, abi::holding(from_device),
+                          [&](const GpuDoor& door, int device) { return door.download(device, to_host, from_device, bytes); });
 }
 
 warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* stream) {
-    return abi::on_device(engine, [&](const CudaDoor& door, int device) { return door.synchronize(device, stream); });
+    if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    const size_t gpus = stream == nullptr ? abi::gpu_count(engine) : 1;  // each has a default stream
+    warpseal_status status = gpus == 0 ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
+    for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu)
+        status =
+            abi::on_device(engine, abi::number(gpu), [&](const GpuDoor& door, int device) { return door.synchronize(device, stream); });
+    return status;
 }
 
 warpseal_status warpseal_inner_time_device(warpseal_engine* engine, warpseal_status (*work)(void* user, void* stream), void* user,
                                            float* milliseconds) {
     if (work == nullptr || milliseconds == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, [&](const CudaDoor& door, int device) { return door.time(device, work, user, milliseconds); });
+    return abi::on_device(engine, abi::number(0),
+                          [&](const GpuDoor& door, int device) { return door.time(device, work, user, milliseconds); });
+}
+
+warpseal_status warpseal_inner_time_all(warpseal_engine* engine, warpseal_status (*work)(void* user, size_t gpu), void* user,
+                                        float* milliseconds) {
+    if (engine == nullptr || work == nullptr || milliseconds == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    warpseal_status status = warpseal_device_synchronize(engine, nullptr);
+    *milliseconds = static_cast<float>(1e3 * abi::seconds_of([&] {
+                                           const size_t gpus = abi::gpu_count(engine);
+                                           for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu) status = work(user, gpu);
+                                           const warpseal_status waited = warpseal_device_synchronize(engine, nullptr);
+                                           if (status == WARPSEAL_OK) status = waited;
+                                       }));
+    return status;
+}
+
+warpseal_status warpseal_inner_time_link(warpseal_engine* engine, const void* in, void* out, size_t bytes, float* milliseconds) {
+    if (in == nullptr || out == nullptr || milliseconds == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::on_device(engine, abi::number(0), [&](const GpuDoor& door, int device) {
+        warpseal_status status = WARPSEAL_OK;
+        *milliseconds = static_cast<float>(1e3 * abi::seconds_of([&] { status = door.copy_both_ways(device, in, out, bytes); }));
+        return status;
+    });
 }
 
 warpseal_status warpseal_host_alloc(warpseal_engine* engine, size_t bytes, void** out) {

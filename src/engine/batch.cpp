@@ -1,9 +1,9 @@
-// Many messages in host memory: shared out over the cores, or through the GPU with the cores to finish what it leaves.
+// Many messages in host memory: shared out over the cores, or through GPUs with the cores to finish what they leave.
 #include <algorithm>
 #include <atomic>
 
 #include "engine/batch_check.h"
-#include "engine/inside.h"
+#include "engine/parts.h"
 
 namespace warpseal {
 namespace {
@@ -12,10 +12,10 @@ constexpr uint64_t most_side_by_side = 512;
 
 // Messages [first, end) on the cores; returns how many did not verify.
 uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                        uint64_t first, uint64_t total_bytes) {
+                        uint64_t first, uint64_t end, uint64_t total_bytes) {
     const auto run = route.cores->batch[mode][static_cast<int>(direction)];
     const void* state = batch.keys == nullptr ? route.state : nullptr;
-    const uint64_t count = batch.message_count - first;
+    const uint64_t count = end - first;
     if (pool == nullptr || route.plan.threads == 1) return run(state, batch, first, count);
 
     const uint64_t average = total_bytes / batch.message_count + 1;
@@ -27,21 +27,112 @@ uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Dire
         CpuCipher::Batch run;
         const void* state;
         const warpseal_batch& batch;
-        uint64_t first, step;
+        uint64_t first, end, step;
         std::atomic<uint64_t> forgeries;
-    } shared{run, state, batch, first, step, {0}};
+    } shared{run, state, batch, first, end, step, {0}};
     pool->run((count + step - 1) / step, route.plan.threads, [&shared](size_t i) {
         const uint64_t begin = shared.first + i * shared.step;
-        const uint64_t left = shared.batch.message_count - begin;
+        const uint64_t left = shared.end - begin;
         shared.forgeries += shared.run(shared.state, shared.batch, begin, left < shared.step ? left : shared.step);
     });
     return shared.forgeries;
 }
 
-uint64_t forgeries_before(const warpseal_batch& batch, uint64_t end) {
+uint64_t forgeries_between(const warpseal_batch& batch, uint64_t begin, uint64_t end) {
     uint64_t count = 0;
-    for (uint64_t i = 0; batch.statuses != nullptr && i < end; ++i) count += batch.statuses[i] == WARPSEAL_OK ? 0 : 1;
+    for (uint64_t i = begin; batch.statuses != nullptr && i < end; ++i) count += batch.statuses[i] == WARPSEAL_OK ? 0 : 1;
     return count;
+}
+
+// Messages [first, end) as a batch of their own.
+warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end, uint32_t key_bytes) {
+    warpseal_batch some = batch;
+    some.message_count = end - first;
+    if (some.lengths != nullptr) some.lengths += first;
+    if (some.keys != nullptr) some.keys += first * key_bytes;
+    if (some.ivs != nullptr) some.ivs += first * some.iv_stride;
+    if (some.aad != nullptr) some.aad += first * some.aad_stride;
+    if (some.in_offsets != nullptr)
+        some.in_offsets += first;
+    else if (some.in != nullptr)
+        some.in += first * some.in_stride;
+    if (some.out_offsets != nullptr)
+        some.out_offsets += first;
+    else if (some.out != nullptr)
+        some.out += first * some.out_stride;
+    if (some.tags != nullptr) some.tags += first * some.tag_stride;
+    if (some.statuses != nullptr) some.statuses += first;
+    return some;
+}
+
+// Where the plan's bytes end, in messages.
+Parts parts_of_messages(const Route& route, const warpseal_batch& batch, uint64_t bytes) {
+    Parts parts = parts_of(route, bytes, 1);
+    uint64_t message = 0, at = 0;
+    for (unsigned i = 0; i < parts.count; ++i) {
+        Part& part = parts.all[i];
+        const uint64_t end = part.end;
+        part.begin = part.done = message;
+        if (i + 1 == parts.count) {
+            message = batch.message_count;
+        } else if (batch.lengths == nullptr) {
+            message =
+                static_cast<uint64_t>(static_cast<double>(end) / static_cast<double>(bytes) * static_cast<double>(batch.message_count));
+        } else {
+            while (message < batch.message_count && at < end) at += batch.lengths[message++];
+        }
+        part.end = message;
+    }
+    return parts;
+}
+
+class Messages : public PartWork {
+public:
+    Messages(Engine::Inside& inside, const Route& route, Pool* pool, warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+             uint64_t total_bytes)
+        : inside_(inside), route_(route), pool_(pool), mode_(mode), direction_(direction), batch_(batch), total_bytes_(total_bytes) {}
+
+    warpseal_status on_gpu(Gpu& gpu, Part& part) override {
+        if (part.done == part.end) return WARPSEAL_OK;
+        const warpseal_batch some = slice(batch_, part.done, part.end, route_.cores->key_bytes);
+        uint64_t done = 0, forgeries = 0;
+        const warpseal_status status = gpu.door().batch_host(
+            gpu.device(), *route_.cuda, batch_.keys == nullptr ? route_.cuda_state : nullptr, mode_, direction_, some, &done, &forgeries);
+        const bool whole = status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC;
+        if (!whole) forgeries = direction_ == Direction::decrypt ? forgeries_between(some, 0, done) : 0;
+        forgeries_ += forgeries;
+        part.done = whole ? part.end : part.done + done;
+        return whole ? WARPSEAL_OK : status;
+    }
+    void on_cores(Part& part) override {
+        if (part.done != part.end)
+            forgeries_ += batch_on_cores(route_, pool_, mode_, direction_, batch_, part.done, part.end, total_bytes_);
+        part.done = part.end;
+    }
+    uint64_t forgeries() const { return forgeries_; }
+
+private:
+    Engine::Inside& inside_;
+    const Route& route_;
+    Pool* const pool_;
+    const warpseal_mode mode_;
+    const Direction direction_;
+    const warpseal_batch& batch_;
+    const uint64_t total_bytes_;
+    std::atomic<uint64_t> forgeries_{0};
+};
+
+// What shows of where the messages lie: from the first to the last, where strides say.
+Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batch, uint64_t total_bytes, bool divisible) {
+    // Messages without a byte are work too.
+    Call call{mode, direction, Shape::batch, total_bytes == 0 ? batch.message_count : total_bytes, batch.message_count};
+    call.divisible = divisible && batch.message_count > 1;
+    if (batch.message_count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr || batch.out_offsets != nullptr) return call;
+    call.in = batch.in;
+    call.out = batch.out == nullptr ? batch.in : batch.out;
+    call.in_extent = (batch.message_count - 1) * batch.in_stride + batch.message_bytes;
+    call.out_extent = batch.out == nullptr ? call.in_extent : (batch.message_count - 1) * batch.out_stride + batch.message_bytes;
+    return call;
 }
 
 }  // namespace
@@ -54,22 +145,17 @@ warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction dire
     if (status != WARPSEAL_OK) return status;
     if (batch.keys == nullptr ? key.refuses(direction) : key.refuses(direction, batch.keys, batch.message_count)) return WARPSEAL_WEAK_KEY;
     Route route;
-    status = inside_->route(key, {mode, direction, Shape::batch, total_bytes, batch.message_count}, route);
+    const bool everywhere = where == Where::everywhere;
+    const Call call = call_of(mode, direction, batch, total_bytes, everywhere);
+    status = inside_->route(key, call, route);
     if (status != WARPSEAL_OK) return status;
     if (target != nullptr) *target = route.target;
+    if (batch.message_count == 0) return WARPSEAL_OK;
 
-    uint64_t done = 0, forgeries = 0;
-    if (route.gpu && batch.message_count != 0) {
-        status = inside_->gpu.door().batch_host(inside_->gpu.device(), *route.cuda, batch.keys == nullptr ? route.cuda_state : nullptr,
-                                                mode, direction, batch, &done, &forgeries);
-        if (status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC) return forgeries == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
-        inside_->gpu.failed(status);
-        forgeries = direction == Direction::decrypt ? forgeries_before(batch, done) : 0;
-    }
-    if (done < batch.message_count)
-        forgeries +=
-            batch_on_cores(route, where == Where::everywhere ? &inside_->pool : nullptr, mode, direction, batch, done, total_bytes);
-    return forgeries == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    Parts parts = parts_of_messages(route, batch, call.bytes);
+    Messages work(*inside_, route, everywhere ? &inside_->pool : nullptr, mode, direction, batch, total_bytes);
+    run_parts(*inside_, route, work, parts);
+    return work.forgeries() == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
 }
 
 }  // namespace warpseal

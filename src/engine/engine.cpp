@@ -18,8 +18,13 @@ namespace {
 
 constexpr size_t cuda_index = static_cast<size_t>(Target::cuda);
 
-// Pinned memory to pinned memory through one GPU of today, each way at once: PCIe 4 and 5 with 16 lanes move 20 to 41.
-constexpr double usual_link_gigabytes = 25;
+// What one core does before a GPU has begun is not worth a question.
+constexpr double least_seconds_for_gpu = 0.1e-3;
+
+bool small(const CpuCipher& cipher, Target core, const Call& call) {
+    const CallFacts facts{call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher)};
+    return static_cast<double>(call.bytes) * 1e-9 < least_seconds_for_gpu * usual_core_speed(core, facts);
+}
 
 constexpr size_t huge_page = size_t{2} << 20;
 constexpr unsigned most_threads = 4096;  // more than any machine has cores
@@ -55,14 +60,15 @@ Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice,
       cuda_allowed(choice.targets[cuda_index] && usable[cuda_index]),
       cuda_only(cuda_allowed && !any_core_chosen(choice, usable)),
       cuda_exists(cuda_allowed),
-      gpu(cuda_exists ? options.cuda : nullptr, choice.cuda_device, options.notice),
-      pool(options.threads == 0 ? usable_cores() : std::min(options.threads, most_threads)) {}
+      gpus(cuda_exists ? options.cuda : nullptr, choice.cuda_devices, options.notice),
+      pool(options.threads == 0 ? usable_cores() : std::min(options.threads, most_threads)),
+      speeds(options.speeds) {}
 
 Key::Descriptors Engine::Inside::descriptors(const char* cipher) const {
     Key::Descriptors found;
     for (size_t i = 0; i < cpu_target_count; ++i)
         if (cores[i]) found.cores[i] = cpu_cipher(static_cast<Target>(i), cipher);
-    if (cuda_exists && gpu.possible()) found.cuda = gpu.door().cipher(cipher);
+    if (cuda_exists && gpus.possible()) found.cuda = gpus.door().cipher(cipher);
     return found;
 }
 
@@ -103,10 +109,12 @@ warpseal_status Engine::Inside::prove_cores(const Key::Descriptors& descriptors,
     return WARPSEAL_SELF_TEST_FAILED;
 }
 
-warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path) {
+warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path,
+                                           unsigned number) {
     const CudaCipher* cipher = descriptors.cuda;
     if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) return WARPSEAL_NO_DEVICE;
-    const warpseal_status opened = gpu.open();
+    Gpu& gpu = gpus[number];
+    const warpseal_status opened = number == 0 ? gpus.open() : gpu.open();
     if (opened != WARPSEAL_OK) return opened;
     bool failed_now = false;
     const auto test = [&] {
@@ -121,17 +129,37 @@ warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, 
     return status;
 }
 
-Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call) const {
+Place Engine::Inside::place_of(const Call& call) const {
+    if (call.in == nullptr || call.out == nullptr || !gpus.any_open()) return Place::host;
+    const auto pinned = [&](const void* begin, uint64_t bytes) { return gpus.door().pinned(begin, bytes); };
+    if (!pinned(call.in, call.in_extent)) return Place::host;
+    if (call.in == call.out) return Place::pinned_in_place;
+    return pinned(call.out, call.out_extent) ? Place::pinned : Place::host;
+}
+
+Pace Engine::Inside::pace_of(const Key::Descriptors& descriptors, Target core, const Call& call) const {
+    return {descriptors.cores[static_cast<size_t>(core)], call.mode, call.direction, call.shape, place_of(call)};
+}
+
+Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call, const Pace& pace, const void* state,
+                               uint32_t without) {
     MachineFacts machine;
     machine.threads = pool.threads();
-    if (cuda_allowed && runs(descriptors.cuda, call.shape, call.mode, call.direction) && gpu.possible()) {
-        machine.usable[cuda_index] = true;
-        machine.cuda_open = gpu.is_open();
-        machine.link_gigabytes = usual_link_gigabytes;
+    for (unsigned i = 0; i < gpus.count(); ++i) {
+        if (!gpus[i].possible() || (without >> i & 1) != 0) continue;
+        machine.gpu_numbers[machine.gpu_count] = i;
+        const int number = static_cast<int>(i);
+        machine.gpus[machine.gpu_count++] = {gpus[i].is_open(), speeds ? speeds(number) : rates.of(pace, number)};
     }
-    machine.usable[static_cast<size_t>(core)] = !(cuda_only && machine.usable[cuda_index]);
     const CpuCipher& cipher = *descriptors.cores[static_cast<size_t>(core)];
-    return plan({call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.chains()}, machine);
+    machine.usable[static_cast<size_t>(core)] = !cuda_only || machine.gpu_count == 0;
+    if (!cuda_only) {
+        machine.cores = speeds ? speeds(Rates::cores) : rates.of(pace, Rates::cores);
+        if (machine.cores.alone == 0 && call.bytes >= telling_bytes && state != nullptr)
+            machine.cores.alone = rates.calibrated(pace, state, machine.threads);
+    }
+    return plan({call.bytes, pace.place, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.chains(), call.divisible},
+                machine);
 }
 
 warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Route& out) {
@@ -159,27 +187,52 @@ warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Ro
     return WARPSEAL_OK;
 }
 
+uint32_t Engine::Inside::unproved(const Key& key, const Call& call, const Plan& shares, warpseal_status& why) {
+    uint32_t failed = 0;
+    std::atomic<uint32_t>& proved = key.cuda_proved(call.mode, call.direction, false);
+    for (unsigned i = 0; i < gpus.count(); ++i) {
+        if (shares.gpu_bytes[i] == 0) continue;
+        const bool known = (proved.load(std::memory_order_acquire) >> i & 1) != 0;
+        const warpseal_status status =
+            known ? gpus[i].open() : prove_cuda(key.descriptors(), call.mode, call.direction, Path::gpu_host_memory, i);
+        if (status == WARPSEAL_OK) {
+            proved.fetch_or(1u << i, std::memory_order_acq_rel);
+        } else {
+            failed |= 1u << i;
+            why = status;
+        }
+    }
+    return failed;
+}
+
 warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& out) {
-    const warpseal_mode mode = call.mode;
-    const Direction direction = call.direction;
-    const Shape shape = call.shape;
     const Key::Descriptors& descriptors = key.descriptors();
     warpseal_status status = route_cores(key, call, out);
     if (status != WARPSEAL_OK) return status;
-    if (cuda_only && gpu.possible() && !runs(descriptors.cuda, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
-    if (!cuda_allowed || plan_call(descriptors, out.core, call).target != Target::cuda) return WARPSEAL_OK;
+    out.shares.core_bytes = call.bytes;
+    const bool runs_there = runs(descriptors.cuda, call.shape, call.mode, call.direction);
+    if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible()) return WARPSEAL_OK;
+    if (!runs_there) return cuda_only ? WARPSEAL_UNSUPPORTED : WARPSEAL_OK;
+    if (call.bytes == 0) return WARPSEAL_OK;
 
-    std::atomic<uint8_t>& proved = key.cuda_proved(mode, direction, false);
-    status = proved.load(std::memory_order_acquire) != 0 ? gpu.open() : prove_cuda(descriptors, mode, direction, Path::gpu_host_memory);
-    if (status == WARPSEAL_SELF_TEST_FAILED && cuda_only) return status;
-    if (status != WARPSEAL_OK) return WARPSEAL_OK;  // the cores do it
-    proved.store(1, std::memory_order_release);
+    out.pace = pace_of(descriptors, out.core, call);
+    out.rated = true;
+    uint32_t failed = 0;
+    for (bool settled = false; !settled;) {
+        if (!gpus.possible()) return WARPSEAL_OK;  // lost on the way
+        Plan shares = plan_call(descriptors, out.core, call, out.pace, out.state, failed);
+        if (shares.target != Target::cuda) return cuda_only && status == WARPSEAL_SELF_TEST_FAILED ? status : WARPSEAL_OK;
+        const uint32_t before = failed;
+        failed |= unproved(key, call, shares, status);
+        settled = failed == before;
+        out.shares = shares;
+    }
     out.cuda = descriptors.cuda;
     out.cuda_state = key.cuda_state();
-    if (shape == Shape::xts) out.cuda_tweak_state = key.cuda_tweak_state();
-    if (out.cuda_state == nullptr || (shape == Shape::xts && out.cuda_tweak_state == nullptr)) return WARPSEAL_OUT_OF_MEMORY;
+    if (call.shape == Shape::xts) out.cuda_tweak_state = key.cuda_tweak_state();
+    if (out.cuda_state == nullptr || (call.shape == Shape::xts && out.cuda_tweak_state == nullptr)) return WARPSEAL_OUT_OF_MEMORY;
     out.gpu = true;
-    out.target = target_name(Target::cuda);
+    out.target = out.shares.shared() ? shared_name(out.core) : target_name(Target::cuda);
     return WARPSEAL_OK;
 }
 
@@ -199,7 +252,7 @@ warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Eng
     if (!some_core && !(choice.targets[cuda_index] && usable[cuda_index])) return WARPSEAL_NO_DEVICE;
     std::unique_ptr<Engine> engine(new Engine);
     engine->inside_ = std::make_unique<Inside>(options, choice, usable);
-    if (!some_core && engine->inside_->gpu.open() != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
+    if (!some_core && engine->inside_->gpus.open_all() != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
     out = std::move(engine);
     return WARPSEAL_OK;
 }
@@ -215,33 +268,53 @@ warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>&
     if (key.size != facts->key_bytes * (kind == KeyKind::xts ? size_t{2} : 1)) return WARPSEAL_INVALID_ARGUMENT;
     if (kind == KeyKind::xts && weak == WeakKeys::refused && equal_secret(key.data, key.data + facts->key_bytes, facts->key_bytes))
         return WARPSEAL_WEAK_KEY;
-    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak, &inside.gpu);
+    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak, &inside.gpus);
     if (!made) return WARPSEAL_OUT_OF_MEMORY;
     // So that device-memory calls need not wait for it, which a capture would forbid. A failure shows where the path is used.
-    if (inside.cuda_exists && descriptors.cuda != nullptr && inside.gpu.is_open())
-        for (int i = 0; i < WARPSEAL_MODE_COUNT; ++i)
+    for (unsigned gpu = 0; inside.cuda_exists && descriptors.cuda != nullptr && gpu < inside.gpus.count(); ++gpu)
+        for (int i = 0; i < WARPSEAL_MODE_COUNT && inside.gpus[gpu].is_open(); ++i)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt})
                 if (const auto mode = static_cast<warpseal_mode>(i); made->fits(mode))
-                    (void)inside.prove_cuda(descriptors, mode, direction, Path::gpu_device_memory);
+                    (void)inside.prove_cuda(descriptors, mode, direction, Path::gpu_device_memory, gpu);
     out = std::move(made);
     return WARPSEAL_OK;
 }
 
 unsigned Engine::threads() const { return inside_->pool.threads(); }
 
-int Engine::cuda_device() const { return inside_->cuda_exists && inside_->gpu.open() == WARPSEAL_OK ? inside_->gpu.device() : -1; }
+int Engine::cuda_device() const { return inside_->cuda_exists && inside_->gpus.open() == WARPSEAL_OK ? inside_->gpus[0].device() : -1; }
 
-const CudaDoor* Engine::cuda() const { return cuda_device() < 0 ? nullptr : &inside_->gpu.door(); }
+const GpuDoor* Engine::cuda() const { return cuda_device() < 0 ? nullptr : &inside_->gpus.door(); }
 
-const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes) {
+unsigned Engine::gpu_count() const { return cuda_device() < 0 ? 0 : inside_->gpus.count(); }
+
+int Engine::cuda_device_number(size_t gpu) const {
+    return gpu < gpu_count() && inside_->gpus[gpu].open() == WARPSEAL_OK ? inside_->gpus[gpu].device() : -1;
+}
+
+int Engine::cuda_device_holding(const void* memory) const {
+    if (cuda_device() < 0) return -1;
+    const int gpu = inside_->gpus.holding(memory);
+    return gpu < 0 ? -1 : inside_->gpus[static_cast<size_t>(gpu)].device();
+}
+
+const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in, const void* out) {
     Inside& inside = *inside_;
     const Key::Descriptors descriptors = inside.descriptors(cipher);
     Target core = Target::portable;
     if (!known(mode)) return "";
     if (inside.prove_cores(descriptors, mode, Direction::encrypt, core) != WARPSEAL_OK) return "";
-    if (inside.plan_call(descriptors, core, {mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes}).target == Target::cuda &&
-        inside.prove_cuda(descriptors, mode, Direction::encrypt, Path::gpu_host_memory) == WARPSEAL_OK)
-        return target_name(Target::cuda);
+    Call call{mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes};
+    call.in = in;
+    call.out = out;
+    call.in_extent = call.out_extent = bytes;
+    call.divisible = call.shape != Shape::batch;
+    if (!inside.cuda_only && small(*descriptors.cores[static_cast<size_t>(core)], core, call)) return target_name(core);
+    if (!inside.cuda_allowed || !inside.gpus.possible() || !runs(descriptors.cuda, call.shape, mode, call.direction))
+        return target_name(core);
+    const Plan shares = inside.plan_call(descriptors, core, call, inside.pace_of(descriptors, core, call), nullptr, 0);
+    if (shares.target == Target::cuda && inside.prove_cuda(descriptors, mode, Direction::encrypt, Path::gpu_host_memory, 0) == WARPSEAL_OK)
+        return shares.shared() ? shared_name(core) : target_name(Target::cuda);
     return target_name(core);
 }
 
@@ -253,8 +326,8 @@ warpseal_status Engine::host_alloc(size_t bytes, void** out) {
     if (bytes == 0 || bytes > SIZE_MAX / 2) return WARPSEAL_INVALID_ARGUMENT;
     void* memory = nullptr;
     bool pinned = false;
-    if (inside.cuda_exists && inside.gpu.is_open()) {
-        pinned = inside.gpu.door().host_alloc(inside.gpu.device(), bytes, &memory) == WARPSEAL_OK;
+    if (inside.cuda_exists && inside.gpus[0].is_open()) {
+        pinned = inside.gpus.door().host_alloc(inside.gpus[0].device(), bytes, &memory) == WARPSEAL_OK;
         if (!pinned) memory = nullptr;  // a limit on pinned memory is no reason to fail: staging copies work from any memory
     }
     if (memory == nullptr) {
@@ -283,8 +356,8 @@ void Engine::host_free(void* memory, size_t) {
     wipe(memory, allocation.bytes);
     if (!allocation.pinned)
         std::free(memory);
-    else if (inside.gpu.is_open())  // else it goes with the process: no call may be made for it
-        inside.gpu.door().host_free(inside.gpu.device(), memory, allocation.bytes);
+    else if (inside.gpus[0].is_open())  // else it goes with the process: no call may be made for it
+        inside.gpus.door().host_free(inside.gpus[0].device(), memory, allocation.bytes);
 }
 
 }  // namespace warpseal

@@ -7,7 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "backends/ops.h"
+#include "backends/gpu_door.h"
+#include "engine/plan.h"
 
 namespace warpseal {
 
@@ -16,9 +17,10 @@ struct EngineOptions {
     unsigned threads = 0;
     std::function<void(const char* text)> notice;  // from any thread; not for calls into the engine
     // Tests give a scripted door, and scripted ciphers of a machine that this is not.
-    const CudaDoor* cuda = cuda_door();
+    const GpuDoor* cuda = gpu_door();
     const CpuCipher* (*cores)(Target target, const char* cipher) = cpu_cipher;
     bool (*cores_have)(Target target) = cpu_has;
+    std::function<Speed(int party)> speeds;  // of a GPU by its number, or of the cores, -1; none: measured
 };
 
 class Engine;
@@ -45,9 +47,13 @@ public:
     warpseal_status key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind = KeyKind::one,
                         WeakKeys weak = WeakKeys::refused);
 
-    unsigned threads() const;  // workers that `parallel` uses, the caller's among them
-    int cuda_device() const;   // -1: none, or lost. Opens it: host-memory calls of "auto" do so only where it pays
-    const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes);  // target name for host memory
+    unsigned threads() const;    // workers that `parallel` uses, the caller's among them
+    int cuda_device() const;     // of the first GPU; -1: none, or lost. Opens it: host-memory calls of "auto" do so only where it pays
+    unsigned gpu_count() const;  // 0: as cuda_device() -1. Opens the first
+    int cuda_device_number(size_t gpu) const;           // the door's; -1: there is none, or it is lost. Opens it
+    int cuda_device_holding(const void* memory) const;  // that of the engine's GPU on which it lies; -1: on none
+    // Target name for host memory: pageable, or that of a call from `in` to `out`.
+    const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in = nullptr, const void* out = nullptr);
 
     // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard limits, not the policy of the public face.
     // One message of a plain mode: ECB, CTR, CBC, CFB, OFB.
@@ -86,7 +92,7 @@ public:
     // Pinned where the engine's GPU is open (cuda_device() opens it); page-aligned either way. Wiped when freed.
     warpseal_status host_alloc(size_t bytes, void** out);
     void host_free(void* memory, size_t bytes);
-    const CudaDoor* cuda() const;  // null: as cuda_device() -1
+    const GpuDoor* cuda() const;  // null: as cuda_device() -1
 
     struct Inside;
     Inside& inside() { return *inside_; }

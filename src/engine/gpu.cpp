@@ -1,12 +1,12 @@
-// States of the GPU: untried, open or absent, lost. Losing it is for good: a CUDA context does not recover within a process.
+// States of a GPU: untried, open or absent, lost. Losing it is for good: a CUDA context does not recover within a process.
 #include "engine/gpu.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace warpseal {
 
-Gpu::Gpu(const CudaDoor* door, int device, std::function<void(const char*)> notice)
-    : door_(door), device_(device), notice_(std::move(notice)) {
+Gpu::Gpu(const GpuDoor* door, int device, GpuNotice& notice) : door_(door), device_(device), notice_(notice) {
     if (door_ == nullptr) state_ = State::absent;
 }
 
@@ -19,14 +19,16 @@ bool Gpu::lost() const {
 }
 
 void Gpu::lose() const {
-    if (state_.exchange(State::lost, std::memory_order_acq_rel) == State::open && notice_)
-        notice_("the GPU can no longer be used by this process: the work goes on on the cores");
+    if (state_.exchange(State::lost, std::memory_order_acq_rel) != State::open) return;
+    if (notice_.say && !notice_.said_lost.exchange(true))
+        notice_.say("the GPU can no longer be used by this process: the work goes on on the cores");
 }
 
 bool Gpu::possible() const { return state_.load(std::memory_order_acquire) != State::absent && !lost(); }
 
 warpseal_status Gpu::open() {
     if (is_open()) return WARPSEAL_OK;
+    if (!possible()) return WARPSEAL_NO_DEVICE;  // a forked child asks for no lock that its parent may have held
     const std::lock_guard lock(opening_);
     if (!possible()) return WARPSEAL_NO_DEVICE;
     if (state_.load(std::memory_order_acquire) == State::open) return WARPSEAL_OK;
@@ -39,9 +41,53 @@ warpseal_status Gpu::open() {
 
 void Gpu::failed(warpseal_status status) {
     if (lost()) return;  // for good, and said
-    if (said_failed_.exchange(true) || !notice_) return;
-    notice_(status == WARPSEAL_OUT_OF_MEMORY ? "the GPU is out of memory: the work goes on on the cores"
-                                             : "the GPU refused a piece of work: it goes on on the cores");
+    if (said_failed_.exchange(true) || !notice_.say) return;
+    notice_.say(status == WARPSEAL_OUT_OF_MEMORY ? "the GPU is out of memory: the work goes on elsewhere"
+                                                 : "the GPU refused a piece of work: it goes on elsewhere");
+}
+
+Gpus::Gpus(const GpuDoor* door, const std::vector<int>& devices, std::function<void(const char*)> notice)
+    : door_(door), all_there_are_(devices.empty()), count_(all_there_are_ ? 1 : static_cast<unsigned>(devices.size())) {
+    notice_.say = std::move(notice);
+    for (unsigned i = 0; i < (all_there_are_ ? most_gpus : count()); ++i)
+        all_[i] = std::make_unique<Gpu>(door, all_there_are_ ? static_cast<int>(i) : devices[i], notice_);
+}
+
+bool Gpus::any_possible() const {
+    return std::any_of(all_.begin(), all_.begin() + count(), [](const auto& gpu) { return gpu->possible(); });
+}
+
+bool Gpus::any_open() const {
+    return std::any_of(all_.begin(), all_.begin() + count(), [](const auto& gpu) { return gpu->is_open(); });
+}
+
+warpseal_status Gpus::open() {
+    const warpseal_status status = all_[0]->open();
+    int there = 0;
+    if (status != WARPSEAL_OK || !all_there_are_ || counted_.load(std::memory_order_acquire)) return status;
+    if (door_->device_count(&there) != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
+    count_.store(std::clamp(static_cast<unsigned>(there), 1u, most_gpus), std::memory_order_release);
+    counted_.store(true, std::memory_order_release);
+    return status;
+}
+
+warpseal_status Gpus::open_all() {
+    for (unsigned i = 0; i < count(); ++i)
+        if (const warpseal_status status = all_[i]->open(); status != WARPSEAL_OK) return status;
+    return WARPSEAL_OK;
+}
+
+void Gpus::forget() const {
+    for (unsigned i = 0; i < count(); ++i) all_[i]->forget();
+}
+
+int Gpus::holding(const void* memory) const {
+    if (count() == 1 || memory == nullptr) return 0;  // whatever else it is, the call finds out
+    int device = -1;
+    if (!any_open() || door_->device_of(memory, &device) != WARPSEAL_OK) return -1;
+    for (unsigned i = 0; i < count(); ++i)
+        if (all_[i]->device() == device) return static_cast<int>(i);
+    return -1;
 }
 
 }  // namespace warpseal

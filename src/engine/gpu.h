@@ -1,19 +1,29 @@
-// The engine's GPU behind the door: opened once, when first wanted; after it is lost no call goes through the door again.
+// The engine's GPUs behind the door: each opened once, when first wanted; after one is lost no call goes through the door again.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
-#include "backends/ops.h"
+#include "backends/gpu_door.h"
+#include "engine/targets.h"
 
 namespace warpseal {
+
+// The caller's ear. That GPUs are lost is said once, as all of them go together.
+struct GpuNotice {
+    std::function<void(const char*)> say;
+    std::atomic<bool> said_lost{false};
+};
 
 class Gpu {
 public:
     // door may be null: a build without CUDA.
-    Gpu(const CudaDoor* door, int device, std::function<void(const char*)> notice);
+    Gpu(const GpuDoor* door, int device, GpuNotice& notice);
 
     // WARPSEAL_OK: there, open and not lost.
     warpseal_status open();
@@ -26,11 +36,11 @@ public:
         if (is_open() && door_->forget != nullptr) door_->forget(device_);
     }
 
-    const CudaDoor& door() const { return *door_; }
+    const GpuDoor& door() const { return *door_; }
     int device() const { return device_; }
 
-    // After a call that failed, which the caller finishes on the cores or reports: says so once. Only the door knows whether the GPU is
-    // lost; what it refused for now, out of memory or under another thread's capture, may work the next time.
+    // After a call that failed, which another GPU or the cores finish, or which is reported: says so once. Only the door knows whether the
+    // GPU is lost; what it refused for now, out of memory or under another thread's capture, may work the next time.
     void failed(warpseal_status status);
 
 private:
@@ -38,12 +48,45 @@ private:
     bool lost() const;
     void lose() const;
 
-    const CudaDoor* const door_;
+    const GpuDoor* const door_;
     const int device_;
-    const std::function<void(const char*)> notice_;
+    GpuNotice& notice_;
     std::mutex opening_;
     mutable std::atomic<State> state_{State::untried};
     std::atomic<bool> said_failed_{false};
+};
+
+// Numbered from 0 in the order of the `device` option.
+class Gpus {
+public:
+    // devices: the door's numbers. None: all that the machine has, of which the first alone is known of until it is open.
+    Gpus(const GpuDoor* door, const std::vector<int>& devices, std::function<void(const char*)> notice);
+
+    unsigned count() const { return count_.load(std::memory_order_acquire); }  // at least 1
+    Gpu& operator[](size_t i) { return *all_[i]; }
+    const Gpu& operator[](size_t i) const { return *all_[i]; }
+
+    bool possible() const { return all_[0]->possible() || (count() > 1 && any_possible()); }
+    bool any_open() const;
+    // The first, and with it how many there are. The named ones all.
+    warpseal_status open();
+    warpseal_status open_all();
+    void forget() const;
+
+    // Number of the one whose memory that is; -1: of none. One that is not open has no memory of this engine's calls.
+    int holding(const void* memory) const;
+
+    const GpuDoor& door() const { return *door_; }
+
+private:
+    bool any_possible() const;
+
+    const GpuDoor* const door_;
+    const bool all_there_are_;
+    GpuNotice notice_;
+    std::array<std::unique_ptr<Gpu>, most_gpus> all_;
+    std::atomic<unsigned> count_;
+    std::atomic<bool> counted_{false};
 };
 
 }  // namespace warpseal

@@ -8,6 +8,7 @@
 #include "engine/limits.h"
 #include "engine/plan.h"
 #include "engine/pool.h"
+#include "engine/rates.h"
 #include "engine/targets.h"
 #include "engine/verdict.h"
 
@@ -20,6 +21,11 @@ struct Call {
     Shape shape;
     uint64_t bytes;
     uint64_t messages = 1;
+    // What it reads and writes, from the first byte to the last; null where that does not show.
+    const void* in = nullptr;
+    const void* out = nullptr;
+    uint64_t in_extent = 0, out_extent = 0;
+    bool divisible = true;
 
     uint64_t chains() const { return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages : 0; }
 };
@@ -30,11 +36,14 @@ struct Route {
     Target core = Target::portable;
     const void* state = nullptr;
     const void* tweak_state = nullptr;  // XTS: of the key's second half
-    bool gpu = false;                   // first; cuda and cuda_state are then set
+    bool gpu = false;                   // one of them has a part; cuda and cuda_state are then set
     const CudaCipher* cuda = nullptr;
     const void* cuda_state = nullptr;
     const void* cuda_tweak_state = nullptr;
-    Plan plan;  // of the work on the cores
+    Plan plan;           // of the whole work on the cores
+    Plan shares;         // who has what part
+    bool rated = false;  // what it takes is noted
+    Pace pace = {};
     const char* target = "";
 };
 
@@ -45,11 +54,14 @@ struct Engine::Inside {
 
     // The best CPU target of the engine whose self-test holds for that use; runs tests not yet run. WARPSEAL_SELF_TEST_FAILED: none.
     warpseal_status prove_cores(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Target& target);
-    // Opens the GPU and tests it. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call; WARPSEAL_SELF_TEST_FAILED: never.
-    warpseal_status prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path);
+    // Opens that GPU and tests it. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call; WARPSEAL_SELF_TEST_FAILED: never.
+    warpseal_status prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path, unsigned gpu);
 
-    // Whether host data would go to the GPU, the self-tests aside. The core target is one that holds.
-    Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call) const;
+    // How host data would be shared out, the self-tests aside, without the GPUs that are a bit of `without`. The core target is one that
+    // holds; state: of its key, null for no calibration.
+    Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call, const Pace& pace, const void* state,
+                   uint32_t without);
+    Pace pace_of(const Key::Descriptors& descriptors, Target cores, const Call& call) const;
 
     warpseal_status route(const Key& key, const Call& call, Route& out);
     warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // past the GPU
@@ -61,8 +73,10 @@ struct Engine::Inside {
     const bool cuda_allowed;  // host data may go to the GPU
     const bool cuda_only;     // and always does
     const bool cuda_exists;   // device memory calls may use it
-    Gpu gpu;
+    Gpus gpus;
     Pool pool;
+    Rates rates;
+    const std::function<Speed(int)> speeds;  // in place of what is measured
 
     std::mutex allocations_mutex;
     struct Allocation {
@@ -73,6 +87,9 @@ struct Engine::Inside {
 
 private:
     const CpuCipher* block_reference(const char* cipher) const;
+    Place place_of(const Call& call) const;
+    // Proves the GPUs that the plan gives a part; the bits of those that do not hold.
+    uint32_t unproved(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
     void say_closed(Target target, const char* cipher, warpseal_mode mode, Direction direction) const;
 };
 

@@ -9,8 +9,8 @@
 
 namespace warpseal {
 
-Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak, const Gpu* gpu)
-    : descriptors_(descriptors), facts_(facts), kind_(kind), weak_keys_(weak), gpu_(gpu) {
+Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak, const Gpus* gpus)
+    : descriptors_(descriptors), facts_(facts), kind_(kind), weak_keys_(weak), gpus_(gpus) {
     for (auto& mode : chosen_)
         for (auto& direction : mode) direction.store(-1, std::memory_order_relaxed);
     for (auto& place : cuda_proved_)
@@ -25,12 +25,12 @@ Key::~Key() {
         met_gpu |= schedule.ready.load(std::memory_order_acquire) != nullptr;
         schedule.memory.reset();
     }
-    if (met_gpu) gpu_->forget();
+    if (met_gpu) gpus_->forget();
 }
 
 std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind, WeakKeys weak,
-                                 const Gpu* gpu) {
-    std::unique_ptr<Key> key(new (std::nothrow) Key(descriptors, facts, kind, weak, gpu));
+                                 const Gpus* gpus) {
+    std::unique_ptr<Key> key(new (std::nothrow) Key(descriptors, facts, kind, weak, gpus));
     const size_t size = facts.key_bytes * (kind == KeyKind::xts ? size_t{2} : 1);
     if (!key || !key->bytes_.allocate(size)) return nullptr;
     memcpy(key->bytes_.data(), bytes, size);

@@ -10,7 +10,7 @@
 
 namespace warpseal {
 
-class Gpu;
+class Gpus;
 
 class Key {
 public:
@@ -26,7 +26,7 @@ public:
 
     // One key, or the two of XTS in a row. Null pointer in `out`'s place means out of memory.
     static std::unique_ptr<Key> create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind,
-                                       WeakKeys weak, const Gpu* gpu);
+                                       WeakKeys weak, const Gpus* gpus);
 
     const CpuCipher& facts() const { return facts_; }  // name, sizes and modes, which all targets share
     const Descriptors& descriptors() const { return descriptors_; }
@@ -45,7 +45,8 @@ public:
 
     // The engine's choice among the CPU targets, -1 before it has made one: so that small calls ask nobody.
     std::atomic<int8_t>& chosen(warpseal_mode mode, Direction direction) const { return chosen_[mode][static_cast<int>(direction)]; }
-    std::atomic<uint8_t>& cuda_proved(warpseal_mode mode, Direction direction, bool device_memory) const {
+    // A bit for each GPU of the engine whose path holds.
+    std::atomic<uint32_t>& cuda_proved(warpseal_mode mode, Direction direction, bool device_memory) const {
         return cuda_proved_[device_memory ? 1 : 0][mode][static_cast<int>(direction)];
     }
 
@@ -53,7 +54,7 @@ public:
     mutable std::atomic<uint64_t> random_ivs{0};
 
 private:
-    Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak, const Gpu* gpu);
+    Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak, const Gpus* gpus);
 
     struct Schedule {
         std::atomic<const void*> ready{nullptr};
@@ -67,13 +68,13 @@ private:
     const CpuCipher& facts_;
     const KeyKind kind_;
     const WeakKeys weak_keys_;
-    const Gpu* const gpu_;  // of the engine, which outlives its keys
+    const Gpus* const gpus_;  // of the engine, which outlives its keys
     bool weak_ = false;
     SecretMemory bytes_;
     mutable std::mutex expanding_;
     mutable Schedule schedules_[target_count], tweak_schedules_[target_count];
     mutable std::atomic<int8_t> chosen_[WARPSEAL_MODE_COUNT][direction_count];
-    mutable std::atomic<uint8_t> cuda_proved_[2][WARPSEAL_MODE_COUNT][direction_count];
+    mutable std::atomic<uint32_t> cuda_proved_[2][WARPSEAL_MODE_COUNT][direction_count];
 };
 
 }  // namespace warpseal

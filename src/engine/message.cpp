@@ -1,4 +1,4 @@
-// One message of a plain mode: split over the cores, or through the GPU with the cores to finish what it leaves; and padding.
+// One message of a plain mode: split over the cores, or through GPUs with the cores to finish what they leave; and padding.
 #include <cstring>
 #include <new>
 
@@ -47,21 +47,63 @@ void feedback_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* 
     });
 }
 
-// CBC and CFB decryption, the GPU first.
-void feedback(Engine::Inside& inside, warpseal_mode mode, const uint8_t* iv, const Message& message, const Route& route) {
-    const size_t block_bytes = route.cores->block_bytes;
-    size_t done = 0;
-    uint8_t previous[longest_block];
-    if (route.gpu) {
+// ECB and CTR.
+class Sweep : public PartWork {
+public:
+    Sweep(Engine::Inside& inside, const Route& route, warpseal_mode mode, Direction direction, const uint8_t* iv, const Message& message)
+        : inside_(inside), route_(route), mode_(mode), direction_(direction), iv_(iv), message_(message) {}
+
+    warpseal_status on_gpu(Gpu& gpu, Part& part) override {
+        size_t done = 0;
         const warpseal_status status =
-            inside.gpu.door().sweep_host(inside.gpu.device(), *route.cuda, route.cuda_state, mode, Direction::decrypt, iv, 0, message.in,
-                                         message.out, message.bytes, &done, previous);
-        if (status == WARPSEAL_OK) return;
-        inside.gpu.failed(status);
+            gpu.door().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_, iv_, part.done / block_bytes(),
+                                  message_.in + part.done, message_.out + part.done, part.end - part.done, &done, nullptr);
+        part.done += done;
+        return status;
     }
-    if (done < message.bytes)
-        feedback_on_cores({route, inside.pool, Direction::decrypt, message, done, block_bytes}, mode, route.gpu ? previous : iv);
-}
+    void on_cores(Part& part) override {
+        sweep_on_cores(core_work(route_, inside_.pool, direction_, message_, part, block_bytes()), mode_, iv_);
+        part.done = part.end;
+    }
+
+protected:
+    size_t block_bytes() const { return route_.cores->block_bytes; }
+
+    Engine::Inside& inside_;
+    const Route& route_;
+    const warpseal_mode mode_;
+    const Direction direction_;
+    const uint8_t* const iv_;
+    const Message& message_;
+};
+
+// CBC and CFB decryption: before anything is overwritten each part sets aside the ciphertext block that precedes it.
+class Feedback : public Sweep {
+public:
+    Feedback(Engine::Inside& inside, const Route& route, warpseal_mode mode, const uint8_t* iv, const Message& message, const Parts& parts)
+        : Sweep(inside, route, mode, Direction::decrypt, iv, message) {
+        memcpy(previous_[0], iv, block_bytes());
+        for (unsigned i = 1; i < parts.count; ++i) memcpy(previous_[i], message.in + parts.all[i].begin - block_bytes(), block_bytes());
+    }
+
+    warpseal_status on_gpu(Gpu& gpu, Part& part) override {
+        size_t done = 0;
+        uint8_t before[longest_block];
+        const warpseal_status status =
+            gpu.door().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_, previous_[part.number], 0,
+                                  message_.in + part.done, message_.out + part.done, part.end - part.done, &done, before);
+        memcpy(previous_[part.number], before, block_bytes());
+        part.done += done;
+        return status;
+    }
+    void on_cores(Part& part) override {
+        feedback_on_cores(core_work(route_, inside_.pool, direction_, message_, part, block_bytes()), mode_, previous_[part.number]);
+        part.done = part.end;
+    }
+
+private:
+    uint8_t previous_[most_gpus + 1][longest_block];
+};
 
 // How many bytes of padding the last block ends in, RFC 5652 6.3; 0: it is not padding. In time that depends on the block's length alone.
 size_t padding_of(const uint8_t* block, size_t block_bytes) {
@@ -89,10 +131,11 @@ __attribute__((noinline)) warpseal_status publish_verdict(size_t padding, uint8_
 uint64_t run_one(Engine::Inside& inside, const Route& route, warpseal_mode mode, Direction direction, const warpseal_batch& batch) {
     uint64_t done = 0, forgeries = 0;
     if (route.gpu) {
+        Gpu& gpu = inside.gpus[route.shares.first_gpu()];
         const warpseal_status status =
-            inside.gpu.door().batch_host(inside.gpu.device(), *route.cuda, route.cuda_state, mode, direction, batch, &done, &forgeries);
+            gpu.door().batch_host(gpu.device(), *route.cuda, route.cuda_state, mode, direction, batch, &done, &forgeries);
         if (status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC) return forgeries;
-        inside.gpu.failed(status);
+        gpu.failed(status);
         if (done == 1) return direction == Direction::decrypt && batch.statuses != nullptr && *batch.statuses != WARPSEAL_OK ? 1 : 0;
     }
     return route.cores->batch[mode][static_cast<int>(direction)](route.state, batch, 0, 1);
@@ -112,24 +155,20 @@ warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction di
 
     Route route;
     const Shape shape = shape_of(mode, direction);
-    status = inside_->route(key, {mode, direction, shape, bytes}, route);
+    status = inside_->route(key, call_of(mode, direction, shape, message), route);
     if (status != WARPSEAL_OK) return status;
     if (shape == Shape::batch) {
         (void)run_one(*inside_, route, mode, direction, batch_of_one(message, iv));
         return WARPSEAL_OK;
     }
+    Parts parts = parts_of(route, bytes, route.cores->block_bytes);
     if (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB) {
-        feedback(*inside_, mode, iv.data, message, route);
-        return WARPSEAL_OK;
+        Feedback work(*inside_, route, mode, iv.data, message, parts);
+        run_parts(*inside_, route, work, parts);
+    } else {
+        Sweep work(*inside_, route, mode, direction, iv.data, message);
+        run_parts(*inside_, route, work, parts);
     }
-    size_t done = 0;
-    if (route.gpu) {
-        status = inside_->gpu.door().sweep_host(inside_->gpu.device(), *route.cuda, route.cuda_state, mode, direction, iv.data, 0, in, out,
-                                                bytes, &done, nullptr);
-        if (status == WARPSEAL_OK) return WARPSEAL_OK;
-        inside_->gpu.failed(status);
-    }
-    if (done < bytes) sweep_on_cores({route, inside_->pool, direction, message, done, route.cores->block_bytes}, mode, iv.data);
     return WARPSEAL_OK;
 }
 

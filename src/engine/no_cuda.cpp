@@ -1,10 +1,11 @@
 // The door of a build without CUDA: none.
-#include "backends/ops.h"
+#include "backends/gpu_door.h"
 
 #if !defined(WARPSEAL_WITH_CUDA)
 namespace warpseal {
 
 const CudaDoor* cuda_door() { return nullptr; }
+const GpuDoor* gpu_door() { return nullptr; }
 
 }  // namespace warpseal
 #endif

@@ -1,7 +1,7 @@
 // One message in host memory, and its pieces on the cores.
 #pragma once
 
-#include "engine/inside.h"
+#include "engine/parts.h"
 
 namespace warpseal {
 
@@ -44,6 +44,22 @@ struct CoreWork {
         return {begin / unit_bytes, message.in + begin, message.out + begin, end - begin};
     }
 };
+
+// A call of one message, for the choice of its route.
+inline Call call_of(warpseal_mode mode, Direction direction, Shape shape, const Message& message) {
+    Call call{mode, direction, shape, message.bytes};
+    call.in = message.in;
+    call.out = message.out;
+    call.in_extent = call.out_extent = message.bytes;
+    call.divisible = shape != Shape::batch;
+    return call;
+}
+
+// The message up to the end of a part, and where it begins there.
+inline CoreWork core_work(const Route& route, Pool& pool, Direction direction, const Message& message, const Part& part,
+                          size_t unit_bytes) {
+    return {route, pool, direction, {message.in, message.out, static_cast<size_t>(part.end)}, static_cast<size_t>(part.done), unit_bytes};
+}
 
 // A batch of the one message, which shares its struct with many.
 inline warpseal_batch batch_of_one(const Message& message, Bytes iv) {

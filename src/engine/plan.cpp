@@ -1,4 +1,4 @@
-// Rates below are gigabytes a second of one core, in round figures: they decide between orders of magnitude, not between neighbours.
+// Rates are gigabytes a second. Those below stand in, in round figures, for what has not been measured in this process.
 #include "engine/plan.h"
 
 #include <algorithm>
@@ -9,24 +9,93 @@ namespace {
 
 constexpr uint64_t kib = 1024;
 
-// [target][form], of a cipher of 16-byte blocks in the middle of the field. AES has no instructions on the portable target.
+// Of one core, [target][form], of a cipher of 16-byte blocks in the middle of the field. AES has no instructions on the portable target.
 constexpr double text_rates[cpu_target_count][4] = {
     {0.25, 0.1, 0.4, 0.05}, {5, 0.4, 0.4, 0.05}, {5, 0.8, 1, 0.1}, {10, 2.5, 1, 0.1}, {16, 5, 2.5, 0.4}};
 constexpr double ghash_rates[cpu_target_count] = {0.25, 8, 8, 16, 20};
 
-double core_rate(Target target, const CallFacts& call) {
-    const double text = text_rates[static_cast<int>(target)][static_cast<int>(call.form)];
-    return call.mode == WARPSEAL_GCM ? 1 / (1 / text + 1 / ghash_rates[static_cast<int>(target)]) : text;
-}
-
 // Waking a thread costs about this many seconds of ciphering: less work than that stays with the caller.
 constexpr double worth_a_thread = 20e-6;
 
-// Copies between pageable memory and pinned slots, in gigabytes a second, whatever the number of cores.
-constexpr double staging_rate = 8;
+// Through one GPU of today and back, by Place: PCIe 5 with 16 lanes both ways at once; else threads that copy to and from pinned slots.
+constexpr double usual_gpu_rates[] = {20, 40, 20};
+// Cores that are busy meanwhile with feeding it.
+constexpr unsigned feeding_threads[] = {6, 1, 6};
 constexpr double gpu_open_seconds = 0.5;
-constexpr double gpu_call_seconds = 0.5e-3;
+constexpr double gpu_call_seconds = 0.3e-3;
 constexpr uint64_t chains_for_gpu = 8192;
+
+// Parts of a shared call are whole multiples of this; a call is shared only if that saves so much of its time, and so many seconds.
+constexpr uint64_t share_grain = 64 * kib;
+constexpr double worth_sharing = 0.93;
+constexpr double worth_sharing_seconds = 0.1e-3;
+
+// One that takes part in a call: how fast it is, and after how many seconds it begins.
+struct Party {
+    int gpu;  // -1: the cores
+    double rate, delay;
+};
+
+// What is asked of a set of parties: who they are and when they are done, all at the same moment.
+struct Team {
+    Party parties[most_gpus + 1];
+    unsigned count = 0;
+    double seconds = 0;
+
+    void add(const Party& party) { parties[count++] = party; }
+
+    // Whoever would begin after the others are done has no part.
+    void settle(double gigabytes) {
+        std::sort(parties, parties + count, [](const Party& a, const Party& b) { return a.delay < b.delay; });
+        double rates = 0, begun = 0;  // sums of rates, and of rates times delays
+        unsigned in = 0;
+        for (; in < count; ++in) {
+            if (in != 0 && (gigabytes + begun) / rates <= parties[in].delay) break;
+            rates += parties[in].rate;
+            begun += parties[in].rate * parties[in].delay;
+        }
+        count = in;
+        seconds = (gigabytes + begun) / rates;
+    }
+    double share(const Party& party) const { return party.rate * (seconds - party.delay); }
+};
+
+struct Parties {
+    const CallFacts& call;
+    const MachineFacts& machine;
+    const Target core;  // cuda: none
+    unsigned order[most_gpus];
+
+    Parties(const CallFacts& c, const MachineFacts& m, Target best_core) : call(c), machine(m), core(best_core) {
+        for (unsigned i = 0; i < machine.gpu_count; ++i) order[i] = i;
+        std::stable_sort(order, order + machine.gpu_count,
+                         [&](unsigned a, unsigned b) { return gpu(a, false).delay < gpu(b, false).delay; });
+    }
+    // Files and whatever else pass through pageable memory.
+    size_t place() const {
+        return call.place == Place::pinned || call.place == Place::pinned_in_place ? static_cast<size_t>(call.place) : 0;
+    }
+
+    Party gpu(unsigned i, bool shared) const {
+        const GpuFacts& facts = machine.gpus[i];
+        const double alone = facts.speed.alone > 0 ? facts.speed.alone : usual_gpu_rates[place()];
+        const double rate = shared && facts.speed.shared > 0 ? facts.speed.shared : alone;
+        return {static_cast<int>(i), rate, gpu_call_seconds + (facts.open ? 0 : gpu_open_seconds)};
+    }
+    Party cores(unsigned gpus) const {
+        const double alone = machine.cores.alone > 0 ? machine.cores.alone : usual_core_speed(core, call) * machine.threads;
+        if (gpus == 0) return {-1, alone, 0};
+        const double left = std::max(1.0, static_cast<double>(machine.threads) - feeding_threads[place()] * gpus);
+        return {-1, machine.cores.shared > 0 ? machine.cores.shared : alone * left / machine.threads, 0};
+    }
+    Team team(unsigned gpus, bool with_cores) const {
+        Team team;
+        if (with_cores) team.add(cores(gpus));
+        for (unsigned i = 0; i < gpus; ++i) team.add(gpu(order[i], gpus != 0 && with_cores));
+        team.settle(static_cast<double>(call.bytes) * 1e-9);
+        return team;
+    }
+};
 
 Target best_core(const MachineFacts& machine) {
     for (const Target target : cpu_targets_best_first)
@@ -34,16 +103,37 @@ Target best_core(const MachineFacts& machine) {
     return Target::cuda;
 }
 
-// A cipher with instructions of its own stays on the cores: a few of them outrun the link, and staging alone costs as much as they take.
-// Few chains of blocks stay too: a GPU's lane is slower than a core.
-bool gpu_pays(const CallFacts& call, const MachineFacts& machine, Target core) {
-    if ((call.form == Form::instructions && core != Target::portable) || (call.chains != 0 && call.chains < chains_for_gpu) ||
-        machine.link_gigabytes <= 0)
-        return false;
-    const double gigabytes = static_cast<double>(call.bytes) * 1e-9;
-    const double link = call.place == Place::pinned ? machine.link_gigabytes : std::min(machine.link_gigabytes, staging_rate);
-    const double gpu = gigabytes / link + gpu_call_seconds + (machine.cuda_open ? 0 : gpu_open_seconds);
-    return gpu < gigabytes / (core_rate(core, call) * machine.threads);
+// The cores' part: threads and pieces.
+void on_cores(const CallFacts& call, const MachineFacts& machine, Target core, Plan& plan) {
+    // Aligned for the widest shapes, which work on 4 KiB and more at a time.
+    const double rate = usual_core_speed(core, call);
+    const uint64_t grain = rate < 2 ? 16 * kib : 64 * kib;
+    const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
+    const uint64_t most = call.chains == 0 ? machine.threads : std::min<uint64_t>(call.chains, machine.threads);
+    plan.threads = static_cast<unsigned>(std::clamp<uint64_t>(plan.core_bytes / least, 1, most));
+    plan.piece_bytes = plan.core_bytes;
+    if (plan.threads <= 1) return;
+    // Several pieces a thread, so that a core that is taken away holds nobody up; bounded, so that two threads never lie far apart in
+    // memory.
+    const uint64_t even = plan.core_bytes / (uint64_t{plan.threads} * 8) / grain * grain;
+    plan.piece_bytes = std::clamp<uint64_t>(even, grain, 4096 * kib);
+}
+
+// Bytes for each: in whole grains, and what is left over for whoever is last.
+void share_out(const CallFacts& call, const MachineFacts& machine, const Team& team, Plan& plan) {
+    uint64_t left = call.bytes;
+    uint64_t* last = nullptr;
+    for (unsigned i = 0; i < team.count; ++i) {
+        const Party& party = team.parties[i];
+        const auto bytes = static_cast<uint64_t>(team.share(party) * 1e9) / share_grain * share_grain;
+        uint64_t& part = party.gpu < 0 ? plan.core_bytes : plan.gpu_bytes[machine.gpu_numbers[party.gpu]];
+        part = std::min(bytes, left);
+        left -= part;
+        if (part != 0 || last == nullptr) last = &part;
+    }
+    *last += left;
+    for (const uint64_t bytes : plan.gpu_bytes)
+        if (bytes != 0) plan.target = Target::cuda;
 }
 
 }  // namespace
@@ -53,23 +143,43 @@ Form form_of(const CpuCipher& cipher) {
     return name == "bytes" ? Form::bytes : name == "words" ? Form::words : name == "planes" ? Form::planes : Form::instructions;
 }
 
-Plan plan(const CallFacts& call, const MachineFacts& machine) {
-    const bool cuda = machine.usable[static_cast<size_t>(Target::cuda)];
-    const Target core = best_core(machine);
-    if (cuda && (call.place == Place::device || core == Target::cuda || gpu_pays(call, machine, core)))
-        return {Target::cuda, 1, call.bytes};
-    // Aligned for the widest shapes, which work on 4 KiB and more at a time.
-    const double rate = core_rate(core, call);
-    const uint64_t grain = rate < 2 ? 16 * kib : 64 * kib;
-    const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
-    const uint64_t most = call.chains == 0 ? machine.threads : std::min<uint64_t>(call.chains, machine.threads);
-    const unsigned threads = static_cast<unsigned>(std::clamp<uint64_t>(call.bytes / least, 1, most));
-    if (threads <= 1) return {core, 1, call.bytes};
+double usual_core_speed(Target target, const CallFacts& call) {
+    const double text = text_rates[static_cast<int>(target)][static_cast<int>(call.form)];
+    return call.mode == WARPSEAL_GCM ? 1 / (1 / text + 1 / ghash_rates[static_cast<int>(target)]) : text;
+}
 
-    // Several pieces a thread, so that a core that is taken away holds nobody up; bounded, so that two threads never lie far apart in
-    // memory.
-    const uint64_t even = call.bytes / (uint64_t{threads} * 8) / grain * grain;
-    return {core, threads, std::clamp<uint64_t>(even, grain, 4096 * kib)};
+Plan plan(const CallFacts& call, const MachineFacts& machine) {
+    Plan plan;
+    plan.target = best_core(machine);
+    const bool cores = plan.target != Target::cuda;
+    plan.core_bytes = cores ? call.bytes : 0;
+    unsigned gpus = machine.gpu_count;
+    // Few chains of blocks stay on the cores: a GPU's lane is slower than a core.
+    if (call.chains != 0 && call.chains < chains_for_gpu) gpus = cores ? 0 : std::min(gpus, 1u);
+    if (gpus != 0 && call.place == Place::device) {
+        plan.target = Target::cuda;
+        plan.gpu_bytes[machine.gpu_numbers[0]] = call.bytes;
+        plan.core_bytes = 0;
+        plan.piece_bytes = call.bytes;
+        return plan;
+    }
+    if (gpus != 0) {
+        const Parties parties(call, machine, plan.target);
+        Team best = parties.team(cores ? 0 : 1, cores);
+        const auto consider = [&](const Team& team) {
+            if (team.seconds < best.seconds * worth_sharing && best.seconds - team.seconds > worth_sharing_seconds) best = team;
+        };
+        if (cores && parties.team(1, false).seconds < best.seconds) best = parties.team(1, false);
+        const bool divisible = call.divisible && call.bytes >= telling_bytes;
+        for (unsigned n = 2; divisible && n <= gpus; ++n) consider(parties.team(n, false));
+        for (unsigned n = 1; divisible && cores && call.chains == 0 && n <= gpus; ++n) consider(parties.team(n, true));
+        plan.core_bytes = 0;
+        share_out(call, machine, best, plan);
+    }
+    plan.piece_bytes = call.bytes;
+    if (plan.target == Target::cuda && plan.core_bytes == 0) return plan;
+    on_cores(call, machine, best_core(machine), plan);
+    return plan;
 }
 
 }  // namespace warpseal

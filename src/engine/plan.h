@@ -1,4 +1,4 @@
-// The plan: which target a call runs on and in what pieces. A pure function of the call and the machine.
+// The plan: which target a call runs on and in what pieces, and how it is shared out. A pure function of the call and the machine.
 #pragma once
 
 #include "backends/ops.h"
@@ -6,8 +6,8 @@
 
 namespace warpseal {
 
-// Where the data lies. A file's data passes through pageable host memory.
-enum class Place : uint8_t { host = 0, pinned = 1, device = 2, file = 3 };
+// Where the data lies. A GPU copies from and to pinned memory itself, but not over input that it might have to give back.
+enum class Place : uint8_t { host = 0, pinned = 1, pinned_in_place = 2, device = 3, file = 4 };
 
 // What runs a cipher on the cores: CpuCipher::form.
 enum class Form : uint8_t { instructions = 0, bytes = 1, words = 2, planes = 3 };
@@ -21,22 +21,51 @@ struct CallFacts {
     Direction direction = Direction::encrypt;
     Form form = Form::instructions;  // on the best of the usable CPU targets
     uint64_t chains = 0;             // messages whose blocks wait for each other; 0: no block waits
+    bool divisible = true;           // between targets: not one message of blocks that wait
+};
+
+// Gigabytes a second. 0: not measured yet, and a usual figure stands in.
+struct Speed {
+    double alone = 0;
+    double shared = 0;  // while cores and GPUs work on one call
+};
+
+struct GpuFacts {
+    bool open = false;  // opening it costs half a second, once
+    Speed speed;        // from where the data lies and back
 };
 
 struct MachineFacts {
-    unsigned threads = 1;       // that the engine may keep busy
-    TargetSet usable = {};      // by this machine, this cipher and mode, the options, and not closed by a self-test
-    bool cuda_open = false;     // opening it costs half a second, once
-    double link_gigabytes = 0;  // a second, each way at once, between pinned host memory and the GPU
+    unsigned threads = 1;   // that the engine may keep busy
+    TargetSet usable = {};  // CPU targets: by this machine, this cipher and mode, the options, and not closed by a self-test
+    Speed cores;            // of all threads together
+    unsigned gpu_count = 0;
+    GpuFacts gpus[most_gpus] = {};
+    unsigned gpu_numbers[most_gpus] = {};  // by which the plan names them
 };
 
 struct Plan {
-    Target target = Target::portable;
-    unsigned threads = 1;      // 1: the caller's thread alone. On a GPU the pipeline decides, and this is 1
-    uint64_t piece_bytes = 0;  // what a thread takes at a time: whole blocks; on a GPU everything
+    Target target = Target::portable;    // cuda: a GPU has a part
+    unsigned threads = 1;                // of the cores' part; 1: the caller's thread alone
+    uint64_t piece_bytes = 0;            // what such a thread takes at a time: whole blocks, or everything
+    uint64_t core_bytes = 0;             // the cores' part, the last of the call
+    uint64_t gpu_bytes[most_gpus] = {};  // from the front on, one GPU after the other
+
+    bool shared() const { return target == Target::cuda && core_bytes != 0; }
+    unsigned first_gpu() const {  // where target is cuda
+        unsigned i = 0;
+        while (i + 1 < most_gpus && gpu_bytes[i] == 0) ++i;
+        return i;
+    }
 };
 
 // Something must be usable.
 Plan plan(const CallFacts& call, const MachineFacts& machine);
+
+// One core's gigabytes a second where nothing was measured.
+double usual_core_speed(Target target, const CallFacts& call);
+
+// Less work than this, on one target, says nothing of its speed.
+inline constexpr uint64_t telling_bytes = uint64_t{8} << 20;
 
 }  // namespace warpseal

@@ -1,4 +1,4 @@
-// One message with a tag in host memory: GCM split over the cores or through the GPU; CCM and CMAC, serial, as a batch of one.
+// One message with a tag in host memory: GCM split over cores and GPUs; CCM and CMAC, serial, as a batch of one.
 #include <cstring>
 #include <new>
 
@@ -67,25 +67,64 @@ warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction directi
     return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
 }
 
+// The first part continues the sum over the AAD; each other one has a sum of its own, which began as zero.
+class GcmParts : public PartWork {
+public:
+    GcmParts(Engine::Inside& inside, const Route& route, Direction direction, const Message& message, const GcmRun& begun)
+        : inside_(inside), route_(route), direction_(direction), message_(message) {
+        for (GcmRun& run : runs_.value) {
+            run = begun;
+            memset(run.sum, 0, sizeof run.sum);
+        }
+        runs_.value[0] = begun;
+    }
+
+    warpseal_status on_gpu(Gpu& gpu, Part& part) override {
+        size_t done = 0;
+        const warpseal_status status = gpu.door().gcm_host(gpu.device(), *route_.cuda, route_.cuda_state, direction_,
+                                                           &runs_.value[part.number], part.done / route_.cores->block_bytes,
+                                                           message_.in + part.done, message_.out + part.done, part.end - part.done, &done);
+        part.done += done;
+        return status;
+    }
+    void on_cores(Part& part) override {
+        gcm_on_cores(core_work(route_, inside_.pool, direction_, message_, part, route_.cores->block_bytes), runs_.value[part.number]);
+        part.done = part.end;
+    }
+
+    void combine(const Parts& parts, GcmRun& run) const {
+        memcpy(run.sum, runs_.value[0].sum, sizeof run.sum);
+        const uint64_t block_bytes = route_.cores->block_bytes;
+        for (unsigned i = 1; i < parts.count; ++i)
+            route_.cores->gcm_combine(route_.state, run.sum, runs_.value[i].sum,
+                                      (parts.all[i].end - parts.all[i].begin + block_bytes - 1) / block_bytes);
+    }
+
+private:
+    Engine::Inside& inside_;
+    const Route& route_;
+    const Direction direction_;
+    const Message& message_;
+    SecretOf<GcmRun[most_gpus + 1]> runs_;
+};
+
 // Ciphers the text and computes the whole tag.
 warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction, Bytes iv, Bytes aad, const Message& message,
                     uint8_t (&tag)[gcm_tag_bytes]) {
     Route route;
-    const warpseal_status routed = inside.route(key, {WARPSEAL_GCM, direction, Shape::gcm, message.bytes}, route);
+    const warpseal_status routed = inside.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
     if (routed != WARPSEAL_OK) return routed;
     Secret<sizeof(GcmRun)> secret;
     GcmRun& run = *new (secret.data()) GcmRun;
     route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &run);
-    size_t done = 0;
-    if (route.gpu && message.bytes != 0) {
-        const warpseal_status status = inside.gpu.door().gcm_host(inside.gpu.device(), *route.cuda, route.cuda_state, direction, &run, 0,
-                                                                  message.in, message.out, message.bytes, &done);
-        if (status == WARPSEAL_OK)
-            done = message.bytes;
-        else
-            inside.gpu.failed(status);
+    if (message.bytes != 0 && !route.gpu) {
+        gcm_on_cores({route, inside.pool, direction, message, 0, route.cores->block_bytes}, run);
+    } else if (message.bytes != 0) {
+        Parts parts = parts_of(route, message.bytes, route.cores->block_bytes);
+        GcmParts work(inside, route, direction, message, run);
+        run_parts(inside, route, work, parts);
+        work.combine(parts, run);
     }
-    if (done < message.bytes) gcm_on_cores({route, inside.pool, direction, message, done, route.cores->block_bytes}, run);
     route.cores->gcm_finish(route.state, &run, aad.size, message.bytes, tag);
     return WARPSEAL_OK;
 }
@@ -94,7 +133,7 @@ warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction,
 warpseal_status serial(Engine::Inside& inside, const Key& key, warpseal_mode mode, Direction direction, Bytes iv, Bytes aad,
                        const Message& message, uint8_t* tag, size_t tag_bytes) {
     Route route;
-    const warpseal_status routed = inside.route(key, {mode, direction, Shape::batch, message.bytes}, route);
+    const warpseal_status routed = inside.route(key, call_of(mode, direction, Shape::batch, message), route);
     if (routed != WARPSEAL_OK) return routed;
     int32_t status = WARPSEAL_OK;
     warpseal_batch batch = batch_of_one(message, iv);

@@ -1,7 +1,9 @@
 // Names and meanings of targets, in the order of enum Target.
 #include "engine/targets.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 
 namespace warpseal {
 namespace {
@@ -22,9 +24,28 @@ constexpr Text texts[target_count] = {
     {"cuda", "constant time, or tables in shared memory with a copy for every lane's bank (no conflict depends on data): by cipher"},
 };
 
+// Numbers between commas, none twice.
+bool numbers(const char* text, std::vector<int>& all) {
+    const char* end = text + std::strlen(text);
+    for (;; ++text) {
+        int number = -1;
+        const auto [rest, error] = std::from_chars(text, end, number);
+        if (error != std::errc() || number < 0 || std::find(all.begin(), all.end(), number) != all.end()) return false;
+        all.push_back(number);
+        text = rest;
+        if (text == end) return all.size() <= most_gpus;
+        if (*text != ',') return false;
+    }
+}
+
 }  // namespace
 
 const char* target_name(Target target) { return texts[static_cast<int>(target)].name; }
+
+const char* shared_name(Target core) {
+    constexpr const char* names[cpu_target_count] = {"cuda+portable", "cuda+aesni", "cuda+avx2", "cuda+vaes256", "cuda+vaes512"};
+    return names[static_cast<int>(core)];
+}
 
 const char* target_side_channels(Target target) { return texts[static_cast<int>(target)].side_channels; }
 
@@ -67,10 +88,9 @@ warpseal_status choose_device(const std::string& option, DeviceChoice& choice) {
         choice.targets[static_cast<size_t>(Target::cuda)] = option == "auto";
     } else if (target_by_name(option, target)) {
         choice.targets[static_cast<size_t>(target)] = true;
+        if (target == Target::cuda) choice.cuda_devices = {0};
     } else if (option.compare(0, 5, "cuda:") == 0) {
-        const char* end = option.data() + option.size();
-        const auto [rest, error] = std::from_chars(option.data() + 5, end, choice.cuda_device);
-        if (error != std::errc() || rest != end || choice.cuda_device < 0) return WARPSEAL_INVALID_ARGUMENT;
+        if (!numbers(option.c_str() + 5, choice.cuda_devices)) return WARPSEAL_INVALID_ARGUMENT;
         choice.targets[static_cast<size_t>(Target::cuda)] = true;
     } else {
         return WARPSEAL_INVALID_ARGUMENT;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "backends/ops.h"
 
@@ -15,6 +16,8 @@ inline constexpr Target cpu_targets_best_first[cpu_target_count] = {Target::vaes
                                                                     Target::portable};
 
 const char* target_name(Target target);
+// Where GPUs and a core target share a call: "cuda+vaes512".
+const char* shared_name(Target core);
 bool target_by_name(const std::string& name, Target& target);
 // What a target's resistance to timing attacks relies on, in a few words: over all its ciphers, and for a cipher that runs there in `form`.
 const char* target_side_channels(Target target);
@@ -24,11 +27,14 @@ const char* form_side_channels(Target target, const std::string& form);
 // WARPSEAL_INVALID_ARGUMENT: an unknown name.
 warpseal_status unmasked_targets(const char* text, TargetSet& allowed);
 
-// The `device` option: "auto", "cpu", "cuda", "cuda:N" or a target's name.
+// GPUs of one engine.
+inline constexpr unsigned most_gpus = 16;
+
+// The `device` option: "auto", "cpu", "cuda", "cuda:N", "cuda:N,M,..." or a target's name.
 struct DeviceChoice {
-    TargetSet targets = {};  // those it speaks of
-    bool named = false;      // anything but auto: no fall-back at creation
-    int cuda_device = 0;
+    TargetSet targets = {};         // those it speaks of
+    bool named = false;             // anything but auto: no fall-back at creation
+    std::vector<int> cuda_devices;  // "cuda": the first; none: all that there are
 };
 // WARPSEAL_INVALID_ARGUMENT: not one of these.
 warpseal_status choose_device(const std::string& option, DeviceChoice& choice);

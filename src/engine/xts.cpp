@@ -1,4 +1,4 @@
-// XTS in host memory: pieces of whole data units over the cores, or through the GPU with the cores to finish what it leaves.
+// XTS in host memory: pieces of whole data units over the cores, or through GPUs with the cores to finish what they leave.
 #include <cstring>
 
 #include "engine/pieces.h"
@@ -18,17 +18,40 @@ XtsUnits advanced(const XtsUnits& units, uint64_t count) {
     return later;
 }
 
-void xts_on_cores(const CoreWork& work, const XtsUnits& units) {
-    struct {
-        const CoreWork& work;
-        CpuCipher::Xts xts;
-        const XtsUnits& units;
-    } const all{work, work.route.cores->xts[static_cast<int>(work.direction)], units};
-    work.pool.run(work.pieces(), work.route.plan.threads, [&all](size_t i) {
-        const CoreWork::Piece p = all.work.piece(i);
-        all.xts(all.work.route.state, all.work.route.tweak_state, advanced(all.units, p.first_unit), p.in, p.out, p.bytes);
-    });
-}
+class Units : public PartWork {
+public:
+    Units(Engine::Inside& inside, const Route& route, Direction direction, const XtsUnits& units, const Message& message)
+        : inside_(inside), route_(route), direction_(direction), units_(units), message_(message) {}
+
+    warpseal_status on_gpu(Gpu& gpu, Part& part) override {
+        size_t done = 0;
+        const warpseal_status status = gpu.door().xts_host(gpu.device(), *route_.cuda, route_.cuda_state, route_.cuda_tweak_state,
+                                                           direction_, advanced(units_, part.done / units_.unit_bytes),
+                                                           message_.in + part.done, message_.out + part.done, part.end - part.done, &done);
+        part.done += done;
+        return status;
+    }
+    void on_cores(Part& part) override {
+        const CoreWork work = core_work(route_, inside_.pool, direction_, message_, part, static_cast<size_t>(units_.unit_bytes));
+        struct {
+            const CoreWork& work;
+            CpuCipher::Xts xts;
+            const XtsUnits& units;
+        } const all{work, route_.cores->xts[static_cast<int>(direction_)], units_};
+        inside_.pool.run(work.pieces(), route_.plan.threads, [&all](size_t i) {
+            const CoreWork::Piece p = all.work.piece(i);
+            all.xts(all.work.route.state, all.work.route.tweak_state, advanced(all.units, p.first_unit), p.in, p.out, p.bytes);
+        });
+        part.done = part.end;
+    }
+
+private:
+    Engine::Inside& inside_;
+    const Route& route_;
+    const Direction direction_;
+    const XtsUnits& units_;
+    const Message& message_;
+};
 
 }  // namespace
 
@@ -39,16 +62,11 @@ warpseal_status Engine::xts(const Key& key, Direction direction, const XtsUnits&
     if (status != WARPSEAL_OK || bytes == 0) return status;
 
     Route route;
-    status = inside_->route(key, {WARPSEAL_XTS, direction, Shape::xts, bytes}, route);
+    status = inside_->route(key, call_of(WARPSEAL_XTS, direction, Shape::xts, message), route);
     if (status != WARPSEAL_OK) return status;
-    size_t done = 0;
-    if (route.gpu) {
-        status = inside_->gpu.door().xts_host(inside_->gpu.device(), *route.cuda, route.cuda_state, route.cuda_tweak_state, direction,
-                                              units, in, out, bytes, &done);
-        if (status == WARPSEAL_OK) return WARPSEAL_OK;
-        inside_->gpu.failed(status);
-    }
-    if (done < bytes) xts_on_cores({route, inside_->pool, direction, message, done, static_cast<size_t>(units.unit_bytes)}, units);
+    Parts parts = parts_of(route, bytes, units.unit_bytes);
+    Units work(*inside_, route, direction, units, message);
+    run_parts(*inside_, route, work, parts);
     return WARPSEAL_OK;
 }
 

@@ -233,6 +233,33 @@ def host_to_host_through_a_gpu_is_pinned(p):
     rows = json.loads(p.read("figures.json"))["rows"]
     check_equal({(r["place"], r["pinned"], r["device"]) for r in rows}, {("host", True, "cuda")}, "rows")
     check_equal(len(rows), 4, "rows")
+    for row in rows:
+        check(abs(row["link_ratio"] - row["gigabytes_per_second"] / row["link_gigabytes_per_second"]) < 0.01 * row["link_ratio"], row)
+
+
+@case
+def what_auto_picks_is_held_to_the_best(p):
+    """A machine that others use may well have a bad point: the exit code says so, and nothing else decides."""
+    masked = dict(os.environ, WARPSEAL_TARGETS="portable,aesni,avx2,vaes256,vaes512")
+    result = p.run("bench", "auto", "--size", "4KiB,64KiB", "--json", "auto.json", env=masked)
+    report = json.loads(p.read("auto.json"))
+    points = report["points"]
+    check_equal((len(points), report["left_out"]), (10, 20), "points on cores, and those that want a GPU")
+    check_equal(result.code, 0 if all(point["good"] for point in points) else 1, f"exit code: {result.out}")
+    check_equal(result.out.decode().count("NOT RUN: there is no GPU"), 20, "lines")
+    for point in points:
+        rates = point["candidates_gigabytes_per_second"]
+        check_equal(point["best_gigabytes_per_second"], max(rates.values()), f"the best: {point}")
+        check_equal(point["gigabytes_per_second"], rates["auto"], f"auto: {point}")
+        check_equal(point["good"], rates["auto"] >= 0.9 * max(rates.values()), f"good: {point}")
+        check(point["picked"] in rates, f"picked: {point}")
+
+
+@case
+def wrong_outputs_are_found_by_the_points_of_auto(p):
+    p.path = FAULTY
+    p.fails(1, "not what it must be", "bench", "auto", "--size", "4KiB", "--json", "-",
+            env=dict(os.environ, WARPSEAL_TEST_FAULT="encrypt", WARPSEAL_TARGETS="portable,aesni,avx2,vaes256,vaes512"))
 
 
 @case

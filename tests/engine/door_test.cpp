@@ -29,7 +29,7 @@ struct World {
     warpseal_status created = WARPSEAL_OK;
 
     // door null: a build without CUDA.
-    World(const char* device, const CudaDoor* door, bool (*cores_have)(Target) = cpu_has) {
+    World(const char* device, const GpuDoor* door, bool (*cores_have)(Target) = cpu_has) {
         EngineOptions options;
         options.device = device;
         options.threads = 2;
@@ -197,7 +197,7 @@ TEST_P(EachWork, EveryStepMayFail) {
     const Work& work = GetParam();
     World cores("cpu", nullptr);
     const Text expected = result_of(cores, work);
-    const CudaDoor* door = tests::scripted_door();
+    const GpuDoor* door = tests::scripted_door();
     World first("cuda", door);
     result_of(first, work);  // with its self-test
     const uint64_t before = tests::script().steps;
@@ -270,7 +270,7 @@ TEST(Door, CreationFailsWhereTheNamedGpuIsAbsent) {
 TEST(Door, EachGpuIsTestedOnceAndForItself) {
     tests::Script two;
     two.device_count = 2;
-    const CudaDoor* door = tests::scripted_door(two);
+    const GpuDoor* door = tests::scripted_door(two);
     uint64_t steps[3];
     const char* const devices[3] = {"cuda:0", "cuda:1", "cuda:0"};
     for (int i = 0; i < 3; ++i) {

@@ -116,14 +116,10 @@ TEST(Split, ChangesNothing) {
         const size_t base = target == Target::portable ? 200000 : 3000000;
         for (const size_t bytes : {base, base / 65536 * 65536, base / 65536 * 65536 + 1, base / 65536 * 65536 + 15, base + 4097}) {
             const Text in = answers::pattern(bytes, 5), iv = answers::pattern(16, 6), aad = answers::pattern(100, 7);
-            const Plan plan_many = plan({bytes, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, {5,
-                                                                                                     [&] {
-                                                                                                         TargetSet set = {};
-                                                                                                         set[static_cast<size_t>(target)] =
-                                                                                                             true;
-                                                                                                         return set;
-                                                                                                     }(),
-                                                                                                     false, 0});
+            MachineFacts machine;
+            machine.threads = 5;
+            machine.usable[static_cast<size_t>(target)] = true;
+            const Plan plan_many = plan({bytes, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, machine);
             ASSERT_GT(plan_many.threads, 1u) << "else this test would show nothing";
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 Text alone(bytes), split(bytes), place(in);

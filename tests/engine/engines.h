@@ -13,7 +13,7 @@ namespace tests {
 using namespace warpseal;
 using answers::Text;
 
-inline warpseal_status create(const char* device, std::unique_ptr<Engine>& engine, unsigned threads = 1, const CudaDoor* cuda = nullptr) {
+inline warpseal_status create(const char* device, std::unique_ptr<Engine>& engine, unsigned threads = 1, const GpuDoor* cuda = nullptr) {
     EngineOptions options;
     options.device = device;
     options.threads = threads;

@@ -1,10 +1,12 @@
 // The scripted door: device memory is host memory, a kernel is a call of the CPU backend, and a step may fail.
 #include "engine/scripted_door.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
-#include <set>
+#include <mutex>
 #include <vector>
 
 namespace tests {
@@ -15,8 +17,10 @@ using namespace warpseal;
 constexpr size_t step_bytes = 4096;
 
 Script current;
+std::mutex stepping;
+std::atomic<int> inside{0};  // calls on host memory in progress
 // What a lost device keeps for good is held here, beyond the end of the program, so that only real leaks are reported.
-std::set<void*>& on_device = *new std::set<void*>;
+std::map<void*, std::pair<size_t, int>>& on_device = *new std::map<void*, std::pair<size_t, int>>;
 
 const CpuCipher& cores_of(const CudaCipher& cipher) {
     return *cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, cipher.name);
@@ -27,12 +31,16 @@ bool wrong(uint32_t bits, warpseal_mode mode, Direction direction, bool batch) {
 }
 
 // The next step: its outcome by the script. A real backend makes no CUDA call once the device is lost; the engine must not even ask.
-warpseal_status step() {
+// Several GPUs of one call are driven by threads of their own: what has come in by then is turned away inside the backend.
+warpseal_status step(int device = 0, bool within_a_call = false) {
+    const std::lock_guard lock(stepping);
     if (current.lost) {
-        ++current.calls_after_lost;
+        if (!within_a_call) ++current.calls_after_lost;
         return WARPSEAL_NO_DEVICE;
     }
-    if (++current.steps != current.fail_at) return WARPSEAL_OK;
+    if (device < 16) ++current.steps_of[device];
+    if (++current.steps != current.fail_at && (device != current.fail_device || current.steps_of[device] < current.fail_device_at))
+        return WARPSEAL_OK;
     current.lost = current.failure == WARPSEAL_NO_DEVICE && !current.passing;
     return current.failure;
 }
@@ -95,13 +103,16 @@ warpseal_status describe(int, warpseal_device_info* info) {
     return step();
 }
 
-bool lost() { return current.lost; }
+bool lost() {
+    const std::lock_guard lock(stepping);
+    return current.lost;
+}
 
-warpseal_status device_alloc(int, size_t bytes, void** out) {
-    const warpseal_status status = step();
+warpseal_status device_alloc(int device, size_t bytes, void** out) {
+    const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
     *out = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-    on_device.insert(*out);
+    on_device[*out] = {bytes, device};
     ++current.live_device_allocations;
     return WARPSEAL_OK;
 }
@@ -141,9 +152,9 @@ warpseal_status time(int, warpseal_status (*work)(void*, void*), void* user, flo
     return status == WARPSEAL_OK ? work(user, nullptr) : status;
 }
 
-warpseal_status sweep_device(int, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const uint8_t* iv,
-                             const uint8_t* in, uint8_t* out, size_t bytes, void*) {
-    const warpseal_status status = step();
+warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+                             const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, void*) {
+    const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).sweep[mode][static_cast<int>(direction)](state, iv, 0, in, out, bytes);
     if (wrong(current.wrong_device, mode, direction, false)) out[bytes - 1] ^= 1;
@@ -159,33 +170,50 @@ void spoil(Direction direction, const warpseal_batch& batch) {
         batch.statuses[0] ^= WARPSEAL_NOT_AUTHENTIC;
 }
 
-warpseal_status batch_device(int, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                              const warpseal_batch& batch, void*) {
-    const warpseal_status status = step();
+    const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, 0, batch.message_count);
     if (wrong(current.wrong_device, mode, direction, true)) spoil(direction, batch);
     return WARPSEAL_OK;
 }
 
-warpseal_status xts_device(int, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
+warpseal_status xts_device(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
                            const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, void*) {
-    const warpseal_status status = step();
+    const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).xts[static_cast<int>(direction)](state, tweak_state, units, in, out, bytes);
     if (wrong(current.wrong_device, WARPSEAL_XTS, direction, false)) out[bytes - 1] ^= 1;
     return WARPSEAL_OK;
 }
 
+// A call on host memory comes in.
+void called(int device) {
+    const std::lock_guard lock(stepping);
+    ++current.host_calls;
+    if (device < 16) ++current.host_calls_of[device];
+    // Unless another GPU's call is just being lost: no engine can know.
+    if (current.lost && inside == 0) ++current.calls_after_lost;
+}
+
+struct Inside {
+    explicit Inside(int device) {
+        called(device);
+        ++inside;
+    }
+    ~Inside() { --inside; }
+};
+
 // Walks a message step by step; what failed leaves rubbish behind where the output is not the input too.
 template <class Work>
-warpseal_status walk(const uint8_t* in, uint8_t* out, size_t bytes, size_t* done, Work work, size_t unit_bytes = 16) {
+warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done, Work work, size_t unit_bytes = 16) {
     const size_t most = unit_bytes < step_bytes ? step_bytes / unit_bytes * unit_bytes : unit_bytes;
-    ++current.host_calls;
+    const Inside here(device);
     *done = 0;
     while (*done < bytes) {
         const size_t part = bytes - *done < most ? bytes - *done : most;
-        const warpseal_status status = step();
+        const warpseal_status status = step(device, true);
         if (status != WARPSEAL_OK) {
             if (in != out) std::memset(out + *done, 0xee, part);
             return status;
@@ -196,13 +224,14 @@ warpseal_status walk(const uint8_t* in, uint8_t* out, size_t bytes, size_t* done
     return WARPSEAL_OK;
 }
 
-warpseal_status sweep_host(int, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const uint8_t* iv,
-                           uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes, uint8_t* previous) {
+warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+                           const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes,
+                           uint8_t* previous) {
     const CpuCipher& cores = cores_of(cipher);
     const bool flip = wrong(current.wrong_host, mode, direction, false), feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
     uint8_t before[16] = {}, last[16] = {};
     if (feedback) std::memcpy(before, iv, cores.block_bytes);
-    const warpseal_status status = walk(in, out, bytes, done_bytes, [&](size_t at, size_t part) {
+    const warpseal_status status = walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
         if (feedback && part >= cores.block_bytes) std::memcpy(last, in + at + part - cores.block_bytes, cores.block_bytes);
         cores.sweep[mode][static_cast<int>(direction)](state, feedback ? before : iv, first_block + at / cores.block_bytes, in + at,
                                                        out + at, part);
@@ -213,13 +242,13 @@ warpseal_status sweep_host(int, const CudaCipher& cipher, const void* state, war
     return status;
 }
 
-warpseal_status xts_host(int, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
+warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
                          const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     const CpuCipher& cores = cores_of(cipher);
     const bool flip = wrong(current.wrong_host, WARPSEAL_XTS, direction, false);
     XtsUnits next = units;
     return walk(
-        in, out, bytes, done_bytes,
+        device, in, out, bytes, done_bytes,
         [&](size_t at, size_t part) {
             cores.xts[static_cast<int>(direction)](state, tweak_state, next, in + at, out + at, part);
             for (size_t i = 0; i < part / units.unit_bytes; ++i)
@@ -230,27 +259,46 @@ warpseal_status xts_host(int, const CudaCipher& cipher, const void* state, const
         static_cast<size_t>(units.unit_bytes));
 }
 
-warpseal_status gcm_host(int, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* run, uint64_t first_block,
+warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* run, uint64_t first_block,
                          const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     const CpuCipher& cores = cores_of(cipher);
     const bool flip = wrong(current.wrong_host, WARPSEAL_GCM, direction, false);
-    return walk(in, out, bytes, done_bytes, [&](size_t at, size_t part) {
+    return walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
         cores.gcm_piece[static_cast<int>(direction)](state, run, first_block + at / 16, in + at, out + at, part);
         if (flip) run->sum[15] ^= 1;
     });
 }
 
-warpseal_status batch_host(int, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                            const warpseal_batch& batch, uint64_t* done_messages, uint64_t* not_authentic) {
-    ++current.host_calls;
+    const Inside here(device);
     *not_authentic = 0;
     for (*done_messages = 0; *done_messages < batch.message_count; ++*done_messages) {
-        const warpseal_status status = step();
+        const warpseal_status status = step(device, true);
         if (status != WARPSEAL_OK) return status;
         *not_authentic += cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, *done_messages, 1);
     }
     if (wrong(current.wrong_host, mode, direction, true)) spoil(direction, batch);
     return WARPSEAL_OK;
+}
+
+bool pinned(const void* begin, size_t) {
+    const std::lock_guard lock(stepping);
+    if (current.lost) ++current.calls_after_lost;
+    return begin != nullptr && current.all_pinned;
+}
+
+warpseal_status device_of(const void* memory, int* device) {
+    const auto after = on_device.upper_bound(const_cast<void*>(memory));
+    if (after == on_device.begin()) return WARPSEAL_INVALID_ARGUMENT;
+    const auto& [begin, what] = *std::prev(after);
+    *device = what.second;
+    return static_cast<const uint8_t*>(memory) < static_cast<uint8_t*>(begin) + what.first ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+}
+
+warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
+    std::memset(out, 0, bytes);
+    return step();
 }
 
 void forget(int) {
@@ -262,12 +310,15 @@ void forget(int) {
 
 Script& script() { return current; }
 
-const warpseal::CudaDoor* scripted_door(const Script& script) {
-    static std::vector<std::unique_ptr<CudaDoor>> doors;  // never freed: outcomes are remembered by address
+const warpseal::GpuDoor* scripted_door(const Script& script) {
+    static std::vector<std::unique_ptr<GpuDoor>> doors;  // never freed: outcomes are remembered by address
     current = script;
-    doors.push_back(std::make_unique<CudaDoor>(CudaDoor{
-        cipher,      device_count, describe,     lost,       device_alloc, device_free, host_alloc, host_free, copy,       copy,
-        synchronize, time,         sweep_device, xts_device, batch_device, sweep_host,  xts_host,   gcm_host,  batch_host, forget}));
+    doors.push_back(std::make_unique<GpuDoor>(
+        GpuDoor{{cipher,      device_count, describe,     lost,       device_alloc, device_free, host_alloc, host_free, copy,       copy,
+                 synchronize, time,         sweep_device, xts_device, batch_device, sweep_host,  xts_host,   gcm_host,  batch_host, forget},
+                pinned,
+                device_of,
+                copy_both_ways}));
     return doors.back().get();
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "backends/ops.h"
+#include "backends/gpu_door.h"
 
 namespace tests {
 
@@ -12,17 +12,21 @@ namespace tests {
 struct Script {
     uint64_t fail_at = 0;  // 0: never
     warpseal_status failure = WARPSEAL_NO_DEVICE;
-    bool passing = false;  // WARPSEAL_NO_DEVICE is an error that passes, not a loss
+    int fail_device = -1;         // this device fails at each of its steps
+    uint64_t fail_device_at = 0;  // from that one on
+    bool passing = false;         // WARPSEAL_NO_DEVICE is an error that passes, not a loss
     int device_count = 1;
     // Which answers are wrong, as bits (1 << (2 * mode + direction)): through host memory, and on device memory.
     uint32_t wrong_host = 0;
     uint32_t wrong_device = 0;
     bool wrong_batches_only = false;
+    bool all_pinned = false;  // whatever host memory is asked about
 
     // What happened.
     uint64_t steps = 0;
     uint64_t calls_after_lost = 0;
     uint64_t host_calls = 0;
+    uint64_t steps_of[16] = {}, host_calls_of[16] = {};  // by device
     uint64_t forgotten = 0;
     uint64_t live_device_allocations = 0;
     uint64_t live_host_allocations = 0;
@@ -33,6 +37,6 @@ struct Script {
 Script& script();
 
 // Starts a fresh script. The door is new too: no self-test has gone through it yet, as in a new process.
-const warpseal::CudaDoor* scripted_door(const Script& script = {});
+const warpseal::GpuDoor* scripted_door(const Script& script = {});
 
 }  // namespace tests

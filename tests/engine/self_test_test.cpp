@@ -269,7 +269,7 @@ TEST_P(EachGpuBreak, IsRefused) {
     tests::Script good, bad;
     bad.wrong_host = bad.wrong_device = bit;
     bad.wrong_batches_only = batches_only;
-    const CudaDoor* door = tests::scripted_door(good);
+    const GpuDoor* door = tests::scripted_door(good);
     const CudaCipher& cipher = *door->cipher("aes-256");
     EXPECT_EQ(test_through_gpu(*door, 0, cipher, reference, mode, direction), WARPSEAL_OK);
     EXPECT_EQ(test_device_memory(*door, 0, cipher, reference, mode, direction), WARPSEAL_OK);

@@ -2,8 +2,9 @@
 #include <cstring>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/pieces.h"
 #include "backends/cuda/pipeline.h"
-#include "backends/ops.h"
+#include "backends/gpu_door.h"
 
 namespace warpseal {
 
@@ -40,13 +41,17 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
     return cipher.batch[mode][static_cast<int>(direction)](state, batch, stream);
 }
 
-constexpr CudaDoor door = {cipher,       device_count, describe, lost,        device_alloc, device_free,  host_alloc,
-                           host_free,    upload,       download, synchronize, cuda::time,   sweep_device, xts_device,
-                           batch_device, sweep_host,   xts_host, gcm_host,    batch_host,   forget};
+constexpr GpuDoor door = {
+    {cipher,      device_count, describe,     lost,       device_alloc, device_free, host_alloc, host_free, upload,     download,
+     synchronize, cuda::time,   sweep_device, xts_device, batch_device, sweep_host,  xts_host,   gcm_host,  batch_host, forget},
+    is_pinned,
+    device_of,
+    copy_both_ways};
 
 }  // namespace
 }  // namespace cuda
 
 const CudaDoor* cuda_door() { return &cuda::door; }
+const GpuDoor* gpu_door() { return &cuda::door; }
 
 }  // namespace warpseal

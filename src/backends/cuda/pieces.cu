@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -206,10 +207,48 @@ bool is_pinned(const void* begin, size_t bytes) {
     return true;
 }
 
+warpseal_status device_of(const void* memory, int* device) {
+    cudaPointerAttributes attributes{};
+    warpseal_status status = enter();
+    if (status == WARPSEAL_OK) status = check(cudaPointerGetAttributes(&attributes, memory));
+    if (status != WARPSEAL_OK) return status;
+    *device = attributes.device;
+    const bool there = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+    return there ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+}
+
+size_t piece_bytes(uint64_t before, uint64_t after, bool staged) {
+    constexpr uint64_t least = uint64_t{2} << 20, most_staged = uint64_t{8} << 20;
+    return static_cast<size_t>(std::clamp(std::min(before, after) / 4, least, staged ? most_staged : uint64_t{tuning::slot_bytes}));
+}
+
+void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much) {
+#if defined(__x86_64__)
+    if (much) {
+        const size_t head = std::min(bytes, (64 - reinterpret_cast<uintptr_t>(to) % 64) % 64);
+        memcpy(to, from, head);
+        const size_t lines = (bytes - head) / 64;
+        to += head, from += head, bytes -= head + 64 * lines;
+        for (size_t i = 0; i < lines; ++i, to += 64, from += 64)
+            asm volatile(
+                "movdqu (%1), %%xmm0\n\tmovdqu 16(%1), %%xmm1\n\tmovdqu 32(%1), %%xmm2\n\tmovdqu 48(%1), %%xmm3\n\t"
+                "movntdq %%xmm0, (%0)\n\tmovntdq %%xmm1, 16(%0)\n\tmovntdq %%xmm2, 32(%0)\n\tmovntdq %%xmm3, 48(%0)"
+                :
+                : "r"(to), "r"(from)
+                : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
+        asm volatile("pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\tpxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\tsfence"
+                     :
+                     :
+                     : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
 Crew staging_crew(uint64_t bytes) {
     cpu_set_t allowed;
     const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-    const uint64_t pieces = (bytes + tuning::slot_bytes - 1) / tuning::slot_bytes;
+    const uint64_t pieces = bytes / piece_bytes(0, bytes, true);
     const int threads = static_cast<int>(std::min<uint64_t>(std::min(cores, tuning::staging_threads), std::max<uint64_t>(pieces, 1)));
     return {threads, tuning::slots_per_staging_thread};
 }

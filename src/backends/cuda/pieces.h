@@ -39,6 +39,17 @@ warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done);
 
 // Whether all bytes [begin, begin + bytes) lie in memory that CUDA can copy from and to directly.
 bool is_pinned(const void* begin, size_t bytes);
+// WARPSEAL_INVALID_ARGUMENT: memory of no device.
+warpseal_status device_of(const void* memory, int* device);
+
+// How long a piece should be that has so many bytes of the call before it and, itself included, so many from its begin on: pieces grow and
+// dwindle, so that both directions of the link are busy early and late. staged: through slots' pinned memory, copied by cores.
+size_t piece_bytes(uint64_t before, uint64_t after, bool staged);
+
+// From a slot's pinned memory to memory that is not read again soon: past the caches where there is much of it, as the copies of several
+// threads and the device's would push each other out.
+void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much);
+inline constexpr uint64_t much_bytes = uint64_t{32} << 20;
 
 // Threads for staging so many bytes through ordinary memory, within the process's affinity.
 Crew staging_crew(uint64_t bytes);

@@ -31,7 +31,7 @@ public:
     uint64_t end() const override { return bytes_; }
     size_t least_bytes(uint64_t) const override { return tuning::smallest_slot_bytes; }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
-        return std::min<uint64_t>(bytes_, begin + (slot_bytes - header_) / 16 * 16);
+        return std::min<uint64_t>(bytes_, begin + std::min(slot_bytes - header_, usual_piece(begin)) / 16 * 16);
     }
     Crew crew() const { return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight) : staging_crew(bytes_); }
 
@@ -51,10 +51,11 @@ public:
     }
 
     void keep(Slot& slot, const Piece& piece) override {
-        if (!direct_out_) memcpy(out_ + piece.begin, slot.pinned + header_, piece.end - piece.begin);
+        if (!direct_out_) unstage(out_ + piece.begin, slot.pinned + header_, piece.end - piece.begin, bytes_ >= much_bytes);
     }
 
 protected:
+    size_t usual_piece(uint64_t begin) const { return piece_bytes(begin, bytes_ - begin, !direct_in_ || !direct_out_); }
     // Queues the kernels for a piece that lies in device memory.
     virtual warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) = 0;
 
@@ -139,7 +140,8 @@ public:
         return std::max<size_t>(TextWork::least_bytes(begin), std::min<uint64_t>(units_.unit_bytes, bytes_));
     }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
-        return bytes_ - begin <= slot_bytes ? bytes_ : begin + slot_bytes / units_.unit_bytes * units_.unit_bytes;
+        const uint64_t units = std::max<uint64_t>(std::min(slot_bytes, usual_piece(begin)) / units_.unit_bytes, 1);
+        return std::min<uint64_t>(bytes_, begin + units * units_.unit_bytes);
     }
 
 protected:
@@ -245,6 +247,29 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
     GcmText work(cipher, state, direction, *gcm, first_block, in, out, bytes);
     const warpseal_status status = run(device, work, work.crew(), done_bytes);
     work.combine(*gcm);
+    return status;
+}
+
+// The whole of `bytes` in each direction, in copies of a slot's size, each direction over and over on memory of one slot.
+warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes) {
+    const CurrentDevice current(device);
+    Slot *inwards = nullptr, *outwards = nullptr;
+    warpseal_status status = current.status();
+    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &inwards);
+    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &outwards);
+    for (size_t at = 0; status == WARPSEAL_OK && at < bytes; at += tuning::slot_bytes) {
+        const size_t n = std::min(bytes - at, tuning::slot_bytes);
+        status = check(cudaMemcpyAsync(inwards->device, static_cast<const uint8_t*>(in) + at, n, cudaMemcpyHostToDevice, inwards->stream));
+        if (status == WARPSEAL_OK)
+            status = check(cudaMemcpyAsync(static_cast<uint8_t*>(out) + at, outwards->device, n, cudaMemcpyDeviceToHost, outwards->stream));
+    }
+    for (Slot* slot : {inwards, outwards}) {
+        if (slot == nullptr) continue;
+        slot->uses(slot->bytes, 0);
+        const warpseal_status waited = lost() ? WARPSEAL_NO_DEVICE : check(cudaStreamSynchronize(slot->stream));
+        if (status == WARPSEAL_OK) status = waited;
+        give_back(slot);
+    }
     return status;
 }
 

@@ -15,4 +15,7 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
                            const warpseal_batch& batch, uint64_t* done_messages, uint64_t* not_authentic);
 
+// The yardstick of all of these: the same slots and pieces, and copies alone.
+warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes);
+
 }  // namespace warpseal::cuda

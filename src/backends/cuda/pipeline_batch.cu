@@ -29,9 +29,13 @@ public:
           tagged_(mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC),
           opening_(tagged_ && direction == Direction::decrypt),
           silent_(mode == WARPSEAL_CMAC),
+          waiting_(silent_ || mode == WARPSEAL_CCM || mode == WARPSEAL_OFB ||
+                   (direction == Direction::encrypt && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB))),
           direct_out_(silent_) {
         // Rows shorter than this are copied faster by a core than row by row by the copy engine.
         constexpr size_t least_direct_row = 4096;
+        for (uint64_t i = 0; batch.lengths != nullptr && i < batch.message_count; ++i) text_bytes_ += batch.lengths[i];
+        if (batch.lengths == nullptr) text_bytes_ = batch.message_count * batch.message_bytes;
         const size_t n = batch.message_bytes, count = batch.message_count;
         if (count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr || batch.out_offsets != nullptr) return;
         if (n < least_direct_row || (count > 1 && batch.in_stride < n)) return;
@@ -42,11 +46,7 @@ public:
         direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) && is_pinned(batch.out, out_extent);
     }
 
-    Crew crew() const {
-        uint64_t bytes = 0;
-        for (uint64_t i = 0; i < batch_.message_count && bytes < tuning::slot_bytes * tuning::staging_threads; ++i) bytes += length(i);
-        return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight) : staging_crew(bytes);
-    }
+    Crew crew() const { return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight) : staging_crew(text_bytes_); }
     uint64_t not_authentic() const { return not_authentic_; }
 
     uint64_t end() const override { return batch_.message_count; }
@@ -54,6 +54,8 @@ public:
         return std::max(packing(1, round_up(length(begin), 16)).end, tuning::smallest_slot_bytes);
     }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+        const uint64_t before = text_bytes_ / batch_.message_count * begin;  // as if all were of one length
+        if (!waiting_) slot_bytes = std::min(slot_bytes, piece_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
         size_t text = 0;
         uint64_t end = begin;
         for (; end < batch_.message_count; ++end) {
@@ -85,7 +87,9 @@ private:
     const void* state_;
     const uint32_t key_bytes_;
     const bool tagged_, opening_, silent_;  // silent: no output
+    const bool waiting_;                    // blocks wait for each other: the more messages at once the better
     bool direct_in_ = false, direct_out_;
+    uint64_t text_bytes_ = 0;
     std::atomic<uint64_t> not_authentic_{0};
 };
 
@@ -203,7 +207,7 @@ void Messages::keep(Slot& slot, const Piece& piece) {
         if (batch_.statuses != nullptr) batch_.statuses[i] = status;
         if (tagged_ && !opening_)
             memcpy(batch_.tags + i * batch_.tag_stride, slot.pinned + p.tags + batch_.tag_bytes * k, batch_.tag_bytes);
-        if (!direct_out_ && n != 0) memcpy(output(i), slot.pinned + p.text + text, n);
+        if (!direct_out_ && n != 0) unstage(output(i), slot.pinned + p.text + text, n, text_bytes_ >= much_bytes);
         text += round_up(n, 16);
     }
     not_authentic_ += refused;
