@@ -1,9 +1,12 @@
 // Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject for each cipher and kernel shape, and a
 // kernel that leaks. tests/timing/counters runs it and judges.
 //
+//   warpseal-counters [SECONDS]     after which no further subject is begun
+//
 // Prints a line of JSON for each subject, in the order in which `subject_begins` is launched before their calls.
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -122,63 +125,52 @@ void subject(const std::string& name, const Place& place, const std::function<vo
     std::fflush(stdout);
 }
 
-class Subjects {
-public:
-    Subjects(const CudaCipher& cipher, const Place& place)
-        : cipher_(cipher),
-          place_(place),
-          memory_(cipher.state_bytes),
-          in_(static_cast<const uint8_t*>(place.in)),
-          out_(static_cast<uint8_t*>(place.out)) {}
-
-    void all() {
-        sweep("ecb", WARPSEAL_ECB, 0);
-        sweep("ctr", WARPSEAL_CTR, 0);
-        sweep("cbc decryption", WARPSEAL_CBC, 1);
-        batch("cbc encryption", WARPSEAL_CBC, 256, false);
-        batch("ctr with keys", WARPSEAL_CTR, 64, true);
-        batch("gcm", WARPSEAL_GCM, 64, false);
-        batch("gcm of one message", WARPSEAL_GCM, 1, false);
-    }
-
-private:
-    void* state() { return memory_.data(); }
-
-    // Under the first key of the input.
-    void run(const char* what, const std::function<warpseal_status()>& call) {
-        subject(std::string(cipher_.name) + " " + what, place_, [&](const Secrets& secrets) {
-            cipher_.expand(state(), secrets.keys.data());
-            expect(call() == WARPSEAL_OK, cipher_.name);
-        });
-    }
-    void sweep(const char* what, warpseal_mode mode, int direction) {
-        run(what, [=, this] { return cipher_.sweep[mode][direction](state(), place_.iv, 0, in_, out_, text_bytes, nullptr); });
-    }
-    void batch(const char* what, warpseal_mode mode, size_t messages, bool own_keys) {
-        if (cipher_.batch[mode][0] == nullptr) return;
-        warpseal_batch b{};
-        b.struct_bytes = sizeof b;
-        b.message_count = messages;
-        b.message_bytes = b.in_stride = b.out_stride = text_bytes / messages;
-        b.in = in_;
-        b.out = out_;
-        b.ivs = static_cast<const uint8_t*>(place_.ivs);
-        b.iv_stride = 16;
-        b.iv_bytes = mode == WARPSEAL_GCM ? 12 : cipher_.block_bytes;
-        b.tags = static_cast<uint8_t*>(place_.tags);
-        b.tag_stride = 16;
-        b.tag_bytes = mode == WARPSEAL_GCM ? 16 : 0;
-        b.statuses = static_cast<int32_t*>(place_.statuses);
-        b.keys = own_keys ? static_cast<const uint8_t*>(place_.keys) : nullptr;
-        run(what, [=, this] { return cipher_.batch[mode][0](own_keys ? nullptr : state(), b, nullptr); });
-    }
-
-    const CudaCipher& cipher_;
-    const Place& place_;
-    Text memory_;
-    const uint8_t* in_;
-    uint8_t* out_;
+// What is called: a sweep, or a batch of messages.
+struct Shape {
+    const char* name;
+    warpseal_mode mode;
+    int direction;
+    size_t messages;  // 0: a sweep
+    bool own_keys;
 };
+constexpr Shape shapes[] = {
+    {"ctr", WARPSEAL_CTR, 0, 0, false},           {"cbc encryption", WARPSEAL_CBC, 0, 256, false},
+    {"gcm", WARPSEAL_GCM, 0, 1, false},           {"ctr with keys", WARPSEAL_CTR, 0, 64, true},
+    {"ecb", WARPSEAL_ECB, 0, 0, false},           {"cbc decryption", WARPSEAL_CBC, 1, 0, false},
+    {"gcm with keys", WARPSEAL_GCM, 0, 64, true},
+};
+
+warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher, const Place& place) {
+    warpseal_batch b{};
+    b.struct_bytes = sizeof b;
+    b.message_count = shape.messages;
+    b.message_bytes = b.in_stride = b.out_stride = text_bytes / shape.messages;
+    b.in = static_cast<const uint8_t*>(place.in);
+    b.out = static_cast<uint8_t*>(place.out);
+    b.ivs = static_cast<const uint8_t*>(place.ivs);
+    b.iv_stride = 16;
+    b.iv_bytes = shape.mode == WARPSEAL_GCM ? 12 : cipher.block_bytes;
+    b.tags = static_cast<uint8_t*>(place.tags);
+    b.tag_stride = 16;
+    b.tag_bytes = shape.mode == WARPSEAL_GCM ? 16 : 0;
+    b.statuses = static_cast<int32_t*>(place.statuses);
+    b.keys = shape.own_keys ? static_cast<const uint8_t*>(place.keys) : nullptr;
+    return b;
+}
+
+void subject_of(const std::string& name, const Shape& shape, const CudaCipher& cipher, const Place& place) {
+    Text state(cipher.state_bytes);
+    subject(name, place, [&](const Secrets& secrets) {
+        cipher.expand(state.data(), secrets.keys.data());
+        const warpseal_status status =
+            shape.messages == 0
+                ? cipher.sweep[shape.mode][shape.direction](state.data(), place.iv, 0, static_cast<const uint8_t*>(place.in),
+                                                            static_cast<uint8_t*>(place.out), text_bytes, nullptr)
+                : cipher.batch[shape.mode][shape.direction](shape.own_keys ? nullptr : state.data(), batch_of(shape, cipher, place),
+                                                            nullptr);
+        expect(status == WARPSEAL_OK, name.c_str());
+    });
+}
 
 // The last of the key sizes of each header: "aes-256" stands for aes.
 std::vector<const CudaCipher*> one_of_each() {
@@ -195,7 +187,9 @@ std::vector<const CudaCipher*> one_of_each() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    const double seconds = argc > 1 ? std::atof(argv[1]) : 1e9;
+    const auto start = std::chrono::steady_clock::now();
     int devices = 0;
     if (door().device_count(&devices) != WARPSEAL_OK || devices == 0) {
         std::printf("NOT RUN: no GPU\n");
@@ -205,6 +199,14 @@ int main() {
     const Place place;
     subject("planted: a table of one copy", place,
             [&](const Secrets&) { single_copy<<<16, 1024>>>(static_cast<const uint8_t*>(place.in), static_cast<uint8_t*>(place.out)); });
-    for (const CudaCipher* cipher : one_of_each()) Subjects(*cipher, place).all();
+    for (const Shape& shape : shapes)
+        for (const CudaCipher* cipher : one_of_each()) {
+            if (shape.messages != 0 && cipher->batch[shape.mode][shape.direction] == nullptr) continue;
+            const std::string name = std::string(cipher->name) + " " + shape.name;
+            if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds)
+                subject_of(name, shape, *cipher, place);
+            else
+                std::printf("NOT RUN %s: no time left\n", name.c_str());
+        }
     return 0;
 }
