@@ -103,17 +103,19 @@ __device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, 
             parts.part(of_last[n], swap_bytes((begin & 0xffff0000u) | (begin + row + 128 * n & 0xff)), schedule, look);
 #pragma unroll 1
         for (uint32_t i = row; i - lane_id() < blocks; i += 256) {
-            Block<4> data[2];
             uint32_t sum[2][Cipher::counting_words];
 #pragma unroll
             for (int n = 0; n < 2; ++n) {
                 const uint32_t at = i + 128 * n;
-                if (at < blocks) load_aligned(data[n], in + 16 * at);
                 const int lane = static_cast<int>((begin + at >> 8) - (begin >> 8));
 #pragma unroll
                 for (int w = 0; w < Cipher::counting_words; ++w) sum[n][w] = of_last[n][w] ^ __shfl_sync(0xffffffffu, of_lane[w], lane);
             }
             encrypt_counting<Cipher>(sum[0], sum[1], schedule, look);
+            Block<4> data[2];  // read late: see counting_kernel
+#pragma unroll
+            for (int n = 0; n < 2; ++n)
+                if (i + 128 * n < blocks) load_aligned(data[n], in + 16 * (i + 128 * n));
 #pragma unroll
             for (int n = 0; n < 2; ++n)
                 if (i + 128 * n < blocks)

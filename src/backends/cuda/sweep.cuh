@@ -98,7 +98,6 @@ __global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __gr
         const uint32_t until = end < (step / 32 + 1) * 32 ? end : (step / 32 + 1) * 32;
         for (; step < until; ++step) {
             const int64_t row = static_cast<int64_t>(uint64_t{step} * 2048 + place * 256 + last / 32 * 32) - counter;
-            const Block<4> line_a = text.line(row), line_b = text.line(row + 128);
             uint32_t a[words], b[words];
             for (int w = 0; w < words; ++w) {
                 const uint32_t part = __shfl_sync(0xffffffffu, part_of_lane[w], step);
@@ -106,6 +105,8 @@ __global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __gr
                 b[w] = part_b[w] ^ part;
             }
             encrypt_counting<Cipher>(a, b, job.schedule, look);
+            // Read late: the look-ups want the registers, and the other 31 warps fill the wait.
+            const Block<4> line_a = text.line(row), line_b = text.line(row + 128);
             text.store(row, text.block(row, line_a) ^ Block<4>{{a[0], a[1], a[2], a[3]}});
             text.store(row + 128, text.block(row + 128, line_b) ^ Block<4>{{b[0], b[1], b[2], b[3]}});
         }
