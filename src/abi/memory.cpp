@@ -93,9 +93,11 @@ warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* strea
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     const size_t gpus = stream == nullptr ? abi::gpu_count(engine) : 1;  // each has a default stream
     warpseal_status status = gpus == 0 ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
-    for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu)
+    for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu) {
+        if (stream == nullptr && !engine->engine->gpu_is_open(gpu)) continue;  // nothing of this engine is queued there
         status =
             abi::on_device(engine, abi::number(gpu), [&](const GpuDoor& door, int device) { return door.synchronize(device, stream); });
+    }
     return status;
 }
 

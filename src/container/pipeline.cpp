@@ -67,7 +67,7 @@ private:
 Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
     if (job.source.positional()) total_in_ = job.source.bytes() - job.source_offset;
     const uint64_t bytes = total_in_ == none ? unknown_bytes_as : total_in_;
-    cuda_ = std::strncmp(job.engine.pick(job.suite.cipher, WARPSEAL_GCM, bytes), "cuda", 4) == 0;
+    cuda_ = std::strcmp(job.engine.pick(job.suite.cipher, WARPSEAL_GCM, bytes), "cuda") == 0;
     if (cuda_) cuda_ = job.engine.cuda_device() >= 0;  // opens it, so that memory can be pinned
     if (cuda_) chunks_ = cuda_chunks;
     if (total_in_ == none) return;

@@ -68,20 +68,24 @@ warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end, 
 // Where the plan's bytes end, in messages.
 Parts parts_of_messages(const Route& route, const warpseal_batch& batch, uint64_t bytes) {
     Parts parts = parts_of(route, bytes, 1);
-    uint64_t message = 0, at = 0;
+    uint64_t message = 0, at = 0, before = 0;
     for (unsigned i = 0; i < parts.count; ++i) {
         Part& part = parts.all[i];
         const uint64_t end = part.end;
         part.begin = part.done = message;
         if (i + 1 == parts.count) {
             message = batch.message_count;
+            at = bytes;
         } else if (batch.lengths == nullptr) {
             message =
                 static_cast<uint64_t>(static_cast<double>(end) / static_cast<double>(bytes) * static_cast<double>(batch.message_count));
+            at = message * batch.message_bytes;
         } else {
             while (message < batch.message_count && at < end) at += batch.lengths[message++];
         }
         part.end = message;
+        part.bytes = at - before;  // not the plan's: a message may be longer than a part
+        before = at;
     }
     return parts;
 }
@@ -127,6 +131,7 @@ Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batc
     // Messages without a byte are work too.
     Call call{mode, direction, Shape::batch, total_bytes == 0 ? batch.message_count : total_bytes, batch.message_count};
     call.divisible = divisible && batch.message_count > 1;
+    call.one_thread = !divisible;
     if (batch.message_count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr || batch.out_offsets != nullptr) return call;
     call.in = batch.in;
     call.out = batch.out == nullptr ? batch.in : batch.out;

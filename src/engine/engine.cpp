@@ -144,8 +144,10 @@ Pace Engine::Inside::pace_of(const Key::Descriptors& descriptors, Target core, c
 Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call, const Pace& pace, const void* state,
                                uint32_t without) {
     MachineFacts machine;
-    machine.threads = pool.threads();
-    for (unsigned i = 0; i < gpus.count(); ++i) {
+    machine.threads = call.one_thread ? 1 : pool.threads();
+    const unsigned count = gpus.count(), first = call.one_thread && count > 1 ? turn.fetch_add(1, std::memory_order_relaxed) : 0;
+    for (unsigned n = 0; n < count; ++n) {
+        const unsigned i = (first + n) % count;
         if (!gpus[i].possible() || (without >> i & 1) != 0) continue;
         machine.gpu_numbers[machine.gpu_count] = i;
         const int number = static_cast<int>(i);
@@ -156,7 +158,8 @@ Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core,
     if (!cuda_only) {
         machine.cores = speeds ? speeds(Rates::cores) : rates.of(pace, Rates::cores);
         if (machine.cores.alone == 0 && call.bytes >= telling_bytes && state != nullptr)
-            machine.cores.alone = rates.calibrated(pace, state, machine.threads);
+            machine.cores.alone = rates.calibrated(pace, state, pool.threads());
+        if (call.one_thread) machine.cores.alone /= pool.threads();
     }
     return plan({call.bytes, pace.place, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.chains(), call.divisible},
                 machine);
@@ -291,6 +294,8 @@ unsigned Engine::gpu_count() const { return cuda_device() < 0 ? 0 : inside_->gpu
 int Engine::cuda_device_number(size_t gpu) const {
     return gpu < gpu_count() && inside_->gpus[gpu].open() == WARPSEAL_OK ? inside_->gpus[gpu].device() : -1;
 }
+
+bool Engine::gpu_is_open(size_t gpu) const { return gpu < inside_->gpus.count() && inside_->gpus[gpu].is_open(); }
 
 int Engine::cuda_device_holding(const void* memory) const {
     if (cuda_device() < 0) return -1;

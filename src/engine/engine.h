@@ -50,7 +50,8 @@ public:
     unsigned threads() const;    // workers that `parallel` uses, the caller's among them
     int cuda_device() const;     // of the first GPU; -1: none, or lost. Opens it: host-memory calls of "auto" do so only where it pays
     unsigned gpu_count() const;  // 0: as cuda_device() -1. Opens the first
-    int cuda_device_number(size_t gpu) const;           // the door's; -1: there is none, or it is lost. Opens it
+    int cuda_device_number(size_t gpu) const;  // the door's; -1: there is none, or it is lost. Opens it
+    bool gpu_is_open(size_t gpu) const;
     int cuda_device_holding(const void* memory) const;  // that of the engine's GPU on which it lies; -1: on none
     // Target name for host memory: pageable, or that of a call from `in` to `out`.
     const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in = nullptr, const void* out = nullptr);

@@ -26,6 +26,7 @@ struct Call {
     const void* out = nullptr;
     uint64_t in_extent = 0, out_extent = 0;
     bool divisible = true;
+    bool one_thread = false;  // the caller's, one of many who have work of this kind: a GPU each in turn
 
     uint64_t chains() const { return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages : 0; }
 };
@@ -76,6 +77,7 @@ struct Engine::Inside {
     Gpus gpus;
     Pool pool;
     Rates rates;
+    std::atomic<unsigned> turn{0};
     const std::function<Speed(int)> speeds;  // in place of what is measured
 
     std::mutex allocations_mutex;

@@ -20,7 +20,7 @@ public:
         : inside_(inside), route_(route), work_(work), parts_(parts), shared_(route.shares.shared()) {}
 
     void all() {
-        std::thread helpers[most_gpus];
+        std::jthread helpers[most_gpus];  // joined also when the caller's own part throws
         unsigned started = 0;
         if (parts_.count > 1) {
             sigset_t every, before;
@@ -28,7 +28,7 @@ public:
             pthread_sigmask(SIG_SETMASK, &every, &before);
             try {
                 for (; started + 1 < parts_.count; ++started)
-                    helpers[started] = std::thread([this, started] { first(parts_.all[started]); });
+                    helpers[started] = std::jthread([this, started] { first(parts_.all[started]); });
             } catch (const std::exception&) {
                 // No more threads: the caller's has those parts too.
             }
