@@ -50,7 +50,7 @@ std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head, const nlohman
     const std::string mode = row.at("mode"), operation = row.at("operation");
     const CipherWork* work = work_of(row.at("cipher"));
     const double clocks = number(head, "gpu_multiprocessors") * number(head, "gpu_clock_megahertz") * 1e6;
-    const double memory = number(head, "gpu_memory_bytes_per_second"), link = number(head, "link_gigabytes_per_second");
+    const double memory = number(head, "gpu_memory_bytes_per_second"), link = number(row, "link_gigabytes_per_second");
     std::optional<Bound> bound;
     const auto least = [&](Bound other) {
         if (!bound || other.gigabytes_per_second < bound->gigabytes_per_second) bound = std::move(other);
@@ -62,7 +62,7 @@ std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head, const nlohman
         const double passes = mode == "cmac" ? 1 : 2;
         least({memory / passes / 1e9, passes == 1 ? "memory, read once" : "memory, read and written once"});
     }
-    if (row.at("place") == "host" && link > 0) least({link, "plain copies over the link, both ways at once, measured in the same run"});
+    if (row.at("place") == "host" && link > 0) least({link, "plain copies over the link, both ways at once, in the same repetitions"});
     return bound;
 }
 

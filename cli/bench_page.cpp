@@ -71,8 +71,6 @@ std::string facts(const Json& head) {
             fact("GPU memory", fmt::format("{:.1f} GiB", memory / (1 << 30)) + (rate > 0 ? fmt::format(", {:.0f} GB/s", rate / 1e9) : ""));
     if (const double shared = number_of(head, "gpu_shared_bytes_per_block"); shared > 0)
         text += fact("Shared memory", fmt::format("{:.0f} KiB a block", shared / 1024));
-    if (const double link = number_of(head, "link_gigabytes_per_second"); link > 0)
-        text += fact("Link", fmt::format("{} GB/s each way, both ways at once", figure_text(link)));
     text += fact("CUDA driver", text_of(head, "driver"));
     text += fact("System", text_of(head, "system"));
     text += fact("Warpseal", fmt::format("{}, commit {}", text_of(head, "warpseal"), text_of(head, "commit")));
@@ -159,10 +157,11 @@ std::string bars_section(const Group& place, bool folded) {
     const bool gpu = on_gpu(*place.rows.front());
     std::string text = fmt::format("<h2>{}</h2>\n", escaped(place.name));
     if (marked)
-        text += fmt::format("<p class=\"key\"><i class=\"ours\"></i> measured <i class=\"mark\"></i> {}</p>\n",
-                            gpu          ? "bound: what the busiest unit of this GPU can do at its highest clock (docs/tuning.md)"
-                            : yardsticks ? "OpenSSL on as many cores; with *, its ECB of the cipher, as it lacks the mode"
-                                         : "OpenSSL on as many cores");
+        text += fmt::format(
+            "<p class=\"key\"><i class=\"ours\"></i> measured <i class=\"mark\"></i> {}</p>\n",
+            gpu          ? "bound: what the busiest unit of this GPU can do at its highest clock, or copies over the link (docs/tuning.md)"
+            : yardsticks ? "OpenSSL on as many cores; with *, its ECB of the cipher, as it lacks the mode"
+                         : "OpenSSL on as many cores");
     text += "<div class=\"cards\">\n";
     for (const Group& cipher : grouped(place.rows, [](const Json& row) { return text_of(row, "cipher"); })) text += bars_card(cipher, end);
     text += "</div>\n";

@@ -46,19 +46,21 @@ std::string ladder_row(const Json& row, double end) {
     return text + fmt::format("<td>{}</td></tr>\n", about);
 }
 
+// A figure, and in small print of what.
+std::string measured(const Json& row, const char* figure, const char* what) {
+    const std::string text = string_of(row, what);
+    return fmt::format("<td class=\"number\">{}{}</td>", cell(row, figure),
+                       text.empty() ? "" : fmt::format(" <small>{}</small>", escaped(text)));
+}
+
 std::string paper_row(const Json& row) {
-    const std::string published = escaped(string_of(row, "published_bound")) + cell(row, "published");
     const std::string not_run = string_of(row, "not_run");
-    const auto measured = [&](const char* figure, const char* what) {
-        std::string text = fmt::format("<td class=\"number\">{}", cell(row, figure));
-        if (!string_of(row, what).empty()) text += fmt::format("<br><small>{}</small>", escaped(string_of(row, what)));
-        return text + "</td>";
-    };
-    std::string text = fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}<br><small>{}</small></td>",
-                                   cell(row, "row"), cell(row, "unit"), published, cell(row, "published_on"));
-    if (!not_run.empty() && (row.value("method", Json()).is_null() && row.value("default", Json()).is_null()))
-        return text + fmt::format("<td colspan=\"3\">not run: {}</td></tr>\n", escaped(not_run));
-    return text + measured("method", "method_what") + measured("default", "default_what") +
+    std::string text =
+        fmt::format("<tr><th scope=\"row\">{} <small>{}</small></th><td class=\"number\">{}{}</td><td>{}</td>", cell(row, "row"),
+                    cell(row, "published_on"), escaped(string_of(row, "published_bound")), cell(row, "published"), cell(row, "unit"));
+    const bool nothing = row.value("method", Json()).is_null() && row.value("default", Json()).is_null();
+    if (nothing && !not_run.empty()) return text + fmt::format("<td colspan=\"3\">not run: {}</td></tr>\n", escaped(not_run));
+    return text + measured(row, "method", "method_what") + measured(row, "default", "default_what") +
            fmt::format("<td class=\"number\">{}</td></tr>\n", cell(row, "ratio"));
 }
 
@@ -72,8 +74,10 @@ std::string ladder_section(const PageData& data) {
         if (row.at("gigabytes_per_second").is_number()) end = std::max(end, row["gigabytes_per_second"].get<double>());
     text += fmt::format(
         "<div class=\"scroll\"><table class=\"wide ladder\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\" class=\"chart\">{}</th>"
-        "<th scope=\"col\">GB/s</th><th scope=\"col\">registers</th><th scope=\"col\">local</th><th scope=\"col\">shared</th>"
-        "<th scope=\"col\">threads</th><th scope=\"col\">what it changes, and taught</th></tr></thead>\n<tbody>\n",
+        "<th scope=\"col\" class=\"number\">GB/s</th><th scope=\"col\" class=\"number\">registers</th><th scope=\"col\" "
+        "class=\"number\">local</th>"
+        "<th scope=\"col\" class=\"number\">shared</th><th scope=\"col\" class=\"number\">threads</th><th scope=\"col\">what it changes, "
+        "and taught</th></tr></thead>\n<tbody>\n",
         end > 0 ? bar_axis(end, "GB/s") : "");
     for (const Json& row : data.ladder) text += ladder_row(row, end);
     return text + "</tbody></table></div></section>\n";
@@ -94,9 +98,11 @@ std::string papers_section(const PageData& data) {
             table = own;
             differs = string_of(row, "differs");
             text += fmt::format(
-                "<div class=\"scroll\"><table class=\"wide papers\"><caption>{}: {}</caption><thead><tr><th scope=\"col\">row</th>"
-                "<th scope=\"col\">unit</th><th scope=\"col\">published</th><th scope=\"col\">its method here</th>"
-                "<th scope=\"col\">our default</th><th scope=\"col\">ratio</th></tr></thead>\n<tbody>\n",
+                "<div class=\"scroll\"><table class=\"wide papers\"><caption>{}: {}</caption><thead><tr><th scope=\"col\">row, published "
+                "on</th>"
+                "<th scope=\"col\" class=\"number\">published</th><th scope=\"col\">unit</th><th scope=\"col\" class=\"number\">its method "
+                "here</th>"
+                "<th scope=\"col\" class=\"number\">our default</th><th scope=\"col\" class=\"number\">ratio</th></tr></thead>\n<tbody>\n",
                 cell(row, "paper"), string_of(row, "title").empty() ? cell(row, "table") : cell(row, "title"));
         }
         text += paper_row(row);

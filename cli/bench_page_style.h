@@ -29,7 +29,7 @@ td + td, th + th:not(.chart) { text-align: right; }
 .chart { width: 40%; min-width: 7rem; }
 td.chart { vertical-align: middle; }
 .wide td, .wide th + th { text-align: left; }
-.wide td.number { text-align: right; }
+.wide td.number, .wide th.number { text-align: right; }
 .scroll { overflow-x: auto; }
 .ladder .chart { width: 25%; }
 .ladder, .papers { min-width: 60rem; }
