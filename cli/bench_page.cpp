@@ -112,6 +112,7 @@ std::string what(const Json& row) {
     const auto bytes = static_cast<uint64_t>(number_of(row, "bytes")), message = static_cast<uint64_t>(number_of(row, "message_bytes"));
     std::string text = escaped(text_of(row, "mode")) + " " + escaped(text_of(row, "operation"));
     if (message < bytes && text_of(row, "place") != "file") text += fmt::format(" <small>{} messages</small>", size_text(message));
+    if (message >= bytes && on_gpu(row) && bytes != uint64_t{1} << 30) text += fmt::format(" <small>{}</small>", size_text(bytes));
     if (row.value("key_per_message", false)) text += " <small>a key each</small>";
     return text;
 }
