@@ -177,7 +177,9 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                     ASSERT_EQ(script.calls_after_lost, 0u);
                     const uint64_t calls = script.host_calls;
                     ASSERT_TRUE(result_of(all, GetParam()) == right) << "and again";
-                    if (lost) ASSERT_EQ(script.host_calls, calls);
+                    if (lost) {
+                        ASSERT_EQ(script.host_calls, calls);
+                    }
                     ASSERT_EQ(script.calls_after_lost, 0u);
                     ASSERT_EQ(all.notices.size(), 1u);
                 }
