@@ -104,8 +104,8 @@ typedef struct warpseal_key warpseal_key;
 typedef struct warpseal_engine_options {
     uint32_t struct_bytes;
     uint32_t threads;   /* 0: as many as affinity and cgroup limits allow; 1: the caller's thread alone */
-    const char* device; /* null or "auto"; "cpu"; "cuda", "cuda:N"; or one target: "portable", "aesni", "avx2", "vaes256", "vaes512".
-                           Anything but auto never falls back: WARPSEAL_NO_DEVICE if it cannot be used. */
+    const char* device; /* null or "auto"; "cpu"; "cuda", "cuda:N", or several GPUs, "cuda:0,1"; or one target: "portable", "aesni", "avx2",
+                           "vaes256", "vaes512". Anything but auto never falls back: WARPSEAL_NO_DEVICE if one of it cannot be used. */
     void (*notice)(void* user, const char* text); /* one line, no newline: a target failed its self-test, a GPU was lost; may be null */
     void* notice_user;
 } warpseal_engine_options;
@@ -115,7 +115,7 @@ WARPSEAL_API warpseal_status warpseal_engine_create(const warpseal_engine_option
 /* Not while calls, keys or captured graphs of this engine are alive. Null is allowed. */
 WARPSEAL_API void warpseal_engine_destroy(warpseal_engine* engine);
 
-/* The target that `auto` would pick for that much data in host memory ("vaes512", "cuda"), decided as a call would; static storage. */
+/* The target that `auto` would pick for that much data in host memory ("vaes512", "cuda", "cuda+vaes512"), decided as a call would. */
 WARPSEAL_API const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, uint64_t bytes);
 
 /* A key of a cipher by name (warpseal_cipher_at), for all its modes but XTS. key_bytes must be exact. Immutable, shareable between threads. */
@@ -225,9 +225,9 @@ WARPSEAL_API warpseal_status warpseal_mac_verify_batch(const warpseal_key* key, 
 
 /* ---- data in device memory ---------------------------------------------------------------------------------- */
 
-/* Asynchronous on `stream` of the engine's GPU: no hidden synchronisation, may be captured in a CUDA graph (a replay repeats IVs:
- * decide whether that is what you want). in and out are device pointers, 16-byte aligned for full speed; iv is a host pointer, read before return.
- * WARPSEAL_NO_DEVICE unless the engine has a GPU. With `auto` the first device call waits for its self-test: make one before capturing. */
+/* Asynchronous on `stream`, on the engine's GPU that holds out (a batch: in): no hidden synchronisation, may be captured in a CUDA graph
+ * (whose replay repeats IVs: is that what you want?). in and out are device pointers, 16-byte aligned for full speed; iv, of the host, is read
+ * before return. WARPSEAL_NO_DEVICE unless the engine has a GPU. `auto`: the first call waits for its self-test: make one before capturing. */
 WARPSEAL_API warpseal_status warpseal_encrypt_device(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
                                                      const void* in, void* out, size_t bytes, void* stream);
 WARPSEAL_API warpseal_status warpseal_decrypt_device(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes,
@@ -253,7 +253,7 @@ WARPSEAL_API warpseal_status warpseal_mac_batch_device(const warpseal_key* key, 
 WARPSEAL_API warpseal_status warpseal_mac_verify_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
                                                               void* stream);
 
-/* Device and pinned host memory of the engine's GPU, for callers without CUDA headers. free wipes first. Copies are synchronous. */
+/* Device memory of the engine's GPU (`cuda:0,1`: of the first), for callers without CUDA headers. free wipes first. Copies are synchronous. */
 WARPSEAL_API warpseal_status warpseal_device_alloc(warpseal_engine* engine, size_t bytes, void** out);
 WARPSEAL_API void warpseal_device_free(warpseal_engine* engine, void* memory, size_t bytes);
 WARPSEAL_API warpseal_status warpseal_device_upload(warpseal_engine* engine, void* to_device, const void* from_host, size_t bytes);
