@@ -256,7 +256,8 @@ warpseal_status copy_both_ways(int device, const void* in, void* out, size_t byt
     Slot *inwards = nullptr, *outwards = nullptr;
     warpseal_status status = current.status();
     if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &inwards);
-    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &outwards);
+    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, false, &outwards);  // who waits for a slot holds none
+    if (status == WARPSEAL_OK && outwards == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     for (size_t at = 0; status == WARPSEAL_OK && at < bytes; at += tuning::slot_bytes) {
         const size_t n = std::min(bytes - at, tuning::slot_bytes);
         status = check(cudaMemcpyAsync(inwards->device, static_cast<const uint8_t*>(in) + at, n, cudaMemcpyHostToDevice, inwards->stream));
