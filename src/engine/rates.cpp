@@ -81,12 +81,14 @@ void Rates::learn(const Pace& pace, int party, bool shared, double rate) {
     figure.rate = std::max(rate, (3 * figure.rate + rate) / 4);
 }
 
-void Rates::note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds) {
+void Rates::note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds) noexcept try {
     if (bytes < telling_bytes || seconds <= 0) return;
     const double rate = static_cast<double>(bytes) * 1e-9 / seconds;
     const std::lock_guard lock(mutex_);
     learn(pace, party, shared, rate);
     if (party != cores && !shared) learn(of_any_cipher(pace), party, shared, rate);
+} catch (const std::bad_alloc&) {
+    // As it says.
 }
 
 }  // namespace warpseal

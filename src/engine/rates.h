@@ -34,7 +34,8 @@ public:
     // Gigabytes a second of all `threads`, as far as one of them on 64 KiB tells; measured once. 0: has no such shape in one message.
     double calibrated(const Pace& pace, const void* state, unsigned threads);
     // A part of a call is done. Too little says nothing, nor does the first of its kind, which pays for pinning, page faults and the like.
-    void note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds);
+    // Called by threads that nothing may be thrown from: what there is no memory for is not learnt.
+    void note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds) noexcept;
 
 private:
     struct Figure {
