@@ -1,0 +1,63 @@
+// A point of `bench auto`: ways to do one call, timed in turn on the same memory, whose outputs must be the same.
+#pragma once
+
+#include "bench_answers.h"
+
+namespace warpseal::cli {
+
+// Input and output of a point in "host", "pinned" or "device" memory, and what little else a call writes.
+class Ground {
+public:
+    // engine: whose memory it is, unless it is the host's own.
+    Ground(warpseal_engine* engine, const std::string& place, uint64_t bytes);
+    ~Ground();
+    Ground(const Ground&) = delete;
+    Ground& operator=(const Ground&) = delete;
+
+    const std::string& place() const { return place_; }
+    bool on_device() const { return place_ == "device"; }
+    const uint8_t* in() const { return static_cast<uint8_t*>(in_); }
+    uint8_t* out() const { return static_cast<uint8_t*>(out_); }
+    uint64_t bytes() const { return bytes_; }
+    const uint8_t* iv() const { return small_; }
+    uint8_t* tag() const { return small_ + tag_at; }
+    int32_t* status() const { return reinterpret_cast<int32_t*>(small_ + status_at); }
+
+    std::vector<uint8_t> input() const;
+    std::vector<uint8_t> output() const;  // as it is now, then the tag
+    void spoil();                         // the output's first and last bytes
+
+private:
+    static constexpr size_t small_bytes = 256, tag_at = 64, status_at = 128;
+
+    void* allocate(size_t bytes);
+    void release(void* memory, size_t bytes);
+    void put(void* to, const void* from, size_t bytes) const;
+    void get(void* to, const void* from, size_t bytes) const;
+
+    warpseal_engine* engine_;
+    const std::string place_;
+    const uint64_t bytes_;
+    void *in_ = nullptr, *out_ = nullptr;
+    uint8_t* small_ = nullptr;
+};
+
+struct Candidate {
+    std::string name;
+    warpseal_engine* engine;
+    BenchKey key;
+    bool learns = false;  // from its first calls what to do; it is timed to the end however slow it is
+    std::vector<double> seconds{};
+    bool racing = true;
+
+    void call(const BenchCase& what, const Ground& ground) const;
+    double gigabytes_per_second(uint64_t bytes) const;  // the median
+};
+
+// Fills the candidates' seconds.
+void race(std::vector<Candidate>& candidates, const BenchCase& what, const Ground& ground);
+
+// The first candidate's output is right, and each other's is the same. Throws BenchWrong.
+void check_outputs(const std::vector<Candidate>& candidates, const BenchCase& what, Ground& ground);
+
+}  // namespace warpseal::cli
