@@ -101,13 +101,7 @@ public:
 
 private:
     // What several GPUs hold, or so much that its answers are not computed whole.
-    bool resident(const BenchCase& what, uint64_t bytes) const {
-        const bool several = devices_.gpu.find(',') != std::string::npos;
-        if (!several && bytes <= 4096 * mebibyte) return false;
-        if (!what.tagged() && !what.serial() && !options_.message_bytes) return true;
-        if (several) throw Failure(ExitCode::usage, "several GPUs: --place device takes one message of a mode whose blocks do not wait.");
-        return false;
-    }
+    bool resident(uint64_t bytes) const { return devices_.gpu.find(',') != std::string::npos || bytes > 4096 * mebibyte; }
 
     void print(const std::string& text) const { options_.json == "-" ? print_error(text) : print_output(text); }
 
@@ -138,8 +132,8 @@ private:
                 gpu = attempt(what, devices_.gpu, [&]() -> BenchRow {
                     const uint64_t bytes = size(size_index, 1024 * mebibyte);
                     if (options_.place == "file") return measure_file(options_, what, devices_.gpu, bytes, session_);
-                    if (gpu_place == "device" && resident(what, bytes))
-                        return measure_resident(options_, what, devices_.gpu, bytes, session_);
+                    if (gpu_place == "device" && resident(bytes))
+                        return measure_resident(options_, what, devices_.gpu, bytes, message_bytes, session_);
                     return bulk(devices_.gpu).measure(what, gpu_place, bytes, message_bytes);
                 });
             if (cores || gpu) print(table_.line(cores ? &*cores : nullptr, gpu ? &*gpu : nullptr));

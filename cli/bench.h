@@ -115,8 +115,10 @@ nlohmann::ordered_json study_report(const std::string& study, std::vector<std::s
 
 // The page of a survey and the studies, or of `options.from`.
 ExitCode bench_html(const BenchOptions& options, Session& session);
-// A job of one message that lies on GPUs, each of which has a part from the start; its answers are looked at in samples.
-BenchRow measure_resident(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session);
+// A job that lies on GPUs, each of which has a part from the start; its answers are looked at in samples. message_bytes of `bytes` or more:
+// one message, and with a tag as long ones as a part holds, up to 1 GiB.
+BenchRow measure_resident(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes,
+                          uint64_t message_bytes, Session& session);
 // All of it: 5 ciphers, 4 sizes, 3 places.
 ExitCode run_bench_auto(const BenchOptions& options, Session& session);
 

@@ -238,6 +238,30 @@ def host_to_host_through_a_gpu_is_pinned(p):
 
 
 @case
+def a_job_that_lies_on_two_gpus(p):
+    """One message is cut between them, tags are of whole messages; both GPUs' parts are looked at, and one alone stands beside them."""
+    p.path = FAULTY
+    job = ["bench", *QUICK, "--device", "cuda:0,1", "--place", "device", "--json", "figures.json"]
+    p.ok(*job, "--size", "4MiB", "aes-128", env=PRETEND_GPU)
+    rows = json.loads(p.read("figures.json"))["rows"]
+    for row in rows:
+        check_equal((row["device"], row["place"], row["gpus"], row["bytes"]), ("cuda:0,1", "device", 2, 4 << 20), "row")
+        check(abs(row["gpu_ratio"] - row["gigabytes_per_second"] / row["one_gpu_gigabytes_per_second"]) < 0.02 * row["gpu_ratio"], row)
+    large = {(r["mode"], r["operation"], r["message_bytes"]) for r in rows}
+    check(large >= {("ctr", "encrypt", 4 << 20), ("gcm", "seal", 2 << 20), ("gcm", "open", 16 << 10), ("cbc", "encrypt", 4 << 10),
+                    ("cbc", "decrypt", 4 << 20), ("xts", "encrypt", 4 << 20), ("cmac", "verify", 4 << 10)}, f"rows: {large}")
+    p.ok(*job, "--messages", "256", "--message-bytes", "4KiB", "--key-per-message", "aes-128-gcm", "aes-128-ctr", "aes-128-cmac", env=PRETEND_GPU)
+    check_equal(len(json.loads(p.read("figures.json"))["rows"]), 6, "rows of messages with keys of their own")
+    p.fails(2, "whole messages", "bench", "--device", "cuda:0,1", "--place", "device", "--size", "1MiB", "aes-128-ctr", env=PRETEND_GPU)
+    for fault, what, left in [("encrypt_device", "aes-128-ctr", {"decrypt"}), ("seal_batch_device_unsafe_iv", "aes-128-gcm", set()),
+                              ("seal_batch_device_unsafe_iv_tag", "aes-128-gcm", set()), ("open_batch_device", "aes-128-gcm", {"seal"}),
+                              ("open_batch_device_status", "aes-128-gcm", {"seal"}), ("mac_batch_device_tag", "aes-128-cmac", set())]:
+        result = p.run(*job, "--size", "4MiB", what, env=dict(PRETEND_GPU, WARPSEAL_TEST_FAULT=fault))
+        check_equal(result.code, 1, f"exit code with {fault}: {result.err}")
+        check_equal({r["operation"] for r in json.loads(p.read("figures.json"))["rows"]}, left, f"rows with {fault}")
+
+
+@case
 def what_auto_picks_is_held_to_the_best(p):
     """A machine that others use may well have a bad point: the exit code says so, and nothing else decides."""
     masked = dict(os.environ, WARPSEAL_TARGETS="portable,aesni,avx2,vaes256,vaes512")

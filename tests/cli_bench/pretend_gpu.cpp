@@ -1,4 +1,4 @@
-// With WARPSEAL_TEST_PRETEND_GPU set, a GPU made of host memory and the cores: so that what the program does with a GPU is tested where
+// With WARPSEAL_TEST_PRETEND_GPU set, two GPUs made of host memory and the cores: so that what the program does with GPUs is tested where
 // none is.
 #include <chrono>
 #include <cstdlib>
@@ -7,6 +7,8 @@
 #include "warpseal/inner.h"
 
 namespace {
+
+constexpr size_t gpus = 2;
 
 bool pretends() { return std::getenv("WARPSEAL_TEST_PRETEND_GPU") != nullptr; }
 
@@ -33,7 +35,7 @@ warpseal_status __wrap_warpseal_engine_create(const warpseal_engine_options* opt
 warpseal_status __real_warpseal_device_at(size_t, warpseal_device_info*);
 warpseal_status __wrap_warpseal_device_at(size_t index, warpseal_device_info* info) {
     if (!pretends()) return __real_warpseal_device_at(index, info);
-    if (index != 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (index >= gpus) return WARPSEAL_INVALID_ARGUMENT;
     *info = {};
     std::strcpy(info->name, "pretended GPU");
     std::strcpy(info->driver, "0.0");
@@ -61,6 +63,14 @@ warpseal_status __wrap_warpseal_inner_time_link(warpseal_engine*, const void* in
     std::memcpy(out, in, bytes);
     *milliseconds = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
     return WARPSEAL_OK;
+}
+
+warpseal_status __wrap_warpseal_inner_time_all(warpseal_engine*, warpseal_status (*work)(void*, size_t), void* user, float* milliseconds) {
+    const auto begin = std::chrono::steady_clock::now();
+    warpseal_status status = WARPSEAL_OK;
+    for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu) status = work(user, gpu);
+    *milliseconds = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return status;
 }
 
 warpseal_status __wrap_warpseal_inner_time_device(warpseal_engine*, warpseal_status (*work)(void*, void*), void* user,
