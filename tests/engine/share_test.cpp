@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/answers.h"
-#include "engine/limits.h"
+#include "engine/calls.h"
 #include "engine/scripted_cores.h"
 #include "engine/scripted_door.h"
 
@@ -14,13 +14,14 @@ namespace {
 
 using namespace warpseal;
 using answers::Text;
+using tests::Outcome;
+using tests::Work;
 
 constexpr size_t message_bytes = (size_t{9} << 20) + 48;
 
 struct Engines {
     std::vector<std::string> notices;
     std::unique_ptr<Engine> engine;
-    std::unique_ptr<Key> key, xts_key;
     warpseal_status created = WARPSEAL_OK;
 
     Engines(const char* device, const GpuDoor* door, std::function<Speed(int)> speeds = {}) {
@@ -31,9 +32,6 @@ struct Engines {
         options.speeds = std::move(speeds);
         options.notice = [this](const char* text) { notices.emplace_back(text); };
         created = Engine::create(options, engine);
-        const Text secret = answers::pattern(64, 1);
-        if (created == WARPSEAL_OK) created = engine->key("aes-128", {secret.data(), 16}, key);
-        if (created == WARPSEAL_OK) created = engine->key("aes-128", {secret.data(), 32}, xts_key, KeyKind::xts);
     }
 };
 
@@ -46,82 +44,21 @@ const GpuDoor* door_with(int gpus) {
 // Equal GPUs, and cores that are half as fast as one.
 Speed half_speed_cores(int party) { return party < 0 ? Speed{10, 10} : Speed{20, 20}; }
 
-struct Work {
-    warpseal_mode mode;
-    Direction direction;
-    bool batch, in_place;
-};
+const Work all_work[] = {
+    {"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false}, {"aes-128", WARPSEAL_CBC, Direction::decrypt, false, true},
+    {"aes-128", WARPSEAL_CFB, Direction::decrypt, false, false}, {"aes-128", WARPSEAL_XTS, Direction::encrypt, false, true},
+    {"aes-128", WARPSEAL_GCM, Direction::encrypt, false, true},  {"aes-128", WARPSEAL_GCM, Direction::decrypt, false, false},
+    {"aes-128", WARPSEAL_CTR, Direction::encrypt, true, true},   {"aes-128", WARPSEAL_GCM, Direction::decrypt, true, false}};
 
-const Work all_work[] = {{WARPSEAL_CTR, Direction::encrypt, false, false}, {WARPSEAL_CBC, Direction::decrypt, false, true},
-                         {WARPSEAL_CFB, Direction::decrypt, false, false}, {WARPSEAL_XTS, Direction::encrypt, false, true},
-                         {WARPSEAL_GCM, Direction::encrypt, false, true},  {WARPSEAL_GCM, Direction::decrypt, false, false},
-                         {WARPSEAL_CTR, Direction::encrypt, true, true},   {WARPSEAL_GCM, Direction::decrypt, true, false}};
-
-Text one_message(Engines& it, const Work& work) {
-    const size_t bytes = work.mode == WARPSEAL_CTR || work.mode == WARPSEAL_CFB ? message_bytes + 5 : message_bytes;
-    Text in = answers::pattern(bytes, 2), apart(bytes), tag(16);
-    const Text iv = answers::pattern(16, 3), aad = answers::pattern(20, 4);
-    uint8_t* out = work.in_place ? in.data() : apart.data();
-    warpseal_status status;
-    if (work.mode == WARPSEAL_XTS)
-        status = it.engine->xts(*it.xts_key, work.direction, {{0xff, 0xff}, 5000}, in.data(), out, bytes);
-    else if (work.mode == WARPSEAL_GCM && work.direction == Direction::encrypt)
-        status = it.engine->seal(*it.key, work.mode, {iv.data(), 12}, {aad.data(), 20}, in.data(), out, bytes, tag.data(), 16);
-    else if (work.mode == WARPSEAL_GCM)  // the tag is wrong: what comes out is wiped, whoever did it
-        status = it.engine->open(*it.key, work.mode, {iv.data(), 12}, {aad.data(), 20}, in.data(), out, bytes, tag.data(), 16);
-    else
-        status = it.engine->message(*it.key, work.mode, work.direction, {iv.data(), work.mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(),
-                                    out, bytes);
-    Text all(out, out + bytes);
-    all.insert(all.end(), tag.begin(), tag.end());
-    all.push_back(static_cast<uint8_t>(status));
-    return all;
-}
-
-// Messages of different lengths, so that the parts' ends in bytes fall within messages.
-Text one_batch(Engines& it, const Work& work, const char** target) {
-    constexpr size_t count = 2000, room = 8192;
-    std::vector<uint64_t> lengths(count), offsets(count);
-    for (size_t i = 0; i < count; ++i) lengths[i] = 2000 + i * 37 % 6000, offsets[i] = i * room;
-    Text in = answers::pattern(count * room, 5), apart(in.size()), tags(16 * count);
-    const Text ivs = answers::pattern(16 * count, 6);
-    std::vector<int32_t> statuses(count, 0x77);
-    warpseal_batch batch = {};
-    batch.struct_bytes = sizeof batch;
-    batch.message_count = count;
-    batch.lengths = lengths.data();
-    batch.in = in.data();
-    batch.in_offsets = batch.out_offsets = offsets.data();
-    batch.out = work.in_place ? in.data() : apart.data();
-    batch.iv_bytes = work.mode == WARPSEAL_GCM ? 12 : 16;
-    batch.ivs = ivs.data();
-    batch.iv_stride = batch.iv_bytes;
-    batch.tag_bytes = tagged(work.mode) ? 16 : 0;
-    batch.tags = tags.data();
-    batch.tag_stride = 16;
-    batch.statuses = statuses.data();
-    const warpseal_status status = it.engine->batch(*it.key, work.mode, work.direction, batch, Engine::Where::everywhere, target);
-    Text all = work.in_place ? in : apart;
-    all.insert(all.end(), tags.begin(), tags.end());
-    all.insert(all.end(), reinterpret_cast<uint8_t*>(statuses.data()), reinterpret_cast<uint8_t*>(statuses.data() + count));
-    all.push_back(static_cast<uint8_t>(status));
-    return all;
-}
-
-Text result_of(Engines& it, const Work& work, const char** target = nullptr) {
-    return work.batch ? one_batch(it, work, target) : one_message(it, work);
-}
+Outcome result_of(Engines& it, const Work& work) { return tests::outcome_of(*it.engine, work, message_bytes, 2); }
 
 class Share : public testing::TestWithParam<Work> {
 protected:
-    Text expected() const {
-        Engines cores("cpu", nullptr);
-        return result_of(cores, GetParam());
-    }
+    static Outcome expected() { return tests::outcome_of(tests::cores(), GetParam(), message_bytes, 2); }
 };
 
 TEST_P(Share, TwoGpusEachHaveAPart) {
-    const Text right = expected();
+    const Outcome right = expected();
     Engines two("cuda:0,1", door_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     (void)result_of(two, GetParam());  // with its self-tests
@@ -133,15 +70,17 @@ TEST_P(Share, TwoGpusEachHaveAPart) {
 }
 
 TEST_P(Share, CoresAndGpusTogether) {
-    const Text right = expected();
+    const Outcome right = expected();
     for (const int gpus : {1, 2}) {
         Engines all("auto", door_with(gpus), half_speed_cores);
         ASSERT_EQ(all.engine->cuda_device(), 0);
         ASSERT_EQ(all.engine->gpu_count(), static_cast<unsigned>(gpus));
         for (int gpu = 0; gpu < gpus; ++gpu) ASSERT_EQ(all.engine->cuda_device_number(static_cast<size_t>(gpu)), gpu);
-        const char* target = "cuda+";
-        EXPECT_TRUE(result_of(all, GetParam(), &target) == right) << gpus;
-        EXPECT_EQ(std::string(target).substr(0, 5), "cuda+");
+        const Outcome got = result_of(all, GetParam());
+        EXPECT_TRUE(got == right) << gpus;
+        if (GetParam().batch) {
+            EXPECT_EQ(std::string(got.target).substr(0, 5), "cuda+");
+        }
         EXPECT_EQ(std::string(all.engine->pick("aes-128", WARPSEAL_CTR, message_bytes)).substr(0, 5), "cuda+");
         for (int gpu = 0; gpu < gpus; ++gpu) EXPECT_GT(tests::script().host_calls_of[gpu], 0u) << gpu;
         EXPECT_TRUE(all.notices.empty());
@@ -150,7 +89,7 @@ TEST_P(Share, CoresAndGpusTogether) {
 
 // Out of memory, refused, lost: at the beginning, in the middle and at the end of the part of either GPU, with and without the cores.
 TEST_P(Share, WhatAGpuLeavesOthersFinish) {
-    const Text right = expected();
+    const Outcome right = expected();
     const GpuDoor* door = door_with(2);
     const std::pair<warpseal_status, bool> failures[] = {
         {WARPSEAL_NO_DEVICE, false}, {WARPSEAL_NO_DEVICE, true}, {WARPSEAL_OUT_OF_MEMORY, true}};
@@ -185,13 +124,7 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                 }
 }
 
-std::string name_of(const testing::TestParamInfo<Work>& info) {
-    const Work& work = info.param;
-    return std::string(warpseal_mode_name(work.mode)) + (work.direction == Direction::encrypt ? "_encrypt" : "_decrypt") +
-           (work.batch ? "_batch" : "") + (work.in_place ? "_in_place" : "");
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Share, testing::ValuesIn(all_work), name_of);
+INSTANTIATE_TEST_SUITE_P(All, Share, testing::ValuesIn(all_work), [](const auto& info) { return info.param.name(); });
 
 TEST(Gpus, AllThatAreNamedMustBeThere) {
     EXPECT_EQ(Engines("cuda:0,1", door_with(1)).created, WARPSEAL_NO_DEVICE);
@@ -209,12 +142,15 @@ TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
 
 // Data on GPUs is worked on where it lies: two calls of one thread, each with the IV of its first block, are the whole job.
 TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
-    Engines two("cuda:0,1", door_with(2)), cores("cpu", nullptr);
+    Engines two("cuda:0,1", door_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
+    const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
+    const Text secret = answers::pattern(16, 1);
+    const auto key = tests::key_for(*two.engine, work, secret), core_key = tests::key_for(tests::cores(), work, secret);
     constexpr size_t bytes = 4096, half = bytes / 2;
     const Text text = answers::pattern(bytes, 2);
     Text iv(16), right(bytes);
-    ASSERT_EQ(cores.engine->message(*cores.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), right.data(), bytes),
+    ASSERT_EQ(tests::cores().message(*core_key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), right.data(), bytes),
               WARPSEAL_OK);
     for (int gpu = 0; gpu < 2; ++gpu) {
         void* memory = nullptr;
@@ -226,7 +162,7 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
         iv[15] = static_cast<uint8_t>(gpu * half / 16);
         const uint64_t other = tests::script().steps_of[1 - gpu];
         auto* data = static_cast<uint8_t*>(memory);
-        EXPECT_EQ(two.engine->sweep_device(*two.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, data, data, half, nullptr),
+        EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, data, data, half, nullptr),
                   WARPSEAL_OK);
         EXPECT_EQ(tests::script().steps_of[1 - gpu], other) << "the other GPU is not asked";
         Text got(half);
@@ -235,7 +171,7 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
         door.device_free(gpu, memory, half);
     }
     Text of_nobody(64);
-    EXPECT_EQ(two.engine->sweep_device(*two.key, WARPSEAL_ECB, Direction::encrypt, {}, of_nobody.data(), of_nobody.data(), 64, nullptr),
+    EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_ECB, Direction::encrypt, {}, of_nobody.data(), of_nobody.data(), 64, nullptr),
               WARPSEAL_INVALID_ARGUMENT);
 }
 
