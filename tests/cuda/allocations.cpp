@@ -52,12 +52,17 @@ cudaError_t __real_cudaFree(void* memory);
 cudaError_t __real_cudaFreeAsync(void* memory, cudaStream_t stream);
 cudaError_t __real_cudaFreeHost(void* memory);
 
-cudaError_t __wrap_cudaMalloc(void** out, size_t bytes) { return taken(__real_cudaMalloc(out, bytes), *out, bytes); }
+cudaError_t __wrap_cudaMalloc(void** out, size_t bytes) {
+    const cudaError_t error = __real_cudaMalloc(out, bytes);
+    return taken(error, *out, bytes);
+}
 cudaError_t __wrap_cudaMallocAsync(void** out, size_t bytes, cudaStream_t stream) {
-    return taken(__real_cudaMallocAsync(out, bytes, stream), *out, bytes);
+    const cudaError_t error = __real_cudaMallocAsync(out, bytes, stream);
+    return taken(error, *out, bytes);
 }
 cudaError_t __wrap_cudaHostAlloc(void** out, size_t bytes, unsigned flags) {
-    return taken(__real_cudaHostAlloc(out, bytes, flags), *out, bytes);
+    const cudaError_t error = __real_cudaHostAlloc(out, bytes, flags);
+    return taken(error, *out, bytes);
 }
 cudaError_t __wrap_cudaFree(void* memory) { return given_back(memory), __real_cudaFree(memory); }
 cudaError_t __wrap_cudaFreeAsync(void* memory, cudaStream_t stream) { return given_back(memory), __real_cudaFreeAsync(memory, stream); }

@@ -90,20 +90,14 @@ struct Engines {
     }
 };
 
-const Work all_work[] = {{"aes-256", WARPSEAL_CTR, Direction::encrypt, false, false},
-                         {"aes-256", WARPSEAL_CTR, Direction::decrypt, false, true, true},
-                         {"aria-128", WARPSEAL_CTR, Direction::encrypt, false, false, true},
-                         {"camellia-192", WARPSEAL_ECB, Direction::decrypt, false, true},
-                         {"aes-128", WARPSEAL_CBC, Direction::decrypt, false, true},
-                         {"des-ede3", WARPSEAL_CBC, Direction::decrypt, false, false, true},
-                         {"aes-128", WARPSEAL_CFB, Direction::decrypt, false, true, true},
-                         {"aes-256", WARPSEAL_XTS, Direction::encrypt, false, true},
-                         {"aes-256", WARPSEAL_GCM, Direction::encrypt, false, true},
-                         {"aes-256", WARPSEAL_GCM, Direction::decrypt, false, false, true},
-                         {"aria-256", WARPSEAL_GCM, Direction::encrypt, false, false},
-                         {"des-ede3", WARPSEAL_CTR, Direction::encrypt, true, true},
-                         {"aes-128", WARPSEAL_GCM, Direction::encrypt, true, false, true},
-                         {"aes-128", WARPSEAL_GCM, Direction::decrypt, true, true}};
+const Work all_work[] = {
+    {"aes-256", WARPSEAL_CTR, Direction::encrypt, false, false},        {"aes-256", WARPSEAL_CTR, Direction::decrypt, false, true, true},
+    {"aria-128", WARPSEAL_CTR, Direction::encrypt, false, false, true}, {"camellia-192", WARPSEAL_ECB, Direction::decrypt, false, true},
+    {"aes-128", WARPSEAL_CBC, Direction::decrypt, false, true},         {"des-ede3", WARPSEAL_CBC, Direction::decrypt, false, false, true},
+    {"aes-128", WARPSEAL_CFB, Direction::decrypt, false, true, true},   {"aes-256", WARPSEAL_XTS, Direction::encrypt, false, true},
+    {"aes-256", WARPSEAL_GCM, Direction::encrypt, false, true},         {"aes-256", WARPSEAL_GCM, Direction::decrypt, false, false, true},
+    {"aria-256", WARPSEAL_GCM, Direction::encrypt, false, false},       {"des-ede3", WARPSEAL_CTR, Direction::encrypt, true, true},
+    {"aes-128", WARPSEAL_GCM, Direction::encrypt, true, false, true},   {"aes-128", WARPSEAL_GCM, Direction::decrypt, true, true}};
 
 constexpr size_t message_bytes = (size_t{20} << 20) + 48;
 
@@ -187,7 +181,8 @@ TEST_F(Several, DataOnBothIsWorkedOnWhereItLies) {
     for (const int gpu : {0, 1}) {
         const Text own = gpu::plus(iv, gpu * half / 16);
         uint8_t* const data = static_cast<uint8_t*>(memory[gpu]);
-        EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {own.data(), 16}, data, data, half, nullptr), WARPSEAL_OK);
+        EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {own.data(), 16}, data, data, half, nullptr),
+                  WARPSEAL_OK);
     }
     Text got(bytes);
     for (const int gpu : {0, 1}) {
@@ -221,7 +216,8 @@ TEST_F(Several, StickyErrorOfOneInAChildProcess) {
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     ASSERT_GT(length, 0);
     self[length] = 0;
-    const std::string command = std::string(self) + " --gtest_also_run_disabled_tests --gtest_filter=Several.DISABLED_ContextOfOneDies 2>&1";
+    const std::string command =
+        std::string(self) + " --gtest_also_run_disabled_tests --gtest_filter=Several.DISABLED_ContextOfOneDies 2>&1";
     std::FILE* child = popen(command.c_str(), "r");
     ASSERT_NE(child, nullptr);
     std::string said;

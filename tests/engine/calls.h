@@ -24,8 +24,9 @@ struct Work {
     bool pinned = false;
 
     std::string name() const {
-        std::string text = std::string(cipher) + "_" + warpseal_mode_name(mode) + (direction == Direction::encrypt ? "_encrypt" : "_decrypt") +
-                           (batch ? "_batch" : "") + (in_place ? "_in_place" : "") + (pinned ? "_pinned" : "");
+        std::string text = std::string(cipher) + "_" + warpseal_mode_name(mode) +
+                           (direction == Direction::encrypt ? "_encrypt" : "_decrypt") + (batch ? "_batch" : "") +
+                           (in_place ? "_in_place" : "") + (pinned ? "_pinned" : "");
         std::replace(text.begin(), text.end(), '-', '_');  // a test may have it for a name
         return text;
     }
@@ -92,7 +93,8 @@ inline Outcome one_message(Engine& engine, const Work& work, const std::vector<u
     uint8_t* const out = work.in_place ? in.data() : apart.data();
     Outcome all;
     all.tags.resize(16);
-    const Bytes nonce{iv.data(), 12}, with{aad.data(), aad.size()}, first{iv.data(), work.mode == WARPSEAL_ECB ? 0 : key->facts().block_bytes};
+    const Bytes nonce{iv.data(), 12}, with{aad.data(), aad.size()},
+        first{iv.data(), work.mode == WARPSEAL_ECB ? 0 : key->facts().block_bytes};
     if (work.mode == WARPSEAL_XTS) {
         all.status = engine.xts(*key, work.direction, {{0xff, 0xff}, 5008}, in.data(), out, bytes);
     } else if (work.mode != WARPSEAL_GCM) {
