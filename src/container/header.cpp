@@ -174,11 +174,11 @@ warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secr
 
     for (const int index : {newest, 1 - newest}) {
         if (!header.copies[index].well_formed) continue;
-        uint8_t mac[hmac_bytes];
-        if (!copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key, mac)) {
+        Secret<hmac_bytes> mac;  // of a forged header, it is what the forger lacks
+        if (!copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key, mac.data())) {
             return fault.say(WARPSEAL_OUT_OF_MEMORY, "authenticating the header failed in libcrypto");
         }
-        if (equal_secret(mac, header.copy(index) + header.fixed.copy_bytes - hmac_bytes, hmac_bytes)) {
+        if (equal_secret(mac.data(), header.copy(index) + header.fixed.copy_bytes - hmac_bytes, hmac_bytes)) {
             in_force = index;
             return WARPSEAL_OK;
         }
