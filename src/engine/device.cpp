@@ -11,15 +11,16 @@ struct Device {
     const void* state = nullptr;
 };
 
-// The GPU that holds `memory`, whether the key's path there holds, and the key expanded for it.
-warpseal_status ready(Engine::Inside& inside, const Key& key, Shape shape, warpseal_mode mode, Direction direction, const void* memory,
-                      Device& device) {
+// The GPU that holds the text, on both sides (null: none is there), whether the key's path there holds, and the key expanded for it.
+warpseal_status ready(Engine::Inside& inside, const Key& key, Shape shape, warpseal_mode mode, Direction direction, const void* in,
+                      const void* out, Device& device) {
     const CudaCipher* cipher = key.descriptors().cuda;
     if (cipher != nullptr && inside.gpus.possible() && !runs(cipher, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
     warpseal_status status = cipher == nullptr ? WARPSEAL_NO_DEVICE : inside.gpus.open();
     if (status != WARPSEAL_OK) return status;
-    const int number = inside.gpus.holding(memory);
-    if (number < 0) return inside.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
+    const int number = inside.gpus.holding(in != nullptr ? in : out);
+    if (number < 0 || (out != nullptr && inside.gpus.holding(out) != number))
+        return inside.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
     std::atomic<uint32_t>& proved = key.cuda_proved(mode, direction, true);
     const auto i = static_cast<unsigned>(number);
     status = (proved.load(std::memory_order_acquire) >> i & 1) != 0
@@ -47,7 +48,7 @@ warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Directi
     if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
     if (!sweeps(mode, direction)) return WARPSEAL_UNSUPPORTED;  // serial within a message: a batch
     Device device;
-    status = ready(*inside_, key, Shape::sweep, mode, direction, out, device);
+    status = ready(*inside_, key, Shape::sweep, mode, direction, in, out, device);
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const Gpu& gpu = *device.gpu;
     return told(*inside_, gpu.door().sweep_device(gpu.device(), *key.descriptors().cuda, device.state, mode, direction, iv.data, in, out,
@@ -61,7 +62,7 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
     if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
     if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
     Device device;
-    status = ready(*inside_, key, Shape::xts, WARPSEAL_XTS, direction, out, device);
+    status = ready(*inside_, key, Shape::xts, WARPSEAL_XTS, direction, in, out, device);
     const void* tweak_state = status == WARPSEAL_OK ? key.cuda_tweak_state() : nullptr;
     if (status == WARPSEAL_OK && tweak_state == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     if (status != WARPSEAL_OK || bytes == 0) return status;
@@ -74,7 +75,7 @@ warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Directi
     warpseal_status status = check_batch(key, mode, direction, batch);
     Device device;
     if (status == WARPSEAL_OK && batch.keys == nullptr && key.refuses(direction)) status = WARPSEAL_WEAK_KEY;
-    if (status == WARPSEAL_OK) status = ready(*inside_, key, Shape::batch, mode, direction, batch.in, device);
+    if (status == WARPSEAL_OK) status = ready(*inside_, key, Shape::batch, mode, direction, batch.in, batch.out, device);
     if (status != WARPSEAL_OK || batch.message_count == 0) return status;
     const Gpu& gpu = *device.gpu;
     const void* shared = batch.keys == nullptr ? device.state : nullptr;
