@@ -124,7 +124,7 @@ TEST(Plan, FormsByName) {
 }
 
 TEST(Plan, OneThreadIsTheCallerWhateverTheSize) {
-    const Plan p = plan({64 * gib, Place::file, 16, WARPSEAL_GCM, Direction::encrypt}, machine(all_cores, 1));
+    const Plan p = plan({64 * gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt}, machine(all_cores, 1));
     EXPECT_EQ(p.threads, 1u);
     EXPECT_EQ(p.piece_bytes, 64 * gib);
 }
@@ -139,15 +139,14 @@ TEST(Plan, TheBestUsableCoreTargetIsTaken) {
 
 TEST(Plan, AesInPageableMemoryStaysOnManyCoresWithAesInstructions) {
     for (const Target target : {Target::aesni, Target::avx2, Target::vaes256, Target::vaes512})
-        for (const Place place : {Place::host, Place::file})
-            for (const uint64_t bytes : {kib, mib, gib, 64 * gib}) {
-                MachineFacts facts = machine({Target::portable, target, Target::cuda}, 16);
-                facts.cores = {40, 30};  // what memory gives, measured
-                facts.gpus[0].speed = {22, 8};
-                const Plan p = plan({bytes, place, 16, WARPSEAL_GCM, Direction::encrypt}, facts);
-                ASSERT_EQ(p.target, target);
-                ASSERT_EQ(p.core_bytes, bytes);
-            }
+        for (const uint64_t bytes : {kib, mib, gib, 64 * gib}) {
+            MachineFacts facts = machine({Target::portable, target, Target::cuda}, 16);
+            facts.cores = {40, 30};  // what memory gives, measured
+            facts.gpus[0].speed = {22, 8};
+            const Plan p = plan({bytes, Place::host, 16, WARPSEAL_GCM, Direction::encrypt}, facts);
+            ASSERT_EQ(p.target, target);
+            ASSERT_EQ(p.core_bytes, bytes);
+        }
 }
 
 TEST(Plan, WhoIsFasterHasItAndTheRatesSayWho) {
@@ -220,6 +219,37 @@ TEST(Plan, AGpuThatIsNotOpenComesInWhereTheCallIsLongEnough) {
     EXPECT_GT(bytes_of_second(100 * gib), 30 * gib);
 }
 
+TEST(Plan, OneGpuIsTheFastestOfThoseThatAreOpen) {
+    for (const unsigned fast : {0u, 1u}) {
+        MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
+        facts.cores = {1, 1};
+        facts.gpu_count = 2;
+        facts.gpu_numbers[1] = 1;
+        facts.gpus[fast] = {true, {45, 45}};
+        facts.gpus[1 - fast] = {true, {20, 20}};
+        CallFacts call{4 * mib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt};  // too little to share
+        EXPECT_EQ(plan(call, facts).gpu_bytes[fast], call.bytes);
+        facts.gpus[fast].open = false;
+        EXPECT_EQ(plan(call, facts).gpu_bytes[1 - fast], call.bytes);
+    }
+}
+
+// In pieces, each of which goes to one side whole, the better of the two has them.
+TEST(Plan, NotMixedItIsTheCoresOrTheGpus) {
+    MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
+    facts.gpu_count = 2;
+    facts.gpu_numbers[1] = 1;
+    for (GpuFacts& gpu : facts.gpus) gpu = {true, {20, 20}};
+    CallFacts call{gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt};
+    call.mixed = false;
+    for (const double cores : {10.0, 30.0, 50.0}) {
+        facts.cores = {cores, cores};
+        const Plan p = plan(call, facts);
+        EXPECT_EQ(p.core_bytes, cores > 40 ? gib : 0) << cores;
+        EXPECT_EQ(sum_of(p), gib);
+    }
+}
+
 TEST(Plan, GpusThatWereLeftOutKeepTheirNumbers) {
     MachineFacts facts = machine({Target::cuda}, 16);
     facts.gpu_numbers[0] = 5;
@@ -262,7 +292,7 @@ TEST(Plan, OneMessageOfBlocksThatWaitIsNeverCut) {
 
 TEST(Plan, WithoutAesInstructionsBigInputsGoToTheGpu) {
     const auto no_aes = {Target::portable, Target::cuda};
-    for (const Place place : {Place::host, Place::pinned, Place::file}) {
+    for (const Place place : {Place::host, Place::pinned, Place::pinned_in_place}) {
         EXPECT_EQ(plan({gib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target, Target::cuda);
         EXPECT_EQ(plan({64 * kib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target, Target::portable);
     }
@@ -288,11 +318,6 @@ TEST(Plan, ManyPortableCoresBeatASlowLink) {
     MachineFacts facts = machine({Target::portable, Target::cuda}, 128);
     facts.gpus[0].speed = {2, 2};
     EXPECT_EQ(plan({gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target, Target::portable);
-}
-
-TEST(Plan, DeviceMemoryIsTheGpus) {
-    const Plan p = plan({1, Place::device, 16, WARPSEAL_CTR, Direction::encrypt}, machine({Target::vaes512, Target::cuda}));
-    EXPECT_EQ(p.target, Target::cuda);
 }
 
 TEST(Plan, WhereTheGpuIsAllThereIsItTakesEverything) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
+#include <map>
 
 #include "container/piece.h"
 
@@ -42,6 +43,8 @@ private:
     void find_failed_chunk(Piece& piece, warpseal_status status);
     void hand_over(Piece& piece);
     size_t gather(Piece& piece, uint64_t& text_bytes, uint64_t& bytes);
+    void count(const char* target, const Piece& piece);
+    const char* main_target() const;
     void fail(uint64_t number, const Fault& fault);
     bool stopped_before(uint64_t number) const { return failed_at_.load() < number; }
 
@@ -61,14 +64,14 @@ private:
     Fault fault_;
 
     std::atomic<uint64_t> text_bytes_{0}, read_bytes_{0}, written_bytes_{0};
-    std::atomic<const char*> target_{""};
+    std::mutex counting_;
+    std::map<const char*, uint64_t> chunks_on_;  // by the target's name, which lies at one place
 };
 
 Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
     if (job.source.positional()) total_in_ = job.source.bytes() - job.source_offset;
     const uint64_t bytes = total_in_ == none ? unknown_bytes_as : total_in_;
-    cuda_ = std::strcmp(job.engine.pick(job.suite.cipher, WARPSEAL_GCM, bytes), "cuda") == 0;
-    if (cuda_) cuda_ = job.engine.cuda_device() >= 0;  // opens it, so that memory can be pinned
+    cuda_ = job.engine.gpus_for_pieces(job.suite.cipher, WARPSEAL_GCM, bytes);
     if (cuda_) chunks_ = cuda_chunks;
     if (total_in_ == none) return;
     chunks_ = static_cast<size_t>(std::min<uint64_t>(chunks_, total_in_ / in_stride() + 1));
@@ -97,7 +100,7 @@ warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
     } else {
         job_.engine.parallel(pieces.size(), [&](size_t i) { work(pieces[i]); });
     }
-    result = {text_bytes_, read_bytes_, written_bytes_, target_};
+    result = {text_bytes_, read_bytes_, written_bytes_, main_target()};
     if (failed_at_ != none) {
         fault = fault_;
         return fault.status;
@@ -217,9 +220,21 @@ void Pipeline::transform(Piece& piece) {
     batch.statuses = piece.statuses.data();
     const char* target = nullptr;
     const warpseal_status status = job_.engine.batch(*job_.payload.key, WARPSEAL_GCM, job_.direction, batch, Engine::Where::here, &target);
-    if (target != nullptr) target_ = target;
+    if (target != nullptr) count(target, piece);
     if (status != WARPSEAL_OK) return find_failed_chunk(piece, status);
     if (piece.last && sealing()) memmove(short_chunk + piece.last_text, short_chunk + chunk_text_bytes, tag_bytes);
+}
+
+void Pipeline::count(const char* target, const Piece& piece) {
+    const std::lock_guard<std::mutex> lock(counting_);
+    chunks_on_[target] += piece.chunks;
+}
+
+// The one that had most of it.
+const char* Pipeline::main_target() const {
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto most = std::max_element(chunks_on_.begin(), chunks_on_.end(), fewer);
+    return most == chunks_on_.end() ? "" : most->first;
 }
 
 void Pipeline::find_failed_chunk(Piece& piece, warpseal_status status) {

@@ -55,6 +55,9 @@ public:
     int cuda_device_holding(const void* memory) const;  // that of the engine's GPU on which it lies; -1: on none
     // Target name for host memory: pageable, or that of a call from `in` to `out`.
     const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in = nullptr, const void* out = nullptr);
+    // For whoever cuts that much into pieces, each of which goes to one target whole: whether the GPUs would be done sooner than the cores.
+    // Those that are worth it are then open.
+    bool gpus_for_pieces(const char* cipher, warpseal_mode mode, uint64_t bytes);
 
     // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard limits, not the policy of the public face.
     // One message of a plain mode: ECB, CTR, CBC, CFB, OFB.

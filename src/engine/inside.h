@@ -26,6 +26,7 @@ struct Call {
     const void* out = nullptr;
     uint64_t in_extent = 0, out_extent = 0;
     bool divisible = true;
+    bool mixed = true;        // as in the plan
     bool one_thread = false;  // the caller's, one of many who have work of this kind: a GPU each in turn
 
     uint64_t chains() const { return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages : 0; }
@@ -63,6 +64,9 @@ struct Engine::Inside {
     Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call, const Pace& pace, const void* state,
                    uint32_t without);
     Pace pace_of(const Key::Descriptors& descriptors, Target cores, const Call& call) const;
+
+    // Where such a call would go; opens and tests the GPUs that would have a part. False: nowhere.
+    bool foresee(const char* cipher, const Call& call, Target& core, Plan& shares);
 
     warpseal_status route(const Key& key, const Call& call, Route& out);
     warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // past the GPU

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 
 namespace warpseal {
 namespace {
@@ -68,13 +69,12 @@ struct Parties {
 
     Parties(const CallFacts& c, const MachineFacts& m, Target best_core) : call(c), machine(m), core(best_core) {
         for (unsigned i = 0; i < machine.gpu_count; ++i) order[i] = i;
-        std::stable_sort(order, order + machine.gpu_count,
-                         [&](unsigned a, unsigned b) { return gpu(a, false).delay < gpu(b, false).delay; });
+        std::stable_sort(order, order + machine.gpu_count, [&](unsigned a, unsigned b) {
+            const Party first = gpu(a, false), second = gpu(b, false);
+            return std::tie(first.delay, second.rate) < std::tie(second.delay, first.rate);
+        });
     }
-    // Files and whatever else pass through pageable memory.
-    size_t place() const {
-        return call.place == Place::pinned || call.place == Place::pinned_in_place ? static_cast<size_t>(call.place) : 0;
-    }
+    size_t place() const { return static_cast<size_t>(call.place); }
 
     Party gpu(unsigned i, bool shared) const {
         const GpuFacts& facts = machine.gpus[i];
@@ -156,13 +156,6 @@ Plan plan(const CallFacts& call, const MachineFacts& machine) {
     unsigned gpus = machine.gpu_count;
     // Few chains of blocks stay on the cores: a GPU's lane is slower than a core.
     if (call.chains != 0 && call.chains < chains_for_gpu) gpus = cores ? 0 : std::min(gpus, 1u);
-    if (gpus != 0 && call.place == Place::device) {
-        plan.target = Target::cuda;
-        plan.gpu_bytes[machine.gpu_numbers[0]] = call.bytes;
-        plan.core_bytes = 0;
-        plan.piece_bytes = call.bytes;
-        return plan;
-    }
     if (gpus != 0) {
         const Parties parties(call, machine, plan.target);
         Team best = parties.team(cores ? 0 : 1, cores);
@@ -171,8 +164,9 @@ Plan plan(const CallFacts& call, const MachineFacts& machine) {
         };
         if (cores && parties.team(1, false).seconds < best.seconds) best = parties.team(1, false);
         const bool divisible = call.divisible && call.bytes >= telling_bytes;
+        const bool mixed = divisible && call.mixed && cores && call.chains == 0;
         for (unsigned n = 2; divisible && n <= gpus; ++n) consider(parties.team(n, false));
-        for (unsigned n = 1; divisible && cores && call.chains == 0 && n <= gpus; ++n) consider(parties.team(n, true));
+        for (unsigned n = 1; mixed && n <= gpus; ++n) consider(parties.team(n, true));
         plan.core_bytes = 0;
         share_out(call, machine, best, plan);
     }

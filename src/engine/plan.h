@@ -7,7 +7,7 @@
 namespace warpseal {
 
 // Where the data lies. A GPU copies from and to pinned memory itself, but not over input that it might have to give back.
-enum class Place : uint8_t { host = 0, pinned = 1, pinned_in_place = 2, device = 3, file = 4 };
+enum class Place : uint8_t { host = 0, pinned = 1, pinned_in_place = 2 };
 
 // What runs a cipher on the cores: CpuCipher::form.
 enum class Form : uint8_t { instructions = 0, bytes = 1, words = 2, planes = 3 };
@@ -22,6 +22,7 @@ struct CallFacts {
     Form form = Form::instructions;  // on the best of the usable CPU targets
     uint64_t chains = 0;             // messages whose blocks wait for each other; 0: no block waits
     bool divisible = true;           // between targets: not one message of blocks that wait
+    bool mixed = true;               // and between cores and GPUs
 };
 
 // Gigabytes a second. 0: not measured yet, and a usual figure stands in.

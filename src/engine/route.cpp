@@ -96,6 +96,14 @@ Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core,
         const int number = static_cast<int>(i);
         machine.gpus[machine.gpu_count++] = {gpus[i].is_open(), speeds ? speeds(number) : rates.of(pace, number)};
     }
+    if (call.one_thread && machine.gpu_count > 1) {  // whose turn it is has it, though another may be the faster
+        const auto open = [](const GpuFacts& gpu) { return gpu.open; };
+        const auto next = std::find_if(machine.gpus, machine.gpus + machine.gpu_count, open) - machine.gpus;
+        const auto chosen = next == machine.gpu_count ? 0 : next;
+        machine.gpus[0] = machine.gpus[chosen];
+        machine.gpu_numbers[0] = machine.gpu_numbers[chosen];
+        machine.gpu_count = 1;
+    }
     const CpuCipher& cipher = *descriptors.cores[static_cast<size_t>(core)];
     machine.usable[static_cast<size_t>(core)] = !cuda_only || machine.gpu_count == 0;
     if (!cuda_only) {
@@ -104,8 +112,9 @@ Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core,
             machine.cores.alone = rates.calibrated(pace, state, pool.threads());
         if (call.one_thread) machine.cores.alone /= pool.threads();
     }
-    return plan({call.bytes, pace.place, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.chains(), call.divisible},
-                machine);
+    return plan(
+        {call.bytes, pace.place, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.chains(), call.divisible, call.mixed},
+        machine);
 }
 
 warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Route& out) {
@@ -162,7 +171,7 @@ warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& o
     if (call.bytes == 0) return WARPSEAL_OK;
 
     out.pace = pace_of(descriptors, out.core, call);
-    out.rated = true;
+    out.rated = !call.one_thread;  // which has the machine not to itself
     uint32_t failed = 0;
     for (bool settled = false; !settled;) {
         if (!gpus.possible()) return WARPSEAL_OK;  // lost on the way
@@ -182,24 +191,48 @@ warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& o
     return WARPSEAL_OK;
 }
 
+bool Engine::Inside::foresee(const char* cipher, const Call& call, Target& core, Plan& shares) {
+    const Key::Descriptors found = descriptors(cipher);
+    if (prove_cores(found, call.mode, call.direction, core) != WARPSEAL_OK) return false;
+    shares = {};
+    shares.target = core;
+    if (!cuda_only && small(*found.cores[static_cast<size_t>(core)], core, call)) return true;
+    if (!cuda_allowed || !gpus.possible() || !runs(found.cuda, call.shape, call.mode, call.direction)) return true;
+    const Pace pace = pace_of(found, core, call);
+    for (uint32_t failed = 0;;) {
+        if (!gpus.possible()) return true;
+        const Plan wanted = plan_call(found, core, call, pace, nullptr, failed);
+        if (wanted.target != Target::cuda) return true;
+        const uint32_t before = failed;
+        for (unsigned i = 0; i < most_gpus; ++i)
+            if (wanted.gpu_bytes[i] != 0 && prove_cuda(found, call.mode, call.direction, Path::gpu_host_memory, i) != WARPSEAL_OK)
+                failed |= 1u << i;
+        if (failed != before) continue;
+        shares = wanted;
+        return true;
+    }
+}
+
 const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in, const void* out) {
-    Inside& inside = *inside_;
-    const Key::Descriptors descriptors = inside.descriptors(cipher);
-    Target core = Target::portable;
     if (!known(mode)) return "";
-    if (inside.prove_cores(descriptors, mode, Direction::encrypt, core) != WARPSEAL_OK) return "";
     Call call{mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes};
     call.in = in;
     call.out = out;
     call.in_extent = call.out_extent = bytes;
     call.divisible = call.shape != Shape::batch;
-    if (!inside.cuda_only && small(*descriptors.cores[static_cast<size_t>(core)], core, call)) return target_name(core);
-    if (!inside.cuda_allowed || !inside.gpus.possible() || !runs(descriptors.cuda, call.shape, mode, call.direction))
-        return target_name(core);
-    const Plan shares = inside.plan_call(descriptors, core, call, inside.pace_of(descriptors, core, call), nullptr, 0);
-    if (shares.target == Target::cuda && inside.prove_cuda(descriptors, mode, Direction::encrypt, Path::gpu_host_memory, 0) == WARPSEAL_OK)
-        return shares.shared() ? shared_name(core) : target_name(Target::cuda);
-    return target_name(core);
+    Target core = Target::portable;
+    Plan shares;
+    if (!inside_->foresee(cipher, call, core, shares)) return "";
+    return shares.shared() ? shared_name(core) : target_name(shares.target);
+}
+
+bool Engine::gpus_for_pieces(const char* cipher, warpseal_mode mode, uint64_t bytes) {
+    Call call{mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes};
+    call.mixed = false;
+    Target core = Target::portable;
+    Plan shares;
+    const auto wanted = [&] { return inside_->foresee(cipher, call, core, shares) && shares.target == Target::cuda; };
+    return wanted() && wanted();  // how many there are is known once the first is open
 }
 
 }  // namespace warpseal

@@ -10,16 +10,24 @@ const Data& text() {
     return made;
 }
 
-// Seals or opens with an engine that has the scripted GPU; no engine, its status.
-Outcome on_gpu(Way way, const Data& in, const Options& options, const Script& plan, bool pipes) {
+struct Machine {
+    const char* device = "cuda";
+    unsigned threads = 3;
+    std::function<warpseal::Speed(int)> speeds = {};
+};
+
+// Seals or opens with an engine that has scripted GPUs, of which the first is open; no engine, its status.
+Outcome on_gpu(Way way, const Data& in, const Options& options, const Script& plan, bool pipes, const Machine& machine = {}) {
     warpseal::EngineOptions engine_options;
-    engine_options.device = "cuda";
-    engine_options.threads = 3;
+    engine_options.device = machine.device;
+    engine_options.threads = machine.threads;
+    engine_options.speeds = machine.speeds;
     engine_options.cuda = scripted_door(plan);
     std::unique_ptr<warpseal::Engine> engine;
     Outcome outcome;
     outcome.status = warpseal::Engine::create(engine_options, engine);
     if (outcome.status != WARPSEAL_OK) return outcome;
+    (void)engine->cuda_device();
     const MemoryFile file(in), out;
     const auto work = way == Way::seal ? warpseal::container::seal : warpseal::container::open;
     if (pipes) {
@@ -48,6 +56,47 @@ TEST(ContainerDevice, SealsAndOpens) {
         ASSERT_EQ(back.status, WARPSEAL_OK) << back.result.message;
         EXPECT_STREQ(back.result.target, "cuda");
         EXPECT_TRUE(back.out == text());
+    }
+}
+
+// Pieces go to one side whole, and the better side has them, also where it would share a call that can be cut.
+TEST(ContainerDevice, AutoTakesTheGpuWhereItIsFasterThanTheCores) {
+    Options options;
+    options.key();
+    for (const double cores : {10.0, 30.0}) {
+        const Machine machine{"auto", 3, [cores](int party) {
+                                  return party < 0 ? warpseal::Speed{cores, cores} : warpseal::Speed{20, 20};
+                              }};
+        const Outcome file = on_gpu(Way::seal, text(), options, {}, false, machine);
+        ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
+        EXPECT_EQ(std::string(file.result.target) == "cuda", cores < 20) << file.result.target;
+        EXPECT_EQ(script().host_calls > 0, cores < 20);
+        EXPECT_TRUE(run(Way::open, file.out, options).out == text());
+    }
+}
+
+// Of one worker's three pieces the last is too short for the GPU.
+TEST(ContainerDevice, TheTargetIsThatOfMost) {
+    Options options;
+    options.key();
+    const Machine machine{"auto", 1, [](int party) { return party < 0 ? warpseal::Speed{10, 10} : warpseal::Speed{20, 20}; }};
+    const Outcome file = on_gpu(Way::seal, text(), options, {}, false, machine);
+    EXPECT_STREQ(file.result.target, "cuda");
+    EXPECT_TRUE(run(Way::open, file.out, options).out == text());
+}
+
+TEST(ContainerDevice, OfSeveralGpusThoseAreOpenedThatAreWorthIt) {
+    Options options;
+    options.key();
+    Script two;
+    two.device_count = 2;
+    for (const char* device : {"cuda:0,1", "auto"}) {
+        const Machine machine{device, 3, [](int party) { return party < 0 ? warpseal::Speed{0.1, 0.1} : warpseal::Speed{20, 20}; }};
+        const Outcome file = on_gpu(Way::seal, text(), options, two, false, machine);
+        ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
+        EXPECT_GT(script().host_calls_of[0], 0u);
+        EXPECT_EQ(script().host_calls_of[1] > 0, std::string(device) != "auto") << "opening it takes longer than the work";
+        EXPECT_TRUE(run(Way::open, file.out, options).out == text());
     }
 }
 

@@ -26,8 +26,9 @@ const CpuCipher& cores_of(const CudaCipher& cipher) {
     return *cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, cipher.name);
 }
 
-bool wrong(uint32_t bits, warpseal_mode mode, Direction direction, bool batch) {
-    return (batch || !current.wrong_batches_only) && (bits >> (2 * mode + static_cast<int>(direction)) & 1) != 0;
+bool wrong(int device, uint32_t bits, warpseal_mode mode, Direction direction, bool batch) {
+    return (current.wrong_gpu < 0 || current.wrong_gpu == device) && (batch || !current.wrong_batches_only) &&
+           (bits >> (2 * mode + static_cast<int>(direction)) & 1) != 0;
 }
 
 // The next step: its outcome by the script. A real backend makes no CUDA call once the device is lost; the engine must not even ask.
@@ -144,7 +145,10 @@ warpseal_status copy(int, void* to, const void* from, size_t bytes) {
     return status;
 }
 
-warpseal_status synchronize(int, void*) { return step(); }
+warpseal_status synchronize(int, void* stream) {
+    current.last_stream = stream;
+    return step();
+}
 
 warpseal_status time(int, warpseal_status (*work)(void*, void*), void* user, float* milliseconds) {
     *milliseconds = 1;
@@ -153,11 +157,12 @@ warpseal_status time(int, warpseal_status (*work)(void*, void*), void* user, flo
 }
 
 warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                             const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, void*) {
+                             const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+    current.last_stream = stream;
     const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).sweep[mode][static_cast<int>(direction)](state, iv, 0, in, out, bytes);
-    if (wrong(current.wrong_device, mode, direction, false)) out[bytes - 1] ^= 1;
+    if (wrong(device, current.wrong_device, mode, direction, false)) out[bytes - 1] ^= 1;
     return WARPSEAL_OK;
 }
 
@@ -171,20 +176,22 @@ void spoil(Direction direction, const warpseal_batch& batch) {
 }
 
 warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                             const warpseal_batch& batch, void*) {
+                             const warpseal_batch& batch, void* stream) {
+    current.last_stream = stream;
     const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, 0, batch.message_count);
-    if (wrong(current.wrong_device, mode, direction, true)) spoil(direction, batch);
+    if (wrong(device, current.wrong_device, mode, direction, true)) spoil(direction, batch);
     return WARPSEAL_OK;
 }
 
 warpseal_status xts_device(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
-                           const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, void*) {
+                           const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+    current.last_stream = stream;
     const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).xts[static_cast<int>(direction)](state, tweak_state, units, in, out, bytes);
-    if (wrong(current.wrong_device, WARPSEAL_XTS, direction, false)) out[bytes - 1] ^= 1;
+    if (wrong(device, current.wrong_device, WARPSEAL_XTS, direction, false)) out[bytes - 1] ^= 1;
     return WARPSEAL_OK;
 }
 
@@ -228,7 +235,7 @@ warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* sta
                            const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes,
                            uint8_t* previous) {
     const CpuCipher& cores = cores_of(cipher);
-    const bool flip = wrong(current.wrong_host, mode, direction, false), feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
+    const bool flip = wrong(device, current.wrong_host, mode, direction, false), feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
     uint8_t before[16] = {}, last[16] = {};
     if (feedback) std::memcpy(before, iv, cores.block_bytes);
     const warpseal_status status = walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
@@ -245,7 +252,7 @@ warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* sta
 warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
                          const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     const CpuCipher& cores = cores_of(cipher);
-    const bool flip = wrong(current.wrong_host, WARPSEAL_XTS, direction, false);
+    const bool flip = wrong(device, current.wrong_host, WARPSEAL_XTS, direction, false);
     XtsUnits next = units;
     return walk(
         device, in, out, bytes, done_bytes,
@@ -262,7 +269,7 @@ warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state
 warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* run, uint64_t first_block,
                          const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     const CpuCipher& cores = cores_of(cipher);
-    const bool flip = wrong(current.wrong_host, WARPSEAL_GCM, direction, false);
+    const bool flip = wrong(device, current.wrong_host, WARPSEAL_GCM, direction, false);
     return walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
         cores.gcm_piece[static_cast<int>(direction)](state, run, first_block + at / 16, in + at, out + at, part);
         if (flip) run->sum[15] ^= 1;
@@ -278,7 +285,7 @@ warpseal_status batch_host(int device, const CudaCipher& cipher, const void* sta
         if (status != WARPSEAL_OK) return status;
         *not_authentic += cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, *done_messages, 1);
     }
-    if (wrong(current.wrong_host, mode, direction, true)) spoil(direction, batch);
+    if (wrong(device, current.wrong_host, mode, direction, true)) spoil(direction, batch);
     return WARPSEAL_OK;
 }
 

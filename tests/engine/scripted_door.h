@@ -20,6 +20,7 @@ struct Script {
     uint32_t wrong_host = 0;
     uint32_t wrong_device = 0;
     bool wrong_batches_only = false;
+    int wrong_gpu = -1;       // that one alone; -1: all
     bool all_pinned = false;  // whatever host memory is asked about
 
     // What happened.
@@ -28,6 +29,7 @@ struct Script {
     uint64_t host_calls = 0;
     uint64_t steps_of[16] = {}, host_calls_of[16] = {};  // by device
     uint64_t forgotten = 0;
+    void* last_stream = nullptr;  // of calls on device memory
     uint64_t live_device_allocations = 0;
     uint64_t live_host_allocations = 0;
     bool lost = false;

@@ -7,6 +7,7 @@
 
 #include "engine/answers.h"
 #include "engine/calls.h"
+#include "engine/inside.h"
 #include "engine/scripted_cores.h"
 #include "engine/scripted_door.h"
 
@@ -49,6 +50,11 @@ const Work all_work[] = {
     {"aes-128", WARPSEAL_CFB, Direction::decrypt, false, false}, {"aes-128", WARPSEAL_XTS, Direction::encrypt, false, true},
     {"aes-128", WARPSEAL_GCM, Direction::encrypt, false, true},  {"aes-128", WARPSEAL_GCM, Direction::decrypt, false, false},
     {"aes-128", WARPSEAL_CTR, Direction::encrypt, true, true},   {"aes-128", WARPSEAL_GCM, Direction::decrypt, true, false}};
+
+std::unique_ptr<Key> key_of(Engines& it, bool xts = false) {
+    const Work work{"aes-128", xts ? WARPSEAL_XTS : WARPSEAL_CTR, Direction::encrypt, false, false};
+    return tests::key_for(*it.engine, work, answers::pattern(xts ? 32 : 16, 1));
+}
 
 Outcome result_of(Engines& it, const Work& work) { return tests::outcome_of(*it.engine, work, message_bytes, 2); }
 
@@ -132,6 +138,92 @@ TEST(Gpus, AllThatAreNamedMustBeThere) {
     EXPECT_EQ(Engines("cuda:0,0", door_with(2)).created, WARPSEAL_INVALID_ARGUMENT);
 }
 
+// The one that computes wrong is closed, whichever it is; the other has its part.
+TEST(Gpus, EachAnswersForItself) {
+    const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
+    const Outcome right = tests::outcome_of(tests::cores(), work, message_bytes, 2);
+    for (const int bad : {0, 1}) {
+        tests::Script script;
+        script.device_count = 2;
+        script.wrong_host = 1u << 2 * WARPSEAL_CTR;
+        script.wrong_gpu = bad;
+        Engines all("auto", tests::scripted_door(script), half_speed_cores);
+        for (size_t i = 0; i < 2; ++i) ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
+        EXPECT_EQ(std::string(all.engine->pick("aes-128", WARPSEAL_CTR, message_bytes)).substr(0, 5), "cuda+");
+        const tests::Script before = tests::script();
+        EXPECT_TRUE(result_of(all, work) == right) << bad;
+        EXPECT_EQ(tests::script().host_calls_of[bad], before.host_calls_of[bad]);
+        EXPECT_EQ(tests::script().host_calls_of[1 - bad], before.host_calls_of[1 - bad] + 1);
+        ASSERT_EQ(all.notices.size(), 1u);
+        EXPECT_NE(all.notices[0].find("cuda failed its self-test"), std::string::npos);
+    }
+}
+
+// GPUs that copy from pinned memory themselves beat these cores, and do not where the text must be set aside first.
+TEST(Gpus, WhereTheTextLiesDecides) {
+    for (const bool pinned : {false, true}) {
+        Engines all("auto", door_with(1), [](int party) { return party < 0 ? Speed{30, 0.001} : Speed{}; });
+        tests::script().all_pinned = pinned;
+        Text in(message_bytes), out(message_bytes);
+        const auto place = [&](const void* from, const void* to) {
+            Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
+            call.in = from;
+            call.out = to;
+            return all.engine->inside().pace_of(all.engine->inside().descriptors("aes-128"), Target::portable, call).place;
+        };
+        EXPECT_EQ(place(in.data(), out.data()), Place::host) << "no GPU is open";
+        ASSERT_EQ(all.engine->cuda_device(), 0);
+        EXPECT_EQ(place(in.data(), out.data()), pinned ? Place::pinned : Place::host);
+        EXPECT_EQ(place(in.data(), in.data()), pinned ? Place::pinned_in_place : Place::host);
+        EXPECT_EQ(place(nullptr, nullptr), Place::host);
+        const auto to_gpu = [&](const Text& from, const Text& to) {
+            return std::strcmp(all.engine->pick("aes-128", WARPSEAL_CTR, uint64_t{1} << 30, from.data(), to.data()), "cuda") == 0;
+        };
+        EXPECT_EQ(to_gpu(in, out), pinned);
+        EXPECT_FALSE(to_gpu(in, in));
+    }
+}
+
+// As a worker of a pipeline has it: 16 MiB under one key.
+warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
+    Text text(size_t{16} << 20), ivs(16);
+    warpseal_batch batch = {};
+    batch.struct_bytes = sizeof batch;
+    batch.message_count = 2;
+    batch.message_bytes = batch.in_stride = batch.out_stride = text.size() / 2;
+    batch.in = batch.out = text.data();
+    batch.iv_bytes = 16;
+    batch.ivs = ivs.data();
+    return it.engine->batch(key, WARPSEAL_CTR, Direction::encrypt, batch, where);
+}
+
+// It tells how fast one of many is, on a thread or a GPU that all of them share: not what either can do.
+TEST(Gpus, PiecesOfWorkersAreNotRated) {
+    for (const Engine::Where where : {Engine::Where::here, Engine::Where::everywhere}) {
+        Engines it("auto", door_with(1), half_speed_cores);
+        ASSERT_EQ(it.engine->cuda_device(), 0);
+        const auto key = key_of(it);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(piece(it, *key, where), WARPSEAL_OK);
+        Engine::Inside& inside = it.engine->inside();
+        const Key::Descriptors& descriptors = key->descriptors();
+        Target core = Target::portable;
+        ASSERT_EQ(inside.prove_cores(descriptors, WARPSEAL_CTR, Direction::encrypt, core), WARPSEAL_OK);
+        const Pace pace = inside.pace_of(descriptors, core, {WARPSEAL_CTR, Direction::encrypt, Shape::batch, size_t{16} << 20});
+        const Speed gpu = inside.rates.of(pace, 0);
+        EXPECT_EQ(gpu.alone + gpu.shared > 0, where == Engine::Where::everywhere);
+    }
+}
+
+// One that is a little faster does not have them all.
+TEST(Gpus, PiecesOfWorkersGoToEachInTurn) {
+    Engines two("cuda:0,1", door_with(2), [](int party) { return Speed{20.0 + party, 20.0}; });
+    const auto key = key_of(two);
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
+    const tests::Script before = tests::script();
+    for (int i = 0; i < 6; ++i) ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(tests::script().host_calls_of[i], before.host_calls_of[i] + 3);
+}
+
 TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
     Engines it("auto", door_with(3));
     EXPECT_EQ(tests::script().steps, 0u);
@@ -145,8 +237,7 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
     Engines two("cuda:0,1", door_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
-    const Text secret = answers::pattern(16, 1);
-    const auto key = tests::key_for(*two.engine, work, secret), core_key = tests::key_for(tests::cores(), work, secret);
+    const auto key = key_of(two), core_key = tests::key_for(tests::cores(), work, answers::pattern(16, 1));
     constexpr size_t bytes = 4096, half = bytes / 2;
     const Text text = answers::pattern(bytes, 2);
     Text iv(16), right(bytes);
@@ -170,9 +261,39 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
         EXPECT_TRUE(std::equal(got.begin(), got.end(), right.begin() + static_cast<std::ptrdiff_t>(gpu * half)));
         door.device_free(gpu, memory, half);
     }
-    Text of_nobody(64);
-    EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_ECB, Direction::encrypt, {}, of_nobody.data(), of_nobody.data(), 64, nullptr),
-              WARPSEAL_INVALID_ARGUMENT);
+}
+
+// What a call reads and what it writes lie on one GPU.
+TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
+    Engines two("cuda:0,1", door_with(2));
+    ASSERT_EQ(two.created, WARPSEAL_OK);
+    const GpuDoor& door = *two.engine->cuda();
+    const auto key = key_of(two), xts_key = key_of(two, true);
+    constexpr size_t bytes = 64;
+    Text on_host(bytes);
+    uint8_t* texts[3] = {nullptr, nullptr, on_host.data()};
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        void* memory = nullptr;
+        ASSERT_EQ(door.device_alloc(gpu, bytes, &memory), WARPSEAL_OK);
+        texts[gpu] = static_cast<uint8_t*>(memory);
+    }
+    uint8_t* const iv = texts[1];
+    for (uint8_t* const in : texts)
+        for (uint8_t* const out : texts) {
+            const warpseal_status right = in == out && in != on_host.data() ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+            EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_ECB, Direction::encrypt, {}, in, out, bytes, nullptr), right);
+            EXPECT_EQ(two.engine->xts_device(*xts_key, Direction::encrypt, {{}, bytes}, in, out, bytes, nullptr), right);
+            warpseal_batch batch = {};
+            batch.struct_bytes = sizeof batch;
+            batch.message_count = 1;
+            batch.message_bytes = 48;
+            batch.in = in;
+            batch.out = out;
+            batch.iv_bytes = 16;
+            batch.ivs = iv;
+            EXPECT_EQ(two.engine->batch_device(*key, WARPSEAL_CTR, Direction::encrypt, batch, nullptr), right);
+        }
+    for (int gpu = 0; gpu < 2; ++gpu) door.device_free(gpu, texts[gpu], bytes);
 }
 
 }  // namespace
