@@ -18,12 +18,6 @@ double number(const nlohmann::ordered_json& object, const char* name) {
     return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-const CipherWork* work_of(const std::string& cipher) {
-    for (const CipherWork& work : cipher_work)
-        if (cipher == work.cipher) return &work;
-    return nullptr;
-}
-
 // Of the unit that the cipher's form keeps busiest; `clocks` are those of all multiprocessors in a second.
 std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode, bool serial, double clocks) {
     const bool counts = mode == "ctr" || mode == "gcm" || mode == "ccm";
@@ -48,7 +42,7 @@ std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode,
 
 std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head, const nlohmann::ordered_json& row) {
     const std::string mode = row.at("mode"), operation = row.at("operation");
-    const CipherWork* work = work_of(row.at("cipher"));
+    const CipherWork* work = cipher_work(row.at("cipher"));
     const double clocks = number(head, "gpu_multiprocessors") * number(head, "gpu_clock_megahertz") * 1e6;
     const double memory = number(head, "gpu_memory_bytes_per_second"), link = number(row, "link_gigabytes_per_second");
     std::optional<Bound> bound;

@@ -117,7 +117,7 @@ void table_form(uint64_t number) {
 }
 
 TEST(DeviceText, TablesInEveryLayout) {
-    tests::for_each_cipher([]<class Cipher>(tests::Type<Cipher>) {
+    warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
             table_form<Cipher, Plain>(41);
             table_form<Cipher, cuda::WideLayout>(42);
@@ -129,7 +129,7 @@ TEST(DeviceText, TablesInEveryLayout) {
 // Two blocks at a time, and what the early rounds make of counters taken apart, give what one block alone does.
 TEST(DeviceText, PairsAndCounters) {
     int pairs = 0, counting = 0;
-    tests::for_each_cipher([&]<class Cipher>(tests::Type<Cipher>) {
+    warpseal::for_each_cipher([&]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
             tests::Random random(45);
             constexpr int n = Cipher::block_bytes / 4;
@@ -183,7 +183,7 @@ TEST(DeviceText, PairsAndCounters) {
 
 // The host's look-ups, which read every entry, give what plain ones do.
 TEST(DeviceText, ScansAreLookUps) {
-    tests::for_each_cipher([]<class Cipher>(tests::Type<Cipher>) {
+    warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
             using Tables = typename Cipher::EncryptTables;
             const cuda::ScanLayout<Tables> scan{cuda::stored_tables<Tables>};

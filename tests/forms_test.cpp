@@ -225,7 +225,7 @@ struct Forms {
 };
 
 TEST(Forms, AllMakeTheStandardsExample) {
-    tests::for_each_cipher([]<class Cipher>(tests::Type<Cipher>) {
+    warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         const KnownBlock known = Cipher::known();
         const Forms<Cipher> forms(known.key);
         std::vector<uint8_t> in, out;
@@ -254,7 +254,7 @@ TEST(Forms, AllMakeTheStandardsExample) {
 
 // Random keys and blocks: every form as the twin has it; where tests/reference has none, as each other.
 TEST(Forms, AgreeWithTheTwin) {
-    tests::for_each_cipher([]<class Cipher>(tests::Type<Cipher>) {
+    warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         for (unsigned round = 0; round < 20; ++round) {
             const std::vector<uint8_t> key = random_bytes(Cipher::key_bytes, 100 + round),
                                        in = random_bytes(64 * Cipher::block_bytes, 200 + round);

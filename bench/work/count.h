@@ -1,0 +1,99 @@
+// What one block of a cipher costs a GPU at least, counted by running the cipher's text.
+#pragma once
+
+#include "bench_work.h"
+#include "core/form.h"
+#include "core/lut.h"
+
+namespace warpseal::work {
+
+inline thread_local unsigned counted;
+
+// A value of which nothing is known but how often it was computed with. A rotation is two shifts, which are free, and the `|` of them.
+struct Counted {
+    Counted() = default;
+    explicit Counted(uint32_t) {}
+    static Counted one() {
+        ++counted;
+        return {};
+    }
+    friend Counted operator^(Counted, Counted) { return one(); }
+    friend Counted operator&(Counted, Counted) { return one(); }
+    friend Counted operator|(Counted, Counted) { return one(); }
+    friend Counted operator~(Counted) { return one(); }
+    friend Counted operator+(Counted, Counted) { return {}; }
+    friend Counted operator-(Counted, Counted) { return {}; }
+    friend Counted operator<<(Counted, int) { return {}; }
+    friend Counted operator>>(Counted, int) { return {}; }
+    Counted& operator^=(Counted other) { return *this = *this ^ other; }
+};
+
+}  // namespace warpseal::work
+
+template <>
+struct warpseal::Ternary<warpseal::work::Counted> {
+    template <int table>
+    static work::Counted of(const work::Counted&, const work::Counted&, const work::Counted&) {
+        return work::Counted::one();
+    }
+};
+
+namespace warpseal::work {
+
+// A GPU adds a key that is all that is added on a unit of its own.
+struct CountedKey {
+    Counted operator()(int) const { return {}; }
+    Counted add(Counted, int) const { return {}; }
+};
+
+struct CountingLook {
+    static constexpr bool looks_up = true;
+    template <int table, int byte>
+    uint32_t look(uint32_t) const {
+        ++counted;
+        return 0;
+    }
+};
+
+template <class Run>
+unsigned count(const Run& run) {
+    counted = 0;
+    run();
+    return counted;
+}
+
+template <class Cipher>
+void count_look_ups(cli::CipherWork& work) {
+    const uint32_t schedule[Cipher::schedule_words] = {};
+    uint32_t block[Cipher::block_bytes / 4] = {}, other[Cipher::block_bytes / 4] = {};
+    const CountingLook look;
+    work.look_ups = count([&] { Cipher::encrypt(block, schedule, look); });
+    work.pair_look_ups = work.look_ups;
+    if constexpr (requires { Cipher::encrypt(block, other, schedule, look); })
+        work.pair_look_ups = count([&] { Cipher::encrypt(block, other, schedule, look); }) / 2;
+    work.counting_look_ups = work.pair_look_ups;
+    if constexpr (requires { Cipher::counting_words; }) {
+        uint32_t sum[Cipher::counting_words] = {}, next[Cipher::counting_words] = {};
+        if constexpr (requires { Cipher::encrypt_counting(sum, next, schedule, look); })
+            work.counting_look_ups = count([&] { Cipher::encrypt_counting(sum, next, schedule, look); }) / 2;
+        else
+            work.counting_look_ups = count([&] { Cipher::encrypt_counting(sum, schedule, look); });
+    }
+}
+
+template <class Cipher>
+cli::CipherWork count() {
+    cli::CipherWork work = {Cipher::name, Cipher::block_bytes, 0, 0, 0, 0, 0};
+    if constexpr (requires { typename Cipher::EncryptTables; }) count_look_ups<Cipher>(work);
+    if constexpr (Cipher::block_bytes == 8 && requires(Counted(&p)[64]) { Cipher::encrypt_planes(p, CountedKey{}); }) {
+        Counted planes[64];
+        work.plane_gates = count([&] { Cipher::encrypt_planes(planes, CountedKey{}); });
+    }
+    if constexpr (requires(Counted(&s)[Cipher::block_bytes / 4]) { Cipher::encrypt_words(s, CountedKey{}); }) {
+        Counted words[Cipher::block_bytes / 4];
+        work.logic = count([&] { Cipher::encrypt_words(words, CountedKey{}); });
+    }
+    return work;
+}
+
+}  // namespace warpseal::work
