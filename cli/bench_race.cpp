@@ -5,13 +5,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 namespace warpseal::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int learning_calls = 5;
+constexpr int learning_calls = 16;
 constexpr double seconds_each = 0.12;
 constexpr size_t least_calls = 5, most_calls = 51;
 constexpr uint64_t most_bytes_in_caches = uint64_t{32} << 20;
@@ -44,9 +45,13 @@ void check_against_reference(const BenchCase& what, const Ground& ground, const 
 
 }  // namespace
 
-Ground::Ground(warpseal_engine* engine, const std::string& place, uint64_t bytes) : engine_(engine), place_(place), bytes_(bytes) {
-    for (void** memory : {&in_, &out_}) *memory = allocate(bytes);
-    small_ = static_cast<uint8_t*>(allocate(small_bytes));
+Ground::Ground(warpseal_engine* engine, const std::string& place, uint64_t bytes)
+    : engine_(engine),
+      place_(place),
+      bytes_(bytes),
+      in_(allocate(bytes)),
+      out_(allocate(bytes)),
+      small_(static_cast<uint8_t*>(allocate(small_bytes))) {
     std::vector<uint8_t> text(bytes), zeros(small_bytes);
     fill_random(text.data(), bytes);
     put(in_, text.data(), bytes);
@@ -94,12 +99,11 @@ void Ground::get(void* to, const void* from, size_t bytes) const {
 
 void* Ground::allocate(size_t bytes) {
     void* memory = nullptr;
-    if (place_ == "host") {
+    if (place_ == "host")
         memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-        if (memory == nullptr) throw std::bad_alloc();
-        return memory;
-    }
-    require_ok((on_device() ? warpseal_device_alloc : warpseal_host_alloc)(engine_, bytes, &memory), "allocating memory");
+    else
+        require_ok((on_device() ? warpseal_device_alloc : warpseal_host_alloc)(engine_, bytes, &memory), "allocating memory");
+    if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
 
@@ -127,7 +131,7 @@ void Candidate::call(const BenchCase& what, const Ground& ground) const {
 
 double Candidate::gigabytes_per_second(uint64_t bytes) const { return static_cast<double>(bytes) / median(seconds) / 1e9; }
 
-// All in turn, another first each time, so that whatever else the machine does, and what one leaves to the next, falls on all of them; who
+// All in turn, in another order each time, so that whatever else the machine does, and what one leaves to the next, falls on all of them; who
 // is far behind is asked no more.
 void race(std::vector<Candidate>& candidates, const BenchCase& what, const Ground& ground) {
     double best = 0;
@@ -140,14 +144,18 @@ void race(std::vector<Candidate>& candidates, const BenchCase& what, const Groun
         candidate.racing = candidate.seconds[0] < out_of_the_race * best || candidate.learns;
         if (candidate.racing) candidate.seconds.clear();
     }
+    std::vector<Candidate*> order;
+    for (Candidate& candidate : candidates)
+        if (candidate.racing) order.push_back(&candidate);
+    std::minstd_rand random;
     const auto rounds = std::clamp(static_cast<size_t>(seconds_each / best), least_calls, most_calls);
-    for (size_t round = 0; round < rounds; ++round)
-        for (size_t i = 0; i < candidates.size(); ++i) {
-            Candidate& candidate = candidates[(round + i) % candidates.size()];
-            if (!candidate.racing) continue;
-            if (ground.bytes() <= most_bytes_in_caches) candidate.call(what, ground);  // finds the caches as it leaves them
-            candidate.seconds.push_back(seconds_of(candidate, what, ground));
+    for (size_t round = 0; round < rounds; ++round) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (Candidate* candidate : order) {
+            if (ground.bytes() <= most_bytes_in_caches) candidate->call(what, ground);  // finds the caches as it leaves them
+            candidate->seconds.push_back(seconds_of(*candidate, what, ground));
         }
+    }
 }
 
 void check_outputs(const std::vector<Candidate>& candidates, const BenchCase& what, Ground& ground) {

@@ -38,8 +38,8 @@ private:
     warpseal_engine* engine_;
     const std::string place_;
     const uint64_t bytes_;
-    void *in_ = nullptr, *out_ = nullptr;
-    uint8_t* small_ = nullptr;
+    void *const in_, *const out_;
+    uint8_t* const small_;
 };
 
 struct Candidate {
