@@ -179,7 +179,7 @@ TEST(Plan, CoresAndGpuShareByTheirRates) {
 
 TEST(Plan, SmallCallsAreNeverShared) {
     for (const unsigned gpus : {1u, 2u, 16u})
-        for (uint64_t bytes = 1; bytes < telling_bytes; bytes = bytes * 3 / 2 + 1)
+        for (uint64_t bytes = 1; bytes < least_shared_bytes; bytes = bytes * 3 / 2 + 1)
             for (const double cores : {0.01, 1.0, 20.0, 100.0}) {
                 MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
                 facts.gpu_count = gpus;
@@ -263,7 +263,7 @@ TEST(Plan, WhatIsGivenOutIsTheWholeCallWhateverTheRates) {
     for (const double cores : rates)
         for (const double first : rates)
             for (const double second : rates)
-                for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, telling_bytes, telling_bytes + 17, gib + 1, 500 * gib}) {
+                for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, least_shared_bytes, least_shared_bytes + 17, gib + 1, 500 * gib}) {
                     MachineFacts facts = machine({Target::aesni, Target::cuda}, 4);
                     facts.cores = {cores, cores};
                     facts.gpu_count = 2;
@@ -294,7 +294,7 @@ TEST(Plan, WithoutAesInstructionsBigInputsGoToTheGpu) {
     const auto no_aes = {Target::portable, Target::cuda};
     for (const Place place : {Place::host, Place::pinned, Place::pinned_in_place}) {
         EXPECT_EQ(plan({gib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target, Target::cuda);
-        EXPECT_EQ(plan({64 * kib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target, Target::portable);
+        EXPECT_EQ(plan({16 * kib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target, Target::portable);
     }
 }
 

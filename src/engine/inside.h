@@ -64,6 +64,8 @@ struct Engine::Inside {
     Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call, const Pace& pace, const void* state,
                    uint32_t without);
     Pace pace_of(const Key::Descriptors& descriptors, Target cores, const Call& call) const;
+    // Whether the cores are done before a GPU would have begun, wherever the data lies.
+    bool quick(const CpuCipher& cipher, Target core, const Call& call, const Pace& pace, const void* state);
 
     // Where such a call would go; opens and tests the GPUs that would have a part. False: nowhere.
     bool foresee(const char* cipher, const Call& call, Target& core, Plan& shares);
@@ -94,6 +96,8 @@ struct Engine::Inside {
 private:
     const CpuCipher* block_reference(const char* cipher) const;
     Place place_of(const Call& call) const;
+    // Of all of them together, or of the one thread that the call has.
+    Speed core_speed(const Call& call, const Pace& pace, const void* state);
     // Proves the GPUs that the plan gives a part; the bits of those that do not hold.
     uint32_t unproved(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
     void say_closed(Target target, const char* cipher, warpseal_mode mode, Direction direction) const;

@@ -20,10 +20,10 @@ constexpr double worth_a_thread = 20e-6;
 
 // Through one GPU of today and back, by Place: PCIe 5 with 16 lanes both ways at once; else threads that copy to and from pinned slots.
 constexpr double usual_gpu_rates[] = {20, 40, 20};
+constexpr double usual_gpu_delays[] = {0.6e-3, 0.1e-3, 0.6e-3};
 // Cores that are busy meanwhile with feeding it.
 constexpr unsigned feeding_threads[] = {6, 1, 6};
 constexpr double gpu_open_seconds = 0.5;
-constexpr double gpu_call_seconds = 0.3e-3;
 constexpr uint64_t chains_for_gpu = 8192;
 
 // Parts of a shared call are whole multiples of this; a call is shared only if that saves so much of its time, and so many seconds.
@@ -74,18 +74,16 @@ struct Parties {
             return std::tie(first.delay, second.rate) < std::tie(second.delay, first.rate);
         });
     }
-    size_t place() const { return static_cast<size_t>(call.place); }
-
     Party gpu(unsigned i, bool shared) const {
         const GpuFacts& facts = machine.gpus[i];
-        const double alone = facts.speed.alone > 0 ? facts.speed.alone : usual_gpu_rates[place()];
+        const double alone = facts.speed.alone > 0 ? facts.speed.alone : usual_gpu_rates[static_cast<size_t>(call.place)];
         const double rate = shared && facts.speed.shared > 0 ? facts.speed.shared : alone;
-        return {static_cast<int>(i), rate, gpu_call_seconds + (facts.open ? 0 : gpu_open_seconds)};
+        return {static_cast<int>(i), rate, usual_gpu_delay(call.place) + (facts.open ? 0 : gpu_open_seconds)};
     }
     Party cores(unsigned gpus) const {
         const double alone = machine.cores.alone > 0 ? machine.cores.alone : usual_core_speed(core, call) * machine.threads;
         if (gpus == 0) return {-1, alone, 0};
-        const double left = std::max(1.0, static_cast<double>(machine.threads) - feeding_threads[place()] * gpus);
+        const double left = std::max(1.0, static_cast<double>(machine.threads) - feeding_threads[static_cast<size_t>(call.place)] * gpus);
         return {-1, machine.cores.shared > 0 ? machine.cores.shared : alone * left / machine.threads, 0};
     }
     Team team(unsigned gpus, bool with_cores) const {
@@ -148,6 +146,8 @@ double usual_core_speed(Target target, const CallFacts& call) {
     return call.mode == WARPSEAL_GCM ? 1 / (1 / text + 1 / ghash_rates[static_cast<int>(target)]) : text;
 }
 
+double usual_gpu_delay(Place place) { return usual_gpu_delays[static_cast<size_t>(place)]; }
+
 Plan plan(const CallFacts& call, const MachineFacts& machine) {
     Plan plan;
     plan.target = best_core(machine);
@@ -163,7 +163,7 @@ Plan plan(const CallFacts& call, const MachineFacts& machine) {
             if (team.seconds < best.seconds * worth_sharing && best.seconds - team.seconds > worth_sharing_seconds) best = team;
         };
         if (cores && parties.team(1, false).seconds < best.seconds) best = parties.team(1, false);
-        const bool divisible = call.divisible && call.bytes >= telling_bytes;
+        const bool divisible = call.divisible && call.bytes >= least_shared_bytes;
         const bool mixed = divisible && call.mixed && cores && call.chains == 0;
         for (unsigned n = 2; divisible && n <= gpus; ++n) consider(parties.team(n, false));
         for (unsigned n = 1; mixed && n <= gpus; ++n) consider(parties.team(n, true));

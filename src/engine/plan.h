@@ -66,7 +66,11 @@ Plan plan(const CallFacts& call, const MachineFacts& machine);
 // One core's gigabytes a second where nothing was measured.
 double usual_core_speed(Target target, const CallFacts& call);
 
-// Less work than this, on one target, says nothing of its speed.
-inline constexpr uint64_t telling_bytes = uint64_t{8} << 20;
+// Seconds from the beginning of a call until a GPU works on it at full speed, usually, by where the data lies.
+double usual_gpu_delay(Place place);
+
+// Less work than this says nothing of the speed of who did it; and less is never shared.
+inline constexpr uint64_t telling_bytes = uint64_t{1} << 20;
+inline constexpr uint64_t least_shared_bytes = uint64_t{8} << 20;
 
 }  // namespace warpseal

@@ -1,4 +1,5 @@
-// Rates rise at once and fall slowly: a call is never faster than the target is, but may well be slower, as others use the machine too.
+// Rates rise at once and fall slowly: a call is never faster than the target is, but may well be slower, as others use the machine too. And
+// who was slow once is not left alone for ever: what was not measured lately rises by little and little, until it is tried again.
 #include "engine/rates.h"
 
 #include <algorithm>
@@ -14,11 +15,29 @@ constexpr size_t calibration_bytes = size_t{64} << 10;
 constexpr int calibration_runs = 3;
 // All cores at once are not as fast as one alone: clocks fall, and some share a core's units.
 constexpr double together = 0.7;
+constexpr uint8_t scales = 5;
+constexpr unsigned least_seen = 3;
+// For each measurement of others of its kind. Who is slower by more than half is not asked again, the others now and then: what that costs
+// is about a percent.
+constexpr double doubt = 0.01;
+constexpr uint64_t most_doubts = 50;
 
 // The cores do not care where the data lies, until they share the call with a GPU that does.
 Pace filed(Pace pace, int party, bool shared) {
     if (party == Rates::cores && !shared) pace.place = Place::host;
     return pace;
+}
+
+// Whoever does it, from wherever.
+Pace kind_of(Pace pace) {
+    pace.place = Place::host;
+    return pace;
+}
+
+// And however much.
+Pace of_any_scale(Pace pace) {
+    pace.scale = 0;
+    return kind_of(pace);
 }
 
 // The same of whatever cipher, for a GPU: behind a link they are all alike.
@@ -44,24 +63,37 @@ void run_once(const Pace& pace, const void* state, uint8_t* text) {
 
 }  // namespace
 
+uint8_t scale_of(uint64_t bytes) {
+    uint8_t scale = 0;
+    while (scale < scales - 1 && bytes >= telling_bytes << (2 * scale + 2)) ++scale;
+    return scale;
+}
+
 double Rates::known(const Pace& pace, int party, bool shared) const {
     const auto found = figures_.find({filed(pace, party, shared), party, shared});
-    return found == figures_.end() ? 0 : found->second.rate;
+    if (found == figures_.end() || found->second.seen < least_seen) return 0;
+    const auto all = measurements_.find(kind_of(pace));
+    const uint64_t of_others = all == measurements_.end() ? 0 : all->second - found->second.at;
+    return found->second.rate * (1 + doubt * static_cast<double>(std::min(of_others, most_doubts)));
 }
 
 Speed Rates::of(const Pace& pace, int party) const {
     const std::lock_guard lock(mutex_);
     Speed speed = {known(pace, party, false), known(pace, party, true)};
-    if (party != cores && speed.alone == 0) speed.alone = known(of_any_cipher(pace), party, false);
+    if (speed.alone != 0) return speed;
+    if (party != cores) {
+        speed.alone = known(of_any_cipher(pace), party, false);
+    } else if (const auto found = calibrated_.find(of_any_scale(pace)); found != calibrated_.end()) {
+        speed.alone = found->second * threads_;
+    }
     return speed;
 }
 
-double Rates::calibrated(const Pace& pace, const void* state, unsigned threads) {
-    if (pace.shape == Shape::batch) return 0;
-    const Pace kind = filed(pace, cores, false);
+void Rates::calibrate(const Pace& pace, const void* state) {
+    if (pace.shape == Shape::batch) return;
+    const Pace kind = of_any_scale(pace);
     const std::lock_guard lock(mutex_);
-    const auto found = calibrated_.find(kind);
-    if (found != calibrated_.end()) return found->second * threads;
+    if (calibrated_.find(kind) != calibrated_.end()) return;
     Secret<calibration_bytes> text;  // zeros under the caller's key: a keystream
     double least = 0;
     for (int i = 0; i < calibration_runs; ++i) {
@@ -70,19 +102,20 @@ double Rates::calibrated(const Pace& pace, const void* state, unsigned threads) 
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         least = i == 0 ? seconds : std::min(least, seconds);
     }
-    const double rate = together * calibration_bytes * 1e-9 / std::max(least, 1e-9);
-    calibrated_[kind] = rate;
-    return rate * threads;
+    calibrated_[kind] = together * calibration_bytes * 1e-9 / std::max(least, 1e-9);
 }
 
 void Rates::learn(const Pace& pace, int party, bool shared, double rate) {
+    const uint64_t at = ++measurements_[kind_of(pace)];
     Figure& figure = figures_[{filed(pace, party, shared), party, shared}];
+    figure.at = at;
     if (figure.seen++ == 0) return;
     figure.rate = std::max(rate, (3 * figure.rate + rate) / 4);
 }
 
 void Rates::note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds) noexcept try {
     if (bytes < telling_bytes || seconds <= 0) return;
+    if (party != cores) seconds = std::max(seconds - usual_gpu_delay(pace.place), seconds / 2);
     const double rate = static_cast<double>(bytes) * 1e-9 / seconds;
     const std::lock_guard lock(mutex_);
     learn(pace, party, shared, rate);

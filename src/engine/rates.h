@@ -17,22 +17,30 @@ struct Pace {
     Direction direction;
     Shape shape;
     Place place;
+    uint8_t scale;  // of the call's bytes: scale_of
 
     bool operator<(const Pace& other) const {
-        return std::tie(cipher, mode, direction, shape, place) <
-               std::tie(other.cipher, other.mode, other.direction, other.shape, other.place);
+        return std::tie(cipher, mode, direction, shape, place, scale) <
+               std::tie(other.cipher, other.mode, other.direction, other.shape, other.place, other.scale);
     }
 };
+
+// By factors of four, as caches and the waking of threads make short calls faster or slower than long ones; from 256 MiB on all are alike.
+uint8_t scale_of(uint64_t bytes);
 
 // All calls are thread-safe. Not for a forked child, whose parent may have held the lock.
 class Rates {
 public:
     static constexpr int cores = -1;
 
-    // party: a GPU's number in the engine, or `cores`. What is not known is 0; of a GPU, what it did for other ciphers from there serves.
+    // threads: of all cores together.
+    explicit Rates(unsigned threads) : threads_(threads) {}
+
+    // party: a GPU's number in the engine, or `cores`. What is not known is 0. For a GPU what it did for other ciphers from there serves,
+    // for the cores what `calibrate` found.
     Speed of(const Pace& pace, int party) const;
-    // Gigabytes a second of all `threads`, as far as one of them on 64 KiB tells; measured once. 0: has no such shape in one message.
-    double calibrated(const Pace& pace, const void* state, unsigned threads);
+    // One core on 64 KiB, once; nothing where that has no such shape in one message.
+    void calibrate(const Pace& pace, const void* state);
     // A part of a call is done. Too little says nothing, nor does the first of its kind, which pays for pinning, page faults and the like.
     // Called by threads that nothing may be thrown from: what there is no memory for is not learnt.
     void note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds) noexcept;
@@ -41,13 +49,16 @@ private:
     struct Figure {
         unsigned seen = 0;
         double rate = 0;
+        uint64_t at = 0;  // of its kind's measurements, the last of this
     };
     using Key_ = std::tuple<Pace, int, bool>;
     double known(const Pace& pace, int party, bool shared) const;
     void learn(const Pace& pace, int party, bool shared, double rate);
 
+    const unsigned threads_;
     mutable std::mutex mutex_;
     std::map<Key_, Figure> figures_;
+    std::map<Pace, uint64_t> measurements_;  // by kind: whoever did it
     std::map<Pace, double> calibrated_;
 };
 

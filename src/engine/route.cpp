@@ -5,12 +5,9 @@
 namespace warpseal {
 namespace {
 
-// What one core does before a GPU has begun is not worth a question.
-constexpr double least_seconds_for_gpu = 0.1e-3;
-
-bool small(const CpuCipher& cipher, Target core, const Call& call) {
-    const CallFacts facts{call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher)};
-    return static_cast<double>(call.bytes) * 1e-9 < least_seconds_for_gpu * usual_core_speed(core, facts);
+// Wherever the text lies.
+Pace pace_anywhere(const CpuCipher& cipher, const Call& call) {
+    return {&cipher, call.mode, call.direction, call.shape, Place::host, scale_of(call.bytes)};
 }
 
 }  // namespace
@@ -81,7 +78,28 @@ Place Engine::Inside::place_of(const Call& call) const {
 }
 
 Pace Engine::Inside::pace_of(const Key::Descriptors& descriptors, Target core, const Call& call) const {
-    return {descriptors.cores[static_cast<size_t>(core)], call.mode, call.direction, call.shape, place_of(call)};
+    Pace pace = pace_anywhere(*descriptors.cores[static_cast<size_t>(core)], call);
+    pace.place = place_of(call);
+    return pace;
+}
+
+Speed Engine::Inside::core_speed(const Call& call, const Pace& pace, const void* state) {
+    Speed speed = speeds ? speeds(Rates::cores) : rates.of(pace, Rates::cores);
+    if (speed.alone == 0 && !speeds && call.bytes >= telling_bytes && state != nullptr) {
+        rates.calibrate(pace, state);
+        speed = rates.of(pace, Rates::cores);
+    }
+    if (call.one_thread) speed.alone /= pool.threads();
+    return speed;
+}
+
+bool Engine::Inside::quick(const CpuCipher& cipher, Target core, const Call& call, const Pace& pace, const void* state) {
+    const CallFacts facts{call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher)};
+    const double one = usual_core_speed(core, facts), all = call.one_thread ? one : one * pool.threads();
+    const double gigabytes = static_cast<double>(call.bytes) * 1e-9, seconds = usual_gpu_delay(Place::pinned);
+    if (gigabytes < seconds * one) return true;
+    const double measured = core_speed(call, pace, state).alone;
+    return gigabytes < seconds * (measured > 0 ? measured : all);
 }
 
 Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call, const Pace& pace, const void* state,
@@ -106,12 +124,7 @@ Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core,
     }
     const CpuCipher& cipher = *descriptors.cores[static_cast<size_t>(core)];
     machine.usable[static_cast<size_t>(core)] = !cuda_only || machine.gpu_count == 0;
-    if (!cuda_only) {
-        machine.cores = speeds ? speeds(Rates::cores) : rates.of(pace, Rates::cores);
-        if (machine.cores.alone == 0 && call.bytes >= telling_bytes && state != nullptr)
-            machine.cores.alone = rates.calibrated(pace, state, pool.threads());
-        if (call.one_thread) machine.cores.alone /= pool.threads();
-    }
+    if (!cuda_only) machine.cores = core_speed(call, pace, state);
     return plan(
         {call.bytes, pace.place, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.chains(), call.divisible, call.mixed},
         machine);
@@ -166,12 +179,14 @@ warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& o
     if (status != WARPSEAL_OK) return status;
     out.shares.core_bytes = call.bytes;
     const bool runs_there = runs(descriptors.cuda, call.shape, call.mode, call.direction);
-    if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible()) return WARPSEAL_OK;
+    if (!cuda_allowed) return WARPSEAL_OK;
+    out.pace = pace_anywhere(*out.cores, call);
+    out.rated = call.bytes >= telling_bytes && !call.one_thread;  // which has the machine not to itself
+    if ((!cuda_only && quick(*out.cores, out.core, call, out.pace, out.state)) || !gpus.possible()) return WARPSEAL_OK;
     if (!runs_there) return cuda_only ? WARPSEAL_UNSUPPORTED : WARPSEAL_OK;
     if (call.bytes == 0) return WARPSEAL_OK;
 
     out.pace = pace_of(descriptors, out.core, call);
-    out.rated = !call.one_thread;  // which has the machine not to itself
     uint32_t failed = 0;
     for (bool settled = false; !settled;) {
         if (!gpus.possible()) return WARPSEAL_OK;  // lost on the way
@@ -196,7 +211,8 @@ bool Engine::Inside::foresee(const char* cipher, const Call& call, Target& core,
     if (prove_cores(found, call.mode, call.direction, core) != WARPSEAL_OK) return false;
     shares = {};
     shares.target = core;
-    if (!cuda_only && small(*found.cores[static_cast<size_t>(core)], core, call)) return true;
+    const CpuCipher& on_cores = *found.cores[static_cast<size_t>(core)];
+    if (!cuda_only && quick(on_cores, core, call, pace_anywhere(on_cores, call), nullptr)) return true;
     if (!cuda_allowed || !gpus.possible() || !runs(found.cuda, call.shape, call.mode, call.direction)) return true;
     const Pace pace = pace_of(found, core, call);
     for (uint32_t failed = 0;;) {

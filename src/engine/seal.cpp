@@ -117,7 +117,7 @@ warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction,
     Secret<sizeof(GcmRun)> secret;
     GcmRun& run = *new (secret.data()) GcmRun;
     route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &run);
-    if (message.bytes != 0 && !route.gpu) {
+    if (message.bytes != 0 && !route.gpu && !route.rated) {
         gcm_on_cores({route, inside.pool, direction, message, 0, route.cores->block_bytes}, run);
     } else if (message.bytes != 0) {
         Parts parts = parts_of(route, message.bytes, route.cores->block_bytes);

@@ -72,7 +72,7 @@ const GpuDoor& watched_door() {
 }
 
 // Equal GPUs, and cores that are half as fast as one.
-Speed half_speed_cores(int party) { return party < 0 ? Speed{10, 10} : Speed{20, 20}; }
+Speed half_speed_cores(int party) { return party < 0 ? Speed{1, 1} : Speed{2, 2}; }
 
 struct Engines {
     std::vector<std::string> notices;
@@ -83,7 +83,7 @@ struct Engines {
         options.device = device;
         options.notice = [this](const char* text) { notices.emplace_back(text); };
         options.cuda = &watched_door();
-        if (device == "auto") options.speeds = half_speed_cores;
+        options.speeds = half_speed_cores;
         EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
         EXPECT_GE(engine->gpu_count(), 2u);
         for (size_t i = 0; i < engine->gpu_count(); ++i) EXPECT_GE(engine->cuda_device_number(i), 0);
