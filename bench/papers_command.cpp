@@ -51,17 +51,23 @@ nlohmann::ordered_json json_row(const Row& row) {
 cli::ExitCode run(const Options& options, cli::Session& session) {
     const Table* table = nullptr;
     Report* report = nullptr;
+    Tally tally;
     Study study(options, session, [&](const Row& row) {
         if (row.table != table) report->print(title_text(*row.table));
         table = row.table;
         report->print(row_text(row));
         report->add(json_row(row));
+        tally.take(row);
     });
     Report own(options.json, study.gpu());
     report = &own;
     for (const auto& [name, reproduce] : all_papers)
         if (options.papers.empty() || std::find(options.papers.begin(), options.papers.end(), name) != options.papers.end())
             reproduce(study);
+    own.print(tally.text());
+    own.say("rows_judged", tally.judged);
+    own.say("rows_beaten", tally.beaten);
+    own.say("methods_below_published", tally.methods_below);
     own.write();
     return study.went_wrong() ? cli::ExitCode::error : cli::ExitCode::ok;
 }

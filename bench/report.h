@@ -14,6 +14,7 @@ public:
     Report(const std::string& json, const std::string& gpu);
 
     void print(const std::string& text) const;
+    void say(const std::string& name, nlohmann::ordered_json value) { report_["head"][name] = std::move(value); }
     void add(nlohmann::ordered_json row) { report_["rows"].push_back(std::move(row)); }
     void write();
 

@@ -32,8 +32,6 @@ inline constexpr Resources resources[] = {{"8-bit", "AES", 1016, 12, 20},
 // 3.2: the 32-bit form is more than so many times as fast as the CPU; the 8-bit form does not reach the CPU.
 inline constexpr double word_form_over_cpu = 5;
 inline constexpr double byte_form_over_cpu = 1;
-// 4.2: NVIDIA asks for 64 threads a block, and advises 192, or 256.
-inline constexpr int threads_asked = 64, threads_advised[] = {192, 256};
 
 }  // namespace p1
 

@@ -55,6 +55,19 @@ std::optional<bool> Row::beats() const {
     return *over_published > 1 && (!method || (over_method && *over_method > 1));
 }
 
+void Tally::take(const Row& row) {
+    const std::optional<bool> beats = row.beats();
+    const std::optional<double> method = row.method_over_published();
+    judged += beats ? 1 : 0;
+    beaten += beats && *beats ? 1 : 0;
+    methods_below += method && *method < 1 ? 1 : 0;
+}
+
+std::string Tally::text() const {
+    return fmt::format("\n{} of {} rows are beaten by our default; {} methods are below their published figure\n", beaten, judged,
+                       methods_below);
+}
+
 std::string title_text(const Table& table) {
     std::string text = fmt::format("\n{} {}: {}\n", table.paper, table.name, table.title);
     text += fmt::format("  published on: {}\n", table.published_on);

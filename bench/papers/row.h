@@ -38,6 +38,15 @@ struct Row {
     std::optional<bool> beats() const;
 };
 
+// What a run comes to.
+struct Tally {
+    unsigned judged = 0, beaten = 0;  // rows of which beats() says something, and where it is so
+    unsigned methods_below = 0;       // slower here than their paper has them
+
+    void take(const Row& row);
+    std::string text() const;
+};
+
 // The text of a table, and each row as it comes.
 std::string title_text(const Table& table);
 std::string row_text(const Row& row);

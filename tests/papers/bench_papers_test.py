@@ -10,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from program import case, check, check_equal, main  # noqa: E402
 
 BENCH, FAULTY = os.environ["WARPSEAL_BENCH"], os.environ["WARPSEAL_FAULTY_BENCH"]
+SCRIPTED = os.environ["WARPSEAL_SCRIPTED_BENCH"]
 QUICK = ("--device", "cpu", "--bytes", "64KiB", "--seconds", "0.002")
 KEYS = {"paper", "table", "title", "row", "unit", "published", "published_bound", "published_on", "method", "method_what", "default",
         "default_what", "method_ratio", "ratio", "beats", "not_run", "differs"}
@@ -106,6 +107,37 @@ def a_wrong_output_is_caught(p):
         rows = by_table(json.loads(p.read("papers.json"))["rows"])["P5", "table 4"]
         check_equal({(row["row"].split(", ")[1], row["method"], row["default"]) for row in rows if row["default"]},
                     {(way, 0, 1) for way in ways}, "rows that differ")
+
+
+STEPS = ("aes-128.bytes", "aes-128.words", "aria-128.bytes", "aria-128.words", "des.words",
+         *(f"camellia-{bits}.{layout}" for bits in (128, 192, 256) for layout in ("global", "merged", "merged-copies")))
+
+
+@case
+def a_gpus_figures_stand_where_they_belong(p):
+    """Of a ladder with known figures: scripted_ladder.cpp."""
+    p.path = SCRIPTED
+    result = p.ok("papers", "--bytes", "64KiB", "--seconds", "0.002", "--json", "papers.json", "P1", "P2",
+                  env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
+    report = json.loads(p.read("papers.json"))
+    tables = by_table(report["rows"])
+    kernels = [STEPS.index(name) for name in ("aes-128.bytes", "aria-128.bytes", "aes-128.words", "aria-128.words", "des.words")]
+    check_equal([row["method"] for row in tables["P1", "table 4"]], [base + i for i in kernels for base in (300, 100, 200)], "shared, registers, local")
+    check_equal([row["method_what"] for row in tables["P1", "table 4"]], [STEPS[i] for i in kernels for _ in range(3)], "steps")
+    rates = [10 * (1 + STEPS.index(f"camellia-{bits}.{layout}")) for layout in ("global", "merged", "merged-copies") for bits in (128, 192, 256)]
+    wanted = [figure for rate in rates for figure in (2**35 * 16 / 1e9 / rate, 8 * rate)]
+    rows = tables["P2", "table 2"]
+    check_equal(len(rows), len(wanted), "rows")
+    for row, figure in zip(rows, wanted):
+        check(abs(row["method"] - figure) < 0.001 * figure, f"{figure} in {row}")
+        check(row["default"] is not None, row)
+    for seconds, rate in zip(rows[::2], rows[1::2]):
+        check(abs(seconds["default"] * rate["default"] / (2**35 * 128 / 1e9) - 1) < 0.002, f"{seconds} and {rate}")
+    judged = [row["beats"] for row in report["rows"] if row["beats"] is not None]
+    below = sum(row["method_ratio"] is not None and row["method_ratio"] < 1 for row in report["rows"])
+    check_equal([report["head"][name] for name in ("rows_judged", "rows_beaten", "methods_below_published")], [len(judged), sum(judged), below], "head")
+    check(f"\n{sum(judged)} of {len(judged)} rows are beaten by our default; {below} methods are below" in result.out.decode(), "the last line")
+    check(judged and below, "nothing is judged")
 
 
 @case

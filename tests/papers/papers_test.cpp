@@ -119,6 +119,19 @@ TEST(Rows, AreJudgedAsSpeeds) {
     EXPECT_EQ(registers.method_over_published(), std::nullopt);
 }
 
+TEST(Rows, AreCounted) {
+    Tally tally;
+    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 5, .ours = 20});
+    tally.take({.table = &table, .unit = "s", .published = 10, .method = 20, .ours = 15});
+    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 15, .ours = 12});
+    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 15});
+    tally.take({.table = &table, .unit = "registers", .published = 10, .method = 5});
+    EXPECT_EQ(tally.judged, 3u);
+    EXPECT_EQ(tally.beaten, 1u);
+    EXPECT_EQ(tally.methods_below, 2u);
+    EXPECT_EQ(tally.text(), "\n1 of 3 rows are beaten by our default; 2 methods are below their published figure\n");
+}
+
 TEST(Rows, SayWhatDidNotRun) {
     Row row{.table = &table, .row = "AES", .unit = "s", .published = 10, .not_run = "no GPU"};
     EXPECT_NE(row_text(row).find("not run  no GPU"), std::string::npos) << row_text(row);
