@@ -23,6 +23,10 @@ std::vector<uint8_t> bench_iv_at(const BenchCase& what, std::vector<uint8_t> iv,
     return iv;
 }
 
+void require_ok(warpseal_status status, const char* what) {
+    if (status != WARPSEAL_OK) throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
+}
+
 std::vector<uint8_t> bench_key(const BenchCase& what) {
     std::vector<uint8_t> key(what.key_bytes());
     for (size_t i = 0; i < key.size(); ++i) key[i] = static_cast<uint8_t>(3 * i + 1);

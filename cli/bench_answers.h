@@ -12,6 +12,9 @@ struct BenchKeyDelete {
 };
 using BenchKey = std::unique_ptr<warpseal_key, BenchKeyDelete>;
 
+// Throws BenchWrong, which says what could not be done and why.
+void require_ok(warpseal_status status, const char* what);
+
 std::vector<uint8_t> bench_key(const BenchCase& what);                     // not weak, in two halves that differ
 BenchKey make_bench_key(warpseal_engine* engine, const BenchCase& what);   // throws BenchWrong
 std::vector<uint8_t> message_keys(const BenchCase& what, uint64_t count);  // one after the other; empty unless each message has its own

@@ -20,10 +20,6 @@ const char* const default_cases[] = {"aes-256-ctr", "aes-256-gcm", "aria-256-ctr
 constexpr uint64_t default_sizes[] = {uint64_t{64} << 10, uint64_t{4} << 20, uint64_t{32} << 20, uint64_t{256} << 20};
 const char* const places[] = {"host", "pinned", "device"};
 
-void require_ok(warpseal_status status, const char* what) {
-    if (status != WARPSEAL_OK) throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
-}
-
 std::vector<BenchCase> auto_cases() {
     std::vector<BenchCase> cases;
     for (const char* name : default_cases)

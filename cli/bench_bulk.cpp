@@ -9,10 +9,6 @@
 namespace warpseal::cli {
 namespace {
 
-void require_ok(warpseal_status status, const char* what) {
-    if (status != WARPSEAL_OK) throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
-}
-
 // Calls on the first `bytes` of the answers' input.
 class BulkSide {
 public:

@@ -10,10 +10,6 @@
 namespace warpseal::cli {
 namespace {
 
-void require_ok(warpseal_status status, const char* what) {
-    if (status != WARPSEAL_OK) throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
-}
-
 bool equal(const uint8_t* a, const uint8_t* b, size_t bytes) {
     std::atomic<bool> same{true};
     in_pieces(bytes, [&](uint64_t begin, uint64_t end) {

@@ -18,10 +18,6 @@ constexpr size_t least_calls = 5, most_calls = 51;
 constexpr uint64_t most_bytes_in_caches = uint64_t{32} << 20;
 constexpr double out_of_the_race = 3;  // times slower than the best: one call says enough
 
-void require_ok(warpseal_status status, const char* what) {
-    if (status != WARPSEAL_OK) throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
-}
-
 double seconds_of(const Candidate& candidate, const BenchCase& what, const Ground& ground) {
     const auto begin = Clock::now();
     candidate.call(what, ground);
@@ -131,8 +127,8 @@ void Candidate::call(const BenchCase& what, const Ground& ground) const {
 
 double Candidate::gigabytes_per_second(uint64_t bytes) const { return static_cast<double>(bytes) / median(seconds) / 1e9; }
 
-// All in turn, in another order each time, so that whatever else the machine does, and what one leaves to the next, falls on all of them; who
-// is far behind is asked no more.
+// All in turn, in another order each time, so that whatever else the machine does, and what one leaves to the next, falls on all of them;
+// who is far behind is asked no more.
 void race(std::vector<Candidate>& candidates, const BenchCase& what, const Ground& ground) {
     double best = 0;
     for (Candidate& candidate : candidates) {

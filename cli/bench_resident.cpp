@@ -16,10 +16,6 @@ constexpr uint64_t usual_message_bytes = 1024 * mebibyte;
 constexpr uint64_t most_samples = 32, usual_sampled_bytes = 64 * mebibyte;
 constexpr uint64_t openssl_bytes = 16 * mebibyte;  // longer samples take it too long
 
-void require_ok(warpseal_status status, const char* what) {
-    if (status != WARPSEAL_OK) throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
-}
-
 // "cuda:0,1" as "cuda:0" and "cuda:1".
 std::vector<std::string> each_gpu(const std::string& device) {
     const size_t colon = device.find(':');

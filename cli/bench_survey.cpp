@@ -63,15 +63,16 @@ std::vector<BenchCase> sized_cases(const BenchOptions& options, const std::vecto
     return chosen;
 }
 
-// Of the host: what is free, within the limit of a control group.
+// Of the host: what is free, within what a control group leaves.
 uint64_t free_memory() {
     uint64_t bytes = 0;
     std::ifstream file("/proc/meminfo");
     for (std::string name, unit; file >> name >> bytes && std::getline(file, unit);)
         if (name == "MemAvailable:") break;
     bytes *= 1024;
-    uint64_t limit = 0;
-    if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit) bytes = std::min(bytes, limit);
+    uint64_t limit = 0, used = 0;
+    if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used)
+        bytes = std::min(bytes, limit - std::min(limit, used));
     return bytes;
 }
 

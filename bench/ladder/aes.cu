@@ -26,7 +26,7 @@ std::span<const Step> aes_steps() {
         ecb.step("aes-128.words", "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
                  "an entry is a column's share of SubBytes and MixColumns at once; lanes that want one bank wait for each other",
                  sweep_study<Cipher, InShared<Tables>, Shape::ecb, 256, SharedKeys>(), "P1"),
-        ecb.product("aes-128.ecb-product", "the product: sweep_kernel in src/backends/cuda/sweep.cuh",
+        ecb.product("aes-128.ecb-product", "the product: src/backends/cuda/sweep.cuh",
                     "what the layouts below bring, without what counters have in common"),
         ctr.step("aes-128.constant", "counter mode, round keys as instruction operands; four tables in constant memory",
                  "constant memory serves one address at a time: 32 lanes that want 32 entries wait in line",

@@ -20,7 +20,7 @@ std::span<const Step> aria_steps() {
         ecb.step("aria-128.words", "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
                  "P1 had ARIA ahead, as the state of AES did not fit into registers; where both fit, fewer rounds win",
                  sweep_study<Cipher, InShared<Tables>, Shape::ecb, 256, SharedKeys>(), "P1"),
-        ecb.product("aria-128.ecb-product", "the product: sweep_kernel in src/backends/cuda/sweep.cuh",
+        ecb.product("aria-128.ecb-product", "the product: src/backends/cuda/sweep.cuh",
                     "copies for each lane, and addresses in one instruction"),
         ctr.step("aria-128.merged-copies", "counter mode; 32 copies of one table of the four S-boxes' bytes, and byte permutes",
                  "where the diffusion layer takes most instructions, permutes take the rest",

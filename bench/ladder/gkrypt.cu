@@ -118,7 +118,7 @@ std::span<const Step> gkrypt_steps() {
                                 *state = "the state and its successor in shared memory", *unrolled = "loops over bytes unrolled",
                                 *keys = "the key expanded by the first thread of each block, into shared memory",
                                 *shared = "as today: tables in shared memory as well, the unrolled state back in registers",
-                                *product = "the product: sweep_kernel in src/backends/cuda/sweep.cuh, tables of columns";
+                                *product = "the product: src/backends/cuda/sweep.cuh, tables of columns";
     static constexpr const char *cached = "caches serve tables; a state with run-time indexes lies in local memory, which they serve too",
                                 *in_line = "constant memory serves one address at a time: 32 lanes that want 32 entries wait in line",
                                 *same = "where the state lies does not matter while constant memory is what is waited for",

@@ -6,10 +6,20 @@
 namespace warpseal::ladder {
 namespace {
 
-constexpr const char* names[] = {
-    "aes-128.bytes",       "aes-128.words",       "aria-128.bytes",   "aria-128.words",      "des.words",
-    "camellia-128.global", "camellia-128.merged", "camellia-128.merged-copies", "camellia-192.global", "camellia-192.merged",
-    "camellia-192.merged-copies", "camellia-256.global", "camellia-256.merged", "camellia-256.merged-copies"};
+constexpr const char* names[] = {"aes-128.bytes",
+                                 "aes-128.words",
+                                 "aria-128.bytes",
+                                 "aria-128.words",
+                                 "des.words",
+                                 "camellia-128.global",
+                                 "camellia-128.merged",
+                                 "camellia-128.merged-copies",
+                                 "camellia-192.global",
+                                 "camellia-192.merged",
+                                 "camellia-192.merged-copies",
+                                 "camellia-256.global",
+                                 "camellia-256.merged",
+                                 "camellia-256.merged-copies"};
 
 std::vector<Step> made() {
     std::vector<Step> all;
