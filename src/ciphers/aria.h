@@ -174,8 +174,7 @@ struct Aria {
     static constexpr int schedule_words = 4 * (rounds + 1);
     static constexpr int last_key = 16 * rounds, last_key_bytes = 16;  // in the schedule
     using EncryptTables = aria::EncryptTables;
-    static constexpr bool long_text = key_bits > 128;  // in table form, where it is inlined
-    static constexpr KnownBlock known() {              // RFC 5794 A.1 to A.3
+    static constexpr KnownBlock known() {  // RFC 5794 A.1 to A.3
         constexpr const char* ciphertext = key_bits == 128   ? "d718fbd6ab644c739da95f3be6451778"
                                            : key_bits == 192 ? "26449c1805dbe7aa25a468ce263a9e79"
                                                              : "f92bd7c79fb72e2f2b8f80c1972d24fc";

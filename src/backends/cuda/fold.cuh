@@ -105,7 +105,7 @@ struct HashKey {
 
 #ifdef __CUDACC__
 
-// Off the hot path: one copy of the code.
+// Off the hot path: one copy of the code, which kernels call but nothing that they call: docs/decisions/0005-calls-on-a-gpu.md.
 __device__ __noinline__ inline Element multiply_once(Element a, Element b) { return multiply(a, multiplier(b)); }
 
 // A block or an element, as one lane has it.

@@ -12,12 +12,6 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
     for (uint64_t i = first + lane_id(); i < last; i += 32) store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// What a header says is too long to stand in a kernel twice.
-template <class Cipher>
-concept calls = requires {
-    requires Cipher::long_text;
-};
-
 // Encrypts or decrypts the text blocks of a part and returns the sum over its blocks of AAD and ciphertext, in every lane. The blocks stand
 // in rows of 32, padded at the front: each lane sums its column by H^32, and its last block is 32 - lane from the end.
 template <class Way, Direction direction, class Key, class Look>
@@ -37,10 +31,7 @@ __device__ __forceinline__ Element fold_part(const Message& m, uint64_t aad_byte
                 const uint32_t bytes = bytes_in_block<4>(m.bytes, t);
                 const Block<4> data = load_part<4>(m.in + 16 * t, bytes, width);
                 Block<4> b = modes::Gcm::mask(counter0, first_block + t);
-                if constexpr (calls<typename Way::Cipher>)
-                    b = run_once<Way>(b, key.schedule(), look);
-                else
-                    Way::run(b, key.schedule(), look);
+                Way::run(b, key.schedule(), look);
                 b = keep_first(b ^ data, bytes);
                 store_part(m.out + 16 * t, b, bytes, width);
                 hashed = direction == Direction::encrypt ? b : data;

@@ -181,9 +181,9 @@ private:
     uint32_t schedule_[Cipher::schedule_words];
 };
 
-// e times h^count, step by step: what a lane for each of 32 bits leaves of a distance counts 64 GiB a step, and is public. Not inlined, so
-// that what hardly ever runs takes no registers.
-__device__ __noinline__ inline Element times_powers(Element e, Element h, uint64_t count) {
+// e times h^count, step by step: what a lane for each of 32 bits leaves of a distance counts 64 GiB a step, and is public. Inlined, as it
+// calls what its callers call.
+__device__ __forceinline__ Element times_powers(Element e, Element h, uint64_t count) {
 #pragma unroll 1
     for (; count != 0; --count) e = multiply_once(e, h);
     return e;
