@@ -34,15 +34,14 @@ __global__ void __launch_bounds__(tuning::threads, 1) chain_kernel(const __grid_
 // Writes the tag, or compares it in constant time, and sets the status. False if it differs.
 template <int n>
 __device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag, uint32_t tag_bytes, bool opens) {
+    const uint32_t width = width_of(reinterpret_cast<uintptr_t>(m.tag));
     uint32_t differs = 0;
+    if (opens) {
+        const Block<n> difference = keep_first(load_part<n>(m.tag, tag_bytes, width) ^ tag, tag_bytes);
 #pragma unroll
-    for (int i = 0; i < 4 * n; ++i) {
-        const uint8_t byte = static_cast<uint8_t>(tag.word[i / 4] >> (8 * (i % 4)));
-        if (i >= tag_bytes) continue;
-        if (opens)
-            differs |= m.tag[i] ^ byte;
-        else
-            m.tag[i] = byte;
+        for (int i = 0; i < n; ++i) differs |= difference.word[i];
+    } else {
+        store_part(m.tag, tag, tag_bytes, width);
     }
     if (m.status != nullptr) *m.status = differs == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
     return differs == 0;

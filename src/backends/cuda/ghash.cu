@@ -127,7 +127,8 @@ warpseal_status add_up(const HashKey& hash, const HashedTexts& texts, const Segm
     secret.value = {hash, segments, texts.count, static_cast<uint32_t>(segments.count / lanes + 1), from, to};
     const warpseal_status status = check(cudaMemsetAsync(to, 0, texts.count * sizeof *to, stream));
     if (status != WARPSEAL_OK) return status;
-    return launch(sum_kernel, blocks_for(texts.count * secret.value.groups(), limits), 0, secret.value, stream);
+    // On as many multiprocessors as there are warps: a lane's products wait for each other.
+    return launch(sum_kernel, blocks_for(texts.count * secret.value.groups() * tuning::warps, limits), 0, secret.value, stream);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct PassJob {
     Division division;
     // In scratch: GHASH of each message's whole blocks of ciphertext; J0 of each, or null for IVs of 96 bits.
     Block<4>*sums, *counters;
+    uint32_t* taken;  // in scratch: items of text beyond each warp's first
     Block<4> counter0;
     uint64_t first_block;
     Block<4>* piece;  // of a piece: its sum is exclusive-ored into this
@@ -41,11 +42,19 @@ struct PassJob {
     WARPSEAL_INLINE bool is_piece() const { return piece != nullptr; }
 };
 
+__device__ __forceinline__ Block<4> load_plain_iv(const uint8_t* p) {
+    if (width_of(reinterpret_cast<uintptr_t>(p)) < 4) return load_part<4>(p, modes::Gcm::plain_iv_bytes, 1);
+    Block<4> b{};
+#pragma unroll
+    for (uint32_t i = 0; i < modes::Gcm::plain_iv_bytes / 4; ++i) b.word[i] = reinterpret_cast<const uint32_t*>(p)[i];
+    return b;
+}
+
 template <class Cipher>
 __device__ __forceinline__ Block<4> counter0_of(const PassJob<Cipher>& job, uint64_t index, const Message& m) {
     if (job.is_piece()) return job.counter0;
     if (job.counters != nullptr) return job.counters[index];
-    return modes::Gcm::pre_counter_block(load_part<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
+    return modes::Gcm::pre_counter_block(load_plain_iv(m.iv));
 }
 
 // The part of a counter's last byte and of all before the last but one. What a header can tell apart of that is made once; it is the same
@@ -63,17 +72,22 @@ public:
             for (int w = 1; w < Cipher::fixed_words; ++w) word_ = lane_id() == w ? fixed[w] : word_;
         }
     }
+    // Of two blocks.
     template <class Look>
-    __device__ __forceinline__ void part(uint32_t (&part)[Cipher::counting_words], uint32_t last_word, const uint32_t* schedule,
-                                         const Look& look) {
+    __device__ __forceinline__ void parts(uint32_t (&part)[2][Cipher::counting_words], const uint32_t (&last_word)[2],
+                                          const uint32_t* schedule, const Look& look) {
         if constexpr (has_fixed) {
             uint32_t fixed[Cipher::fixed_words];
 #pragma unroll
             for (int w = 0; w < Cipher::fixed_words; ++w) fixed[w] = __shfl_sync(0xffffffffu, word_, w);
-            Cipher::count_last(part, fixed, last_word, schedule, look);
+#pragma unroll
+            for (int n = 0; n < 2; ++n) Cipher::count_last(part[n], fixed, last_word[n], schedule, look);
         } else {
-            counter_.word[3] = last_word;
-            Cipher::count_last(part, counter_.word, schedule, look);
+#pragma unroll
+            for (int n = 0; n < 2; ++n) {
+                counter_.word[3] = last_word[n];
+                Cipher::count_last(part[n], counter_.word, schedule, look);
+            }
         }
     }
 
@@ -97,19 +111,22 @@ __device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, 
 #pragma unroll 1
     for (uint32_t row = lane_id(); row < 128; row += 32) {
         if (row - lane_id() >= blocks) return;
+        const uint32_t high = begin & 0xffff0000u, last = begin + row, base = begin + row - lane_id();
         uint32_t of_last[2][Cipher::counting_words];
-#pragma unroll
-        for (int n = 0; n < 2; ++n)
-            parts.part(of_last[n], swap_bytes((begin & 0xffff0000u) | (begin + row + 128 * n & 0xff)), schedule, look);
+        parts.parts(of_last, {swap_bytes(high | (last & 0xff)), swap_bytes(high | (last + 128 & 0xff))}, schedule, look);
+        const bool alike = base / 256 == (base + 159) / 256;  // the byte before the last, in both blocks of all lanes
 #pragma unroll 1
         for (uint32_t i = row; i - lane_id() < blocks; i += 256) {
             uint32_t sum[2][Cipher::counting_words];
 #pragma unroll
             for (int n = 0; n < 2; ++n) {
-                const uint32_t at = i + 128 * n;
-                const int lane = static_cast<int>((begin + at >> 8) - (begin >> 8));
+                const int lane = static_cast<int>((begin + i + 128 * n >> 8) - (begin >> 8));
+                if (n == 0 || !alike) {
 #pragma unroll
-                for (int w = 0; w < Cipher::counting_words; ++w) sum[n][w] = of_last[n][w] ^ __shfl_sync(0xffffffffu, of_lane[w], lane);
+                    for (int w = 0; w < Cipher::counting_words; ++w) sum[1][w] = __shfl_sync(0xffffffffu, of_lane[w], lane);
+                }
+#pragma unroll
+                for (int w = 0; w < Cipher::counting_words; ++w) sum[n][w] = of_last[n][w] ^ sum[1][w];
             }
             encrypt_counting<Cipher>(sum[0], sum[1], schedule, look);
             Block<4> data[2];  // read late: see counting_kernel
@@ -138,13 +155,22 @@ __device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, u
     }
 }
 
+// The next item for a warp that is done with one. Warps differ in speed, and the slowest would keep all waiting in the end. (So many items
+// as do not fit in 32 bits would be terabytes of text.)
+__device__ __forceinline__ uint64_t next_item(uint32_t* taken) {
+    uint32_t before = 0;
+    if (lane_id() == 0) before = atomicAdd(taken, 1);
+    return item_step() + __shfl_sync(0xffffffffu, before, 0);
+}
+
 // Counter mode. When opening, after the verdicts: a message that did not verify becomes zeros.
 template <class Way, class Fit>
 __global__ void __launch_bounds__(tuning::threads, 1) gcm_text_kernel(const __grid_constant__ PassJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
     const Layout<Way, Fit> look(shared);
-    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts; item += item_step()) {
+    const uint64_t items = job.division.message_count * job.division.parts;
+    for (uint64_t item = first_item(); item < items; item = next_item(job.taken)) {
         const uint64_t index = item % job.division.message_count;
         const Message m = message_of(job.batch, index);
         const Part part = part_of(job.division, blocks_in<4>(m.bytes), item / job.division.message_count);
@@ -237,17 +263,19 @@ warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStrea
     const Segments segments = cut(ciphertexts, limits);
     const bool hashed = !job.is_piece() && batch.iv_bytes != modes::Gcm::plain_iv_bytes;
     const size_t each = batch.message_count * sizeof(Block<4>), shared = shared_bytes<Forward, Fit>(limits.architecture);
-    return with_scratch(2 * each + segments.scratch_bytes(), stream, [&](void* scratch) {
-        job.sums = static_cast<Block<4>*>(scratch);
+    return with_scratch(sizeof(Block<4>) + 2 * each + segments.scratch_bytes(), stream, [&](void* scratch) {
+        job.taken = static_cast<uint32_t*>(scratch);
+        job.sums = static_cast<Block<4>*>(scratch) + 1;
         job.counters = hashed ? job.sums + batch.message_count : nullptr;
+        void* const rest = job.sums + 2 * batch.message_count;
         const auto crypt = [&] {
             return launch(gcm_text_kernel<Forward, Fit>, blocks_for(job.division.items(), limits), shared, job, stream);
         };
-        warpseal_status status = WARPSEAL_OK;
-        if (hashed) status = launch(gcm_counter_kernel<Cipher>, blocks_for(batch.message_count, limits), 0, job, stream);
+        warpseal_status status = check(cudaMemsetAsync(job.taken, 0, sizeof *job.taken, stream));
+        if (hashed && status == WARPSEAL_OK)
+            status = launch(gcm_counter_kernel<Cipher>, blocks_for(batch.message_count, limits), 0, job, stream);
         if (status == WARPSEAL_OK && !job.opens) status = crypt();
-        if (status == WARPSEAL_OK)
-            status = ghash(job.key.hash, ciphertexts, segments, static_cast<uint8_t*>(scratch) + 2 * each, job.sums, limits, stream);
+        if (status == WARPSEAL_OK) status = ghash(job.key.hash, ciphertexts, segments, rest, job.sums, limits, stream);
         if (status == WARPSEAL_OK)
             status = launch(gcm_tag_kernel<Forward, Fit>, blocks_for(batch.message_count / 32 + 1, limits), shared, job, stream);
         return status == WARPSEAL_OK && job.opens ? crypt() : status;
