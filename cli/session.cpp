@@ -2,9 +2,11 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 #include "ciphers.h"
 #include "command.h"
@@ -14,14 +16,17 @@ namespace {
 
 void pass_on_notice(void*, const char* text) { complain(text); }
 
-// "0", "0,1": each of at most three digits.
+// "0", "0,1": each of at most three digits, and none twice.
 bool is_number_list(const std::string& text) {
-    size_t digits = 0;
-    for (const char c : text) {
-        if (c == ',' ? digits == 0 : c < '0' || c > '9' || digits == 3) return false;
-        digits = c == ',' ? 0 : digits + 1;
+    std::set<int> seen;
+    for (size_t at = 0; at <= text.size();) {
+        const size_t end = std::min(text.find(',', at), text.size());
+        const std::string number = text.substr(at, end - at);
+        if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos) return false;
+        if (!seen.insert(std::stoi(number)).second) return false;
+        at = end + 1;
     }
-    return digits != 0;
+    return true;
 }
 
 // "cuda:0" names "cuda"; anything that no target answers to is a slip of the pen, not a missing device.

@@ -42,7 +42,8 @@ void add_vectors(CLI::App& program, Session& session) {
         "documents, told apart by content. Every row is run in both directions; it counts once.\n"
         "Exit code 0 only if no row failed and none was skipped.");
     vectors
-        ->add_option("--device", options->device, "auto, cpu, cuda, cuda:N, or one target of `warpseal list`; a named one never falls back")
+        ->add_option("--device", options->device,
+                     "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of `warpseal list`; a named one never falls back")
         ->type_name("DEVICE")
         ->capture_default_str();
     vectors->add_option("FILE", options->files, "Vector files")->required();

@@ -61,11 +61,13 @@ def device_that_is_not_there(p):
     p.key()
     p.write("plain", b"text")
     p.fails(2, "warp9", "encrypt", "-k", "key", "--device", "warp9", "plain", "-o", "sealed")
-    p.fails(2, "cuda:x", "encrypt", "-k", "key", "--device", "cuda:x", "plain", "-o", "sealed")
+    for device in ["cuda:x", "cuda:0,", "cuda:,0", "cuda:0,0", "cuda:0,x", "cuda:0 1"]:
+        p.fails(2, device, "encrypt", "-k", "key", "--device", device, "plain", "-o", "sealed")
     if b"cuda:0" in p.ok("devices").out:
-        p.fails(20, "--device auto", "encrypt", "-k", "key", "--device", "cuda:77", "plain", "-o", "sealed")
+        for device in ["cuda:77", "cuda:0,77"]:
+            p.fails(20, "--device auto", "encrypt", "-k", "key", "--device", device, "plain", "-o", "sealed")
         raise NotRun("this machine has a GPU: --device cuda works here")
-    for device in ["cuda", "cuda:0", "cuda:5"]:
+    for device in ["cuda", "cuda:0", "cuda:5", "cuda:0,1"]:
         p.fails(20, ["'" + device + "'", "--device auto"], "encrypt", "-k", "key", "--device", device, "plain", "-o", "sealed")
 
 

@@ -1,6 +1,7 @@
 """Raw data: what is refused, what must be asked for by name, and what the help says of modes without a tag."""
 
 import os
+import subprocess
 
 from program import NotRun, case, check, check_equal, main, some_bytes
 from raw_data import ciphers, key_file, need, raw
@@ -58,6 +59,17 @@ def what_must_be_refused(p):
         refused(2, "wrong size", "aes-256-xts", "--data-unit-bytes", 512)
         refused(21, "xts", "aes-256-xts", "--data-unit-bytes", 512, key=key_file(p, b"k" * 64, "equal"))
         refused(2, "shortest", "aes-256-xts", "--data-unit-bytes", 991, key=key_file(p, some_bytes(64), "halves"))
+
+
+@case
+def more_than_is_held_of_a_pipe(p):
+    """A tag is of the whole message, which a pipe brings but once: 1 GiB of it is held, and no more."""
+    need(p, "aes-128", "gcm")
+    key_file(p, some_bytes(16))
+    with subprocess.Popen(["head", "-c", str((1 << 30) + 1), "/dev/zero"], stdout=subprocess.PIPE) as zeros:
+        p.fails(17, ["held in memory", "1.0 GiB"], "raw", "encrypt", "-c", "aes-128-gcm", "--key-file", "key", "--iv", "00" * 12, "-o", "sealed",
+                stdin=zeros.stdout)
+        zeros.stdout.close()
 
 
 @case

@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from program import NotRun, case, check, check_equal, main  # noqa: E402
+from program import NotRun, case, check, check_equal, main, some_bytes  # noqa: E402
 
 VECTORS = pathlib.Path(os.environ["WARPSEAL_VECTORS"])
 FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
@@ -103,6 +103,20 @@ def all_files_on(target):
 # The known-answer tests run every row on every target; here the program does, on the two ends that it meets most.
 for name in ("vaes512", "cuda"):
     all_files_on(name)
+
+
+@case
+def a_machine_that_computes_wrong(p):
+    """The self-test of every target fails: nothing is written, whatever the command."""
+    p.key()
+    p.write("plain", some_bytes(1000))
+    p.ok("encrypt", "-k", "key", "plain", "-o", "sealed")
+    p.write("raw", some_bytes(32), 0o600)
+    p.path, broken = FAULTY, dict(os.environ, WARPSEAL_TEST_FAULT="cores")
+    for arguments in (("encrypt", "-k", "key", "plain", "-o", "other"), ("decrypt", "-k", "key", "sealed", "-o", "other"),
+                      ("raw", "encrypt", "-c", "aes-256-ctr", "--key-file", "raw", "--iv", "00" * 16, "plain", "-o", "other"),
+                      ("raw", "encrypt", "-c", "aes-256-gcm", "--key-file", "raw", "--iv", "00" * 12, "plain", "-o", "other")):
+        p.fails(18, "", *arguments, env=broken)
 
 
 @case
