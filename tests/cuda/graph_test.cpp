@@ -21,6 +21,10 @@ TEST_F(Graph, SweepAndBatches) {
     const Messages sealed(small, key, Direction::encrypt, random), opened(large, key, Direction::decrypt, random);
     Shape chains;
     chains.mode = WARPSEAL_CMAC, chains.iv_bytes = 0, chains.count = 40, chains.bytes = 333, chains.own_keys = true, chains.spoil_every = 3;
+    // With the kernels for long texts.
+    Shape chunks;
+    chunks.count = 90, chunks.bytes = 1040, chunks.gap = 32, chunks.spoil_every = 5;
+    const Messages chunks_sealed(chunks, key, Direction::encrypt, random), chunks_opened(chunks, key, Direction::decrypt, random);
     const Messages summed(chains, key, Direction::decrypt, random);
     // In place, with scratch: for a replay, what was decrypted must be put back.
     const Text cbc = random.text(100000), units = random.text(70000), number(16, 3);
@@ -30,7 +34,8 @@ TEST_F(Graph, SweepAndBatches) {
     xts.unit_bytes = 1000;
     const Text iv = random.text(16), in = random.text(100001);
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
-    Memory from(in), to(in.size()), first(sealed.image), second(opened.image), third(summed.image), chained(cbc), sectors(units);
+    Memory from(in), to(in.size()), first(sealed.image), second(opened.image), third(summed.image), fourth(chunks_sealed.image),
+        fifth(chunks_opened.image), chained(cbc), sectors(units);
 
     cudaStream_t stream = nullptr;
     cudaGraph_t graph = nullptr;
@@ -52,6 +57,14 @@ TEST_F(Graph, SweepAndBatches) {
     EXPECT_EQ(door().xts_device(device, key.cipher, key.state(), tweak.state(), Direction::encrypt, xts, sectors.data(), sectors.data(),
                                 units.size(), stream),
               WARPSEAL_OK);
+    warpseal::cuda::take_any_length(true);
+    EXPECT_EQ(
+        door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, chunks_sealed.at(fourth.data()), stream),
+        WARPSEAL_OK);
+    EXPECT_EQ(
+        door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::decrypt, chunks_opened.at(fifth.data()), stream),
+        WARPSEAL_OK);
+    warpseal::cuda::take_any_length(false);
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
     for (int replay = 0; replay < 3; ++replay) {
@@ -59,6 +72,8 @@ TEST_F(Graph, SweepAndBatches) {
         first.put(sealed.image);
         second.put(opened.image);
         third.put(summed.image);
+        fourth.put(chunks_sealed.image);
+        fifth.put(chunks_opened.image);
         chained.put(cbc);
         sectors.put(units);
         ASSERT_EQ(cudaGraphLaunch(ready, stream), cudaSuccess);
@@ -67,6 +82,8 @@ TEST_F(Graph, SweepAndBatches) {
         EXPECT_EQ(first.get(), sealed.right());
         EXPECT_EQ(second.get(), opened.right());
         EXPECT_EQ(third.get(), summed.right());
+        EXPECT_EQ(fourth.get(), chunks_sealed.right());
+        EXPECT_EQ(fifth.get(), chunks_opened.right());
         EXPECT_EQ(chained.get(), expected(key.cipher, WARPSEAL_CBC, Direction::decrypt, key.bytes, iv, 0, cbc));
         EXPECT_EQ(sectors.get(), reference::xts_units(*tests::twin("aes-256", key.bytes), *tests::twin("aes-256", tweak.bytes), true,
                                                       number, 1000, units));
