@@ -64,7 +64,7 @@ struct Engine::Inside {
     Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call, const Pace& pace, const void* state,
                    uint32_t without);
     Pace pace_of(const Key::Descriptors& descriptors, Target cores, const Call& call) const;
-    // Whether the cores are done before a GPU would have begun, wherever the data lies.
+    // Whether the cores together, by their rates, are done before a GPU would have begun, wherever the data lies.
     bool quick(const CpuCipher& cipher, Target core, const Call& call, const Pace& pace, const void* state);
 
     // Where such a call would go; opens and tests the GPUs that would have a part. False: nowhere.

@@ -5,6 +5,18 @@
 namespace warpseal {
 namespace {
 
+double usual_speed(const CpuCipher& cipher, Target core, const Call& call) {
+    return usual_core_speed(core, {call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher)});
+}
+
+// Whether who is that fast is done before a GPU would have begun, wherever the text lies.
+bool before_any_gpu(const Call& call, double speed) {
+    return static_cast<double>(call.bytes) * 1e-9 < usual_gpu_delay(Place::pinned) * speed;
+}
+
+// One core is, as fast as they usually are: not even the rates are asked, nor anything locked.
+bool small(const CpuCipher& cipher, Target core, const Call& call) { return before_any_gpu(call, usual_speed(cipher, core, call)); }
+
 // Wherever the text lies.
 Pace pace_anywhere(const CpuCipher& cipher, const Call& call) {
     return {&cipher, call.mode, call.direction, call.shape, Place::host, scale_of(call.bytes)};
@@ -94,12 +106,8 @@ Speed Engine::Inside::core_speed(const Call& call, const Pace& pace, const void*
 }
 
 bool Engine::Inside::quick(const CpuCipher& cipher, Target core, const Call& call, const Pace& pace, const void* state) {
-    const CallFacts facts{call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher)};
-    const double one = usual_core_speed(core, facts), all = call.one_thread ? one : one * pool.threads();
-    const double gigabytes = static_cast<double>(call.bytes) * 1e-9, seconds = usual_gpu_delay(Place::pinned);
-    if (gigabytes < seconds * one) return true;
-    const double measured = core_speed(call, pace, state).alone;
-    return gigabytes < seconds * (measured > 0 ? measured : all);
+    const double measured = core_speed(call, pace, state).alone, usual = usual_speed(cipher, core, call);
+    return before_any_gpu(call, measured > 0 ? measured : call.one_thread ? usual : usual * pool.threads());
 }
 
 Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call, const Pace& pace, const void* state,
@@ -179,10 +187,11 @@ warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& o
     if (status != WARPSEAL_OK) return status;
     out.shares.core_bytes = call.bytes;
     const bool runs_there = runs(descriptors.cuda, call.shape, call.mode, call.direction);
-    if (!cuda_allowed) return WARPSEAL_OK;
+    // In a forked child no GPU is possible, nor may a lock be asked for.
+    if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible()) return WARPSEAL_OK;
     out.pace = pace_anywhere(*out.cores, call);
     out.rated = call.bytes >= telling_bytes && !call.one_thread;  // which has the machine not to itself
-    if ((!cuda_only && quick(*out.cores, out.core, call, out.pace, out.state)) || !gpus.possible()) return WARPSEAL_OK;
+    if (!cuda_only && quick(*out.cores, out.core, call, out.pace, out.state)) return WARPSEAL_OK;
     if (!runs_there) return cuda_only ? WARPSEAL_UNSUPPORTED : WARPSEAL_OK;
     if (call.bytes == 0) return WARPSEAL_OK;
 
@@ -212,8 +221,9 @@ bool Engine::Inside::foresee(const char* cipher, const Call& call, Target& core,
     shares = {};
     shares.target = core;
     const CpuCipher& on_cores = *found.cores[static_cast<size_t>(core)];
-    if (!cuda_only && quick(on_cores, core, call, pace_anywhere(on_cores, call), nullptr)) return true;
+    if (!cuda_only && small(on_cores, core, call)) return true;
     if (!cuda_allowed || !gpus.possible() || !runs(found.cuda, call.shape, call.mode, call.direction)) return true;
+    if (!cuda_only && quick(on_cores, core, call, pace_anywhere(on_cores, call), nullptr)) return true;
     const Pace pace = pace_of(found, core, call);
     for (uint32_t failed = 0;;) {
         if (!gpus.possible()) return true;
