@@ -52,7 +52,7 @@ typedef struct warpseal_kem_batch {
 /* Host memory. keypair writes public_keys and secret_keys. encapsulate reads public_keys, writes ciphertexts and shared_secrets; WARPSEAL_INVALID_ARGUMENT for an
  * item whose public key has spare bits set. decapsulate reads ciphertexts and secret_keys, writes shared_secrets: what is not a ciphertext of that key
  * gives another secret, not an error (implicit rejection), in the same time. Returns WARPSEAL_OK if every item has its result, else the
- * status of the first that has none. set: a name, or WARPSEAL_UNSUPPORTED. If the random source fails nothing is written: WARPSEAL_RANDOM_FAILED. */
+ * status of the first that has none. set: a name, or WARPSEAL_UNSUPPORTED. If the random source fails nothing is written: WARPSEAL_NO_RANDOM. */
 WARPSEAL_API warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
 WARPSEAL_API warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
 WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
