@@ -1,4 +1,5 @@
-// The door for key encapsulation: what the engine may ask of a backend. Apart from ops.h, which is compiled into each object of each cipher.
+// The door for key encapsulation: what the engine may ask of a backend. Apart from ops.h, which is compiled into each object of each
+// cipher.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,8 @@ inline constexpr int kem_operation_count = 3;
 // One parameter set on one CPU target. All functions are pure: no allocation, no lock, less than 8 KiB of stack.
 struct CpuKem {
     const kem::Params* params;
-    // Items of a batch that are best done in one call (lanes of a vector, keys inverted together); any count works, and gives the same bytes.
+    // Items of a batch that are best done in one call (lanes of a vector, keys inverted together); any count works, and gives the same
+    // bytes.
     uint32_t group[kem_operation_count];
     // What a call on up to `count` items needs of 64-byte-aligned memory; it holds secrets, and its owner wipes it.
     size_t (*work_bytes)(KemOperation operation, uint64_t count);

@@ -43,16 +43,17 @@ struct Params {
     static constexpr size_t shared_secret_bytes = 32;
 };
 
-inline constexpr Params ntruhps2048509{"ntruhps2048509", Family::hps, 509, 11};
-inline constexpr Params ntruhps2048677{"ntruhps2048677", Family::hps, 677, 11};
-inline constexpr Params ntruhps4096821{"ntruhps4096821", Family::hps, 821, 12};
-inline constexpr Params ntruhps40961229{"ntruhps40961229", Family::hps, 1229, 12};
-inline constexpr Params ntruhrss701{"ntruhrss701", Family::hrss, 701, 13};
-inline constexpr Params ntruhrss1373{"ntruhrss1373", Family::hrss, 1373, 14};
+// Of internal linkage, and so is every template of a set: law 4.
+constexpr Params ntruhps2048509{"ntruhps2048509", Family::hps, 509, 11};
+constexpr Params ntruhps2048677{"ntruhps2048677", Family::hps, 677, 11};
+constexpr Params ntruhps4096821{"ntruhps4096821", Family::hps, 821, 12};
+constexpr Params ntruhps40961229{"ntruhps40961229", Family::hps, 1229, 12};
+constexpr Params ntruhrss701{"ntruhrss701", Family::hrss, 701, 13};
+constexpr Params ntruhrss1373{"ntruhrss1373", Family::hrss, 1373, 14};
 
 inline constexpr int set_count = 6;
-inline constexpr const Params* sets[set_count] = {&ntruhps2048509, &ntruhps2048677, &ntruhps4096821,
-                                                  &ntruhps40961229, &ntruhrss701,    &ntruhrss1373};
+constexpr const Params* sets[set_count] = {&ntruhps2048509,  &ntruhps2048677, &ntruhps4096821,
+                                           &ntruhps40961229, &ntruhrss701,    &ntruhrss1373};
 
 static_assert(ntruhps2048509.public_key_bytes() == 699 && ntruhps2048509.secret_key_bytes() == 935);
 static_assert(ntruhps2048677.public_key_bytes() == 930 && ntruhps2048677.secret_key_bytes() == 1234);
