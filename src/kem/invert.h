@@ -65,7 +65,8 @@ WARPSEAL_INLINE void invert_s3(Poly<set>& out, const Poly<set>& a, InvertWork<se
     for (int i = 0; i < set.n; ++i) out.at[i] = low16(uint32_t{out.at[i]} * norm);
 }
 
-// out = 1 / a in Sq. Modulo 2 it is a^(2^(n - 1) - 2); each of Newton's steps out = out (2 - a out) doubles the bits that are right, 1 to 16.
+// out = 1 / a in Sq. Modulo 2 it is a^(2^(n - 1) - 2); each of Newton's steps out = out (2 - a out) doubles the bits that are right, 1
+// to 16.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void invert_sq(Poly<set>& out, const Poly<set>& a, InvertWork<set>& work, typename Arithmetic::Work& scratch) {
     const auto multiply = [&](Poly<set>& c, const Poly<set>& x, const Poly<set>& y) { Arithmetic::multiply_r2(c, x, y, scratch); };

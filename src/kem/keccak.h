@@ -57,8 +57,8 @@ WARPSEAL_INLINE void keccak_f(Word (&a)[25], const uint64_t (&constants)[keccak:
         }
         b[0] = a[0];
         keccak::walk<0, 1, 0>(b, a);
-        WARPSEAL_UNROLL for (int row = 0; row < 25; row += 5)
-            WARPSEAL_UNROLL for (int i = 0; i < 5; ++i) a[row + i] = b[row + i] ^ (~b[row + (i + 1) % 5] & b[row + (i + 2) % 5]);
+        WARPSEAL_UNROLL for (int row = 0; row < 25; row += 5) WARPSEAL_UNROLL for (int i = 0; i < 5; ++i) a[row + i] =
+            b[row + i] ^ (~b[row + (i + 1) % 5] & b[row + (i + 2) % 5]);
         a[0] ^= constants[round];
     }
 }

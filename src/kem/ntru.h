@@ -129,7 +129,8 @@ struct KeypairWork {
     SampleWork<Arithmetic, set> sample;
 };
 
-// f and g of the coins, and their product, which is a unit of Sq. Where one of them is zero both become 1, so that the group keeps its inverse.
+// f and g of the coins, and their product, which is a unit of Sq. Where one of them is zero both become 1, so that the group keeps its
+// inverse.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void begin_keypair(KeypairItem<set>& item, const uint8_t* coins, KeypairWork<Arithmetic, set>& work) {
     sample_pair<Arithmetic, set>(item.f, item.g, coins, work.sample);

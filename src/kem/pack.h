@@ -1,4 +1,5 @@
-// NTRU's byte strings: five ternary coefficients to a byte, and coefficients of log_q bits (round-3 specification, sections 1.8.5 to 1.8.8).
+// NTRU's byte strings: five ternary coefficients to a byte, and coefficients of log_q bits (round-3 specification, sections 1.8.5
+// to 1.8.8).
 //
 // `..._group` does the smallest part that begins and ends on a byte, so that threads can share a polynomial.
 #pragma once
@@ -46,8 +47,6 @@ template <const Params& set>
 WARPSEAL_INLINE constexpr int rq_group_bytes(int group) {
     return group + 1 < rq_groups<set> ? set.log_q : static_cast<int>(set.rq_bytes()) - set.log_q * (rq_groups<set> - 1);
 }
-
-
 
 template <const Params& set>
 WARPSEAL_INLINE void pack_rq_group(uint8_t* out, const Poly<set>& a, int group) {

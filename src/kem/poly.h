@@ -1,7 +1,7 @@
 // Polynomials of NTRU, and what is done to them coefficient by coefficient (round-3 specification, sections 1.7, 1.8 and 1.9.3).
 //
-// A coefficient is 16 bits. Modulo q it is any 16-bit number of the right class: bits from log_q upward mean nothing. A ternary one is -1, 0
-// or 1 in two's complement, which lifts it to every modulus as it stands. An element of S = Z[x]/Phi_n is any polynomial of its class
+// A coefficient is 16 bits. Modulo q it is any 16-bit number of the right class: bits from log_q upward mean nothing. A ternary one is -1,
+// 0 or 1 in two's complement, which lifts it to every modulus as it stands. An element of S = Z[x]/Phi_n is any polynomial of its class
 // modulo x^n - 1 until it is written down, which takes the one whose coefficient n - 1 is zero.
 #pragma once
 
@@ -79,7 +79,8 @@ WARPSEAL_INLINE void multiply_by_x_minus_1(Poly<set>& a) {
 }
 
 // Lift of a ternary m without coefficient n - 1. HPS: m itself. HRSS: (x - 1) times m / (x - 1) in S3. b (x - 1) = m + t Phi_n asks for
-// b[i - 1] - b[i] = m[i] + t, all sums around the circle being zero: t = -(sum of m) / n modulo 3, and with b[n - 1] = 0 the others are sums.
+// b[i - 1] - b[i] = m[i] + t, all sums around the circle being zero: t = -(sum of m) / n modulo 3, and with b[n - 1] = 0 the others are
+// sums.
 template <const Params& set>
 WARPSEAL_INLINE void lift(Poly<set>& m) {
     if constexpr (set.family == Family::hrss) {

@@ -27,7 +27,9 @@ WARPSEAL_INLINE int32_t sort_key(const uint8_t* coins, int i) {
 
 // How many words a sort may use: the next power of two.
 template <const Params& set>
-constexpr int sort_capacity = set.n <= 512 ? 512 : set.n <= 1024 ? 1024 : 2048;
+constexpr int sort_capacity = set.n <= 512    ? 512
+                              : set.n <= 1024 ? 1024
+                                              : 2048;
 
 // The coefficients in the order of the sorted keys.
 template <const Params& set>

@@ -17,7 +17,8 @@ struct Operations {
     using Arithmetic = Target<set>;
     static constexpr int lanes = hash_lanes<KeccakWord>;
     static constexpr size_t message = kem::message_bytes<set>, rejected = kem::rejected_bytes<set>;
-    static constexpr size_t message_room = (kem::padded_bytes(message) + 63) / 64 * 64, rejected_room = (kem::padded_bytes(rejected) + 63) / 64 * 64;
+    static constexpr size_t message_room = (kem::padded_bytes(message) + 63) / 64 * 64,
+                            rejected_room = (kem::padded_bytes(rejected) + 63) / 64 * 64;
 
     struct EncapsulateMemory {
         kem::EncapsulateWork<Arithmetic, set> item;
@@ -59,7 +60,8 @@ struct Operations {
         kem::invert_group_sq<Arithmetic, set>(memory.items, count, memory.work, public_key, secret_key);
         uint64_t failed = 0;
         for (int i = 0; i < count; ++i) {
-            memcpy(secret_key(i) + set.secret_key_bytes() - kem::Params::prf_key_bytes, coins(i) + set.sample_coins(), kem::Params::prf_key_bytes);
+            memcpy(secret_key(i) + set.secret_key_bytes() - kem::Params::prf_key_bytes, coins(i) + set.sample_coins(),
+                   kem::Params::prf_key_bytes);
             // Coins without a key pair: that they were such is what the caller is told.
             uint32_t unusable = memory.items[i].unusable;
             if (unusable != 0) {
@@ -83,8 +85,8 @@ struct Operations {
     static uint64_t encapsulate_some(const warpseal_kem_batch& batch, uint64_t first, int count, EncapsulateMemory& memory) {
         for (int i = 0; i < count; ++i)
             kem::encapsulate<Arithmetic, set>(batch.coins + (first + i) * batch.coins_stride,
-                                         batch.public_keys + (first + i) * batch.public_key_stride,
-                                         batch.ciphertexts + (first + i) * batch.ciphertext_stride, memory.messages[i], memory.item);
+                                              batch.public_keys + (first + i) * batch.public_key_stride,
+                                              batch.ciphertexts + (first + i) * batch.ciphertext_stride, memory.messages[i], memory.item);
         sha3_256<KeccakWord>(memory.hashes, memory.messages[0], message_room, message, count);
         uint64_t failed = 0;
         for (int i = 0; i < count; ++i) {
@@ -131,11 +133,11 @@ struct Operations {
 
     // What these functions spill goes with the call.
     static constexpr size_t stack_bytes = 4096;
-    static constexpr CpuKem door = {&set,
-                                    {keypair_group, lanes, lanes},
-                                    work_bytes,
-                                    {Cleared<keypair, stack_bytes>::call, Cleared<encapsulate, stack_bytes>::call,
-                                     Cleared<decapsulate, stack_bytes>::call}};
+    static constexpr CpuKem door = {
+        &set,
+        {keypair_group, lanes, lanes},
+        work_bytes,
+        {Cleared<keypair, stack_bytes>::call, Cleared<encapsulate, stack_bytes>::call, Cleared<decapsulate, stack_bytes>::call}};
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ bool has_vnni512() {
 }  // namespace
 
 bool cpu_has_kem(Target target) {
-    if (static_cast<int>(target) >= cpu_target_count || cpu_kem_doors[static_cast<int>(target)] == nullptr || !cpu_has(target)) return false;
+    if (static_cast<int>(target) >= cpu_target_count || cpu_kem_doors[static_cast<int>(target)] == nullptr || !cpu_has(target))
+        return false;
     static const bool vnni512 = has_vnni512();
     return target != Target::vaes512 || vnni512;
 }
