@@ -8,22 +8,43 @@
 
 namespace warpseal::kem {
 
-// Place p^k modulo n, where p^k-th powers take coefficient 1.
-WARPSEAL_INLINE constexpr int power_place(int p, int k, int n) {
-    int place = 1;
-    for (int i = 0; i < k; ++i) place = place * p % n;
-    return place;
-}
+// How to reach a^(1 + p + p^2 + ... + p^(count - 1)): the exponent for j + k is that for j, times p^k, and that for k. The bits of count
+// from the top, each doubling count, a one adding 1 (Itoh and Tsujii, 1988).
+template <int p, int n, int count>
+struct PowerSteps {
+    struct Step {
+        int place;   // where the power taken before the product brings coefficient 1
+        bool twice;  // times the same, or times a
+    };
+    Step steps[32] = {};
+    int step_count = 0;
 
-// to = from^(p^k) modulo p.
+    constexpr PowerSteps() {
+        int have = 1, bit = 31;
+        while ((count >> bit & 1) == 0) --bit;
+        while (--bit >= 0) {
+            steps[step_count++] = {place(have), true};
+            have *= 2;
+            if ((count >> bit & 1) == 0) continue;
+            steps[step_count++] = {place(1), false};
+            ++have;
+        }
+    }
+    static constexpr int place(int k) {
+        int out = 1;
+        for (int i = 0; i < k; ++i) out = out * p % n;
+        return out;
+    }
+};
+
+// to = from^(p^k) modulo p, where p^k is `place` modulo n.
 template <const Params& set>
-WARPSEAL_INLINE void frobenius(Poly<set>& to, const Poly<set>& from, int p, int k) {
-    const int step = power_place(p, k, set.n);
-    int place = 0;
+WARPSEAL_INLINE void frobenius(Poly<set>& to, const Poly<set>& from, int place) {
+    int at = 0;
     for (int i = 0; i < set.n; ++i) {
-        to.at[place] = from.at[i];
-        place += step;
-        place -= place >= set.n ? set.n : 0;
+        to.at[at] = from.at[i];
+        at += place;
+        at -= at >= set.n ? set.n : 0;
     }
     clear_tail<set>(to);
 }
@@ -34,21 +55,14 @@ struct InvertWork {
     Poly<set> power, turned;
 };
 
-// work.power = a^(1 + p + p^2 + ... + p^(count - 1)): the exponent for j + k is that for j, times p^k, and that for k. The bits of count
-// from the top, each doubling count, a one adding 1 (Itoh and Tsujii, 1988).
-template <class Arithmetic, int p, const Params& set, class Multiply>
-WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a, int count, const Multiply& multiply) {
+// work.power = a^(1 + p + p^2 + ... + p^(n - 3)).
+template <int p, const Params& set, class Multiply>
+WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a, const Multiply& multiply) {
+    static constexpr PowerSteps<p, set.n, set.n - 2> plan;
     work.power = a;
-    int have = 1, bit = 31 - __builtin_clz(static_cast<unsigned>(count));
-    while (--bit >= 0) {
-        frobenius<set>(work.turned, work.power, p, have);
-        multiply(work.power, work.turned, work.power);
-        have *= 2;
-        if ((count >> bit & 1) != 0) {
-            frobenius<set>(work.turned, work.power, p, 1);
-            multiply(work.power, work.turned, a);
-            ++have;
-        }
+    for (int i = 0; i < plan.step_count; ++i) {
+        frobenius<set>(work.turned, work.power, plan.steps[i].place);
+        multiply(work.power, work.turned, plan.steps[i].twice ? work.power : a);
     }
 }
 
@@ -56,8 +70,8 @@ WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a, int co
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void invert_s3(Poly<set>& out, const Poly<set>& a, InvertWork<set>& work, typename Arithmetic::Work& scratch) {
     const auto multiply = [&](Poly<set>& c, const Poly<set>& x, const Poly<set>& y) { Arithmetic::multiply_s3(c, x, y, scratch); };
-    power_sum<Arithmetic, 3>(work, a, set.n - 2, multiply);
-    frobenius<set>(work.turned, work.power, 3, 1);
+    power_sum<3, set>(work, a, multiply);
+    frobenius<set>(work.turned, work.power, 3);
     reduce_s3<set>(work.turned);
     Arithmetic::multiply_s3(work.power, work.turned, a, scratch);
     const uint16_t norm = work.power.at[0];
@@ -72,8 +86,8 @@ WARPSEAL_INLINE void invert_sq(Poly<set>& out, const Poly<set>& a, InvertWork<se
     const auto multiply = [&](Poly<set>& c, const Poly<set>& x, const Poly<set>& y) { Arithmetic::multiply_r2(c, x, y, scratch); };
     out = a;
     for (int i = 0; i < set.n; ++i) out.at[i] &= 1;
-    power_sum<Arithmetic, 2>(work, out, set.n - 2, multiply);
-    frobenius<set>(out, work.power, 2, 1);
+    power_sum<2, set>(work, out, multiply);
+    frobenius<set>(out, work.power, 2);
     static_assert(set.log_q <= 16);
     for (int right = 1; right < set.log_q; right *= 2) {
         Arithmetic::multiply(work.turned, a, out, scratch);

@@ -36,8 +36,12 @@ WARPSEAL_INLINE constexpr uint16_t centred(uint16_t v) {
     return low16(((v + half) & mask) - half);
 }
 
-// 1 if v is zero, else 0, for v < 2^31.
-WARPSEAL_INLINE constexpr uint32_t is_zero(uint32_t v) { return (v - 1) >> 31; }
+// 1 if v is zero, else 0, for v <= 2^31. The compiler does not learn that it is one of two, or it would branch where a mask is meant.
+WARPSEAL_INLINE uint32_t is_zero(uint32_t v) {
+    uint32_t answer = (v - 1) >> 31;
+    __asm__("" : "+r"(answer));
+    return answer;
+}
 
 // A ternary coefficient as its residue 0, 1 or 2, and the other way. Of any other coefficient `digit` is still below 4.
 WARPSEAL_INLINE constexpr uint32_t digit(uint16_t trit) { return (trit + 3u * (trit >> 15)) & 3; }

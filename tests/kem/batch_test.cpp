@@ -27,7 +27,8 @@ struct Singles {
             const tests::Keys one = door.keypairs(tests::slice(keypair_coins, i, params.keypair_coins()));
             tests::append(keys.publics, one.publics);
             tests::append(keys.secrets, one.secrets);
-            const tests::Encapsulated sent_one = door.encapsulate(tests::slice(encapsulation_coins, i, params.encapsulation_coins()), one.publics);
+            const tests::Encapsulated sent_one =
+                door.encapsulate(tests::slice(encapsulation_coins, i, params.encapsulation_coins()), one.publics);
             tests::append(sent.ciphertexts, sent_one.ciphertexts);
             tests::append(sent.secrets, sent_one.secrets);
         }
@@ -46,7 +47,8 @@ protected:
         ASSERT_EQ(keys.publics, publics) << count;
         ASSERT_EQ(keys.secrets, secrets) << count;
         ASSERT_EQ(keys.statuses, std::vector<int32_t>(count, WARPSEAL_OK)) << count;
-        const tests::Encapsulated sent = door().encapsulate(first(singles.encapsulation_coins, count * params.encapsulation_coins()), publics);
+        const tests::Encapsulated sent =
+            door().encapsulate(first(singles.encapsulation_coins, count * params.encapsulation_coins()), publics);
         ASSERT_EQ(sent.ciphertexts, first(singles.sent.ciphertexts, count * params.ciphertext_bytes())) << count;
         ASSERT_EQ(sent.secrets, first(singles.sent.secrets, count * 32)) << count;
         ASSERT_EQ(sent.statuses, std::vector<int32_t>(count, WARPSEAL_OK)) << count;
@@ -54,8 +56,8 @@ protected:
     }
 };
 
-// In the smallest set, whose text is that of the others, 1 to 300 (the portable target, one lane: to 100) and 2^k - 1, 2^k, 2^k + 1 up to 1,025; in the
-// other sets sizes about the groups.
+// In the smallest set, whose text is that of the others, 1 to 300 (the portable target, one lane: to 100) and 2^k - 1, 2^k, 2^k + 1 up to
+// 1,025; in the other sets sizes about the groups.
 TEST_P(KemBatch, EverySizeEqualsBatchesOfOne) {
     const bool every = door().params().n == 509;
     const size_t group = door().group(KemOperation::keypair), most = every ? 1025 : 300;

@@ -1,4 +1,5 @@
-// AES-256-CTR-DRBG without derivation function (SP 800-90A 10.2.1), as the answer files of NIST's post-quantum project use it; by libcrypto.
+// AES-256-CTR-DRBG without derivation function (SP 800-90A 10.2.1), as the answer files of NIST's post-quantum project use it; by
+// libcrypto.
 #pragma once
 
 #include "oracle.h"
@@ -20,7 +21,8 @@ private:
     oracle::Text blocks(size_t count) {
         oracle::Text counters;
         for (size_t i = 0; i < count; ++i) {
-            for (size_t byte = 16; byte-- > 0 && ++v_[byte] == 0;) {}
+            for (size_t byte = 16; byte-- > 0 && ++v_[byte] == 0;) {
+            }
             counters.insert(counters.end(), v_.begin(), v_.end());
         }
         return oracle::run("aes-256-ecb", true, key_, {}, {}, counters, nullptr);

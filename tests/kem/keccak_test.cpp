@@ -24,7 +24,8 @@ std::vector<Text> hashes(const std::vector<Text>& messages, size_t hash_bytes, u
     constexpr size_t lanes = warpseal::cpu::hash_lanes<Word>;
     const size_t bytes = messages[0].size(), stride = warpseal::kem::padded_bytes(bytes) + 8;
     Text memory(lanes * stride, 0xa5), out(lanes * hash_bytes, 0xa5);
-    for (size_t i = 0; i < messages.size(); ++i) std::copy(messages[i].begin(), messages[i].end(), memory.begin() + static_cast<long>(i * stride));
+    for (size_t i = 0; i < messages.size(); ++i)
+        std::copy(messages[i].begin(), messages[i].end(), memory.begin() + static_cast<long>(i * stride));
     warpseal::cpu::sponge<Word>(out.data(), hash_bytes, memory.data(), stride, bytes, static_cast<int>(messages.size()), suffix);
     for (size_t i = messages.size() * hash_bytes; i < out.size(); ++i) EXPECT_EQ(out[i], 0xa5);
     std::vector<Text> each;

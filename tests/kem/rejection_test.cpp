@@ -86,8 +86,8 @@ void ternary_r(Cases& cases, const reference::Ntru& twin) {
         }
 }
 
-// h is zero at 1, so that r and r - Phi_n give one ciphertext: with r[n - 1] = 1 the others count one less, and that is ternary only if none
-// was -1.
+// h is zero at 1, so that r and r - Phi_n give one ciphertext: with r[n - 1] = 1 the others count one less, and that is ternary only if
+// none was -1.
 void last_of_r(Cases& cases, const reference::Ntru& twin) {
     for (int i = 0; i < 40; ++i) {
         cases.draw();
@@ -130,8 +130,10 @@ TEST_P(KemRejection, OtherKeysAndZeroBytes) {
     tests::Random random(5202);
     const tests::Keys keys = door().keypairs(random.text(2 * params.keypair_coins()));
     const Text sk = tests::slice(keys.secrets, 0, params.secret_key_bytes());
-    const tests::Encapsulated mine = door().encapsulate(random.text(600 * params.encapsulation_coins()), tests::slice(keys.publics, 0, params.public_key_bytes()));
-    const tests::Encapsulated others = door().encapsulate(random.text(30 * params.encapsulation_coins()), tests::slice(keys.publics, 1, params.public_key_bytes()));
+    const tests::Encapsulated mine =
+        door().encapsulate(random.text(600 * params.encapsulation_coins()), tests::slice(keys.publics, 0, params.public_key_bytes()));
+    const tests::Encapsulated others =
+        door().encapsulate(random.text(30 * params.encapsulation_coins()), tests::slice(keys.publics, 1, params.public_key_bytes()));
     EXPECT_EQ(door().decapsulate(mine.ciphertexts, sk), mine.secrets);
     const Text rejected = door().decapsulate(others.ciphertexts, sk);
     for (size_t i = 0; i < 30; ++i) {

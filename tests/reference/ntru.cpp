@@ -15,9 +15,10 @@ using Coefficients = Ntru::Coefficients;
 Text hash(const EVP_MD* how, const Text& message, size_t bytes, bool extendable) {
     Text out(bytes);
     EVP_MD_CTX* context = EVP_MD_CTX_new();
-    const bool done = context != nullptr && EVP_DigestInit_ex(context, how, nullptr) == 1 &&
-                      EVP_DigestUpdate(context, message.data(), message.size()) == 1 &&
-                      (extendable ? EVP_DigestFinalXOF(context, out.data(), out.size()) : EVP_DigestFinal_ex(context, out.data(), nullptr)) == 1;
+    const bool done =
+        context != nullptr && EVP_DigestInit_ex(context, how, nullptr) == 1 &&
+        EVP_DigestUpdate(context, message.data(), message.size()) == 1 &&
+        (extendable ? EVP_DigestFinalXOF(context, out.data(), out.size()) : EVP_DigestFinal_ex(context, out.data(), nullptr)) == 1;
     EVP_MD_CTX_free(context);
     if (!done) throw std::runtime_error("libcrypto refused");
     return out;
@@ -60,8 +61,9 @@ Ntru::Ntru(const std::string& set) {
         const char* name;
         int n, log_q;
         bool hrss;
-    } static constexpr table[] = {{"ntruhps2048509", 509, 11, false},   {"ntruhps2048677", 677, 11, false}, {"ntruhps4096821", 821, 12, false},
-                                  {"ntruhps40961229", 1229, 12, false}, {"ntruhrss701", 701, 13, true},     {"ntruhrss1373", 1373, 14, true}};
+    } static constexpr table[] = {{"ntruhps2048509", 509, 11, false}, {"ntruhps2048677", 677, 11, false},
+                                  {"ntruhps4096821", 821, 12, false}, {"ntruhps40961229", 1229, 12, false},
+                                  {"ntruhrss701", 701, 13, true},     {"ntruhrss1373", 1373, 14, true}};
     const auto* found = std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return set == row.name; });
     if (found == std::end(table)) throw std::runtime_error("no set " + set);
     n_ = found->n;

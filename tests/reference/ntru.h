@@ -43,7 +43,9 @@ public:
 
 private:
     size_t ternary_bytes() const { return static_cast<size_t>(n_ + 3) / 5; }
-    size_t sample_bytes() const { return static_cast<size_t>(n_ - 1) + (hrss_ ? static_cast<size_t>(n_ - 1) : static_cast<size_t>(30 * (n_ - 1) + 7) / 8); }
+    size_t sample_bytes() const {
+        return static_cast<size_t>(n_ - 1) + (hrss_ ? static_cast<size_t>(n_ - 1) : static_cast<size_t>(30 * (n_ - 1) + 7) / 8);
+    }
 
     Coefficients ternary(const uint8_t* coins) const;
     Coefficients fixed_type(const uint8_t* coins) const;

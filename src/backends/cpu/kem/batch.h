@@ -8,8 +8,14 @@
 namespace warpseal::cpu {
 namespace {
 
-inline void set_status(const warpseal_kem_batch& batch, uint64_t i, warpseal_status status) {
+static_assert(WARPSEAL_OK == 0);
+WARPSEAL_INLINE void set_status(const warpseal_kem_batch& batch, uint64_t i, int32_t status) {
     if (batch.statuses != nullptr) batch.statuses[i] = status;
+}
+
+// Zeros if `clear` is 1.
+WARPSEAL_INLINE void clear_if(uint32_t clear, uint8_t* memory, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i) memory[i] = static_cast<uint8_t>(memory[i] & (clear - 1));
 }
 
 template <template <const kem::Params&> class Target, const kem::Params& set>
@@ -63,13 +69,11 @@ struct Operations {
             memcpy(secret_key(i) + set.secret_key_bytes() - kem::Params::prf_key_bytes, coins(i) + set.sample_coins(),
                    kem::Params::prf_key_bytes);
             // Coins without a key pair: that they were such is what the caller is told.
-            uint32_t unusable = memory.items[i].unusable;
-            if (unusable != 0) {
-                memset(public_key(i), 0, set.public_key_bytes());
-                memset(secret_key(i), 0, set.secret_key_bytes());
-            }
+            const uint32_t unusable = memory.items[i].unusable;
+            clear_if(unusable, public_key(i), set.public_key_bytes());
+            clear_if(unusable, secret_key(i), set.secret_key_bytes());
             failed += unusable;
-            set_status(batch, first + i, unusable != 0 ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
+            set_status(batch, first + i, static_cast<int32_t>(unusable * WARPSEAL_INVALID_ARGUMENT));
         }
         return failed;
     }
@@ -122,8 +126,7 @@ struct Operations {
         sha3_256<KeccakWord>(memory.hashes[0], memory.messages[0], message_room, message, count);
         sha3_256<KeccakWord>(memory.hashes[1], memory.rejected[0], rejected_room, rejected, count);
         for (int i = 0; i < count; ++i) {
-            uint32_t accept = 0u - memory.valid[i];
-            __asm__("" : "+r"(accept));  // so that no compiler branches on it
+            const uint32_t accept = 0u - memory.valid[i];
             uint8_t* const secret = batch.shared_secrets + (first + i) * batch.shared_secret_stride;
             for (int j = 0; j < 32; ++j)
                 secret[j] = static_cast<uint8_t>((memory.hashes[0][i][j] & accept) | (memory.hashes[1][i][j] & ~accept));
