@@ -8,6 +8,7 @@
 //   multiply_s3(c, a, b, work)                           in S3, ternary operands; ternary result without coefficient n - 1
 //   multiply_r2(c, a, b, work)                           modulo (2, x^n - 1), coefficients 0 and 1
 //   sort(keys, work)                                     n - 1 signed numbers, in an array of sort_capacity<set>
+//   unpack_sq, pack_rq, unpack_ternary, sort_keys        as pack.h and sample.h say
 // c may be a or b. All are constant-time, and keep coefficients from n on zero.
 #pragma once
 
@@ -32,7 +33,7 @@ struct SampleWork {
 
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void sample_fixed(Poly<set>& a, const uint8_t* coins, SampleWork<Arithmetic, set>& work) {
-    for (int i = 0; i < set.n - 1; ++i) work.keys[i] = sort_key<set>(coins, i);
+    Arithmetic::sort_keys(work.keys, coins);
     Arithmetic::sort(work.keys, work.scratch);
     for (int i = 0; i < set.n - 1; ++i) a.at[i] = sorted_trit<set>(work.keys[i]);
     a.at[set.n - 1] = 0;
@@ -64,11 +65,12 @@ WARPSEAL_INLINE void encapsulate(const uint8_t* coins, const uint8_t* public_key
     sample_pair<Arithmetic, set>(work.r, work.m, coins, work.sample);
     pack_ternary<set>(message, work.r);
     pack_ternary<set>(message + set.ternary_bytes(), work.m);
-    unpack_rq<set>(work.h, public_key);
+    Arithmetic::unpack_sq(work.h, public_key);
+    balance<set>(work.h);
     Arithmetic::multiply_ternary(work.h, work.h, work.r, work.sample.scratch);
     lift<set>(work.m);
     for (int i = 0; i < set.n; ++i) work.h.at[i] = low16(work.h.at[i] + uint32_t{work.m.at[i]});
-    pack_rq<set>(ciphertext, work.h);
+    Arithmetic::pack_rq(ciphertext, work.h);
 }
 
 // --- decapsulation ------------------------------------------------------------------------------------------------------------------
@@ -86,19 +88,20 @@ WARPSEAL_INLINE uint32_t decapsulate(const uint8_t* ciphertext, const uint8_t* s
                                      DecapsulateWork<Arithmetic, set>& work) {
     uint32_t valid = 1;
     if constexpr (set.spare_bits() != 0) valid &= is_zero(spare_bits<set>(ciphertext));
-    unpack_rq<set>(work.c, ciphertext);
+    Arithmetic::unpack_sq(work.c, ciphertext);
+    balance<set>(work.c);
 
-    unpack_ternary<set>(work.key, secret_key);  // f
+    Arithmetic::unpack_ternary(work.key, secret_key);  // f
     Arithmetic::multiply_ternary(work.m, work.c, work.key, work.scratch);
     reduce_q_to_s3<set>(work.m);
-    unpack_ternary<set>(work.key, secret_key + set.ternary_bytes());  // 1 / f modulo 3
+    Arithmetic::unpack_ternary(work.key, secret_key + set.ternary_bytes());  // 1 / f modulo 3
     Arithmetic::multiply_s3(work.m, work.m, work.key, work.scratch);
     if constexpr (set.family == Family::hps) valid &= has_weight<set>(work.m);
     pack_ternary<set>(message + set.ternary_bytes(), work.m);
 
     lift<set>(work.m);
     for (int i = 0; i < set.n; ++i) work.c.at[i] = low16(work.c.at[i] - uint32_t{work.m.at[i]});
-    unpack_sq<set>(work.key, secret_key + 2 * set.ternary_bytes());  // 1 / h
+    Arithmetic::unpack_sq(work.key, secret_key + 2 * set.ternary_bytes());  // 1 / h
     Arithmetic::multiply(work.c, work.c, work.key, work.scratch);
     reduce_phi<set>(work.c);
     valid &= to_ternary<set>(work.c);
@@ -177,11 +180,11 @@ WARPSEAL_INLINE void finish_keypair(KeypairItem<set>& item, const Poly<set>& u, 
         multiply_by_x_minus_1<set>(h);
     }
     for (int i = 0; i < set.n; ++i) h.at[i] = low16(3u * h.at[i]);
-    pack_rq<set>(public_key, h);
+    Arithmetic::pack_rq(public_key, h);
     Arithmetic::multiply_ternary(h, u, item.f, work.sample.scratch);
     Arithmetic::multiply_ternary(h, h, item.f, work.sample.scratch);
     reduce_phi<set>(h, third);
-    pack_rq<set>(secret_key + 2 * set.ternary_bytes(), h);
+    Arithmetic::pack_rq(secret_key + 2 * set.ternary_bytes(), h);
 }
 
 // Writes the rest of the keys, but for the key of implicit rejection.

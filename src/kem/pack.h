@@ -10,20 +10,19 @@ namespace warpseal::kem {
 
 // --- ternary ------------------------------------------------------------------------------------------------------------------------
 
-// Byte k holds coefficients 5k to 5k + 4, the lowest in the lowest digit to base 3; past n - 2 there is none.
+// Byte k holds coefficients 5k to 5k + 4, the lowest in the lowest digit to base 3; from n - 1 on they are zero.
 template <const Params& set>
 WARPSEAL_INLINE uint8_t pack_ternary_group(const Poly<set>& a, int k) {
     uint32_t byte = 0;
-    for (int j = 4; j >= 0; --j) byte = 3 * byte + (5 * k + j < set.n - 1 ? digit(a.at[5 * k + j]) : 0);
+    for (int j = 4; j >= 0; --j) byte = 3 * byte + digit(a.at[5 * k + j]);
     return static_cast<uint8_t>(byte);
 }
 
 // Quotients of a byte by 3, 9, 27 and 81: multiplications that are exact below 256. A fifth digit of 3 (bytes from 243) counts as 0.
-template <const Params& set>
+template <const Params& set, int count = 5>
 WARPSEAL_INLINE void unpack_ternary_group(Poly<set>& a, int k, uint8_t byte) {
-    const uint32_t quotient[6] = {byte, byte * 171u >> 9, byte * 57u >> 9, byte * 19u >> 9, byte * 203u >> 14, 0};
-    for (int j = 0; j < 5; ++j)
-        if (5 * k + j < set.n - 1) a.at[5 * k + j] = mod3(low16(quotient[j]));
+    const uint32_t quotient[5] = {byte, byte * 171u >> 9, byte * 57u >> 9, byte * 19u >> 9, byte * 203u >> 14};
+    WARPSEAL_UNROLL for (int j = 0; j < count; ++j) a.at[5 * k + j] = mod3(low16(quotient[j]));
 }
 
 template <const Params& set>
@@ -35,7 +34,9 @@ template <const Params& set>
 WARPSEAL_INLINE void unpack_ternary(Poly<set>& a, const uint8_t* in) {
     a.at[set.n - 1] = 0;
     clear_tail<set>(a);
-    for (int k = 0; k < static_cast<int>(set.ternary_bytes()); ++k) unpack_ternary_group<set>(a, k, in[k]);
+    constexpr int whole = (set.n - 1) / 5;
+    for (int k = 0; k < whole; ++k) unpack_ternary_group<set>(a, k, in[k]);
+    if constexpr (5 * whole < set.n - 1) unpack_ternary_group<set, (set.n - 1) % 5>(a, whole, in[whole]);
 }
 
 // --- modulo q -----------------------------------------------------------------------------------------------------------------------
@@ -105,10 +106,9 @@ WARPSEAL_INLINE void unpack_sq(Poly<set>& a, const uint8_t* in) {
 
 // Coefficient n - 1 becomes minus the sum of the others: an element of Rq that is zero at 1, as public keys and ciphertexts are.
 template <const Params& set>
-WARPSEAL_INLINE void unpack_rq(Poly<set>& a, const uint8_t* in) {
-    unpack_sq<set>(a, in);
-    uint16_t sum = 0;
-    for (int i = 0; i < set.n - 1; ++i) sum = low16(sum + uint32_t{a.at[i]});
+WARPSEAL_INLINE void balance(Poly<set>& a) {
+    uint32_t sum = 0;
+    for (int i = 0; i < set.n - 1; ++i) sum += a.at[i];
     a.at[set.n - 1] = low16(0u - sum);
 }
 

@@ -82,6 +82,22 @@ WARPSEAL_INLINE void multiply_by_x_minus_1(Poly<set>& a) {
     a.at[0] = low16(last - uint32_t{a.at[0]});
 }
 
+// Each coefficient becomes its sum with all those below: of coefficients 0 to 2, four to a word, whose sums stay below 2^16.
+template <const Params& set>
+WARPSEAL_INLINE void running_sums(Poly<set>& a) {
+    static_assert(Poly<set>::size % 4 == 0 && 2 * set.n < 65536);
+    constexpr uint64_t ones = 0x0001000100010001;
+    uint64_t below = 0;
+    for (int i = 0; i < Poly<set>::size; i += 4) {
+        uint64_t four = a.at[i] | uint64_t{a.at[i + 1]} << 16 | uint64_t{a.at[i + 2]} << 32 | uint64_t{a.at[i + 3]} << 48;
+        four *= ones;
+        const uint64_t sums = four + below * ones;
+        below += four >> 48;
+        for (int j = 0; j < 4; ++j) a.at[i + j] = low16(static_cast<uint32_t>(sums >> (16 * j)));
+    }
+    clear_tail<set>(a);
+}
+
 // Lift of a ternary m without coefficient n - 1. HPS: m itself. HRSS: (x - 1) times m / (x - 1) in S3. b (x - 1) = m + t Phi_n asks for
 // b[i - 1] - b[i] = m[i] + t, all sums around the circle being zero: t = -(sum of m) / n modulo 3, and with b[n - 1] = 0 the others are
 // sums.
@@ -89,11 +105,11 @@ template <const Params& set>
 WARPSEAL_INLINE void lift(Poly<set>& m) {
     if constexpr (set.family == Family::hrss) {
         static_assert(set.n % 3 == 2 && 2 * set.n <= static_cast<int>(mod3_reach));  // -1/n = 1
-        uint16_t sum = 0;
-        for (int i = 0; i < set.n; ++i) sum = low16(sum + uint32_t{m.at[i]});
-        const uint16_t t = mod3(sum);
-        uint16_t b = 0;
-        for (int i = 0; i < set.n; ++i) m.at[i] = b = low16(b - uint32_t{m.at[i]} - t);
+        uint32_t sum = 0;
+        for (int i = 0; i < set.n; ++i) sum += m.at[i];
+        const uint16_t t = mod3(low16(sum));
+        for (int i = 0; i < set.n; ++i) m.at[i] = low16(digit(mod3(low16(0u - m.at[i] - t))));
+        running_sums<set>(m);
         for (int i = 0; i < set.n; ++i) m.at[i] = mod3(m.at[i]);
         multiply_by_x_minus_1<set>(m);
     }
@@ -102,30 +118,31 @@ WARPSEAL_INLINE void lift(Poly<set>& m) {
 // Into T+: v of the ternary v without coefficient n - 1, with the signs of its even coefficients turned if sum v[i] v[i + 1] is negative.
 template <const Params& set>
 WARPSEAL_INLINE void correlate(Poly<set>& v) {
-    uint16_t sum = 0;
-    for (int i = 0; i + 1 < set.n; ++i) sum = low16(sum + uint32_t{v.at[i]} * v.at[i + 1]);
-    const uint32_t sign = 1 - 2 * (sum >> 15);
+    uint32_t sum = 0;
+    for (int i = 0; i + 1 < set.n; ++i) sum += uint32_t{v.at[i]} * v.at[i + 1];
+    const uint32_t sign = 1 - 2 * (low16(sum) >> 15);
     for (int i = 0; i < set.n; i += 2) v.at[i] = low16(v.at[i] * sign);
 }
 
 // 1 if m (ternary) has as many coefficients 1 and -1 as HPS prescribes, else 0.
 template <const Params& set>
 WARPSEAL_INLINE uint32_t has_weight(const Poly<set>& m) {
-    uint16_t ones = 0, negative = 0;
+    uint32_t nonzero = 0, negative = 0;
     for (int i = 0; i < set.n; ++i) {
-        negative = low16(negative + (m.at[i] >> 15));
-        ones = low16(ones + ((m.at[i] & 1u) - (m.at[i] >> 15)));
+        negative += m.at[i] >> 15;
+        nonzero += m.at[i] & 1u;
     }
-    return is_zero((uint32_t{ones} ^ set.weight()) | (uint32_t{negative} ^ set.weight()));
+    return is_zero((nonzero ^ 2 * set.weight()) | (negative ^ set.weight()));
 }
 
 // 1 if all coefficients modulo q are -1, 0 or 1, else 0; they then stand as ternary ones.
 template <const Params& set>
 WARPSEAL_INLINE uint32_t to_ternary(Poly<set>& r) {
-    uint16_t others = 0;
+    uint32_t others = 0;
     for (int i = 0; i < set.n; ++i) {
         r.at[i] = centred<set>(r.at[i]);
-        others = low16(others | ((r.at[i] + 1u) & ~3u) | (((r.at[i] + 1u) & (r.at[i] + 1u) >> 1) & 1u));
+        const uint32_t digit = low16(r.at[i] + 1u);
+        others |= (digit & ~3u) | (digit & digit >> 1 & 1u);
     }
     return is_zero(others);
 }
@@ -133,9 +150,9 @@ WARPSEAL_INLINE uint32_t to_ternary(Poly<set>& r) {
 // 1 if all coefficients are zero, else 0.
 template <const Params& set>
 WARPSEAL_INLINE uint32_t is_zero(const Poly<set>& a) {
-    uint16_t any = 0;
-    for (int i = 0; i < set.n; ++i) any = low16(any | a.at[i]);
-    return is_zero(uint32_t{any});
+    uint32_t any = 0;
+    for (int i = 0; i < set.n; ++i) any |= a.at[i];
+    return is_zero(any);
 }
 
 // a becomes the polynomial 1 if `replace` is 1, and stays if that is 0.

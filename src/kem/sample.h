@@ -25,6 +25,11 @@ WARPSEAL_INLINE int32_t sort_key(const uint8_t* coins, int i) {
     return static_cast<int32_t>(static_cast<uint32_t>(bits >> shift) << 2 | residue);
 }
 
+template <const Params& set>
+WARPSEAL_INLINE void sort_keys(int32_t* keys, const uint8_t* coins) {
+    for (int i = 0; i < set.n - 1; ++i) keys[i] = sort_key<set>(coins, i);
+}
+
 // How many words a sort may use: the next power of two.
 template <const Params& set>
 constexpr int sort_capacity = set.n <= 512    ? 512

@@ -10,14 +10,33 @@ namespace warpseal::cpu {
 namespace {
 
 constexpr size_t vector_bytes = 32;
-constexpr int levels = 4;  // of halving a product: leaves of 32 to 86 coefficients
+
+struct Vectors {
+    static constexpr int bytes = 32;
+    WARPSEAL_INLINE static VectorOf<int8_t, 32> load(const uint8_t* in, int stride) {
+        return (VectorOf<int8_t, 32>)_mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(in + stride),
+                                                         reinterpret_cast<const __m128i*>(in));
+    }
+    WARPSEAL_INLINE static VectorOf<int8_t, 32> shuffle(const VectorOf<int8_t, 32>& v, const VectorOf<int8_t, 32>& order) {
+        return (VectorOf<int8_t, 32>)_mm256_shuffle_epi8((__m256i)v, (__m256i)order);
+    }
+    WARPSEAL_INLINE static VectorOf<uint32_t, 32> join(const VectorOf<uint16_t, 32>& v, const VectorOf<uint16_t, 32>& factors) {
+        return (VectorOf<uint32_t, 32>)_mm256_madd_epi16((__m256i)v, (__m256i)factors);
+    }
+    WARPSEAL_INLINE static VectorOf<uint16_t, 32> narrow(const VectorOf<uint32_t, 32>& low, const VectorOf<uint32_t, 32>& high) {
+        return (VectorOf<uint16_t, 32>)_mm256_packus_epi32((__m256i)low, (__m256i)high);
+    }
+    WARPSEAL_INLINE static VectorOf<uint16_t, 32> high(const VectorOf<uint16_t, 32>& v, const VectorOf<uint16_t, 32>& factors) {
+        return (VectorOf<uint16_t, 32>)_mm256_mulhi_epu16((__m256i)v, (__m256i)factors);
+    }
+};
 
 struct Wide {
     using Element = uint16_t;
     using Word = uint32_t;
     using Vector = VectorOf<int32_t, 32>;
-    static constexpr int group = 2, lanes = 8, registers = 16,
-                         latency = 1;  // what is added to is an addition's result, one cycle after the one before
+    static constexpr int group = 2, lanes = 8, registers = 16, in_flight = 1,
+                         largest_leaf = 96;  // what is added to is an addition's result, one cycle after the one before
 
     WARPSEAL_INLINE static Vector all(uint32_t word) { return (Vector)_mm256_set1_epi32(static_cast<int>(word)); }
     WARPSEAL_INLINE static Vector add(const Vector& a, const Vector& b) { return a + b; }
@@ -42,7 +61,7 @@ struct Small {
     using Element = uint8_t;
     using Word = uint16_t;
     using Vector = VectorOf<int16_t, 32>;
-    static constexpr int group = 2, lanes = 16, registers = 16, latency = 1;
+    static constexpr int group = 2, lanes = 16, registers = 16, in_flight = 1, largest_leaf = 96;
 
     WARPSEAL_INLINE static Vector all(uint16_t word) { return (Vector)_mm256_set1_epi16(static_cast<short>(word)); }
     WARPSEAL_INLINE static Vector add(const Vector& a, const Vector& b) { return a + b; }

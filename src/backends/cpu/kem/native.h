@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cpu/kem/sort_columns.h"
+#include "backends/cpu/kem/strings.h"
 #include "backends/cpu/kem/toeplitz.h"
 #include "kem/ntru.h"
 
@@ -12,10 +13,10 @@ using KeccakWord = VectorOf<uint64_t, vector_bytes>;
 constexpr int keypair_group = 32;  // keys inverted together
 
 template <const kem::Params& set>
-struct Arithmetic {
+struct Arithmetic : Strings<set, Vectors> {
     using Poly = kem::Poly<set>;
-    using Products = Toeplitz<set, Wide, levels>;
-    using SmallProducts = Toeplitz<set, Small, levels>;
+    using Products = Toeplitz<set, Wide>;
+    using SmallProducts = Toeplitz<set, Small>;
     struct SmallWork {
         typename SmallProducts::Work work;
         alignas(64) uint8_t a[Poly::size], b[Poly::size];

@@ -29,6 +29,10 @@ struct Arithmetic {
         for (int i = 0; i < set.n; ++i) c.at[i] &= 1;
     }
     static void sort(int32_t* keys, Work&) { cpu::sort(keys, set.n - 1); }
+    static void unpack_sq(Poly& a, const uint8_t* in) { kem::unpack_sq<set>(a, in); }
+    static void pack_rq(uint8_t* out, const Poly& a) { kem::pack_rq<set>(out, a); }
+    static void unpack_ternary(Poly& a, const uint8_t* in) { kem::unpack_ternary<set>(a, in); }
+    static void sort_keys(int32_t* keys, const uint8_t* coins) { kem::sort_keys<set>(keys, coins); }
 };
 
 }  // namespace

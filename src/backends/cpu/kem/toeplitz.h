@@ -17,7 +17,7 @@ namespace {
 //   join(b)                              words of which word i is b[i], b[i - 1] ...
 // Words of the matrix go through `levels` sums of two, factors through as many differences: both must have room for them in an Element,
 // or be exact modulo its size.
-template <const kem::Params& set, class Unit, int levels>
+template <const kem::Params& set, class Unit>
 class Toeplitz {
     using Element = typename Unit::Element;
     using Word = typename Unit::Word;
@@ -25,6 +25,12 @@ class Toeplitz {
     static constexpr int lanes = Unit::lanes, group = Unit::group, vector_elements = lanes * group;
     static constexpr int up(int count, int unit) { return (count + unit - 1) / unit * unit; }
 
+    // Halved until a leaf is no larger than the unit likes it.
+    static constexpr int levels = [] {
+        int count = 0;
+        while (set.n > Unit::largest_leaf << count) ++count;
+        return count;
+    }();
     static constexpr int leaf = up((set.n + (1 << levels) - 1) >> levels, group);
     static constexpr int rows = leaf << levels;
     static_assert(rows <= kem::Poly<set>::size);
@@ -107,7 +113,9 @@ private:
     static constexpr int steps = lanes / group;  // places by which words of one vector differ, 0, group, 2 group ...
     static constexpr int sum_vectors = (leaf + lanes - 1) / lanes;
     static constexpr int factor_words = leaf / group;
-    static constexpr int chains = sum_vectors >= Unit::latency ? 1 : (Unit::latency + sum_vectors - 1) / sum_vectors;
+    static constexpr int held = (factor_words + steps - 1) / steps;  // factors
+    static constexpr int wanted = (Unit::in_flight + sum_vectors - 1) / sum_vectors, room = (Unit::registers - 2 - held) / sum_vectors;
+    static constexpr int chains = wanted < room ? wanted : room > 1 ? room : 1;
 
     // Factor words step, step + steps, ... meet the same vectors of the matrix, each shifted by whole vectors: with the registers to hold
     // them, few are loaded.

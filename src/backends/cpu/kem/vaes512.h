@@ -19,12 +19,34 @@ namespace warpseal::cpu {
 namespace {
 
 constexpr size_t vector_bytes = 64;
-constexpr int levels = 3;  // of halving a product: leaves of 64 to 172 coefficients
+
+struct Vectors {
+    static constexpr int bytes = 64;
+    WARPSEAL_INLINE static VectorOf<int8_t, 64> load(const uint8_t* in, int stride) {
+        const auto two = [&](int i) {
+            return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(in + (i + 1) * stride),
+                                       reinterpret_cast<const __m128i*>(in + i * stride));
+        };
+        return (VectorOf<int8_t, 64>)_mm512_inserti64x4(_mm512_castsi256_si512(two(0)), two(2), 1);
+    }
+    WARPSEAL_INLINE static VectorOf<int8_t, 64> shuffle(const VectorOf<int8_t, 64>& v, const VectorOf<int8_t, 64>& order) {
+        return (VectorOf<int8_t, 64>)_mm512_shuffle_epi8((__m512i)v, (__m512i)order);
+    }
+    WARPSEAL_INLINE static VectorOf<uint32_t, 64> join(const VectorOf<uint16_t, 64>& v, const VectorOf<uint16_t, 64>& factors) {
+        return (VectorOf<uint32_t, 64>)_mm512_madd_epi16((__m512i)v, (__m512i)factors);
+    }
+    WARPSEAL_INLINE static VectorOf<uint16_t, 64> narrow(const VectorOf<uint32_t, 64>& low, const VectorOf<uint32_t, 64>& high) {
+        return (VectorOf<uint16_t, 64>)_mm512_packus_epi32((__m512i)low, (__m512i)high);
+    }
+    WARPSEAL_INLINE static VectorOf<uint16_t, 64> high(const VectorOf<uint16_t, 64>& v, const VectorOf<uint16_t, 64>& factors) {
+        return (VectorOf<uint16_t, 64>)_mm512_mulhi_epu16((__m512i)v, (__m512i)factors);
+    }
+};
 
 struct Unit512 {
     using Word = uint32_t;
     using Vector = VectorOf<int32_t, 64>;
-    static constexpr int lanes = 16, registers = 32, latency = 10;  // of two dot products a cycle, five cycles each
+    static constexpr int lanes = 16, registers = 32, in_flight = 14, largest_leaf = 208;  // of two dot products a cycle, five cycles each
 
     WARPSEAL_INLINE static Vector all(uint32_t word) { return (Vector)_mm512_set1_epi32(static_cast<int>(word)); }
     WARPSEAL_INLINE static Vector add(const Vector& a, const Vector& b) { return a + b; }
