@@ -21,6 +21,7 @@ using warpseal::KemOperation;
 
 struct Subject {
     std::string set, target;
+    friend void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.set << " on " << subject.target; }
 };
 
 inline std::vector<Subject> subjects() {

@@ -123,7 +123,8 @@ Coefficients Ntru::product(const Coefficients& a, const Coefficients& b) const {
     const size_t n = a.size();
     Coefficients wide(2 * n, 0);
     for (size_t i = 0; i < n; ++i)
-        for (size_t j = 0; j < n; ++j) wide[i + j] = static_cast<uint16_t>(wide[i + j] + uint32_t{a[i]} * b[j]);
+        if (a[i] != 0)
+            for (size_t j = 0; j < n; ++j) wide[i + j] = static_cast<uint16_t>(wide[i + j] + uint32_t{a[i]} * b[j]);
     for (size_t i = 0; i < n; ++i) wide[i] = static_cast<uint16_t>(wide[i] + wide[n + i]);
     wide.resize(n);
     return wide;
@@ -284,13 +285,16 @@ Text Ntru::decapsulate(const Text& ciphertext, const Text& secret_key, bool* acc
     const Coefficients c = unpack_q(ciphertext.data(), true);
     const Coefficients f = unpack_ternary(sk), f3 = unpack_ternary(sk + ternary_bytes());
     const Coefficients hq = unpack_q(sk + 2 * ternary_bytes(), false);
-    const Coefficients m = modulo_3_phi(product(centred_to_3(product(c, to_q(f))), f3));
+    const Coefficients m = modulo_3_phi(product(f3, centred_to_3(product(to_q(f), c))));
     if (!hrss_)
         for (const int residue : {1, 2}) valid = valid && std::count(m.begin(), m.end(), residue) == q() / 16 - 1;
-    Coefficients rest = c;
-    const Coefficients lifted = lift(m);
-    for (size_t i = 0; i < rest.size(); ++i) rest[i] = static_cast<uint16_t>(rest[i] - lifted[i]);
-    Coefficients r = modulo_q_phi(product(rest, hq));
+    Coefficients r;
+    if (valid) {  // else it does not matter what r is
+        Coefficients rest = c;
+        const Coefficients lifted = lift(m);
+        for (size_t i = 0; i < rest.size(); ++i) rest[i] = static_cast<uint16_t>(rest[i] - lifted[i]);
+        r = modulo_q_phi(product(rest, hq));
+    }
     for (uint16_t& x : r) {
         valid = valid && (x <= 1 || x == q() - 1);
         if (x == q() - 1) x = 2;

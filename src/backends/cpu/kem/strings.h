@@ -117,9 +117,9 @@ private:
         const Doubles aligned = fours << table<Doubles>([](int i) { return i % 2 == 0 ? 0 : four % 8; });
         const Bytes low = Vectors::shuffle((Bytes)aligned, table<Bytes>([](int i) { return i % 16 < 8 ? i % 16 : -1; }));
         const Bytes high = Vectors::shuffle((Bytes)aligned, table<Bytes>([](int i) {
-            const int byte = i % 16 - four / 8;
-            return byte >= 0 && byte < 8 ? 8 + byte : -1;
-        }));
+                                                const int byte = i % 16 - four / 8;
+                                                return byte >= 0 && byte < 8 ? 8 + byte : -1;
+                                            }));
         const Bytes joined = low | high;
         alignas(bytes) uint8_t at[bytes];
         memcpy(at, &joined, sizeof joined);
@@ -128,9 +128,9 @@ private:
 
     // Forty coefficients are eight bytes and five parts, so five vectors begin again where they began.
     template <int... phase, int... turn>
-    WARPSEAL_INLINE static void unpack_period(Poly& a, const uint8_t* in, std::integer_sequence<int, phase...>, std::integer_sequence<int, turn...>) {
-        for (int i = 0; i < static_cast<int>(sizeof...(turn)); ++i)
-            (unpack_phase<phase>(a, in + i * parts * 8, 5 * i + phase), ...);
+    WARPSEAL_INLINE static void unpack_period(Poly& a, const uint8_t* in, std::integer_sequence<int, phase...>,
+                                              std::integer_sequence<int, turn...>) {
+        for (int i = 0; i < static_cast<int>(sizeof...(turn)); ++i) (unpack_phase<phase>(a, in + i * parts * 8, 5 * i + phase), ...);
     }
     template <int phase>
     WARPSEAL_INLINE static void unpack_phase(Poly& a, const uint8_t* in, int vector) {
