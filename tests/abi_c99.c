@@ -1,4 +1,5 @@
 /* The header in C99 without extensions, and the installed way in: the shared library, from C. Round trips, and a forgery refused. */
+#include "warpseal/kem.h"
 #include "warpseal/warpseal.h"
 
 #include <stdio.h>

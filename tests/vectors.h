@@ -59,6 +59,7 @@ inline Text from_hex(const std::string& hex) {
     const auto digit = [](char c) -> unsigned {
         if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
         if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+        if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
         throw std::runtime_error("not a hexadecimal digit");
     };
     if (hex.size() % 2 != 0) throw std::runtime_error("an odd number of hexadecimal digits");
@@ -74,8 +75,8 @@ inline std::filesystem::path folder() {
     return "tests/vectors";
 }
 
-// The lines of a file, gzip or not; throws if there are none, as a missing file must not pass.
-inline std::vector<nlohmann::json> lines(const std::filesystem::path& path) {
+// A file, gzip or not.
+inline std::string text(const std::filesystem::path& path) {
     gzFile file = gzopen(path.c_str(), "rb");
     if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
     std::string text;
@@ -84,6 +85,12 @@ inline std::vector<nlohmann::json> lines(const std::filesystem::path& path) {
     while ((got = gzread(file, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<size_t>(got));
     const bool whole = got == 0 && gzclose(file) == Z_OK;
     if (!whole) throw std::runtime_error("cannot read " + path.string());
+    return text;
+}
+
+// Its lines; throws if there are none, as a missing file must not pass.
+inline std::vector<nlohmann::json> lines(const std::filesystem::path& path) {
+    const std::string text = vectors::text(path);
     std::vector<nlohmann::json> out;
     for (size_t begin = 0; begin < text.size();) {
         const size_t end = std::min(text.find('\n', begin), text.size());

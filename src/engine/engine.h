@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backends/gpu_door.h"
+#include "backends/kem_ops.h"
 #include "engine/plan.h"
 
 namespace warpseal {
@@ -20,6 +21,8 @@ struct EngineOptions {
     const GpuDoor* cuda = gpu_door();
     const CpuCipher* (*cores)(Target target, const char* cipher) = cpu_cipher;
     bool (*cores_have)(Target target) = cpu_has;
+    const CpuKem* (*kems)(Target target, const char* set) = cpu_kem;
+    bool (*kems_have)(Target target) = cpu_has_kem;
     std::function<Speed(int party)> speeds;  // of a GPU by its number, or of the cores, -1; none: measured
 };
 
@@ -89,6 +92,10 @@ public:
                                void* stream);
     // What lies in device memory is not looked at here: lengths, offsets, and whether a key of the batch is weak.
     warpseal_status batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream);
+
+    // Key encapsulation, host memory. random: where the seed of a call's coins comes from, if the batch brings none; false: it failed.
+    using RandomSource = bool (*)(void* out, size_t bytes);
+    warpseal_status kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch, RandomSource random);
 
     // Calls work(i) for i in [0, count) on up to `threads()` threads, the caller's among them; returns when all are done.
     void parallel(size_t count, const std::function<void(size_t)>& work);

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "engine/gpu.h"
+#include "engine/kem_inside.h"
 #include "engine/limits.h"
 #include "engine/plan.h"
 #include "engine/pool.h"
@@ -73,6 +74,10 @@ struct Engine::Inside {
     warpseal_status route(const Key& key, const Call& call, Route& out);
     warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // past the GPU
 
+    // The best CPU target for that operation of that set (a number in kem::sets) whose self-test holds; AES-256 for coins.
+    warpseal_status prove_kem(int set, KemOperation operation, const CpuKem*& out);
+    warpseal_status prove_coins(const CpuCipher*& out);
+
     const std::function<void(const char*)> notice;
     const CpuCipher* (*const cpu_cipher)(Target, const char*);
     bool (*const cpu_has)(Target);
@@ -83,6 +88,7 @@ struct Engine::Inside {
     Gpus gpus;
     Pool pool;
     Rates rates;
+    KemInside kem;
     std::atomic<unsigned> turn{0};
     const std::function<Speed(int)> speeds;  // in place of what is measured
 

@@ -1,0 +1,64 @@
+/* Warpseal's key encapsulation: NTRU of the round-3 submission (September 2020), in batches. Not a NIST standard: docs/kem.md.
+ *
+ * Sizes are in bytes. Safe to call from many threads on one engine. Every call returns a warpseal_status. Secrets that these calls compute
+ * leave no copy behind; what they write belongs to the caller, who wipes it. */
+#ifndef WARPSEAL_KEM_H
+#define WARPSEAL_KEM_H
+
+#include "warpseal/warpseal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The names are those of the submission; "ntruhps4096821". */
+typedef struct warpseal_kem_info {
+    const char* name;
+    uint32_t public_key_bytes;
+    uint32_t secret_key_bytes;
+    uint32_t ciphertext_bytes;
+    uint32_t shared_secret_bytes;       /* 32 */
+    uint32_t keypair_coins_bytes;       /* what the derandomised key generation reads for each pair: sampling coins, then the 32-byte key of
+                                           implicit rejection */
+    uint32_t encapsulation_coins_bytes; /* and encapsulation for each ciphertext */
+} warpseal_kem_info;
+
+/* Sets are numbered from 0; WARPSEAL_INVALID_ARGUMENT past the last. Strings are static. */
+WARPSEAL_API warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* info);
+
+/* Item i has its public key at public_keys + i * public_key_stride, and so on for the others. A stride of 0 shares one value between all
+ * items: allowed for what a call reads, never for what it writes. What is written overlaps nothing else that the call reads or writes.
+ * coins: null, and they are drawn from the operating system, through a generator seeded for each call; or the caller's, for tests
+ * and for those who have a generator of their own: coins that are used twice give secrets away.
+ * statuses[i] receives a warpseal_status, WARPSEAL_OK or why item i has no result (its outputs are then zero); may be null.
+ * Not every call uses every field: what it does not name is ignored. */
+typedef struct warpseal_kem_batch {
+    uint32_t struct_bytes;
+    uint32_t reserved; /* 0 */
+    uint64_t count;    /* 0: nothing is done, WARPSEAL_OK */
+    uint8_t* public_keys;
+    uint64_t public_key_stride;
+    uint8_t* secret_keys;
+    uint64_t secret_key_stride;
+    uint8_t* ciphertexts;
+    uint64_t ciphertext_stride;
+    uint8_t* shared_secrets;
+    uint64_t shared_secret_stride;
+    const uint8_t* coins;
+    uint64_t coins_stride;
+    int32_t* statuses;
+} warpseal_kem_batch;
+
+/* Host memory. keypair writes public_keys and secret_keys. encapsulate reads public_keys, writes ciphertexts and shared_secrets;
+ * WARPSEAL_INVALID_ARGUMENT for an item whose public key has spare bits set. decapsulate reads ciphertexts and secret_keys, writes
+ * shared_secrets: what is not a ciphertext of that key gives another secret, not an error (implicit rejection), in the same time. Returns
+ * WARPSEAL_OK if every item has its result, else the status of the first that has none. set: a name, or WARPSEAL_UNSUPPORTED. If the random
+ * source fails nothing is written: WARPSEAL_NO_RANDOM. */
+WARPSEAL_API warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
+WARPSEAL_API warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
+WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

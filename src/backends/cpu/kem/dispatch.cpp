@@ -1,0 +1,36 @@
+// The CPU backend's side of the door for key encapsulation: sets by target and name, and what this machine's CPU can run.
+#include <cpuid.h>
+
+#include <cstring>
+
+#include "backends/kem_ops.h"
+
+using warpseal::CpuKem, warpseal::cpu_target_count;
+#include "cpu_kem_doors.h"
+
+namespace warpseal {
+namespace {
+
+// AVX512_VNNI (Intel SDM volume 2, CPUID, leaf 7).
+bool has_vnni512() {
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 11 & 1) != 0;
+}
+
+}  // namespace
+
+bool cpu_has_kem(Target target) {
+    if (static_cast<int>(target) >= cpu_target_count || cpu_kem_doors[static_cast<int>(target)] == nullptr || !cpu_has(target))
+        return false;
+    static const bool vnni512 = has_vnni512();
+    return target != Target::vaes512 || vnni512;
+}
+
+const CpuKem* cpu_kem(Target target, const char* name) {
+    if (static_cast<int>(target) >= cpu_target_count || cpu_kem_doors[static_cast<int>(target)] == nullptr) return nullptr;
+    for (int i = 0; i < kem::set_count; ++i)
+        if (std::strcmp(kem::sets[i]->name, name) == 0) return &cpu_kem_doors[static_cast<int>(target)][i];
+    return nullptr;
+}
+
+}  // namespace warpseal

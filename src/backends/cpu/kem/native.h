@@ -1,0 +1,54 @@
+// What a native target brings to NTRU: products by its dot products, and its vectors for sorting and hashing.
+#pragma once
+
+#include "backends/cpu/kem/sort_columns.h"
+#include "backends/cpu/kem/strings.h"
+#include "backends/cpu/kem/toeplitz.h"
+#include "kem/ntru.h"
+
+namespace warpseal::cpu {
+namespace {
+
+using KeccakWord = VectorOf<uint64_t, vector_bytes>;
+constexpr int keypair_group = 32;  // keys inverted together
+
+template <const kem::Params& set>
+struct Arithmetic : Strings<set, Vectors> {
+    using Poly = kem::Poly<set>;
+    using Products = Toeplitz<set, Wide>;
+    using SmallProducts = Toeplitz<set, Small>;
+    struct SmallWork {
+        typename SmallProducts::Work work;
+        alignas(64) uint8_t a[Poly::size], b[Poly::size];
+    };
+    using Sort = ColumnSort<VectorOf<int32_t, vector_bytes>, kem::sort_capacity<set>>;
+    union Work {
+        typename Sort::Work sort;
+        typename Products::Work products;
+        SmallWork small;
+    };
+
+    static __attribute__((noinline)) void multiply(Poly& c, const Poly& a, const Poly& b, Work& work) {
+        Products::multiply(c, a.at, b.at, work.products);
+    }
+    static void multiply_ternary(Poly& c, const Poly& a, const Poly& t, Work& work) { multiply(c, a, t, work); }
+    static __attribute__((noinline)) void multiply_small(Poly& c, const Poly& a, const Poly& b, Work& work) {
+        for (int i = 0; i < Poly::size; ++i) {
+            work.small.a[i] = static_cast<uint8_t>(a.at[i]);
+            work.small.b[i] = static_cast<uint8_t>(kem::digit(b.at[i]));
+        }
+        SmallProducts::multiply(c, work.small.a, work.small.b, work.small.work);
+    }
+    static void multiply_s3(Poly& c, const Poly& a, const Poly& b, Work& work) {
+        multiply_small(c, a, b, work);
+        kem::reduce_s3<set>(c);
+    }
+    static void multiply_r2(Poly& c, const Poly& a, const Poly& b, Work& work) {
+        multiply_small(c, a, b, work);
+        for (int i = 0; i < set.n; ++i) c.at[i] &= 1;
+    }
+    static void sort(int32_t* keys, Work& work) { Sort::sort(keys, set.n - 1, work.sort); }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu

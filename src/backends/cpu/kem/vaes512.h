@@ -1,0 +1,86 @@
+// What the VAES-512 target brings to NTRU: dot products of AVX-512 VNNI, and eight Keccak states at a time.
+#pragma once
+
+// gcc 12's own header warns of the operands that it leaves undefined on purpose (GCC bug 105593).
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <immintrin.h>
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#include "backends/cpu/vector.h"
+#include "core/word.h"
+
+namespace warpseal::cpu {
+namespace {
+
+constexpr size_t vector_bytes = 64;
+
+struct Vectors {
+    static constexpr int bytes = 64;
+    WARPSEAL_INLINE static VectorOf<int8_t, 64> load(const uint8_t* in, int stride) {
+        const auto two = [&](int i) {
+            return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(in + (i + 1) * stride),
+                                       reinterpret_cast<const __m128i*>(in + i * stride));
+        };
+        return (VectorOf<int8_t, 64>)_mm512_inserti64x4(_mm512_castsi256_si512(two(0)), two(2), 1);
+    }
+    WARPSEAL_INLINE static VectorOf<int8_t, 64> shuffle(const VectorOf<int8_t, 64>& v, const VectorOf<int8_t, 64>& order) {
+        return (VectorOf<int8_t, 64>)_mm512_shuffle_epi8((__m512i)v, (__m512i)order);
+    }
+    WARPSEAL_INLINE static VectorOf<uint32_t, 64> join(const VectorOf<uint16_t, 64>& v, const VectorOf<uint16_t, 64>& factors) {
+        return (VectorOf<uint32_t, 64>)_mm512_madd_epi16((__m512i)v, (__m512i)factors);
+    }
+    WARPSEAL_INLINE static VectorOf<uint16_t, 64> narrow(const VectorOf<uint32_t, 64>& low, const VectorOf<uint32_t, 64>& high) {
+        return (VectorOf<uint16_t, 64>)_mm512_packus_epi32((__m512i)low, (__m512i)high);
+    }
+    WARPSEAL_INLINE static VectorOf<uint16_t, 64> high(const VectorOf<uint16_t, 64>& v, const VectorOf<uint16_t, 64>& factors) {
+        return (VectorOf<uint16_t, 64>)_mm512_mulhi_epu16((__m512i)v, (__m512i)factors);
+    }
+};
+
+struct Unit512 {
+    using Word = uint32_t;
+    using Vector = VectorOf<int32_t, 64>;
+    static constexpr int lanes = 16, registers = 32, in_flight = 14, largest_leaf = 208;  // of two dot products a cycle, five cycles each
+
+    WARPSEAL_INLINE static Vector all(uint32_t word) { return (Vector)_mm512_set1_epi32(static_cast<int>(word)); }
+    WARPSEAL_INLINE static Vector add(const Vector& a, const Vector& b) { return a + b; }
+    WARPSEAL_INLINE static VectorOf<uint16_t, 32> low(const Vector& sums) {
+        return (VectorOf<uint16_t, 32>)_mm512_cvtepi32_epi16((__m512i)sums);
+    }
+};
+struct Wide : Unit512 {
+    using Element = uint16_t;
+    static constexpr int group = 2;
+    WARPSEAL_INLINE static Vector join(const uint16_t* b) {
+        const __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
+        const __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b - 1)));
+        return (Vector)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+    }
+    WARPSEAL_INLINE static Vector multiply_add(const Vector& sums, const Vector& words, const Vector& factors) {
+        return (Vector)_mm512_dpwssd_epi32((__m512i)sums, (__m512i)words, (__m512i)factors);
+    }
+};
+struct Small : Unit512 {
+    using Element = uint8_t;
+    static constexpr int group = 4;
+    WARPSEAL_INLINE static Vector join(const uint8_t* b) {
+        Vector words{};
+        WARPSEAL_UNROLL for (int i = 0; i < 4; ++i) words |=
+            (Vector)_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b - i))) << (8 * i);
+        return words;
+    }
+    WARPSEAL_INLINE static Vector multiply_add(const Vector& sums, const Vector& words, const Vector& factors) {
+        return (Vector)_mm512_dpbusd_epi32((__m512i)sums, (__m512i)words, (__m512i)factors);
+    }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu
+
+#include "backends/cpu/kem/native.h"

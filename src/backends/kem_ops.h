@@ -1,0 +1,47 @@
+// The door for key encapsulation: what the engine may ask of a backend. Apart from ops.h, which is compiled into each object of each
+// cipher.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/ops.h"
+#include "kem/params.h"
+#include "warpseal/kem.h"  // warpseal_kem_batch: the word both sides speak
+
+namespace warpseal {
+
+enum class KemOperation : uint8_t { keypair = 0, encapsulate = 1, decapsulate = 2 };
+inline constexpr int kem_operation_count = 3;
+
+// One parameter set on one CPU target. All functions are pure: no allocation, no lock, less than 8 KiB of stack.
+struct CpuKem {
+    const kem::Params* params;
+    // Items of a batch that are best done in one call (lanes of a vector, keys inverted together); any count works, and gives the same
+    // bytes.
+    uint32_t group[kem_operation_count];
+    // What a call on up to `count` items needs of 64-byte-aligned memory; it holds secrets, and its owner wipes it.
+    size_t (*work_bytes)(KemOperation operation, uint64_t count);
+
+    // Items [first, first + count) of the batch, whole, with the coins given. Arguments were checked by the engine: pointers, strides, that
+    // coins are there. Writes a status per item where batch.statuses is set; returns how many items have none of their results.
+    using Run = uint64_t (*)(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work);
+    Run run[kem_operation_count];
+};
+
+// The set by name on that target; null if there is no such set, or the target has no way of its own (aesni, vaes256).
+const CpuKem* cpu_kem(Target target, const char* name);
+// Whether this machine's CPU can run that target's key encapsulation, which asks for more than its ciphers do (vaes512: AVX-512 VNNI).
+bool cpu_has_kem(Target target);
+
+// One parameter set on a GPU. Every pointer in the batch is a device pointer. Asynchronous on `stream` of the current device.
+struct CudaKem {
+    const kem::Params* params;
+    size_t (*work_bytes)(KemOperation operation, uint64_t count);
+    using Run = warpseal_status (*)(const warpseal_kem_batch& batch, void* work, void* stream);
+    Run run[kem_operation_count];
+};
+
+const CudaKem* cuda_kem(const char* name);
+
+}  // namespace warpseal

@@ -1,0 +1,232 @@
+// Key encapsulation: the target, the coins, and the work shared out over threads.
+#include <algorithm>
+#include <cstring>
+
+#include "core/secret.h"
+#include "core/word.h"
+#include "engine/inside.h"
+#include "engine/kem_check.h"
+#include "engine/kem_self_test.h"
+
+namespace warpseal {
+namespace {
+
+constexpr const char* operation_names[kem_operation_count] = {"key generation", "encapsulation", "decapsulation"};
+
+int set_number(const char* name) {
+    for (int i = 0; i < kem::set_count; ++i)
+        if (std::strcmp(kem::sets[i]->name, name) == 0) return i;
+    return -1;
+}
+
+size_t coins_bytes(const kem::Params& set, KemOperation operation) {
+    return operation == KemOperation::keypair ? set.keypair_coins() : set.encapsulation_coins();
+}
+
+// The keystream of AES-256 in counter mode, under a key and from a counter that the operating system gave for one call: item i has whole
+// blocks of its own, so that any thread can make its own part. Encrypted as blocks, which takes little stack.
+class Coins {
+public:
+    static constexpr size_t seed_bytes = 48;
+    static constexpr size_t block_bytes = 16;
+
+    // state: of the cipher, 64-byte-aligned.
+    Coins(const CpuCipher& aes, void* state, const uint8_t* seed)
+        : aes_(aes), state_(state), high_(load_be64(seed + 32)), low_(load_be64(seed + 40)) {
+        aes_.expand(state, seed);
+    }
+    static size_t stride(size_t bytes) { return (bytes + block_bytes - 1) / block_bytes * block_bytes; }
+    void fill(uint64_t first_item, uint64_t count, size_t stride, uint8_t* out) const {
+        const uint64_t first = first_item * (stride / block_bytes),
+                       blocks = count * (stride / block_bytes);  // below 2^64: they have addresses
+        for (uint64_t i = 0; i < blocks; ++i) {
+            const uint64_t low = low_ + first + i;
+            store_be64(out + block_bytes * i, high_ + (low < low_ ? 1 : 0));
+            store_be64(out + block_bytes * i + 8, low);
+        }
+        aes_.sweep[WARPSEAL_ECB][static_cast<int>(Direction::encrypt)](state_, nullptr, 0, out, out, count * stride);
+    }
+
+private:
+    const CpuCipher& aes_;
+    const void* state_;
+    const uint64_t high_, low_;
+};
+
+// Items [first, first + count) as a batch of their own, with other coins.
+warpseal_kem_batch part_of(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, const uint8_t* coins, uint64_t coins_stride) {
+    warpseal_kem_batch part = batch;
+    const auto move = [&](auto*& at, uint64_t stride) {
+        if (at != nullptr) at += first * stride;
+    };
+    part.count = count;
+    move(part.public_keys, part.public_key_stride);
+    move(part.secret_keys, part.secret_key_stride);
+    move(part.ciphertexts, part.ciphertext_stride);
+    move(part.shared_secrets, part.shared_secret_stride);
+    move(part.statuses, 1);
+    part.coins = coins;
+    part.coins_stride = coins_stride;
+    return part;
+}
+
+// How a call is cut: into jobs, each for one thread, of which it takes some items at a time with coins drawn for them.
+struct Cut {
+    uint64_t job_items, step_items, jobs;
+
+    // A job is worth waking a thread for from about 100 microseconds, and keys are cheaper the more of them are inverted together.
+    Cut(const CpuKem& kem, KemOperation operation, uint64_t count, unsigned threads) {
+        const uint64_t group = kem.group[static_cast<int>(operation)];
+        const bool keypair = operation == KemOperation::keypair;
+        const uint64_t least = keypair ? 8 : 16, most = keypair ? group : 16 * group + 64;
+        const uint64_t even = (count + threads - 1) / threads;
+        job_items = std::clamp(even, std::min(least, most), most);
+        if (job_items > group) job_items = (job_items + group - 1) / group * group;
+        step_items = std::min(job_items, std::max<uint64_t>(group, 8));
+        jobs = (count + job_items - 1) / job_items;
+    }
+};
+
+// A call whose arguments and path are settled.
+class KemCall {
+public:
+    KemCall(Engine::Inside& inside, const CpuKem& kem, KemOperation operation, const warpseal_kem_batch& batch)
+        : inside_(inside), kem_(kem), operation_(operation), batch_(batch), cut_(kem, operation, batch.count, inside.pool.threads()) {}
+
+    // aes, seed: null where no coins are wanted.
+    warpseal_status run(const CpuCipher* aes, const uint8_t* seed) {
+        const size_t stride = aes == nullptr ? 0 : Coins::stride(coins_bytes(*kem_.params, operation_));
+        const auto whole = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
+        const size_t own = whole(kem_.work_bytes(operation_, cut_.step_items)), room = whole(stride * cut_.step_items);
+        const auto wanted = static_cast<unsigned>(std::min<uint64_t>(inside_.pool.threads(), cut_.jobs));
+        for (unsigned i = 0; i < wanted; ++i) {
+            const size_t state = aes != nullptr && i == 0 ? aes->state_bytes : 0;
+            Workspaces::Lease lease = inside_.kem.workspaces.lease(own + room + state);
+            if (!lease) break;
+            leases_.push_back(std::move(lease));
+        }
+        if (leases_.empty()) return WARPSEAL_OUT_OF_MEMORY;
+        const auto threads = static_cast<unsigned>(leases_.size());
+        const auto state = static_cast<uint8_t*>(leases_[0].data()) + own + room;
+        if (aes == nullptr) {
+            each_job(threads, [&](uint64_t first, uint64_t count, uint8_t* work) {
+                return step(first, count, batch_.coins == nullptr ? nullptr : batch_.coins + first * batch_.coins_stride,
+                            batch_.coins_stride, work);
+            });
+        } else {
+            const Coins coins(*aes, state, seed);
+            each_job(threads, [&](uint64_t first, uint64_t count, uint8_t* work) {
+                coins.fill(first, count, stride, work + own);
+                return step(first, count, work + own, stride, work);
+            });
+        }
+        return failed_.load(std::memory_order_relaxed) == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+    }
+
+private:
+    uint64_t step(uint64_t first, uint64_t count, const uint8_t* coins, uint64_t coins_stride, void* work) const {
+        return kem_.run[static_cast<int>(operation_)](part_of(batch_, first, count, coins, coins_stride), 0, count, work);
+    }
+
+    template <class Step>
+    void each_job(unsigned threads, const Step& step) {
+        // One for each thread that has a job at a time.
+        std::mutex mutex;
+        std::vector<uint8_t*> free;
+        for (const Workspaces::Lease& lease : leases_) free.push_back(static_cast<uint8_t*>(lease.data()));
+        inside_.pool.run(cut_.jobs, threads, [&](size_t job) {
+            uint8_t* work;
+            {
+                const std::lock_guard lock(mutex);
+                work = free.back();
+                free.pop_back();
+            }
+            const uint64_t begin = job * cut_.job_items, end = std::min(begin + cut_.job_items, batch_.count);
+            uint64_t failed = 0;
+            for (uint64_t first = begin; first < end; first += cut_.step_items)
+                failed += step(first, std::min(cut_.step_items, end - first), work);
+            failed_.fetch_add(failed, std::memory_order_relaxed);
+            const std::lock_guard lock(mutex);
+            free.push_back(work);
+        });
+    }
+
+    Engine::Inside& inside_;
+    const CpuKem& kem_;
+    const KemOperation operation_;
+    const warpseal_kem_batch& batch_;
+    const Cut cut_;
+    std::vector<Workspaces::Lease> leases_;
+    std::atomic<uint64_t> failed_{0};
+};
+
+}  // namespace
+
+// Where none of the engine's targets has a way of its own, a lower one stands in, which runs wherever they do.
+warpseal_status Engine::Inside::prove_kem(int set, KemOperation operation, const CpuKem*& out) {
+    std::atomic<int8_t>& chosen = kem.chosen[set][static_cast<int>(operation)];
+    const char* name = kem::sets[set]->name;
+    if (const int8_t known = chosen.load(std::memory_order_acquire); known >= 0) {
+        out = kem.cpu_kem(static_cast<Target>(known), name);
+        return WARPSEAL_OK;
+    }
+    warpseal_status status = WARPSEAL_UNSUPPORTED;
+    for (const bool stand_ins : {false, true}) {
+        bool reached = false;
+        for (const Target target : cpu_targets_best_first) {
+            reached = reached || cores[static_cast<size_t>(target)];
+            if (!(stand_ins ? reached : cores[static_cast<size_t>(target)]) || !kem.cpu_has_kem(target)) continue;
+            const CpuKem* subject = kem.cpu_kem(target, name);
+            if (subject == nullptr) continue;
+            // An address that no other path has stands for the path: modes and directions are the ciphers'.
+            bool failed_now = false;
+            const PathName path{&subject->run[static_cast<int>(operation)], nullptr, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt};
+            status = verdict(
+                path, [&] { return test_kem(*subject, operation); }, &failed_now);
+            if (failed_now && notice)
+                notice((std::string(target_name(target)) + " failed its self-test in " + name + " " +
+                        operation_names[static_cast<int>(operation)] + " and is closed for it in this process")
+                           .c_str());
+            if (status == WARPSEAL_SELF_TEST_FAILED) continue;
+            if (status != WARPSEAL_OK) return status;
+            chosen.store(static_cast<int8_t>(target), std::memory_order_release);
+            out = subject;
+            return WARPSEAL_OK;
+        }
+        if (status != WARPSEAL_UNSUPPORTED) break;
+    }
+    return status;
+}
+
+warpseal_status Engine::Inside::prove_coins(const CpuCipher*& out) {
+    constexpr const char* cipher = "aes-256";
+    Target target = static_cast<Target>(kem.chosen_for_coins.load(std::memory_order_acquire));
+    if (static_cast<int8_t>(target) < 0) {
+        const warpseal_status status = prove_cores(descriptors(cipher), WARPSEAL_ECB, Direction::encrypt, target);
+        if (status != WARPSEAL_OK) return status;
+        kem.chosen_for_coins.store(static_cast<int8_t>(target), std::memory_order_release);
+    }
+    out = cpu_cipher(target, cipher);
+    return WARPSEAL_OK;
+}
+
+warpseal_status Engine::kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch, RandomSource random) {
+    const int number = set_number(set);
+    if (number < 0) return WARPSEAL_UNSUPPORTED;
+    warpseal_status status = check_kem(*kem::sets[number], operation, batch);
+    if (status != WARPSEAL_OK || batch.count == 0) return status;
+    const CpuKem* kem = nullptr;
+    status = inside_->prove_kem(number, operation, kem);
+    if (status != WARPSEAL_OK) return status;
+    KemCall call(*inside_, *kem, operation, batch);
+    if (operation == KemOperation::decapsulate || batch.coins != nullptr) return call.run(nullptr, nullptr);
+
+    const CpuCipher* aes = nullptr;
+    status = inside_->prove_coins(aes);
+    if (status != WARPSEAL_OK) return status;
+    Secret<Coins::seed_bytes> seed;
+    if (!random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
+    return call.run(aes, seed.data());
+}
+
+}  // namespace warpseal

@@ -1,0 +1,67 @@
+// Batches come from outside: every pointer and stride is looked at once, here.
+#include "engine/kem_check.h"
+
+#include <array>
+
+namespace warpseal {
+namespace {
+
+// One array of the batch: what an item has of it, and whether the call writes that.
+struct Array {
+    uintptr_t at;
+    uint64_t stride, bytes;
+    bool written;
+};
+
+Array array(const void* at, uint64_t stride, uint64_t bytes, bool written) {
+    return {reinterpret_cast<uintptr_t>(at), stride, bytes, written};
+}
+
+// Whether its items lie apart (or are one, where they are read), within the address space. Then `extent` is what they span.
+bool fits(const Array& array, uint64_t count, uint64_t& extent) {
+    const bool shared = array.stride == 0 && !array.written;
+    if (array.at == 0 || (count > 1 && !shared && array.stride < array.bytes)) return false;
+    if (__builtin_mul_overflow(count - 1, array.stride, &extent) || __builtin_add_overflow(extent, array.bytes, &extent)) return false;
+    uintptr_t end;
+    return !__builtin_add_overflow(array.at, extent, &end);
+}
+
+// Wholly apart, or side by side in records of one stride.
+bool apart(const Array& a, uint64_t a_extent, const Array& b, uint64_t b_extent) {
+    if (a.at + a_extent <= b.at || b.at + b_extent <= a.at) return true;
+    if (a.stride != b.stride || a.stride == 0) return false;
+    const Array &low = a.at < b.at ? a : b, &high = a.at < b.at ? b : a;
+    const uint64_t ahead = (high.at - low.at) % a.stride;
+    return ahead >= low.bytes && a.stride - ahead >= high.bytes;
+}
+
+}  // namespace
+
+warpseal_status check_kem(const kem::Params& set, KemOperation operation, const warpseal_kem_batch& batch) {
+    if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (batch.count == 0) return WARPSEAL_OK;
+    const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
+    std::array<Array, 5> arrays;
+    size_t used = 0;
+    const auto add = [&](const Array& one) { arrays[used++] = one; };
+    if (!decapsulate) add(array(batch.public_keys, batch.public_key_stride, set.public_key_bytes(), keypair));
+    if (keypair || decapsulate) add(array(batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(), keypair));
+    if (!keypair) {
+        add(array(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(), !decapsulate));
+        add(array(batch.shared_secrets, batch.shared_secret_stride, kem::Params::shared_secret_bytes, true));
+    }
+    if (!decapsulate && batch.coins != nullptr)
+        add(array(batch.coins, batch.coins_stride, keypair ? set.keypair_coins() : set.encapsulation_coins(), false));
+    if (batch.statuses != nullptr) add(array(batch.statuses, sizeof *batch.statuses, sizeof *batch.statuses, true));
+
+    std::array<uint64_t, 5> extents;
+    for (size_t i = 0; i < used; ++i)
+        if (!fits(arrays[i], batch.count, extents[i])) return WARPSEAL_INVALID_ARGUMENT;
+    for (size_t i = 0; i < used; ++i)
+        for (size_t j = i + 1; j < used; ++j)
+            if ((arrays[i].written || arrays[j].written) && !apart(arrays[i], extents[i], arrays[j], extents[j]))
+                return WARPSEAL_INVALID_ARGUMENT;
+    return WARPSEAL_OK;
+}
+
+}  // namespace warpseal

@@ -1,0 +1,154 @@
+// Known answers of NTRU by digest: inputs from SHAKE256, outputs into SHAKE256.
+#include "engine/kem_self_test.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "engine/secret_memory.h"
+#include "kem/keccak.h"
+
+namespace warpseal {
+namespace {
+
+using Text = std::vector<uint8_t>;
+
+void shake256(Text message, uint8_t* out, size_t bytes) {
+    const size_t length = message.size();
+    message.resize(kem::padded_bytes(length));
+    kem::pad(message.data(), length, kem::keccak::shake_suffix);
+    uint64_t state[25] = {};
+    for (size_t at = 0; at < message.size(); at += kem::keccak::rate) {
+        for (size_t word = 0; word < kem::keccak::rate / 8; ++word) {
+            uint64_t part;
+            std::memcpy(&part, message.data() + at + 8 * word, 8);
+            state[word] ^= part;
+        }
+        kem::keccak_f(state, kem::keccak::constants.of);
+    }
+    while (bytes != 0) {
+        const size_t some = bytes < kem::keccak::rate ? bytes : kem::keccak::rate;
+        std::memcpy(out, state, some);
+        out += some;
+        bytes -= some;
+        if (bytes != 0) kem::keccak_f(state, kem::keccak::constants.of);
+    }
+}
+
+// What all operations of the test read and write.
+struct Items {
+    Text publics, secrets, ciphertexts, sent, received, coins;
+    warpseal_kem_batch batch{};
+
+    explicit Items(const kem::Params& set)
+        : publics(kem_answer_items * set.public_key_bytes()),
+          secrets(kem_answer_items * set.secret_key_bytes()),
+          ciphertexts(kem_answer_items * set.ciphertext_bytes()),
+          sent(kem_answer_items * 32),
+          received(kem_answer_items * 32),
+          coins(kem_answer_items * set.keypair_coins()) {
+        batch.struct_bytes = sizeof batch;
+        batch.count = kem_answer_items;
+        batch.public_keys = publics.data();
+        batch.public_key_stride = set.public_key_bytes();
+        batch.secret_keys = secrets.data();
+        batch.secret_key_stride = set.secret_key_bytes();
+        batch.ciphertexts = ciphertexts.data();
+        batch.ciphertext_stride = set.ciphertext_bytes();
+        batch.shared_secrets = sent.data();
+        batch.shared_secret_stride = 32;
+        batch.coins = coins.data();
+    }
+};
+
+bool run(const CpuKem& subject, KemOperation operation, const warpseal_kem_batch& batch, void* work) {
+    return subject.run[static_cast<int>(operation)](batch, 0, batch.count, work) == 0;
+}
+
+// Runs the operation on items that are as its test wants them; what it wrote in `outputs`.
+bool run_test(const CpuKem& subject, KemOperation operation, Items& items, void* work, Text& outputs) {
+    const kem::Params& set = *subject.params;
+    if (operation != KemOperation::encapsulate) {
+        kem_answer_input(set, KemOperation::keypair, KemInput::coins, items.coins.data(), kem_answer_items * set.keypair_coins());
+        items.batch.coins_stride = set.keypair_coins();
+        if (!run(subject, KemOperation::keypair, items.batch, work)) return false;
+        outputs = items.publics;
+        outputs.insert(outputs.end(), items.secrets.begin(), items.secrets.end());
+        if (operation == KemOperation::keypair) return true;
+    } else {  // any public key will do
+        kem_answer_input(set, operation, KemInput::public_keys, items.publics.data(), items.publics.size());
+        for (uint64_t i = 1; i <= kem_answer_items; ++i) items.publics[i * set.public_key_bytes() - 1] &= 0xff >> set.spare_bits();
+    }
+    kem_answer_input(set, KemOperation::encapsulate, KemInput::coins, items.coins.data(), kem_answer_items * set.encapsulation_coins());
+    items.batch.coins_stride = set.encapsulation_coins();
+    if (!run(subject, KemOperation::encapsulate, items.batch, work)) return false;
+    outputs = items.ciphertexts;
+    outputs.insert(outputs.end(), items.sent.begin(), items.sent.end());
+    if (operation == KemOperation::encapsulate) return true;
+    for (uint64_t i = 1; i < kem_answer_items; i += 2) items.ciphertexts[i * set.ciphertext_bytes() + 5 * i] ^= 1;
+    items.batch.shared_secrets = items.received.data();
+    const bool done = run(subject, operation, items.batch, work);
+    outputs = items.received;
+    return done;
+}
+
+constexpr KemAnswer answers[] = {
+    {"ntruhps2048509",
+     {{0x91, 0x07, 0xab, 0x90, 0x41, 0xdc, 0xa6, 0x7d, 0x19, 0x9b, 0x5c, 0x18, 0xfd, 0xd8, 0x0e, 0x70},
+      {0x19, 0x00, 0x1e, 0x84, 0x27, 0x57, 0x3d, 0x85, 0x07, 0x03, 0xf3, 0xb0, 0x92, 0xb4, 0x76, 0xf1},
+      {0x79, 0xed, 0xd7, 0x1c, 0xf4, 0x4e, 0x09, 0x33, 0xfd, 0x9b, 0xbc, 0x58, 0x07, 0x43, 0xe2, 0xbf}}},
+    {"ntruhps2048677",
+     {{0x01, 0x04, 0x4f, 0xe8, 0x73, 0xa1, 0x8f, 0xdf, 0x9d, 0xc7, 0x7c, 0x05, 0x08, 0x6e, 0x11, 0x3c},
+      {0xa0, 0x01, 0xaf, 0xfb, 0x9c, 0xf2, 0xc1, 0x92, 0xd2, 0x13, 0xa7, 0x0a, 0xbe, 0x6f, 0xd3, 0x04},
+      {0x72, 0xc6, 0xbd, 0x18, 0xc0, 0xe8, 0xd2, 0x88, 0xad, 0xc9, 0x8f, 0x5b, 0x16, 0x16, 0x28, 0xaa}}},
+    {"ntruhps4096821",
+     {{0x9b, 0x58, 0xcf, 0xde, 0x92, 0xe2, 0x41, 0xd8, 0xf8, 0xd9, 0x28, 0x85, 0x14, 0xa1, 0x5d, 0x9b},
+      {0xc1, 0x72, 0xae, 0x30, 0xf0, 0x78, 0xde, 0x7e, 0x55, 0x78, 0x0f, 0x88, 0xfb, 0x6f, 0x29, 0x1b},
+      {0xa7, 0x3f, 0x19, 0x49, 0xcf, 0x2b, 0x7a, 0x33, 0x0e, 0xf7, 0x9d, 0x23, 0x97, 0x61, 0x9e, 0x52}}},
+    {"ntruhps40961229",
+     {{0x48, 0x8f, 0xcd, 0x28, 0x33, 0x66, 0xd8, 0x72, 0x75, 0x76, 0x4e, 0x6d, 0xf6, 0x79, 0x89, 0xd3},
+      {0x6a, 0x60, 0x2c, 0xe1, 0xf5, 0xfc, 0xe5, 0xd9, 0xc8, 0x8f, 0xae, 0x3b, 0x78, 0x8b, 0x7a, 0xe6},
+      {0xba, 0xe6, 0xd4, 0xdc, 0x34, 0x52, 0x87, 0xf9, 0xc1, 0x01, 0x47, 0xd4, 0x34, 0x4a, 0xe9, 0xeb}}},
+    {"ntruhrss701",
+     {{0x05, 0xbc, 0x39, 0x4b, 0x8c, 0xb3, 0xe3, 0x99, 0xee, 0x04, 0x00, 0xee, 0x22, 0xe3, 0x70, 0x29},
+      {0x9c, 0xe9, 0x86, 0x7d, 0x9d, 0xf1, 0x10, 0x6e, 0x4b, 0x68, 0x49, 0x58, 0x5c, 0x5c, 0x3c, 0x60},
+      {0xb1, 0x6f, 0xc4, 0x7e, 0x83, 0x68, 0xbf, 0xe2, 0x97, 0x9a, 0xf7, 0x42, 0x1c, 0xbc, 0x79, 0x15}}},
+    {"ntruhrss1373",
+     {{0xc1, 0x84, 0x96, 0x8c, 0xfc, 0x03, 0x0d, 0x3f, 0x65, 0x1d, 0xbe, 0x43, 0x26, 0xc9, 0x32, 0x9a},
+      {0xe1, 0x05, 0x73, 0xe8, 0x8c, 0x37, 0xfb, 0x55, 0xe8, 0x58, 0xa9, 0x5b, 0xbd, 0xec, 0xf9, 0x2c},
+      {0x44, 0x66, 0x54, 0x9c, 0x6e, 0x78, 0xdf, 0xfe, 0x65, 0xe2, 0x9f, 0x4d, 0x55, 0x6e, 0xb4, 0xd2}}},
+};
+
+}  // namespace
+
+const KemAnswer* kem_answer(const char* set) {
+    for (const KemAnswer& answer : answers)
+        if (std::strcmp(answer.set, set) == 0) return &answer;
+    return nullptr;
+}
+
+void kem_answer_input(const kem::Params& set, KemOperation operation, KemInput what, uint8_t* out, size_t bytes) {
+    Text label(set.name, set.name + std::strlen(set.name));
+    label.push_back(static_cast<uint8_t>(operation));
+    label.push_back(static_cast<uint8_t>(what));
+    shake256(std::move(label), out, bytes);
+}
+
+warpseal_status test_kem(const CpuKem& subject, KemOperation operation) {
+    const KemAnswer* answer = kem_answer(subject.params->name);
+    if (answer == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+    size_t work_bytes = 0;
+    for (int i = 0; i < kem_operation_count; ++i)
+        work_bytes = std::max(work_bytes, subject.work_bytes(static_cast<KemOperation>(i), kem_answer_items));
+    SecretMemory work;
+    if (!work.allocate(work_bytes)) return WARPSEAL_OUT_OF_MEMORY;
+    Items items(*subject.params);
+    Text outputs;
+    if (!run_test(subject, operation, items, work.data(), outputs)) return WARPSEAL_SELF_TEST_FAILED;
+    uint8_t digest[16];
+    shake256(std::move(outputs), digest, sizeof digest);
+    const bool same = std::memcmp(digest, answer->digest[static_cast<int>(operation)], sizeof digest) == 0;
+    return same ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+}
+
+}  // namespace warpseal

@@ -1,0 +1,43 @@
+// Work space for calls that deal in secrets: kept between calls, as pages cost more to come by than a small call, and wiped after each.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/secret_memory.h"
+
+namespace warpseal {
+
+class Workspaces {
+public:
+    // Some of it, until it goes: wiped then, and given back.
+    class Lease {
+    public:
+        Lease() = default;
+        Lease(Lease&&) = default;
+        Lease& operator=(Lease&&) = delete;
+        ~Lease();
+        void* data() const { return space_->memory.data(); }  // page-aligned
+        explicit operator bool() const { return space_ != nullptr; }
+
+    private:
+        friend class Workspaces;
+        struct Space {
+            SecretMemory memory;
+            size_t bytes = 0;
+        };
+        Workspaces* owner_ = nullptr;
+        std::unique_ptr<Space> space_;
+        size_t used_ = 0;
+    };
+
+    Lease lease(size_t bytes);  // false: out of memory
+
+private:
+    static constexpr size_t most_kept = 256;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Lease::Space>> free_;
+};
+
+}  // namespace warpseal

@@ -1,0 +1,208 @@
+// NTRU's three operations for one item of a batch, but for hashing and inversion, which a backend does for many at a time
+// (round-3 specification, sections 1.11 and 1.12).
+//
+// `Arithmetic` is what a target brings for one set:
+//   struct Work                                          scratch of any one call
+//   multiply(c, a, b, work)                              modulo (q, x^n - 1)
+//   multiply_ternary(c, a, t, work)                      the same; t is ternary
+//   multiply_s3(c, a, b, work)                           in S3, ternary operands; ternary result without coefficient n - 1
+//   multiply_r2(c, a, b, work)                           modulo (2, x^n - 1), coefficients 0 and 1
+//   sort(keys, work)                                     n - 1 signed numbers, in an array of sort_capacity<set>
+//   unpack_sq, pack_rq, unpack_ternary, sort_keys        as pack.h and sample.h say
+// c may be a or b. All are constant-time, and keep coefficients from n on zero.
+#pragma once
+
+#include "core/secret.h"
+#include "kem/invert.h"
+#include "kem/pack.h"
+#include "kem/sample.h"
+
+namespace warpseal::kem {
+
+// r, then m, packed: what the shared secret is the hash of. prf_key, then the ciphertext: what it is if that is rejected.
+template <const Params& set>
+constexpr size_t message_bytes = 2 * set.ternary_bytes();
+template <const Params& set>
+constexpr size_t rejected_bytes = Params::prf_key_bytes + set.ciphertext_bytes();
+
+template <class Arithmetic, const Params& set>
+struct SampleWork {
+    alignas(64) int32_t keys[sort_capacity<set>];
+    typename Arithmetic::Work scratch;
+};
+
+template <class Arithmetic, const Params& set>
+WARPSEAL_INLINE void sample_fixed(Poly<set>& a, const uint8_t* coins, SampleWork<Arithmetic, set>& work) {
+    Arithmetic::sort_keys(work.keys, coins);
+    Arithmetic::sort(work.keys, work.scratch);
+    for (int i = 0; i < set.n - 1; ++i) a.at[i] = sorted_trit<set>(work.keys[i]);
+    a.at[set.n - 1] = 0;
+    clear_tail<set>(a);
+}
+
+// The two polynomials that coins give: f and g, or r and m.
+template <class Arithmetic, const Params& set>
+WARPSEAL_INLINE void sample_pair(Poly<set>& first, Poly<set>& second, const uint8_t* coins, SampleWork<Arithmetic, set>& work) {
+    sample_iid<set>(first, coins);
+    if constexpr (set.family == Family::hps)
+        sample_fixed<Arithmetic, set>(second, coins + set.iid_coins(), work);
+    else
+        sample_iid<set>(second, coins + set.iid_coins());
+}
+
+// --- encapsulation ------------------------------------------------------------------------------------------------------------------
+
+template <class Arithmetic, const Params& set>
+struct EncapsulateWork {
+    Poly<set> r, m, h;
+    SampleWork<Arithmetic, set> sample;
+};
+
+// c = r h + lift(m), and the message to hash.
+template <class Arithmetic, const Params& set>
+WARPSEAL_INLINE void encapsulate(const uint8_t* coins, const uint8_t* public_key, uint8_t* ciphertext, uint8_t* message,
+                                 EncapsulateWork<Arithmetic, set>& work) {
+    sample_pair<Arithmetic, set>(work.r, work.m, coins, work.sample);
+    pack_ternary<set>(message, work.r);
+    pack_ternary<set>(message + set.ternary_bytes(), work.m);
+    Arithmetic::unpack_sq(work.h, public_key);
+    balance<set>(work.h);
+    Arithmetic::multiply_ternary(work.h, work.h, work.r, work.sample.scratch);
+    lift<set>(work.m);
+    for (int i = 0; i < set.n; ++i) work.h.at[i] = low16(work.h.at[i] + uint32_t{work.m.at[i]});
+    Arithmetic::pack_rq(ciphertext, work.h);
+}
+
+// --- decapsulation ------------------------------------------------------------------------------------------------------------------
+
+template <class Arithmetic, const Params& set>
+struct DecapsulateWork {
+    Poly<set> c, m, key;
+    typename Arithmetic::Work scratch;
+};
+
+// Writes the message that c would be the ciphertext of. Returns 1 if it is, else 0: a secret until it is hashed away. What makes it one:
+// no spare bit, m in the message space, r ternary.
+template <class Arithmetic, const Params& set>
+WARPSEAL_INLINE uint32_t decapsulate(const uint8_t* ciphertext, const uint8_t* secret_key, uint8_t* message,
+                                     DecapsulateWork<Arithmetic, set>& work) {
+    uint32_t valid = 1;
+    if constexpr (set.spare_bits() != 0) valid &= is_zero(spare_bits<set>(ciphertext));
+    Arithmetic::unpack_sq(work.c, ciphertext);
+    balance<set>(work.c);
+
+    Arithmetic::unpack_ternary(work.key, secret_key);  // f
+    Arithmetic::multiply_ternary(work.m, work.c, work.key, work.scratch);
+    reduce_q_to_s3<set>(work.m);
+    Arithmetic::unpack_ternary(work.key, secret_key + set.ternary_bytes());  // 1 / f modulo 3
+    Arithmetic::multiply_s3(work.m, work.m, work.key, work.scratch);
+    if constexpr (set.family == Family::hps) valid &= has_weight<set>(work.m);
+    pack_ternary<set>(message + set.ternary_bytes(), work.m);
+
+    lift<set>(work.m);
+    for (int i = 0; i < set.n; ++i) work.c.at[i] = low16(work.c.at[i] - uint32_t{work.m.at[i]});
+    Arithmetic::unpack_sq(work.key, secret_key + 2 * set.ternary_bytes());  // 1 / h
+    Arithmetic::multiply(work.c, work.c, work.key, work.scratch);
+    reduce_phi<set>(work.c);
+    valid &= to_ternary<set>(work.c);
+    pack_ternary<set>(message, work.c);
+    return valid;
+}
+
+// The message of a rejected ciphertext.
+template <const Params& set>
+WARPSEAL_INLINE void rejected_message(uint8_t* message, const uint8_t* ciphertext, const uint8_t* secret_key) {
+    memcpy(message, secret_key + set.secret_key_bytes() - Params::prf_key_bytes, Params::prf_key_bytes);
+    memcpy(message + Params::prf_key_bytes, ciphertext, set.ciphertext_bytes());
+}
+
+// --- key generation -----------------------------------------------------------------------------------------------------------------
+
+// One pair in a group whose polynomials are inverted together (Montgomery's trick): `chain` is the product of all those up to this one.
+template <const Params& set>
+struct KeypairItem {
+    Poly<set> f, g, product, chain;
+    uint32_t unusable;  // f or g is zero: no key pair
+};
+
+template <class Arithmetic, const Params& set>
+struct KeypairWork {
+    Poly<set> inverse, single;
+    InvertWork<set> invert;
+    SampleWork<Arithmetic, set> sample;
+};
+
+// f and g of the coins, and their product, which is a unit of Sq. Where one of them is zero both become 1, so that the group keeps its
+// inverse.
+template <class Arithmetic, const Params& set>
+WARPSEAL_INLINE void begin_keypair(KeypairItem<set>& item, const uint8_t* coins, KeypairWork<Arithmetic, set>& work) {
+    sample_pair<Arithmetic, set>(item.f, item.g, coins, work.sample);
+    if constexpr (set.family == Family::hrss) {
+        correlate<set>(item.f);
+        correlate<set>(item.g);
+    }
+    item.unusable = is_zero<set>(item.f) | is_zero<set>(item.g);
+    replace_by_one<set>(item.f, item.unusable);
+    replace_by_one<set>(item.g, item.unusable);
+    Arithmetic::multiply_ternary(item.product, item.f, item.g, work.sample.scratch);
+    if constexpr (set.family == Family::hrss) multiply_by_x_minus_1<set>(item.product);
+}
+
+// Writes f's part of the secret keys: f and its inverse modulo 3, of items[0, count), secret_key(i) long enough for each.
+template <class Arithmetic, const Params& set, class SecretKey>
+WARPSEAL_INLINE void invert_group_s3(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const SecretKey& secret_key) {
+    items[0].chain = items[0].f;
+    for (int i = 1; i < count; ++i) Arithmetic::multiply_s3(items[i].chain, items[i - 1].chain, items[i].f, work.sample.scratch);
+    invert_s3<Arithmetic, set>(work.inverse, items[count - 1].chain, work.invert, work.sample.scratch);
+    for (int i = count - 1; i >= 0; --i) {
+        if (i > 0) {
+            Arithmetic::multiply_s3(work.single, work.inverse, items[i - 1].chain, work.sample.scratch);
+            Arithmetic::multiply_s3(work.inverse, work.inverse, items[i].f, work.sample.scratch);
+        } else {
+            work.single = work.inverse;
+        }
+        pack_ternary<set>(secret_key(i), items[i].f);
+        pack_ternary<set>(secret_key(i) + set.ternary_bytes(), work.single);
+    }
+}
+
+// With u = 1 / (f g), or 1 / (f g (x - 1)) in HRSS: h = 3 g / f = 3 g^2 u, and 1 / h = f^2 u / 3, g taken as g (x - 1) in HRSS.
+template <class Arithmetic, const Params& set>
+WARPSEAL_INLINE void finish_keypair(KeypairItem<set>& item, const Poly<set>& u, KeypairWork<Arithmetic, set>& work, uint8_t* public_key,
+                                    uint8_t* secret_key) {
+    constexpr uint16_t third = 43691;
+    static_assert(low16(3 * third) == 1);
+    Poly<set>& h = item.product;
+    Arithmetic::multiply_ternary(h, u, item.g, work.sample.scratch);
+    Arithmetic::multiply_ternary(h, h, item.g, work.sample.scratch);
+    if constexpr (set.family == Family::hrss) {
+        multiply_by_x_minus_1<set>(h);
+        multiply_by_x_minus_1<set>(h);
+    }
+    for (int i = 0; i < set.n; ++i) h.at[i] = low16(3u * h.at[i]);
+    Arithmetic::pack_rq(public_key, h);
+    Arithmetic::multiply_ternary(h, u, item.f, work.sample.scratch);
+    Arithmetic::multiply_ternary(h, h, item.f, work.sample.scratch);
+    reduce_phi<set>(h, third);
+    Arithmetic::pack_rq(secret_key + 2 * set.ternary_bytes(), h);
+}
+
+// Writes the rest of the keys, but for the key of implicit rejection.
+template <class Arithmetic, const Params& set, class PublicKey, class SecretKey>
+WARPSEAL_INLINE void invert_group_sq(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const PublicKey& public_key,
+                                     const SecretKey& secret_key) {
+    items[0].chain = items[0].product;
+    for (int i = 1; i < count; ++i) Arithmetic::multiply(items[i].chain, items[i - 1].chain, items[i].product, work.sample.scratch);
+    invert_sq<Arithmetic, set>(work.inverse, items[count - 1].chain, work.invert, work.sample.scratch);
+    for (int i = count - 1; i >= 0; --i) {
+        if (i > 0) {
+            Arithmetic::multiply(work.single, work.inverse, items[i - 1].chain, work.sample.scratch);
+            Arithmetic::multiply(work.inverse, work.inverse, items[i].product, work.sample.scratch);
+        } else {
+            work.single = work.inverse;
+        }
+        finish_keypair<Arithmetic, set>(items[i], work.single, work, public_key(i), secret_key(i));
+    }
+}
+
+}  // namespace warpseal::kem

@@ -1,0 +1,212 @@
+// A batch of any size, any strides and with bad items gives what batches of one give; nothing outside its outputs is touched.
+
+#include "doors.h"
+#include "guard.h"
+#include "random.h"
+#include "stack.h"
+
+namespace {
+
+using tests::Text;
+using warpseal::KemOperation;
+
+// Items done one by one, to which batches are held.
+struct Singles {
+    Text keypair_coins, encapsulation_coins;
+    tests::Keys keys;
+    tests::Encapsulated sent;
+
+    Singles(const tests::Door& door, size_t count, uint64_t seed) {
+        const auto& params = door.params();
+        tests::Random random(seed);
+        keypair_coins = random.text(count * params.keypair_coins());
+        encapsulation_coins = random.text(count * params.encapsulation_coins());
+        for (size_t i = 0; i < count; ++i) {
+            const tests::Keys one = door.keypairs(tests::slice(keypair_coins, i, params.keypair_coins()));
+            tests::append(keys.publics, one.publics);
+            tests::append(keys.secrets, one.secrets);
+            const tests::Encapsulated sent_one =
+                door.encapsulate(tests::slice(encapsulation_coins, i, params.encapsulation_coins()), one.publics);
+            tests::append(sent.ciphertexts, sent_one.ciphertexts);
+            tests::append(sent.secrets, sent_one.secrets);
+        }
+    }
+};
+
+Text first(const Text& from, size_t bytes) { return Text(from.begin(), from.begin() + static_cast<long>(bytes)); }
+
+class KemBatch : public tests::KemTest {
+protected:
+    void compare(const Singles& singles, size_t count, bool with_keypairs) const {
+        const auto& params = door().params();
+        const Text publics = first(singles.keys.publics, count * params.public_key_bytes());
+        const Text secrets = first(singles.keys.secrets, count * params.secret_key_bytes());
+        if (with_keypairs) {
+            const tests::Keys keys = door().keypairs(first(singles.keypair_coins, count * params.keypair_coins()));
+            ASSERT_EQ(keys.publics, publics) << count;
+            ASSERT_EQ(keys.secrets, secrets) << count;
+            ASSERT_EQ(keys.statuses, std::vector<int32_t>(count, WARPSEAL_OK)) << count;
+        }
+        const tests::Encapsulated sent =
+            door().encapsulate(first(singles.encapsulation_coins, count * params.encapsulation_coins()), publics);
+        ASSERT_EQ(sent.ciphertexts, first(singles.sent.ciphertexts, count * params.ciphertext_bytes())) << count;
+        ASSERT_EQ(sent.secrets, first(singles.sent.secrets, count * 32)) << count;
+        ASSERT_EQ(sent.statuses, std::vector<int32_t>(count, WARPSEAL_OK)) << count;
+        ASSERT_EQ(door().decapsulate(sent.ciphertexts, secrets), sent.secrets) << count;
+    }
+};
+
+// In the smallest set, whose text is that of the others, 1 to 300 (keys, and the portable target, whose word is one lane: to 100), and 2^k
+// - 1, 2^k and 2^k + 1 up to 513; in the other sets sizes about the groups.
+TEST_P(KemBatch, EverySizeEqualsBatchesOfOne) {
+    const bool every = door().params().n == 509;
+    const size_t group = door().group(KemOperation::keypair), most = every ? 513 : 300;
+    const auto near_power_of_two = [](size_t count) {
+        return (count & (count - 1)) == 0 || ((count - 1) & (count - 2)) == 0 || (count & (count + 1)) == 0;
+    };
+    const Singles singles(door(), most, 5301);
+    size_t compared = 0;
+    for (size_t count = 1; count <= most; ++count) {
+        const bool about_groups = count <= 9 || (count + 1 >= group && count <= group + 1) || count == 2 * group + 1 || count == 300;
+        const bool few = count <= 100 || near_power_of_two(count);
+        if (!(every ? few || (fast() && count <= 300) : about_groups)) continue;
+        compare(singles, count, !every || few);
+        if (HasFatalFailure()) return;
+        ++compared;
+    }
+    EXPECT_GE(compared, every ? (fast() ? 303u : 108u) : 13u);
+}
+
+TEST_P(KemBatch, NoItems) {
+    const warpseal_kem_batch empty = door().batch(0);
+    for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
+        EXPECT_EQ(door().run(operation, empty), 0u);
+}
+
+// One bad item at every place of a batch: it alone has no result, or another one.
+TEST_P(KemBatch, BadItemsLeaveTheOthersAlone) {
+    const auto& params = door().params();
+    constexpr size_t count = 11;
+    const Singles singles(door(), count, 5302);
+    for (size_t bad = 0; bad < count; ++bad) {
+        Text coins = singles.keypair_coins;
+        std::fill_n(coins.begin() + static_cast<long>(bad * params.keypair_coins()), params.iid_coins(), uint8_t{3});  // f = 0
+        const tests::Keys keys = door().keypairs(coins);
+        EXPECT_EQ(keys.failed, 1u);
+        for (size_t i = 0; i < count; ++i) {
+            EXPECT_EQ(keys.statuses[i], i == bad ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
+            EXPECT_EQ(tests::slice(keys.publics, i, params.public_key_bytes()),
+                      i == bad ? Text(params.public_key_bytes(), 0) : tests::slice(singles.keys.publics, i, params.public_key_bytes()));
+            EXPECT_EQ(tests::slice(keys.secrets, i, params.secret_key_bytes()),
+                      i == bad ? Text(params.secret_key_bytes(), 0) : tests::slice(singles.keys.secrets, i, params.secret_key_bytes()));
+        }
+
+        Text publics = singles.keys.publics;
+        const bool spare = params.spare_bits() != 0;
+        if (spare) publics[(bad + 1) * params.public_key_bytes() - 1] |= 0x80;
+        const tests::Encapsulated sent = door().encapsulate(singles.encapsulation_coins, publics);
+        EXPECT_EQ(sent.failed, spare ? 1u : 0u);
+        for (size_t i = 0; i < count; ++i) {
+            const bool refused = spare && i == bad;
+            EXPECT_EQ(sent.statuses[i], refused ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
+            EXPECT_EQ(tests::slice(sent.ciphertexts, i, params.ciphertext_bytes()),
+                      refused ? Text(params.ciphertext_bytes(), 0) : tests::slice(singles.sent.ciphertexts, i, params.ciphertext_bytes()));
+            EXPECT_EQ(tests::slice(sent.secrets, i, 32), refused ? Text(32, 0) : tests::slice(singles.sent.secrets, i, 32));
+        }
+
+        Text ciphertexts = singles.sent.ciphertexts;
+        ciphertexts[bad * params.ciphertext_bytes() + 7] ^= 0x10;
+        const Text secrets = door().decapsulate(ciphertexts, singles.keys.secrets);
+        for (size_t i = 0; i < count; ++i) {
+            if (i == bad)
+                EXPECT_NE(tests::slice(secrets, i, 32), tests::slice(singles.sent.secrets, i, 32));
+            else
+                EXPECT_EQ(tests::slice(secrets, i, 32), tests::slice(singles.sent.secrets, i, 32));
+        }
+    }
+}
+
+// Every array flush against a guard page, with gaps between items that must stay, a part of the batch at a time.
+TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
+    const auto& params = door().params();
+    constexpr size_t count = 5, gap = 13, from = 1, some = 3;
+    const Singles singles(door(), count, 5303);
+    const auto spread = [&](const Text& items, size_t bytes) {
+        Text out;
+        for (size_t i = 0; i < count; ++i) {
+            tests::append(out, tests::slice(items, i, bytes));
+            if (i + 1 < count) tests::append(out, Text(gap, 0xa5));
+        }
+        return out;
+    };
+    // Where the items in range were written, and nothing else.
+    const auto only_range = [&](Text expected, size_t bytes) {
+        for (size_t i = 0; i < count; ++i)
+            if (i < from || i >= from + some) std::fill_n(expected.begin() + static_cast<long>(i * (bytes + gap)), bytes, uint8_t{0xa5});
+        return expected;
+    };
+    const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(), ct = params.ciphertext_bytes();
+    const Text publics = spread(singles.keys.publics, pk), secrets = spread(singles.keys.secrets, sk);
+    const Text ciphertexts = spread(singles.sent.ciphertexts, ct), shared = spread(singles.sent.secrets, 32);
+    for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+        const bool keypair = operation == KemOperation::keypair, encapsulate = operation == KemOperation::encapsulate;
+        const size_t coins_bytes = keypair ? params.keypair_coins() : params.encapsulation_coins();
+        const Text coins = spread(keypair ? singles.keypair_coins : singles.encapsulation_coins, coins_bytes);
+        const tests::Guarded pk_memory(publics.size()), sk_memory(secrets.size()), ct_memory(ciphertexts.size()), ss_memory(shared.size()),
+            coins_memory(coins.size());
+        const Text poison(std::max(secrets.size(), ciphertexts.size()), 0xa5);
+        warpseal_kem_batch batch = door().batch(count);
+        batch.public_keys = pk_memory.put(true, keypair ? poison.data() : publics.data(), publics.size());
+        batch.public_key_stride = pk + gap;
+        batch.secret_keys = sk_memory.put(true, keypair ? poison.data() : secrets.data(), secrets.size());
+        batch.secret_key_stride = sk + gap;
+        batch.ciphertexts = ct_memory.put(true, encapsulate ? poison.data() : ciphertexts.data(), ciphertexts.size());
+        batch.ciphertext_stride = ct + gap;
+        batch.shared_secrets = ss_memory.put(true, poison.data(), shared.size());
+        batch.shared_secret_stride = 32 + gap;
+        batch.coins = coins_memory.put(true, coins.data(), coins.size());
+        batch.coins_stride = coins_bytes + gap;
+        coins_memory.read_only();
+        if (!keypair) {
+            pk_memory.read_only();
+            sk_memory.read_only();
+            if (!encapsulate) ct_memory.read_only();
+        }
+        EXPECT_EQ(door().run(operation, batch, from, some), 0u);
+        const auto written = [](const uint8_t* at, size_t bytes) { return Text(at, at + bytes); };
+        if (keypair) {
+            EXPECT_EQ(written(batch.public_keys, publics.size()), only_range(publics, pk));
+            EXPECT_EQ(written(batch.secret_keys, secrets.size()), only_range(secrets, sk));
+        } else {
+            EXPECT_EQ(written(batch.shared_secrets, shared.size()), only_range(shared, 32));
+            if (encapsulate) {
+                EXPECT_EQ(written(batch.ciphertexts, ciphertexts.size()), only_range(ciphertexts, ct));
+            }
+        }
+    }
+}
+
+TEST_P(KemBatch, LessThan8KibOfStack) {
+    const auto& params = door().params();
+    const Singles singles(door(), 9, 5304);
+    Text publics = singles.keys.publics, secrets = singles.keys.secrets, ciphertexts = singles.sent.ciphertexts, shared(9 * 32);
+    std::vector<uint8_t> memory(1 << 20);
+    void* work = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+    warpseal_kem_batch batch = door().batch(9);
+    batch.public_keys = publics.data();
+    batch.secret_keys = secrets.data();
+    batch.ciphertexts = ciphertexts.data();
+    batch.shared_secrets = shared.data();
+    for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+        const bool keypair = operation == KemOperation::keypair;
+        batch.coins = keypair ? singles.keypair_coins.data() : singles.encapsulation_coins.data();
+        batch.coins_stride = keypair ? params.keypair_coins() : params.encapsulation_coins();
+        const size_t bytes = tests::stack_reach([&] { door().raw(operation)(batch, 0, 9, work); });
+        EXPECT_LT(bytes, 8192u);
+        EXPECT_GT(bytes, 256u);
+    }
+}
+
+FOR_EACH_SET_AND_TARGET(KemBatch);
+
+}  // namespace

@@ -1,0 +1,427 @@
+// The public calls of kem.h: coins from the operating system, threads, and all that a caller can get wrong.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "answer_files.h"
+#include "doors.h"
+#include "engine/engine.h"
+#include "engine/workspace.h"
+#include "guard.h"
+#include "oracle.h"
+#include "random.h"
+#include "stack.h"
+
+namespace {
+
+// What getrandom(2) does in this program.
+enum class Source { kernel, fixed, failing } source = Source::kernel;
+constexpr uint8_t fixed_byte(size_t i) { return static_cast<uint8_t>(7 * i + 3); }
+
+}  // namespace
+
+extern "C" ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
+    if (source == Source::failing) return -1;
+    if (source == Source::kernel) return syscall(SYS_getrandom, out, bytes, flags);
+    for (size_t i = 0; i < bytes; ++i) static_cast<uint8_t*>(out)[i] = fixed_byte(i);
+    return static_cast<ssize_t>(bytes);
+}
+
+namespace {
+
+using tests::Text;
+using warpseal::CpuKem;
+using warpseal::Engine;
+using warpseal::KemOperation;
+using warpseal::Target;
+
+using Call = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
+constexpr Call calls[] = {warpseal_kem_keypair, warpseal_kem_encapsulate, warpseal_kem_decapsulate};
+
+// All that the three calls read and write, for `count` items side by side.
+struct Items {
+    warpseal_kem_info info{};
+    Text publics, secrets, ciphertexts, sent, received, coins;
+    std::vector<int32_t> statuses;
+    warpseal_kem_batch batch{};
+
+    Items(const std::string& set, size_t count) {
+        for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK && info.name != set; ++i) {
+        }
+        publics.assign(count * info.public_key_bytes, 0xa5);
+        secrets.assign(count * info.secret_key_bytes, 0xa5);
+        ciphertexts.assign(count * info.ciphertext_bytes, 0xa5);
+        sent.assign(count * 32, 0xa5);
+        received.assign(count * 32, 0xa5);
+        statuses.assign(count, -1);
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        batch.public_keys = publics.data();
+        batch.public_key_stride = info.public_key_bytes;
+        batch.secret_keys = secrets.data();
+        batch.secret_key_stride = info.secret_key_bytes;
+        batch.ciphertexts = ciphertexts.data();
+        batch.ciphertext_stride = info.ciphertext_bytes;
+        batch.shared_secrets = sent.data();
+        batch.shared_secret_stride = 32;
+        batch.statuses = statuses.data();
+    }
+    warpseal_kem_batch to_receive() const {
+        warpseal_kem_batch out = batch;
+        out.shared_secrets = const_cast<uint8_t*>(received.data());
+        return out;
+    }
+    Text written() const {
+        Text all = publics;
+        for (const Text* part : {&secrets, &ciphertexts, &sent, &received}) tests::append(all, *part);
+        for (const int32_t status : statuses) all.push_back(static_cast<uint8_t>(status));
+        return all;
+    }
+};
+
+class KemFace : public testing::Test {
+protected:
+    ~KemFace() override { source = Source::kernel; }
+    targets::EngineHandle engine(unsigned threads = 1) { return targets::engine("cpu", threads); }
+};
+
+size_t distinct(const Text& items, size_t bytes) {
+    std::set<std::string> seen;
+    for (size_t i = 0; i < items.size() / bytes; ++i) seen.emplace(reinterpret_cast<const char*>(items.data()) + i * bytes, bytes);
+    return seen.size();
+}
+
+TEST_F(KemFace, ListsTheSets) {
+    warpseal_kem_info info;
+    for (size_t i = 0; i < 6; ++i) {
+        ASSERT_EQ(warpseal_kem_at(i, &info), WARPSEAL_OK);
+        const reference::Ntru twin(info.name);
+        EXPECT_EQ(info.public_key_bytes, twin.public_key_bytes());
+        EXPECT_EQ(info.secret_key_bytes, twin.secret_key_bytes());
+        EXPECT_EQ(info.ciphertext_bytes, twin.ciphertext_bytes());
+        EXPECT_EQ(info.shared_secret_bytes, 32u);
+        EXPECT_EQ(info.keypair_coins_bytes, twin.keypair_coins());
+        EXPECT_EQ(info.encapsulation_coins_bytes, twin.encapsulation_coins());
+    }
+    EXPECT_EQ(warpseal_kem_at(6, &info), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_kem_at(SIZE_MAX, &info), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_kem_at(0, nullptr), WARPSEAL_INVALID_ARGUMENT);
+}
+
+TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
+    for (const warpseal::kem::Params* set : warpseal::kem::sets)
+        for (const size_t count : {1, 2, 33, 101}) {
+            const auto threads = engine(count == 2 ? 1 : 3);
+            Items items(set->name, count);
+            ASSERT_EQ(warpseal_kem_keypair(threads.get(), set->name, &items.batch), WARPSEAL_OK);
+            EXPECT_EQ(distinct(items.publics, set->public_key_bytes()), count);
+            EXPECT_EQ(distinct(items.secrets, set->secret_key_bytes()), count);
+            items.batch.public_key_stride = 0;  // all to one key: the coins alone differ
+            items.batch.secret_key_stride = 0;
+            ASSERT_EQ(warpseal_kem_encapsulate(threads.get(), set->name, &items.batch), WARPSEAL_OK);
+            EXPECT_EQ(distinct(items.ciphertexts, set->ciphertext_bytes()), count);
+            EXPECT_EQ(distinct(items.sent, 32), count);
+            const warpseal_kem_batch receive = items.to_receive();
+            ASSERT_EQ(warpseal_kem_decapsulate(threads.get(), set->name, &receive), WARPSEAL_OK);
+            EXPECT_EQ(items.received, items.sent);
+            EXPECT_EQ(items.statuses, std::vector<int32_t>(count, WARPSEAL_OK));
+        }
+}
+
+// The coins are the keystream of AES-256 in counter mode: the first 32 bytes drawn are its key, the next 16 the counter; each item has
+// whole blocks.
+TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
+    constexpr size_t count = 77;
+    const char* set = "ntruhps2048509";
+    Text key(32), counter(16);
+    for (size_t i = 0; i < 48; ++i) (i < 32 ? key[i] : counter[i - 32]) = fixed_byte(i);
+    for (const unsigned threads : {1u, 2u, 5u}) {
+        const auto some = engine(threads);
+        for (const int operation : {0, 1}) {
+            Items drawn(set, count), given(set, count);
+            const size_t bytes = operation == 0 ? drawn.info.keypair_coins_bytes : drawn.info.encapsulation_coins_bytes;
+            const size_t stride = (bytes + 15) / 16 * 16;
+            const Text coins = oracle::run("aes-256-ctr", true, key, counter, {}, Text(count * stride, 0), nullptr);
+            if (operation == 1) {
+                ASSERT_EQ(warpseal_kem_keypair(some.get(), set, &drawn.batch), WARPSEAL_OK);
+                given.publics = drawn.publics;
+                given.secrets = drawn.secrets;
+            }
+            given.batch.coins = coins.data();
+            given.batch.coins_stride = stride;
+            source = Source::fixed;
+            ASSERT_EQ(calls[operation](some.get(), set, &drawn.batch), WARPSEAL_OK);
+            source = Source::kernel;
+            ASSERT_EQ(calls[operation](some.get(), set, &given.batch), WARPSEAL_OK);
+            EXPECT_EQ(drawn.written(), given.written()) << threads << " threads, operation " << operation;
+        }
+    }
+}
+
+TEST_F(KemFace, WithoutRandomNothingIsWritten) {
+    const auto one = engine();
+    const char* set = "ntruhrss701";
+    Items items(set, 5);
+    const Text before = items.written();
+    for (const int operation : {0, 1}) {
+        source = Source::failing;
+        EXPECT_EQ(calls[operation](one.get(), set, &items.batch), WARPSEAL_NO_RANDOM);
+        source = Source::kernel;
+        EXPECT_EQ(items.written(), before);
+    }
+    // Who brings coins, or needs none, is not kept from it.
+    const Text coins = tests::Random(5401).text(5 * items.info.keypair_coins_bytes);
+    items.batch.coins = coins.data();
+    items.batch.coins_stride = items.info.keypair_coins_bytes;
+    source = Source::failing;
+    EXPECT_EQ(warpseal_kem_keypair(one.get(), set, &items.batch), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_kem_encapsulate(one.get(), set, &items.batch), WARPSEAL_OK);
+    const warpseal_kem_batch receive = items.to_receive();
+    EXPECT_EQ(warpseal_kem_decapsulate(one.get(), set, &receive), WARPSEAL_OK);
+    EXPECT_EQ(items.received, items.sent);
+}
+
+TEST_F(KemFace, NoItems) {
+    const auto one = engine();
+    warpseal_kem_batch none{};
+    none.struct_bytes = sizeof none;
+    source = Source::failing;  // nor is anything drawn
+    for (const Call call : calls) {
+        EXPECT_EQ(call(one.get(), "ntruhps4096821", &none), WARPSEAL_OK);
+        EXPECT_EQ(call(one.get(), "no such set", &none), WARPSEAL_UNSUPPORTED);
+    }
+}
+
+// Each way to be wrong, alone: refused, and nothing is written.
+TEST_F(KemFace, WrongArguments) {
+    const auto one = engine();
+    const char* set = "ntruhps2048677";
+    Items items(set, 3);
+    const Text coins(4096 * 4, 1);
+    const Text before = items.written();
+    int operation = 0;
+    const auto refused = [&](const char* what, const std::function<void(warpseal_kem_batch&)>& spoil) {
+        warpseal_kem_batch batch = operation == 2 ? items.to_receive() : items.batch;
+        batch.coins = coins.data();
+        batch.coins_stride = 4096;
+        spoil(batch);
+        EXPECT_EQ(calls[operation](one.get(), set, &batch), WARPSEAL_INVALID_ARGUMENT) << what << ", operation " << operation;
+        EXPECT_EQ(items.written(), before) << what;
+    };
+    using Batch = warpseal_kem_batch;
+    for (operation = 0; operation < 3; ++operation) {
+        EXPECT_EQ(calls[operation](nullptr, set, &items.batch), WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(calls[operation](one.get(), nullptr, &items.batch), WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(calls[operation](one.get(), set, nullptr), WARPSEAL_INVALID_ARGUMENT);
+        for (const char* name : {"", "ntruhps", "NTRUHPS2048677", "ntruhps20486777"})
+            EXPECT_EQ(calls[operation](one.get(), name, &items.batch), WARPSEAL_UNSUPPORTED) << name;
+        refused("a struct of a version before the first", [](Batch& b) { b.struct_bytes = sizeof b - 1; });
+        refused("reserved", [](Batch& b) { b.reserved = 1; });
+
+        const bool keypair = operation == 0, encapsulate = operation == 1, decapsulate = operation == 2;
+        struct Field {
+            const char* name;
+            uint8_t* Batch::*at;
+            uint64_t Batch::*stride;
+            bool used, written;
+        };
+        const Field fields[] = {{"public keys", &Batch::public_keys, &Batch::public_key_stride, !decapsulate, keypair},
+                                {"secret keys", &Batch::secret_keys, &Batch::secret_key_stride, !encapsulate, keypair},
+                                {"ciphertexts", &Batch::ciphertexts, &Batch::ciphertext_stride, !keypair, encapsulate},
+                                {"shared secrets", &Batch::shared_secrets, &Batch::shared_secret_stride, !keypair, true}};
+        for (const Field& field : fields) {
+            if (!field.used) continue;
+            refused(field.name, [&](Batch& b) { b.*field.at = nullptr; });
+            refused(field.name, [&](Batch& b) { b.*field.stride -= 1; });
+            refused(field.name, [&](Batch& b) { b.*field.stride = 1; });
+            refused(field.name, [&](Batch& b) { b.*field.stride = UINT64_MAX / 2; });
+            refused(field.name, [&](Batch& b) { b.*field.stride = UINT64_MAX; });
+            if (field.written) refused(field.name, [&](Batch& b) { b.*field.stride = 0; });
+            for (const Field& other : fields) {
+                if (!other.used || &other == &field || !(field.written || other.written)) continue;
+                refused("overlap", [&](Batch& b) { b.*field.at = b.*other.at; });
+                refused("overlap", [&](Batch& b) { b.*field.at = b.*other.at + 2 * (b.*other.stride) + 31; });
+            }
+            if (field.written) {
+                refused("overlap with statuses", [&](Batch& b) { b.statuses = reinterpret_cast<int32_t*>(b.*field.at); });
+                if (!decapsulate) refused("overlap with coins", [&](Batch& b) { b.coins = b.*field.at; });
+            }
+        }
+        if (!decapsulate) {
+            refused("coins' stride", [](Batch& b) { b.coins_stride = 100; });
+            refused("coins' stride", [](Batch& b) { b.coins_stride = UINT64_MAX / 2; });
+        }
+        refused("a count past the address space", [](Batch& b) { b.count = UINT64_MAX; });
+        refused("a count past the address space", [](Batch& b) { b.count = UINT64_MAX / 600; });
+    }
+}
+
+// Keys and ciphertexts as fields of records, with the smallest strides that leave them apart.
+TEST_F(KemFace, RecordsOfFields) {
+    const auto one = engine(2);
+    const char* set = "ntruhps4096821";
+    constexpr size_t count = 40;
+    Items items(set, count);
+    const size_t pk = items.info.public_key_bytes, sk = items.info.secret_key_bytes, ct = items.info.ciphertext_bytes,
+                 record = pk + sk + ct + 64;
+    const tests::Guarded memory(count * record);
+    uint8_t* const begin = memory.at_end(count * record);
+    warpseal_kem_batch batch = items.batch;
+    batch.public_keys = begin;
+    batch.secret_keys = begin + pk;
+    batch.ciphertexts = begin + pk + sk;
+    batch.shared_secrets = begin + pk + sk + ct;
+    batch.public_key_stride = batch.secret_key_stride = batch.ciphertext_stride = batch.shared_secret_stride = record;
+    ASSERT_EQ(warpseal_kem_keypair(one.get(), set, &batch), WARPSEAL_OK);
+    ASSERT_EQ(warpseal_kem_encapsulate(one.get(), set, &batch), WARPSEAL_OK);
+    warpseal_kem_batch receive = batch;
+    receive.shared_secrets += 32;
+    ASSERT_EQ(warpseal_kem_decapsulate(one.get(), set, &receive), WARPSEAL_OK);
+    for (size_t i = 0; i < count; ++i)
+        EXPECT_EQ(std::memcmp(batch.shared_secrets + i * record, receive.shared_secrets + i * record, 32), 0) << i;
+}
+
+TEST_F(KemFace, AStatusForEachItem) {
+    const auto one = engine(2);
+    const char* set = "ntruhps2048509";
+    constexpr size_t count = 50;
+    Items items(set, count), clean(set, count);
+    const Text coins = tests::Random(5402).text(count * items.info.keypair_coins_bytes);
+    items.batch.coins = coins.data();
+    items.batch.coins_stride = items.info.keypair_coins_bytes;
+    ASSERT_EQ(warpseal_kem_keypair(one.get(), set, &items.batch), WARPSEAL_OK);
+    clean.publics = items.publics;
+    clean.batch.coins = coins.data();
+    clean.batch.coins_stride = items.batch.coins_stride;
+    ASSERT_EQ(warpseal_kem_encapsulate(one.get(), set, &clean.batch), WARPSEAL_OK);
+    const std::set<size_t> bad = {0, 17, 49};
+    for (const size_t i : bad) items.publics[(i + 1) * items.info.public_key_bytes - 1] |= 0x10;
+    EXPECT_EQ(warpseal_kem_encapsulate(one.get(), set, &items.batch), WARPSEAL_INVALID_ARGUMENT);
+    for (size_t i = 0; i < count; ++i) {
+        const bool refused = bad.count(i) != 0;
+        EXPECT_EQ(items.statuses[i], refused ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
+        EXPECT_EQ(tests::slice(items.sent, i, 32), refused ? Text(32, 0) : tests::slice(clean.sent, i, 32));
+        EXPECT_EQ(tests::slice(items.ciphertexts, i, items.info.ciphertext_bytes),
+                  refused ? Text(items.info.ciphertext_bytes, 0) : tests::slice(clean.ciphertexts, i, items.info.ciphertext_bytes));
+    }
+    items.batch.statuses = nullptr;
+    EXPECT_EQ(warpseal_kem_encapsulate(one.get(), set, &items.batch), WARPSEAL_INVALID_ARGUMENT);
+}
+
+// Fibres of servers have 32 KiB and less.
+TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
+    const auto one = engine(4);
+    for (const warpseal::kem::Params* set : warpseal::kem::sets) {
+        Items items(set->name, 1);
+        std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
+        for (int warm = 0; warm < 2; ++warm)  // the first time its self-test runs
+            for (int operation = 0; operation < 3; ++operation) {
+                warpseal_status status = WARPSEAL_INVALID_ARGUMENT;
+                const size_t bytes = tests::stack_reach([&] { status = calls[operation](one.get(), set->name, &items.batch); });
+                EXPECT_EQ(status, WARPSEAL_OK);
+                if (warm == 1) {
+                    EXPECT_LT(bytes, 8192u) << set->name << ", operation " << operation;
+                }
+            }
+    }
+}
+
+// --- the engine's choice of a target ------------------------------------------------------------------------------------------------
+
+// Copies of the portable target's descriptors, which no self-test has seen, some of them broken.
+struct Machine {
+    static inline std::vector<std::unique_ptr<CpuKem>> made;
+    static inline std::set<Target> broken;
+    static inline CpuKem::Run intact[3];
+
+    template <int operation>
+    static uint64_t spoil(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
+        const uint64_t failed = intact[operation](batch, first, count, work);
+        (operation == 0 ? batch.public_keys : batch.shared_secrets)[first] ^= 1;
+        return failed;
+    }
+    static const CpuKem* kem(Target target, const char* set) {
+        const CpuKem* portable = warpseal::cpu_kem(Target::portable, set);
+        if (portable == nullptr || target == Target::aesni || target == Target::vaes256) return nullptr;
+        made.push_back(std::make_unique<CpuKem>(*portable));
+        std::copy(portable->run, portable->run + 3, intact);
+        if (broken.count(target) != 0) {
+            made.back()->run[0] = spoil<0>;
+            made.back()->run[1] = spoil<1>;
+            made.back()->run[2] = spoil<2>;
+        }
+        return made.back().get();
+    }
+    static bool has(Target) { return true; }
+};
+
+TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
+    std::vector<std::string> notices;
+    warpseal::EngineOptions options;
+    options.cuda = nullptr;
+    options.threads = 1;
+    options.cores_have = [](Target) { return true; };
+    options.cores = [](Target, const char* name) { return warpseal::cpu_cipher(Target::portable, name); };
+    options.kems = Machine::kem;
+    options.kems_have = Machine::has;
+    options.notice = [&](const char* text) { notices.push_back(text); };
+    const auto random = [](void* out, size_t bytes) {
+        std::memset(out, 5, bytes);
+        return true;
+    };
+    const char* set = "ntruhps2048509";
+    for (const bool all : {false, true}) {
+        Machine::broken = {Target::vaes512};
+        if (all) Machine::broken = {Target::vaes512, Target::avx2, Target::portable};
+        std::unique_ptr<Engine> engine;
+        ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+        for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+            Items items(set, 3);
+            std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
+            const Text before = items.written();
+            notices.clear();
+            EXPECT_EQ(engine->kem(operation, set, items.batch, random), all ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK);
+            EXPECT_EQ(notices.size(), all ? 3u : 1u);
+            if (all) {
+                EXPECT_EQ(items.written(), before);
+            }
+        }
+    }
+}
+
+TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
+    for (const char* device : {"portable", "aesni", "avx2", "vaes256", "vaes512"}) {
+        warpseal_engine_options options{};
+        options.struct_bytes = sizeof options;
+        options.threads = 1;
+        options.device = device;
+        warpseal_engine* made = nullptr;
+        if (warpseal_engine_create(&options, &made) != WARPSEAL_OK) continue;  // not on this machine
+        const targets::EngineHandle one(made);
+        Items items("ntruhps2048509", 2);
+        for (const Call call : {warpseal_kem_keypair, warpseal_kem_encapsulate})
+            EXPECT_EQ(call(one.get(), "ntruhps2048509", &items.batch), WARPSEAL_OK) << device;
+        const warpseal_kem_batch receive = items.to_receive();
+        EXPECT_EQ(warpseal_kem_decapsulate(one.get(), "ntruhps2048509", &receive), WARPSEAL_OK) << device;
+        EXPECT_EQ(items.received, items.sent) << device;
+    }
+}
+
+TEST(Workspaces, AreWipedBeforeTheyAreGivenOutAgain) {
+    warpseal::Workspaces spaces;
+    void* first = nullptr;
+    {
+        const auto lease = spaces.lease(10000);
+        ASSERT_TRUE(static_cast<bool>(lease));
+        first = lease.data();
+        std::memset(first, 0xa5, 10000);
+    }
+    const auto again = spaces.lease(8000), other = spaces.lease(8000);
+    EXPECT_EQ(again.data(), first);
+    EXPECT_NE(other.data(), first);
+    for (size_t i = 0; i < 10000; ++i) ASSERT_EQ(static_cast<uint8_t*>(again.data())[i], 0);
+    EXPECT_FALSE(static_cast<bool>(spaces.lease(SIZE_MAX / 2)));
+}
+
+}  // namespace

@@ -1,0 +1,112 @@
+// NTRU against the submission's answers: its classic file, explicit coins, chosen ciphertexts, and thousands of operations by digest.
+#include <openssl/sha.h>
+
+#include "answer_files.h"
+#include "doors.h"
+#include "drbg.h"
+
+namespace {
+
+using tests::Answer;
+using vectors::from_hex;
+
+class KemKnownAnswer : public tests::KemTest {};
+
+// All counts of a file at once: a batch of keys, each with its own ciphertext.
+TEST_P(KemKnownAnswer, ClassicFile) {
+    const std::vector<Answer> all = tests::answers(set());
+    ASSERT_EQ(all.size(), 25u);
+    tests::Text keypair_coins, encapsulation_coins, publics, secrets, ciphertexts, shared;
+    for (const Answer& answer : all) {
+        tests::Drbg random(from_hex(answer.at("seed")));
+        tests::append(keypair_coins, random.generate(door().params().sample_coins()));
+        tests::append(keypair_coins, random.generate(32));
+        tests::append(encapsulation_coins, random.generate(door().params().encapsulation_coins()));
+        tests::append(publics, from_hex(answer.at("pk")));
+        tests::append(secrets, from_hex(answer.at("sk")));
+        tests::append(ciphertexts, from_hex(answer.at("ct")));
+        tests::append(shared, from_hex(answer.at("ss")));
+    }
+    const tests::Keys keys = door().keypairs(keypair_coins);
+    EXPECT_EQ(keys.failed, 0u);
+    EXPECT_EQ(keys.publics, publics);
+    EXPECT_EQ(keys.secrets, secrets);
+    const tests::Encapsulated sent = door().encapsulate(encapsulation_coins, publics);
+    EXPECT_EQ(sent.failed, 0u);
+    EXPECT_EQ(sent.ciphertexts, ciphertexts);
+    EXPECT_EQ(sent.secrets, shared);
+    EXPECT_EQ(door().decapsulate(ciphertexts, secrets), shared);
+}
+
+TEST_P(KemKnownAnswer, ExplicitCoins) {
+    const std::vector<Answer> all = tests::answers(set() + "-coins"), classic = tests::answers(set());
+    ASSERT_EQ(all.size(), 2u);
+    for (const Answer& answer : all) {
+        const Answer& expected = classic.at(std::stoul(answer.at("count")));
+        const tests::Keys keys = door().keypairs(from_hex(answer.at("keypair_coins") + answer.at("prf_key")));
+        EXPECT_EQ(keys.publics, from_hex(expected.at("pk")));
+        EXPECT_EQ(keys.secrets, from_hex(expected.at("sk")));
+        EXPECT_EQ(keys.statuses, std::vector<int32_t>{WARPSEAL_OK});
+        const tests::Encapsulated sent = door().encapsulate(from_hex(answer.at("enc_coins")), keys.publics);
+        EXPECT_EQ(sent.ciphertexts, from_hex(expected.at("ct")));
+        EXPECT_EQ(sent.secrets, from_hex(expected.at("ss")));
+        EXPECT_EQ(sent.statuses, std::vector<int32_t>{WARPSEAL_OK});
+    }
+}
+
+TEST_P(KemKnownAnswer, ChosenCiphertexts) {
+    const std::vector<Answer> classic = tests::answers(set());
+    std::map<std::string, int> kinds;
+    for (const Answer& answer : tests::answers(set() + "-decaps")) {
+        const tests::Text sk = from_hex(classic.at(std::stoul(answer.at("count"))).at("sk")), ct = from_hex(answer.at("ct"));
+        EXPECT_EQ(door().decapsulate(ct, sk), from_hex(answer.at("ss"))) << answer.at("kind");
+        bool accepted = false;
+        EXPECT_EQ(twin().decapsulate(ct, sk, &accepted), from_hex(answer.at("ss"))) << answer.at("kind");
+        EXPECT_EQ(accepted, answer.at("result") == "accept") << answer.at("kind");
+        ++kinds[answer.at("kind")];
+    }
+    EXPECT_GE(kinds.size(), 8u);
+}
+
+std::string sha256(const tests::Text& text) {
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    SHA256(text.data(), text.size(), digest);
+    std::string out;
+    for (const uint8_t byte : digest) {
+        char hex[3];
+        std::snprintf(hex, sizeof hex, "%02x", byte);
+        out += hex;
+    }
+    return out;
+}
+
+// All 4,096 operations where they are fast; 512 of them on the portable target.
+TEST_P(KemKnownAnswer, Bulk) {
+    const auto& params = door().params();
+    uint64_t done = 0;
+    for (const tests::BulkLine& line : tests::bulk_lines(set())) {
+        if (!fast() && done >= 512) break;
+        tests::Text keypair_coins, encapsulation_coins;
+        for (uint64_t i = line.first; i < line.first + line.count; ++i) {
+            const tests::Text coins = reference::ntru_bulk_coins(set(), i, params.keypair_coins() + params.encapsulation_coins());
+            const auto cut = coins.begin() + static_cast<long>(params.keypair_coins());
+            keypair_coins.insert(keypair_coins.end(), coins.begin(), cut);
+            encapsulation_coins.insert(encapsulation_coins.end(), cut, coins.end());
+        }
+        const tests::Keys keys = door().keypairs(keypair_coins);
+        EXPECT_EQ(sha256(keys.publics), line.publics) << line.first;
+        EXPECT_EQ(sha256(keys.secrets), line.secrets) << line.first;
+        tests::Encapsulated sent = door().encapsulate(encapsulation_coins, keys.publics);
+        EXPECT_EQ(sha256(sent.ciphertexts), line.ciphertexts) << line.first;
+        EXPECT_EQ(sha256(sent.secrets), line.shared) << line.first;
+        EXPECT_EQ(door().decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << line.first;
+        for (size_t i = 0; i < line.count; ++i) sent.ciphertexts[i * params.ciphertext_bytes()] ^= 1;
+        EXPECT_EQ(sha256(door().decapsulate(sent.ciphertexts, keys.secrets)), line.rejected) << line.first;
+        done += line.count;
+    }
+    EXPECT_EQ(done, fast() ? 4096u : 512u);
+}
+
+FOR_EACH_SET_AND_TARGET(KemKnownAnswer);
+
+}  // namespace

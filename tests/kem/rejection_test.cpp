@@ -1,0 +1,157 @@
+// What is not a ciphertext of a key gives SHA3-256(prf_key, ciphertext), class by class: each of the three checks alone has to catch some.
+#include "doors.h"
+#include "random.h"
+
+namespace {
+
+using Coefficients = reference::Ntru::Coefficients;
+using tests::Text;
+
+// Ciphertexts that one check alone can reject, and a few that are valid although they look odd. All of one key, as one batch.
+class Cases {
+public:
+    explicit Cases(const reference::Ntru& twin) : twin_(twin) {
+        const auto keys = twin.keypair(random_.text(twin.keypair_coins())).value();
+        public_key_ = keys.public_key;
+        secret_key = keys.secret_key;
+    }
+
+    Coefficients r, m;  // of the last draw: r modulo q, m modulo 3
+    void draw() {
+        twin_.sample(random_.text(twin_.encapsulation_coins()), r, m);
+        for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(twin_.q() - 1) : x;
+    }
+    size_t place() { return static_cast<size_t>(random_.below(static_cast<uint64_t>(twin_.n() - 1))); }
+    size_t place_of(uint16_t value) {
+        for (size_t i = place();; i = place())
+            if (m[i] == value) return i;
+    }
+    Text encrypted() const { return twin_.encrypt(r, m, public_key_); }
+    Text random_text() { return random_.text(twin_.ciphertext_bytes()); }
+
+    void add(const std::string& kind, const Text& ciphertext, bool valid) {
+        bool accepted = false;
+        const Text secret = twin_.decapsulate(ciphertext, secret_key, &accepted);
+        EXPECT_EQ(accepted, valid) << kind;
+        if (!valid) {
+            EXPECT_EQ(secret, tests::rejected(secret_key, ciphertext)) << kind;
+        }
+        tests::append(ciphertexts, ciphertext);
+        tests::append(secrets, secret);
+        kinds.push_back(kind);
+    }
+
+    Text secret_key, ciphertexts, secrets;
+    std::vector<std::string> kinds;
+
+private:
+    const reference::Ntru& twin_;
+    tests::Random random_{5201};
+    Text public_key_;
+};
+
+void spare_bits(Cases& cases, const reference::Ntru& twin) {
+    for (int pattern = 1; pattern < 1 << twin.spare_bits(); ++pattern)
+        for (int i = 0; i < 8; ++i) {
+            cases.draw();
+            Text ciphertext = cases.encrypted();
+            cases.add("good", ciphertext, true);
+            ciphertext.back() = static_cast<uint8_t>(ciphertext.back() | pattern << (8 - twin.spare_bits()));
+            cases.add("spare bits", ciphertext, false);
+        }
+}
+
+// HPS: m with a coefficient too many or too few, one of the wrong sign, or two as many of the one kind as are missing of the other.
+void weights(Cases& cases, const reference::Ntru& twin) {
+    if (twin.is_hrss()) return;
+    for (int i = 0; i < 24; ++i)
+        for (const uint16_t from : {0, 1, 2})
+            for (const uint16_t to : {0, 1, 2}) {
+                if (from == to) continue;
+                cases.draw();
+                cases.m[cases.place_of(from)] = to;
+                cases.add("weight of m", cases.encrypted(), false);
+            }
+    cases.draw();
+    cases.m.assign(cases.m.size(), 0);
+    cases.add("m zero", cases.encrypted(), false);
+}
+
+void ternary_r(Cases& cases, const reference::Ntru& twin) {
+    for (int i = 0; i < 40; ++i)
+        for (const int value : {2, 3, twin.q() / 2, twin.q() - 2}) {
+            cases.draw();
+            cases.r[cases.place()] = static_cast<uint16_t>(value);
+            cases.add("r not ternary", cases.encrypted(), false);
+        }
+}
+
+// h is zero at 1, so that r and r - Phi_n give one ciphertext: with r[n - 1] = 1 the others count one less, and that is ternary only if
+// none was -1.
+void last_of_r(Cases& cases, const reference::Ntru& twin) {
+    for (int i = 0; i < 40; ++i) {
+        cases.draw();
+        cases.r.back() = static_cast<uint16_t>(i % 2 == 0 ? 1 : twin.q() - 1);
+        cases.add("r[n - 1] not zero", cases.encrypted(), false);
+    }
+    cases.draw();
+    for (uint16_t& x : cases.r) x = x == 1 ? 1 : 0;
+    cases.r.back() = 1;
+    cases.add("r[n - 1] = 1, and r - Phi_n ternary", cases.encrypted(), true);
+    cases.r.assign(cases.r.size(), 0);
+    cases.add("r zero", cases.encrypted(), true);
+}
+
+class KemRejection : public tests::KemTest {};
+
+TEST_P(KemRejection, EachClass) {
+    static std::map<std::string, Cases> all;
+    const auto [at, fresh] = all.try_emplace(set(), twin());
+    Cases& cases = at->second;
+    if (fresh) {
+        spare_bits(cases, twin());
+        weights(cases, twin());
+        ternary_r(cases, twin());
+        last_of_r(cases, twin());
+        for (int i = 0; i < 40; ++i) cases.add("random", cases.random_text(), false);
+        const size_t bytes = door().params().ciphertext_bytes();
+        cases.add("all zero", Text(bytes, 0x00), twin().is_hrss());
+        cases.add("all ones", Text(bytes, 0xff), false);
+    }
+    const Text secrets = door().decapsulate(cases.ciphertexts, cases.secret_key);
+    ASSERT_GE(cases.kinds.size(), 200u);
+    for (size_t i = 0; i < cases.kinds.size(); ++i)
+        EXPECT_EQ(tests::slice(secrets, i, 32), tests::slice(cases.secrets, i, 32)) << cases.kinds[i] << ", case " << i;
+}
+
+// Ciphertexts made for another key, and secrets that begin with a zero byte, which an equality of C strings would take for equal.
+TEST_P(KemRejection, OtherKeysAndZeroBytes) {
+    const auto& params = door().params();
+    tests::Random random(5202);
+    const tests::Keys keys = door().keypairs(random.text(2 * params.keypair_coins()));
+    const Text sk = tests::slice(keys.secrets, 0, params.secret_key_bytes());
+    const tests::Encapsulated mine =
+        door().encapsulate(random.text(600 * params.encapsulation_coins()), tests::slice(keys.publics, 0, params.public_key_bytes()));
+    const tests::Encapsulated others =
+        door().encapsulate(random.text(30 * params.encapsulation_coins()), tests::slice(keys.publics, 1, params.public_key_bytes()));
+    EXPECT_EQ(door().decapsulate(mine.ciphertexts, sk), mine.secrets);
+    const Text rejected = door().decapsulate(others.ciphertexts, sk);
+    for (size_t i = 0; i < 30; ++i) {
+        EXPECT_EQ(tests::slice(rejected, i, 32), tests::rejected(sk, tests::slice(others.ciphertexts, i, params.ciphertext_bytes())));
+    }
+    size_t zeros = 0;
+    for (size_t i = 0; i < 600; ++i) {
+        if (mine.secrets[32 * i] != 0) continue;
+        ++zeros;
+        const Text ciphertext = tests::slice(mine.ciphertexts, i, params.ciphertext_bytes());
+        EXPECT_EQ(twin().decapsulate(ciphertext, sk), tests::slice(mine.secrets, i, 32));
+        Text flipped = ciphertext;
+        flipped[params.ciphertext_bytes() / 2] ^= 16;
+        EXPECT_EQ(door().decapsulate(flipped, sk), twin().decapsulate(flipped, sk));
+    }
+    EXPECT_GT(zeros, 0u);
+}
+
+FOR_EACH_SET_AND_TARGET(KemRejection);
+
+}  // namespace
