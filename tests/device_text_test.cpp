@@ -34,6 +34,16 @@ struct Plain : ArrayLayout<Tables> {
     explicit Plain(unsigned char*) : ArrayLayout<Tables>{cuda::stored_tables<Tables>} {}
 };
 
+// Look-ups are called: a cipher's text is then short, and a layout's look-up compiled once for all key sizes.
+template <class Layout>
+struct Called {
+    Layout layout;
+    template <int table, int byte>
+    [[gnu::noinline]] uint32_t look(uint32_t word) const {
+        return layout.template look<table, byte>(word);
+    }
+};
+
 template <class Cipher>
 struct DecryptTablesOf {
     using type = typename Cipher::EncryptTables;
@@ -44,6 +54,13 @@ struct DecryptTablesOf<Cipher> {
     using type = typename Cipher::DecryptTables;
 };
 
+template <class Cipher>
+[[gnu::noinline]] void expand(uint32_t (&forward)[Cipher::schedule_words], uint32_t (&inverse)[Cipher::schedule_words],
+                              const uint8_t* key) {
+    Cipher::expand(forward, key, WordSubstitution{});
+    Cipher::invert(inverse, forward);
+}
+
 // One cipher through one layout, by lane `lane` of a block whose `threads` threads filled the layout's memory together.
 template <class Cipher, template <class> class Layout>
 class OneBlock {
@@ -52,8 +69,7 @@ public:
     using DecryptTables = typename DecryptTablesOf<Cipher>::type;
 
     explicit OneBlock(const Text& key) : shared_(std::max<size_t>(Layout<EncryptTables>::bytes, Layout<DecryptTables>::bytes) + 16) {
-        Cipher::expand(forward_, key.data(), WordSubstitution{});
-        Cipher::invert(inverse_, forward_);
+        expand<Cipher>(forward_, inverse_, key.data());
     }
     template <class Tables>
     void fill(uint32_t threads) {
@@ -80,10 +96,10 @@ public:
 private:
     static constexpr int words = Cipher::block_bytes / 4;
     template <class Tables>
-    Layout<Tables> lane(uint32_t lane) {  // a layout as that thread sees it, without filling again
+    Called<Layout<Tables>> lane(uint32_t lane) {  // a layout as that thread sees it, without filling again
         blockDim.x = 1u << 30;
         threadIdx.x = lane;
-        return Layout<Tables>{memory()};
+        return {Layout<Tables>{memory()}};
     }
     unsigned char* memory() {
         const auto address = reinterpret_cast<uintptr_t>(shared_.data());
@@ -133,12 +149,12 @@ TEST(DeviceText, PairsAndCounters) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
             tests::Random random(45);
             constexpr int n = Cipher::block_bytes / 4;
-            const Plain<typename Cipher::EncryptTables> look(nullptr);
-            const Plain<typename DecryptTablesOf<Cipher>::type> inverse_look(nullptr);
+            const Called<Plain<typename Cipher::EncryptTables>> look{Plain<typename Cipher::EncryptTables>(nullptr)};
+            using DecryptTables = typename DecryptTablesOf<Cipher>::type;
+            const Called<Plain<DecryptTables>> inverse_look{Plain<DecryptTables>(nullptr)};
             for (int i = 0; i < cases; ++i) {
                 uint32_t k[Cipher::schedule_words], inverse[Cipher::schedule_words], s[4][4] = {};
-                Cipher::expand(k, random.text(Cipher::key_bytes).data(), WordSubstitution{});
-                Cipher::invert(inverse, k);
+                expand<Cipher>(k, inverse, random.text(Cipher::key_bytes).data());
                 for (int w = 0; w < 16; ++w) s[w / 4][w % 4] = static_cast<uint32_t>(random.next());
                 const auto block = [&](int b) -> uint32_t(&)[n] { return reinterpret_cast<uint32_t(&)[n]>(s[b]); };
                 const auto equal = [&](int a, int b) { return std::equal(s[a], s[a] + n, s[b]); };

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bitset>
 #include <cinttypes>
 #include <cstdio>
@@ -41,16 +42,18 @@ void add_state(Patterns& patterns, warpseal::Target target, const std::string& c
     tests::Guarded memory(cpu->state_bytes);
     cpu->expand(memory.begin(), key.data());
     const uint8_t* state = memory.begin();
-    size_t planes = 0, from = 0;
-    while (planes < cpu->state_bytes && (state[planes] == 0 || state[planes] == 0xff)) ++planes;
-    while (from < planes && state[from] == 0) from += 8;  // a pattern that begins with zeros would be looked for everywhere
-    for (size_t at = from; at + 1024 <= planes; at += 1024)
+    const size_t end = cpu->state_bytes;
+    size_t planes = end;  // where they begin: on a line of 64 bytes, and go on to the end
+    while (planes >= 64 && std::all_of(state + planes - 64, state + planes, [](uint8_t x) { return x == 0 || x == 0xff; })) planes -= 64;
+    if (end - planes < 1024) planes = end;
+    size_t from = planes;
+    while (from < end && state[from] == 0) from += 8;  // a pattern that begins with zeros would be looked for everywhere
+    for (size_t at = from; at + 1024 <= end; at += 1024)
         if (state[at] != 0) patterns.push_back(masked(state + at, 1024));
-    if (planes < 1024) planes = 0;
-    for (size_t at = planes; at + 16 <= cpu->state_bytes; at += 16)
+    for (size_t at = 0; at + 16 <= planes; at += 16)
         if (different(state + at, 16) > 8) patterns.push_back(masked(state + at, 16));
     // Byte form has each byte of a round key eight times.
-    for (size_t at = planes; at + 64 <= cpu->state_bytes; at += 64)
+    for (size_t at = 0; at + 64 <= planes; at += 64)
         if (different(state + at, 64) > 5 && different(state + at, 8) == 1) patterns.push_back(masked(state + at, 64));
 }
 

@@ -4,6 +4,7 @@
 #define __constant__
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #pragma GCC diagnostic push  // nvcc's habits
@@ -23,20 +24,22 @@ namespace {
 using namespace warpseal;
 using namespace warpseal::ladder;
 
-template <class Tables, class Layout, int table, int byte>
-void expect_entries(const Layout& layout, const TableData<Tables>& data, tests::Random& random) {
-    for (uint32_t x = 0; x < entries_of<Tables>(); ++x) {
-        uint32_t word;
-        std::memcpy(&word, random.text(4).data(), 4);
-        word = (word & ~(0xffu << (8 * byte))) | x << (8 * byte);
-        ASSERT_EQ((layout.template look<table, byte>(word)), data.entries[table][x]) << "table " << table << " byte " << byte;
-    }
+template <class Layout, int table, int byte>
+uint32_t look(const Layout& layout, uint32_t word) {
+    return layout.template look<table, byte>(word);
 }
 
-template <class Tables, class Layout, int i = 0>
-void expect_tables(const Layout& layout, const TableData<Tables>& data, tests::Random& random) {
-    expect_entries<Tables, Layout, i / 4, i % 4>(layout, data, random);
-    if constexpr (i + 1 < 4 * Tables::count) expect_tables<Tables, Layout, i + 1>(layout, data, random);
+template <class Tables, class Layout, int... i>
+void expect_tables(const Layout& layout, const TableData<Tables>& data, tests::Random& random, std::integer_sequence<int, i...>) {
+    uint32_t (*const looks[])(const Layout&, uint32_t) = {look<Layout, i / 4, i % 4>...};
+    for (int table = 0; table < Tables::count; ++table)
+        for (int byte = 0; byte < 4; ++byte)
+            for (uint32_t x = 0; x < entries_of<Tables>(); ++x) {
+                uint32_t word;
+                random.fill(reinterpret_cast<uint8_t*>(&word), sizeof word);
+                word = (word & ~(0xffu << (8 * byte))) | x << (8 * byte);
+                ASSERT_EQ(looks[4 * table + byte](layout, word), data.entries[table][x]) << "table " << table << " byte " << byte;
+            }
 }
 
 // Filled by the threads of a block together, read by the first and the last of them.
@@ -51,7 +54,7 @@ void expect_layout(uint64_t number) {
         for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) Layout{shared};
         for (const uint32_t thread : {0u, threads - 1}) {
             threadIdx.x = thread;
-            expect_tables<Tables>(Layout(shared), data, random);
+            expect_tables<Tables>(Layout(shared), data, random, std::make_integer_sequence<int, 4 * Tables::count>{});
         }
     }
 }

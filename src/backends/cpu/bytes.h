@@ -66,6 +66,14 @@ struct Bytes {
     }
 };
 
+// For blocks that have all but the last two bytes in common, what the first rounds make of those bytes.
+template <int block_bytes>
+struct ByteCounting {
+    uint8_t shared[block_bytes - 2];
+    bool begun;
+    uint64_t byte[block_bytes];
+};
+
 template <class Cipher, size_t vector_bytes, class Substitution>
 struct ByteForm {
     static constexpr int block_bytes = Cipher::block_bytes;
@@ -141,13 +149,7 @@ struct ByteForm {
             _mm_storel_epi64(reinterpret_cast<__m128i*>(out), v[0]);
     }
 
-    // For blocks that have all but the last two bytes in common, what the first rounds make of those bytes.
-    struct Counting {
-        uint8_t shared[block_bytes - 2];
-        bool begun;
-        uint64_t byte[block_bytes];
-    };
-
+    using Counting = ByteCounting<block_bytes>;
     // `tiles` times wide_blocks blocks of text plus the encrypted blocks that count from `first`. Returns how many tiles it did: as many as
     // do not carry into more than the last two bytes.
     static size_t count(const Schedule& schedule, Counting& counting, const Block<words>& first, const uint8_t* in, uint8_t* out,

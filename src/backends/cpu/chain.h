@@ -15,17 +15,23 @@ struct Stretch {
     size_t bytes;
 };
 
+// One of several messages under way in a form's own loop: where its next block is, and the state that block meets.
+struct Chain {
+    const uint8_t* in;
+    uint8_t* out;
+    uint8_t state[16];
+};
+
 // One block through a form.
-template <class Cipher, class Form>
-WARPSEAL_INLINE Block<Cipher::block_bytes / 4> encrypt_one(const typename Form::Schedule& schedule,
-                                                           const Block<Cipher::block_bytes / 4>& block) {
+template <class Form>
+WARPSEAL_INLINE typename Form::Text encrypt_one(const typename Form::Schedule& schedule, const typename Form::Text& block) {
     Secret<Form::narrow_blocks * sizeof block> tile;
     store_block(tile.data(), block);
-    if constexpr (requires { Form::template one<Direction::encrypt>(schedule, tile.data(), tile.data()); })
-        Form::template one<Direction::encrypt>(schedule, tile.data(), tile.data());
+    if constexpr (Form::facts.has_one)
+        Form::encrypt_one(schedule, tile.data(), tile.data());
     else
         Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, tile.data(), tile.data());
-    return load_block<Cipher::block_bytes / 4>(tile.data());
+    return load_block<Form::Text::words>(tile.data());
 }
 
 // `Supply` says what the messages are:
@@ -33,10 +39,10 @@ WARPSEAL_INLINE Block<Cipher::block_bytes / 4> encrypt_one(const typename Form::
 //   bool stretch(uint64_t message, int k, Stretch&, uint8_t* own)
 //                                                   its k-th stretch, if there is one; `own` is room that stays until that is done
 //   void end(uint64_t message, const Text& state)
-template <class Cipher, class Form, class Mode, class Supply>
+template <class Form, class Mode, class Supply>
 struct ChainShape {
     using Schedule = typename Form::Schedule;
-    using Text = Block<Cipher::block_bytes / 4>;
+    using Text = typename Form::Text;
     static constexpr size_t own_bytes = 32;
 
     // Messages [first, first + count) under one key.
@@ -45,20 +51,17 @@ struct ChainShape {
             if (count == 1) return alone(schedule, supply, first);
         }
         if constexpr (own_loops) {
-            side_by_side<Form::chains_at_once>(schedule, supply, first, count);
+            side_by_side_in<Form::facts.chains_at_once>(schedule, supply, first, count);
         } else if (count <= Form::narrow_blocks) {
-            side_by_side<Form::narrow_blocks>(schedule, supply, first, count);
+            side_by_side_in<Form::narrow_blocks>(schedule, supply, first, count);
         } else {
-            side_by_side<Form::wide_blocks>(schedule, supply, first, count);
+            side_by_side_in<Form::wide_blocks>(schedule, supply, first, count);
         }
     }
 
 private:
     // Whether the form has loops of its own: `chain` for one message, `chains` for as many blocks of each of several.
-    static constexpr bool own_loop = requires(const Schedule& schedule, Text& state) {
-        Form::template chain<Mode>(schedule, state, nullptr, nullptr, size_t{});
-    };
-    static constexpr bool own_loops = requires { Form::chains_at_once; };
+    static constexpr bool own_loop = Form::facts.has_chain, own_loops = Form::facts.chains_at_once != 0;
 
     WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
         if (bytes >= Text::bytes) return load_block<Text::words>(in);
@@ -86,7 +89,7 @@ private:
 
     // A block that is not whole.
     static void part(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out, size_t bytes) {
-        const Text data = load(in, bytes), enciphered = encrypt_one<Cipher, Form>(schedule, Mode::before(data, state));
+        const Text data = load(in, bytes), enciphered = encrypt_one<Form>(schedule, Mode::before(data, state));
         if constexpr (requires { Mode::after(data, enciphered); }) store(out, Mode::after(data, enciphered), bytes);
         state = Mode::next(data, enciphered);
     }
@@ -97,19 +100,33 @@ private:
         Stretch now;
         uint8_t* own;
     };
+    // Room for as many as there are; few leave little to wipe.
     template <size_t lanes>
-    struct Lanes {
+    struct Room {
         alignas(64) uint8_t text[lanes * Text::bytes];
         uint8_t own[lanes][own_bytes];
         Text state[lanes];
         Lane lane[lanes];
     };
+    struct Lanes {
+        size_t count;
+        uint8_t* text;
+        uint8_t (*own)[own_bytes];
+        Text* state;
+        Lane* lane;
+    };
 
     template <size_t lanes>
-    __attribute__((noinline)) static void side_by_side(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
-        static_assert(sizeof(Lanes<lanes>) <= lanes * (2 * Text::bytes + 96) + 64);
-        SecretOf<Lanes<lanes>> secret;
-        auto& [text, own, state, lane] = secret.value;
+    static void side_by_side_in(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
+        static_assert(sizeof(Room<lanes>) <= lanes * (2 * Text::bytes + 96) + 64);
+        SecretOf<Room<lanes>> room;
+        auto& [text, own, state, lane] = room.value;
+        side_by_side(schedule, supply, {lanes, text, own, state, lane}, first, count);
+    }
+
+    __attribute__((noinline)) static void side_by_side(const Schedule& schedule, Supply& supply, const Lanes& lanes, uint64_t first,
+                                                       uint64_t count) {
+        const auto [lane_count, text, own, state, lane] = lanes;
         const uint64_t end = first + count;
         // A lane's next stretch, or the first of a message that nobody has yet; false when all are taken.
         const auto begin = [&](size_t i) {
@@ -122,15 +139,15 @@ private:
             return false;
         };
         size_t open = 0;
-        for (; open < lanes; ++open) {
+        for (; open < lane_count; ++open) {
             lane[open].own = own[open];
             if (!begin(open)) break;
         }
         while (open != 0) {
             if constexpr (own_loops)
-                blocks_of_each(schedule, secret.value, open);
+                blocks_of_each(schedule, lanes, open);
             else
-                block_of_each(schedule, secret.value, open);
+                block_of_each(schedule, lanes, open);
             for (size_t i = 0; i < open;) {
                 if (lane[i].now.bytes != 0 || stretch(supply, lane[i])) {
                     ++i;
@@ -148,13 +165,12 @@ private:
         }
     }
 
-    template <size_t lanes>
-    WARPSEAL_INLINE static void block_of_each(const Schedule& schedule, Lanes<lanes>& side, size_t open) {
+    WARPSEAL_INLINE static void block_of_each(const Schedule& schedule, const Lanes& side, size_t open) {
         for (size_t i = 0; i < open; ++i) {
             const Stretch& now = side.lane[i].now;
             store_block(side.text + i * Text::bytes, Mode::before(load(now.in, now.bytes), side.state[i]));
         }
-        encrypt<lanes>(schedule, side.text, open);
+        encrypt(schedule, side.text, open);
         for (size_t i = 0; i < open; ++i) {
             Stretch& now = side.lane[i].now;
             const Text data = load(now.in, now.bytes), out = load_block<Text::words>(side.text + i * Text::bytes);
@@ -165,8 +181,7 @@ private:
     }
 
     // As many whole blocks as all have; what is less than a block by itself.
-    template <size_t lanes>
-    static void blocks_of_each(const Schedule& schedule, Lanes<lanes>& side, size_t open) {
+    static void blocks_of_each(const Schedule& schedule, const Lanes& side, size_t open) {
         size_t blocks = ~size_t{0};
         for (size_t i = 0; i < open; ++i) {
             const size_t has = side.lane[i].now.bytes / Text::bytes;
@@ -181,10 +196,10 @@ private:
             }
             return;
         }
-        SecretOf<typename Form::Chain[lanes]> chains;
+        SecretOf<Chain[Form::facts.chains_at_once]> chains;
         size_t filled = 0;  // at least one is open
         do {
-            typename Form::Chain& chain = chains.value[filled];
+            Chain& chain = chains.value[filled];
             chain.in = side.lane[filled].now.in;
             chain.out = side.lane[filled].now.out;
             store_block(chain.state, side.state[filled]);
@@ -209,17 +224,15 @@ private:
         return true;
     }
 
-    template <size_t lanes>
     WARPSEAL_INLINE static void encrypt(const Schedule& schedule, uint8_t* text, size_t open) {
-        if constexpr (requires { Form::template one<Direction::encrypt>(schedule, text, text); }) {
-            if (open == 1) return Form::template one<Direction::encrypt>(schedule, text, text);
+        if constexpr (Form::facts.has_one) {
+            if (open == 1) return Form::encrypt_one(schedule, text, text);
         }
-        if (open <= Form::narrow_blocks || lanes == Form::narrow_blocks)
-            return Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, text, text);
-        if constexpr (requires { Form::state_blocks; }) {  // one state of two
-            if (open <= Form::state_blocks) return Form::template run<Direction::encrypt, Form::state_blocks>(schedule, text, text);
+        if (open <= Form::narrow_blocks) return Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, text, text);
+        if constexpr (constexpr size_t state = Form::facts.state_blocks; state != 0) {  // one state of two
+            if (open <= state) return Form::template run<Direction::encrypt, state>(schedule, text, text);
         }
-        if constexpr (lanes == Form::wide_blocks) Form::template run<Direction::encrypt, lanes>(schedule, text, text);
+        Form::template run<Direction::encrypt, Form::wide_blocks>(schedule, text, text);
     }
 };
 

@@ -30,13 +30,13 @@ __attribute__((noinline)) uint64_t publish_verdict(uint32_t difference, int32_t*
 }
 
 // Writes message i's tag, or compares it; then a wrong one wipes `bytes` of `out`.
-template <Direction direction, int words>
-WARPSEAL_INLINE uint64_t settle_tag(const warpseal_batch& batch, uint64_t i, const Block<words>& tag, uint8_t* out, size_t bytes) {
+template <int words>
+uint64_t settle_tag(Direction direction, const warpseal_batch& batch, uint64_t i, const Block<words>& tag, uint8_t* out, size_t bytes) {
     uint8_t* const theirs = batch.tags + i * batch.tag_stride;
     int32_t* const status = batch.statuses ? batch.statuses + i : nullptr;
     SecretOf<uint8_t[4 * words]> ours;
     store_block(ours.value, tag);
-    if constexpr (direction == Direction::encrypt) {
+    if (direction == Direction::encrypt) {
         memcpy(theirs, ours.value, batch.tag_bytes);
         if (status) *status = WARPSEAL_OK;
         return 0;

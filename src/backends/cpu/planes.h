@@ -22,6 +22,8 @@ inline constexpr bool decrypts_otherwise = requires(PlaneByte<uint64_t> (&s)[Cip
 }
 || requires(uint64_t (&plane)[8 * Cipher::block_bytes], uint64_t (*key)(int)) { Cipher::decrypt_planes(plane, key); };
 
+struct PlaneCounting {};
+
 template <class Cipher, class Word>
 struct PlaneForm {
     using Text = Block<Cipher::block_bytes / 4>;
@@ -47,7 +49,7 @@ struct PlaneForm {
     }
 
     template <Direction direction, size_t blocks>
-    __attribute__((noinline)) static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+    WARPSEAL_INLINE static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         static_assert(blocks == wide_blocks);
         Word plane[8 * Cipher::block_bytes];
         Planes<Word>::template from_blocks<Cipher::block_bytes>(plane, in);
@@ -57,7 +59,7 @@ struct PlaneForm {
 
     // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes are made without transposing. Returns how
     // many times it did so: once, or not where they carry out of the last word.
-    struct Counting {};
+    using Counting = PlaneCounting;
     static size_t count(const Schedule& schedule, Counting&, const Text& first, const uint8_t* in, uint8_t* out, size_t) {
         const uint32_t low = swap_bytes(first.word[Text::words - 1]);
         if (static_cast<uint32_t>(low + wide_blocks - 1) < low) return 0;

@@ -30,9 +30,10 @@ struct TextSupply {
 };
 
 // All blocks but the last, then the last one padded and masked (SP 800-38B 6.2).
-template <int words, Direction direction>
+template <int words>
 struct CmacSupply {
     const warpseal_batch& batch;
+    const Direction direction;
     const Block<words>& encrypted_zero;
     uint64_t failed = 0;
 
@@ -49,21 +50,20 @@ struct CmacSupply {
         }
         return k < 2;
     }
-    void end(uint64_t i, const Block<words>& sum) { failed += settle_tag<direction>(batch, i, sum, nullptr, 0); }
+    void end(uint64_t i, const Block<words>& sum) { failed += settle_tag(direction, batch, i, sum, nullptr, 0); }
 };
 
 // B0 and the length of the associated data with its first bytes, which make a block; the rest of it; the text. Encryption sums before the
 // text goes through CTR, decryption after.
-template <class Cipher, class Form, size_t word_bytes, Direction direction>
+template <class Form, size_t word_bytes>
 struct CcmSupply {
     const warpseal_batch& batch;
+    const Direction direction;
     const typename Form::Schedule& schedule;
     bool alone;  // one message, which a form may then sum and put through CTR at once
     uint64_t failed = 0;
 
-    static constexpr bool has_own_loop = requires(const typename Form::Schedule& s, Block<4>& sum) {
-        Form::template ccm<direction>(s, sum, sum, nullptr, nullptr, size_t{});
-    };
+    static constexpr bool has_own_loop = Form::facts.has_ccm;
     Block<4> begin(uint64_t i) const {
         if (direction == Direction::decrypt && !(has_own_loop && alone)) crypt(i);
         return {};
@@ -88,19 +88,19 @@ struct CcmSupply {
         const Message m = message_of(batch, i);
         const Block<4> counter = modes::ccm::first_counter(m.iv, batch.iv_bytes);
         if constexpr (has_own_loop) {
-            if (alone) Form::template ccm<direction>(schedule, sum, add_big_endian<4>(counter, 1), m.in, m.out, m.bytes);
+            if (alone) Form::ccm(direction, schedule, sum, add_big_endian<4>(counter, 1), m.in, m.out, m.bytes);
         }
         if (direction == Direction::encrypt && !(has_own_loop && alone)) crypt(i);
         SecretOf<Block<4>> tag;
-        tag.value = sum ^ encrypt_one<Cipher, Form>(schedule, counter);
-        failed += settle_tag<direction>(batch, i, tag.value, m.out, m.bytes);
+        tag.value = sum ^ encrypt_one<Form>(schedule, counter);
+        failed += settle_tag(direction, batch, i, tag.value, m.out, m.bytes);
     }
 
 private:
     void crypt(uint64_t i) const {
         const Message m = message_of(batch, i);
-        sweep_of<Cipher, Form, word_bytes, modes::Ctr, Direction::encrypt>(schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1,
-                                                                           m.in, m.out, m.bytes);
+        sweep_of<Form, word_bytes, modes::Ctr, Direction::encrypt>(schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1, m.in,
+                                                                   m.out, m.bytes);
     }
 };
 

@@ -2,6 +2,7 @@
 // all.
 #pragma once
 
+#include "backends/cpu/called.h"
 #include "backends/cpu/serial.h"
 #include "backends/cpu/sweep.h"
 #include "backends/cpu/xts.h"
@@ -13,35 +14,25 @@
 namespace warpseal::cpu {
 namespace {
 
-template <class Cipher>
+// The shapes over a Called form.
+template <class Form>
 struct Shapes {
-    using Form = typename FormOf<Cipher>::type;
-    using Text = Block<Cipher::block_bytes / 4>;
+    using Text = typename Form::Text;
 
-    static constexpr bool has_long_blocks = Cipher::block_bytes == 16;  // GCM, CCM and XTS: SP 800-38D 5.1, SP 800-38C 5.1, SP 800-38E 4
+    static constexpr bool has_long_blocks =
+        Form::facts.block_bytes == 16;  // GCM, CCM and XTS: SP 800-38D 5.1, SP 800-38C 5.1, SP 800-38E 4
 
     struct NoHash {};
-    struct State {
-        typename Form::Schedule schedule;
-        std::conditional_t<has_long_blocks, Hash::Key, NoHash> hash;
+    struct State : Form::Schedule {
+        alignas(64) std::conditional_t<has_long_blocks, Hash::Key, NoHash> hash;
     };
     static const State& state_of(const void* state) { return *static_cast<const State*>(state); }
-
-    static void expand(void* memory, const uint8_t* key) {
-        State& state = *static_cast<State*>(memory);
-        Form::expand(state.schedule, key);
-        if constexpr (has_long_blocks) {
-            SecretOf<Text> h;
-            h.value = encrypt_one<Cipher, Form>(state.schedule, {});
-            Hash::set(state.hash, h.value);
-        }
-    }
 
     // ---- sweep
 
     template <class Mode, Direction direction>
     static void sweep_blocks(const State& state, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
-        sweep_of<Cipher, Form, sizeof(PlaneWord), Mode, direction>(state.schedule, iv, first_block, in, out, bytes);
+        sweep_of<Form, sizeof(PlaneWord), Mode, direction>(state, iv, first_block, in, out, bytes);
     }
 
     template <class Mode, Direction direction>
@@ -53,8 +44,7 @@ struct Shapes {
 
     template <Direction direction>
     static void xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
-        XtsShape<Cipher, Form, sizeof(PlaneWord)>::template run<direction>(state_of(state).schedule, state_of(tweak_state).schedule, units,
-                                                                           in, out, bytes);
+        XtsShape<Form, sizeof(PlaneWord)>::template run<direction>(state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
 
     // ---- fold: GCM, SP 800-38D 7
@@ -79,8 +69,8 @@ struct Shapes {
         const State& state = state_of(memory);
         const Block<4> j0 = load_block<4>(run->counter0);
         Block<4> sum = load_block<4>(run->sum);
-        if constexpr (requires { &Form::template fold<direction>; }) {
-            Form::template fold<direction>(state.schedule, state.hash, j0, sum, first_block, in, out, bytes);
+        if constexpr (Form::facts.has_fold) {
+            Form::template fold<direction>(state, state.hash, j0, sum, first_block, in, out, bytes);
         } else {
             constexpr size_t stretch_bytes = 8192;  // both passes within the first cache
             while (bytes != 0) {
@@ -104,7 +94,7 @@ struct Shapes {
         const State& state = state_of(memory);
         Block<4> sum = load_block<4>(run->sum);
         absorb_lengths(state, sum, aad_bytes, text_bytes);
-        store_block(tag, sum ^ encrypt_one<Cipher, Form>(state.schedule, load_block<4>(run->counter0)));
+        store_block(tag, sum ^ encrypt_one<Form>(state, load_block<4>(run->counter0)));
     }
 
     static void absorb_lengths(const State& state, Block<4>& sum, uint64_t aad_bytes, uint64_t text_bytes) {
@@ -115,143 +105,100 @@ struct Shapes {
 
     // ---- batch
 
-    // Calls work(state, first, count) for all messages under the shared state, or for each under one expanded for it; adds up what comes
-    // back.
-    template <class Work>
-    WARPSEAL_INLINE static uint64_t each_key(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
-        return batch.keys ? own_keys(batch, first, count, work) : work(state, first, count);
-    }
-    template <class Work>
-    __attribute__((noinline)) static uint64_t own_keys(const warpseal_batch& batch, uint64_t first, uint64_t count, Work work) {
-        uint64_t failed = 0;
-        SecretOf<State> own;
-        for (uint64_t i = first; i < first + count; ++i) {
-            expand(&own.value, batch.keys + i * Cipher::key_bytes);
-            failed += work(&own.value, i, 1);
-        }
-        return failed;
-    }
-
-    template <class Work>
-    WARPSEAL_INLINE static uint64_t each_message(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count,
-                                                 Work work) {
-        return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
-            uint64_t failed = 0;
-            for (uint64_t i = from; i < from + n; ++i) failed += work(key, i);
-            return failed;
-        });
-    }
-
+    // All messages under the same key.
     template <class Mode, Direction direction>
     static uint64_t sweep_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        return each_message(state, batch, first, count, [&](const void* key, uint64_t i) {
+        for (uint64_t i = first; i < first + count; ++i) {
             const Message m = message_of(batch, i);
-            sweep<Mode, direction>(key, m.iv, 0, m.in, m.out, m.bytes);
+            sweep<Mode, direction>(state, m.iv, 0, m.in, m.out, m.bytes);
             if (batch.statuses) batch.statuses[i] = WARPSEAL_OK;
-            return uint64_t{0};
-        });
+        }
+        return 0;
     }
 
     template <Direction direction>
     static uint64_t gcm_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        return each_message(state, batch, first, count, [&](const void* key, uint64_t i) {
+        uint64_t failed = 0;
+        for (uint64_t i = first; i < first + count; ++i) {
             const Message m = message_of(batch, i);
             GcmRun run;
-            gcm_begin(key, m.iv, batch.iv_bytes, batch.aad + i * batch.aad_stride, batch.aad_bytes, &run);
-            gcm_piece<direction>(key, &run, 0, m.in, m.out, m.bytes);
+            gcm_begin(state, m.iv, batch.iv_bytes, batch.aad + i * batch.aad_stride, batch.aad_bytes, &run);
+            gcm_piece<direction>(state, &run, 0, m.in, m.out, m.bytes);
             Secret<16> tag;
-            gcm_finish(key, &run, batch.aad_bytes, m.bytes, tag.data());
-            return settle_tag<direction>(batch, i, load_block<4>(tag.data()), m.out, m.bytes);
-        });
+            gcm_finish(state, &run, batch.aad_bytes, m.bytes, tag.data());
+            failed += settle_tag(direction, batch, i, load_block<4>(tag.data()), m.out, m.bytes);
+        }
+        return failed;
     }
 
     template <class Mode>
     static uint64_t chain_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
-            using Supply = TextSupply<Text::words>;
-            Supply supply{batch};
-            ChainShape<Cipher, Form, Mode, Supply>::run(state_of(key).schedule, supply, from, n);
-            return uint64_t{0};
-        });
+        using Supply = TextSupply<Text::words>;
+        Supply supply{batch};
+        ChainShape<Form, Mode, Supply>::run(state_of(state), supply, first, count);
+        return 0;
     }
 
     template <Direction direction>
     static uint64_t cmac_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
-            using Supply = CmacSupply<Text::words, direction>;
-            const auto& schedule = state_of(key).schedule;
-            SecretOf<Text> encrypted_zero;
-            encrypted_zero.value = encrypt_one<Cipher, Form>(schedule, {});
-            Supply supply{batch, encrypted_zero.value};
-            ChainShape<Cipher, Form, macs::CbcMac, Supply>::run(schedule, supply, from, n);
-            return supply.failed;
-        });
+        using Supply = CmacSupply<Text::words>;
+        SecretOf<Text> encrypted_zero;
+        encrypted_zero.value = encrypt_one<Form>(state_of(state), {});
+        Supply supply{batch, direction, encrypted_zero.value};
+        ChainShape<Form, macs::CbcMac, Supply>::run(state_of(state), supply, first, count);
+        return supply.failed;
     }
 
     template <Direction direction>
     static uint64_t ccm_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        return each_key(state, batch, first, count, [&](const void* key, uint64_t from, uint64_t n) {
-            using Supply = CcmSupply<Cipher, Form, sizeof(PlaneWord), direction>;
-            const auto& schedule = state_of(key).schedule;
-            Supply supply{batch, schedule, n == 1};
-            ChainShape<Cipher, Form, macs::CbcMac, Supply>::run(schedule, supply, from, n);
-            return supply.failed;
-        });
+        using Supply = CcmSupply<Form, sizeof(PlaneWord)>;
+        Supply supply{batch, direction, state_of(state), count == 1};
+        ChainShape<Form, macs::CbcMac, Supply>::run(state_of(state), supply, first, count);
+        return supply.failed;
     }
-
-    static bool weak(const uint8_t* key) { return Cipher::weak(key); }
-
-    // ---- the door
 
     // How deep calls go: what the form says of its own, under what the shapes keep there.
     static constexpr size_t frames = 1536;
-    static constexpr size_t sweep_stack = frames + Form::stack_bytes + sizeof(typename TileSweep<Cipher, Form, sizeof(PlaneWord)>::Tile);
+    static constexpr size_t sweep_stack = frames + Form::facts.stack_bytes + sizeof(typename TileSweep<Form, sizeof(PlaneWord)>::Tile);
     static constexpr size_t xts_stack = frames + sweep_stack + sizeof(Tweaks<Form, sizeof(PlaneWord)>);
     template <size_t lanes>
     static constexpr size_t chain_stack = frames + sweep_stack + lanes*(2 * Text::bytes + 96);
-    static constexpr size_t own_keys_stack = frames + chain_stack<Form::wide_blocks> + sizeof(State);
 
     template <auto function, size_t stack_bytes = sweep_stack>
     static constexpr auto* cleared = Cleared<function, stack_bytes>::call;
     template <auto function>
-    static constexpr auto* cleared_of_little = Cleared<function, Form::little_stack_bytes>::call;
-    template <auto function>
+    static constexpr auto* cleared_of_little = Cleared<function, Form::facts.little_stack_bytes>::call;
+    // `Key` takes batches that bring a key for each message.
+    template <class Key, auto function>
     static uint64_t batch_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        if (batch.keys) return cleared<function, own_keys_stack>(state, batch, first, count);
-        if (count <= Form::narrow_blocks) return cleared<function, chain_stack<Form::narrow_blocks>>(state, batch, first, count);
-        return cleared<function, chain_stack<Form::wide_blocks>>(state, batch, first, count);
+        constexpr size_t narrow = Form::narrow_blocks, wide = Form::wide_blocks;
+        if (batch.keys) return cleared<Key::own_keys, chain_stack<wide> + Key::own_keys_stack>(function, batch, first, count);
+        if (count <= narrow) return cleared<function, chain_stack<narrow>>(state, batch, first, count);
+        return cleared<function, chain_stack<wide>>(state, batch, first, count);
     }
 
-    static constexpr CpuCipher describe() {
+    template <class Key>
+    static constexpr void describe(CpuCipher& c) {
         using modes::Ctr, modes::Ecb, modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption, modes::CfbEncryption, modes::Ofb;
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
-        CpuCipher c{};
-        c.name = Cipher::name;
-        c.key_bytes = Cipher::key_bytes;
-        c.block_bytes = Cipher::block_bytes;
-        if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
-        if constexpr (requires(const uint8_t* key) { Cipher::weak(key); }) c.weak = weak;
         c.modes =
             1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
-        c.state_bytes = sizeof(State);
-        c.form = Form::name;
-        c.expand = cleared_of_little<expand>;
+        c.expand = cleared_of_little<Key::expand>;
         // A form's own sweep without a counter works in registers.
-        constexpr size_t plain_stack = requires { &Form::template sweep<Ecb, encrypt>; }
-        ? Form::little_stack_bytes : sweep_stack;
+        constexpr size_t plain_stack = Form::facts.has_sweep ? Form::facts.little_stack_bytes : sweep_stack;
         c.sweep[WARPSEAL_ECB][0] = cleared<sweep<Ecb, encrypt>, plain_stack>;
         c.sweep[WARPSEAL_ECB][1] = cleared<sweep<Ecb, decrypt>, plain_stack>;
         c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = cleared<sweep<Ctr, encrypt>>;
         c.sweep[WARPSEAL_CBC][1] = cleared<sweep<CbcDecryption, decrypt>, plain_stack>;
         c.sweep[WARPSEAL_CFB][1] = cleared<sweep<CfbDecryption, decrypt>, plain_stack>;
-        c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = batch_cleared<sweep_batch<Ctr, encrypt>>;
-        c.batch[WARPSEAL_CBC][0] = batch_cleared<chain_batch<CbcEncryption>>;
-        c.batch[WARPSEAL_CBC][1] = batch_cleared<sweep_batch<CbcDecryption, decrypt>>;
-        c.batch[WARPSEAL_CFB][0] = batch_cleared<chain_batch<CfbEncryption>>;
-        c.batch[WARPSEAL_CFB][1] = batch_cleared<sweep_batch<CfbDecryption, decrypt>>;
-        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = batch_cleared<chain_batch<Ofb>>;
-        c.batch[WARPSEAL_CMAC][0] = batch_cleared<cmac_batch<encrypt>>;
-        c.batch[WARPSEAL_CMAC][1] = batch_cleared<cmac_batch<decrypt>>;
+        c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = batch_cleared<Key, sweep_batch<Ctr, encrypt>>;
+        c.batch[WARPSEAL_CBC][0] = batch_cleared<Key, chain_batch<CbcEncryption>>;
+        c.batch[WARPSEAL_CBC][1] = batch_cleared<Key, sweep_batch<CbcDecryption, decrypt>>;
+        c.batch[WARPSEAL_CFB][0] = batch_cleared<Key, chain_batch<CfbEncryption>>;
+        c.batch[WARPSEAL_CFB][1] = batch_cleared<Key, sweep_batch<CfbDecryption, decrypt>>;
+        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = batch_cleared<Key, chain_batch<Ofb>>;
+        c.batch[WARPSEAL_CMAC][0] = batch_cleared<Key, cmac_batch<encrypt>>;
+        c.batch[WARPSEAL_CMAC][1] = batch_cleared<Key, cmac_batch<decrypt>>;
         if constexpr (has_long_blocks) {
             c.modes |= 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM | 1u << WARPSEAL_XTS;
             c.gcm_begin = cleared_of_little<gcm_begin>;
@@ -259,13 +206,63 @@ struct Shapes {
             c.gcm_piece[1] = cleared<gcm_piece<decrypt>>;
             c.gcm_combine = cleared_of_little<gcm_combine>;
             c.gcm_finish = cleared_of_little<gcm_finish>;
-            c.batch[WARPSEAL_GCM][0] = batch_cleared<gcm_batch<encrypt>>;
-            c.batch[WARPSEAL_GCM][1] = batch_cleared<gcm_batch<decrypt>>;
-            c.batch[WARPSEAL_CCM][0] = batch_cleared<ccm_batch<encrypt>>;
-            c.batch[WARPSEAL_CCM][1] = batch_cleared<ccm_batch<decrypt>>;
+            c.batch[WARPSEAL_GCM][0] = batch_cleared<Key, gcm_batch<encrypt>>;
+            c.batch[WARPSEAL_GCM][1] = batch_cleared<Key, gcm_batch<decrypt>>;
+            c.batch[WARPSEAL_CCM][0] = batch_cleared<Key, ccm_batch<encrypt>>;
+            c.batch[WARPSEAL_CCM][1] = batch_cleared<Key, ccm_batch<decrypt>>;
             c.xts[0] = cleared<xts<encrypt>, xts_stack>;
             c.xts[1] = cleared<xts<decrypt>, xts_stack>;
         }
+    }
+};
+
+// What of the shapes differs from key size to key size: the state, and what takes a key.
+template <class Cipher>
+struct Keyed {
+    using Form = typename FormOf<Cipher>::type;
+    using AsCalled = CalledAs<Form, Cipher::block_bytes>;
+    using Common = Shapes<AsCalled>;
+
+    struct State : Common::State {
+        alignas(64) typename Form::Schedule keys;
+    };
+    static constexpr typename AsCalled::Calls calls = CallsOf<Form, AsCalled, State>::make();
+
+    static void expand(void* memory, const uint8_t* key) {
+        State& state = *static_cast<State*>(memory);
+        state.calls = &calls;
+        Form::expand(state.keys, key);
+        if constexpr (Common::has_long_blocks) {
+            SecretOf<typename Common::Text> h;
+            h.value = encrypt_one<AsCalled>(state, {});
+            Hash::set(state.hash, h.value);
+        }
+    }
+
+    // Each message through `work`, under its own key; adds up what comes back.
+    static constexpr size_t own_keys_stack = Common::frames + sizeof(State);
+    static uint64_t own_keys(CpuCipher::Batch work, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+        uint64_t failed = 0;
+        SecretOf<State> own;
+        for (uint64_t i = first; i < first + count; ++i) {
+            expand(&own.value, batch.keys + i * Cipher::key_bytes);
+            failed += work(&own.value, batch, i, 1);
+        }
+        return failed;
+    }
+
+    static bool weak(const uint8_t* key) { return Cipher::weak(key); }
+
+    static constexpr CpuCipher describe() {
+        CpuCipher c{};
+        Common::template describe<Keyed>(c);
+        c.name = Cipher::name;
+        c.key_bytes = Cipher::key_bytes;
+        c.block_bytes = Cipher::block_bytes;
+        if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
+        if constexpr (requires(const uint8_t* key) { Cipher::weak(key); }) c.weak = weak;
+        c.state_bytes = sizeof(State);
+        c.form = Form::name;
         c.known = Cipher::known();
         return c;
     }
@@ -275,7 +272,7 @@ template <class Ciphers>
 struct Set;
 template <class... Cipher>
 struct Set<List<Cipher...>> {
-    static constexpr CpuCipher ciphers[] = {Shapes<Cipher>::describe()...};
+    static constexpr CpuCipher ciphers[] = {Keyed<Cipher>::describe()...};
 };
 
 template <class Ciphers>

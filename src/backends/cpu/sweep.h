@@ -49,28 +49,17 @@ struct NoMasks {
     WARPSEAL_INLINE void fill(uint8_t*, const uint8_t*, size_t, size_t) {}
 };
 
-// What a form keeps from tile to tile of counter mode.
-template <class Form>
-struct CountingOf {
-    struct type {};
-};
-template <class Form>
-requires requires { typename Form::Counting; }
-struct CountingOf<Form> {
-    using type = typename Form::Counting;
-};
-
-template <class Cipher, class Form, size_t word_bytes>
+template <class Form, size_t word_bytes>
 struct TileSweep {
     using Schedule = typename Form::Schedule;
-    using Text = Block<Cipher::block_bytes / 4>;
+    using Text = typename Form::Text;
     static constexpr size_t wide_bytes = Form::wide_blocks * Text::bytes, narrow_bytes = Form::narrow_blocks * Text::bytes;
 
     struct Tile {
         alignas(64) uint8_t mask[wide_bytes];
         alignas(64) uint8_t text[wide_bytes];
         alignas(64) uint8_t part[wide_bytes];
-        typename CountingOf<Form>::type counting;
+        typename Form::Counting counting;
     };
 
     // `bytes` bytes under the masks; the last block need not be whole in a keystream mode.
@@ -81,7 +70,7 @@ struct TileSweep {
         Tile& tile = scratch.value;
         tile.counting = {};
         for (size_t n = wide_bytes; bytes >= wide_bytes; in += n, out += n, bytes -= n, n = wide_bytes) {
-            if constexpr (requires { Form::count(schedule, tile.counting, masks.next, in, out, size_t{}); }) {
+            if constexpr (Form::facts.has_count && requires { masks.advance(size_t{}); }) {
                 if (const size_t tiles = Form::count(schedule, tile.counting, masks.next, in, out, bytes / wide_bytes)) {
                     masks.advance(tiles * Form::wide_blocks);
                     n = tiles * wide_bytes;
@@ -137,14 +126,14 @@ private:
 };
 
 // A sweep from block `first_block` of a message, by the form's own loop where it has one.
-template <class Cipher, class Form, size_t word_bytes, class Mode, Direction direction>
-void sweep_of(const typename Form::Schedule& schedule, const Block<Cipher::block_bytes / 4>& iv, uint64_t first_block, const uint8_t* in,
-              uint8_t* out, size_t bytes) {
-    constexpr int words = Cipher::block_bytes / 4;
-    if constexpr (requires { Form::template sweep<Mode, direction>(schedule, iv, first_block, in, out, bytes); }) {
+template <class Form, size_t word_bytes, class Mode, Direction direction>
+void sweep_of(const typename Form::Schedule& schedule, const typename Form::Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+              size_t bytes) {
+    constexpr int words = Form::Text::words;
+    if constexpr (Form::facts.has_sweep) {
         Form::template sweep<Mode, direction>(schedule, iv, first_block, in, out, bytes);
     } else {
-        using Tile = TileSweep<Cipher, Form, word_bytes>;
+        using Tile = TileSweep<Form, word_bytes>;
         if constexpr (requires { Mode::mask(iv, first_block); } && Mode::has_iv) {
             CountedMasks<Mode, words> masks{Mode::mask(iv, first_block)};
             Tile::template run<Mode, direction>(schedule, masks, in, out, bytes);

@@ -89,7 +89,7 @@ struct WordForm {
     }
 
     template <Direction direction, size_t blocks>
-    __attribute__((noinline)) static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+    WARPSEAL_INLINE static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         run_on<direction, std::conditional_t<blocks == wide_blocks, Wide, Narrow>>(schedule, in, out);
     }
 

@@ -46,7 +46,7 @@ struct Tweaks {
     WARPSEAL_INLINE void end_unit() { left = 0; }
 
     // For a sweep.
-    WARPSEAL_INLINE void fill(uint8_t* to, const uint8_t*, size_t blocks, size_t) {
+    __attribute__((noinline)) void fill(uint8_t* to, const uint8_t*, size_t blocks, size_t) {
         while (blocks != 0) {
             enter();
             const size_t n = left < blocks ? left : blocks;
@@ -90,7 +90,7 @@ private:
     }
 };
 
-template <class Cipher, class Form, size_t word_bytes>
+template <class Form, size_t word_bytes>
 struct XtsShape {
     using Schedule = typename Form::Schedule;
     using Tweaks = cpu::Tweaks<Form, word_bytes>;
@@ -112,7 +112,7 @@ struct XtsShape {
 private:
     template <Direction direction>
     WARPSEAL_INLINE static void blocks(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out, size_t bytes) {
-        if constexpr (requires { Form::template xts_blocks<direction>(schedule, tweaks.next.value, in, out, bytes); }) {
+        if constexpr (Form::facts.has_xts) {
             while (bytes != 0) {
                 tweaks.enter();
                 const size_t n = bytes / 16 < tweaks.left ? bytes : 16 * tweaks.left;
@@ -121,7 +121,7 @@ private:
                 in += n, out += n, bytes -= n;
             }
         } else {
-            TileSweep<Cipher, Form, word_bytes>::template run<modes::Xts, direction>(schedule, tweaks, in, out, bytes);
+            TileSweep<Form, word_bytes>::template run<modes::Xts, direction>(schedule, tweaks, in, out, bytes);
         }
     }
 

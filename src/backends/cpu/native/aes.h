@@ -58,7 +58,6 @@ struct AesForm {
     }
 
     // Several messages under one key, `blocks` blocks of each.
-    using Chain = cpu::Chain;
     static constexpr int chains_at_once = AesChains<Aes, modes::Ofb>::most;
     template <class Mode>
     static void chains(const Schedule& schedule, Chain* chain, int count, size_t blocks) {

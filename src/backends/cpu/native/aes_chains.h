@@ -1,18 +1,12 @@
 // AES in the chain modes over several messages at once, which fill the pipeline that one message leaves idle.
 #pragma once
 
+#include "backends/cpu/chain.h"
 #include "backends/cpu/native/aes_chain.h"
 #include "backends/cpu/native/aes_rounds.h"
 
 namespace warpseal::cpu {
 namespace {
-
-// One message under way: where its next block is, and the state that block meets.
-struct Chain {
-    const uint8_t* in;
-    uint8_t* out;
-    uint8_t state[16];
-};
 
 template <class Aes, class Mode>
 struct AesChains {

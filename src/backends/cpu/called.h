@@ -1,0 +1,237 @@
+// A form behind function pointers, so that what the shapes do around a cipher is compiled once for all its key sizes.
+#pragma once
+
+#include "backends/cpu/chain.h"
+#include "backends/ops.h"
+#include "core/block.h"
+#include "core/table.h"
+#include "macs/cmac.h"
+#include "modes/cbc.h"
+#include "modes/cfb.h"
+#include "modes/ctr.h"
+#include "modes/ecb.h"
+#include "modes/ofb.h"
+
+// Included after the target's header, which defines Hash.
+namespace warpseal::cpu {
+namespace {
+
+// What the shapes know of a form when they are compiled: forms with the same facts share them.
+struct FormFacts {
+    int block_bytes;
+    size_t wide_blocks, narrow_blocks;
+    size_t state_blocks, chains_at_once;  // 0: none such
+    size_t stack_bytes, little_stack_bytes;
+    bool has_one, has_count, has_sweep, has_xts, has_chain, has_ccm, has_fold;
+};
+
+template <class Mode, Direction direction>
+struct Way {};
+using SweepWays =
+    List<Way<modes::Ecb, Direction::encrypt>, Way<modes::Ecb, Direction::decrypt>, Way<modes::Ctr, Direction::encrypt>,
+         Way<modes::CbcDecryption, Direction::decrypt>, Way<modes::CfbDecryption, Direction::decrypt>>;
+using ChainModes = List<modes::CbcEncryption, modes::CfbEncryption, modes::Ofb, macs::CbcMac>;
+
+template <class... T>
+constexpr int count_of(List<T...>) {
+    return sizeof...(T);
+}
+template <class Wanted, class... T>
+constexpr int place_of(List<T...>) {
+    int place = 0;
+    (void)((__is_same(Wanted, T) || (++place, false)) || ...);
+    return place;
+}
+
+// A form as the shapes see it. Its functions do what the form's own of that name do, where the facts say that there is one.
+template <FormFacts form_facts, class FormCounting>
+struct Called {
+    static constexpr FormFacts facts = form_facts;
+    static constexpr size_t wide_blocks = facts.wide_blocks, narrow_blocks = facts.narrow_blocks;
+    using Text = Block<facts.block_bytes / 4>;
+    using Counting = FormCounting;
+
+    struct Calls;
+    struct Schedule {  // what a schedule begins with
+        const Calls* calls;
+    };
+    struct Calls {
+        using Run = void (*)(const Schedule&, const uint8_t* in, uint8_t* out);
+        Run wide[direction_count], narrow[direction_count], encrypt_state, encrypt_one;
+        size_t (*count)(const Schedule&, Counting&, const Text& first, const uint8_t* in, uint8_t* out, size_t tiles);
+        void (*sweep[count_of(SweepWays{})])(const Schedule&, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+                                             size_t bytes);
+        void (*xts_blocks[direction_count])(const Schedule&, Text& tweak, const uint8_t* in, uint8_t* out, size_t bytes);
+        void (*chain[count_of(ChainModes{})])(const Schedule&, Text& state, const uint8_t* in, uint8_t* out, size_t blocks);
+        void (*chains[count_of(ChainModes{})])(const Schedule&, Chain* chains, int count, size_t blocks);
+        void (*ccm[direction_count])(const Schedule&, Text& sum, const Text& first_counter, const uint8_t* in, uint8_t* out, size_t bytes);
+        void (*fold[direction_count])(const Schedule&, const Hash::Key&, const Text& j0, Text& sum, uint64_t first_block, const uint8_t* in,
+                                      uint8_t* out, size_t bytes);
+    };
+
+    template <Direction direction, size_t blocks>
+    WARPSEAL_INLINE static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        constexpr int d = static_cast<int>(direction);
+        if constexpr (blocks == wide_blocks) {
+            schedule.calls->wide[d](schedule, in, out);
+        } else if constexpr (blocks == narrow_blocks) {
+            schedule.calls->narrow[d](schedule, in, out);
+        } else {
+            static_assert(blocks == facts.state_blocks && direction == Direction::encrypt);
+            schedule.calls->encrypt_state(schedule, in, out);
+        }
+    }
+    WARPSEAL_INLINE static void encrypt_one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        schedule.calls->encrypt_one(schedule, in, out);
+    }
+    WARPSEAL_INLINE static size_t count(const Schedule& schedule, Counting& counting, const Text& first, const uint8_t* in, uint8_t* out,
+                                        size_t tiles) {
+        return schedule.calls->count(schedule, counting, first, in, out, tiles);
+    }
+    template <class Mode, Direction direction>
+    WARPSEAL_INLINE static void sweep(const Schedule& schedule, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+                                      size_t bytes) {
+        schedule.calls->sweep[place_of<Way<Mode, direction>>(SweepWays{})](schedule, iv, first_block, in, out, bytes);
+    }
+    template <Direction direction>
+    WARPSEAL_INLINE static void xts_blocks(const Schedule& schedule, Text& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+        schedule.calls->xts_blocks[static_cast<int>(direction)](schedule, tweak, in, out, bytes);
+    }
+    template <class Mode>
+    WARPSEAL_INLINE static void chain(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out, size_t blocks) {
+        schedule.calls->chain[place_of<Mode>(ChainModes{})](schedule, state, in, out, blocks);
+    }
+    template <class Mode>
+    WARPSEAL_INLINE static void chains(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
+        schedule.calls->chains[place_of<Mode>(ChainModes{})](schedule, chains, count, blocks);
+    }
+    WARPSEAL_INLINE static void ccm(Direction direction, const Schedule& schedule, Text& sum, const Text& first_counter, const uint8_t* in,
+                                    uint8_t* out, size_t bytes) {
+        schedule.calls->ccm[static_cast<int>(direction)](schedule, sum, first_counter, in, out, bytes);
+    }
+    template <Direction direction>
+    WARPSEAL_INLINE static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum, uint64_t first_block,
+                                     const uint8_t* in, uint8_t* out, size_t bytes) {
+        schedule.calls->fold[static_cast<int>(direction)](schedule, hash, j0, sum, first_block, in, out, bytes);
+    }
+};
+
+// What a form keeps from tile to tile of counter mode.
+struct NoCounting {};
+template <class Form>
+struct CountingOf {
+    using type = NoCounting;
+};
+template <class Form>
+requires requires { typename Form::Counting; }
+struct CountingOf<Form> {
+    using type = typename Form::Counting;
+};
+
+template <class Form, int block_bytes>
+constexpr FormFacts facts_of() {
+    FormFacts f{};
+    f.block_bytes = block_bytes;
+    f.wide_blocks = Form::wide_blocks;
+    f.narrow_blocks = Form::narrow_blocks;
+    if constexpr (requires { Form::state_blocks; }) f.state_blocks = Form::state_blocks;
+    if constexpr (requires { Form::chains_at_once; }) f.chains_at_once = Form::chains_at_once;
+    f.stack_bytes = Form::stack_bytes;
+    f.little_stack_bytes = Form::little_stack_bytes;
+    f.has_one = requires { &Form::template one<Direction::encrypt>; };
+    f.has_count = requires { typename Form::Counting; };
+    f.has_sweep = requires { &Form::template sweep<modes::Ecb, Direction::encrypt>; };
+    f.has_xts = requires { &Form::template xts_blocks<Direction::encrypt>; };
+    f.has_chain = requires { &Form::template chain<macs::CbcMac>; };
+    f.has_ccm = requires { &Form::template ccm<Direction::encrypt>; };
+    f.has_fold = requires { &Form::template fold<Direction::encrypt>; };
+    return f;
+}
+
+template <class Form, int block_bytes>
+using CalledAs = Called<facts_of<Form, block_bytes>(), typename CountingOf<Form>::type>;
+
+// The functions of one form. Whole is what its schedules lie in: a C::Schedule with `keys` behind it.
+template <class Form, class C, class Whole>
+struct CallsOf {
+    using Schedule = typename C::Schedule;
+    using Text = typename C::Text;
+
+    static constexpr typename C::Calls make() {
+        constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
+        constexpr FormFacts facts = C::facts;
+        typename C::Calls c{};
+        c.wide[0] = run<encrypt, Form::wide_blocks>, c.wide[1] = run<decrypt, Form::wide_blocks>;
+        c.narrow[0] = run<encrypt, Form::narrow_blocks>, c.narrow[1] = run<decrypt, Form::narrow_blocks>;
+        if constexpr (facts.state_blocks != 0) c.encrypt_state = run<encrypt, facts.state_blocks>;
+        if constexpr (facts.has_one) c.encrypt_one = one;
+        if constexpr (facts.has_count) c.count = count;
+        if constexpr (facts.has_sweep) add_sweeps(c, SweepWays{});
+        if constexpr (facts.has_xts) c.xts_blocks[0] = xts_blocks<encrypt>, c.xts_blocks[1] = xts_blocks<decrypt>;
+        if constexpr (facts.has_chain) add_chain(c, ChainModes{});
+        if constexpr (facts.chains_at_once != 0) add_chains(c, ChainModes{});
+        if constexpr (facts.has_ccm) c.ccm[0] = ccm<encrypt>, c.ccm[1] = ccm<decrypt>;
+        if constexpr (facts.has_fold) c.fold[0] = fold<encrypt>, c.fold[1] = fold<decrypt>;
+        return c;
+    }
+
+private:
+    WARPSEAL_INLINE static const typename Form::Schedule& keys(const Schedule& schedule) {
+        return static_cast<const Whole&>(schedule).keys;
+    }
+    template <class... Mode, Direction... direction>
+    static constexpr void add_sweeps(typename C::Calls& c, List<Way<Mode, direction>...>) {
+        int i = 0;
+        ((c.sweep[i++] = sweep<Mode, direction>), ...);
+    }
+    template <class... Mode>
+    static constexpr void add_chain(typename C::Calls& c, List<Mode...>) {
+        int i = 0;
+        ((c.chain[i++] = chain<Mode>), ...);
+    }
+    template <class... Mode>
+    static constexpr void add_chains(typename C::Calls& c, List<Mode...>) {
+        int i = 0;
+        ((c.chains[i++] = chains<Mode>), ...);
+    }
+
+    template <Direction direction, size_t blocks>
+    static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        Form::template run<direction, blocks>(keys(schedule), in, out);
+    }
+    static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        Form::template one<Direction::encrypt>(keys(schedule), in, out);
+    }
+    static size_t count(const Schedule& schedule, typename C::Counting& counting, const Text& first, const uint8_t* in, uint8_t* out,
+                        size_t tiles) {
+        return Form::count(keys(schedule), counting, first, in, out, tiles);
+    }
+    template <class Mode, Direction direction>
+    static void sweep(const Schedule& schedule, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+        Form::template sweep<Mode, direction>(keys(schedule), iv, first_block, in, out, bytes);
+    }
+    template <Direction direction>
+    static void xts_blocks(const Schedule& schedule, Text& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+        Form::template xts_blocks<direction>(keys(schedule), tweak, in, out, bytes);
+    }
+    template <class Mode>
+    static void chain(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out, size_t blocks) {
+        Form::template chain<Mode>(keys(schedule), state, in, out, blocks);
+    }
+    template <class Mode>
+    static void chains(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
+        Form::template chains<Mode>(keys(schedule), chains, count, blocks);
+    }
+    template <Direction direction>
+    static void ccm(const Schedule& schedule, Text& sum, const Text& first_counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+        Form::template ccm<direction>(keys(schedule), sum, first_counter, in, out, bytes);
+    }
+    template <Direction direction>
+    static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum, uint64_t first_block, const uint8_t* in,
+                     uint8_t* out, size_t bytes) {
+        Form::template fold<direction>(keys(schedule), hash, j0, sum, first_block, in, out, bytes);
+    }
+};
+
+}  // namespace
+}  // namespace warpseal::cpu
