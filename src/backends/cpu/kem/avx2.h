@@ -34,9 +34,9 @@ struct Vectors {
 struct Wide {
     using Element = uint16_t;
     using Word = uint32_t;
-    using Vector = VectorOf<int32_t, 32>;
-    static constexpr int group = 2, lanes = 8, registers = 16, in_flight = 1,
-                         largest_leaf = 96;  // what is added to is an addition's result, one cycle after the one before
+    using Vector = VectorOf<uint32_t, 32>;
+    static constexpr int group = 2, lanes = 8;
+    static constexpr int most_levels = 16, largest_leaf = 96, registers = 16, in_flight = 1;  // additions wait for one another a cycle
 
     WARPSEAL_INLINE static Vector all(uint32_t word) { return (Vector)_mm256_set1_epi32(static_cast<int>(word)); }
     WARPSEAL_INLINE static Vector add(const Vector& a, const Vector& b) { return a + b; }
@@ -56,12 +56,14 @@ struct Wide {
     }
 };
 
-// Products of two bytes are added with saturation, which they do not reach: |2 (2 << levels) (1 << levels)| <= 1024.
+// Residues below 3 times ternary factors. Two products are added with saturation, which they do not reach.
 struct Small {
     using Element = uint8_t;
     using Word = uint16_t;
-    using Vector = VectorOf<int16_t, 32>;
-    static constexpr int group = 2, lanes = 16, registers = 16, in_flight = 1, largest_leaf = 96;
+    using Vector = VectorOf<uint16_t, 32>;
+    static constexpr int group = 2, lanes = 16;
+    static constexpr int most_levels = 6, largest_leaf = 96, registers = 16, in_flight = 1;
+    static_assert(2 << most_levels <= 255 && 1 << most_levels <= 127 && 2 * (2 << most_levels) * (1 << most_levels) <= 32767);
 
     WARPSEAL_INLINE static Vector all(uint16_t word) { return (Vector)_mm256_set1_epi16(static_cast<short>(word)); }
     WARPSEAL_INLINE static Vector add(const Vector& a, const Vector& b) { return a + b; }

@@ -32,6 +32,7 @@ struct Arithmetic : Strings<set, Vectors> {
         Products::multiply(c, a.at, b.at, work.products);
     }
     static void multiply_ternary(Poly& c, const Poly& a, const Poly& t, Work& work) { multiply(c, a, t, work); }
+    // Of ternary a and b: coefficients of at most 2 n, as b's are 0, 1 and 2. Bytes hold twice as many as 16 bits do.
     static __attribute__((noinline)) void multiply_small(Poly& c, const Poly& a, const Poly& b, Work& work) {
         for (int i = 0; i < Poly::size; ++i) {
             work.small.a[i] = static_cast<uint8_t>(a.at[i]);
@@ -40,6 +41,7 @@ struct Arithmetic : Strings<set, Vectors> {
         SmallProducts::multiply(c, work.small.a, work.small.b, work.small.work);
     }
     static void multiply_s3(Poly& c, const Poly& a, const Poly& b, Work& work) {
+        static_assert(4 * set.n <= static_cast<int>(kem::mod3_reach));  // the difference of two
         multiply_small(c, a, b, work);
         kem::reduce_s3<set>(c);
     }

@@ -15,8 +15,8 @@ namespace {
 //   all(factors)                         the same word in all lanes
 //   low(sums)                            the sums modulo 2^16
 //   join(b)                              words of which word i is b[i], b[i - 1] ...
-// Words of the matrix go through `levels` sums of two, factors through as many differences: both must have room for them in an Element,
-// or be exact modulo its size.
+// Coefficients of the matrix go through sums of two, factors through differences, as often as a product is halved: `most_levels` says how
+// often they may. `largest_leaf`, `registers` and `in_flight` (multiplications, to keep the unit busy) are what is fast there.
 template <const kem::Params& set, class Unit>
 class Toeplitz {
     using Element = typename Unit::Element;
@@ -31,6 +31,7 @@ class Toeplitz {
         while (set.n > Unit::largest_leaf << count) ++count;
         return count;
     }();
+    static_assert(levels <= Unit::most_levels);
     static constexpr int leaf = up((set.n + (1 << levels) - 1) >> levels, group);
     static constexpr int rows = leaf << levels;
     static_assert(rows <= kem::Poly<set>::size);
@@ -55,7 +56,7 @@ public:
     }
 
 private:
-    // Words 0 to n - 1, and the same n places before: what rows from n on would need beyond that is not written.
+    // Words 0 to n - 1, and the same n places before. What rows from n on would need beyond that is not written: they come to nothing.
     WARPSEAL_INLINE static void fill(Word* zero, const Element* b) {
         for (int d = lanes; d < set.n; d += lanes) {
             const Words words = (Words)Unit::join(b + d);
@@ -113,13 +114,13 @@ private:
     static constexpr int steps = lanes / group;  // places by which words of one vector differ, 0, group, 2 group ...
     static constexpr int sum_vectors = (leaf + lanes - 1) / lanes;
     static constexpr int factor_words = leaf / group;
-    static constexpr int held = (factor_words + steps - 1) / steps;  // factors
+    static constexpr int held = (factor_words + steps - 1) / steps;  // factors in registers
+    // So many sums of each row, as an addition waits for the one before: as many as the unit keeps in flight, if registers hold them.
     static constexpr int wanted = (Unit::in_flight + sum_vectors - 1) / sum_vectors, room = (Unit::registers - 2 - held) / sum_vectors;
     static constexpr int chains = wanted < room ? wanted : room > 1 ? room : 1;
 
-    // Factor words step, step + steps, ... meet the same vectors of the matrix, each shifted by whole vectors: with the registers to hold
-    // them, few are loaded.
-    // out = sign * other + matrix * factors.
+    // out = sign * other + matrix * factors. Factor words step, step + steps, ... meet the same vectors of the matrix, each shifted by
+    // whole vectors: with the registers to hold them, few are loaded.
     template <int sign>
     __attribute__((noinline)) static void times_leaf(uint16_t* out, const Word* matrix, const Element* factors, const uint16_t* other) {
         Vector sum[chains][sum_vectors] = {};

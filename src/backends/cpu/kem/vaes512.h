@@ -45,8 +45,11 @@ struct Vectors {
 
 struct Unit512 {
     using Word = uint32_t;
-    using Vector = VectorOf<int32_t, 64>;
-    static constexpr int lanes = 16, registers = 32, in_flight = 14, largest_leaf = 208;  // of two dot products a cycle, five cycles each
+    using Vector = VectorOf<uint32_t, 64>;
+    static constexpr int lanes = 16, registers = 32;
+    static constexpr int in_flight = 14;  // two dot products a cycle, five cycles each, and some that wait for the matrix
+    // 13 vectors of sums, 13 factors and a vector of the matrix: as much as registers hold.
+    static constexpr int largest_leaf = 208;
 
     WARPSEAL_INLINE static Vector all(uint32_t word) { return (Vector)_mm512_set1_epi32(static_cast<int>(word)); }
     WARPSEAL_INLINE static Vector add(const Vector& a, const Vector& b) { return a + b; }
@@ -56,7 +59,7 @@ struct Unit512 {
 };
 struct Wide : Unit512 {
     using Element = uint16_t;
-    static constexpr int group = 2;
+    static constexpr int group = 2, most_levels = 16;
     WARPSEAL_INLINE static Vector join(const uint16_t* b) {
         const __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
         const __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b - 1)));
@@ -66,9 +69,11 @@ struct Wide : Unit512 {
         return (Vector)_mm512_dpwssd_epi32((__m512i)sums, (__m512i)words, (__m512i)factors);
     }
 };
+// Residues below 3, which the instruction takes for unsigned, times ternary factors, which it takes for signed.
 struct Small : Unit512 {
     using Element = uint8_t;
-    static constexpr int group = 4;
+    static constexpr int group = 4, most_levels = 6;
+    static_assert(2 << most_levels <= 255 && 1 << most_levels <= 127);
     WARPSEAL_INLINE static Vector join(const uint8_t* b) {
         Vector words{};
         WARPSEAL_UNROLL for (int i = 0; i < 4; ++i) words |=
