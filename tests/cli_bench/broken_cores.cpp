@@ -1,4 +1,5 @@
-// With WARPSEAL_TEST_FAULT=cores no target expands a key as it should, so that every self-test fails: what a broken machine or build would be.
+// With WARPSEAL_TEST_FAULT=cores no target expands a key as it should, so that every self-test fails: what a broken machine or build would
+// be.
 #include <cstdlib>
 #include <cstring>
 #include <map>

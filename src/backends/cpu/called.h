@@ -27,9 +27,8 @@ struct FormFacts {
 
 template <class Mode, Direction direction>
 struct Way {};
-using SweepWays =
-    List<Way<modes::Ecb, Direction::encrypt>, Way<modes::Ecb, Direction::decrypt>, Way<modes::Ctr, Direction::encrypt>,
-         Way<modes::CbcDecryption, Direction::decrypt>, Way<modes::CfbDecryption, Direction::decrypt>>;
+using SweepWays = List<Way<modes::Ecb, Direction::encrypt>, Way<modes::Ecb, Direction::decrypt>, Way<modes::Ctr, Direction::encrypt>,
+                       Way<modes::CbcDecryption, Direction::decrypt>, Way<modes::CfbDecryption, Direction::decrypt>>;
 using ChainModes = List<modes::CbcEncryption, modes::CfbEncryption, modes::Ofb, macs::CbcMac>;
 
 template <class... T>
