@@ -3,6 +3,7 @@
 #include <regex>
 #include <set>
 
+#include "kem/doors.h"
 #include "launches.h"
 #include "messages.h"
 #include "reference/xts.h"
@@ -92,6 +93,15 @@ void all_calls(Key& key, tests::Random& random) {
     }
 }
 
+// The three operations of NTRU: its kernels are a set's own.
+void kem(const warpseal::CudaKem& set, tests::Random& random) {
+    const tests::CudaDoor kem(set);
+    const tests::Keys keys = kem.keypairs(random.text(3 * set.params->keypair_coins()));
+    const tests::Encapsulated sent = kem.encapsulate(random.text(3 * set.params->encapsulation_coins()), keys.publics);
+    ASSERT_EQ(keys.failed + sent.failed, 0u);
+    ASSERT_EQ(kem.decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << set.params->name;
+}
+
 // A kernel as all ciphers have it, and the cipher that this one is of: empty if of none.
 struct Shared {
     explicit Shared(const std::string& kernel) {
@@ -165,6 +175,8 @@ TEST_P(Small, EveryKernel) {
         run(*cipher, random);
         if (HasFatalFailure()) return;
     }
+    for (const warpseal::kem::Params* set : warpseal::kem::sets)
+        if (GetParam() == Layouts::usual) kem(*warpseal::cuda_kem(set->name), random);
     const std::vector<Kernel> all = kernels_of(GetParam());
     const std::set<std::string> had = launched(all);
     for (const Kernel& kernel : all)

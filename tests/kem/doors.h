@@ -27,7 +27,7 @@ struct Subject {
 inline std::vector<Subject> subjects() {
     std::vector<Subject> out;
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
-        for (const char* target : {"portable", "avx2", "vaes512"}) out.push_back({set->name, target});
+        for (const char* target : {"portable", "avx2", "vaes512", "cuda"}) out.push_back({set->name, target});
     return out;
 }
 inline std::string name_of(const testing::TestParamInfo<Subject>& info) { return info.param.set + "_" + info.param.target; }
@@ -56,19 +56,18 @@ struct Encapsulated {
     uint64_t failed = 0;
 };
 
-// One set on one CPU target. Items lie side by side.
+// One set on one target. Items lie side by side.
 class Door {
 public:
-    explicit Door(const warpseal::CpuKem& kem) : kem_(kem) {}
-    const warpseal::kem::Params& params() const { return *kem_.params; }
-    uint32_t group(KemOperation operation) const { return kem_.group[static_cast<int>(operation)]; }
-
-    warpseal::CpuKem::Run raw(KemOperation operation) const { return kem_.run[static_cast<int>(operation)]; }
-    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const {
-        std::vector<uint8_t> memory(kem_.work_bytes(operation, count) + 64, 0xa5);
-        void* work = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
-        return raw(operation)(batch, first, count, work);
-    }
+    explicit Door(const warpseal::kem::Params& params) : params_(params) {}
+    virtual ~Door() = default;
+    const warpseal::kem::Params& params() const { return params_; }
+    // Null on a GPU.
+    virtual const warpseal::CpuKem* cpu() const { return nullptr; }
+    // How many items are done together.
+    virtual uint32_t group(KemOperation operation) const = 0;
+    // Items [first, first + count) of a batch in host memory; how many of them have none of their results.
+    virtual uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const = 0;
     uint64_t run(KemOperation operation, const warpseal_kem_batch& batch) const { return run(operation, batch, 0, batch.count); }
 
     warpseal_kem_batch batch(uint64_t count) const {
@@ -131,7 +130,104 @@ public:
     }
 
 private:
+    const warpseal::kem::Params& params_;
+};
+
+class CpuDoor : public Door {
+public:
+    explicit CpuDoor(const warpseal::CpuKem& kem) : Door(*kem.params), kem_(kem) {}
+    const warpseal::CpuKem* cpu() const override { return &kem_; }
+    uint32_t group(KemOperation operation) const override { return kem_.group[static_cast<int>(operation)]; }
+    using Door::run;
+    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const override {
+        std::vector<uint8_t> memory(kem_.work_bytes(operation, count) + 64, 0xa5);
+        void* work = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+        return kem_.run[static_cast<int>(operation)](batch, first, count, work);
+    }
+
+private:
     const warpseal::CpuKem& kem_;
+};
+
+// Memory of the first GPU, as it is in the host's: exactly so many bytes, so that a checker sees every byte outside.
+class DeviceCopy {
+public:
+    explicit DeviceCopy(size_t bytes) : bytes_(bytes) {
+        if (bytes_ == 0) return;
+        EXPECT_EQ(warpseal::cuda_door()->device_alloc(0, bytes_, &data_), WARPSEAL_OK);
+    }
+    DeviceCopy(const void* from, size_t bytes) : DeviceCopy(bytes) {
+        if (bytes_ == 0) return;
+        EXPECT_EQ(warpseal::cuda_door()->upload(0, data_, from, bytes_), WARPSEAL_OK);
+    }
+    ~DeviceCopy() {
+        if (bytes_ > 0) warpseal::cuda_door()->device_free(0, data_, bytes_);
+    }
+    DeviceCopy(const DeviceCopy&) = delete;
+    DeviceCopy& operator=(const DeviceCopy&) = delete;
+    template <class T = uint8_t>
+    T* data() const {
+        return static_cast<T*>(data_);
+    }
+    void read(void* to) const {
+        if (bytes_ == 0) return;
+        EXPECT_EQ(warpseal::cuda_door()->download(0, to, data_, bytes_), WARPSEAL_OK);
+    }
+
+private:
+    void* data_ = nullptr;
+    size_t bytes_;
+};
+
+// On the first GPU, on copies of the batch's arrays.
+class CudaDoor : public Door {
+public:
+    explicit CudaDoor(const warpseal::CudaKem& kem) : Door(*kem.params), kem_(kem) {}
+    uint32_t group(KemOperation) const override { return 32; }
+    using Door::run;
+    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const override {
+        const bool keypair = operation == KemOperation::keypair, encapsulate = operation == KemOperation::encapsulate;
+        const size_t coins_bytes = keypair ? params().keypair_coins() : params().encapsulation_coins();
+        const auto span = [&](bool used, size_t bytes, uint64_t stride) {
+            return used && count > 0 ? static_cast<size_t>((count - 1) * stride + bytes) : 0;
+        };
+        const auto at = [&](const uint8_t* array, uint64_t stride) { return array == nullptr ? array : array + first * stride; };
+        uint8_t *pk = const_cast<uint8_t*>(at(batch.public_keys, batch.public_key_stride)),
+                *sk = const_cast<uint8_t*>(at(batch.secret_keys, batch.secret_key_stride)),
+                *ct = const_cast<uint8_t*>(at(batch.ciphertexts, batch.ciphertext_stride)),
+                *ss = const_cast<uint8_t*>(at(batch.shared_secrets, batch.shared_secret_stride));
+        const bool decapsulate = !keypair && !encapsulate;
+        const DeviceCopy publics(pk, span(!decapsulate, params().public_key_bytes(), batch.public_key_stride));
+        const DeviceCopy secrets(sk, span(!encapsulate, params().secret_key_bytes(), batch.secret_key_stride));
+        const DeviceCopy ciphertexts(ct, span(!keypair, params().ciphertext_bytes(), batch.ciphertext_stride));
+        const DeviceCopy shared(ss, span(!keypair, 32, batch.shared_secret_stride));
+        const DeviceCopy coins(at(batch.coins, batch.coins_stride), span(!decapsulate, coins_bytes, batch.coins_stride));
+        std::vector<int32_t> statuses(count, -1);
+        const DeviceCopy status_copy(statuses.data(), count * sizeof(int32_t));
+        std::vector<uint8_t> work_bytes(kem_.work_bytes(operation, count), 0xa5);
+        const DeviceCopy work(work_bytes.data(), work_bytes.size());
+        warpseal_kem_batch there = batch;
+        there.count = count;
+        there.public_keys = publics.data();
+        there.secret_keys = secrets.data();
+        there.ciphertexts = ciphertexts.data();
+        there.shared_secrets = shared.data();
+        there.coins = coins.data();
+        there.statuses = status_copy.data<int32_t>();
+        EXPECT_EQ(kem_.run[static_cast<int>(operation)](there, work.data(), nullptr), WARPSEAL_OK);
+        EXPECT_EQ(warpseal::cuda_door()->synchronize(0, nullptr), WARPSEAL_OK);
+        if (keypair) publics.read(pk), secrets.read(sk);
+        if (encapsulate) ciphertexts.read(ct);
+        if (!keypair) shared.read(ss);
+        status_copy.read(statuses.data());
+        work.read(work_bytes.data());
+        EXPECT_EQ(std::count(work_bytes.begin(), work_bytes.end(), 0), static_cast<long>(work_bytes.size())) << "work space is not wiped";
+        if (batch.statuses != nullptr) std::copy(statuses.begin(), statuses.end(), batch.statuses + first);
+        return static_cast<uint64_t>(std::count_if(statuses.begin(), statuses.end(), [](int32_t status) { return status != WARPSEAL_OK; }));
+    }
+
+private:
+    const warpseal::CudaKem& kem_;
 };
 
 // A test of one set on one target; skipped, and said so, where this machine or this build does not have it.
@@ -142,10 +238,16 @@ protected:
         for (size_t i = 0; i < all.size(); ++i) {
             if (all[i].name != GetParam().target) continue;
             if (!all[i].usable) GTEST_SKIP() << "NOT RUN: " << all[i].name << ": " << all[i].reason;
+            if (GetParam().target == "cuda") {
+                const warpseal::CudaKem* kem = warpseal::cuda_kem(GetParam().set.c_str());
+                ASSERT_NE(kem, nullptr);
+                door_ = std::make_unique<CudaDoor>(*kem);
+                return;
+            }
             const auto target = static_cast<warpseal::Target>(i);
             const warpseal::CpuKem* kem = warpseal::cpu_kem(target, GetParam().set.c_str());
             if (kem == nullptr || !warpseal::cpu_has_kem(target)) GTEST_SKIP() << "NOT RUN: no NTRU on " << all[i].name << " here";
-            door_ = std::make_unique<Door>(*kem);
+            door_ = std::make_unique<CpuDoor>(*kem);
             return;
         }
         FAIL() << "no target " << GetParam().target;

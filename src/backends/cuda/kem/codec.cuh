@@ -1,0 +1,175 @@
+// NTRU's byte strings and the bands of a warp: bits in and out at any alignment, base 3, coefficients modulo q (specification,
+// section 1.8).
+#pragma once
+
+#include "backends/cuda/kem/ring.cuh"
+
+namespace warpseal::cuda::ntru {
+
+using kem::Family;
+using kem::Params;
+
+// Kernels are named by n, which tells sets apart: nvcc has no name for one that is a reference.
+constexpr const Params& set_of(int n) {
+    int i = 0;
+    while (kem::sets[i]->n != n) ++i;
+    return *kem::sets[i];
+}
+
+// A string in shared memory, in words as they lie in global memory: it begins `first` bits into the first one.
+struct Staged {
+    const uint32_t* words;
+    uint32_t first;
+
+    // 32 bits from bit `at` on.
+    __device__ __forceinline__ uint32_t bits(uint32_t at) const {
+        at += first;
+        return __funnelshift_r(words[at / 32], words[at / 32 + 1], at);
+    }
+    // 64, two words on.
+    __device__ __forceinline__ uint64_t bits64(uint32_t at) const {
+        at += first;
+        const uint32_t *w = words + at / 32, middle = w[1];
+        return uint64_t{__funnelshift_r(w[0], middle, at)} | uint64_t{__funnelshift_r(middle, w[2], at)} << 32;
+    }
+};
+// Words for a string at any alignment, and those that bits64 looks at past its end.
+constexpr int staged_words(size_t bytes) { return static_cast<int>((bytes + 3 + 3) / 4 + 2); }
+
+// Reads a string, and no byte outside it, by a whole warp; a barrier comes next.
+template <int bytes>
+__device__ __forceinline__ Staged stage(uint32_t* words, const uint8_t* from) {
+    const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) % 4), end = before + bytes;
+    const uint8_t* base = from - before;
+#pragma unroll 8
+    for (uint32_t i = 4 * lane_id(); i < bytes + 3; i += 128) {
+        uint32_t word = 0;
+        if (i >= before && i + 4 <= end) {
+            word = word_at(base + i);
+        } else {
+            for (uint32_t k = i; k < i + 4; ++k)
+                if (k >= before && k < end) word |= uint32_t{base[k]} << (8 * (k - i));
+        }
+        words[i / 4] = word;
+    }
+    return {words, 8 * before};
+}
+
+// Writes a string whose words a barrier has passed, from words[1] on.
+template <int bytes>
+__device__ __forceinline__ void unstage(uint8_t* to, const uint32_t* words) {
+    const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) % 4), end = before + bytes;
+    uint8_t* base = to - before;
+    for (uint32_t i = 4 * lane_id(); i < end; i += 128) {
+        const uint32_t at = 8 * (i - before) + 32, word = __funnelshift_r(words[at / 32], words[at / 32 + 1], at);
+        if (i >= before && i + 4 <= end) {
+            put_word(base + i, word);
+        } else {
+            for (uint32_t k = i; k < i + 4; ++k)
+                if (k >= before && k < end) base[k] = static_cast<uint8_t>(word >> (8 * (k - i)));
+        }
+    }
+}
+
+template <int bytes>
+__device__ __forceinline__ void fill_zero(uint8_t* to) {
+    for (uint32_t i = lane_id(); i < bytes; i += 32) to[i] = 0;
+}
+
+__device__ __forceinline__ uint32_t warp_sum(uint32_t x) {
+#pragma unroll
+    for (int i = 16; i > 0; i /= 2) x += __shfl_xor_sync(0xffffffffu, x, i);
+    return x;
+}
+
+// x modulo 3: 43691 / 2^17 exceeds 1/3 by less than 2^-17 / 3, too little to move a quotient of 16 bits.
+__device__ __forceinline__ uint32_t mod3(uint32_t x) { return x - 3 * (x * 43691 >> 17); }
+static_assert(uint64_t{65535} * 43691 < uint64_t{1} << 32);
+
+// Ternary coefficients are *digits* 0, 1, 2 or *trits* 0, 1, -1. Four of them.
+__device__ __forceinline__ uint32_t trits_of(uint32_t digits) { return digits + (digits >> 1 & 0x01010101u) * 0xfd; }
+
+// f(k) for words 4 k to 4 k + 3 of the first n - 1 coefficients, spread over the warp.
+template <class R, class F>
+__device__ __forceinline__ void each_word(const F& f) {
+#pragma unroll
+    for (int first = 0; first < R::n - 1; first += 128) {
+        const int i = first + 4 * static_cast<int>(lane_id());
+        if (i < R::n - 1) f(i);
+    }
+}
+
+template <class R>
+__device__ __forceinline__ void digits_to_trits(uint8_t* band) {
+    each_word<R>([&](int i) { put_word(band + i, trits_of(word_at(band + i))); });
+}
+
+// Five digits a byte. Coefficient n - 1 and what follows are no part of the string.
+template <const Params& set>
+__device__ __forceinline__ void pack_ternary(uint8_t* out, const uint8_t* digits) {
+    for (uint32_t k = lane_id(); k < set.ternary_bytes(); k += 32) {
+        uint32_t byte = 0;
+#pragma unroll
+        for (int j = 4; j >= 0; --j) byte = 3 * byte + (5 * k + j < set.n - 1 ? digits[5 * k + j] : 0);
+        out[k] = static_cast<uint8_t>(byte);
+    }
+}
+
+// As digits; coefficient n - 1 is zero. Quotients by 3, 9, 27 and 81 are products, exact below 256; a fifth digit of 3 counts as 0.
+template <const Params& set>
+__device__ __forceinline__ void unpack_ternary(uint8_t* digits, const uint8_t* in) {
+    for (uint32_t k = lane_id(); k < set.ternary_bytes(); k += 32) {
+        const uint32_t byte = in[k];
+        const uint32_t quotient[5] = {byte, byte * 171 >> 9, byte * 57 >> 9, byte * 19 >> 9, byte * 203 >> 14};
+#pragma unroll
+        for (int j = 0; j < 5; ++j)
+            if (5 * k + j < set.n - 1) digits[5 * k + j] = static_cast<uint8_t>(mod3(quotient[j]));
+    }
+    if (lane_id() == 0) digits[set.n - 1] = 0;
+}
+
+// Four numbers of 16 bits, as bytes of two bands.
+__device__ __forceinline__ void put_four(uint8_t* low, uint8_t* high, const uint32_t (&c)[4]) {
+    const uint32_t first = c[0] | c[1] << 16, second = c[2] | c[3] << 16;
+    put_word(low, __byte_perm(first, second, 0x6420));
+    put_word(high, __byte_perm(first, second, 0x7531));
+}
+
+// Where coefficient n - 1 of a string modulo q comes from: it is zero (Sq), or minus the sum of the others (Rq, zero at 1).
+enum class Last { zero, balances };
+
+template <const Params& set, Last last>
+__device__ __forceinline__ void unpack_q(uint8_t* low, uint8_t* high, const Staged& string) {
+    constexpr uint32_t mask = set.q() - 1;
+    uint32_t sum = 0;
+    each_word<Ring<set.n>>([&](int i) {
+        const uint64_t four = string.bits64(i * set.log_q);
+        uint32_t c[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            c[k] = static_cast<uint32_t>(four >> (k * set.log_q)) & mask;
+            sum += c[k];
+        }
+        put_four(low + i, high + i, c);
+    });
+    const uint32_t c = last == Last::zero ? 0 : (0 - warp_sum(sum)) & mask;
+    if (lane_id() == 0) {
+        low[set.n - 1] = static_cast<uint8_t>(c);
+        high[set.n - 1] = static_cast<uint8_t>(c >> 8);
+    }
+}
+
+// The string of coefficients 0 to n - 2, in words[1] and up. The three after those are zero.
+template <const Params& set>
+__device__ __forceinline__ void pack_q(uint32_t* words, const uint16_t* coefficients) {
+    for (uint32_t k = lane_id(); 4 * k < set.rq_bytes(); k += 32) {
+        const uint32_t i = 32 * k / set.log_q;
+        uint64_t four = 0;
+#pragma unroll
+        for (int j = 3; j >= 0; --j) four = four << set.log_q | coefficients[i + j];
+        words[1 + k] = static_cast<uint32_t>(four >> (32 * k - i * set.log_q));
+    }
+}
+constexpr int packed_words(size_t bytes) { return static_cast<int>((bytes + 3) / 4 + 2); }
+
+}  // namespace warpseal::cuda::ntru

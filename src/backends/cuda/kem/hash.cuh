@@ -1,0 +1,76 @@
+// What the shared secrets of NTRU are: SHA3-256 of messages that the other kernels left, a lane for each state.
+#pragma once
+
+#include "backends/cuda/kem/item.cuh"
+
+namespace warpseal::cuda::ntru {
+
+namespace keccak = kem::keccak;
+
+// Item i's message is at i * bytes, padded, in whole blocks. If it is not valid (a mask of all ones if it is), its secret is the hash of
+// the other message or, where there is none, zero.
+struct HashJob {
+    uint64_t count;
+    const uint8_t* message;
+    const uint8_t* other;
+    const uint32_t* valid;
+    uint8_t* secret;
+    uint64_t secret_stride;
+};
+
+struct Digest {
+    uint64_t word[4];
+};
+
+__constant__ const keccak::Constants round_constants = keccak::round_constants();
+
+// The messages of 32 items from `messages` on, of which there are `count`; a lane has its own item's digest. A warp reads them together,
+// and passes them on through `turned`, where words of a lane are an odd number apart.
+template <int blocks>
+__device__ __forceinline__ Digest sha3_256(const uint8_t* messages, uint32_t count, uint64_t* turned) {
+    constexpr uint32_t words = keccak::rate / 8;
+    uint64_t state[25] = {};
+#pragma unroll 1
+    for (int block = 0; block < blocks; ++block) {
+        __syncwarp();
+#pragma unroll
+        for (uint32_t k = 0; k < words; ++k) {
+            const uint32_t i = 32 * k + lane_id(), item = i / words;
+            if (item < count)
+                turned[i] = *reinterpret_cast<const uint64_t*>(messages + (uint64_t{item} * blocks + block) * keccak::rate + i % words * 8);
+        }
+        __syncwarp();
+#pragma unroll
+        for (uint32_t k = 0; k < words; ++k) state[k] ^= turned[lane_id() * words + k];
+        kem::keccak_f(state, round_constants.of);
+    }
+    return {{state[0], state[1], state[2], state[3]}};
+}
+
+inline constexpr int hash_shared_bytes = 32 * keccak::rate;
+
+// other_blocks: 0 where there is no other message.
+template <int blocks, int other_blocks>
+__global__ void __launch_bounds__(tuning::kem_hash_threads) hash(const HashJob job) {
+    uint8_t* memory = own_shared<hash_shared_bytes>();
+    auto* mine = reinterpret_cast<uint64_t*>(memory);
+    const uint64_t first = 32 * first_item();
+    if (first >= job.count) return;
+    const uint32_t count = job.count - first < 32 ? static_cast<uint32_t>(job.count - first) : 32;
+    Digest digest = sha3_256<blocks>(job.message + first * blocks * keccak::rate, count, mine);
+    const uint64_t item = first + lane_id();
+    const uint64_t valid = lane_id() < count ? uint64_t{0} - (job.valid[item] & 1) : 0;
+    for (uint64_t& word : digest.word) word &= valid;
+    if constexpr (other_blocks > 0) {
+        const Digest other = sha3_256<other_blocks>(job.other + first * other_blocks * keccak::rate, count, mine);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) digest.word[i] |= other.word[i] & ~valid;
+    }
+    wipe_shared<hash_shared_bytes>(memory);
+    if (lane_id() >= count) return;
+    uint8_t* out = job.secret + item * job.secret_stride;
+#pragma unroll
+    for (int i = 0; i < 32; ++i) out[i] = static_cast<uint8_t>(digest.word[i / 8] >> (8 * (i % 8)));
+}
+
+}  // namespace warpseal::cuda::ntru

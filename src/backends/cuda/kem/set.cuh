@@ -1,0 +1,84 @@
+// One parameter set of NTRU on a GPU: which kernels a batch takes, in what work space.
+#pragma once
+
+#include <algorithm>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/kem/decapsulate.cuh"
+#include "backends/cuda/kem/encapsulate.cuh"
+#include "backends/cuda/kem/hash.cuh"
+#include "backends/cuda/kem/keypair.cuh"
+#include "backends/kem_ops.h"
+
+namespace warpseal::cuda::ntru {
+
+// What a batch keeps in device memory between kernels: a mask for each item, and one message to hash or two.
+template <const Params& set>
+struct WorkSpace {
+    static constexpr size_t message_bytes = Encapsulation<set>::padded_bytes, rejected_bytes = Decapsulation<set>::rejected_padded_bytes;
+
+    static size_t mask_bytes(uint64_t count) { return (count * sizeof(uint32_t) + 15) / 16 * 16; }
+    static size_t bytes(KemOperation operation, uint64_t count) {
+        if (operation == KemOperation::keypair) return 0;
+        const size_t messages = count * message_bytes;
+        return mask_bytes(count) + messages + (operation == KemOperation::decapsulate ? count * rejected_bytes : 0);
+    }
+    static ItemJob job(const warpseal_kem_batch& batch, void* work) {
+        auto* bytes = static_cast<uint8_t*>(work);
+        uint8_t* messages = bytes + mask_bytes(batch.count);
+        return {batch, messages, messages + batch.count * message_bytes, reinterpret_cast<uint32_t*>(bytes)};
+    }
+};
+
+inline unsigned blocks_of(uint64_t items, unsigned items_per_block) {
+    return static_cast<unsigned>(std::min<uint64_t>((items + items_per_block - 1) / items_per_block, INT32_MAX));
+}
+
+template <class Job>
+warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_warp, unsigned threads, const Job& job,
+                       cudaStream_t stream) {
+    const size_t shared_bytes = size_t{threads} / 32 * static_cast<size_t>(shared_bytes_of_warp);
+    if (shared_bytes > 48 * 1024) {
+        const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+        if (error != cudaSuccess) return check(error);
+    }
+    void* arguments[] = {const_cast<Job*>(&job)};
+    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks_of(warps, threads / 32)), dim3(threads), arguments,
+                                  shared_bytes, stream));
+}
+
+template <const Params& set, int other_blocks>
+warpseal_status launch_hash(const ItemJob& job, cudaStream_t stream) {
+    const HashJob hashes{job.batch.count, job.messages, job.rejected, job.valid, job.batch.shared_secrets, job.batch.shared_secret_stride};
+    return launch(hash<WorkSpace<set>::message_bytes / keccak::rate, other_blocks>, (hashes.count + 31) / 32, hash_shared_bytes,
+                  tuning::kem_hash_threads, hashes, stream);
+}
+
+template <const Params& set, KemOperation operation>
+warpseal_status run(const warpseal_kem_batch& batch, void* work, void* stream_of_caller) {
+    if (batch.count == 0) return WARPSEAL_OK;
+    const auto stream = static_cast<cudaStream_t>(stream_of_caller);
+    const ItemJob job = WorkSpace<set>::job(batch, work);
+    warpseal_status status;
+    if constexpr (operation == KemOperation::keypair) {
+        return launch(keypair<set.n>, batch.count, KeyGeneration<set>::shared_bytes, tuning::kem_threads<set.n>, job, stream);
+    } else if constexpr (operation == KemOperation::encapsulate) {
+        status = launch(encapsulate<set.n>, batch.count, Encapsulation<set>::shared_bytes, tuning::kem_threads<set.n>, job, stream);
+        if (status == WARPSEAL_OK) status = launch_hash<set, 0>(job, stream);
+    } else {
+        status = launch(decapsulate<set.n>, batch.count, Decapsulation<set>::shared_bytes, tuning::kem_threads<set.n>, job, stream);
+        if (status == WARPSEAL_OK) status = launch_hash<set, WorkSpace<set>::rejected_bytes / keccak::rate>(job, stream);
+    }
+    if (lost()) return status;
+    const warpseal_status wiped = check(cudaMemsetAsync(work, 0, WorkSpace<set>::bytes(operation, batch.count), stream));
+    return status != WARPSEAL_OK ? status : wiped;
+}
+
+template <const Params& set>
+constexpr CudaKem cuda_kem_of() {
+    return {&set,
+            WorkSpace<set>::bytes,
+            {run<set, KemOperation::keypair>, run<set, KemOperation::encapsulate>, run<set, KemOperation::decapsulate>}};
+}
+
+}  // namespace warpseal::cuda::ntru
