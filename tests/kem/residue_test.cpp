@@ -1,0 +1,101 @@
+// After a call nothing of its secrets is left but what it gave: no packed key, no secret, no coefficients of f or of its inverse, on the heap, in work space or
+// on a stack.
+#include "residue.h"
+
+#include <algorithm>
+
+#include "doors.h"
+#include "random.h"
+
+namespace {
+
+using residue::mask;
+using residue::Patterns;
+using tests::Text;
+
+// Windows of `bytes` bytes. One that begins with zeros would be compared wherever memory is empty.
+void add_windows(Patterns& patterns, const Text& masked, size_t bytes) {
+    for (size_t at = 0; at + bytes <= masked.size(); at += bytes) {
+        const auto from = masked.begin() + static_cast<long>(at);
+        if (std::count(from, from + 4, mask) < 4) patterns.emplace_back(from, from + static_cast<long>(bytes));
+    }
+}
+
+// The ternary coefficients packed in `masked`, as words of 16 bits and as bytes.
+void add_coefficients(Patterns& patterns, const Text& masked, size_t first, size_t count) {
+    Text words, bytes;
+    static constexpr int power[] = {1, 3, 9, 27, 81};
+    for (size_t i = 0; i < count; ++i) {
+        const int digit = (masked[first + i / 5] ^ mask) / power[i % 5] % 3;
+        const uint8_t low = static_cast<uint8_t>(digit == 2 ? 0xff : digit) ^ mask, high = (digit == 2 ? 0xff : 0) ^ mask;
+        bytes.push_back(low);
+        words.push_back(low);
+        words.push_back(high);
+    }
+    add_windows(patterns, words, 64);
+    add_windows(patterns, bytes, 32);
+}
+
+class KemResidue : public tests::KemTest {};
+
+TEST_P(KemResidue, NoneAfterEachCall) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
+#endif
+    const auto& params = door().params();
+    const targets::EngineHandle engine = targets::engine(GetParam().target, 2);
+    constexpr size_t count = 40;
+    const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(), ct = params.ciphertext_bytes();
+    Text publics(count * pk), secrets(count * sk), ciphertexts(count * ct), shared(count * 32);
+    Patterns patterns;
+    const auto call = [&](auto function, uint8_t* shared_secrets) {
+        warpseal_kem_batch batch = door().batch(count);
+        batch.public_keys = publics.data();
+        batch.secret_keys = secrets.data();
+        batch.ciphertexts = ciphertexts.data();
+        batch.shared_secrets = shared_secrets;
+        ASSERT_EQ(function(engine.get(), set().c_str(), &batch), WARPSEAL_OK);
+    };
+    // Masks what the caller holds, so that the search finds copies of the library's alone; and back.
+    const auto flip = [](Text& text) {
+        for (uint8_t& byte : text) byte ^= mask;
+    };
+
+    call(warpseal_kem_keypair, shared.data());
+    flip(secrets);
+    for (const size_t i : {size_t{0}, count / 2, count - 1}) {
+        const Text one = tests::slice(secrets, i, sk);
+        add_coefficients(patterns, one, 0, static_cast<size_t>(params.n - 1));
+        add_coefficients(patterns, one, params.ternary_bytes(), static_cast<size_t>(params.n - 1));
+        add_windows(patterns, one, 16);
+    }
+    EXPECT_EQ(residue::occurrences(patterns), 0u) << "after key generation";
+    call(warpseal_kem_encapsulate, shared.data());
+    flip(shared);
+    add_windows(patterns, shared, 16);
+    EXPECT_EQ(residue::occurrences(patterns), 0u) << "after encapsulation";
+    flip(secrets);
+    Text received(count * 32);
+    call(warpseal_kem_decapsulate, received.data());
+    flip(secrets);
+    flip(received);
+    EXPECT_EQ(received, shared);
+    EXPECT_EQ(residue::occurrences(patterns), 0u) << "after decapsulation";
+
+    // What is left is found, or this test sees nothing.
+    const Text left(patterns.back().begin(), patterns.back().end());
+    Text planted = left;
+    flip(planted);
+    EXPECT_EQ(residue::occurrences({left}), 1u);
+}
+
+// One set of each family: the text is one.
+std::vector<tests::Subject> two_sets() {
+    std::vector<tests::Subject> out = tests::subjects();
+    std::erase_if(out, [](const tests::Subject& subject) { return subject.set != "ntruhps2048509" && subject.set != "ntruhrss701"; });
+    return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KemResidue, testing::ValuesIn(two_sets()), tests::name_of);
+
+}  // namespace
