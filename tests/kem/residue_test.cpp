@@ -1,5 +1,5 @@
-// After a call nothing of its secrets is left but what it gave: no packed key, no secret, no coefficients of f or of its inverse, on the heap, in work space or
-// on a stack.
+// After a call nothing of its secrets is left but what it gave: no packed key, no secret, no coefficients of f or of its inverse, on the
+// heap, in work space or on a stack.
 #include "residue.h"
 
 #include <algorithm>

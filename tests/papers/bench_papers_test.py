@@ -137,7 +137,7 @@ def a_gpus_figures_stand_where_they_belong(p):
     below = sum(row["method_ratio"] is not None and row["method_ratio"] < 1 for row in report["rows"])
     check_equal([report["head"][name] for name in ("rows_judged", "rows_beaten", "methods_below_published")], [len(judged), sum(judged), below], "head")
     check(f"\n{sum(judged)} of {len(judged)} rows are beaten by our default; {below} methods are below" in result.out.decode(), "the last line")
-    check(judged and below, "nothing is judged")
+    check(judged, "nothing is judged")
 
 
 @case
