@@ -15,7 +15,6 @@
 #include <new>
 #include <utility>
 
-#include "descriptor.h"
 #include "interrupt.h"
 
 namespace warpseal::cli {
@@ -24,8 +23,8 @@ namespace {
 // To the end, or until the page is full. Throws Failure.
 SecretBytes read_all(int descriptor, const std::string& shown) {
     SecretBytes secret;
-    while (secret.size < SecretBytes::capacity) {
-        const ssize_t got = read(descriptor, secret.data() + secret.size, SecretBytes::capacity - secret.size);
+    while (secret.size < SecretBytes::page_bytes) {
+        const ssize_t got = read(descriptor, secret.data() + secret.size, SecretBytes::page_bytes - secret.size);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw Failure(ExitCode::input_output, fmt::format("cannot read {}: {}.", shown, strerror(errno)));
         if (got == 0) break;
@@ -34,33 +33,20 @@ SecretBytes read_all(int descriptor, const std::string& shown) {
     return secret;
 }
 
-Descriptor open_secret(const std::string& path, const std::string& shown) {
-    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-    if (!file && (errno == ENOENT || errno == ENOTDIR))
-        throw Failure(ExitCode::input_missing, fmt::format("there is no {}: check the path.", shown));
-    struct stat about;
-    if (!file || fstat(file.get(), &about) != 0)
-        throw Failure(ExitCode::input_output, fmt::format("cannot open {}: {}.", shown, strerror(errno)));
-    if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0)
-        throw Failure(ExitCode::usage, fmt::format("{} is open to others (mode {:04o}): make it private with chmod 600.", shown,
-                                                   static_cast<unsigned>(about.st_mode & 07777)));
-    return file;
-}
-
 SecretBytes read_key_file(const std::string& path, warpseal_format format) {
     const std::string shown = "key file '" + path + "'";
-    SecretBytes key = read_all(open_secret(path, shown).get(), shown);
+    SecretBytes key = read_all(open_private(path, shown).get(), shown);
     const bool raw = format == WARPSEAL_FORMAT_COBBLESTONE;
     if (key.size == 32 || (raw && key.size == 16)) return key;
     throw Failure(ExitCode::usage,
                   fmt::format("{} has the wrong size: {}{} bytes, where {} are needed. `warpseal keygen` makes key files.", shown,
-                              key.size == SecretBytes::capacity ? "at least " : "", key.size, raw ? "16 or 32" : "32"));
+                              key.size == SecretBytes::page_bytes ? "at least " : "", key.size, raw ? "16 or 32" : "32"));
 }
 
 // A passphrase is one line; a typed one cannot have more.
 SecretBytes one_line(SecretBytes secret, const std::string& shown) {
-    if (secret.size == SecretBytes::capacity)
-        throw Failure(ExitCode::usage, fmt::format("{} is too long: at most {} bytes.", shown, SecretBytes::capacity - 1));
+    if (secret.size == SecretBytes::page_bytes)
+        throw Failure(ExitCode::usage, fmt::format("{} is too long: at most {} bytes.", shown, SecretBytes::page_bytes - 1));
     if (secret.size > 0 && secret.data()[secret.size - 1] == '\n') {
         --secret.size;
         if (secret.size > 0 && secret.data()[secret.size - 1] == '\r') --secret.size;
@@ -86,7 +72,7 @@ SecretBytes ask(int terminal, const char* prompt) {
             throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
         }
         if (ready[0].revents == 0) continue;
-        const ssize_t got = read(terminal, secret.data() + secret.size, SecretBytes::capacity - secret.size);
+        const ssize_t got = read(terminal, secret.data() + secret.size, SecretBytes::page_bytes - secret.size);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw Failure(ExitCode::input_output, fmt::format("cannot read the terminal: {}.", strerror(errno)));
         if (got == 0) break;
@@ -117,22 +103,23 @@ SecretBytes ask_passphrase(bool confirm) {
 
 }  // namespace
 
-SecretBytes::SecretBytes() {
-    void* const page = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) throw std::bad_alloc();
-    data_ = static_cast<uint8_t*>(page);
+SecretBytes::SecretBytes(size_t capacity) : capacity_(capacity) {
+    void* const memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    data_ = static_cast<uint8_t*>(memory);
     // Precautions where the system grants them: a low RLIMIT_MEMLOCK is no reason to refuse work.
-    (void)mlock(page, capacity);
-    (void)madvise(page, capacity, MADV_DONTDUMP);
-    (void)madvise(page, capacity, MADV_WIPEONFORK);
+    (void)mlock(memory, capacity);
+    (void)madvise(memory, capacity, MADV_DONTDUMP);
+    (void)madvise(memory, capacity, MADV_WIPEONFORK);
 }
 
-SecretBytes::SecretBytes(SecretBytes&& other) noexcept : size(std::exchange(other.size, 0)), data_(std::exchange(other.data_, nullptr)) {}
+SecretBytes::SecretBytes(SecretBytes&& other) noexcept
+    : size(std::exchange(other.size, 0)), capacity_(other.capacity_), data_(std::exchange(other.data_, nullptr)) {}
 
 SecretBytes::~SecretBytes() {
     if (!data_) return;
-    warpseal_wipe(data_, capacity);
-    munmap(data_, capacity);
+    warpseal_wipe(data_, capacity_);
+    munmap(data_, capacity_);
 }
 
 void add_secret_options(CLI::App& command, SecretChoice& choice) {
@@ -152,7 +139,7 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
     for (const std::string& path : choice.key_files) add(WARPSEAL_SECRET_KEY, read_key_file(path, format));
     for (const std::string& path : choice.passphrase_files) {
         const std::string shown = "passphrase file '" + path + "'";
-        add(WARPSEAL_SECRET_PASSPHRASE, one_line(read_all(open_secret(path, shown).get(), shown), shown));
+        add(WARPSEAL_SECRET_PASSPHRASE, one_line(read_all(open_private(path, shown).get(), shown), shown));
     }
     if (choice.passphrase_descriptor >= 0) {
         const std::string shown = fmt::format("the passphrase on descriptor {}", choice.passphrase_descriptor);
@@ -168,10 +155,23 @@ void Secrets::add(warpseal_secret_type type, SecretBytes bytes) {
 
 SecretBytes read_raw_key(const std::string& path, size_t key_bytes) {
     const std::string shown = "key file '" + path + "'";
-    SecretBytes key = read_all(open_secret(path, shown).get(), shown);
+    SecretBytes key = read_all(open_private(path, shown).get(), shown);
     if (key.size == key_bytes) return key;
     throw Failure(ExitCode::usage, fmt::format("{} has the wrong size: {}{} bytes, where {} are needed.", shown,
-                                               key.size == SecretBytes::capacity ? "at least " : "", key.size, key_bytes));
+                                               key.size == SecretBytes::page_bytes ? "at least " : "", key.size, key_bytes));
+}
+
+Descriptor open_private(const std::string& path, const std::string& shown) {
+    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    if (!file && (errno == ENOENT || errno == ENOTDIR))
+        throw Failure(ExitCode::input_missing, fmt::format("there is no {}: check the path.", shown));
+    struct stat about;
+    if (!file || fstat(file.get(), &about) != 0)
+        throw Failure(ExitCode::input_output, fmt::format("cannot open {}: {}.", shown, strerror(errno)));
+    if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0)
+        throw Failure(ExitCode::usage, fmt::format("{} is open to others (mode {:04o}): make it private with chmod 600.", shown,
+                                                   static_cast<unsigned>(about.st_mode & 07777)));
+    return file;
 }
 
 bool has_terminal() { return static_cast<bool>(Descriptor(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))); }

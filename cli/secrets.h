@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "command.h"
+#include "descriptor.h"
 
 namespace warpseal::cli {
 
-// One page for one secret. Movable, never copied.
+// Pages for secrets, one for one unless more are asked for. Movable, never copied.
 class SecretBytes {
 public:
-    static constexpr size_t capacity = 4096;
-    SecretBytes();
+    static constexpr size_t page_bytes = 4096;
+    explicit SecretBytes(size_t capacity = page_bytes);
     SecretBytes(SecretBytes&& other) noexcept;
     SecretBytes(const SecretBytes&) = delete;
     SecretBytes& operator=(const SecretBytes&) = delete;
@@ -24,6 +25,7 @@ public:
     size_t size = 0;
 
 private:
+    size_t capacity_;
     uint8_t* data_ = nullptr;
 };
 
@@ -51,6 +53,9 @@ private:
     std::vector<SecretBytes> memory_;
     std::vector<warpseal_secret> list_;
 };
+
+// A file that only its owner may read. `shown`: what it is, for messages. Throws Failure as Secrets does.
+Descriptor open_private(const std::string& path, const std::string& shown);
 
 // A key file of exactly that many raw bytes. Throws Failure as Secrets does.
 SecretBytes read_raw_key(const std::string& path, size_t key_bytes);

@@ -38,8 +38,9 @@ void add_vectors(CLI::App& program, Session& session) {
     auto options = std::make_shared<VectorsOptions>();
     CLI::App* vectors = program.add_subcommand("vectors", "Check published test vectors");
     vectors->footer(
-        "Files: JSON lines of known answers, Monte Carlo chains or bulk messages, gzip-compressed or not, and Cobblestone\n"
-        "documents, told apart by content. Every row is run in both directions; it counts once.\n"
+        "Files: JSON lines of known answers, Monte Carlo chains or bulk messages, Cobblestone documents, and NTRU's answer files\n"
+        "(.rsp) and digests of batches, gzip-compressed or not, told apart by content. Every row is run in both directions; it counts\n"
+        "once.\n"
         "Exit code 0 only if no row failed and none was skipped.");
     vectors
         ->add_option("--device", options->device,

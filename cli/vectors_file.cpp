@@ -1,4 +1,4 @@
-// Vector files: unpacked, told apart by content (JSON lines of messages, chains and bulk rows, or one Cobblestone document), row by row.
+// Vector files: unpacked, told apart by content (JSON lines, a Cobblestone document, or NTRU's answers), row by row.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "vectors.h"
+#include "vectors_kem.h"
 
 namespace warpseal::cli {
 namespace {
@@ -86,6 +87,17 @@ void check_lines(Subject& subject, std::string_view text, Tally& tally) {
     }
 }
 
+// JSON lines begin with a whole value on their first line; a document that is spread over lines does not.
+void check_json(Subject& subject, std::string_view text, Tally& tally) {
+    std::string_view rest = text;
+    json first = json::parse(take_line(rest), nullptr, false);
+    if (first.is_discarded()) first = json::parse(text, nullptr, false);
+    if (first.is_object() && first.contains("testGroups") && first["testGroups"].is_array())
+        check_document(subject, first, tally);
+    else
+        check_lines(subject, text, tally);
+}
+
 }  // namespace
 
 Tally check_file(Subject& subject, const std::string& path) {
@@ -98,15 +110,11 @@ Tally check_file(Subject& subject, const std::string& path) {
         tally.run(path, [&] { throw RowFailed(why.what()); });
         return tally;
     }
-    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    // JSON lines begin with a whole value on their first line; a document that is spread over lines does not.
-    std::string_view rest = text;
-    json first = json::parse(take_line(rest), nullptr, false);
-    if (first.is_discarded()) first = json::parse(text, nullptr, false);
-    if (first.is_object() && first.contains("testGroups") && first["testGroups"].is_array())
-        check_document(subject, first, tally);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (is_kem_text(text))
+        check_kem_text(subject, text, tally);
     else
-        check_lines(subject, text, tally);
+        check_json(subject, text, tally);
     if (tally.passed + tally.failed + tally.skipped == 0) tally.run(path, [] { throw RowFailed("no rows in it"); });
     return tally;
 }

@@ -393,4 +393,69 @@ def a_gpu_runs_chains_and_bulk_rows_in_its_memory(p):
         check(counts(p.run("vectors", "--device", "cuda", path, env=dict(environment, WARPSEAL_TEST_FAULT="encrypt_device")))[1] > 0, name)
 
 
+def ntru(name):
+    raw = (VECTORS / "ntru" / name).read_bytes()
+    return (gzip.decompress(raw) if name.endswith(".gz") else raw).decode().splitlines(keepends=True)
+
+
+def blocks(name, wanted):
+    """The title of an answer file and so many of its blocks."""
+    text = "".join(ntru(name))
+    return "\n\n".join(text.split("\n\n")[:1 + wanted]) + "\n"
+
+
+@case
+def ntru_on_every_target(p):
+    """Of the quickest set all rows, as each target's every set is tests/kem's part."""
+    files = sorted(str(path) for path in (VECTORS / "ntru").glob("ntruhps2048509*"))
+    for target in ("auto", "portable", "avx2", "vaes512"):
+        result = p.run("vectors", "--device", target, *files)
+        if result.code == 20 and target != "portable":
+            continue
+        check_equal(counts(result), (25 + 2 + 51 + 16, 0, 0), target)
+    p.write("packed", gzip.compress("".join(ntru("ntruhps2048509-bulk.txt")).encode()))
+    p.write("plain", "".join(ntru("ntruhps2048509.rsp.gz")).replace("\n", "\r\n").encode())
+    expect(p, (16 + 25, 0, 0), "packed", "plain")
+
+
+@case
+def ntru_every_changed_field_is_found(p):
+    for name, wanted in [("ntruhrss701.rsp.gz", ("count", "seed", "pk", "sk", "ct", "ss")),
+                         ("ntruhrss701-coins.rsp.gz", ("count", "keypair_coins", "prf_key", "enc_coins")),
+                         ("ntruhrss701-decaps.rsp.gz", ("count", "result", "ct", "ss"))]:
+        text = blocks(name, 1)
+        p.write("row", text.encode())
+        expect(p, (1, 0, 0), "row")
+        for field in wanted:
+            for place in (0, 1, -1):
+                lines_of = text.split("\n")
+                at = next(i for i, line in enumerate(lines_of) if line.startswith(field + " = "))
+                value = lines_of[at].removeprefix(field + " = ")
+                new = {"accept": "reject", "reject": "accept"}.get(value) or (str(int(value) + 1) if field == "count" else flip(value, place % len(value)))
+                lines_of[at] = f"{field} = {new}"
+                p.write("row", "\n".join(lines_of).encode())
+                expect(p, (0, 1, 0), "row")
+    bulk = ntru("ntruhrss701-bulk.txt")
+    head, row = bulk[0], next(line for line in bulk[1:] if line[0].isdigit()).split()
+    short = [*row[:2], *row[2:]]
+    p.write("row", (head + " ".join(short) + "\n").encode())
+    expect(p, (1, 0, 0), "row")
+    for field in range(7):
+        changed = list(short)
+        changed[field] = str(int(changed[field]) + 1) if field < 2 else flip(changed[field])
+        p.write("row", (head + " ".join(changed) + "\n").encode())
+        expect(p, (0, 1, 0), "row")
+
+
+@case
+def ntru_malformed(p):
+    good = blocks("ntruhrss701-decaps.rsp.gz", 1)
+    for text in [good.replace("# ntruhrss701", "# ntruhrss702"), good.replace("count = 0", "count = x"), good.replace("ct = ", "c = "),
+                 good.replace("kind = ", "sort = "), good.replace("\nss = ", "\nss = 00\nss = "), "# ntruhrss701\n0 256 00\n", "# ntruhrss701\nnothing\n"]:
+        p.write("row", text.encode())
+        check_equal(p.run("vectors", "row").code, 1, text[:60])
+        expect(p, (0, 0, 1), "row")
+    p.write("row", b"# ntruhrss701 and no rows\n\n")
+    expect(p, (0, 1, 0), "row")
+
 main()

@@ -1,0 +1,95 @@
+// `warpseal kem`: key encapsulation on files, and the sets of parameters that there are.
+#include "kem.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace warpseal::cli {
+namespace {
+
+// What a command does with a kind of file; the name of its option, and the words for it.
+struct FileOption {
+    const char* name;
+    std::string KemChoice::*path;
+    const char* text;
+};
+
+std::string lengths() {
+    std::string text = fmt::format("{:<18}{:>11}{:>12}{:>12}{:>15}\n", "bytes", "public key", "secret key", "ciphertext", "shared secret");
+    for (const warpseal_kem_info& set : all_kem_sets())
+        text += fmt::format("{:<18}{:>11}{:>12}{:>12}{:>15}\n", set.name, set.public_key_bytes, set.secret_key_bytes, set.ciphertext_bytes,
+                            set.shared_secret_bytes);
+    return text + "Files hold these bytes and nothing else; several values lie side by side, in the same order in each file.\n";
+}
+
+CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text, const std::vector<FileOption>& files,
+                           ExitCode (*run)(const KemChoice&, Session&), Session& session) {
+    auto choice = std::make_shared<KemChoice>();
+    CLI::App* command = kem.add_subcommand(name, text);
+    for (const FileOption& file : files) command->add_option(file.name, (*choice).*file.path, file.text)->type_name("FILE")->required();
+    CLI::Option* const set = command->add_option("--set", choice->set, "parameter set; a file with one key tells it by its length");
+    set->type_name("SET")->required(run == run_kem_keygen);
+    if (run != run_kem_decapsulate) {
+        const char* const what = run == run_kem_keygen ? "so many key pairs" : "so many ciphertexts for the one public key of the file";
+        command->add_option("--count", choice->count, what)
+            ->type_name("N")
+            ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32).description(""));
+    }
+    command->add_flag("-f,--force", choice->force, "replace existing outputs");
+    add_engine_options(*command, choice->engine);
+    command->callback([choice, command, run, &session] {
+        choice->count_given = command->get_option_no_throw("--count") != nullptr && command->count("--count") > 0;
+        session.command = [choice, run, &session] { return run(*choice, session); };
+    });
+    return command;
+}
+
+}  // namespace
+
+std::vector<warpseal_kem_info> all_kem_sets() {
+    std::vector<warpseal_kem_info> all;
+    warpseal_kem_info set{};
+    for (size_t i = 0; warpseal_kem_at(i, &set) == WARPSEAL_OK; ++i) all.push_back(set);
+    return all;
+}
+
+warpseal_kem_info kem_set(const std::string& name) {
+    std::vector<std::string> known;
+    for (const warpseal_kem_info& set : all_kem_sets()) {
+        if (name == set.name) return set;
+        known.emplace_back(set.name);
+    }
+    throw Failure(ExitCode::unsupported, fmt::format("there is no set '{}': there are {}.", name, fmt::join(known, ", ")));
+}
+
+void add_kem(CLI::App& program, Session& session) {
+    CLI::App* kem = program.add_subcommand("kem", "Key encapsulation: NTRU of the round-3 submission, one or many at a time");
+    kem->require_subcommand(1);
+    kem->footer(lengths() +
+                "NTRU is not a NIST standard: use a shared secret of it beside one of X25519 or another established exchange, not alone.\n"
+                "Example:\n"
+                "  warpseal kem keygen --set ntruhps4096821 --secret-key my.sk --public-key my.pk\n"
+                "  warpseal kem encapsulate --public-key my.pk --ciphertext to.me --shared-secret theirs\n"
+                "  warpseal kem decapsulate --secret-key my.sk --ciphertext to.me --shared-secret mine");
+    add_file_command(*kem, "keygen", "Make key pairs",
+                     {{"--secret-key", &KemChoice::secret_key, "file to write, mode 0600; - for standard output"},
+                      {"--public-key", &KemChoice::public_key, "file to write; - for standard output"}},
+                     run_kem_keygen, session);
+    add_file_command(*kem, "encapsulate", "Make a shared secret and the ciphertext that carries it, for each public key",
+                     {{"--public-key", &KemChoice::public_key, "file to read; - for standard input"},
+                      {"--ciphertext", &KemChoice::ciphertext, "file to write; - for standard output"},
+                      {"--shared-secret", &KemChoice::shared_secret, "file to write, mode 0600; - for standard output"}},
+                     run_kem_encapsulate, session);
+    add_file_command(*kem, "decapsulate", "Find the shared secret that each ciphertext carries",
+                     {{"--secret-key", &KemChoice::secret_key, "file to read, private (mode 0600): one key for all, or one for each"},
+                      {"--ciphertext", &KemChoice::ciphertext, "file to read; - for standard input"},
+                      {"--shared-secret", &KemChoice::shared_secret, "file to write, mode 0600; - for standard output"}},
+                     run_kem_decapsulate, session)
+        ->footer(
+            "What is no ciphertext of that key gives another secret, and no error (implicit rejection): whether both sides have the same\n"
+            "secret is seen when they use it.");
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,28 @@
+// `warpseal kem`: what its commands share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "warpseal/kem.h"
+
+namespace warpseal::cli {
+
+std::vector<warpseal_kem_info> all_kem_sets();
+// Throws Failure (unsupported) for a name that is no set.
+warpseal_kem_info kem_set(const std::string& name);
+
+// Files of the commands that compute; a name that a command does not take is empty.
+struct KemChoice {
+    std::string set, public_key, secret_key, ciphertext, shared_secret;
+    uint64_t count = 1;
+    bool count_given = false;
+    bool force = false;
+    EngineChoice engine;
+};
+ExitCode run_kem_keygen(const KemChoice& choice, Session& session);
+ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session);
+ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session);
+
+}  // namespace warpseal::cli

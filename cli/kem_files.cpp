@@ -1,0 +1,196 @@
+// `warpseal kem keygen`, `encapsulate` and `decapsulate`: keys, ciphertexts and shared secrets as raw bytes in files.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "kem.h"
+#include "raw.h"
+#include "secrets.h"
+
+namespace warpseal::cli {
+namespace {
+
+constexpr mode_t mode_secret = 0600;
+constexpr mode_t mode_public = 0666;
+// Of one call: between two an interrupt is heeded, and no more secrets than these are held.
+constexpr uint64_t piece_items = 16384;
+// Of two outputs the secret one is finished first: the other is of no use without it.
+
+std::string named(const char* what, const std::string& path) {
+    return path == "-" ? fmt::format("the {} on standard input", what) : fmt::format("{} '{}'", what, path);
+}
+
+void refuse_two_streams(const std::string& one, const std::string& other, const char* stream) {
+    if (one == "-" && other == "-") throw Failure(ExitCode::usage, fmt::format("{} can take only one of the two: name a file.", stream));
+    const auto whole = [](const std::string& path) { return std::filesystem::weakly_canonical(std::filesystem::absolute(path)); };
+    if (one != "-" && whole(one) == whole(other))
+        throw Failure(ExitCode::usage, fmt::format("'{}' and '{}' are the same file: name two.", one, other));
+}
+
+// Where values of one kind go.
+class KemOutput {
+public:
+    KemOutput(const std::string& path, mode_t mode, bool force, Session& session) : output_(path, force, mode, session), written_(output_) {
+        if (path == "-" && isatty(STDOUT_FILENO))
+            throw Failure(ExitCode::usage, "refused to write binary data to the terminal: name a file.");
+    }
+    RawOutput& raw() { return written_; }
+    void write(const uint8_t* data, size_t bytes) { written_.write(data, bytes); }
+    void commit() { output_.commit(); }
+
+private:
+    Output output_;
+    RawOutput written_;
+};
+
+// Values of one kind, side by side in a file that is read whole.
+class KemInput {
+public:
+    KemInput(Descriptor file, const char* what, const std::string& path, const RawOutput& output)
+        : shown_(named(what, path)), bytes_(file.get(), shown_, 0, output) {}
+
+    uint8_t* at(uint64_t item, uint64_t each) const { return bytes_.data() + item * each; }
+    size_t bytes() const { return bytes_.size(); }
+    // Throws Failure with `code` unless it is one value or several, each of so many bytes.
+    uint64_t count(const warpseal_kem_info& set, uint32_t each, ExitCode code) const {
+        if (bytes() == 0 || bytes() % each != 0)
+            throw Failure(
+                code, fmt::format("{} has the wrong size: {} bytes, where {} takes {} or a multiple.", shown_, bytes(), set.name, each));
+        return bytes() / each;
+    }
+    // That of --set, or the one whose keys have this length. Throws Failure.
+    warpseal_kem_info set(const KemChoice& choice, uint32_t warpseal_kem_info::*each) const {
+        if (!choice.set.empty()) return kem_set(choice.set);
+        for (const warpseal_kem_info& one : all_kem_sets())
+            if (one.*each == bytes()) return one;
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("{} has {} bytes, which is one key of no set: name the set with --set if it holds several.", shown_, bytes()));
+    }
+
+private:
+    const std::string shown_;
+    const WholeInput bytes_;
+};
+
+// Memory for what a call writes; wiped in the end.
+SecretBytes room_for(uint64_t items, uint64_t each) { return SecretBytes(std::max<uint64_t>(items * each, 1)); }
+
+using KemCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
+
+// Makes a piece. Throws Failure in words for a call that did not succeed.
+void call(KemCall operation, const char* task, warpseal_engine* engine, const warpseal_kem_info& set, uint64_t first,
+          warpseal_kem_batch& batch) {
+    std::vector<int32_t> statuses(batch.count, WARPSEAL_OK);
+    batch.statuses = statuses.data();
+    const warpseal_status status = operation(engine, set.name, &batch);
+    if (status == WARPSEAL_OK) return;
+    const auto bad = std::find_if(statuses.begin(), statuses.end(), [](int32_t each) { return each != WARPSEAL_OK; });
+    if (status == WARPSEAL_INVALID_ARGUMENT && bad != statuses.end())
+        throw Failure(ExitCode::usage, fmt::format("cannot {}: number {} is no key of {}: bits that are never used are set in it.", task,
+                                                   first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name));
+    const ExitCode code = status == WARPSEAL_UNSUPPORTED ? ExitCode::device_not_usable : exit_code_of(status);
+    throw Failure(code, fmt::format("cannot {} with {}: {}.", task, set.name, warpseal_status_text(status)));
+}
+
+warpseal_kem_batch empty_batch() {
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    return batch;
+}
+
+}  // namespace
+
+ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
+    const warpseal_kem_info set = kem_set(choice.set);
+    refuse_two_streams(choice.secret_key, choice.public_key, "standard output");
+    KemOutput secret_out(choice.secret_key, mode_secret, choice.force, session);
+    KemOutput public_out(choice.public_key, mode_public, choice.force, session);
+    const EngineHandle engine = create_engine(choice.engine, session);
+    const uint64_t most = std::min(choice.count, piece_items);
+    SecretBytes secrets = room_for(most, set.secret_key_bytes), publics = room_for(most, set.public_key_bytes);
+    for (uint64_t first = 0; first < choice.count; first += most) {
+        warpseal_kem_batch batch = empty_batch();
+        batch.count = std::min(most, choice.count - first);
+        batch.secret_keys = secrets.data();
+        batch.secret_key_stride = set.secret_key_bytes;
+        batch.public_keys = publics.data();
+        batch.public_key_stride = set.public_key_bytes;
+        call(warpseal_kem_keypair, "make keys", engine.get(), set, first, batch);
+        secret_out.write(secrets.data(), batch.count * set.secret_key_bytes);
+        public_out.write(publics.data(), batch.count * set.public_key_bytes);
+    }
+    secret_out.commit();
+    public_out.commit();
+    return ExitCode::ok;
+}
+
+ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
+    refuse_two_streams(choice.shared_secret, choice.ciphertext, "standard output");
+    Descriptor file = open_input(choice.public_key);
+    KemOutput secret_out(choice.shared_secret, mode_secret, choice.force, session);
+    KemOutput ciphertext_out(choice.ciphertext, mode_public, choice.force, session);
+    const KemInput keys(std::move(file), "public key", choice.public_key, secret_out.raw());
+    const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::public_key_bytes);
+    const uint64_t key_count = keys.count(set, set.public_key_bytes, ExitCode::usage);
+    if (choice.count_given && key_count > 1)
+        throw Failure(ExitCode::usage,
+                      fmt::format("--count is for one public key, and the file holds {}: each gets one ciphertext.", key_count));
+    const uint64_t count = key_count > 1 ? key_count : choice.count;
+    const EngineHandle engine = create_engine(choice.engine, session);
+    const uint64_t most = std::min(count, piece_items);
+    SecretBytes secrets = room_for(most, set.shared_secret_bytes), ciphertexts = room_for(most, set.ciphertext_bytes);
+    for (uint64_t first = 0; first < count; first += most) {
+        warpseal_kem_batch batch = empty_batch();
+        batch.count = std::min(most, count - first);
+        batch.public_key_stride = key_count > 1 ? set.public_key_bytes : 0;
+        batch.public_keys = keys.at(first, batch.public_key_stride);
+        batch.ciphertexts = ciphertexts.data();
+        batch.ciphertext_stride = set.ciphertext_bytes;
+        batch.shared_secrets = secrets.data();
+        batch.shared_secret_stride = set.shared_secret_bytes;
+        call(warpseal_kem_encapsulate, "encapsulate", engine.get(), set, first, batch);
+        secret_out.write(secrets.data(), batch.count * set.shared_secret_bytes);
+        ciphertext_out.write(ciphertexts.data(), batch.count * set.ciphertext_bytes);
+    }
+    secret_out.commit();
+    ciphertext_out.commit();
+    return ExitCode::ok;
+}
+
+ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
+    if (choice.secret_key == "-") refuse_two_streams(choice.secret_key, choice.ciphertext, "standard input");
+    Descriptor key_file =
+        choice.secret_key == "-" ? open_input("-") : open_private(choice.secret_key, named("secret key", choice.secret_key));
+    Descriptor ciphertext_file = open_input(choice.ciphertext);
+    KemOutput secret_out(choice.shared_secret, mode_secret, choice.force, session);
+    const KemInput keys(std::move(key_file), "secret key", choice.secret_key, secret_out.raw());
+    const KemInput ciphertexts(std::move(ciphertext_file), "ciphertext", choice.ciphertext, secret_out.raw());
+    const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::secret_key_bytes);
+    const uint64_t key_count = keys.count(set, set.secret_key_bytes, ExitCode::usage);
+    const uint64_t count = ciphertexts.count(set, set.ciphertext_bytes, ExitCode::truncated);
+    if (key_count > 1 && key_count != count)
+        throw Failure(ExitCode::usage,
+                      fmt::format("there are {} secret keys and {} ciphertexts: one key for all, or one for each.", key_count, count));
+    const EngineHandle engine = create_engine(choice.engine, session);
+    const uint64_t most = std::min(count, piece_items);
+    SecretBytes secrets = room_for(most, set.shared_secret_bytes);
+    for (uint64_t first = 0; first < count; first += most) {
+        warpseal_kem_batch batch = empty_batch();
+        batch.count = std::min(most, count - first);
+        batch.secret_key_stride = key_count > 1 ? set.secret_key_bytes : 0;
+        batch.secret_keys = keys.at(first, batch.secret_key_stride);
+        batch.ciphertexts = ciphertexts.at(first, set.ciphertext_bytes);
+        batch.ciphertext_stride = set.ciphertext_bytes;
+        batch.shared_secrets = secrets.data();
+        batch.shared_secret_stride = set.shared_secret_bytes;
+        call(warpseal_kem_decapsulate, "decapsulate", engine.get(), set, first, batch);
+        secret_out.write(secrets.data(), batch.count * set.shared_secret_bytes);
+    }
+    secret_out.commit();
+    return ExitCode::ok;
+}
+
+}  // namespace warpseal::cli

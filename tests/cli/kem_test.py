@@ -1,0 +1,183 @@
+"""`warpseal kem`: keys, ciphertexts and secrets in files, one and many; lengths, permissions, pipes, and what is left when it fails."""
+
+import os
+import stat
+
+from program import case, check, check_equal, main, snapshot, some_bytes
+
+# Public key, secret key, ciphertext (docs/kem.md).
+SETS = {"ntruhps2048509": (699, 935, 699), "ntruhps2048677": (930, 1234, 930), "ntruhps4096821": (1230, 1590, 1230),
+        "ntruhps40961229": (1842, 2366, 1842), "ntruhrss701": (1138, 1450, 1138), "ntruhrss1373": (2401, 2983, 2401)}
+SMALL = "ntruhps2048509"
+
+
+def keygen(p, name=SMALL, *more):
+    return p.ok("kem", "keygen", "--set", name, "--secret-key", "sk", "--public-key", "pk", *more)
+
+
+def encapsulate(*more, ct="ct", ss="sent"):
+    return ("kem", "encapsulate", "--public-key", "pk", "--ciphertext", ct, "--shared-secret", ss, *more)
+
+
+def decapsulate(*more, sk="sk", ct="ct", ss="received"):
+    return ("kem", "decapsulate", "--secret-key", sk, "--ciphertext", ct, "--shared-secret", ss, *more)
+
+
+def mode(p, name):
+    return stat.S_IMODE(os.stat(p.file(name)).st_mode)
+
+
+@case
+def a_secret_arrives_in_every_set(p):
+    for name, lengths in SETS.items():
+        keygen(p, name, "--force")
+        p.ok(*encapsulate("--force"))
+        p.ok(*decapsulate("--force"))
+        check_equal(tuple(len(p.read(file)) for file in ("pk", "sk", "ct")), lengths, name)
+        check_equal(len(p.read("sent")), 32, name)
+        check_equal(p.read("received"), p.read("sent"), name)
+    check_equal(sorted(os.listdir(p.directory)), ["ct", "pk", "received", "sent", "sk"], "files")
+
+
+@case
+def secrets_are_private(p):
+    keygen(p, SMALL)
+    p.ok(*encapsulate(), umask=0o022)
+    p.ok(*decapsulate(), umask=0o000)
+    check_equal([mode(p, name) for name in ("sk", "sent", "received")], [0o600] * 3, "secret files")
+    check_equal(mode(p, "ct"), 0o644, "the ciphertext")
+    os.chmod(p.file("sk"), 0o640)
+    p.fails(2, ["'sk'", "chmod 600"], *decapsulate("--force"))
+
+
+@case
+def many_at_a_time(p):
+    for name in [SMALL, "ntruhrss701"]:
+        public, secret, ciphertext = SETS[name]
+        keygen(p, name, "--count", "19", "--force")
+        check_equal((len(p.read("pk")), len(p.read("sk"))), (19 * public, 19 * secret), "keys")
+        p.ok(*encapsulate("--set", name, "--force"))
+        p.ok(*decapsulate("--set", name, "--force"))
+        sent = p.read("sent")
+        check_equal(len({sent[i:i + 32] for i in range(0, len(sent), 32)}), 19, "secrets of their own")
+        check_equal(p.read("received"), sent, "one key each")
+        # Any one of them alone, and several under one key.
+        p.write("sk7", p.read("sk")[7 * secret:8 * secret], 0o600)
+        p.write("ct7", p.read("ct")[7 * ciphertext:8 * ciphertext])
+        p.ok(*decapsulate("--force", sk="sk7", ct="ct7", ss="alone"))
+        check_equal(p.read("alone"), sent[7 * 32:8 * 32], "item 7")
+        p.write("pk", p.read("pk")[7 * public:8 * public])
+        p.ok(*encapsulate("--count", "5", "--force"))
+        p.ok(*decapsulate("--force", sk="sk7"))
+        check_equal(len(p.read("sent")), 5 * 32, "secrets under one key")
+        check_equal(p.read("received"), p.read("sent"), "one key for all")
+
+
+@case
+def more_than_one_call(p):
+    keygen(p)
+    p.ok(*encapsulate("--count", "16401"))
+    p.ok(*decapsulate())
+    sent = p.read("sent")
+    check_equal(len({sent[i:i + 32] for i in range(0, len(sent), 32)}), 16401, "secrets of their own")
+    check(p.read("received") == sent, "secrets over two calls")
+
+
+@case
+def through_pipes(p):
+    keygen(p)
+    public, secret = p.read("pk"), p.read("sk")
+    ct = p.ok(*("kem", "encapsulate", "--public-key", "-", "--ciphertext", "-", "--shared-secret", "sent"), input=public).out
+    check_equal(len(ct), SETS[SMALL][2], "bytes on the pipe")
+    p.write("ct", ct)
+    check_equal(p.ok(*decapsulate(ct="-", ss="-"), input=ct).out, p.read("sent"), "secret on the pipe")
+    check_equal(p.ok(*decapsulate(sk="-", ss="-"), input=secret).out, p.read("sent"), "key on the pipe")
+    check_equal(len(p.ok("kem", "keygen", "--set", SMALL, "--secret-key", "-", "--public-key", "pk2").out), len(secret), "secret key")
+    p.fails(2, "standard output", *encapsulate(ct="-", ss="-"))
+    p.fails(2, "standard input", *decapsulate(sk="-", ct="-"))
+
+
+@case
+def wrong_lengths(p):
+    for name in [SMALL, "ntruhrss1373"]:
+        keygen(p, name, "--force")
+        p.ok(*encapsulate("--force"))
+        good = {file: p.read(file) for file in ("pk", "sk", "ct")}
+        for file, code, command in [("pk", 2, encapsulate(ct="c", ss="s")), ("sk", 2, decapsulate(ss="s")),
+                                    ("ct", 14, decapsulate(ss="s"))]:
+            whole = len(good[file])
+            for size in [0, 1, 31, 32, whole // 2, whole - 1, whole + 1, whole + 63, whole + 64, 2 * whole - 1]:
+                p.write(file, (2 * good[file])[:size], 0o600)
+                named = ("--set", name) if size % 2 else ()
+                p.fails(code, [f"'{file}'", f"{size} bytes"], *command, *named)
+            p.write(file, good[file], 0o600)
+    p.write("sk", 2 * good["sk"], 0o600)
+    p.fails(2, "--set", *decapsulate(ss="s"))
+    p.fails(2, ["2 secret keys", "1 ciphertexts"], *decapsulate("--set", "ntruhrss1373", ss="s"))
+    p.write("pk", 2 * good["pk"])
+    p.fails(2, "--count", *encapsulate("--set", "ntruhrss1373", "--count", "3", ct="c", ss="s"))
+    p.fails(2, "699", *encapsulate("--set", SMALL, ct="c", ss="s"))
+
+
+@case
+def every_wrong_length_of_one_set(p):
+    keygen(p)
+    public = p.read("pk") + some_bytes(64)
+    for size in range(len(public) + 1):
+        if size != SETS[SMALL][0]:
+            result = p.run("kem", "encapsulate", "--set", SMALL, "--public-key", "-", "--ciphertext", "c", "--shared-secret", "s",
+                           "--device", "cpu", input=public[:size])
+            check(result.code == 2 and f"{size} bytes" in result.err, f"{size} bytes: {result.code} {result.err!r}")
+    check_equal(sorted(os.listdir(p.directory)), ["pk", "sk"], "files")
+
+
+@case
+def what_is_no_ciphertext_gives_another_secret(p):
+    keygen(p)
+    p.ok(*encapsulate())
+    changed = bytearray(p.read("ct"))
+    changed[100] ^= 1
+    p.write("ct", changed)
+    p.ok(*decapsulate())
+    first = p.read("received")
+    check(first != p.read("sent") and len(first) == 32, "another secret")
+    p.ok(*decapsulate("--force"))
+    check_equal(p.read("received"), first, "the same each time")
+
+
+@case
+def spare_bits_of_a_public_key(p):
+    keygen(p, SMALL, "--count", "3")
+    public = bytearray(p.read("pk"))
+    public[2 * SETS[SMALL][0] - 1] |= 0x80
+    p.write("pk", public)
+    p.fails(2, ["number 2", SMALL], *encapsulate("--set", SMALL))
+
+
+@case
+def outputs_are_left_alone(p):
+    keygen(p)
+    before = snapshot(p.directory)
+    for secret, public in [("sk", "new"), ("new", "pk")]:
+        p.fails(11, "--force", "kem", "keygen", "--set", SMALL, "--secret-key", secret, "--public-key", public)
+    check_equal(snapshot(p.directory), before, "files")
+    for other in ["new", "./new"]:
+        p.fails(2, "same file", "kem", "keygen", "--set", SMALL, "--secret-key", "new", "--public-key", other, "--force")
+    p.fails(16, "No space", "kem", "keygen", "--set", SMALL, "--secret-key", "new", "--public-key", "/dev/full")
+    old = p.read("sk")
+    keygen(p, SMALL, "--force")
+    check(p.read("sk") != old and mode(p, "sk") == 0o600, "--force makes new keys")
+
+
+@case
+def wrong_use(p):
+    p.fails(15, ["'ntru'", "ntruhps4096821"], "kem", "keygen", "--set", "ntru", "--secret-key", "sk", "--public-key", "pk")
+    p.fails(2, "--set", "kem", "keygen", "--secret-key", "sk", "--public-key", "pk")
+    p.fails(2, "", "kem")
+    p.fails(2, "--count", "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--count", "0")
+    p.fails(10, "'pk'", *encapsulate())
+    p.fails(20, "'avx2'", *("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--device", "avx2"),
+            env=dict(os.environ, WARPSEAL_TARGETS="portable"))
+
+
+main()
