@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -109,6 +110,62 @@ TEST(Face, MemoryAndBatches) {
     EXPECT_FALSE(key.open(batch));
     EXPECT_EQ(statuses[7], WARPSEAL_NOT_AUTHENTIC);
     EXPECT_EQ(statuses[8], WARPSEAL_OK);
+}
+
+TEST(Face, KeyEncapsulation) {
+    const warpseal::Engine engine("cpu", 1);
+    const warpseal::Kem kem(engine, "ntruhps2048509");
+    const std::size_t pk = kem.info().public_key_bytes, sk = kem.info().secret_key_bytes, ct = kem.info().ciphertext_bytes;
+    for (const std::size_t count : {0u, 1u, 5u}) {
+        std::vector<std::uint8_t> publics(count * pk), secrets(count * sk), texts(count * ct), sent(count * 32), received(count * 32);
+        kem.keypair(publics, secrets);
+        kem.encapsulate(publics, texts, sent);
+        kem.decapsulate(secrets, texts, received);
+        EXPECT_EQ(received, sent);
+    }
+    // One key for all, in records: a ciphertext, and behind it both secrets.
+    constexpr std::size_t count = 3;
+    const std::size_t record = ct + 64;
+    std::vector<std::uint8_t> publics(pk), secrets(sk), records(count * record);
+    kem.keypair(publics, secrets);
+    const std::span<std::uint8_t> all = records;
+    kem.encapsulate({publics, 0}, {all, record}, {all.subspan(ct), record});
+    kem.decapsulate({secrets, 0}, {all, record}, {all.subspan(ct + 32), record});
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto sent = all.subspan(i * record + ct, 32), received = all.subspan(i * record + ct + 32, 32);
+        EXPECT_TRUE(std::equal(sent.begin(), sent.end(), received.begin()));
+    }
+    std::vector<std::uint8_t> text(ct), shared(32);
+    kem.encapsulate(publics, text, shared);
+    const auto bytes = [](std::vector<std::uint8_t>& of) { return std::span<std::uint8_t>(of); };
+    EXPECT_THROW(kem.encapsulate(publics, bytes(text).first(ct - 1), shared), warpseal::Error);
+    EXPECT_THROW(kem.encapsulate(publics, text, bytes(shared).first(31)), warpseal::Error);
+    EXPECT_THROW(kem.encapsulate(bytes(publics).first(pk - 1), text, shared), warpseal::Error);
+    EXPECT_THROW(kem.encapsulate({bytes(publics).first(pk - 1), 0}, text, shared), warpseal::Error);
+    EXPECT_THROW(kem.encapsulate(publics, {text, ct - 1}, shared), warpseal::Error);
+    EXPECT_THROW(kem.encapsulate(publics, {text, 0}, shared), warpseal::Error);
+    EXPECT_THROW(warpseal::Kem(engine, "ntru"), warpseal::Error);
+}
+
+TEST(Face, PoolsOfKeyPairs) {
+    const warpseal::Engine engine("cpu", 1);
+    const warpseal::Kem kem(engine, "ntruhps2048509");
+    warpseal::KemPool pool(engine, "ntruhps2048509", 4);
+    const std::size_t pk = pool.info().public_key_bytes, ct = pool.info().ciphertext_bytes;
+    std::vector<std::uint8_t> publics(4 * pk), texts(4 * ct), sent(4 * 32), received(4 * 32);
+    std::vector<std::uint64_t> tickets(4);
+    std::vector<std::int32_t> statuses(4);
+    pool.fill();
+    pool.take(publics, tickets);
+    kem.encapsulate(publics, texts, sent);
+    EXPECT_THROW(pool.take(publics, tickets), warpseal::Error) << "all are taken";
+    EXPECT_THROW(pool.take(publics, std::span(tickets).first(3)), warpseal::Error) << "more keys than tickets";
+    pool.drop(std::span(tickets).first(1));
+    EXPECT_THROW(pool.decapsulate(tickets, texts, received, std::span(statuses).first(3)), warpseal::Error) << "too few statuses";
+    EXPECT_THROW(pool.decapsulate(tickets, texts, received, statuses), warpseal::Error) << "one is dropped";
+    EXPECT_EQ(statuses, (std::vector<std::int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OK, WARPSEAL_OK, WARPSEAL_OK}));
+    EXPECT_TRUE(std::equal(sent.begin() + 32, sent.end(), received.begin() + 32));
+    EXPECT_THROW(warpseal::KemPool(engine, "ntruhps2048509", 0), warpseal::Error);
 }
 
 TEST(Face, FilesThrowWhatWentWrong) {

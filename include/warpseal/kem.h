@@ -58,6 +58,35 @@ WARPSEAL_API warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const
 WARPSEAL_API warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
 WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
 
+/* A pool of key pairs, made in batches before they are wanted, each for one use: a server's, with a pair for each client. Their secret keys
+ * stay in the pool, in locked memory of the host. Safe to call from many threads. A forked child has none of its parent's pairs, and makes
+ * its own. */
+typedef struct warpseal_kem_pool warpseal_kem_pool;
+
+/* pairs: how many it holds at most, ready and taken together; at least 1. They are made by the first calls that want some. The engine must
+ * outlive the pool. set: a name, or WARPSEAL_UNSUPPORTED. */
+WARPSEAL_API warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* set, uint64_t pairs, warpseal_kem_pool** pool);
+/* Wipes what is left. Not while calls on it are under way. Null is allowed. */
+WARPSEAL_API void warpseal_kem_pool_destroy(warpseal_kem_pool* pool);
+/* Makes key pairs until every place that is not taken has one: for a thread that has time before others ask. If it fails, those that were
+ * made are ready. */
+WARPSEAL_API warpseal_status warpseal_kem_pool_fill(warpseal_kem_pool* pool);
+/* Hands out `count` pairs, none of them twice: item i's public key is written to public_keys + i * public_key_stride, and tickets[i] names
+ * its secret key. Makes more, in batches, where too few are ready. If it fails nothing is handed out and nothing written:
+ * WARPSEAL_LIMIT_EXCEEDED if fewer places than that are not taken. */
+WARPSEAL_API warpseal_status warpseal_kem_pool_take(warpseal_kem_pool* pool, uint64_t count, uint8_t* public_keys,
+                                                    uint64_t public_key_stride, uint64_t* tickets);
+/* Decapsulates item i under the secret key of tickets[i], which is then wiped: a ticket is good for one ciphertext, and its place is free
+ * again. A ticket that is not of this pool and process, was dropped or used before, or stands in the call a second time names no key: that
+ * item's status is WARPSEAL_INVALID_ARGUMENT, its secret is zero, the others are done. An item that fails otherwise keeps its ticket.
+ * Returns WARPSEAL_OK if every item has its secret, else the status of the first that has none. statuses may be null. All in host memory.
+ */
+WARPSEAL_API warpseal_status warpseal_kem_pool_decapsulate(warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets,
+                                                           const uint8_t* ciphertexts, uint64_t ciphertext_stride, uint8_t* shared_secrets,
+                                                           uint64_t shared_secret_stride, int32_t* statuses);
+/* Wipes the secret keys of tickets that will not be used. Tickets that name none are passed over. Null is allowed. */
+WARPSEAL_API void warpseal_kem_pool_drop(warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,13 +2,16 @@
 #ifndef WARPSEAL_WARPSEAL_HPP
 #define WARPSEAL_WARPSEAL_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 
+#include "warpseal/kem.h"
 #include "warpseal/warpseal.h"
 
 // The inline namespace keeps these names apart from those inside a statically linked library.
@@ -188,6 +191,127 @@ private:
     warpseal_engine* engine_;
     std::size_t bytes_;
     void* memory_ = nullptr;
+};
+
+// Items of a batch of key encapsulation: side by side, or each `stride` bytes after the one before it; 0: one for all, where they are read.
+template <class Byte>
+class ItemsOf {
+public:
+    static constexpr std::size_t packed = SIZE_MAX;
+
+    template <class Range>
+    requires std::convertible_to<Range&&, std::span<Byte>> ItemsOf(Range&& range, std::size_t stride = packed)
+        : bytes_(std::forward<Range>(range)), stride_(stride) {}
+    Byte* data() const noexcept { return bytes_.data(); }
+    // The next two are for items of so many bytes, and throw where these do not fit.
+    std::uint64_t count(std::size_t item_bytes) const {
+        const std::size_t step = stride_ == packed ? item_bytes : stride_;
+        if (bytes_.empty()) return 0;
+        if (step < item_bytes || bytes_.size() < item_bytes || (stride_ == packed && bytes_.size() % item_bytes != 0))
+            throw Error(WARPSEAL_INVALID_ARGUMENT);
+        return (bytes_.size() - item_bytes) / step + 1;
+    }
+    std::uint64_t stride(std::size_t item_bytes, std::uint64_t wanted) const {
+        if (stride_ == 0 ? bytes_.size() != item_bytes : count(item_bytes) != wanted) throw Error(WARPSEAL_INVALID_ARGUMENT);
+        return stride_ == packed ? item_bytes : stride_;
+    }
+
+private:
+    std::span<Byte> bytes_;
+    std::size_t stride_;
+};
+using Items = ItemsOf<const std::uint8_t>;
+using MutableItems = ItemsOf<std::uint8_t>;
+
+// A parameter set of key encapsulation on an engine, which it must not outlive. Spans hold any number of items, one for a single operation;
+// all of a call as many.
+class Kem {
+public:
+    Kem(const Engine& engine, const char* set) : engine_(engine.get()), info_(find(set)) {}
+    const warpseal_kem_info& info() const noexcept { return info_; }
+
+    void keypair(MutableItems public_keys, MutableItems secret_keys) const {
+        warpseal_kem_batch batch = of(public_keys.count(info_.public_key_bytes));
+        put(batch.public_keys, batch.public_key_stride, public_keys, info_.public_key_bytes, batch.count);
+        put(batch.secret_keys, batch.secret_key_stride, secret_keys, info_.secret_key_bytes, batch.count);
+        keypair(batch);
+    }
+    void encapsulate(Items public_keys, MutableItems ciphertexts, MutableItems shared_secrets) const {
+        warpseal_kem_batch batch = of(ciphertexts.count(info_.ciphertext_bytes));
+        put(batch.public_keys, batch.public_key_stride, public_keys, info_.public_key_bytes, batch.count);
+        put(batch.ciphertexts, batch.ciphertext_stride, ciphertexts, info_.ciphertext_bytes, batch.count);
+        put(batch.shared_secrets, batch.shared_secret_stride, shared_secrets, info_.shared_secret_bytes, batch.count);
+        encapsulate(batch);
+    }
+    // What is not a ciphertext of its key gives another secret.
+    void decapsulate(Items secret_keys, Items ciphertexts, MutableItems shared_secrets) const {
+        warpseal_kem_batch batch = of(shared_secrets.count(info_.shared_secret_bytes));
+        put(batch.secret_keys, batch.secret_key_stride, secret_keys, info_.secret_key_bytes, batch.count);
+        put(batch.ciphertexts, batch.ciphertext_stride, ciphertexts, info_.ciphertext_bytes, batch.count);
+        put(batch.shared_secrets, batch.shared_secret_stride, shared_secrets, info_.shared_secret_bytes, batch.count);
+        decapsulate(batch);
+    }
+
+    // With coins or a status for each item: see warpseal_kem_batch.
+    void keypair(const warpseal_kem_batch& batch) const { check(warpseal_kem_keypair(engine_, info_.name, &batch)); }
+    void encapsulate(const warpseal_kem_batch& batch) const { check(warpseal_kem_encapsulate(engine_, info_.name, &batch)); }
+    void decapsulate(const warpseal_kem_batch& batch) const { check(warpseal_kem_decapsulate(engine_, info_.name, &batch)); }
+
+    static warpseal_kem_info find(const char* set) {
+        warpseal_kem_info info = {};
+        for (std::size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK; ++i)
+            if (std::string_view(info.name) == set) return info;
+        throw Error(WARPSEAL_UNSUPPORTED);
+    }
+
+private:
+    static warpseal_kem_batch of(std::uint64_t count) {
+        warpseal_kem_batch batch = {};
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        return batch;
+    }
+    template <class Byte>
+    static void put(std::uint8_t*& at, std::uint64_t& stride, const ItemsOf<Byte>& items, std::size_t item_bytes, std::uint64_t count) {
+        at = const_cast<std::uint8_t*>(items.data());  // the C struct is one for arrays that are read and for those that are written
+        stride = items.stride(item_bytes, count);
+    }
+    warpseal_engine* engine_;
+    warpseal_kem_info info_;
+};
+
+// Key pairs made ahead, each handed out once: see warpseal_kem_pool. Keep the engine alive as long.
+class KemPool {
+public:
+    KemPool(const Engine& engine, const char* set, std::uint64_t pairs) : info_(Kem::find(set)) {
+        warpseal_kem_pool* made = nullptr;
+        check(warpseal_kem_pool_create(engine.get(), set, pairs, &made));
+        pool_.reset(made);
+    }
+    const warpseal_kem_info& info() const noexcept { return info_; }
+    warpseal_kem_pool* get() const noexcept { return pool_.get(); }
+
+    void fill() { check(warpseal_kem_pool_fill(get())); }
+    void take(MutableItems public_keys, std::span<std::uint64_t> tickets) {
+        const std::uint64_t stride = public_keys.stride(info_.public_key_bytes, tickets.size());
+        check(warpseal_kem_pool_take(get(), tickets.size(), public_keys.data(), stride, tickets.data()));
+    }
+    // Throws if a ticket names no key: `statuses`, if there are any, say which; the other secrets are there.
+    void decapsulate(std::span<const std::uint64_t> tickets, Items ciphertexts, MutableItems shared_secrets,
+                     std::span<std::int32_t> statuses = {}) {
+        if (!statuses.empty() && statuses.size() != tickets.size()) throw Error(WARPSEAL_INVALID_ARGUMENT);
+        check(warpseal_kem_pool_decapsulate(get(), tickets.size(), tickets.data(), ciphertexts.data(),
+                                            ciphertexts.stride(info_.ciphertext_bytes, tickets.size()), shared_secrets.data(),
+                                            shared_secrets.stride(info_.shared_secret_bytes, tickets.size()), statuses.data()));
+    }
+    void drop(std::span<const std::uint64_t> tickets) noexcept { warpseal_kem_pool_drop(get(), tickets.size(), tickets.data()); }
+
+private:
+    struct Destroy {
+        void operator()(warpseal_kem_pool* pool) const noexcept { warpseal_kem_pool_destroy(pool); }
+    };
+    warpseal_kem_info info_;
+    std::unique_ptr<warpseal_kem_pool, Destroy> pool_;
 };
 
 // A file that cannot be sealed or opened: `what` says what and why.

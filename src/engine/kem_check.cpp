@@ -13,10 +13,6 @@ struct Array {
     bool written;
 };
 
-Array array(const void* at, uint64_t stride, uint64_t bytes, bool written) {
-    return {reinterpret_cast<uintptr_t>(at), stride, bytes, written};
-}
-
 // Whether its items lie apart (or are one, where they are read), within the address space. Then `extent` is what they span.
 bool fits(const Array& array, uint64_t count, uint64_t& extent) {
     const bool shared = array.stride == 0 && !array.written;
@@ -35,33 +31,65 @@ bool apart(const Array& a, uint64_t a_extent, const Array& b, uint64_t b_extent)
     return ahead >= low.bytes && a.stride - ahead >= high.bytes;
 }
 
+// All that a call reads and writes.
+class Arrays {
+public:
+    void add(const void* at, uint64_t stride, uint64_t bytes, bool written) {
+        all_[used_++] = {reinterpret_cast<uintptr_t>(at), stride, bytes, written};
+    }
+    // Whether each fits, and what is written lies apart from all else.
+    warpseal_status check(uint64_t count) const {
+        std::array<uint64_t, most> extents;
+        for (size_t i = 0; i < used_; ++i)
+            if (!fits(all_[i], count, extents[i])) return WARPSEAL_INVALID_ARGUMENT;
+        for (size_t i = 0; i < used_; ++i)
+            for (size_t j = i + 1; j < used_; ++j)
+                if ((all_[i].written || all_[j].written) && !apart(all_[i], extents[i], all_[j], extents[j]))
+                    return WARPSEAL_INVALID_ARGUMENT;
+        return WARPSEAL_OK;
+    }
+
+private:
+    static constexpr size_t most = 5;
+    std::array<Array, most> all_;
+    size_t used_ = 0;
+};
+
 }  // namespace
 
 warpseal_status check_kem(const kem::Params& set, KemOperation operation, const warpseal_kem_batch& batch) {
     if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
     if (batch.count == 0) return WARPSEAL_OK;
     const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
-    std::array<Array, 5> arrays;
-    size_t used = 0;
-    const auto add = [&](const Array& one) { arrays[used++] = one; };
-    if (!decapsulate) add(array(batch.public_keys, batch.public_key_stride, set.public_key_bytes(), keypair));
-    if (keypair || decapsulate) add(array(batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(), keypair));
+    Arrays arrays;
+    if (!decapsulate) arrays.add(batch.public_keys, batch.public_key_stride, set.public_key_bytes(), keypair);
+    if (keypair || decapsulate) arrays.add(batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(), keypair);
     if (!keypair) {
-        add(array(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(), !decapsulate));
-        add(array(batch.shared_secrets, batch.shared_secret_stride, kem::Params::shared_secret_bytes, true));
+        arrays.add(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(), !decapsulate);
+        arrays.add(batch.shared_secrets, batch.shared_secret_stride, kem::Params::shared_secret_bytes, true);
     }
     if (!decapsulate && batch.coins != nullptr)
-        add(array(batch.coins, batch.coins_stride, keypair ? set.keypair_coins() : set.encapsulation_coins(), false));
-    if (batch.statuses != nullptr) add(array(batch.statuses, sizeof *batch.statuses, sizeof *batch.statuses, true));
+        arrays.add(batch.coins, batch.coins_stride, keypair ? set.keypair_coins() : set.encapsulation_coins(), false);
+    if (batch.statuses != nullptr) arrays.add(batch.statuses, sizeof *batch.statuses, sizeof *batch.statuses, true);
+    return arrays.check(batch.count);
+}
 
-    std::array<uint64_t, 5> extents;
-    for (size_t i = 0; i < used; ++i)
-        if (!fits(arrays[i], batch.count, extents[i])) return WARPSEAL_INVALID_ARGUMENT;
-    for (size_t i = 0; i < used; ++i)
-        for (size_t j = i + 1; j < used; ++j)
-            if ((arrays[i].written || arrays[j].written) && !apart(arrays[i], extents[i], arrays[j], extents[j]))
-                return WARPSEAL_INVALID_ARGUMENT;
-    return WARPSEAL_OK;
+warpseal_status check_kem_take(const kem::Params& set, uint64_t count, const PooledPublics& publics, const uint64_t* tickets) {
+    if (count == 0) return WARPSEAL_OK;
+    Arrays arrays;
+    arrays.add(publics.at, publics.stride, set.public_key_bytes(), true);
+    arrays.add(tickets, sizeof *tickets, sizeof *tickets, true);
+    return arrays.check(count);
+}
+
+warpseal_status check_kem_tickets(const kem::Params& set, uint64_t count, const uint64_t* tickets, const PooledTexts& texts) {
+    if (count == 0) return WARPSEAL_OK;
+    Arrays arrays;
+    arrays.add(tickets, sizeof *tickets, sizeof *tickets, false);
+    arrays.add(texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(), false);
+    arrays.add(texts.shared_secrets, texts.shared_secret_stride, kem::Params::shared_secret_bytes, true);
+    if (texts.statuses != nullptr) arrays.add(texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses, true);
+    return arrays.check(count);
 }
 
 }  // namespace warpseal

@@ -1,7 +1,6 @@
 // The pool: callers post jobs, workers take piece after piece of the first job that wants help.
 #include "engine/pool.h"
 
-#include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -10,16 +9,10 @@
 #include <exception>
 #include <system_error>
 
+#include "engine/forks.h"
+
 namespace warpseal {
 namespace {
-
-std::atomic<unsigned long> forks{0};
-
-unsigned long forks_so_far() {
-    static const int registered = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
-    (void)registered;
-    return forks.load(std::memory_order_relaxed);
-}
 
 thread_local bool inside_work = false;
 

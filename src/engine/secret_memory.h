@@ -1,7 +1,8 @@
-// Pages for key schedules: wiped when they go, kept out of core dumps, and out of swap where the limit on locked memory allows.
+// Pages for secrets: wiped when they go, kept out of core dumps, and out of swap where the limit on locked memory allows.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace warpseal {
 
@@ -12,7 +13,9 @@ public:
     SecretMemory(const SecretMemory&) = delete;
     SecretMemory& operator=(const SecretMemory&) = delete;
 
-    bool allocate(size_t bytes);  // zeroed, page-aligned; false: out of memory
+    // What a forked child finds there: a copy (a child that enciphers under an all-zero schedule gives its data away), or zeros.
+    enum class AfterFork : uint8_t { copied, wiped };
+    bool allocate(size_t bytes, AfterFork after = AfterFork::copied);  // zeroed, page-aligned; false: out of memory
     void reset();
     void* data() { return pages_; }
     const void* data() const { return pages_; }

@@ -19,7 +19,7 @@ Workspaces::Lease Workspaces::lease(size_t bytes) {
     }
     if (out.space_ == nullptr) {
         auto space = std::make_unique<Lease::Space>();
-        if (!space->memory.allocate(bytes)) return {};
+        if (!space->memory.allocate(bytes, SecretMemory::AfterFork::wiped)) return {};
         space->bytes = bytes;
         out.space_ = std::move(space);
     }

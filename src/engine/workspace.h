@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "engine/forks.h"
 #include "engine/secret_memory.h"
 
 namespace warpseal {
@@ -36,7 +36,7 @@ public:
 
 private:
     static constexpr size_t most_kept = 256;
-    std::mutex mutex_;
+    ForkMutex mutex_;
     std::vector<std::unique_ptr<Lease::Space>> free_;
 };
 

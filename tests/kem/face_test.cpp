@@ -1,7 +1,4 @@
 // The public calls of kem.h: coins from the operating system, threads, and all that a caller can get wrong.
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <set>
 
 #include "answer_files.h"
@@ -11,25 +8,14 @@
 #include "guard.h"
 #include "oracle.h"
 #include "random.h"
+#include "random_source.h"
 #include "stack.h"
 
 namespace {
 
-// What getrandom(2) does in this program.
-enum class Source { kernel, fixed, failing } source = Source::kernel;
-constexpr uint8_t fixed_byte(size_t i) { return static_cast<uint8_t>(7 * i + 3); }
-
-}  // namespace
-
-extern "C" ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
-    if (source == Source::failing) return -1;
-    if (source == Source::kernel) return syscall(SYS_getrandom, out, bytes, flags);
-    for (size_t i = 0; i < bytes; ++i) static_cast<uint8_t*>(out)[i] = fixed_byte(i);
-    return static_cast<ssize_t>(bytes);
-}
-
-namespace {
-
+using tests::fixed_byte;
+using tests::Source;
+using tests::source;
 using tests::Text;
 using warpseal::CpuKem;
 using warpseal::Engine;

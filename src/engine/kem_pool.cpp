@@ -1,0 +1,239 @@
+// Book-keeping under a lock that is held briefly; pairs are made, used and wiped outside.
+#include "engine/kem_pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include "engine/inside.h"
+#include "engine/kem_check.h"
+
+namespace warpseal {
+namespace {
+
+// Pairs that are worked on in one go: enough for all threads, and little to set aside.
+constexpr size_t most_at_once = 1024;
+constexpr size_t most_dropped_at_once = 64;  // on the stack: to drop needs no memory
+
+int set_number(const char* name) {
+    for (int i = 0; i < kem::set_count; ++i)
+        if (std::strcmp(kem::sets[i]->name, name) == 0) return i;
+    return -1;
+}
+
+// Now, and not under way: a forked child could wait for ever for a self-test that its parent has begun.
+warpseal_status prove(Engine::Inside& inside, int set) {
+    const CpuKem* kem = nullptr;
+    const CpuCipher* aes = nullptr;
+    warpseal_status status = inside.prove_kem(set, KemOperation::keypair, kem);
+    if (status == WARPSEAL_OK) status = inside.prove_kem(set, KemOperation::decapsulate, kem);
+    if (status == WARPSEAL_OK) status = inside.prove_coins(aes);
+    return status;
+}
+
+// Up to `most` of them.
+size_t move_some(std::vector<uint32_t>& from, std::vector<uint32_t>& to, uint64_t most) {
+    const auto some = static_cast<size_t>(std::min<uint64_t>(most, from.size()));
+    const auto first = from.end() - static_cast<std::ptrdiff_t>(some);
+    to.insert(to.end(), first, from.end());
+    from.erase(first, from.end());
+    return some;
+}
+
+}  // namespace
+
+warpseal_status KemPool::create(Engine& engine, const char* set, uint64_t pairs, Engine::RandomSource random,
+                                std::unique_ptr<KemPool>& out) {
+    const int number = set_number(set);
+    if (number < 0) return WARPSEAL_UNSUPPORTED;
+    if (pairs == 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (pairs >= HostPairs::nowhere) return WARPSEAL_OUT_OF_MEMORY;
+    warpseal_status status = prove(engine.inside(), number);
+    if (status != WARPSEAL_OK) return status;
+    std::unique_ptr<KemPool> pool(new KemPool(engine, *kem::sets[number], static_cast<uint32_t>(pairs), random));
+    status = pool->begin();
+    if (status == WARPSEAL_OK) out = std::move(pool);
+    return status;
+}
+
+KemPool::KemPool(Engine& engine, const kem::Params& set, uint32_t pairs, Engine::RandomSource random)
+    : engine_(engine), set_(set), random_(random), place_bits_(static_cast<unsigned>(std::bit_width(pairs - 1))), places_(pairs) {
+    free_.reserve(pairs);
+    ready_.reserve(pairs);
+}
+
+warpseal_status KemPool::alive() { return forks_ == forks_so_far() && pairs_->alive() ? WARPSEAL_OK : begin(); }
+
+warpseal_status KemPool::begin() {
+    auto pairs = std::make_unique<HostPairs>(engine_, set_, random_);
+    if (!pairs->allocate(places_.size())) return WARPSEAL_OUT_OF_MEMORY;
+    uint64_t salt;
+    if (!random_(&salt, sizeof salt)) return WARPSEAL_NO_RANDOM;
+    pairs_ = std::move(pairs);
+    salt_ = salt;
+    forks_ = forks_so_far();
+    for (Place& place : places_) place.taken = false;
+    ready_.clear();
+    free_.clear();
+    for (size_t i = places_.size(); i-- > 0;) free_.push_back(static_cast<uint32_t>(i));
+    unpromised_ = places_.size();
+    filling_ = 0;
+    return WARPSEAL_OK;
+}
+
+void KemPool::tell() {
+    changes_.fetch_add(1, std::memory_order_release);
+    changes_.notify_all();
+}
+
+warpseal_status KemPool::fill() {
+    Places mine;
+    mine.reserve(std::min(most_at_once, places_.size()));
+    while (true) {
+        uint32_t seen;
+        {
+            const std::lock_guard lock(mutex_);
+            if (const warpseal_status status = alive(); status != WARPSEAL_OK) return status;
+            seen = changes_.load(std::memory_order_acquire);
+            filling_ += move_some(free_, mine, most_at_once);
+            if (filling_ == 0) return WARPSEAL_OK;
+        }
+        if (mine.empty()) {
+            changes_.wait(seen, std::memory_order_acquire);
+            continue;
+        }
+        const warpseal_status status = pairs_->make(mine.data(), mine.size());
+        {
+            const std::lock_guard lock(mutex_);
+            filling_ -= mine.size();
+            move_some(mine, status == WARPSEAL_OK ? ready_ : free_, mine.size());
+        }
+        tell();
+        if (status != WARPSEAL_OK) return status;
+    }
+}
+
+// `count` places with a pair into `mine`, which has the room, and the promise for all of them. So there are as many that are ready, free,
+// or in the hands of `fill`: to wait for the latter ends.
+warpseal_status KemPool::collect(uint64_t count, Places& mine) {
+    while (true) {
+        uint32_t seen;
+        size_t unmade;
+        {
+            const std::lock_guard lock(mutex_);
+            seen = changes_.load(std::memory_order_acquire);
+            move_some(ready_, mine, count - mine.size());
+            unmade = move_some(free_, mine, std::min<uint64_t>(count - mine.size(), most_at_once));
+        }
+        if (unmade == 0) {
+            if (mine.size() == count) return WARPSEAL_OK;
+            changes_.wait(seen, std::memory_order_acquire);
+            continue;
+        }
+        const warpseal_status status = pairs_->make(mine.data() + mine.size() - unmade, unmade);
+        if (status == WARPSEAL_OK) continue;
+        {
+            const std::lock_guard lock(mutex_);
+            move_some(mine, free_, unmade);
+            move_some(mine, ready_, mine.size());
+        }
+        tell();
+        return status;
+    }
+}
+
+warpseal_status KemPool::take(uint64_t count, const PooledPublics& publics, uint64_t* tickets) {
+    warpseal_status status = check_kem_take(set_, count, publics, tickets);
+    if (status != WARPSEAL_OK || count == 0) return status;
+    if (count > places_.size()) return WARPSEAL_LIMIT_EXCEEDED;
+    Places mine;
+    mine.reserve(count);
+    {
+        const std::lock_guard lock(mutex_);
+        status = alive();
+        if (status != WARPSEAL_OK) return status;
+        if (count > unpromised_) return WARPSEAL_LIMIT_EXCEEDED;
+        unpromised_ -= count;
+    }
+    status = collect(count, mine);
+    if (status == WARPSEAL_OK) pairs_->give(mine.data(), mine.size(), publics);
+    const std::lock_guard lock(mutex_);
+    if (status != WARPSEAL_OK) unpromised_ += count;
+    for (size_t i = 0; i < mine.size(); ++i) {
+        places_[mine[i]].taken = true;
+        tickets[i] = ticket(mine[i]);
+    }
+    return status;
+}
+
+uint32_t KemPool::claim(uint64_t given) {
+    const uint64_t place = (given ^ salt_) & ((uint64_t{1} << place_bits_) - 1);
+    if (place >= places_.size()) return HostPairs::nowhere;
+    const auto number = static_cast<uint32_t>(place);
+    if (!places_[number].taken || ticket(number) != given) return HostPairs::nowhere;
+    places_[number].taken = false;
+    return number;
+}
+
+// Pairs that were used leave a free place; others keep their tickets.
+void KemPool::settle(const uint32_t* places, size_t count, warpseal_status status) {
+    for (size_t i = 0; i < count; ++i) {
+        if (places[i] == HostPairs::nowhere) continue;
+        Place& place = places_[places[i]];
+        place.taken = status != WARPSEAL_OK;
+        if (place.taken) continue;
+        ++place.uses;
+        ++unpromised_;
+        free_.push_back(places[i]);
+    }
+}
+
+warpseal_status KemPool::decapsulate(uint64_t count, const uint64_t* tickets, const PooledTexts& texts) {
+    warpseal_status first_failed = check_kem_tickets(set_, count, tickets, texts);
+    if (first_failed != WARPSEAL_OK || count == 0) return first_failed;
+    Places places(static_cast<size_t>(std::min<uint64_t>(count, most_at_once)));
+    for (uint64_t first = 0; first < count; first += places.size()) {
+        const auto some = static_cast<size_t>(std::min<uint64_t>(count - first, places.size()));
+        const PooledTexts part = texts.from(first);
+        {
+            const std::lock_guard lock(mutex_);
+            if (const warpseal_status status = alive(); status != WARPSEAL_OK) return status;
+            for (size_t i = 0; i < some; ++i) places[i] = claim(tickets[first + i]);
+        }
+        const warpseal_status done = pairs_->decapsulate(places.data(), some, part);
+        if (done == WARPSEAL_OK) pairs_->wipe(places.data(), some);
+        {
+            const std::lock_guard lock(mutex_);
+            settle(places.data(), some, done);
+        }
+        tell();
+        for (size_t i = 0; i < some; ++i) {
+            const warpseal_status status = places[i] == HostPairs::nowhere ? WARPSEAL_INVALID_ARGUMENT : done;
+            if (status != WARPSEAL_OK) std::memset(part.secret(i), 0, kem::Params::shared_secret_bytes);
+            if (part.statuses != nullptr) part.statuses[i] = status;
+            if (first_failed == WARPSEAL_OK) first_failed = status;
+        }
+    }
+    return first_failed;
+}
+
+void KemPool::drop(uint64_t count, const uint64_t* tickets) {
+    uint32_t places[most_dropped_at_once];
+    for (uint64_t first = 0; first < count; first += most_dropped_at_once) {
+        const auto some = static_cast<size_t>(std::min<uint64_t>(count - first, most_dropped_at_once));
+        {
+            const std::lock_guard lock(mutex_);
+            if (alive() != WARPSEAL_OK) return;
+            for (size_t i = 0; i < some; ++i) places[i] = claim(tickets[first + i]);
+        }
+        pairs_->wipe(places, some);
+        {
+            const std::lock_guard lock(mutex_);
+            settle(places, some, WARPSEAL_OK);
+        }
+        tell();
+    }
+}
+
+}  // namespace warpseal

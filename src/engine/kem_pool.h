@@ -1,0 +1,57 @@
+// A pool of key pairs made before they are wanted: places, tickets, and what a fork does to them.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "engine/forks.h"
+#include "engine/kem_pairs.h"
+
+namespace warpseal {
+
+class KemPool {
+public:
+    static warpseal_status create(Engine& engine, const char* set, uint64_t pairs, Engine::RandomSource random,
+                                  std::unique_ptr<KemPool>& out);
+
+    // As the calls of warpseal/kem.h.
+    warpseal_status fill();
+    warpseal_status take(uint64_t count, const PooledPublics& publics, uint64_t* tickets);
+    warpseal_status decapsulate(uint64_t count, const uint64_t* tickets, const PooledTexts& texts);
+    void drop(uint64_t count, const uint64_t* tickets);
+
+private:
+    using Places = std::vector<uint32_t>;
+    struct Place {
+        uint64_t uses = 0;   // of its ticket; there is time for 2^32 in no pool that has memory
+        bool taken = false;  // its ticket is good
+    };
+
+    KemPool(Engine& engine, const kem::Params& set, uint32_t pairs, Engine::RandomSource random);
+    // The next four under mutex_. In a forked child, whose parent the pairs belong to, everything begins anew.
+    warpseal_status alive();
+    warpseal_status begin();
+    uint64_t ticket(uint32_t place) const { return salt_ ^ (places_[place].uses << place_bits_ | place); }
+    uint32_t claim(uint64_t ticket);  // HostPairs::nowhere: it names none. Its place is the caller's then, until it is settled
+    void settle(const uint32_t* places, size_t count, warpseal_status status);
+    warpseal_status collect(uint64_t count, Places& mine);
+    void tell();
+
+    Engine& engine_;
+    const kem::Params& set_;
+    const Engine::RandomSource random_;
+    const unsigned place_bits_;
+
+    // A place is in free_, in ready_, taken, or in the hands of a call, which works on it without the lock.
+    ForkMutex mutex_;
+    std::unique_ptr<HostPairs> pairs_;
+    std::vector<Place> places_;
+    Places free_, ready_;   // without a pair, and with one that nobody has; room for all places
+    uint64_t unpromised_;   // places that are not taken, less what calls of `take` under way will take
+    uint64_t filling_ = 0;  // in the hands of `fill`, and so about to be ready
+    uint64_t salt_ = 0;
+    unsigned long forks_ = 0;
+    std::atomic<uint32_t> changes_{0};  // of free_ and ready_: to wait for
+};
+
+}  // namespace warpseal
