@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "warpseal/inner.h"
+#include "warpseal/kem.h"
 
 namespace {
 
@@ -165,5 +166,23 @@ BATCH(open_batch)
     }
 FILES(file_seal)
 FILES(file_open)
+
+// A key whose other half is another's, a secret that is not the one sent; `_nothing`: what never ran; `_status`: an item without a result.
+#define KEM(call)                                                                                                       \
+    warpseal_status __real_warpseal_##call(warpseal_engine*, const char*, const warpseal_kem_batch*);                   \
+    warpseal_status __wrap_warpseal_##call(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch) { \
+        if (is_broken(#call "_nothing")) return WARPSEAL_OK;                                                            \
+        const warpseal_status status = __real_warpseal_##call(engine, set, batch);                                      \
+        const uint64_t last = batch->count - 1;                                                                         \
+        if (std::strcmp(#call, "kem_keypair") == 0)                                                                     \
+            spoil(#call, batch->secret_keys + last * batch->secret_key_stride, 1);                                      \
+        else                                                                                                            \
+            spoil(#call, batch->shared_secrets + last * batch->shared_secret_stride, 32);                               \
+        if (is_broken(#call "_status") && batch->statuses) batch->statuses[last] = WARPSEAL_INVALID_ARGUMENT;           \
+        return status;                                                                                                  \
+    }
+KEM(kem_keypair)
+KEM(kem_encapsulate)
+KEM(kem_decapsulate)
 
 }  // extern "C"

@@ -1,0 +1,203 @@
+/* NTRU by this library and by the submission's own, from the same coins, in turn; bench/kem_against_submission builds and runs it.
+ *
+ *   PROGRAM SUBMISSION.so|- SET BATCH SECONDS DEVICE:THREADS...
+ *
+ * One JSON object a line: who did which operation, and so many a second in each of seven repetitions. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "warpseal/kem.h"
+
+enum { repetitions = 7, operation_count = 3, most_subjects = 8 };
+static const char* const operation_names[operation_count] = {"keygen", "encapsulate", "decapsulate"};
+
+/* The coins of the submission's next call: it draws them by this name. */
+static const unsigned char* next_coins;
+void randombytes(unsigned char* out, unsigned long long bytes);
+void randombytes(unsigned char* out, unsigned long long bytes) {
+    memcpy(out, next_coins, bytes);
+    next_coins += bytes;
+}
+
+struct values {
+    uint8_t *public_keys, *secret_keys, *ciphertexts, *shared_secrets;
+};
+
+static struct {
+    warpseal_kem_info set;
+    uint64_t count;
+    uint8_t *keypair_coins, *encapsulation_coins;
+} work;
+
+struct subject {
+    const char* name; /* "avx2:1", or "submission" */
+    warpseal_engine* engine;
+    int (*keypair)(unsigned char*, unsigned char*);
+    int (*encapsulate)(unsigned char*, unsigned char*, const unsigned char*);
+    int (*decapsulate)(unsigned char*, const unsigned char*, const unsigned char*);
+    struct values values;
+    double rates[operation_count][repetitions];
+};
+
+static void require(int condition, const char* what) {
+    if (condition) return;
+    fprintf(stderr, "kem_against_submission: %s\n", what);
+    exit(1);
+}
+
+static uint8_t* room(uint64_t each) {
+    uint8_t* const memory = aligned_alloc(64, (work.count * each + 63) / 64 * 64);
+    require(memory != NULL, "out of memory");
+    memset(memory, 0, work.count * each);
+    return memory;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* All items once. */
+static void run_ours(struct subject* subject, int operation) {
+    warpseal_kem_batch batch;
+    memset(&batch, 0, sizeof batch);
+    batch.struct_bytes = sizeof batch;
+    batch.count = work.count;
+    batch.public_keys = subject->values.public_keys;
+    batch.public_key_stride = work.set.public_key_bytes;
+    batch.secret_keys = subject->values.secret_keys;
+    batch.secret_key_stride = work.set.secret_key_bytes;
+    batch.ciphertexts = subject->values.ciphertexts;
+    batch.ciphertext_stride = work.set.ciphertext_bytes;
+    batch.shared_secrets = subject->values.shared_secrets;
+    batch.shared_secret_stride = work.set.shared_secret_bytes;
+    batch.coins = operation == 0 ? work.keypair_coins : work.encapsulation_coins;
+    batch.coins_stride = operation == 0 ? work.set.keypair_coins_bytes : work.set.encapsulation_coins_bytes;
+    if (operation == 0) require(warpseal_kem_keypair(subject->engine, work.set.name, &batch) == WARPSEAL_OK, "a keypair call failed");
+    if (operation == 1)
+        require(warpseal_kem_encapsulate(subject->engine, work.set.name, &batch) == WARPSEAL_OK, "an encapsulate call failed");
+    if (operation == 2)
+        require(warpseal_kem_decapsulate(subject->engine, work.set.name, &batch) == WARPSEAL_OK, "a decapsulate call failed");
+}
+
+static void run_theirs(struct subject* subject, int operation) {
+    int failed = 0;
+    for (uint64_t i = 0; i < work.count; ++i) {
+        uint8_t *const pk = subject->values.public_keys + i * work.set.public_key_bytes,
+                       *const sk = subject->values.secret_keys + i * work.set.secret_key_bytes,
+                       *const ct = subject->values.ciphertexts + i * work.set.ciphertext_bytes,
+                       *const ss = subject->values.shared_secrets + i * work.set.shared_secret_bytes;
+        next_coins = operation == 0 ? work.keypair_coins + i * work.set.keypair_coins_bytes
+                                    : work.encapsulation_coins + i * work.set.encapsulation_coins_bytes;
+        if (operation == 0) failed |= subject->keypair(pk, sk);
+        if (operation == 1) failed |= subject->encapsulate(ct, ss, pk);
+        if (operation == 2) failed |= subject->decapsulate(ss, ct, sk);
+    }
+    require(!failed, "a call of the submission failed");
+}
+
+static void run(struct subject* subject, int operation) {
+    if (subject->engine != NULL)
+        run_ours(subject, operation);
+    else
+        run_theirs(subject, operation);
+}
+
+static void open_subject(struct subject* subject, const char* name) {
+    memset(subject, 0, sizeof *subject);
+    subject->name = name;
+    subject->values.public_keys = room(work.set.public_key_bytes);
+    subject->values.secret_keys = room(work.set.secret_key_bytes);
+    subject->values.ciphertexts = room(work.set.ciphertext_bytes);
+    subject->values.shared_secrets = room(work.set.shared_secret_bytes);
+}
+
+static void open_theirs(struct subject* subject, const char* path) {
+    open_subject(subject, "submission");
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    require(library != NULL, "the submission's library cannot be loaded");
+    *(void**)&subject->keypair = dlsym(library, "ntru_keypair");
+    *(void**)&subject->encapsulate = dlsym(library, "ntru_enc");
+    *(void**)&subject->decapsulate = dlsym(library, "ntru_dec");
+    require(subject->keypair && subject->encapsulate && subject->decapsulate, "the submission's library lacks a function");
+}
+
+static void open_ours(struct subject* subject, const char* name) {
+    open_subject(subject, name);
+    char device[32] = "";
+    const char* const colon = strrchr(name, ':');
+    require(colon != NULL && (size_t)(colon - name) < sizeof device, "a subject is DEVICE:THREADS");
+    memcpy(device, name, (size_t)(colon - name));
+    warpseal_engine_options options;
+    memset(&options, 0, sizeof options);
+    options.struct_bytes = sizeof options;
+    options.device = device;
+    options.threads = (uint32_t)strtoul(colon + 1, NULL, 10);
+    require(warpseal_engine_create(&options, &subject->engine) == WARPSEAL_OK, "a device is not usable");
+}
+
+static int same(const struct values* a, const struct values* b) {
+    return memcmp(a->public_keys, b->public_keys, work.count * work.set.public_key_bytes) == 0 &&
+           memcmp(a->secret_keys, b->secret_keys, work.count * work.set.secret_key_bytes) == 0 &&
+           memcmp(a->ciphertexts, b->ciphertexts, work.count * work.set.ciphertext_bytes) == 0 &&
+           memcmp(a->shared_secrets, b->shared_secrets, work.count * work.set.shared_secret_bytes) == 0;
+}
+
+/* From the same coins come the same bytes, and decapsulation finds the secrets that were sent. */
+static void check(struct subject* subjects, int subject_count) {
+    uint8_t* const sent = room(work.set.shared_secret_bytes);
+    for (int s = 0; s < subject_count; ++s) {
+        run(&subjects[s], 0);
+        run(&subjects[s], 1);
+        memcpy(sent, subjects[s].values.shared_secrets, work.count * work.set.shared_secret_bytes);
+        run(&subjects[s], 2);
+        require(memcmp(sent, subjects[s].values.shared_secrets, work.count * work.set.shared_secret_bytes) == 0, "a secret did not arrive");
+        require(same(&subjects[s].values, &subjects[0].values), "two subjects made different bytes of the same coins");
+    }
+    free(sent);
+}
+
+int main(int argument_count, char** arguments) {
+    require(argument_count >= 6 && argument_count - 4 <= most_subjects, "wrong arguments");
+    for (size_t i = 0; warpseal_kem_at(i, &work.set) == WARPSEAL_OK && strcmp(work.set.name, arguments[2]) != 0; ++i) {
+    }
+    require(strcmp(work.set.name, arguments[2]) == 0, "there is no such set");
+    work.count = strtoull(arguments[3], NULL, 10);
+    const double seconds = strtod(arguments[4], NULL) / repetitions;
+    work.keypair_coins = room(work.set.keypair_coins_bytes);
+    work.encapsulation_coins = room(work.set.encapsulation_coins_bytes);
+    require(warpseal_random(work.keypair_coins, work.count * work.set.keypair_coins_bytes) == WARPSEAL_OK, "no random bytes");
+    require(warpseal_random(work.encapsulation_coins, work.count * work.set.encapsulation_coins_bytes) == WARPSEAL_OK, "no random bytes");
+
+    static struct subject subjects[most_subjects];
+    int subject_count = 0;
+    if (strcmp(arguments[1], "-") != 0) open_theirs(&subjects[subject_count++], arguments[1]);
+    for (int i = 5; i < argument_count; ++i) open_ours(&subjects[subject_count++], arguments[i]);
+    check(subjects, subject_count);
+    for (int repetition = 0; repetition < repetitions; ++repetition)
+        for (int operation = 0; operation < operation_count; ++operation)
+            for (int s = 0; s < subject_count; ++s) {
+                const double start = now();
+                uint64_t done = 0;
+                double end;
+                do {
+                    run(&subjects[s], operation);
+                    done += work.count;
+                    end = now();
+                } while (end - start < seconds);
+                subjects[s].rates[operation][repetition] = (double)done / (end - start);
+            }
+    check(subjects, subject_count);
+    for (int s = 0; s < subject_count; ++s)
+        for (int operation = 0; operation < operation_count; ++operation) {
+            printf("{\"set\": \"%s\", \"operation\": \"%s\", \"who\": \"%s\", \"repetitions\": [", work.set.name,
+                   operation_names[operation], subjects[s].name);
+            for (int i = 0; i < repetitions; ++i) printf("%s%.0f", i ? ", " : "", subjects[s].rates[operation][i]);
+            printf("]}\n");
+        }
+    return 0;
+}

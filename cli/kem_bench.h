@@ -1,0 +1,21 @@
+// `warpseal kem bench`: what is measured, or tried many times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command.h"
+
+namespace warpseal::cli {
+
+struct KemBenchOptions {
+    std::vector<std::string> sets;  // empty: all
+    std::vector<uint64_t> batches;  // empty: the usual ones
+    EngineChoice engine{"auto", 1};
+    double seconds = 1;
+    uint64_t round_trips = 0;  // 0: measure
+    std::string json;
+};
+ExitCode run_kem_bench(const KemBenchOptions& options, Session& session);
+
+}  // namespace warpseal::cli

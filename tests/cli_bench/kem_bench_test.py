@@ -1,0 +1,77 @@
+"""`warpseal kem bench`: its table and JSON, its round trips, and that it gives no figure for secrets that do not arrive."""
+
+import json
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from program import case, check, check_equal, main  # noqa: E402
+
+FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
+SETS = ["ntruhps2048509", "ntruhps2048677", "ntruhps4096821", "ntruhps40961229", "ntruhrss701", "ntruhrss1373"]
+OPERATIONS = ["keygen", "encapsulate", "decapsulate"]
+HEAD = {"machine", "gpu", "driver", "date", "commit", "warpseal", "cpu", "cores"}
+QUICK = ("kem", "bench", "--seconds", "0.01", "--device", "cpu")
+CALLS = ["kem_keypair", "kem_encapsulate", "kem_decapsulate"]
+
+
+@case
+def every_set(p):
+    table = p.ok(*QUICK, "--batch", "1,3", "--json", "figures.json").out.decode()
+    report = json.loads(p.read("figures.json"))
+    check(HEAD <= report["head"].keys(), report["head"])
+    rows = report["rows"]
+    check_equal([(r["set"], r["batch"], r["operation"]) for r in rows],
+                [(name, batch, operation) for name in SETS for batch in (1, 3) for operation in OPERATIONS], "rows")
+    for row in rows:
+        check(row["operations_per_second"] > 0 and 0 < row["p50_seconds"] <= row["p99_seconds"], row)
+        check(len(row["repetitions"]) == 7 and row["calls"] >= 7 and row["threads"] == 1, row)
+        check_equal((row["device"], row["place"]), ("cpu", "host"), "where")
+        check(any(line.split()[:5] == [row["set"], row["operation"], "cpu,", "host", str(row["batch"])] for line in table.splitlines()), row)
+
+
+@case
+def json_on_stdout(p):
+    result = p.ok(*QUICK, "--set", "ntruhrss701", "--threads", "2", "--json", "-")
+    rows = json.loads(result.out)["rows"]
+    check_equal({(r["set"], r["threads"]) for r in rows}, {("ntruhrss701", 2)}, "rows")
+    check_equal([r["batch"] for r in rows], [b for b in (64, 256, 1024, 4096) for _ in OPERATIONS], "batches by default")
+    check("ntruhrss701" in result.err, "the table goes to stderr")
+
+
+@case
+def round_trips(p):
+    out = p.ok(*QUICK, "--set", "ntruhps2048509,ntruhrss701", "--round-trips", "1000", "--batch", "300", "--json", "trips.json").out.decode()
+    check_equal(out.count("1000 round trips in "), 2, out)
+    report = json.loads(p.read("trips.json"))
+    check_equal(report["rows"], [], "rows")
+    for row in report["round_trips"]:
+        check_equal((row["round_trips"], row["mismatches"], row["secrets_sampled"], row["secrets_distinct"], row["batch"]),
+                    (1000, 0, 1000, 1000, 300), row["set"])
+
+
+@case
+def refusals(p):
+    p.fails(15, "ntruhps4096821", *QUICK, "--set", "ntru821")
+    p.fails(2, "--batch", *QUICK, "--batch", "0")
+    p.fails(2, "--round-trips", *QUICK, "--round-trips", "0")
+    p.fails(16, "no/such/folder", *QUICK, "--json", "no/such/folder/figures.json")
+    p.fails(20, "'avx2'", "kem", "bench", "--device", "avx2", env=dict(os.environ, WARPSEAL_TARGETS="portable"))
+
+
+@case
+def a_secret_that_does_not_arrive_has_no_figure(p):
+    p.path = FAULTY
+    arguments = (*QUICK, "--set", "ntruhps2048509", "--batch", "4", "--json", "figures.json")
+    for fault in [call + kind for call in CALLS for kind in ("", "_nothing", "_status")]:
+        broken = dict(os.environ, WARPSEAL_TEST_FAULT=fault)
+        result = p.run(*arguments, env=broken)
+        check_equal(result.code, 1, f"exit code with {fault}")
+        check("no figure" in result.err and not json.loads(p.read("figures.json"))["rows"], f"{fault}: {result.err!r}")
+        result = p.run(*arguments, "--round-trips", "10", env=broken)
+        check_equal(result.code, 1, f"exit code of round trips with {fault}")
+        check(json.loads(p.read("figures.json"))["round_trips"][0]["mismatches"] > 0, f"round trips with {fault}")
+
+
+main()
