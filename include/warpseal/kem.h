@@ -58,6 +58,19 @@ WARPSEAL_API warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const
 WARPSEAL_API warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
 WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
 
+/* The same in device memory: asynchronous on `stream`, on the engine's GPU that holds what is written; no hidden synchronisation. Every
+ * pointer of the batch is a device pointer, statuses' too, on that one GPU; the struct itself is read before return. What is returned says
+ * whether the work was queued; whether an item has its result, its status says alone. Coins that are drawn come from the same generator,
+ * whose seed is part of what is queued: a call without coins that is captured in a CUDA graph is refused, as its replay would repeat them
+ * (WARPSEAL_INVALID_ARGUMENT). WARPSEAL_NO_DEVICE unless the engine has a GPU. The first call of each operation waits for its self-test:
+ * make one before capturing. */
+WARPSEAL_API warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch,
+                                                         void* stream);
+WARPSEAL_API warpseal_status warpseal_kem_encapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch,
+                                                             void* stream);
+WARPSEAL_API warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch,
+                                                             void* stream);
+
 /* A pool of key pairs, made in batches before they are wanted, each for one use: a server's, with a pair for each client. Their secret keys
  * stay in the pool, in locked memory of the host. Safe to call from many threads. A forked child has none of its parent's pairs, and makes
  * its own. */

@@ -1,4 +1,4 @@
-// kem.h implemented: the sets, and the three operations.
+// kem.h implemented: the sets, and the three operations, in host and in device memory.
 #include "warpseal/kem.h"
 
 #include "abi/handles.h"
@@ -10,6 +10,12 @@ namespace {
 warpseal_status kem(warpseal_engine* engine, KemOperation operation, const char* set, const warpseal_kem_batch* batch) {
     if (engine == nullptr || set == nullptr || !sized(batch)) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] { return engine->engine->kem(operation, set, *batch, container::random_bytes); });
+}
+
+warpseal_status kem_device(warpseal_engine* engine, KemOperation operation, const char* set, const warpseal_kem_batch* batch,
+                           void* stream) {
+    if (engine == nullptr || set == nullptr || !sized(batch)) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded([&] { return engine->engine->kem_device(operation, set, *batch, container::random_bytes, stream); });
 }
 
 }  // namespace
@@ -42,6 +48,18 @@ warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* se
 
 warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch) {
     return abi::kem(engine, KemOperation::decapsulate, set, batch);
+}
+
+warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch, void* stream) {
+    return abi::kem_device(engine, KemOperation::keypair, set, batch, stream);
+}
+
+warpseal_status warpseal_kem_encapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch, void* stream) {
+    return abi::kem_device(engine, KemOperation::encapsulate, set, batch, stream);
+}
+
+warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch, void* stream) {
+    return abi::kem_device(engine, KemOperation::decapsulate, set, batch, stream);
 }
 
 }  // extern "C"

@@ -2,9 +2,18 @@
 // every cipher is compiled with.
 #pragma once
 
-#include "backends/ops.h"
+#include "backends/kem_ops.h"
 
 namespace warpseal {
+
+// Where coins come from that a batch does not bring: the keystream of AES-256 in counter mode. Item i of the batch has the blocks of
+// item first_item + i of the call, drawn_coins_stride each.
+struct DrawnCoins {
+    const CudaCipher* aes;
+    const void* state;  // expanded, of the host
+    uint8_t counter[16];
+    uint64_t first_item;
+};
 
 struct GpuDoor : CudaDoor {
     // Whether all of it lies in memory that GPUs copy from and to themselves; and the device on whose memory it lies,
@@ -13,6 +22,16 @@ struct GpuDoor : CudaDoor {
     warpseal_status (*device_of)(const void* memory, int* device);
     // What the link gives: as many bytes from `in` as to `out`, both pinned, copied both ways at once, without any work on them.
     warpseal_status (*copy_both_ways)(int device, const void* in, void* out, size_t bytes);
+
+    // Key encapsulation: the set by name, null if there is none. coins: null if the batch brings them, or needs none.
+    const CudaKem* (*kem)(const char* set);
+    // Every pointer of the batch is a device pointer. Takes its work space in stream order, wiped before it goes back, and as many pieces
+    // as that leaves. WARPSEAL_INVALID_ARGUMENT: the stream is being captured, and coins would be drawn.
+    warpseal_status (*kem_device)(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+                                  const DrawnCoins* coins, void* stream);
+    // Host memory, synchronous, through slots of bounded device memory. Items before *done are final, *failed of them without a result.
+    warpseal_status (*kem_host)(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+                                const DrawnCoins* coins, uint64_t* done, uint64_t* failed);
 };
 
 // cuda_door() is its first half. Null in a build without CUDA.

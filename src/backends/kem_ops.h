@@ -14,6 +14,28 @@ namespace warpseal {
 enum class KemOperation : uint8_t { keypair = 0, encapsulate = 1, decapsulate = 2 };
 inline constexpr int kem_operation_count = 3;
 
+// Items [first, first + count) as a batch of their own.
+inline warpseal_kem_batch part_of(const warpseal_kem_batch& batch, uint64_t first, uint64_t count) {
+    warpseal_kem_batch part = batch;
+    const auto move = [&](auto*& at, uint64_t stride) {
+        if (at != nullptr) at += first * stride;
+    };
+    part.count = count;
+    move(part.public_keys, part.public_key_stride);
+    move(part.secret_keys, part.secret_key_stride);
+    move(part.ciphertexts, part.ciphertext_stride);
+    move(part.shared_secrets, part.shared_secret_stride);
+    move(part.coins, part.coins_stride);
+    move(part.statuses, 1);
+    return part;
+}
+
+// What the coins of an item have of a generator of blocks of 16 bytes: whole ones.
+inline size_t coins_bytes(const kem::Params& set, KemOperation operation) {
+    return operation == KemOperation::keypair ? set.keypair_coins() : set.encapsulation_coins();
+}
+inline size_t drawn_coins_stride(const kem::Params& set, KemOperation operation) { return (coins_bytes(set, operation) + 15) / 16 * 16; }
+
 // One parameter set on one CPU target. All functions are pure: no allocation, no lock, less than 8 KiB of stack.
 struct CpuKem {
     const kem::Params* params;

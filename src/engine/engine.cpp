@@ -54,7 +54,7 @@ Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice,
       gpus(cuda_exists ? options.cuda : nullptr, choice.cuda_devices, options.notice),
       pool(options.threads == 0 ? usable_cores() : std::min(options.threads, most_threads)),
       rates(pool.threads()),
-      kem(options.kems, options.kems_have),
+      kem(options.kems, options.kems_have, pool.threads()),
       speeds(options.speeds) {}
 
 Key::Descriptors Engine::Inside::descriptors(const char* cipher) const {

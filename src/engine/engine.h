@@ -96,6 +96,8 @@ public:
     // Key encapsulation, host memory. random: where the seed of a call's coins comes from, if the batch brings none; false: it failed.
     using RandomSource = bool (*)(void* out, size_t bytes);
     warpseal_status kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch, RandomSource random);
+    // Device memory, asynchronous on the stream. The first call of an operation tests its path, and waits for it.
+    warpseal_status kem_device(KemOperation operation, const char* set, const warpseal_kem_batch& batch, RandomSource random, void* stream);
 
     // Calls work(i) for i in [0, count) on up to `threads()` threads, the caller's among them; returns when all are done.
     void parallel(size_t count, const std::function<void(size_t)>& work);

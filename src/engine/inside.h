@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "engine/gpu.h"
 #include "engine/kem_inside.h"
@@ -77,6 +78,17 @@ struct Engine::Inside {
     // The best CPU target for that operation of that set (a number in kem::sets) whose self-test holds; AES-256 for coins.
     warpseal_status prove_kem(int set, KemOperation operation, const CpuKem*& out);
     warpseal_status prove_coins(const CpuCipher*& out);
+    // seed: of drawn coins; null: there are none. failed: so many more have no result.
+    warpseal_status kem_on_cores(int set, KemOperation operation, const warpseal_kem_batch& batch, KemRange range, const uint8_t* seed,
+                                 uint64_t& failed);
+    // The same on a GPU. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call.
+    warpseal_status prove_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu, const CudaKem*& out);
+    warpseal_status prove_coins_gpu(unsigned gpu, const CudaCipher*& out);
+    // Whether a call in host memory goes to GPUs; to which; and what they leave of it, with the coins of that seed or, null, given ones.
+    bool gpu_pays(int set, KemOperation operation, uint64_t count) const;
+    warpseal_status kem_gpus(int set, KemOperation operation, uint64_t count, bool draws, KemGpus& out);
+    std::vector<KemRange> kem_on_gpus(const KemGpus& chosen, KemOperation operation, const warpseal_kem_batch& batch, const uint8_t* seed,
+                                      uint64_t& failed);
 
     const std::function<void(const char*)> notice;
     const CpuCipher* (*const cpu_cipher)(Target, const char*);
@@ -107,6 +119,7 @@ private:
     // Proves the GPUs that the plan gives a part; the bits of those that do not hold.
     uint32_t unproved(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
     void say_closed(Target target, const char* cipher, warpseal_mode mode, Direction direction) const;
+    void say_closed(Target target, const char* set, KemOperation operation) const;
 };
 
 }  // namespace warpseal

@@ -1,5 +1,6 @@
 // Key encapsulation: the target, the coins, and the work shared out over threads.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "core/secret.h"
@@ -11,31 +12,17 @@
 namespace warpseal {
 namespace {
 
-constexpr const char* operation_names[kem_operation_count] = {"key generation", "encapsulation", "decapsulation"};
-
-int set_number(const char* name) {
-    for (int i = 0; i < kem::set_count; ++i)
-        if (std::strcmp(kem::sets[i]->name, name) == 0) return i;
-    return -1;
-}
-
-size_t coins_bytes(const kem::Params& set, KemOperation operation) {
-    return operation == KemOperation::keypair ? set.keypair_coins() : set.encapsulation_coins();
-}
-
 // The keystream of AES-256 in counter mode, under a key and from a counter that the operating system gave for one call: item i has whole
 // blocks of its own, so that any thread can make its own part. Encrypted as blocks, which takes little stack.
 class Coins {
 public:
-    static constexpr size_t seed_bytes = 48;
     static constexpr size_t block_bytes = 16;
 
     // state: of the cipher, 64-byte-aligned.
     Coins(const CpuCipher& aes, void* state, const uint8_t* seed)
-        : aes_(aes), state_(state), high_(load_be64(seed + 32)), low_(load_be64(seed + 40)) {
+        : aes_(aes), state_(state), high_(load_be64(seed + CoinSeed::key_bytes)), low_(load_be64(seed + CoinSeed::key_bytes + 8)) {
         aes_.expand(state, seed);
     }
-    static size_t stride(size_t bytes) { return (bytes + block_bytes - 1) / block_bytes * block_bytes; }
     void fill(uint64_t first_item, uint64_t count, size_t stride, uint8_t* out) const {
         const uint64_t first = first_item * (stride / block_bytes),
                        blocks = count * (stride / block_bytes);  // below 2^64: they have addresses
@@ -52,23 +39,6 @@ private:
     const void* state_;
     const uint64_t high_, low_;
 };
-
-// Items [first, first + count) as a batch of their own, with other coins.
-warpseal_kem_batch part_of(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, const uint8_t* coins, uint64_t coins_stride) {
-    warpseal_kem_batch part = batch;
-    const auto move = [&](auto*& at, uint64_t stride) {
-        if (at != nullptr) at += first * stride;
-    };
-    part.count = count;
-    move(part.public_keys, part.public_key_stride);
-    move(part.secret_keys, part.secret_key_stride);
-    move(part.ciphertexts, part.ciphertext_stride);
-    move(part.shared_secrets, part.shared_secret_stride);
-    move(part.statuses, 1);
-    part.coins = coins;
-    part.coins_stride = coins_stride;
-    return part;
-}
 
 // How a call is cut: into jobs, each for one thread, of which it takes some items at a time with coins drawn for them.
 struct Cut {
@@ -87,15 +57,20 @@ struct Cut {
     }
 };
 
-// A call whose arguments and path are settled.
+// What cores have of a call whose arguments and path are settled.
 class KemCall {
 public:
-    KemCall(Engine::Inside& inside, const CpuKem& kem, KemOperation operation, const warpseal_kem_batch& batch)
-        : inside_(inside), kem_(kem), operation_(operation), batch_(batch), cut_(kem, operation, batch.count, inside.pool.threads()) {}
+    KemCall(Engine::Inside& inside, const CpuKem& kem, KemOperation operation, const warpseal_kem_batch& batch, KemRange range)
+        : inside_(inside),
+          kem_(kem),
+          operation_(operation),
+          batch_(batch),
+          range_(range),
+          cut_(kem, operation, range.end - range.begin, inside.pool.threads()) {}
 
-    // aes, seed: null where no coins are wanted.
-    warpseal_status run(const CpuCipher* aes, const uint8_t* seed) {
-        const size_t stride = aes == nullptr ? 0 : Coins::stride(coins_bytes(*kem_.params, operation_));
+    // aes, seed: null where no coins are wanted. failed: how many have no result.
+    warpseal_status run(const CpuCipher* aes, const uint8_t* seed, uint64_t& failed) {
+        const size_t stride = aes == nullptr ? 0 : drawn_coins_stride(*kem_.params, operation_);
         const auto whole = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
         const size_t own = whole(kem_.work_bytes(operation_, cut_.step_items)), room = whole(stride * cut_.step_items);
         const auto wanted = static_cast<unsigned>(std::min<uint64_t>(inside_.pool.threads(), cut_.jobs));
@@ -120,12 +95,16 @@ public:
                 return step(first, count, work + own, stride, work);
             });
         }
-        return failed_.load(std::memory_order_relaxed) == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+        failed += failed_.load(std::memory_order_relaxed);
+        return WARPSEAL_OK;
     }
 
 private:
     uint64_t step(uint64_t first, uint64_t count, const uint8_t* coins, uint64_t coins_stride, void* work) const {
-        return kem_.run[static_cast<int>(operation_)](part_of(batch_, first, count, coins, coins_stride), 0, count, work);
+        warpseal_kem_batch part = part_of(batch_, first, count);
+        part.coins = coins;
+        part.coins_stride = coins_stride;
+        return kem_.run[static_cast<int>(operation_)](part, 0, count, work);
     }
 
     template <class Step>
@@ -141,7 +120,7 @@ private:
                 work = free.back();
                 free.pop_back();
             }
-            const uint64_t begin = job * cut_.job_items, end = std::min(begin + cut_.job_items, batch_.count);
+            const uint64_t begin = range_.begin + job * cut_.job_items, end = std::min(begin + cut_.job_items, range_.end);
             uint64_t failed = 0;
             for (uint64_t first = begin; first < end; first += cut_.step_items)
                 failed += step(first, std::min(cut_.step_items, end - first), work);
@@ -155,12 +134,19 @@ private:
     const CpuKem& kem_;
     const KemOperation operation_;
     const warpseal_kem_batch& batch_;
+    const KemRange range_;
     const Cut cut_;
     std::vector<Workspaces::Lease> leases_;
     std::atomic<uint64_t> failed_{0};
 };
 
 }  // namespace
+
+int set_number(const char* name) {
+    for (int i = 0; i < kem::set_count; ++i)
+        if (std::strcmp(kem::sets[i]->name, name) == 0) return i;
+    return -1;
+}
 
 // Where none of the engine's targets has a way of its own, a lower one stands in, which runs wherever they do.
 warpseal_status Engine::Inside::prove_kem(int set, KemOperation operation, const CpuKem*& out) {
@@ -183,10 +169,7 @@ warpseal_status Engine::Inside::prove_kem(int set, KemOperation operation, const
             const PathName path{&subject->run[static_cast<int>(operation)], nullptr, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt};
             status = verdict(
                 path, [&] { return test_kem(*subject, operation); }, &failed_now);
-            if (failed_now && notice)
-                notice((std::string(target_name(target)) + " failed its self-test in " + name + " " +
-                        operation_names[static_cast<int>(operation)] + " and is closed for it in this process")
-                           .c_str());
+            if (failed_now) say_closed(target, name, operation);
             if (status == WARPSEAL_SELF_TEST_FAILED) continue;
             if (status != WARPSEAL_OK) return status;
             chosen.store(static_cast<int8_t>(target), std::memory_order_release);
@@ -196,6 +179,14 @@ warpseal_status Engine::Inside::prove_kem(int set, KemOperation operation, const
         if (status != WARPSEAL_UNSUPPORTED) break;
     }
     return status;
+}
+
+void Engine::Inside::say_closed(Target target, const char* set, KemOperation operation) const {
+    constexpr const char* names[kem_operation_count] = {"key generation", "encapsulation", "decapsulation"};
+    if (!notice) return;
+    const std::string text = std::string(target_name(target)) + " failed its self-test in " + set + " " +
+                             names[static_cast<int>(operation)] + " and is closed for it in this process";
+    notice(text.c_str());
 }
 
 warpseal_status Engine::Inside::prove_coins(const CpuCipher*& out) {
@@ -210,23 +201,51 @@ warpseal_status Engine::Inside::prove_coins(const CpuCipher*& out) {
     return WARPSEAL_OK;
 }
 
+warpseal_status Engine::Inside::kem_on_cores(int set, KemOperation operation, const warpseal_kem_batch& batch, KemRange range,
+                                             const uint8_t* seed, uint64_t& failed) {
+    const CpuKem* subject = nullptr;
+    const CpuCipher* aes = nullptr;
+    warpseal_status status = prove_kem(set, operation, subject);
+    if (status == WARPSEAL_OK && seed != nullptr) status = prove_coins(aes);
+    return status == WARPSEAL_OK ? KemCall(*this, *subject, operation, batch, range).run(aes, seed, failed) : status;
+}
+
 warpseal_status Engine::kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch, RandomSource random) {
+    Inside& inside = *inside_;
     const int number = set_number(set);
     if (number < 0) return WARPSEAL_UNSUPPORTED;
     warpseal_status status = check_kem(*kem::sets[number], operation, batch);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
-    const CpuKem* kem = nullptr;
-    status = inside_->prove_kem(number, operation, kem);
-    if (status != WARPSEAL_OK) return status;
-    KemCall call(*inside_, *kem, operation, batch);
-    if (operation == KemOperation::decapsulate || batch.coins != nullptr) return call.run(nullptr, nullptr);
+    const bool draws = operation != KemOperation::decapsulate && batch.coins == nullptr;
+    KemGpus gpus;
+    if (inside.gpu_pays(number, operation, batch.count)) status = inside.kem_gpus(number, operation, batch.count, draws, gpus);
+    if (status == WARPSEAL_SELF_TEST_FAILED && inside.cuda_only) return status;
+    Secret<CoinSeed::bytes> seed;
+    if (draws && !random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
+    const uint8_t* drawn = draws ? seed.data() : nullptr;
 
-    const CpuCipher* aes = nullptr;
-    status = inside_->prove_coins(aes);
-    if (status != WARPSEAL_OK) return status;
-    Secret<Coins::seed_bytes> seed;
-    if (!random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
-    return call.run(aes, seed.data());
+    uint64_t failed = 0;
+    const auto timed = [&](bool gpu, const auto& work) {
+        const auto begin = std::chrono::steady_clock::now();
+        if (!work()) return;
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        inside.kem.paces.note(number, operation, gpu, batch.count, took.count());
+    };
+    if (gpus.count == 0) {
+        timed(false, [&] {
+            status = inside.kem_on_cores(number, operation, batch, {0, batch.count}, drawn, failed);
+            return status == WARPSEAL_OK;
+        });
+    } else {
+        std::vector<KemRange> left;
+        timed(true, [&] {
+            left = inside.kem_on_gpus(gpus, operation, batch, drawn, failed);
+            return left.empty();
+        });
+        for (const KemRange& range : left)
+            if (status == WARPSEAL_OK) status = inside.kem_on_cores(number, operation, batch, range, drawn, failed);
+    }
+    return status == WARPSEAL_OK && failed != 0 ? WARPSEAL_INVALID_ARGUMENT : status;
 }
 
 }  // namespace warpseal

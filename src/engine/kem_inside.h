@@ -4,9 +4,32 @@
 #include <atomic>
 
 #include "backends/kem_ops.h"
+#include "engine/kem_paces.h"
+#include "engine/targets.h"
 #include "engine/workspace.h"
 
 namespace warpseal {
+
+// In kem::sets; -1: there is none of that name.
+int set_number(const char* name);
+
+// What drawn coins are made from: the key of AES-256, then the counter of the first block.
+struct CoinSeed {
+    static constexpr size_t key_bytes = 32, bytes = key_bytes + 16;
+};
+
+// Items [begin, end) of a call.
+struct KemRange {
+    uint64_t begin, end;
+};
+
+// The GPUs that a call in host memory goes to, by their numbers, and what runs there.
+struct KemGpus {
+    const CudaKem* kem = nullptr;
+    const CudaCipher* aes = nullptr;
+    unsigned numbers[most_gpus] = {};
+    unsigned count = 0;
+};
 
 struct KemInside {
     const CpuKem* (*const cpu_kem)(Target, const char*);
@@ -15,8 +38,14 @@ struct KemInside {
     // The choice among the CPU targets, -1 before there is one: so that small calls ask nobody.
     std::atomic<int8_t> chosen[kem::set_count][kem_operation_count];
     std::atomic<int8_t> chosen_for_coins{-1};  // AES-256
+    // A bit for each GPU of the engine whose path holds, through host memory and on device memory; and for AES-256 on the latter.
+    std::atomic<uint32_t> gpu_proved[2][kem::set_count][kem_operation_count] = {};
+    std::atomic<uint32_t> gpu_coins_proved{0};
+    KemPaces paces;
+    uint64_t items_for_another_gpu = 32768;  // less is not worth its thread; tests ask for less
 
-    KemInside(const CpuKem* (*cpu_kem)(Target, const char*), bool (*cpu_has_kem)(Target)) : cpu_kem(cpu_kem), cpu_has_kem(cpu_has_kem) {
+    KemInside(const CpuKem* (*cpu_kem)(Target, const char*), bool (*cpu_has_kem)(Target), unsigned threads)
+        : cpu_kem(cpu_kem), cpu_has_kem(cpu_has_kem), paces(threads) {
         for (auto& set : chosen)
             for (auto& operation : set) operation = -1;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "engine/secret_memory.h"
@@ -35,61 +36,107 @@ void shake256(Text message, uint8_t* out, size_t bytes) {
     }
 }
 
-// What all operations of the test read and write.
-struct Items {
-    Text publics, secrets, ciphertexts, sent, received, coins;
-    warpseal_kem_batch batch{};
-
+// What all operations of the test read and write, as one piece of memory.
+class Items {
+public:
     explicit Items(const kem::Params& set)
-        : publics(kem_answer_items * set.public_key_bytes()),
-          secrets(kem_answer_items * set.secret_key_bytes()),
-          ciphertexts(kem_answer_items * set.ciphertext_bytes()),
-          sent(kem_answer_items * 32),
-          received(kem_answer_items * 32),
-          coins(kem_answer_items * set.keypair_coins()) {
+        : set_(set),
+          publics_(place(set.public_key_bytes())),
+          secrets_(place(set.secret_key_bytes())),
+          ciphertexts_(place(set.ciphertext_bytes())),
+          sent_(place(32)),
+          received_(place(32)),
+          coins_(place(set.keypair_coins())),
+          statuses_(place(sizeof(int32_t))) {}
+
+    Text memory;
+
+    // That memory, or a copy of it, as the operation is to see it: what is received lies apart from what was sent.
+    warpseal_kem_batch at(uint8_t* base, KemOperation operation) const {
+        warpseal_kem_batch batch{};
         batch.struct_bytes = sizeof batch;
         batch.count = kem_answer_items;
-        batch.public_keys = publics.data();
-        batch.public_key_stride = set.public_key_bytes();
-        batch.secret_keys = secrets.data();
-        batch.secret_key_stride = set.secret_key_bytes();
-        batch.ciphertexts = ciphertexts.data();
-        batch.ciphertext_stride = set.ciphertext_bytes();
-        batch.shared_secrets = sent.data();
+        batch.public_keys = base + publics_;
+        batch.public_key_stride = set_.public_key_bytes();
+        batch.secret_keys = base + secrets_;
+        batch.secret_key_stride = set_.secret_key_bytes();
+        batch.ciphertexts = base + ciphertexts_;
+        batch.ciphertext_stride = set_.ciphertext_bytes();
+        batch.shared_secrets = base + (operation == KemOperation::decapsulate ? received_ : sent_);
         batch.shared_secret_stride = 32;
-        batch.coins = coins.data();
+        batch.coins = base + coins_;
+        batch.coins_stride = coins_bytes(set_, operation);
+        batch.statuses = reinterpret_cast<int32_t*>(base + statuses_);
+        return batch;
     }
+    bool all_well() const {
+        return std::all_of(memory.begin() + static_cast<std::ptrdiff_t>(statuses_), memory.end(), [](uint8_t byte) { return byte == 0; });
+    }
+
+    void put_coins(KemOperation operation) {
+        kem_answer_input(set_, operation, KemInput::coins, &memory[coins_], kem_answer_items * coins_bytes(set_, operation));
+    }
+    // Any will do.
+    void put_public_keys() {
+        const size_t bytes = set_.public_key_bytes();
+        kem_answer_input(set_, KemOperation::encapsulate, KemInput::public_keys, &memory[publics_], kem_answer_items * bytes);
+        for (uint64_t i = 1; i <= kem_answer_items; ++i)
+            memory[publics_ + i * bytes - 1] &= static_cast<uint8_t>(0xff >> set_.spare_bits());
+    }
+    void spoil_every_other_ciphertext() {
+        for (uint64_t i = 1; i < kem_answer_items; i += 2) memory[ciphertexts_ + i * set_.ciphertext_bytes() + 5 * i] ^= 1;
+    }
+    Text outputs(KemOperation operation) const {
+        const auto two = [&](size_t first, size_t first_bytes, size_t second, size_t second_bytes) {
+            Text both(&memory[first], &memory[first] + kem_answer_items * first_bytes);
+            both.insert(both.end(), &memory[second], &memory[second] + kem_answer_items * second_bytes);
+            return both;
+        };
+        if (operation == KemOperation::keypair) return two(publics_, set_.public_key_bytes(), secrets_, set_.secret_key_bytes());
+        if (operation == KemOperation::encapsulate) return two(ciphertexts_, set_.ciphertext_bytes(), sent_, 32);
+        return two(received_, 32, received_, 0);
+    }
+
+private:
+    size_t place(size_t bytes) {
+        const size_t begin = (memory.size() + 15) / 16 * 16;
+        memory.resize(begin + kem_answer_items * bytes);
+        return begin;
+    }
+
+    const kem::Params& set_;
+    const size_t publics_, secrets_, ciphertexts_, sent_, received_, coins_, statuses_;
 };
 
-bool run(const CpuKem& subject, KemOperation operation, const warpseal_kem_batch& batch, void* work) {
-    return subject.run[static_cast<int>(operation)](batch, 0, batch.count, work) == 0;
+using Run = std::function<warpseal_status(KemOperation, Items&)>;  // what a target does with them
+
+// Runs the operation on items that are as its test wants them.
+warpseal_status run_test(KemOperation operation, Items& items, const Run& run) {
+    warpseal_status status = WARPSEAL_OK;
+    if (operation != KemOperation::encapsulate) {
+        items.put_coins(KemOperation::keypair);
+        status = run(KemOperation::keypair, items);
+    } else {
+        items.put_public_keys();
+    }
+    if (operation == KemOperation::keypair || status != WARPSEAL_OK) return status;
+    items.put_coins(KemOperation::encapsulate);
+    status = run(KemOperation::encapsulate, items);
+    if (operation == KemOperation::encapsulate || status != WARPSEAL_OK) return status;
+    items.spoil_every_other_ciphertext();
+    return run(operation, items);
 }
 
-// Runs the operation on items that are as its test wants them; what it wrote in `outputs`.
-bool run_test(const CpuKem& subject, KemOperation operation, Items& items, void* work, Text& outputs) {
-    const kem::Params& set = *subject.params;
-    if (operation != KemOperation::encapsulate) {
-        kem_answer_input(set, KemOperation::keypair, KemInput::coins, items.coins.data(), kem_answer_items * set.keypair_coins());
-        items.batch.coins_stride = set.keypair_coins();
-        if (!run(subject, KemOperation::keypair, items.batch, work)) return false;
-        outputs = items.publics;
-        outputs.insert(outputs.end(), items.secrets.begin(), items.secrets.end());
-        if (operation == KemOperation::keypair) return true;
-    } else {  // any public key will do
-        kem_answer_input(set, operation, KemInput::public_keys, items.publics.data(), items.publics.size());
-        for (uint64_t i = 1; i <= kem_answer_items; ++i) items.publics[i * set.public_key_bytes() - 1] &= 0xff >> set.spare_bits();
-    }
-    kem_answer_input(set, KemOperation::encapsulate, KemInput::coins, items.coins.data(), kem_answer_items * set.encapsulation_coins());
-    items.batch.coins_stride = set.encapsulation_coins();
-    if (!run(subject, KemOperation::encapsulate, items.batch, work)) return false;
-    outputs = items.ciphertexts;
-    outputs.insert(outputs.end(), items.sent.begin(), items.sent.end());
-    if (operation == KemOperation::encapsulate) return true;
-    for (uint64_t i = 1; i < kem_answer_items; i += 2) items.ciphertexts[i * set.ciphertext_bytes() + 5 * i] ^= 1;
-    items.batch.shared_secrets = items.received.data();
-    const bool done = run(subject, operation, items.batch, work);
-    outputs = items.received;
-    return done;
+warpseal_status test(const kem::Params& set, KemOperation operation, const Run& run) {
+    const KemAnswer* answer = kem_answer(set.name);
+    if (answer == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+    Items items(set);
+    const warpseal_status status = run_test(operation, items, run);
+    if (status != WARPSEAL_OK) return status;
+    uint8_t digest[16];
+    shake256(items.outputs(operation), digest, sizeof digest);
+    const bool same = std::memcmp(digest, answer->digest[static_cast<int>(operation)], sizeof digest) == 0;
+    return same ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
 }
 
 constexpr KemAnswer answers[] = {
@@ -135,20 +182,42 @@ void kem_answer_input(const kem::Params& set, KemOperation operation, KemInput w
 }
 
 warpseal_status test_kem(const CpuKem& subject, KemOperation operation) {
-    const KemAnswer* answer = kem_answer(subject.params->name);
-    if (answer == nullptr) return WARPSEAL_SELF_TEST_FAILED;
     size_t work_bytes = 0;
     for (int i = 0; i < kem_operation_count; ++i)
         work_bytes = std::max(work_bytes, subject.work_bytes(static_cast<KemOperation>(i), kem_answer_items));
     SecretMemory work;
     if (!work.allocate(work_bytes)) return WARPSEAL_OUT_OF_MEMORY;
-    Items items(*subject.params);
-    Text outputs;
-    if (!run_test(subject, operation, items, work.data(), outputs)) return WARPSEAL_SELF_TEST_FAILED;
-    uint8_t digest[16];
-    shake256(std::move(outputs), digest, sizeof digest);
-    const bool same = std::memcmp(digest, answer->digest[static_cast<int>(operation)], sizeof digest) == 0;
-    return same ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+    return test(*subject.params, operation, [&](KemOperation step, Items& items) {
+        const warpseal_kem_batch batch = items.at(items.memory.data(), step);
+        const bool done = subject.run[static_cast<int>(step)](batch, 0, batch.count, work.data()) == 0;
+        return done && items.all_well() ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+    });
+}
+
+warpseal_status test_kem_through_gpu(const GpuDoor& door, int device, const CudaKem& subject, KemOperation operation) {
+    return test(*subject.params, operation, [&](KemOperation step, Items& items) {
+        const warpseal_kem_batch batch = items.at(items.memory.data(), step);
+        uint64_t done = 0, failed = 0;
+        const warpseal_status status = door.kem_host(device, subject, step, batch, nullptr, &done, &failed);
+        if (status != WARPSEAL_OK) return status;
+        return done == batch.count && failed == 0 && items.all_well() ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+    });
+}
+
+warpseal_status test_kem_device_memory(const GpuDoor& door, int device, const CudaKem& subject, KemOperation operation) {
+    return test(*subject.params, operation, [&](KemOperation step, Items& items) {
+        void* copy = nullptr;
+        const size_t bytes = items.memory.size();
+        warpseal_status status = door.device_alloc(device, bytes, &copy);
+        if (status != WARPSEAL_OK) return status;
+        const warpseal_kem_batch batch = items.at(static_cast<uint8_t*>(copy), step);
+        status = door.upload(device, copy, items.memory.data(), bytes);
+        if (status == WARPSEAL_OK) status = door.kem_device(device, subject, step, batch, nullptr, nullptr);
+        if (status == WARPSEAL_OK) status = door.synchronize(device, nullptr);
+        if (status == WARPSEAL_OK) status = door.download(device, items.memory.data(), copy, bytes);
+        if (!door.lost()) door.device_free(device, copy, bytes);
+        return status == WARPSEAL_OK && !items.all_well() ? WARPSEAL_SELF_TEST_FAILED : status;
+    });
 }
 
 }  // namespace warpseal

@@ -1,7 +1,7 @@
 // Known answers of NTRU for each path before its first use.
 #pragma once
 
-#include "backends/kem_ops.h"
+#include "backends/gpu_door.h"
 
 namespace warpseal {
 
@@ -21,5 +21,9 @@ void kem_answer_input(const kem::Params& set, KemOperation operation, KemInput w
 // WARPSEAL_OK, WARPSEAL_SELF_TEST_FAILED or WARPSEAL_OUT_OF_MEMORY. Key generation and encapsulation are held to their answers;
 // decapsulation to what it makes of keys and ciphertexts of the same path, every other one of them with a bit flipped.
 warpseal_status test_kem(const CpuKem& subject, KemOperation operation);
+// The same through a GPU from host memory, and on device memory. Also WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY, which say nothing of
+// the answers.
+warpseal_status test_kem_through_gpu(const GpuDoor& door, int device, const CudaKem& subject, KemOperation operation);
+warpseal_status test_kem_device_memory(const GpuDoor& door, int device, const CudaKem& subject, KemOperation operation);
 
 }  // namespace warpseal

@@ -308,6 +308,62 @@ warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
     return step();
 }
 
+// --- key encapsulation ---------------------------------------------------------------------------------------------------------------
+
+warpseal_status offered_kem(const warpseal_kem_batch&, void*, void*) { return WARPSEAL_UNSUPPORTED; }
+
+// A descriptor of its own for each set, which stands in tables of outcomes by its address.
+const CudaKem* kem(const char* set) {
+    static CudaKem all[kem::set_count];
+    for (int i = 0; i < kem::set_count; ++i) {
+        all[i] = {kem::sets[i], [](KemOperation, uint64_t) { return size_t{0}; }, {offered_kem, offered_kem, offered_kem}};
+        if (std::strcmp(kem::sets[i]->name, set) == 0) return &all[i];
+    }
+    return nullptr;
+}
+
+// One item, with the coins that it has of the call. How many have no result: 0 or 1.
+uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins, uint64_t item) {
+    const CpuKem& cores = *cpu_kem(Target::portable, kem.params->name);
+    const size_t stride = drawn_coins_stride(*kem.params, operation);
+    std::vector<uint8_t> drawn(stride), memory(cores.work_bytes(operation, 1) + 64);
+    warpseal_kem_batch one = part_of(batch, item, 1);
+    if (coins != nullptr) {
+        cores_of(*coins->aes)
+            .sweep[WARPSEAL_CTR][0](coins->state, coins->counter, (coins->first_item + item) * (stride / 16), drawn.data(), drawn.data(),
+                                    stride);
+        one.coins = drawn.data();
+    }
+    void* work = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+    const uint64_t failed = cores.run[static_cast<int>(operation)](one, 0, 1, work);
+    if ((current.wrong_kem >> static_cast<int>(operation) & 1) != 0)
+        (operation == KemOperation::keypair ? one.public_keys : one.shared_secrets)[0] ^= 1;
+    return failed;
+}
+
+warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                           void* stream) {
+    current.last_stream = stream;
+    const warpseal_status status = step(device);
+    for (uint64_t i = 0; status == WARPSEAL_OK && i < batch.count; ++i) kem_item(kem, operation, batch, coins, i);
+    return status;
+}
+
+warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                         uint64_t* done, uint64_t* failed) {
+    const Inside here(device);
+    *failed = 0;
+    for (*done = 0; *done < batch.count; ++*done) {
+        const warpseal_status status = step(device, true);
+        if (status != WARPSEAL_OK) {  // what was on its way out
+            if (operation != KemOperation::keypair) std::memset(batch.shared_secrets + *done * batch.shared_secret_stride, 0x3c, 32);
+            return status;
+        }
+        *failed += kem_item(kem, operation, batch, coins, *done);
+    }
+    return WARPSEAL_OK;
+}
+
 void forget(int) {
     if (current.lost) ++current.calls_after_lost;
     ++current.forgotten;
@@ -325,7 +381,10 @@ const warpseal::GpuDoor* scripted_door(const Script& script) {
                  synchronize, time,         sweep_device, xts_device, batch_device, sweep_host,  xts_host,   gcm_host,  batch_host, forget},
                 pinned,
                 device_of,
-                copy_both_ways}));
+                copy_both_ways,
+                kem,
+                kem_device,
+                kem_host}));
     return doors.back().get();
 }
 

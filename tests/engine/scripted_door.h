@@ -8,7 +8,8 @@
 
 namespace tests {
 
-// Steps are counted from 1: every call through the door that can fail, and every 4 KiB or message within a host-memory call.
+// Steps are counted from 1: every call through the door that can fail, and every 4 KiB, message or
+// item within a host-memory call.
 struct Script {
     uint64_t fail_at = 0;  // 0: never
     warpseal_status failure = WARPSEAL_NO_DEVICE;
@@ -20,6 +21,7 @@ struct Script {
     uint32_t wrong_host = 0;
     uint32_t wrong_device = 0;
     bool wrong_batches_only = false;
+    uint32_t wrong_kem = 0;   // as bits (1 << KemOperation)
     int wrong_gpu = -1;       // that one alone; -1: all
     bool all_pinned = false;  // whatever host memory is asked about
 

@@ -1,7 +1,8 @@
-// The CUDA backend's door: the ciphers by name, and the functions of device.cu and pipeline.cu.
+// The CUDA backend's door: the ciphers by name, and the functions of device.cu, pipeline.cu and kem/pipeline.cu.
 #include <cstring>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/kem/pipeline.h"
 #include "backends/cuda/pieces.h"
 #include "backends/cuda/pipeline.h"
 #include "backends/gpu_door.h"
@@ -46,7 +47,10 @@ constexpr GpuDoor door = {
      synchronize, cuda::time,   sweep_device, xts_device, batch_device, sweep_host,  xts_host,   gcm_host,  batch_host, forget},
     is_pinned,
     device_of,
-    copy_both_ways};
+    copy_both_ways,
+    cuda_kem,
+    kem_device,
+    kem_host};
 
 }  // namespace
 }  // namespace cuda

@@ -1,0 +1,78 @@
+// Key encapsulation of batches in device memory.
+#include "backends/cuda/kem/pipeline.h"
+
+#include <algorithm>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/kem/coins.h"
+#include "backends/cuda/launch.cuh"
+#include "backends/cuda/tuning.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// A batch in device memory, in pieces that share their work space.
+struct DeviceCall {
+    const CudaKem& kem;
+    const KemOperation operation;
+    const warpseal_kem_batch& batch;
+    const DrawnCoins* coins;
+    cudaStream_t stream;
+
+    size_t stride() const { return coins == nullptr ? 0 : drawn_coins_stride(*kem.params, operation); }
+    size_t own_bytes(uint64_t items) const { return round_up(kem.work_bytes(operation, items), 256); }
+    size_t work_bytes(uint64_t items) const { return own_bytes(items) + items * stride(); }
+
+    warpseal_status piece(uint64_t first, uint64_t items, uint8_t* work, uint8_t* drawn) const {
+        warpseal_kem_batch part = part_of(batch, first, items);
+        if (coins != nullptr) {
+            const warpseal_status status = draw(*coins, first, items, stride(), drawn, stream);
+            if (status != WARPSEAL_OK) return status;
+            part.coins = drawn;
+            part.coins_stride = stride();
+        }
+        return kem.run[static_cast<int>(operation)](part, work, stream);
+    }
+    // So many items at a time.
+    warpseal_status run(uint64_t items) const {
+        const auto all = [&](void* scratch) {
+            auto* work = static_cast<uint8_t*>(scratch);
+            warpseal_status status = WARPSEAL_OK;
+            for (uint64_t first = 0; first < batch.count && status == WARPSEAL_OK; first += items)
+                status = piece(first, std::min(items, batch.count - first), work, work + own_bytes(items));
+            return status;
+        };
+        return work_bytes(items) == 0 ? all(nullptr) : with_scratch(work_bytes(items), stream, all);
+    }
+};
+
+// Coins of a replay would be those of the first run.
+warpseal_status not_captured(cudaStream_t stream) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    const warpseal_status status = check(cudaStreamIsCapturing(stream, &capture));
+    if (status != WARPSEAL_OK) return status;
+    return capture == cudaStreamCaptureStatusNone ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+}
+
+}  // namespace
+
+warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                           void* stream_of_caller) {
+    const CurrentDevice current(device);
+    const auto stream = static_cast<cudaStream_t>(stream_of_caller);
+    warpseal_status status = current.status();
+    if (status == WARPSEAL_OK && coins != nullptr) status = not_captured(stream);
+    if (status != WARPSEAL_OK || batch.count == 0) return status;
+    const DeviceCall call{kem, operation, batch, coins, stream};
+    const uint64_t most = tuning::kem_work_bytes / std::max<size_t>(call.work_bytes(4) / 4, 1), pieces = (batch.count - 1) / most + 1;
+    for (uint64_t items = (batch.count - 1) / pieces + 1;;) {
+        status = call.run(items);
+        if (status != WARPSEAL_OUT_OF_MEMORY || items == 1) return status;
+        items = (items + 1) / 2;  // what may have been queued is done again, to the same effect
+    }
+}
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,27 @@
+// Key encapsulation of whole batches: work space, coins that are drawn, and pieces where a batch is too large for one.
+#pragma once
+
+#include "backends/gpu_door.h"
+
+namespace warpseal::cuda {
+
+namespace tuning {
+
+// Work space of a call on device memory, most of it coins: those of some 120,000 items, sixty for each warp of an H200, so that what is
+// left over at a piece's end is little of it.
+inline constexpr size_t kem_work_bytes = size_t{512} << 20;
+// Through host memory: coins at a time, those of more than half as many; slots that the one thread keeps busy; and items of the first
+// pieces and the last, a warp's each.
+inline constexpr size_t kem_coins_bytes = size_t{256} << 20;
+inline constexpr int kem_slots = 8;
+inline constexpr uint64_t kem_least_items = 2048;
+
+}  // namespace tuning
+
+warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                           void* stream);
+
+warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                         uint64_t* done, uint64_t* failed);
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,32 @@
+// Who would be done with a batch of key encapsulation first, the cores or a GPU: by what their calls took.
+#pragma once
+
+#include <atomic>
+
+#include "backends/kem_ops.h"
+
+namespace warpseal {
+
+// All calls are thread-safe, and take no lock.
+class KemPaces {
+public:
+    // Fewer are not even asked about: a core has done them before a GPU would have begun.
+    static constexpr uint64_t least_gpu_items = 32;
+
+    explicit KemPaces(unsigned threads) : threads_(threads) {}
+    bool gpu_first(int set, KemOperation operation, uint64_t items, bool gpu_is_open) const;
+    // What a call took, from its beginning to its end, of the cores together or of the GPUs together.
+    void note(int set, KemOperation operation, bool gpu, uint64_t items, double seconds);
+
+private:
+    // Items a second; 0: not measured.
+    struct Pace {
+        std::atomic<double> rate{0};
+        std::atomic<unsigned> seen{0};
+    };
+
+    const unsigned threads_;
+    Pace paces_[2][kem::set_count][kem_operation_count];
+};
+
+}  // namespace warpseal

@@ -1,0 +1,123 @@
+// Key encapsulation in device memory under CUDA's own terms: graphs, streams, and what calls leave behind.
+#include <cuda_runtime_api.h>
+
+#include "allocations.h"
+#include "engine/engine.h"
+#include "gpu.h"
+#include "warpseal/kem.h"
+
+namespace {
+
+using namespace gpu;
+using warpseal::Engine;
+using warpseal::KemOperation;
+
+constexpr uint64_t count = 50;
+const warpseal::kem::Params& set = warpseal::kem::ntruhps2048509;
+
+bool no_random(void*, size_t) { return false; }
+bool fixed_random(void* out, size_t bytes) {
+    std::memset(out, 0x5a, bytes);
+    return true;
+}
+
+// Keys, ciphertexts and secrets of a batch, in device memory.
+struct Batch {
+    Memory publics{count * set.public_key_bytes()}, secrets{count * set.secret_key_bytes()}, ciphertexts{count * set.ciphertext_bytes()},
+        sent{count * 32}, received{count * 32}, statuses{count * 4}, coins;
+
+    explicit Batch(tests::Random& random) : coins(random.text(count * set.keypair_coins())) {}
+    warpseal_kem_batch at(const Memory& shared) const {
+        warpseal_kem_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        batch.public_keys = publics.data();
+        batch.public_key_stride = set.public_key_bytes();
+        batch.secret_keys = secrets.data();
+        batch.secret_key_stride = set.secret_key_bytes();
+        batch.ciphertexts = ciphertexts.data();
+        batch.ciphertext_stride = set.ciphertext_bytes();
+        batch.shared_secrets = shared.data();
+        batch.shared_secret_stride = 32;
+        batch.coins = coins.data();
+        batch.coins_stride = set.keypair_coins();
+        batch.statuses = reinterpret_cast<int32_t*>(statuses.data());
+        return batch;
+    }
+    void clear() {
+        for (Memory* one : {&publics, &secrets, &ciphertexts, &sent, &received, &statuses}) one->put(Text(one->get().size(), 0xa5));
+    }
+};
+
+std::unique_ptr<Engine> engine() {
+    warpseal::EngineOptions options;
+    options.device = "cuda";
+    options.threads = 1;
+    std::unique_ptr<Engine> out;
+    EXPECT_EQ(Engine::create(options, out), WARPSEAL_OK);
+    return out;
+}
+
+// All three operations, one after the other on a stream, without waiting in between.
+warpseal_status queue(Engine& engine, const Batch& batch, cudaStream_t stream) {
+    warpseal_status status = engine.kem_device(KemOperation::keypair, set.name, batch.at(batch.sent), no_random, stream);
+    if (status == WARPSEAL_OK) status = engine.kem_device(KemOperation::encapsulate, set.name, batch.at(batch.sent), no_random, stream);
+    if (status == WARPSEAL_OK) status = engine.kem_device(KemOperation::decapsulate, set.name, batch.at(batch.received), no_random, stream);
+    return status;
+}
+
+class GraphOfKem : public OnGpuOnce {};
+
+TEST_F(GraphOfKem, EveryOperation) {
+    tests::Random random(571);
+    Batch batch(random);
+    const auto one = engine();
+    ASSERT_EQ(queue(*one, batch, nullptr), WARPSEAL_OK);  // and tests the paths
+    const Text right = batch.sent.get(), keys = batch.publics.get();
+    EXPECT_EQ(batch.received.get(), right);
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    warpseal_kem_batch drawn = batch.at(batch.sent);
+    drawn.coins = nullptr;
+    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    EXPECT_EQ(queue(*one, batch, stream), WARPSEAL_OK);
+    // A replay would repeat the coins. The refusal leaves the capture as it is.
+    EXPECT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, stream), WARPSEAL_INVALID_ARGUMENT);
+    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+    for (int replay = 0; replay < 3; ++replay) {
+        batch.clear();
+        ASSERT_EQ(cudaGraphLaunch(ready, stream), cudaSuccess);
+        ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+        EXPECT_EQ(batch.publics.get(), keys);
+        EXPECT_EQ(batch.sent.get(), right);
+        EXPECT_EQ(batch.received.get(), right);
+    }
+    EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+class KemLeftover : public OnGpuOnce {};
+
+// Work space: coins that were drawn, messages to hash.
+TEST_F(KemLeftover, OfWorkSpace) {
+    tests::Random random(572);
+    Batch batch(random);
+    const auto one = engine();
+    warpseal_kem_batch drawn = batch.at(batch.sent);
+    drawn.coins = nullptr;
+    watch_allocations();
+    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(one->kem_device(KemOperation::encapsulate, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(one->kem_device(KemOperation::decapsulate, set.name, batch.at(batch.received), no_random, nullptr), WARPSEAL_OK);
+    const Leftovers seen = leftovers();
+    EXPECT_GE(seen.freed, 3u);
+    EXPECT_EQ(seen.freed_unwiped, 0u) << "of " << seen.freed;
+    EXPECT_EQ(batch.received.get(), batch.sent.get());
+}
+
+}  // namespace

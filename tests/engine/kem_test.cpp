@@ -1,0 +1,336 @@
+// Key encapsulation through a GPU: whatever step fails, outputs are those of the cores alone, also where coins are drawn.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "engine/answers.h"
+#include "engine/inside.h"
+#include "engine/scripted_door.h"
+
+namespace {
+
+using namespace warpseal;
+using answers::Text;
+
+const kem::Params& set = kem::ntruhps2048509;
+constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate};
+
+bool fixed_random(void* out, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i) static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(11 * i + 1);
+    // A counter that carries into its upper half within the call.
+    if (bytes == 48) std::memset(static_cast<uint8_t*>(out) + 40, 0xff, 7);
+    return true;
+}
+bool no_random(void*, size_t) { return false; }
+
+struct World {
+    std::vector<std::string> notices;
+    std::unique_ptr<Engine> engine;
+
+    World(const char* device, const GpuDoor* door) {
+        EngineOptions options;
+        options.device = device;
+        options.threads = 2;
+        options.cuda = door;
+        options.notice = [this](const char* text) { notices.emplace_back(text); };
+        EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+    }
+    // From here on a GPU is worth any call that is not of very few items.
+    void make_gpus_fast() {
+        for (const KemOperation operation : operations) {
+            engine->inside().kem.paces.note(0, operation, false, 1, 10.0);
+            for (int i = 0; i < 2; ++i) engine->inside().kem.paces.note(0, operation, true, 1000000000, 1.0);
+        }
+    }
+};
+
+// What the calls read and write; every item has a key of its own.
+struct Items {
+    uint64_t count;
+    Text publics, secrets, ciphertexts, shared;
+    std::vector<int32_t> statuses;
+
+    explicit Items(uint64_t items)
+        : count(items),
+          publics(items * set.public_key_bytes(), 0xa5),
+          secrets(items * set.secret_key_bytes(), 0xa5),
+          ciphertexts(items * set.ciphertext_bytes(), 0xa5),
+          shared(items * 32, 0xa5),
+          statuses(items, 0x77) {}
+    warpseal_kem_batch batch() {
+        warpseal_kem_batch out{};
+        out.struct_bytes = sizeof out;
+        out.count = count;
+        out.public_keys = publics.data();
+        out.public_key_stride = set.public_key_bytes();
+        out.secret_keys = secrets.data();
+        out.secret_key_stride = set.secret_key_bytes();
+        out.ciphertexts = ciphertexts.data();
+        out.ciphertext_stride = set.ciphertext_bytes();
+        out.shared_secrets = shared.data();
+        out.shared_secret_stride = 32;
+        out.statuses = statuses.data();
+        return out;
+    }
+    bool operator==(const Items&) const = default;
+};
+
+// The items before each operation and after it, as the cores have them; of encapsulation and what follows one in the middle is bad.
+struct Expected {
+    Items before[kem_operation_count], after[kem_operation_count];
+    warpseal_status status[kem_operation_count];
+
+    explicit Expected(uint64_t count) : before{Items(count), Items(count), Items(count)}, after{Items(count), Items(count), Items(count)} {
+        World cores("cpu", nullptr);
+        for (const KemOperation operation : operations) {
+            const int i = static_cast<int>(operation);
+            if (i != 0) before[i] = after[i - 1];
+            if (i == 1) before[i].publics[(count / 2 + 1) * set.public_key_bytes() - 1] |= 0x80;
+            after[i] = before[i];
+            status[i] = cores.engine->kem(operation, set.name, after[i].batch(), fixed_random);
+        }
+    }
+};
+
+constexpr uint64_t few = 5;
+
+TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
+    const Expected expected(few);
+    EXPECT_EQ(expected.status[1], WARPSEAL_INVALID_ARGUMENT);
+    struct Failure {
+        warpseal_status status;
+        bool passing;
+        uint64_t every;
+    };
+    for (const Failure& failure :
+         {Failure{WARPSEAL_NO_DEVICE, false, 1}, Failure{WARPSEAL_NO_DEVICE, true, 5}, Failure{WARPSEAL_OUT_OF_MEMORY, false, 5}})
+        for (const KemOperation operation : operations) {
+            const int i = static_cast<int>(operation);
+            uint64_t steps = 0;
+            for (uint64_t at = 0; at == 0 || at <= steps; at += at == 0 ? 1 : failure.every) {
+                World world("cuda", tests::scripted_door());
+                const uint64_t begin = tests::script().steps;
+                tests::script().fail_at = at == 0 ? 0 : begin + at;
+                tests::script().failure = failure.status;
+                tests::script().passing = failure.passing;
+                Items items = expected.before[i];
+                EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[i]) << "step " << at;
+                EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", step " << at;
+                EXPECT_EQ(tests::script().calls_after_lost, 0u);
+                EXPECT_EQ(world.notices.size(), at == 0 ? 0u : 1u) << "step " << at;
+                EXPECT_EQ(tests::script().live_device_allocations == 0 || tests::script().lost, true);
+                if (at == 0) {
+                    steps = tests::script().steps - begin;
+                    EXPECT_GE(steps, few);
+                    EXPECT_EQ(tests::script().forgotten, operation == KemOperation::decapsulate ? 0u : 1u);
+                }
+            }
+        }
+}
+
+TEST(KemOnGpu, WithoutRandomNothingIsWritten) {
+    World world("cuda", tests::scripted_door());
+    Items items(few);
+    for (const KemOperation operation : {KemOperation::keypair, KemOperation::encapsulate})
+        EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), no_random), WARPSEAL_NO_RANDOM);
+    EXPECT_TRUE(items == Items(few));
+}
+
+TEST(KemOnGpu, AWrongGpuIsClosed) {
+    for (const KemOperation operation : operations) {
+        tests::Script wrong;
+        wrong.wrong_kem = 1u << static_cast<int>(operation);
+        const Expected expected(40);
+        Items items = expected.before[static_cast<int>(operation)];
+        {
+            World world("cuda", tests::scripted_door(wrong));
+            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), WARPSEAL_SELF_TEST_FAILED);
+            EXPECT_TRUE(items == expected.before[static_cast<int>(operation)]);
+            EXPECT_EQ(world.notices.size(), 1u);
+        }
+        World world("auto", tests::scripted_door(wrong));
+        world.make_gpus_fast();
+        for (int again = 0; again < 2; ++again) {
+            items = expected.before[static_cast<int>(operation)];
+            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[static_cast<int>(operation)]);
+            EXPECT_TRUE(items == expected.after[static_cast<int>(operation)]);
+        }
+        EXPECT_EQ(world.notices.size(), 1u);
+    }
+}
+
+TEST(KemOnGpu, AutoAsksWhatPays) {
+    Items items(40), one(1);
+    {
+        World world("auto", tests::scripted_door());
+        ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random), WARPSEAL_OK);
+        EXPECT_EQ(tests::script().steps, 0u);  // not even opened
+    }
+    World world("auto", tests::scripted_door());
+    world.make_gpus_fast();
+    ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random), WARPSEAL_OK);
+    EXPECT_GE(tests::script().host_calls, 1u);
+    const uint64_t calls = tests::script().host_calls;
+    ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, one.batch(), fixed_random), WARPSEAL_OK);
+    EXPECT_EQ(tests::script().host_calls, calls);
+}
+
+TEST(KemOnGpu, PacesAreLearnt) {
+    KemPaces paces(4);
+    constexpr auto operation = KemOperation::encapsulate;
+    EXPECT_FALSE(paces.gpu_first(2, operation, 100, true));
+    EXPECT_TRUE(paces.gpu_first(2, operation, 1000000, true));
+    EXPECT_FALSE(paces.gpu_first(2, operation, 100000, false));  // opening takes longer
+    paces.note(2, operation, false, 100000000, 1.0);
+    EXPECT_FALSE(paces.gpu_first(2, operation, 1000000, true));
+    EXPECT_TRUE(paces.gpu_first(1, operation, 1000000, true));  // of another set nothing is known
+    for (int i = 0; i < 2; ++i) paces.note(2, operation, true, 900000000, 1.0);
+    EXPECT_TRUE(paces.gpu_first(2, operation, 1000000, true));
+    EXPECT_FALSE(paces.gpu_first(2, operation, 10, true));
+}
+
+TEST(KemOnGpu, SeveralShareACall) {
+    constexpr uint64_t count = 61;
+    const Expected expected(count);
+    for (const uint64_t fail_at : {uint64_t{0}, uint64_t{3}}) {
+        tests::Script several;
+        several.device_count = 3;
+        World world("cuda:0,1,2", tests::scripted_door(several));
+        world.engine->inside().kem.items_for_another_gpu = 10;
+        for (const KemOperation operation : operations) {
+            const int i = static_cast<int>(operation);
+            Items items = expected.before[i];
+            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[i]);
+            EXPECT_TRUE(items == expected.after[i]) << "operation " << i;
+            for (int device = 0; device < 3; ++device) {
+                EXPECT_GE(tests::script().host_calls_of[device], 1u);
+                tests::script().host_calls_of[device] = 0;
+            }
+            if (fail_at == 0 || operation != KemOperation::keypair) continue;
+            tests::script().fail_device = 1;  // in the middle, for now
+            tests::script().passing = true;
+            tests::script().fail_device_at = tests::script().steps_of[1] + fail_at;
+            items = expected.before[i];
+            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[i]);
+            EXPECT_TRUE(items == expected.after[i]);
+            EXPECT_EQ(world.notices.size(), 1u);
+            tests::script().fail_device = -1;
+        }
+    }
+}
+
+// --- device memory --------------------------------------------------------------------------------------------------------------------
+
+// A batch in memory of a scripted device.
+class There {
+public:
+    There(const GpuDoor& door, int device, Items& items) : door_(door), device_(device), items_(items) {
+        for (auto& [at, bytes] : parts()) {
+            EXPECT_EQ(door.device_alloc(device, bytes, &memory_[used_]), WARPSEAL_OK);
+            std::memcpy(memory_[used_++], at, bytes);
+        }
+    }
+    ~There() {
+        for (void* memory : memory_) door_.device_free(device_, memory, 0);
+    }
+    There(const There&) = delete;
+    There& operator=(const There&) = delete;
+    warpseal_kem_batch batch() const {
+        warpseal_kem_batch out = items_.batch();
+        out.public_keys = static_cast<uint8_t*>(memory_[0]);
+        out.secret_keys = static_cast<uint8_t*>(memory_[1]);
+        out.ciphertexts = static_cast<uint8_t*>(memory_[2]);
+        out.shared_secrets = static_cast<uint8_t*>(memory_[3]);
+        out.statuses = static_cast<int32_t*>(memory_[4]);
+        return out;
+    }
+    void read() {
+        size_t i = 0;
+        for (auto& [at, bytes] : parts()) std::memcpy(at, memory_[i++], bytes);
+    }
+
+private:
+    std::array<std::pair<void*, size_t>, 5> parts() {
+        return {{{items_.publics.data(), items_.publics.size()},
+                 {items_.secrets.data(), items_.secrets.size()},
+                 {items_.ciphertexts.data(), items_.ciphertexts.size()},
+                 {items_.shared.data(), items_.shared.size()},
+                 {items_.statuses.data(), items_.statuses.size() * sizeof(int32_t)}}};
+    }
+    const GpuDoor& door_;
+    const int device_;
+    Items& items_;
+    void* memory_[5] = {};
+    size_t used_ = 0;
+};
+
+TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
+    const Expected expected(few);
+    tests::Script several;
+    several.device_count = 3;
+    const GpuDoor* door = tests::scripted_door(several);
+    World world("cuda:0,1,2", door);
+    int stream = 0;
+    for (const int device : {2, 0, 1})
+        for (const KemOperation operation : operations) {
+            const int i = static_cast<int>(operation);
+            Items items = expected.before[i], elsewhere = items;
+            There there(*door, device, items);
+            const uint64_t steps = tests::script().steps_of[device];
+            ASSERT_EQ(world.engine->kem_device(operation, set.name, there.batch(), fixed_random, &stream), WARPSEAL_OK);
+            EXPECT_EQ(tests::script().last_stream, &stream);
+            EXPECT_GT(tests::script().steps_of[device], steps);
+            there.read();
+            EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
+            // Parts of it on another's memory, and memory of none.
+            const There other(*door, (device + 1) % 3, elsewhere);
+            warpseal_kem_batch split = there.batch();
+            split.statuses = other.batch().statuses;
+            EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream), WARPSEAL_INVALID_ARGUMENT);
+            split = there.batch();
+            if (operation != KemOperation::decapsulate)
+                split.public_keys = elsewhere.publics.data();
+            else
+                split.secret_keys = elsewhere.secrets.data();
+            EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream), WARPSEAL_INVALID_ARGUMENT);
+        }
+}
+
+TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
+    const Expected expected(few);
+    const GpuDoor* door = tests::scripted_door();
+    World world("cuda", door);
+    Items items = expected.before[1];
+    There there(*door, 0, items);
+    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), no_random, nullptr), WARPSEAL_NO_RANDOM);
+    there.read();
+    EXPECT_TRUE(items == expected.before[1]);
+    tests::script().fail_at = tests::script().steps + 1;
+    tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
+    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), fixed_random, nullptr), WARPSEAL_OUT_OF_MEMORY);
+    EXPECT_TRUE(world.notices.empty());
+    tests::script().fail_at = tests::script().steps + 1;
+    tests::script().failure = WARPSEAL_NO_DEVICE;
+    for (int again = 0; again < 2; ++again)
+        EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), fixed_random, nullptr), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(world.notices.size(), 1u);
+    EXPECT_EQ(tests::script().calls_after_lost, 0u);
+    tests::script().lost = false;  // so that memory may be given back
+}
+
+TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
+    tests::Script wrong;
+    wrong.wrong_kem = 1u << static_cast<int>(KemOperation::encapsulate);
+    const GpuDoor* door = tests::scripted_door(wrong);
+    World world("cuda", door);
+    Items items(few);
+    const There there(*door, 0, items);
+    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), fixed_random, nullptr),
+              WARPSEAL_SELF_TEST_FAILED);
+    EXPECT_EQ(world.engine->kem_device(KemOperation::keypair, set.name, there.batch(), fixed_random, nullptr), WARPSEAL_OK);
+    EXPECT_EQ(world.notices.size(), 1u);
+}
+
+}  // namespace

@@ -1,0 +1,239 @@
+// The public calls of kem.h on device memory: the same bytes as on the cores, with coins given and drawn, and all that a caller can get
+// wrong.
+#include "doors.h"
+#include "random.h"
+#include "random_source.h"
+
+namespace {
+
+using tests::Source;
+using tests::source;
+using tests::Text;
+
+using HostCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
+using DeviceCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*, void*);
+constexpr HostCall host_calls[] = {warpseal_kem_keypair, warpseal_kem_encapsulate, warpseal_kem_decapsulate};
+constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device, warpseal_kem_encapsulate_device, warpseal_kem_decapsulate_device};
+
+// All that the three calls read and write, one array after the other in one piece of memory, a gap after each item.
+struct Items {
+    const warpseal::kem::Params& set;
+    uint64_t count;
+    size_t gap;
+    Text memory;
+    size_t publics, secrets, ciphertexts, shared, coins, statuses;
+
+    // one_key: for all items; coins are then to be drawn.
+    Items(const warpseal::kem::Params& params, uint64_t items, size_t gap_bytes = 0, bool one_key = false)
+        : set(params), count(items), gap(gap_bytes) {
+        publics = place(set.public_key_bytes(), one_key ? 1 : count);
+        secrets = place(set.secret_key_bytes(), one_key ? 1 : count);
+        ciphertexts = place(set.ciphertext_bytes(), count);
+        shared = place(32, count);
+        coins = place(set.keypair_coins(), one_key ? 1 : count);
+        const Text random = tests::Random(5501).text(memory.size() - coins);
+        std::copy(random.begin(), random.end(), memory.begin() + static_cast<long>(coins));
+        statuses = (memory.size() + 3) / 4 * 4;
+        memory.resize(statuses + count * sizeof(int32_t), 0xa5);
+    }
+    warpseal_kem_batch at(uint8_t* base) const {
+        warpseal_kem_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        batch.public_keys = base + publics;
+        batch.public_key_stride = set.public_key_bytes() + gap;
+        batch.secret_keys = base + secrets;
+        batch.secret_key_stride = set.secret_key_bytes() + gap;
+        batch.ciphertexts = base + ciphertexts;
+        batch.ciphertext_stride = set.ciphertext_bytes() + gap;
+        batch.shared_secrets = base + shared;
+        batch.shared_secret_stride = 32 + gap;
+        batch.coins = base + coins;
+        batch.coins_stride = set.keypair_coins() + gap;
+        batch.statuses = reinterpret_cast<int32_t*>(base + statuses);
+        return batch;
+    }
+    warpseal_kem_batch here() { return at(memory.data()); }
+
+private:
+    size_t place(size_t bytes, uint64_t items) {
+        const size_t begin = memory.size();
+        memory.resize(begin + items * (bytes + gap), 0xa5);
+        return begin;
+    }
+};
+
+// A copy in device memory of the engine's GPU.
+class Copy {
+public:
+    Copy(const targets::EngineHandle& engine, const Text& text) : engine_(engine.get()), bytes_(text.size()) {
+        EXPECT_EQ(warpseal_device_alloc(engine_, bytes_, &data_), WARPSEAL_OK);
+        EXPECT_EQ(warpseal_device_upload(engine_, data_, text.data(), bytes_), WARPSEAL_OK);
+    }
+    ~Copy() { warpseal_device_free(engine_, data_, bytes_); }
+    Copy(const Copy&) = delete;
+    Copy& operator=(const Copy&) = delete;
+    uint8_t* data() const { return static_cast<uint8_t*>(data_); }
+    // Waits for what is queued.
+    Text get() const {
+        Text text(bytes_);
+        EXPECT_EQ(warpseal_device_synchronize(engine_, nullptr), WARPSEAL_OK);
+        EXPECT_EQ(warpseal_device_download(engine_, text.data(), data_, bytes_), WARPSEAL_OK);
+        return text;
+    }
+
+private:
+    warpseal_engine* engine_;
+    void* data_ = nullptr;
+    size_t bytes_;
+};
+
+class KemDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        const std::vector<warpseal_target_info> all = targets::all();
+        const auto cuda = std::find_if(all.begin(), all.end(), [](const auto& target) { return std::string(target.name) == "cuda"; });
+        if (cuda == all.end() || !cuda->usable) GTEST_SKIP() << "NOT RUN: no GPU";
+        cpu_ = targets::engine("cpu", 0);
+        cuda_ = targets::engine("cuda", 1);
+    }
+    ~KemDevice() override { source = Source::kernel; }
+
+    // The operation on the items where they are, and on a copy of them on the GPU, comes to the same, byte for byte of all memory.
+    void compare(int operation, Items& items, const std::function<void(warpseal_kem_batch&)>& change = {}) {
+        const Copy copy(cuda_, items.memory);
+        warpseal_kem_batch there = items.at(copy.data()), here = items.here();
+        if (change) change(there), change(here);
+        EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &there, nullptr), WARPSEAL_OK);
+        (void)host_calls[operation](cpu_.get(), items.set.name, &here);
+        ASSERT_TRUE(copy.get() == items.memory) << items.set.name << ", operation " << operation << ", " << items.count << " items";
+    }
+
+    targets::EngineHandle cpu_, cuda_;
+};
+
+constexpr auto drawn = [](warpseal_kem_batch& batch) { batch.coins = nullptr; };
+
+TEST_F(KemDevice, IsWhatTheCoresDo_cuda) {
+    for (const warpseal::kem::Params* set : warpseal::kem::sets)
+        for (const auto& [count, gap] : {std::pair<uint64_t, size_t>{1, 0}, {37, 5}, {300, 0}}) {
+            Items items(*set, count, gap);
+            compare(0, items);
+            compare(1, items);
+            items.memory[items.ciphertexts + (count - 1) * (set->ciphertext_bytes() + gap)] ^= 1;  // another secret
+            compare(2, items);
+            for (const int operation : {0, 1, 2}) compare(operation, items, [](warpseal_kem_batch& batch) { batch.statuses = nullptr; });
+        }
+}
+
+TEST_F(KemDevice, OneKeyForAll_cuda) {
+    Items items(warpseal::kem::ntruhps4096821, 100);
+    compare(0, items);
+    const auto shared = [](warpseal_kem_batch& batch) { batch.public_key_stride = batch.secret_key_stride = 0; };
+    compare(1, items, shared);
+    compare(2, items, shared);
+}
+
+TEST_F(KemDevice, StatusesOfItemsThatHaveNoResult_cuda) {
+    const warpseal::kem::Params& set = warpseal::kem::ntruhps2048677;
+    Items items(set, 70);
+    compare(0, items);
+    for (const size_t i : {0, 31, 69}) items.memory[items.publics + (i + 1) * set.public_key_bytes() - 1] |= 0x80;
+    compare(1, items);
+    int32_t status = 0;
+    std::memcpy(&status, &items.memory[items.statuses + 31 * sizeof status], sizeof status);
+    EXPECT_EQ(status, WARPSEAL_INVALID_ARGUMENT);
+}
+
+// Coins that are drawn: the same seed gives the same keys as on the cores; another, others.
+TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
+    for (const warpseal::kem::Params* set : {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss1373}) {
+        Items items(*set, 131);
+        source = Source::fixed;
+        compare(0, items, drawn);
+        compare(1, items, drawn);
+        source = Source::kernel;
+        Text seen[2];
+        for (Text& one : seen) {
+            const Copy copy(cuda_, items.memory);
+            warpseal_kem_batch there = items.at(copy.data());
+            there.coins = nullptr;
+            ASSERT_EQ(warpseal_kem_keypair_device(cuda_.get(), set->name, &there, nullptr), WARPSEAL_OK);
+            one = copy.get();
+        }
+        EXPECT_NE(seen[0], seen[1]);
+        EXPECT_NE(seen[0], items.memory);
+    }
+}
+
+// More coins than work space holds.
+TEST_F(KemDevice, InPieces_cuda) {
+    const warpseal::kem::Params& set = warpseal::kem::ntruhps4096821;
+    Items pair(set, 1), items(set, 140003, 0, true);
+    compare(0, pair);
+    std::copy_n(pair.memory.begin(), items.ciphertexts, items.memory.begin());  // the keys
+    source = Source::fixed;
+    const auto one_key = [](warpseal_kem_batch& batch) {
+        batch.coins = nullptr;
+        batch.public_key_stride = batch.secret_key_stride = 0;
+    };
+    compare(1, items, one_key);
+    compare(2, items, one_key);
+}
+
+TEST_F(KemDevice, WithoutRandomNothingIsWritten_cuda) {
+    Items items(warpseal::kem::ntruhrss701, 5);
+    const Copy copy(cuda_, items.memory);
+    warpseal_kem_batch batch = items.at(copy.data());
+    batch.coins = nullptr;
+    source = Source::failing;
+    for (const int operation : {0, 1}) EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &batch, nullptr), WARPSEAL_NO_RANDOM);
+    EXPECT_EQ(copy.get(), items.memory);
+    EXPECT_EQ(warpseal_kem_decapsulate_device(cuda_.get(), items.set.name, &batch, nullptr), WARPSEAL_OK);
+    compare(0, items);  // who brings coins is not kept from it
+}
+
+TEST_F(KemDevice, WrongArguments_cuda) {
+    Items items(warpseal::kem::ntruhps2048677, 3);
+    const Copy copy(cuda_, items.memory);
+    using Batch = warpseal_kem_batch;
+    for (const int operation : {0, 1, 2}) {
+        const auto refused = [&](const char* what, const std::function<void(Batch&)>& spoil) {
+            Batch batch = items.at(copy.data());
+            spoil(batch);
+            EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT)
+                << what << ", operation " << operation;
+        };
+        const Batch fine = items.at(copy.data());
+        EXPECT_EQ(device_calls[operation](nullptr, items.set.name, &fine, nullptr), WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(device_calls[operation](cuda_.get(), nullptr, &fine, nullptr), WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, nullptr, nullptr), WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(device_calls[operation](cuda_.get(), "ntruhps", &fine, nullptr), WARPSEAL_UNSUPPORTED);
+        refused("a struct of a version before the first", [](Batch& b) { b.struct_bytes -= 1; });
+        refused("reserved", [](Batch& b) { b.reserved = 1; });
+        refused("statuses across words",
+                [](Batch& b) { b.statuses = reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(b.statuses) + 1); });
+        if (operation != 2) refused("public keys", [](Batch& b) { b.public_keys = nullptr; });
+        if (operation != 1) refused("secret keys", [](Batch& b) { b.secret_key_stride = 1; });
+        if (operation != 0) refused("overlap", [](Batch& b) { b.shared_secrets = b.ciphertexts; });
+    }
+    EXPECT_EQ(copy.get(), items.memory);
+}
+
+TEST_F(KemDevice, NoItems_cuda) {
+    Items items(warpseal::kem::ntruhps2048677, 0);
+    warpseal_kem_batch none = items.at(nullptr);
+    source = Source::failing;
+    for (const DeviceCall call : device_calls) EXPECT_EQ(call(cuda_.get(), items.set.name, &none, nullptr), WARPSEAL_OK);
+}
+
+TEST(KemNoDevice, WithoutAGpu) {
+    const targets::EngineHandle cpu = targets::engine("cpu");
+    Items items(warpseal::kem::ntruhps2048509, 2);
+    const Text before = items.memory;
+    const warpseal_kem_batch batch = items.here();
+    for (const DeviceCall call : device_calls) EXPECT_EQ(call(cpu.get(), items.set.name, &batch, nullptr), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(items.memory, before);
+}
+
+}  // namespace
