@@ -16,12 +16,6 @@ namespace {
 constexpr size_t most_at_once = 1024;
 constexpr size_t most_dropped_at_once = 64;  // on the stack: to drop needs no memory
 
-int set_number(const char* name) {
-    for (int i = 0; i < kem::set_count; ++i)
-        if (std::strcmp(kem::sets[i]->name, name) == 0) return i;
-    return -1;
-}
-
 // Now, and not under way: a forked child could wait for ever for a self-test that its parent has begun.
 warpseal_status prove(Engine::Inside& inside, int set) {
     const CpuKem* kem = nullptr;
