@@ -65,6 +65,9 @@ void add_kem_bench(CLI::App& kem, Session& session) {
         ->add_option("--device", options->engine.device,
                      "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one target of `warpseal list`")
         ->type_name("DEVICE");
+    bench->add_option("--place", options->place, "where a GPU's items lie (default: device, in its memory)")
+        ->check(CLI::IsMember({"device", "host"}).description(""))
+        ->type_name("device|host");
     bench->add_option("--threads", options->engine.threads, "threads on the cores")
         ->check(CLI::Range(1, 4096).description(""))
         ->type_name("N")

@@ -17,8 +17,8 @@ using KemSecret = std::array<uint8_t, 32>;
 // Whatever fails throws BenchWrong.
 class KemBatch {
 public:
-    // In host memory.
-    KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count);
+    // In the memory of the engine's GPU, or in the host's.
+    KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count, bool on_device);
     // Wiped: whoever measures has no use for the keys.
     ~KemBatch();
     KemBatch(const KemBatch&) = delete;
@@ -45,9 +45,10 @@ private:
     warpseal_engine* engine_;
     const warpseal_kem_info set_;
     const uint64_t count_;
+    const bool on_device_;
     const size_t secrets_at_, ciphertexts_at_, results_at_, bytes_;
-    BulkMemory memory_;
-    uint8_t* results_ = nullptr;  // the last part of it
+    BulkMemory memory_, copy_;    // all of it; a GPU's results, as the host sees them
+    uint8_t* results_ = nullptr;  // in host memory
 };
 
 }  // namespace warpseal::cli

@@ -74,8 +74,10 @@ public:
         if (sets_.empty()) sets_ = all_kem_sets();
         const bool gpu = options.engine.device.rfind("cuda", 0) == 0;
         warpseal_device_info info{};
-        if (gpu)
-            devices_ = {options.engine.device};
+        if (options.place == "device" && !gpu && options.engine.device != "auto")
+            throw Failure(ExitCode::usage, "--place device is for a GPU: use --device cuda.");
+        if (gpu || options.place == "device")
+            devices_ = {gpu ? options.engine.device : "cuda"};
         else if (options.engine.device != "auto")
             devices_ = {options.engine.device};
         else if (warpseal_device_at(0, &info) == WARPSEAL_OK)
@@ -104,6 +106,9 @@ public:
     }
 
 private:
+    // In the GPU's memory, without anything to or from the host.
+    bool on_device(size_t device) const { return devices_[device].rfind("cuda", 0) == 0 && options_.place != "host"; }
+    std::string place(size_t device) const { return on_device(device) ? "device" : "host"; }
     void print(const std::string& text) const { options_.json == "-" ? print_error(text) : print_output(text); }
     static void heed_interrupt() {
         if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
@@ -134,7 +139,7 @@ private:
     }
 
     void measure(const warpseal_kem_info& set, size_t device, uint64_t count) {
-        KemBatch batch(engines_[device].get(), set, count);
+        KemBatch batch(engines_[device].get(), set, count, on_device(device));
         check(batch, count);
         std::array<Figures, kem_operations.size()> figures;
         for (int repetition = 0; repetition < bench_repetitions; ++repetition)
@@ -149,12 +154,12 @@ private:
 
     void add_row(const warpseal_kem_info& set, size_t device, uint64_t count, const char* operation, const Figures& figures) {
         const double rate = median(figures.rates), p50 = figures.percentile(0.5), p99 = figures.percentile(0.99);
-        print(fmt::format("{:<18}{:<13}{:<16}{:>8}{:>14.0f}{:>10.1f} us{:>10.1f} us\n", set.name, operation, devices_[device] + ", host",
-                          count, rate, 1e6 * p50, 1e6 * p99));
+        print(fmt::format("{:<18}{:<13}{:<16}{:>8}{:>14.0f}{:>10.1f} us{:>10.1f} us\n", set.name, operation,
+                          devices_[device] + ", " + place(device), count, rate, 1e6 * p50, 1e6 * p99));
         nlohmann::ordered_json row{{"set", set.name},
                                    {"operation", operation},
                                    {"device", devices_[device]},
-                                   {"place", "host"},
+                                   {"place", place(device)},
                                    {"threads", options_.engine.threads},
                                    {"batch", count},
                                    {"operations_per_second", rounded(rate)},
@@ -167,9 +172,9 @@ private:
 
     // Key pair, ciphertext and secret there and back, from coins that are drawn for each item.
     void round_trips(const warpseal_kem_info& set, size_t device) {
-        const uint64_t usual = devices_[device].rfind("cuda", 0) == 0 ? 131072 : 4096, total = options_.round_trips;
+        const uint64_t usual = on_device(device) ? 131072 : 4096, total = options_.round_trips;
         const uint64_t most = std::min(total, options_.batches.empty() ? usual : options_.batches.back());
-        KemBatch batch(engines_[device].get(), set, most);
+        KemBatch batch(engines_[device].get(), set, most, on_device(device));
         Sample sample(total);
         uint64_t wrong = 0;
         const Clock::time_point start = Clock::now();
@@ -185,10 +190,10 @@ private:
         const size_t sampled = sample.size(), distinct = sample.distinct();
         wrong_ = wrong_ || wrong != 0 || distinct != sampled;
         print(fmt::format("{:<18}{}, {}: {} round trips in {:.1f} s, {} mismatches; of {} secrets looked at {} are distinct\n", set.name,
-                          devices_[device], "host", total, seconds, wrong, sampled, distinct));
+                          devices_[device], place(device), total, seconds, wrong, sampled, distinct));
         report_["round_trips"].push_back({{"set", set.name},
                                           {"device", devices_[device]},
-                                          {"place", "host"},
+                                          {"place", place(device)},
                                           {"threads", options_.engine.threads},
                                           {"batch", most},
                                           {"round_trips", total},

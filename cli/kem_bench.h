@@ -12,6 +12,7 @@ struct KemBenchOptions {
     std::vector<std::string> sets;  // empty: all
     std::vector<uint64_t> batches;  // empty: the usual ones
     EngineChoice engine{"auto", 1};
+    std::string place;  // "device", "host"; empty: GPU memory on a GPU
     double seconds = 1;
     uint64_t round_trips = 0;  // 0: measure
     std::string json;

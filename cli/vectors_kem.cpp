@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "kem.h"
+#include "vectors_arena.h"
 #include "vectors_kem_coins.h"
 
 namespace warpseal::cli {
@@ -64,15 +65,14 @@ struct Items {
 
 class KemRows {
 public:
-    KemRows(Subject& subject, const warpseal_kem_info& set) : subject_(subject), set_(set) {}
+    KemRows(Subject& subject, const warpseal_kem_info& set, bool on_device) : subject_(subject), set_(set), on_device_(on_device) {}
 
-    void keypairs(Items& items, const Octets& coins) const {
-        call(warpseal_kem_keypair, items, &coins, set_.keypair_coins_bytes, "key generation");
+    void keypairs(Items& items, const Octets& coins) const { call(keygen, items, coins, set_.keypair_coins_bytes); }
+    void encapsulate(Items& items, const Octets& coins) const { call(encapsulation, items, coins, set_.encapsulation_coins_bytes); }
+    void decapsulate(Items& items) const {
+        std::fill(items.shared.begin(), items.shared.end(), Items::poison);
+        call(decapsulation, items, {}, 0);
     }
-    void encapsulate(Items& items, const Octets& coins) const {
-        call(warpseal_kem_encapsulate, items, &coins, set_.encapsulation_coins_bytes, "encapsulation");
-    }
-    void decapsulate(Items& items) const { call(warpseal_kem_decapsulate, items, nullptr, 0, "decapsulation"); }
 
     // A count of the classic file, from its seed to the secret on the other side.
     void check_answer(const Answer& answer) const {
@@ -145,31 +145,48 @@ public:
     }
 
 private:
-    using Call = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
+    struct Call {
+        const char* name;
+        warpseal_status (*on_host)(warpseal_engine*, const char*, const warpseal_kem_batch*);
+        warpseal_status (*on_device)(warpseal_engine*, const char*, const warpseal_kem_batch*, void* stream);
+    };
+    static constexpr Call keygen{"key generation", warpseal_kem_keypair, warpseal_kem_keypair_device};
+    static constexpr Call encapsulation{"encapsulation", warpseal_kem_encapsulate, warpseal_kem_encapsulate_device};
+    static constexpr Call decapsulation{"decapsulation", warpseal_kem_decapsulate, warpseal_kem_decapsulate_device};
 
-    void call(Call operation, Items& items, const Octets* coins, uint32_t coins_bytes, const char* what) const {
-        if (coins != nullptr && coins->size() != items.count * coins_bytes) throw RowSkipped("malformed row: coins of the wrong length");
-        if (coins == nullptr) std::fill(items.shared.begin(), items.shared.end(), Items::poison);
-        std::vector<int32_t> statuses(items.count, -1);
-        warpseal_kem_batch batch{};
-        batch.struct_bytes = sizeof batch;
-        batch.count = items.count;
-        batch.public_keys = items.publics.data();
-        batch.public_key_stride = set_.public_key_bytes;
-        batch.secret_keys = items.secrets.data();
-        batch.secret_key_stride = set_.secret_key_bytes;
-        batch.ciphertexts = items.ciphertexts.data();
-        batch.ciphertext_stride = set_.ciphertext_bytes;
-        batch.shared_secrets = items.shared.data();
-        batch.shared_secret_stride = set_.shared_secret_bytes;
-        batch.coins = coins == nullptr ? nullptr : coins->data();
-        batch.coins_stride = coins_bytes;
-        batch.statuses = statuses.data();
-        const warpseal_status status = operation(subject_.engine(), set_.name, &batch);
+    void call(const Call& operation, Items& items, const Octets& coins, uint32_t coins_bytes) const {
+        if (coins.size() != items.count * coins_bytes) throw RowSkipped("malformed row: coins of the wrong length");
+        Arena arena;
+        Octets* const arrays[] = {&items.publics, &items.secrets, &items.ciphertexts, &items.shared};
+        size_t places[std::size(arrays)];
+        for (size_t i = 0; i < std::size(arrays); ++i) places[i] = arena.add(*arrays[i]);
+        const size_t coins_place = arena.add(coins), statuses_place = arena.add_words(std::vector<int32_t>(items.count, -1));
+        const auto work = [&](uint8_t* base, void* stream) {
+            warpseal_kem_batch batch{};
+            batch.struct_bytes = sizeof batch;
+            batch.count = items.count;
+            batch.public_keys = base + places[0];
+            batch.public_key_stride = set_.public_key_bytes;
+            batch.secret_keys = base + places[1];
+            batch.secret_key_stride = set_.secret_key_bytes;
+            batch.ciphertexts = base + places[2];
+            batch.ciphertext_stride = set_.ciphertext_bytes;
+            batch.shared_secrets = base + places[3];
+            batch.shared_secret_stride = set_.shared_secret_bytes;
+            batch.coins = base + coins_place;
+            batch.coins_stride = coins_bytes;
+            batch.statuses = reinterpret_cast<int32_t*>(base + statuses_place);
+            return on_device_ ? operation.on_device(subject_.engine(), set_.name, &batch, stream)
+                              : operation.on_host(subject_.engine(), set_.name, &batch);
+        };
+        const std::string what = std::string(operation.name) + (on_device_ ? " on the device" : "");
+        const warpseal_status status = arena.run(subject_, on_device_, work);
         if (status == WARPSEAL_UNSUPPORTED) throw RowSkipped(std::string(set_.name) + " does not run on this device");
         require_status(status, WARPSEAL_OK, what);
-        require(std::all_of(statuses.begin(), statuses.end(), [](int32_t one) { return one == WARPSEAL_OK; }),
-                std::string(what) + ": an item has no result");
+        for (size_t i = 0; i < std::size(arrays); ++i) std::copy_n(arena.at(places[i]), arrays[i]->size(), arrays[i]->begin());
+        const auto* statuses = reinterpret_cast<const int32_t*>(arena.at(statuses_place));
+        require(std::all_of(statuses, statuses + items.count, [](int32_t one) { return one == WARPSEAL_OK; }),
+                what + ": an item has no result");
     }
 
     static void same(const Octets& got, const Octets& expected, const char* what) {
@@ -182,6 +199,7 @@ private:
 
     Subject& subject_;
     const warpseal_kem_info set_;
+    const bool on_device_;
 };
 
 constexpr size_t digests_of_a_line = 5;
@@ -234,7 +252,11 @@ void check_kem_text(Subject& subject, std::string_view text, Tally& tally) {
     const std::string_view title = take_line(text).substr(2);
     const std::string name(title.substr(0, title.find(' ')));
     const auto run = [&](const std::string& row, const std::function<void(const KemRows&)>& check) {
-        tally.run(row, [&] { check(KemRows(subject, set_of_row(name))); });
+        tally.run(row, [&] {
+            const warpseal_kem_info set = set_of_row(name);
+            check(KemRows(subject, set, false));
+            if (subject.has_device_memory()) check(KemRows(subject, set, true));
+        });
         if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted");
     };
     Answer answer;

@@ -61,6 +61,25 @@ def refusals(p):
 
 
 @case
+def a_gpu(p):
+    """One made of host memory: what the program does with a GPU's memory, not what the GPU does."""
+    p.path = FAULTY
+    gpu = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
+    arguments = ("kem", "bench", "--seconds", "0.01", "--set", "ntruhps2048509", "--batch", "5", "--json", "figures.json")
+    for device, place, wanted in [("cuda", (), [("cuda", "device")]), ("cuda", ("--place", "host"), [("cuda", "host")]),
+                                  ("auto", (), [("cpu", "host"), ("cuda", "device")]), ("auto", ("--place", "device"), [("cuda", "device")])]:
+        p.ok(*arguments, "--device", device, *place, env=gpu)
+        rows = json.loads(p.read("figures.json"))["rows"]
+        check_equal([(r["device"], r["place"]) for r in rows], [each for each in wanted for _ in OPERATIONS], f"{device} {place}")
+    p.ok(*arguments, "--device", "cuda", "--round-trips", "12", env=gpu)
+    for call in CALLS:
+        broken = dict(gpu, WARPSEAL_TEST_FAULT=call + "_device")
+        check_equal(p.run(*arguments, "--device", "cuda", env=broken).code, 1, f"exit code with {call}")
+        check_equal(p.run(*arguments, "--device", "cuda", "--round-trips", "12", env=broken).code, 1, f"exit code of round trips with {call}")
+    p.fails(2, "--place device", *QUICK, "--place", "device")
+
+
+@case
 def a_secret_that_does_not_arrive_has_no_figure(p):
     p.path = FAULTY
     arguments = (*QUICK, "--set", "ntruhps2048509", "--batch", "4", "--json", "figures.json")

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "warpseal/inner.h"
+#include "warpseal/kem.h"
 
 namespace {
 
@@ -115,5 +116,15 @@ BATCH_ON_DEVICE(seal_batch_device_unsafe_iv, seal_batch_unsafe_iv)
 BATCH_ON_DEVICE(open_batch_device, open_batch)
 BATCH_ON_DEVICE(mac_batch_device, mac_batch)
 BATCH_ON_DEVICE(mac_verify_batch_device, mac_verify_batch)
+
+#define KEM_ON_DEVICE(call)                                                                                                             \
+    warpseal_status __wrap_warpseal_##call##_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch, void*) { \
+        if (is_broken(#call "_device")) return WARPSEAL_OK;                                                                             \
+        const warpseal_status status = warpseal_##call(engine, set, batch);                                                             \
+        return status == WARPSEAL_INVALID_ARGUMENT ? WARPSEAL_OK : status;                                                              \
+    }
+KEM_ON_DEVICE(kem_keypair)
+KEM_ON_DEVICE(kem_encapsulate)
+KEM_ON_DEVICE(kem_decapsulate)
 
 }  // extern "C"

@@ -419,6 +419,17 @@ def ntru_on_every_target(p):
 
 
 @case
+def ntru_in_device_memory(p):
+    p.path = FAULTY
+    p.write("row", blocks("ntruhps2048509.rsp.gz", 2).encode())
+    gpu = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
+    expect(p, (2, 0, 0), "--device", "cuda", "row", env=gpu)
+    for call in ("kem_keypair", "kem_encapsulate", "kem_decapsulate"):
+        expect(p, (0, 2, 0), "row", env=dict(os.environ, WARPSEAL_TEST_FAULT=call))
+        expect(p, (0, 2, 0), "--device", "cuda", "row", env=dict(gpu, WARPSEAL_TEST_FAULT=call + "_device"))
+
+
+@case
 def ntru_every_changed_field_is_found(p):
     for name, wanted in [("ntruhrss701.rsp.gz", ("count", "seed", "pk", "sk", "ct", "ss")),
                          ("ntruhrss701-coins.rsp.gz", ("count", "keypair_coins", "prf_key", "enc_coins")),
