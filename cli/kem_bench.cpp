@@ -45,7 +45,9 @@ struct Figures {
 class Sample {
 public:
     static constexpr size_t most = size_t{1} << 20;
-    explicit Sample(uint64_t items) : stride_(std::max<uint64_t>(1, (items + most - 1) / most)) {}
+    explicit Sample(uint64_t items) : stride_(std::max<uint64_t>(1, (items + most - 1) / most)) {
+        secrets_.reserve(items / stride_ + 1);  // a vector that grows leaves secrets behind
+    }
     ~Sample() { warpseal_wipe(secrets_.data(), secrets_.size() * sizeof(KemSecret)); }
 
     void take(const KemBatch& batch, uint64_t first, uint64_t count) {

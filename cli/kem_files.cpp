@@ -15,7 +15,7 @@ namespace {
 constexpr mode_t mode_secret = 0600;
 constexpr mode_t mode_public = 0666;
 // Of one call: between two an interrupt is heeded, and no more secrets than these are held.
-constexpr uint64_t piece_items = 16384;
+constexpr uint64_t piece_items = 4096;
 // Of two outputs the secret one is finished first: the other is of no use without it.
 
 std::string named(const char* what, const std::string& path) {
