@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "commands.h"
+#include "ladder/kem.h"
 #include "ladder/ladder.h"
 #include "report.h"
 
@@ -15,16 +16,35 @@ struct LadderOptions {
     std::vector<std::string> steps;
     std::string json;
     ladder::Options run;
+    uint64_t count = ladder::KemOptions{}.count;
+
+    ladder::KemOptions kem() const {
+        return {.count = count,
+                .threads_per_block = run.threads_per_block,
+                .repetitions = run.repetitions,
+                .seconds = run.seconds,
+                .device = run.device};
+    }
 };
 
-std::vector<const ladder::Step*> chosen_steps(const std::vector<std::string>& names) {
-    std::vector<const ladder::Step*> chosen;
-    for (const ladder::Step& step : ladder::steps())
-        if (names.empty()) chosen.push_back(&step);
+struct Chosen {
+    std::vector<const ladder::Step*> steps;
+    std::vector<const ladder::KemStep*> kem_steps;
+    size_t size() const { return steps.size() + kem_steps.size(); }
+};
+
+Chosen chosen_steps(const std::vector<std::string>& names) {
+    Chosen chosen;
+    const auto choose = [&](const std::string* name) {
+        for (const ladder::Step& step : ladder::steps())
+            if (!name || *name == step.name || *name == step.cipher || (step.paper && *name == step.paper)) chosen.steps.push_back(&step);
+        for (const ladder::KemStep& step : ladder::kem_steps())
+            if (!name || *name == step.name || *name == step.set || (step.paper && *name == step.paper)) chosen.kem_steps.push_back(&step);
+    };
+    if (names.empty()) choose(nullptr);
     for (const std::string& name : names) {
         const size_t before = chosen.size();
-        for (const ladder::Step& step : ladder::steps())
-            if (name == step.name || name == step.cipher || (step.paper && name == step.paper)) chosen.push_back(&step);
+        choose(&name);
         if (chosen.size() == before)
             throw cli::Failure(cli::ExitCode::unsupported,
                                fmt::format("the ladder has no step '{}': `warpseal-bench ladder --list` shows them.", name));
@@ -32,22 +52,46 @@ std::vector<const ladder::Step*> chosen_steps(const std::vector<std::string>& na
     return chosen;
 }
 
-nlohmann::ordered_json json_row(const ladder::Step& step, const ladder::Measured* measured, const std::string& not_run) {
-    nlohmann::ordered_json json{{"step", step.name},
-                                {"paper", step.paper ? nlohmann::ordered_json(step.paper) : nullptr},
-                                {"cipher", step.cipher},
-                                {"mode", step.mode},
-                                {"decrypts", step.decrypts},
-                                {"keystream_only", step.keystream_only},
-                                {"product", step.product},
-                                {"what", step.what},
-                                {"taught", step.taught},
-                                {"gigabytes_per_second", nullptr},
-                                {"not_run", not_run.empty() ? nullptr : nlohmann::ordered_json(not_run)}};
+constexpr const char* operation_names[kem_operation_count] = {"keypair", "encapsulate", "decapsulate"};
+
+// What the two kinds of steps have apart.
+void add_kind(nlohmann::ordered_json& json, const ladder::Step& step) {
+    json["cipher"] = step.cipher;
+    json["mode"] = step.mode;
+    json["decrypts"] = step.decrypts;
+    json["keystream_only"] = step.keystream_only;
+    json["gigabytes_per_second"] = nullptr;
+}
+void add_kind(nlohmann::ordered_json& json, const ladder::KemStep& step) {
+    json["set"] = step.set;
+    json["operation"] = operation_names[static_cast<int>(step.operation)];
+    json["operations_per_second"] = nullptr;
+}
+void add_figures(nlohmann::ordered_json& json, const ladder::Measured& measured) {
+    json["gigabytes_per_second"] = rounded(measured.gigabytes_per_second);
+    json["bytes"] = measured.bytes;
+}
+void add_figures(nlohmann::ordered_json& json, const ladder::KemMeasured& measured) {
+    json["operations_per_second"] = rounded(measured.operations_per_second());
+    json["count"] = measured.count;
+}
+double figure(const ladder::Measured& measured) { return measured.gigabytes_per_second; }
+double figure(const ladder::KemMeasured& measured) { return measured.operations_per_second() / 1e6; }
+std::string remark(const ladder::Step& step) { return step.keystream_only ? " (keystream only)" : ""; }
+std::string remark(const ladder::KemStep&) { return ""; }
+
+// measured: null where it did not run.
+template <class AnyStep, class AnyMeasured>
+nlohmann::ordered_json json_row(const AnyStep& step, const AnyMeasured* measured, const std::string& not_run) {
+    nlohmann::ordered_json json{{"step", step.name}, {"paper", step.paper ? nlohmann::ordered_json(step.paper) : nullptr}};
+    add_kind(json, step);
+    json["product"] = step.product;
+    json["what"] = step.what;
+    json["taught"] = step.taught;
+    json["not_run"] = not_run.empty() ? nullptr : nlohmann::ordered_json(not_run);
     if (!measured) return json;
-    json["gigabytes_per_second"] = rounded(measured->gigabytes_per_second);
+    add_figures(json, *measured);
     json["milliseconds"] = rounded(measured->milliseconds);
-    json["bytes"] = measured->bytes;
     if (step.product) return json;  // nobody asks its kernels
     json["registers"] = measured->registers;
     json["local_bytes"] = measured->local_bytes;
@@ -56,46 +100,59 @@ nlohmann::ordered_json json_row(const ladder::Step& step, const ladder::Measured
     return json;
 }
 
-std::string kernel_text(const ladder::Step& step, const ladder::Measured& measured) {
-    if (step.product) return fmt::format("{:>10}{:>8}{:>8}{:>9}", "-", "-", "-", "-");
+template <class AnyMeasured>
+std::string kernel_text(bool product, const AnyMeasured& measured) {
+    if (product) return fmt::format("{:>10}{:>8}{:>8}{:>9}", "-", "-", "-", "-");
     return fmt::format("{:>10}{:>8}{:>8}{:>9}", measured.registers, measured.local_bytes, measured.shared_bytes,
                        measured.threads_per_block);
 }
 
+// Whether no output was wrong.
+template <class AnyMeasured, class AnyStep, class AnyOptions>
+bool run_all(const std::vector<const AnyStep*>& steps, const AnyOptions& options, const char* unit, Report& report) {
+    if (steps.empty()) return true;
+    report.print(fmt::format("\n{:<40}{:>10}{:>10}{:>8}{:>8}{:>9}  {}\n", "", unit, "registers", "local", "shared", "threads", "what"));
+    bool right = true;
+    for (const AnyStep* step : steps) {
+        if (const int signal = cli::interrupted_by()) throw cli::Failure(static_cast<cli::ExitCode>(128 + signal), "interrupted.");
+        AnyMeasured measured{};
+        const warpseal_status status = ladder::run(*step, options, &measured);
+        const bool ran = status == WARPSEAL_OK;
+        const std::string not_run = ran ? "" : warpseal_status_text(status);
+        report.add(json_row(*step, ran ? &measured : nullptr, not_run));
+        if (ran)
+            report.print(fmt::format("{:<40}{:>10.4g}{}  {}{}\n", step->name, figure(measured), kernel_text(step->product, measured),
+                                     step->what, remark(*step)));
+        else
+            report.print(fmt::format("{:<40}{:>10}  {}\n", step->name, "not run", not_run));
+        right &= ran || status == WARPSEAL_INVALID_ARGUMENT;
+    }
+    return right;
+}
+
 cli::ExitCode run(const LadderOptions& options) {
-    const auto chosen = chosen_steps(options.steps);
+    const Chosen chosen = chosen_steps(options.steps);
     warpseal_device_info info{};
     const size_t device = static_cast<size_t>(options.run.device);
-    const bool usable = !chosen.empty() && warpseal_device_at(device, &info) == WARPSEAL_OK;
+    const bool usable = chosen.size() != 0 && warpseal_device_at(device, &info) == WARPSEAL_OK;
     Report report(options.json, usable ? fmt::format("cuda:{}", device) : "");
     if (!usable) {
         report.write();
         report.print(fmt::format("not run: {}\n", ladder::steps().empty() ? "built without CUDA" : "no GPU that can be used"));
         return cli::ExitCode::ok;
     }
-    report.print(fmt::format("\n{:<32}{:>10}{:>10}{:>8}{:>8}{:>9}  {}\n", "", "GB/s", "registers", "local", "shared", "threads", "what"));
-    bool wrong = false;
-    for (const ladder::Step* step : chosen) {
-        if (const int signal = cli::interrupted_by()) throw cli::Failure(static_cast<cli::ExitCode>(128 + signal), "interrupted.");
-        ladder::Measured measured{};
-        const warpseal_status status = ladder::run(*step, options.run, &measured);
-        const std::string not_run = status == WARPSEAL_OK ? "" : warpseal_status_text(status);
-        report.add(json_row(*step, status == WARPSEAL_OK ? &measured : nullptr, not_run));
-        if (status == WARPSEAL_OK)
-            report.print(fmt::format("{:<32}{:>10.1f}{}  {}{}\n", step->name, measured.gigabytes_per_second, kernel_text(*step, measured),
-                                     step->what, step->keystream_only ? " (keystream only)" : ""));
-        else
-            report.print(fmt::format("{:<32}{:>10}  {}\n", step->name, "not run", not_run));
-        wrong |= status != WARPSEAL_OK && status != WARPSEAL_INVALID_ARGUMENT;
-    }
+    const bool ciphers_right = run_all<ladder::Measured>(chosen.steps, options.run, "GB/s", report);
+    const bool ntru_right = run_all<ladder::KemMeasured>(chosen.kem_steps, options.kem(), "million/s", report);
     report.write();
-    return wrong ? cli::ExitCode::error : cli::ExitCode::ok;
+    return ciphers_right && ntru_right ? cli::ExitCode::ok : cli::ExitCode::error;
 }
 
 std::string list_text() {
     std::string text;
     for (const ladder::Step& step : ladder::steps())
-        text += fmt::format("{:<32}{:<4}{:<14}{}\n", step.name, step.paper ? step.paper : "", step.cipher, step.what);
+        text += fmt::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "", step.cipher, step.what);
+    for (const ladder::KemStep& step : ladder::kem_steps())
+        text += fmt::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "", step.set, step.what);
     return text.empty() ? "built without CUDA: no steps\n" : text;
 }
 
@@ -105,7 +162,7 @@ void add_ladder(CLI::App& program, cli::Session& session) {
     auto options = std::make_shared<LadderOptions>();
     auto list = std::make_shared<bool>(false);
     CLI::App* ladder = program.add_subcommand("ladder", "Every step from the papers' kernels to ours, within a GPU's memory");
-    ladder->add_option("STEP", options->steps, "a step, a cipher or a paper (default: every step)");
+    ladder->add_option("STEP", options->steps, "a step, a cipher, a set of NTRU or a paper (default: every step)");
     ladder->add_flag("--list", *list, "name the steps and run none");
     ladder->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
     ladder->add_option("--device", options->run.device, "which GPU")
@@ -115,6 +172,10 @@ void add_ladder(CLI::App& program, cli::Session& session) {
     ladder->add_option("--bytes", options->run.bytes, "of data (default: 1 GiB; of keystream alone as much as takes --seconds)")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
+    ladder->add_option("--count", options->count, "of NTRU's operations")
+        ->check(CLI::Range(1, 1 << 24).description(""))
+        ->type_name("N")
+        ->capture_default_str();
     ladder->add_option("--threads-per-block", options->run.threads_per_block, "instead of the step's own")
         ->check(CLI::Range(1, 1024).description(""))
         ->type_name("N");

@@ -29,15 +29,24 @@ std::string absent(const PageData& data, const char* command) {
                        escaped(data.studies_absent.empty() ? "no report here has it" : data.studies_absent), command);
 }
 
-std::string ladder_row(const Json& row, double end) {
-    const double figure = row.at("gigabytes_per_second").is_number() ? row["gigabytes_per_second"].get<double>() : 0;
+// Steps of ciphers count bytes, those of NTRU operations.
+struct Unit {
+    const char *key, *name;
+    double one;
+};
+constexpr Unit units[] = {{"gigabytes_per_second", "GB/s", 1}, {"operations_per_second", "million/s", 1e6}};
+
+double figure_of(const Json& row, const Unit& unit) { return row.at(unit.key).is_number() ? row[unit.key].get<double>() / unit.one : 0; }
+
+std::string ladder_row(const Json& row, const Unit& unit, double end) {
+    const double figure = figure_of(row, unit);
     const std::string name = string_of(row, "step"), paper = string_of(row, "paper"), not_run = string_of(row, "not_run");
     std::string about = escaped(string_of(row, "what"));
     if (!paper.empty()) about = fmt::format("<b>{}</b> ", escaped(paper)) + about;
     if (row.value("keystream_only", false)) about += " <small>keystream only</small>";
     if (const std::string taught = string_of(row, "taught"); !taught.empty())
         about += fmt::format("<br><small class=\"taught\">{}</small>", escaped(taught));
-    const std::string picture = figure > 0 ? bar(figure, 0, end, fmt::format("{}: {} GB/s", name, figure_text(figure)))
+    const std::string picture = figure > 0 ? bar(figure, 0, end, fmt::format("{}: {} {}", name, figure_text(figure), unit.name))
                                            : "<small>not run: " + escaped(not_run) + "</small>";
     std::string text = fmt::format("<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td class=\"number\">{}</td>", escaped(name),
                                    picture, figure > 0 ? figure_text(figure) : "–");
@@ -64,23 +73,31 @@ std::string paper_row(const Json& row) {
            fmt::format("<td class=\"number\">{}</td></tr>\n", cell(row, "ratio"));
 }
 
+// Of the steps that have that unit.
+std::string ladder_table(const Rows& rows, const Unit& unit) {
+    double end = 0;
+    std::string lines;
+    for (const Json& row : rows)
+        if (row.contains(unit.key)) end = std::max(end, figure_of(row, unit));
+    for (const Json& row : rows)
+        if (row.contains(unit.key)) lines += ladder_row(row, unit, end);
+    if (lines.empty()) return "";
+    return fmt::format(
+        "<div class=\"scroll\"><table class=\"wide ladder\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\" class=\"chart\">{}</th>"
+        "<th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" class=\"number\">registers</th><th scope=\"col\" "
+        "class=\"number\">local</th>"
+        "<th scope=\"col\" class=\"number\">shared</th><th scope=\"col\" class=\"number\">threads</th><th scope=\"col\">what it changes, "
+        "and taught</th></tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
+        end > 0 ? bar_axis(end, unit.name) : "", unit.name, lines);
+}
+
 }  // namespace
 
 std::string ladder_section(const PageData& data) {
     std::string text = "<section><h2>The ladder: from the papers' kernels to ours</h2>\n";
     if (data.ladder.empty()) return text + absent(data, "ladder");
-    double end = 0;
-    for (const Json& row : data.ladder)
-        if (row.at("gigabytes_per_second").is_number()) end = std::max(end, row["gigabytes_per_second"].get<double>());
-    text += fmt::format(
-        "<div class=\"scroll\"><table class=\"wide ladder\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\" class=\"chart\">{}</th>"
-        "<th scope=\"col\" class=\"number\">GB/s</th><th scope=\"col\" class=\"number\">registers</th><th scope=\"col\" "
-        "class=\"number\">local</th>"
-        "<th scope=\"col\" class=\"number\">shared</th><th scope=\"col\" class=\"number\">threads</th><th scope=\"col\">what it changes, "
-        "and taught</th></tr></thead>\n<tbody>\n",
-        end > 0 ? bar_axis(end, "GB/s") : "");
-    for (const Json& row : data.ladder) text += ladder_row(row, end);
-    return text + "</tbody></table></div></section>\n";
+    for (const Unit& unit : units) text += ladder_table(data.ladder, unit);
+    return text + "</section>\n";
 }
 
 std::string papers_section(const PageData& data) {

@@ -70,7 +70,7 @@ nlohmann::ordered_json study_report(const std::string& study, std::vector<std::s
 
 void add_bench_studies(CLI::App& bench, Session& session) {
     for (const auto& [name, about] :
-         {std::pair{"papers", "The tables of four papers: as published, by their methods here, and by our default path"},
+         {std::pair{"papers", "The tables of five papers: as published, by their methods here, and by our default path"},
           {"ladder", "Every step from the papers' kernels to ours, within a GPU's memory"}}) {
         CLI::App* study = bench.add_subcommand(name, about);
         study->fallthrough(false);  // its options, --help among them, are not ours

@@ -68,6 +68,49 @@ inline constexpr int state_shared_bytes = 8192, state_and_key_shared_bytes = 843
 
 }  // namespace p3
 
+// P4: H. Seong, Y. Kim, Y. Yeom, J.-S. Kang, "Accelerated Implementation of NTRU on GPU for Efficient Key Exchange in Multi-Client
+// Environment", 2021. Its figures 8 to 10, 12 and 13 are drawings without numbers.
+namespace p4 {
+
+inline constexpr const char* gpu = "GeForce RTX 2080, 2021";
+inline constexpr const char* cpu = "Core i7-4790K, one core, the submission's C";
+inline constexpr const char* both = "GeForce RTX 2080 over Core i7-4790K, 2021";
+inline constexpr const char* set = "ntruhps4096821";
+inline constexpr uint64_t count = 10'000;  // operations of every time below
+
+struct Part {  // table 5, ms
+    const char* name;
+    bool encapsulates;
+    double milliseconds;
+};
+inline constexpr Part parts[] = {
+    {"randombytes", true, 651}, {"sample-iid", true, 8},  {"sample-fixed", true, 382},   {"Rq-mul", true, 3534},
+    {"sha3-256", true, 52},     {"Rq-mul", false, 10714}, {"mod(3, x^n-1)", false, 103}, {"sha3-256", false, 192},
+    {"S3 frombytes", false, 3}, {"cmov", false, 1}};
+
+struct Component {  // table 6: one block of threads; speed-up over one thread
+    const char* name;
+    int registers;
+    double milliseconds, speed_up;
+};
+inline constexpr Component components[] = {{"randombytes", 18, 7.8, 173.2},    {"sample-iid", 16, 3.1, 183.6},
+                                           {"sample-fixed", 22, 11662.3, 1.0}, {"Rq-mul", 58, 604.3, 159.3},
+                                           {"mod(3, x^n-1)", 20, 3.1, 183.6},  {"Lift", 19, 3.5, 232.8},
+                                           {"+mod(q, x^n-1)", 19, 2.6, 209.4}, {"-mod(q, x^n-1)", 19, 2.7, 209.4}};
+inline constexpr int most_threads = 768;  // 4.3; of a block that decapsulates 640
+
+struct Times {  // table 8, ms, and how many times the CPU's rate
+    double encapsulate, decapsulate, encapsulate_improvement, decapsulate_improvement;
+};
+inline constexpr Times on_cpu{4704.2, 11153.3, 1, 1}, one_kernel{94.4, 87.6, 49.8, 127.3};
+inline constexpr double two_kernels = 72.2, two_kernels_improvement = 154.5;  // decapsulation
+
+// 5.1, 5.3: registers of a thread; of decapsulation once more without its hashes. 5.3: what the second kernel brought, "about".
+inline constexpr int encapsulate_registers = 80, decapsulate_registers = 82, decrypt_registers = 59;
+inline constexpr double two_kernels_over_one = 1.2;
+
+}  // namespace p4
+
 // P5: J. Park, G. Oh, "A Study on Parallel AES Cipher Algorithm based on Multi Processor".
 namespace p5 {
 

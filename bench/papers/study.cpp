@@ -104,7 +104,7 @@ Study::StepFigure Study::step(const std::string& name, uint64_t bytes, int threa
     options.threads_per_block = threads_per_block;
     options.repetitions = often;
     options.seconds = options_.seconds;
-    options.device = gpu_ == "cuda" ? 0 : std::stoi(gpu_.substr(gpu_.find(':') + 1));
+    options.device = gpu_number();
     const warpseal_status status = ladder::run(*step, options, &figure.measured);
     if (status == WARPSEAL_OK)
         figure.gigabytes_per_second = figure.measured.gigabytes_per_second;

@@ -48,6 +48,7 @@ public:
     unsigned cores() const { return cores_; }
     const std::string& gpu() const { return gpu_; }  // "cuda:0"; empty: not measured
     const std::string& no_gpu() const { return no_gpu_; }
+    int gpu_number() const { return gpu_ == "cuda" ? 0 : std::stoi(gpu_.substr(gpu_.find(':') + 1)); }
 
     void take(const Row& row);
     // A figure without which the run has failed, and says so in the end.
@@ -99,6 +100,7 @@ constexpr double as_gigabits(double gigabytes) { return 8 * gigabytes; }
 void reproduce_p1(Study& study);
 void reproduce_p2(Study& study);
 void reproduce_p3(Study& study);
+void reproduce_p4(Study& study);
 void reproduce_p5(Study& study);
 
 }  // namespace warpseal::papers

@@ -47,6 +47,8 @@ def studies():
                "product": i == 3, "what": "a table " + HOSTILE, "taught": HOSTILE, "gigabytes_per_second": figure,
                "not_run": None if figure else "too many threads", "registers": 40, "local_bytes": 0, "shared_bytes": 4096,
                "threads_per_block": 256} for i, figure in enumerate((12.5, 300.25, None, 894.0))]
+    ladder += [{"step": f"ntru {i} {HOSTILE}", "paper": "P4", "set": "ntruhps4096821", "operation": "encapsulate", "product": False, "what": "a block",
+                "taught": "", "operations_per_second": figure, "not_run": None if figure else "out of memory"} for i, figure in enumerate((1.5e6, None))]
     papers = [{"paper": paper, "table": "t", "title": "Throughput " + HOSTILE, "row": f"{i}", "unit": "Gbit/s", "published": 3.1,
                "published_bound": None, "published_on": "8800 GTS", "method": method, "method_what": "8-bit", "default": default,
                "default_what": "aes-128-ecb", "ratio": default and default / method, "not_run": None if default else "no GPU",
@@ -102,14 +104,15 @@ def everything_is_there_once(p):
     text = pathlib.Path(page_of_everything(p)).read_text()
     page, report = Markup(text), measurements()
     ladder, papers = studies()
-    with_figure = [r for r in ladder["rows"] if r["gigabytes_per_second"]]
+    with_figure = [r for r in ladder["rows"] if r.get("gigabytes_per_second") or r.get("operations_per_second")]
     check_equal(page.count("svg", class_="bar"), len(report["rows"]) + len(with_figure), "bars")
     check_equal(page.count("g", **{"class": "point s0"}), 11, "points of the first place")
     check_equal(sum(tag == "g" and (a.get("class") or "").startswith("point") for tag, a in page.tags), len(report["sizes"]), "points")
     check_equal(text.count('class="papers'), 0, "class of papers")
     check_equal(text.count('table class="wide papers"'), 2, "papers")
     check_equal(text.count("not run: no GPU"), 2, "rows of papers that did not run")
-    check_equal(text.count("not run: too many threads"), 1, "steps that did not run")
+    check_equal(text.count("not run: too many threads") + text.count("not run: out of memory"), 2, "steps that did not run")
+    check_equal(text.count('table class="wide ladder"'), 2, "ladders: of ciphers and of NTRU")
     check_equal((page.count("title"), page.count("main"), page.count("h1")), (1 + len(report["rows"]) + len(with_figure) + len(report["sizes"]), 1, 1),
                 "titles")
     check("<script" not in text and "onerror=y>" not in text and "url(" not in text and "@import" not in text, "markup of a name got through")
@@ -292,7 +295,7 @@ def needs_browser():
 
 def check_looks(looks, width):
     report, ladder = measurements(), studies()[0]
-    with_figure = [r for r in ladder["rows"] if r["gigabytes_per_second"]]
+    with_figure = [r for r in ladder["rows"] if r.get("gigabytes_per_second") or r.get("operations_per_second")]
     check_equal(looks["width"], width, "width of the page: it scrolls sideways")
     check_equal((looks["clipped"], looks["outside"], looks["pale"]), ([], [], []), "what is cut off, outside its picture, or hard to read")
     check_equal((len(looks["shown"]), looks["points"], looks["lines"]), (len(report["rows"]) + len(with_figure), len(report["sizes"]), 3), "figures")

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "ladder/kem.h"
 #include "ladder/ladder.h"
 
 namespace {
@@ -56,6 +57,21 @@ TEST(Ladder, ListHoldsTogether) {
             << step.name << " leads to no product";
 }
 
+TEST(Ladder, StepsOfNtruLeadToItsProduct) {
+    EXPECT_EQ(ladder::kem_steps().empty(), ladder::steps().empty());
+    std::set<std::string> names;
+    std::set<std::pair<std::string, KemOperation>> products;
+    for (const ladder::KemStep& step : ladder::kem_steps()) {
+        EXPECT_TRUE(names.insert(step.name).second) << step.name << " twice";
+        EXPECT_NE(std::string(step.what), "") << step.name;
+        EXPECT_NE(std::string(step.taught), "") << step.name;
+        EXPECT_EQ(step.study == nullptr, step.product) << step.name;
+        if (step.product) products.emplace(step.set, step.operation);
+    }
+    for (const ladder::KemStep& step : ladder::kem_steps())
+        EXPECT_TRUE(products.contains({step.set, step.operation})) << step.name << " leads to no product";
+}
+
 TEST_F(LadderOnGpu, EveryStepIsRight) {
     for (const Step& step : ladder::steps())
         for (const uint64_t bytes : {1048592, 16, 1 << 24}) EXPECT_EQ(run(step, bytes), WARPSEAL_OK) << step.name << ", " << bytes;
@@ -79,6 +95,44 @@ TEST_F(LadderOnGpu, RefusesWhatAStepCannotHave) {
     EXPECT_EQ(run(named("aes-128.words"), 65536, -1), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(run(named("aes-128.reused-rounds"), 65536, 512), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(run(named("aes-128.words"), 8), WARPSEAL_INVALID_ARGUMENT);
+}
+
+TEST_F(LadderOnGpu, EveryStepOfNtruIsRight) {
+    for (const ladder::KemStep& step : ladder::kem_steps())
+        for (const uint64_t count : {1, 2, 1033}) {
+            ladder::KemMeasured measured{};
+            EXPECT_EQ(ladder::run(step, {.count = count, .repetitions = 1}, &measured), WARPSEAL_OK) << step.name << ", " << count;
+            EXPECT_EQ(measured.count, count);
+            EXPECT_EQ(measured.registers > 0, !step.product) << step.name;
+        }
+}
+
+TEST_F(LadderOnGpu, StepsOfNtruAreRightWithOtherThreads) {
+    ladder::KemMeasured measured{};
+    for (const ladder::KemStep& step : ladder::kem_steps())
+        for (const int threads : {1, 32, 99, 768}) {
+            if (step.product) continue;
+            EXPECT_EQ(ladder::run(step, {.count = 20, .threads_per_block = threads, .repetitions = 1}, &measured), WARPSEAL_OK)
+                << step.name << ", " << threads;
+        }
+    EXPECT_EQ(ladder::run(ladder::kem_steps()[1], {.threads_per_block = 1024}, &measured), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(ladder::run(ladder::kem_steps()[1], {.count = 0}, &measured), WARPSEAL_INVALID_ARGUMENT);
+}
+
+TEST_F(LadderOnGpu, ComponentsOfNtruAreRight) {
+    for (const ladder::Component& component : ladder::components())
+        for (const int threads : {1, 32, 99, 768}) {
+            ladder::KemMeasured measured{};
+            EXPECT_EQ(ladder::run(component, {.count = 20, .threads_per_block = threads, .repetitions = 1}, &measured), WARPSEAL_OK)
+                << component.name << ", " << threads;
+        }
+}
+
+TEST_F(LadderOnGpu, GivesNoFigureForAWrongSecret) {
+    ladder::KemMeasured measured{};
+    ladder::KemStep encapsulates = ladder::kem_steps()[1];
+    encapsulates.operation = KemOperation::decapsulate;
+    EXPECT_EQ(ladder::run(encapsulates, {.count = 20}, &measured), WARPSEAL_SELF_TEST_FAILED);
 }
 
 // Kernels that compute something else than they are listed for.

@@ -25,11 +25,18 @@ PUBLISHED = {
     ("P2", "section 4.2"): [8.74, 25.21],
     ("P3", "section 3, shared memory"): [8192, 8432],
     ("P3", "figure 9"): [25],
+    ("P4", "table 5"): [4704.2, 651, 8, 382, 3534, 52, 11153.3, 10714, 103, 192, 3, 1],
+    ("P4", "table 6"): [7.8, 173.2, 18, 3.1, 183.6, 16, 11662.3, 1.0, 22, 604.3, 159.3, 58, 3.1, 183.6, 20, 3.5, 232.8, 19, 2.6, 209.4, 19,
+                        2.7, 209.4, 19],
+    ("P4", "table 8"): [94.4, 87.6, 72.2],
+    ("P4", "table 8, improvement"): [49.8, 127.3, 154.5],
+    ("P4", "section 5.3"): [1.2],
+    ("P4", "sections 5.1 and 5.3"): [80, 82, 59],
     ("P5", "table 4"): [0] * 10,
     ("P5", "tables 5 to 9"): [73, 16, 93, 39, 13, 52, 21, None, 31],
     ("P5", "figures 6 and 7"): [7.4999, 4.2343, 5.0127, 7.4999, 5.0127, 33],
 }
-CORES = {("P1", "section 4.1"), ("P5", "table 4"), ("P5", "tables 5 to 9"), ("P5", "figures 6 and 7"), ("P5", "section 4.3, fork and join"),
+CORES = {("P1", "section 4.1"), ("P4", "table 5"), ("P5", "table 4"), ("P5", "tables 5 to 9"), ("P5", "figures 6 and 7"), ("P5", "section 4.3, fork and join"),
          ("P5", "speed-up"), ("P5", "figures 8 to 11")}
 
 
@@ -141,6 +148,31 @@ def a_gpus_figures_stand_where_they_belong(p):
 
 
 @case
+def ntrus_figures_stand_where_they_belong(p):
+    """Of a ladder whose step i takes i + 1 microseconds for each operation, and whose components gain all that threads could bring."""
+    p.path = SCRIPTED
+    p.ok("papers", "--bytes", "4MiB", "--seconds", "0.002", "--json", "papers.json", "P4", env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
+    tables = by_table(json.loads(p.read("papers.json"))["rows"])
+    whole = tables["P4", "table 8"]
+    check_equal([(row["method"], row["default"]) for row in whole], [(20, 40), (50, 70), (60, 70)], "ms for 10,000, of fewer")
+    cores = {row["row"]: (row["method"], row["default"]) for row in tables["P4", "table 5"]}
+    for row, of_whole in zip(tables["P4", "table 8, improvement"], whole):
+        for key, core in zip(("method", "default"), cores[row["row"].split(",")[0]]):
+            check(abs(row[key] - core / of_whole[key]) < 0.002 * row[key], row)
+    check_equal([row["method"] for row in tables["P4", "section 5.3"]], [0.8333], "rate of two kernels over one")
+    check_equal([row["method"] for row in tables["P4", "sections 5.1 and 5.3"]], [101, 104, 105], "registers")
+    for i in range(8):
+        time, speed_up, registers = tables["P4", "table 6"][3 * i:3 * i + 3]
+        check_equal((time["method"], speed_up["method"], registers["method"]), (13.02, 768, 200 + i), time["row"])
+    check_equal([row["method"] for row in tables["P4", "figures 8 to 10"]], [1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 384, 512, 640, 768] * 8, "speed-ups")
+    clients = tables["P4", "figures 12 and 13"]
+    check_equal([(row["row"], row["method"], row["default"]) for row in clients],
+                [("encapsulation, N = 100", 0.2, 0.4), ("encapsulation, N = 1000", 2, 4), ("decapsulation, N = 100", 0.6, 0.7),
+                 ("decapsulation, N = 1000", 6, 7), ("key pairs, N = 100", None, 0.1), ("key pairs, N = 1000", None, 1)], "by clients")
+    check(all((row["method"] is None) == ("method_over_one_core" not in row) for row in clients), clients)
+
+
+@case
 def json_on_stdout(p):
     result = p.ok("bench", "papers", *QUICK, "--json", "-", "P2")
     check_equal(len(json.loads(result.out)["rows"]), 20, "rows")
@@ -149,7 +181,7 @@ def json_on_stdout(p):
 
 @case
 def usage(p):
-    for wrong in (("papers", "P4"), ("papers", "--bytes", "many"), ("papers", "--device", "sparc"), ("ladder", "--device", "-1")):
+    for wrong in (("papers", "P6"), ("papers", "--bytes", "many"), ("papers", "--device", "sparc"), ("ladder", "--device", "-1")):
         check_equal(p.run("bench", *wrong).code, 2, f"exit code of {wrong}")
     p.fails(15, "no step", "bench", "ladder", "aes-129")
     p.fails(16, "nowhere", "bench", "papers", *QUICK, "--json", "nowhere/papers.json", "P2")

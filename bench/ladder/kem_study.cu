@@ -1,0 +1,383 @@
+// Runs a step of NTRU's ladder: key pairs, coins and ciphertexts for it, its time, and its output beside the product's and the cores'.
+#include "ladder/kem_study.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "ladder/device.cuh"
+#include "ladder/ntru.h"
+
+namespace warpseal::ladder {
+namespace {
+
+// The product takes so many at a time, as many as its figures are of, so that coins need not lie there for all.
+constexpr uint64_t piece = 1 << 17;
+// Key pairs that differ; the others are copies, at addresses of their own.
+constexpr uint64_t key_pairs = 1 << 13;
+constexpr uint64_t sampled = 64;
+
+__global__ void draw_coins(uint8_t* coins, uint64_t stride, int bytes, uint64_t first_item, uint64_t count) {
+    for (uint64_t item = blockIdx.x; item < count; item += gridDim.x)
+        for (int i = static_cast<int>(threadIdx.x); i < bytes; i += threads)
+            coins[item * stride + static_cast<unsigned>(i)] = ntru::coin(first_item + item, i);
+}
+
+std::vector<uint8_t> row(const Memory& memory, uint64_t item, size_t bytes) {
+    std::vector<uint8_t> out(bytes);
+    check(cudaMemcpy(out.data(), memory.data() + item * bytes, bytes, cudaMemcpyDeviceToHost));
+    return out;
+}
+
+bool same(const Memory& a, const Memory& b) {
+    Memory differences(sizeof(uint32_t));
+    differences.set(0);
+    count_differences<<<1024, threads>>>(a.as<uint64_t>(), b.as<uint64_t>(), a.bytes() / 8, differences.as<uint32_t>());
+    check(cudaGetLastError());
+    uint32_t found = 1;
+    check(cudaMemcpy(&found, differences.data(), sizeof found, cudaMemcpyDeviceToHost));
+    return found == 0;
+}
+
+void agree(bool same) {
+    if (!same) throw Failure{WARPSEAL_SELF_TEST_FAILED};
+}
+
+uint64_t whole(uint64_t bytes, uint64_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+
+// The doors' states and work space begin at multiples of 64.
+uint8_t* aligned(std::vector<uint8_t>& memory) { return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64; }
+
+// Rows of a batch side by side, the end filled up, and every byte a known one.
+struct Rows : Memory {
+    Rows(uint64_t count, size_t bytes) : Memory(whole(count * bytes, 8)) { set(0xa5); }
+};
+
+template <class Launch>
+double median_time(const KemOptions& options, const Launch& launch) {
+    std::vector<double> taken;
+    Event first, begin, end;
+    first.record();
+    do {
+        begin.record();
+        launch();
+        end.record();
+        taken.push_back(end.milliseconds_since(begin));
+    } while (static_cast<int>(taken.size()) < options.repetitions && end.milliseconds_since(first) < 1000 * options.seconds);
+    std::sort(taken.begin(), taken.end());
+    return taken[taken.size() / 2];
+}
+
+// What a compiled kernel takes, in blocks of so many threads.
+class Kernel {
+public:
+    Kernel(const void* kernel, int own_threads, size_t shared_bytes, const KemOptions& options) : kernel_(kernel), shared_(shared_bytes) {
+        check(cudaFuncGetAttributes(&attributes_, kernel));
+        threads_ = options.threads_per_block != 0 ? options.threads_per_block : own_threads;
+        if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock) throw Failure{WARPSEAL_INVALID_ARGUMENT};
+        int multiprocessors = 0, resident = 0;
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
+        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, options.device));
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads_, shared_bytes));
+        if (resident == 0) throw Failure{WARPSEAL_INVALID_ARGUMENT};
+        staying_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
+    }
+    uint64_t staying() const { return staying_; }
+    void launch(uint64_t blocks, void* job) const {
+        void* arguments[] = {job};
+        check(cudaLaunchKernel(kernel_, dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(threads_)), arguments, shared_,
+                               nullptr));
+    }
+    KemMeasured figure(uint64_t count, double milliseconds) const {
+        return {milliseconds,
+                count,
+                attributes_.numRegs,
+                static_cast<int>(attributes_.localSizeBytes),
+                static_cast<int>(attributes_.sharedSizeBytes + shared_),
+                threads_};
+    }
+
+private:
+    const void* kernel_;
+    const size_t shared_;
+    cudaFuncAttributes attributes_{};
+    int threads_ = 0;
+    uint64_t staying_ = 0;
+};
+
+// The product's calls on whole batches in device memory.
+class Product {
+public:
+    explicit Product(const char* set)
+        : kem_(*cuda_kem(set)), set_(*kem_.params), stride_(whole(std::max(set_.keypair_coins(), set_.encapsulation_coins()), 16)) {}
+    const kem::Params& set() const { return set_; }
+
+    // With the coins that `draw` writes into device memory for items from the first on.
+    template <class Draw>
+    void run(KemOperation operation, warpseal_kem_batch batch, Draw&& draw) {
+        const uint64_t all = batch.count;
+        reserve(operation, std::min(all, piece));
+        for (uint64_t first = 0; first < all; first += batch.count) {
+            batch.count = std::min(piece, all - first);
+            if (operation != KemOperation::decapsulate) {
+                draw(coins_->data(), stride_, first, batch.count);
+                batch.coins = coins_->data();
+                batch.coins_stride = stride_;
+            }
+            check(kem_.run[static_cast<int>(operation)](batch, work_->data(), nullptr));
+            for (auto [at, stride] : {std::pair{&batch.public_keys, batch.public_key_stride},
+                                      {&batch.secret_keys, batch.secret_key_stride},
+                                      {&batch.ciphertexts, batch.ciphertext_stride},
+                                      {&batch.shared_secrets, batch.shared_secret_stride}})
+                if (*at != nullptr) *at += batch.count * stride;
+        }
+    }
+
+private:
+    void reserve(KemOperation operation, uint64_t count) {
+        const size_t work = std::max<size_t>(kem_.work_bytes(operation, count), 1);
+        if (!coins_ || coins_->bytes() < count * stride_) coins_ = std::make_unique<Memory>(count * stride_);
+        if (!work_ || work_->bytes() < work) work_ = std::make_unique<Memory>(work);
+    }
+
+    const CudaKem& kem_;
+    const kem::Params& set_;
+    const uint64_t stride_;
+    std::unique_ptr<Memory> coins_, work_;
+};
+
+// AES-256 in counter mode on the GPU, which is what draws coins where a caller has none.
+class DrawnCoins {
+public:
+    explicit DrawnCoins(int device) : device_(device), aes_(*cuda_door()->cipher("aes-256")), memory_(aes_.state_bytes + 64) {
+        const uint8_t key[32] = {0x57, 0x61, 0x72, 0x70};  // of a study: a user's comes from the operating system
+        aes_.expand(aligned(memory_), key);
+    }
+    void operator()(uint8_t* coins, uint64_t stride, uint64_t, uint64_t count) {
+        const uint8_t iv[16] = {};
+        check(cudaMemsetAsync(coins, 0, count * stride));
+        check(cuda_door()->sweep_device(device_, aes_, aligned(memory_), WARPSEAL_CTR, Direction::encrypt, iv, coins, coins, count * stride,
+                                        nullptr));
+    }
+
+private:
+    const int device_;
+    const CudaCipher& aes_;
+    std::vector<uint8_t> memory_;
+};
+
+class KemRun {
+public:
+    KemRun(const KemStep& step, const KemOptions& options)
+        : step_(step),
+          options_(options),
+          count_(options.count),
+          product_(step.set),
+          set_(product_.set()),
+          public_keys_(count_, set_.public_key_bytes()),
+          secret_keys_(count_, set_.secret_key_bytes()),
+          ciphertexts_(count_, set_.ciphertext_bytes()),
+          secrets_(count_, Params::shared_secret_bytes) {}
+
+    KemMeasured measure() {
+        make_keys(std::min(count_, key_pairs));
+        if (step_.operation == KemOperation::keypair) return {time_of_product(), count_, -1, -1, -1, -1};
+        encapsulate_by_product();
+        if (step_.operation == KemOperation::decapsulate) decapsulate_by_product();
+        compare_sample();
+        return step_.product ? KemMeasured{time_of_product(), count_, -1, -1, -1, -1} : measure_step();
+    }
+
+private:
+    using Params = kem::Params;
+
+    warpseal_kem_batch batch(uint64_t count) const {
+        return {.struct_bytes = sizeof(warpseal_kem_batch),
+                .reserved = 0,
+                .count = count,
+                .public_keys = public_keys_.data(),
+                .public_key_stride = set_.public_key_bytes(),
+                .secret_keys = secret_keys_.data(),
+                .secret_key_stride = set_.secret_key_bytes(),
+                .ciphertexts = ciphertexts_.data(),
+                .ciphertext_stride = set_.ciphertext_bytes(),
+                .shared_secrets = secrets_.data(),
+                .shared_secret_stride = Params::shared_secret_bytes,
+                .coins = nullptr,
+                .coins_stride = 0,
+                .statuses = nullptr};
+    }
+
+    static auto draw(size_t bytes) {
+        return [bytes](uint8_t* coins, uint64_t stride, uint64_t first, uint64_t count) {
+            draw_coins<<<1024, threads>>>(coins, stride, static_cast<int>(bytes), first, count);
+            check(cudaGetLastError());
+        };
+    }
+
+    void make_keys(uint64_t pairs) {
+        product_.run(KemOperation::keypair, batch(pairs), draw(set_.keypair_coins()));
+        for (uint64_t k = 0; k < std::min<uint64_t>(pairs, 8); ++k) compare_with_cores(KemOperation::keypair, k);
+        for (const auto& [rows, bytes] : {std::pair{&public_keys_, set_.public_key_bytes()}, {&secret_keys_, set_.secret_key_bytes()}})
+            for (uint64_t have = pairs; have < count_; have *= 2)
+                check(
+                    cudaMemcpy(rows->data() + have * bytes, rows->data(), std::min(have, count_ - have) * bytes, cudaMemcpyDeviceToDevice));
+    }
+
+    void encapsulate_by_product() { product_.run(KemOperation::encapsulate, batch(count_), draw(set_.encapsulation_coins())); }
+
+    // Every seventh ciphertext is spoiled, and so rejected.
+    void decapsulate_by_product() {
+        check(cudaMemset2D(ciphertexts_.data() + set_.ciphertext_bytes() / 2, 7 * set_.ciphertext_bytes(), 0x5a, 1, (count_ + 6) / 7));
+        secrets_.set(0xa5);
+        product_.run(KemOperation::decapsulate, batch(count_), [](auto&&...) {});
+    }
+
+    // What the product left, from the first item to the last.
+    void compare_sample() {
+        const uint64_t length = std::min(count_, sampled);
+        for (uint64_t k = 0; k < length; ++k) compare_with_cores(step_.operation, length == 1 ? 0 : (count_ - 1) * k / (length - 1));
+    }
+
+    struct Item {
+        std::vector<uint8_t> public_key, secret_key, ciphertext, secret;
+        bool operator==(const Item&) const = default;
+    };
+
+    void compare_with_cores(KemOperation operation, uint64_t i) const {
+        const Item given{row(public_keys_, i, set_.public_key_bytes()), row(secret_keys_, i, set_.secret_key_bytes()),
+                         row(ciphertexts_, i, set_.ciphertext_bytes()), row(secrets_, i, Params::shared_secret_bytes)};
+        Item made = given;
+        if (operation == KemOperation::keypair)
+            made.public_key.assign(made.public_key.size(), 0), made.secret_key.assign(made.secret_key.size(), 0);
+        else
+            made.secret.assign(made.secret.size(), 0);
+        if (operation == KemOperation::encapsulate) made.ciphertext.assign(made.ciphertext.size(), 0);
+        std::vector<uint8_t> coins(std::max(set_.keypair_coins(), set_.encapsulation_coins()));
+        ntru::random_bytes(ntru::OneThread{}, coins.data(), coins.size(), i);
+        warpseal_kem_batch one = batch(1);
+        one.public_keys = made.public_key.data();
+        one.secret_keys = made.secret_key.data();
+        one.ciphertexts = made.ciphertext.data();
+        one.shared_secrets = made.secret.data();
+        one.coins = coins.data();
+        one.coins_stride = coins.size();
+        const CpuKem& portable = *cpu_kem(Target::portable, step_.set);
+        std::vector<uint8_t> memory(portable.work_bytes(operation, 1) + 64);
+        agree(portable.run[static_cast<int>(operation)](one, 0, 1, aligned(memory)) == 0 && made == given);
+    }
+
+    double time_of_product() {
+        DrawnCoins coins(options_.device);
+        return median_time(options_, [&] { product_.run(step_.operation, batch(count_), coins); });
+    }
+
+    KemMeasured measure_step() {
+        const KemStudy& study = *step_.study;
+        const Kernel kernel(study.kernel, study.threads, study.shared_bytes, options_);
+        const Rows ciphertexts(count_, set_.ciphertext_bytes()), secrets(count_, Params::shared_secret_bytes);
+        const Memory messages(std::max<uint64_t>(count_ * study.message_bytes, 8)), wrong(count_ * sizeof(uint32_t));
+        const bool encapsulates = step_.operation == KemOperation::encapsulate;
+        KemJob job{count_,         public_keys_.data(), secret_keys_.data(), encapsulates ? ciphertexts.data() : ciphertexts_.data(),
+                   secrets.data(), messages.data(),     wrong.as<uint32_t>()};
+        const double milliseconds = median_time(options_, [&] {
+            kernel.launch(std::min(count_, kernel.staying()), &job);
+            if (study.hash == nullptr) return;
+            void* arguments[] = {&job};
+            check(cudaLaunchKernel(study.hash, dim3(static_cast<unsigned>((count_ + hash_threads - 1) / hash_threads)), dim3(hash_threads),
+                                   arguments, 0, nullptr));
+        });
+        agree(same(secrets, secrets_) && (!encapsulates || same(ciphertexts, ciphertexts_)));
+        return kernel.figure(count_, milliseconds);
+    }
+
+    const KemStep& step_;
+    const KemOptions& options_;
+    const uint64_t count_;
+    Product product_;
+    const Params& set_;
+    Rows public_keys_, secret_keys_, ciphertexts_, secrets_;
+};
+
+class ComponentRun {
+public:
+    ComponentRun(const ComponentStudy& study, const KemOptions& options)
+        : study_(study), options_(options), kernel_(study.kernel, 1, study.bytes, options), memory_(study.bytes) {}
+
+    KemMeasured measure() const {
+        compare();
+        const uint64_t count = options_.count != 0 ? options_.count : count_for(options_.seconds);
+        return kernel_.figure(count, median_time(options_, [&] { launch(count); }));
+    }
+
+private:
+    void launch(uint64_t count) const {
+        ComponentJob job{count, memory_.data()};
+        kernel_.launch(1, &job);
+    }
+
+    // From noise, a few times.
+    void compare() const {
+        constexpr uint64_t times = 5;
+        Noise expected(study_.bytes), made(study_.bytes);
+        check(cudaMemcpy(memory_.data(), made.data(), study_.bytes, cudaMemcpyHostToDevice));
+        launch(times);
+        check(cudaMemcpy(made.data(), memory_.data(), study_.bytes, cudaMemcpyDeviceToHost));
+        study_.on_host(expected.data(), times);
+        agree(std::memcmp(made.data(), expected.data(), study_.bytes) == 0);
+    }
+    // Begins at a multiple of 64, as polynomials do.
+    class Noise {
+    public:
+        explicit Noise(size_t bytes) : memory_(bytes + 64) {
+            for (size_t i = 0; i < bytes; ++i) data()[i] = ntru::coin(1, static_cast<int>(i));
+        }
+        uint8_t* data() { return aligned(memory_); }
+
+    private:
+        std::vector<uint8_t> memory_;
+    };
+
+    // How many take about so long.
+    uint64_t count_for(double seconds) const {
+        constexpr uint64_t tried = 4;
+        KemOptions few = options_;
+        few.repetitions = 2;
+        const double of_one = median_time(few, [&] { launch(tried); }) / tried / 1000;
+        return std::clamp<uint64_t>(static_cast<uint64_t>(seconds / of_one), tried, count_of_paper);
+    }
+
+    const ComponentStudy& study_;
+    const KemOptions& options_;
+    const Kernel kernel_;
+    const Memory memory_;
+};
+
+template <class Measure>
+warpseal_status on_device(const KemOptions& options, KemMeasured* measured, const Measure& measure) {
+    int count = 0;
+    if (cuda_door()->device_count(&count) != WARPSEAL_OK || options.device < 0 || options.device >= count) return WARPSEAL_NO_DEVICE;
+    try {
+        check(cudaSetDevice(options.device));
+        *measured = measure();
+        return WARPSEAL_OK;
+    } catch (const Failure& failure) {
+        return failure.status;
+    } catch (const std::bad_alloc&) {
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
+}
+
+}  // namespace
+
+warpseal_status run(const KemStep& step, const KemOptions& options, KemMeasured* measured) {
+    if (options.count == 0) return WARPSEAL_INVALID_ARGUMENT;
+    return on_device(options, measured, [&] { return KemRun(step, options).measure(); });
+}
+
+warpseal_status run(const Component& component, const KemOptions& options, KemMeasured* measured) {
+    return on_device(options, measured, [&] { return ComponentRun(*component.study, options).measure(); });
+}
+
+}  // namespace warpseal::ladder
