@@ -3,17 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <vector>
 
-#include "ladder/device.cuh"
-#include "ladder/ntru.h"
+#include "ladder/kem_device.cuh"
+#include "ladder/ntru_parts.h"
 
 namespace warpseal::ladder {
 namespace {
 
-// The product takes so many at a time, as many as its figures are of, so that coins need not lie there for all.
-constexpr uint64_t piece = 1 << 17;
 // Key pairs that differ; the others are copies, at addresses of their own.
 constexpr uint64_t key_pairs = 1 << 13;
 constexpr uint64_t sampled = 64;
@@ -23,149 +20,6 @@ __global__ void draw_coins(uint8_t* coins, uint64_t stride, int bytes, uint64_t 
         for (int i = static_cast<int>(threadIdx.x); i < bytes; i += threads)
             coins[item * stride + static_cast<unsigned>(i)] = ntru::coin(first_item + item, i);
 }
-
-std::vector<uint8_t> row(const Memory& memory, uint64_t item, size_t bytes) {
-    std::vector<uint8_t> out(bytes);
-    check(cudaMemcpy(out.data(), memory.data() + item * bytes, bytes, cudaMemcpyDeviceToHost));
-    return out;
-}
-
-bool same(const Memory& a, const Memory& b) {
-    Memory differences(sizeof(uint32_t));
-    differences.set(0);
-    count_differences<<<1024, threads>>>(a.as<uint64_t>(), b.as<uint64_t>(), a.bytes() / 8, differences.as<uint32_t>());
-    check(cudaGetLastError());
-    uint32_t found = 1;
-    check(cudaMemcpy(&found, differences.data(), sizeof found, cudaMemcpyDeviceToHost));
-    return found == 0;
-}
-
-void agree(bool same) {
-    if (!same) throw Failure{WARPSEAL_SELF_TEST_FAILED};
-}
-
-uint64_t whole(uint64_t bytes, uint64_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
-
-// The doors' states and work space begin at multiples of 64.
-uint8_t* aligned(std::vector<uint8_t>& memory) { return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64; }
-
-// Rows of a batch side by side, the end filled up, and every byte a known one.
-struct Rows : Memory {
-    Rows(uint64_t count, size_t bytes) : Memory(whole(count * bytes, 8)) { set(0xa5); }
-};
-
-template <class Launch>
-double median_time(const KemOptions& options, const Launch& launch) {
-    std::vector<double> taken;
-    Event first, begin, end;
-    first.record();
-    do {
-        begin.record();
-        launch();
-        end.record();
-        taken.push_back(end.milliseconds_since(begin));
-    } while (static_cast<int>(taken.size()) < options.repetitions && end.milliseconds_since(first) < 1000 * options.seconds);
-    std::sort(taken.begin(), taken.end());
-    return taken[taken.size() / 2];
-}
-
-// What a compiled kernel takes, in blocks of so many threads.
-class Kernel {
-public:
-    Kernel(const void* kernel, int own_threads, size_t shared_bytes, const KemOptions& options) : kernel_(kernel), shared_(shared_bytes) {
-        check(cudaFuncGetAttributes(&attributes_, kernel));
-        threads_ = options.threads_per_block != 0 ? options.threads_per_block : own_threads;
-        if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock) throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        int multiprocessors = 0, resident = 0;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
-        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, options.device));
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads_, shared_bytes));
-        if (resident == 0) throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        staying_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
-    }
-    uint64_t staying() const { return staying_; }
-    void launch(uint64_t blocks, void* job) const {
-        void* arguments[] = {job};
-        check(cudaLaunchKernel(kernel_, dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(threads_)), arguments, shared_,
-                               nullptr));
-    }
-    KemMeasured figure(uint64_t count, double milliseconds) const {
-        return {milliseconds,
-                count,
-                attributes_.numRegs,
-                static_cast<int>(attributes_.localSizeBytes),
-                static_cast<int>(attributes_.sharedSizeBytes + shared_),
-                threads_};
-    }
-
-private:
-    const void* kernel_;
-    const size_t shared_;
-    cudaFuncAttributes attributes_{};
-    int threads_ = 0;
-    uint64_t staying_ = 0;
-};
-
-// The product's calls on whole batches in device memory.
-class Product {
-public:
-    explicit Product(const char* set)
-        : kem_(*cuda_kem(set)), set_(*kem_.params), stride_(whole(std::max(set_.keypair_coins(), set_.encapsulation_coins()), 16)) {}
-    const kem::Params& set() const { return set_; }
-
-    // With the coins that `draw` writes into device memory for items from the first on.
-    template <class Draw>
-    void run(KemOperation operation, warpseal_kem_batch batch, Draw&& draw) {
-        const uint64_t all = batch.count;
-        reserve(operation, std::min(all, piece));
-        for (uint64_t first = 0; first < all; first += batch.count) {
-            batch.count = std::min(piece, all - first);
-            if (operation != KemOperation::decapsulate) {
-                draw(coins_->data(), stride_, first, batch.count);
-                batch.coins = coins_->data();
-                batch.coins_stride = stride_;
-            }
-            check(kem_.run[static_cast<int>(operation)](batch, work_->data(), nullptr));
-            for (auto [at, stride] : {std::pair{&batch.public_keys, batch.public_key_stride},
-                                      {&batch.secret_keys, batch.secret_key_stride},
-                                      {&batch.ciphertexts, batch.ciphertext_stride},
-                                      {&batch.shared_secrets, batch.shared_secret_stride}})
-                if (*at != nullptr) *at += batch.count * stride;
-        }
-    }
-
-private:
-    void reserve(KemOperation operation, uint64_t count) {
-        const size_t work = std::max<size_t>(kem_.work_bytes(operation, count), 1);
-        if (!coins_ || coins_->bytes() < count * stride_) coins_ = std::make_unique<Memory>(count * stride_);
-        if (!work_ || work_->bytes() < work) work_ = std::make_unique<Memory>(work);
-    }
-
-    const CudaKem& kem_;
-    const kem::Params& set_;
-    const uint64_t stride_;
-    std::unique_ptr<Memory> coins_, work_;
-};
-
-// AES-256 in counter mode on the GPU, which is what draws coins where a caller has none.
-class DrawnCoins {
-public:
-    explicit DrawnCoins(int device) : device_(device), aes_(*cuda_door()->cipher("aes-256")), memory_(aes_.state_bytes + 64) {
-        const uint8_t key[32] = {0x57, 0x61, 0x72, 0x70};  // of a study: a user's comes from the operating system
-        aes_.expand(aligned(memory_), key);
-    }
-    void operator()(uint8_t* coins, uint64_t stride, uint64_t, uint64_t count) {
-        const uint8_t iv[16] = {};
-        check(cudaMemsetAsync(coins, 0, count * stride));
-        check(cuda_door()->sweep_device(device_, aes_, aligned(memory_), WARPSEAL_CTR, Direction::encrypt, iv, coins, coins, count * stride,
-                                        nullptr));
-    }
-
-private:
-    const int device_;
-    const CudaCipher& aes_;
-    std::vector<uint8_t> memory_;
-};
 
 class KemRun {
 public:

@@ -1,7 +1,7 @@
 // The operations of NTRU that P4 times by themselves (its table 6), on what lies in a block's memory. For the host too.
 #pragma once
 
-#include "ladder/ntru.h"
+#include "ladder/ntru_parts.h"
 
 namespace warpseal::ladder::ntru {
 
