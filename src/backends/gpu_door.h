@@ -15,6 +15,11 @@ struct DrawnCoins {
     uint64_t first_item;
 };
 
+// What is done with items of a batch side by side that have places, or with the places: keys go there, and where they were is wiped; they
+// are copied from there; or the places are wiped.
+enum class KemPlaced : uint8_t { put = 0, get = 1, wipe = 2 };
+inline constexpr uint32_t kem_nowhere = UINT32_MAX;  // the number of no place: such an item is zeros
+
 struct GpuDoor : CudaDoor {
     // Whether all of it lies in memory that GPUs copy from and to themselves; and the device on whose memory it lies,
     // WARPSEAL_INVALID_ARGUMENT if on none. Both may be called while a stream is being captured.
@@ -32,6 +37,10 @@ struct GpuDoor : CudaDoor {
     // Host memory, synchronous, through slots of bounded device memory. Items before *done are final, *failed of them without a result.
     warpseal_status (*kem_host)(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
                                 const DrawnCoins* coins, uint64_t* done, uint64_t* failed);
+    // Asynchronous, in device memory all: item i and the place numbers[i] (null: i), `stride` bytes each, a multiple of 16. Null: there is
+    // none.
+    warpseal_status (*kem_placed)(int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers,
+                                  uint64_t count, void* stream);
 };
 
 // cuda_door() is its first half. Null in a build without CUDA.

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "engine/engine.h"
-#include "engine/secret_memory.h"
 
 namespace warpseal {
 
@@ -20,40 +19,45 @@ struct PooledTexts {
     uint64_t shared_secret_stride;
     int32_t* statuses;  // may be null
 
+    const uint8_t* ciphertext(uint64_t i) const { return ciphertexts + i * ciphertext_stride; }
     uint8_t* secret(uint64_t i) const { return shared_secrets + i * shared_secret_stride; }
     PooledTexts from(uint64_t first) const {
-        return {ciphertexts + first * ciphertext_stride, ciphertext_stride, secret(first), shared_secret_stride,
+        return {ciphertext(first), ciphertext_stride, secret(first), shared_secret_stride,
                 statuses == nullptr ? nullptr : statuses + first};
     }
 };
 
-// In locked memory of the host. Who calls sees to it that no place is in two calls at once.
-class HostPairs {
+// From many threads at once, each on places of its own.
+class KemPairs {
 public:
-    static constexpr uint32_t nowhere = UINT32_MAX;
+    static constexpr uint32_t nowhere = kem_nowhere;
+    static constexpr size_t most_at_once = 8192;
 
-    HostPairs(Engine& engine, const kem::Params& set, Engine::RandomSource random) : engine_(engine), set_(set), random_(random) {}
-    bool allocate(uint64_t pairs);  // false: out of memory
-    // False in a child of the process that allocated: its kernel has wiped the secret keys, and this with them.
-    bool alive() const { return *alive_ != 0; }
-
-    warpseal_status make(const uint32_t* places, size_t count) noexcept;
+    virtual ~KemPairs() = default;
+    // False for good once the secret keys are gone: the GPU that had them is lost, or this is a child of the process that made them.
+    virtual bool alive() const = 0;
+    // How many places a call may have: enough for all threads or a GPU, and little to set aside.
+    virtual size_t at_once() const = 0;
+    virtual warpseal_status make(const uint32_t* places, size_t count) noexcept = 0;
+    // Items that are nowhere have a secret of no use.
+    virtual warpseal_status decapsulate(const uint32_t* places, size_t count, const PooledTexts& texts) noexcept = 0;
+    virtual warpseal_status wipe(const uint32_t* places, size_t count) noexcept = 0;  // secret keys; passes over nowhere
     void give(const uint32_t* places, size_t count, const PooledPublics& out) const;
-    // Secrets of items that are nowhere are of no use.
-    warpseal_status decapsulate(const uint32_t* places, size_t count, const PooledTexts& texts) noexcept;
-    void wipe(const uint32_t* places, size_t count);  // the secret keys; passes over nowhere
+
+protected:
+    explicit KemPairs(const kem::Params& set) : set_(set) {}
+    bool allocate_publics(uint64_t pairs);
+    void keep_publics(const uint32_t* places, size_t count, const uint8_t* side_by_side);
+
+    const kem::Params& set_;
 
 private:
-    uint8_t* secret_key(uint32_t place) const { return secrets_ + place * set_.secret_key_bytes(); }
-    uint8_t* public_key(uint32_t place) const { return publics_.get() + place * set_.public_key_bytes(); }
-
-    Engine& engine_;
-    const kem::Params& set_;
-    const Engine::RandomSource random_;
-    SecretMemory memory_;
-    const uint8_t* alive_ = nullptr;
-    uint8_t* secrets_ = nullptr;
     std::unique_ptr<uint8_t[]> publics_;
 };
+
+// Secret keys in locked memory of the host. Null: out of memory.
+std::shared_ptr<KemPairs> host_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs);
+// In memory of the engine's first GPU. Null: not there.
+std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs);
 
 }  // namespace warpseal

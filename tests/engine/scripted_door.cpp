@@ -364,6 +364,21 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
     return WARPSEAL_OK;
 }
 
+warpseal_status kem_placed(int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
+                           void*) {
+    const warpseal_status status = step(device);
+    for (uint64_t i = 0; status == WARPSEAL_OK && i < count; ++i) {
+        const uint64_t number = numbers == nullptr ? i : numbers[i];
+        const bool nowhere = number == kem_nowhere;
+        uint8_t *const place = static_cast<uint8_t*>(places) + number * stride, *const item = static_cast<uint8_t*>(items) + i * stride;
+        if (what == KemPlaced::get && nowhere) std::memset(item, 0, stride);
+        if (what == KemPlaced::get && !nowhere) std::memcpy(item, place, stride);
+        if (what == KemPlaced::put) std::memcpy(place, item, stride), std::memset(item, 0, stride);
+        if (what == KemPlaced::wipe && !nowhere) std::memset(place, 0, stride);
+    }
+    return status;
+}
+
 void forget(int) {
     if (current.lost) ++current.calls_after_lost;
     ++current.forgotten;
@@ -384,7 +399,8 @@ const warpseal::GpuDoor* scripted_door(const Script& script) {
                 copy_both_ways,
                 kem,
                 kem_device,
-                kem_host}));
+                kem_host,
+                kem_placed}));
     return doors.back().get();
 }
 

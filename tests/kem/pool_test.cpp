@@ -415,9 +415,16 @@ TEST_P(KemPool, ForkedChildrenHaveNoneOfTheirParents) {
             const Taken own = taken(some, pairs_each);
             if (write(ends[1], own.publics.data(), own.publics.size()) != static_cast<ssize_t>(own.publics.size())) _exit(2);
             if (!works(some, own)) _exit(3);
+            // Nor when each place has a pair of the child's, as it had one of the parent's.
+            const Taken all = taken(some, 300);
+            if (!refused(some, mine.tickets) || !works(some, all)) _exit(6);
             // And so on, in its children.
             const Taken left = taken(some, 3);
-            if (in_child([&] { return refused(some, left.tickets) && works(some, taken(some, 300)) ? 7 : 1; }) != 7) _exit(4);
+            if (in_child([&] {
+                    const Taken all = taken(some, 300);
+                    return refused(some, left.tickets) && works(some, all) ? 7 : 1;
+                }) != 7)
+                _exit(4);
             _exit(works(some, left) ? 7 : 5);
         }
         close(ends[1]);

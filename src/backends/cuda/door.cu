@@ -3,6 +3,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/pipeline.h"
+#include "backends/cuda/kem/places.h"
 #include "backends/cuda/pieces.h"
 #include "backends/cuda/pipeline.h"
 #include "backends/gpu_door.h"
@@ -50,7 +51,8 @@ constexpr GpuDoor door = {
     copy_both_ways,
     cuda_kem,
     kem_device,
-    kem_host};
+    kem_host,
+    kem_placed};
 
 }  // namespace
 }  // namespace cuda
