@@ -47,6 +47,7 @@ void given_back(void* memory) {
 extern "C" {
 cudaError_t __real_cudaMalloc(void** out, size_t bytes);
 cudaError_t __real_cudaMallocAsync(void** out, size_t bytes, cudaStream_t stream);
+cudaError_t __real_cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t __real_cudaHostAlloc(void** out, size_t bytes, unsigned flags);
 cudaError_t __real_cudaFree(void* memory);
 cudaError_t __real_cudaFreeAsync(void* memory, cudaStream_t stream);
@@ -58,6 +59,10 @@ cudaError_t __wrap_cudaMalloc(void** out, size_t bytes) {
 }
 cudaError_t __wrap_cudaMallocAsync(void** out, size_t bytes, cudaStream_t stream) {
     const cudaError_t error = __real_cudaMallocAsync(out, bytes, stream);
+    return taken(error, *out, bytes);
+}
+cudaError_t __wrap_cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    const cudaError_t error = __real_cudaMallocFromPoolAsync(out, bytes, pool, stream);
     return taken(error, *out, bytes);
 }
 cudaError_t __wrap_cudaHostAlloc(void** out, size_t bytes, unsigned flags) {

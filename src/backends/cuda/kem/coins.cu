@@ -5,6 +5,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/pipeline.h"
+#include "backends/cuda/kem/work.h"
 
 namespace warpseal::cuda {
 
@@ -23,10 +24,7 @@ CoinWindow::CoinWindow(const DrawnCoins& coins, const kem::Params& set, KemOpera
       items_(std::min<uint64_t>(count, tuning::kem_coins_bytes / stride_)) {}
 
 CoinWindow::~CoinWindow() {
-    if (!lost() && memory_ != nullptr) {
-        check(cudaMemsetAsync(memory_, 0, items_ * stride_, stream_));
-        if (!lost()) check(cudaFreeAsync(memory_, stream_));
-    }
+    if (memory_ != nullptr) (void)give_back_work(memory_, items_ * stride_, stream_);
     if (!lost() && stream_ != nullptr) check(cudaStreamSynchronize(stream_));
     for (const cudaEvent_t event : {made_, used_})
         if (!lost() && event != nullptr) check(cudaEventDestroy(event));
@@ -38,9 +36,7 @@ warpseal_status CoinWindow::open() {
     for (cudaEvent_t* event : {&made_, &used_})
         if (status == WARPSEAL_OK) status = check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     while (status == WARPSEAL_OK && memory_ == nullptr) {
-        void* memory = nullptr;
-        status = check(cudaMallocAsync(&memory, items_ * stride_, stream_));
-        memory_ = static_cast<uint8_t*>(memory);
+        status = take_work(items_ * stride_, stream_, &memory_);
         if (status != WARPSEAL_OUT_OF_MEMORY || items_ == 1) break;
         items_ = (items_ + 1) / 2;
         status = WARPSEAL_OK;

@@ -5,8 +5,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/coins.h"
-#include "backends/cuda/launch.cuh"
-#include "backends/cuda/tuning.h"
+#include "backends/cuda/kem/work.h"
 
 namespace warpseal::cuda {
 
@@ -38,14 +37,12 @@ struct DeviceCall {
     }
     // So many items at a time.
     warpseal_status run(uint64_t items) const {
-        const auto all = [&](void* scratch) {
-            auto* work = static_cast<uint8_t*>(scratch);
-            warpseal_status status = WARPSEAL_OK;
-            for (uint64_t first = 0; first < batch.count && status == WARPSEAL_OK; first += items)
-                status = piece(first, std::min(items, batch.count - first), work, work + own_bytes(items));
-            return status;
-        };
-        return work_bytes(items) == 0 ? all(nullptr) : with_scratch(work_bytes(items), stream, all);
+        uint8_t* work = nullptr;
+        warpseal_status status = work_bytes(items) == 0 ? WARPSEAL_OK : take_work(work_bytes(items), stream, &work);
+        for (uint64_t first = 0; first < batch.count && status == WARPSEAL_OK; first += items)
+            status = piece(first, std::min(items, batch.count - first), work, work + own_bytes(items));
+        const warpseal_status given_back = work == nullptr ? WARPSEAL_OK : give_back_work(work, work_bytes(items), stream);
+        return status != WARPSEAL_OK ? status : given_back;
     }
 };
 
