@@ -85,7 +85,7 @@ struct Engine::Inside {
     warpseal_status prove_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu, const CudaKem*& out);
     warpseal_status prove_coins_gpu(unsigned gpu, const CudaCipher*& out);
     // Whether a call in host memory goes to GPUs; to which; and what they leave of it, with the coins of that seed or, null, given ones.
-    bool gpu_pays(int set, KemOperation operation, uint64_t count) const;
+    bool gpu_pays(int set, KemOperation operation, uint64_t count);
     warpseal_status kem_gpus(int set, KemOperation operation, uint64_t count, bool draws, KemGpus& out);
     std::vector<KemRange> kem_on_gpus(const KemGpus& chosen, KemOperation operation, const warpseal_kem_batch& batch, const uint8_t* seed,
                                       uint64_t& failed);

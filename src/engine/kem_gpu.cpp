@@ -125,7 +125,7 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set, cons
     return told(status);
 }
 
-bool Engine::Inside::gpu_pays(int set, KemOperation operation, uint64_t count) const {
+bool Engine::Inside::gpu_pays(int set, KemOperation operation, uint64_t count) {
     if (!cuda_allowed || (!cuda_only && count < KemPaces::least_gpu_items) || !gpus.possible()) return false;
     return cuda_only || kem.paces.gpu_first(set, operation, count, gpus.any_open());
 }

@@ -14,7 +14,9 @@ public:
     static constexpr uint64_t least_gpu_items = 32;
 
     explicit KemPaces(unsigned threads) : threads_(threads) {}
-    bool gpu_first(int set, KemOperation operation, uint64_t items, bool gpu_is_open) const;
+    // Opening a GPU takes as long as many calls: it is worth it once calls on the cores have been that much longer than they would have
+    // been there.
+    bool gpu_first(int set, KemOperation operation, uint64_t items, bool gpu_is_open);
     // What a call took, from its beginning to its end, of the cores together or of the GPUs together.
     void note(int set, KemOperation operation, bool gpu, uint64_t items, double seconds);
 
@@ -26,6 +28,7 @@ private:
     };
 
     const unsigned threads_;
+    std::atomic<double> forgone_{0};  // seconds
     Pace paces_[2][kem::set_count][kem_operation_count];
 };
 

@@ -183,7 +183,10 @@ TEST(KemOnGpu, PacesAreLearnt) {
     constexpr auto operation = KemOperation::encapsulate;
     EXPECT_FALSE(paces.gpu_first(2, operation, 100, true));
     EXPECT_TRUE(paces.gpu_first(2, operation, 1000000, true));
-    EXPECT_FALSE(paces.gpu_first(2, operation, 100000, false));  // opening takes longer
+    int calls = 1;  // opening takes longer than some of them
+    while (!paces.gpu_first(2, operation, 100000, false) && calls < 100) ++calls;
+    EXPECT_GT(calls, 2);
+    EXPECT_LT(calls, 10);
     paces.note(2, operation, false, 100000000, 1.0);
     EXPECT_FALSE(paces.gpu_first(2, operation, 1000000, true));
     EXPECT_TRUE(paces.gpu_first(1, operation, 1000000, true));  // of another set nothing is known
