@@ -60,13 +60,15 @@ inline constexpr int slots_per_staging_thread = 2;
 inline constexpr int slots_kept = 16;  // per device: 256 MiB there and as much pinned
 inline constexpr size_t device_bytes_limit = size_t{512} << 20;
 
-// NTRU: a warp for each item of a batch, as many on a multiprocessor as its registers hold (a product takes 12 for each 128 coefficients);
-// of the two sets of more than 1,000 coefficients, less in a block, whose shared memory is not everywhere that of an H200. Hashing takes a
-// lane for each item.
+// NTRU: a warp for each item of a batch, as many on a multiprocessor as its registers hold without a spill (a product takes 12 for each 128
+// coefficients); of the two sets of more than 1,000 coefficients, less in a block, whose shared memory is not everywhere that of an H200.
+// Hashing takes a lane for each item.
 template <int n>
 inline constexpr int kem_threads = n < 1000 ? 128 : 64;
 template <int n>
-inline constexpr int kem_blocks = n < 600 ? 5 : 4;
+inline constexpr int kem_blocks = n<600 || n> 1000 ? 4 : 3;
+template <int n>
+inline constexpr int kem_encapsulate_blocks = n < 800 ? 4 : kem_blocks<n>;  // of two products and a sort
 inline constexpr int kem_hash_threads = 128;
 
 }  // namespace warpseal::cuda::tuning

@@ -166,10 +166,9 @@ template <int n>
 __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>) decapsulate(const ItemJob job) {
     constexpr int bytes = Decapsulation<set_of(n)>::shared_bytes;
     uint8_t* memory = own_shared<bytes>();
-    for (uint64_t item = first_item(); item < job.batch.count; item += item_step()) {
-        __syncwarp();
-        decapsulate_item<set_of(n)>(job, item, memory);
-    }
+    const uint64_t item = own_item();
+    if (item >= job.batch.count) return;
+    decapsulate_item<set_of(n)>(job, item, memory);
     wipe_shared<bytes>(memory);
 }
 

@@ -62,13 +62,12 @@ __device__ __forceinline__ void encapsulate_item(const ItemJob& job, uint64_t it
 }
 
 template <int n>
-__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>) encapsulate(const ItemJob job) {
+__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulate_blocks<n>) encapsulate(const ItemJob job) {
     constexpr int bytes = Encapsulation<set_of(n)>::shared_bytes;
     uint8_t* memory = own_shared<bytes>();
-    for (uint64_t item = first_item(); item < job.batch.count; item += item_step()) {
-        __syncwarp();
-        encapsulate_item<set_of(n)>(job, item, memory);
-    }
+    const uint64_t item = own_item();
+    if (item >= job.batch.count) return;
+    encapsulate_item<set_of(n)>(job, item, memory);
     wipe_shared<bytes>(memory);
 }
 

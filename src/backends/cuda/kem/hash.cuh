@@ -54,7 +54,7 @@ template <int blocks, int other_blocks>
 __global__ void __launch_bounds__(tuning::kem_hash_threads) hash(const HashJob job) {
     uint8_t* memory = own_shared<hash_shared_bytes>();
     auto* mine = reinterpret_cast<uint64_t*>(memory);
-    const uint64_t first = 32 * first_item();
+    const uint64_t first = 32 * own_item();
     if (first >= job.count) return;
     const uint32_t count = job.count - first < 32 ? static_cast<uint32_t>(job.count - first) : 32;
     Digest digest = sha3_256<blocks>(job.message + first * blocks * keccak::rate, count, mine);

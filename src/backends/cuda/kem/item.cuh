@@ -34,11 +34,11 @@ __device__ __forceinline__ uint8_t* band(uint8_t* memory, int index) {
 }
 constexpr int round16(int bytes) { return (bytes + 15) / 16 * 16; }
 
-// The same in all lanes, which the compiler sees by the shuffle.
-__device__ __forceinline__ uint64_t first_item() {
+// One of the grid for each warp, and no loop over items: of that the compiler would keep what is the same for all, which spills. The same
+// in all lanes, which it sees by the shuffle.
+__device__ __forceinline__ uint64_t own_item() {
     return uint64_t{blockIdx.x} * (blockDim.x / 32) + __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
 }
-__device__ __forceinline__ uint64_t item_step() { return uint64_t{gridDim.x} * (blockDim.x / 32); }
 
 // Padding of a message of so many bytes: SHA3's suffix and the last bit.
 template <size_t bytes>

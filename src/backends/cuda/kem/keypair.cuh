@@ -55,10 +55,12 @@ __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const
     uint32_t factor = once;  // for as many terms as there are
     uint32_t bit = std::bit_floor(terms) / 2;
     bool add = false;
+    // The last permutation is one of the loop's: places known when this is compiled would be kept for the next item, and spilled.
 #pragma unroll 1
-    while (bit != 0) {
-        permute<R>(turned, power, add ? once : factor);
+    for (;;) {
+        permute<R>(turned, power, add || bit == 0 ? once : factor);
         __syncwarp();
+        if (bit == 0) return;
         Sums<R> c;
         multiply_add<R, Bytes::integer, Bytes::natural>(c, add ? a : power, turned);
         __syncwarp();
@@ -70,8 +72,6 @@ __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const
         add = !add && (terms & bit) != 0;
         bit = add ? bit : bit / 2;
     }
-    permute<R>(turned, power, once);
-    __syncwarp();
 }
 
 // Writes the string of 1 / f in S3, f as trits. With u = f^(3 + 3^2 + ... + 3^(n - 2)), f u is f's norm: 1 or -1, or 0 for f = 0.
@@ -257,11 +257,15 @@ __device__ __forceinline__ void keypair_item(const ItemJob& job, uint64_t item, 
     uint8_t *f = band<R>(memory, 0), *g = band<R>(memory, 1), *power = band<R>(memory, 2), *turned = band<R>(memory, 3);
     uint8_t *a_low = band<R>(memory, 4), *a_high = band<R>(memory, 5), *v_low = band<R>(memory, 6), *v_high = band<R>(memory, 7);
     auto* words = reinterpret_cast<uint32_t*>(memory + 4 * R::band_bytes);
-    const uint8_t* coins = batch.coins + item * batch.coins_stride;
-    uint8_t *public_key = batch.public_keys + item * batch.public_key_stride,
-            *secret_key = batch.secret_keys + item * batch.secret_key_stride;
-
-    const bool usable = sample_fg<set>(f, g, words, coins);
+    uint8_t* secret_key = batch.secret_keys + item * batch.secret_key_stride;
+    {
+        const uint8_t* coins = batch.coins + item * batch.coins_stride;
+        const bool usable = sample_fg<set>(f, g, words, coins);
+        uint8_t* prf_key = secret_key + 2 * set.ternary_bytes() + set.rq_bytes();
+        prf_key[lane_id()] = static_cast<uint8_t>(coins[set.sample_coins() + lane_id()] & (usable ? 0xff : 0));
+        static_assert(Params::prf_key_bytes == 32);
+        if (lane_id() == 0 && batch.statuses != nullptr) batch.statuses[item] = usable ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+    }
     pack_ternary<set>(secret_key, f);
     each_word<R>([&](int i) { put_word(power + i, word_at(f + i)); });
     if (lane_id() == 0) power[set.n - 1] = 0;
@@ -277,22 +281,17 @@ __device__ __forceinline__ void keypair_item(const ItemJob& job, uint64_t item, 
     __syncwarp();
     invert_product<set>(v_low, v_high, f, g, power, turned, a_low, a_high);
 
+    uint8_t* public_key = batch.public_keys + item * batch.public_key_stride;
     write_h<set>(secret_key + 2 * set.ternary_bytes(), public_key, f, g, v_low, v_high, power, turned, memory + 2 * R::band_bytes, words);
-
-    uint8_t* prf_key = secret_key + 2 * set.ternary_bytes() + set.rq_bytes();
-    prf_key[lane_id()] = static_cast<uint8_t>(coins[set.sample_coins() + lane_id()] & (usable ? 0xff : 0));
-    static_assert(Params::prf_key_bytes == 32);
-    if (lane_id() == 0 && batch.statuses != nullptr) batch.statuses[item] = usable ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
 }
 
 template <int n>
 __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>) keypair(const ItemJob job) {
     constexpr int bytes = KeyGeneration<set_of(n)>::shared_bytes;
     uint8_t* memory = own_shared<bytes>();
-    for (uint64_t item = first_item(); item < job.batch.count; item += item_step()) {
-        __syncwarp();
-        keypair_item<set_of(n)>(job, item, memory);
-    }
+    const uint64_t item = own_item();
+    if (item >= job.batch.count) return;
+    keypair_item<set_of(n)>(job, item, memory);
     wipe_shared<bytes>(memory);
 }
 

@@ -28,8 +28,8 @@ struct Ring {
 
     static_assert(n % 4 == 1, "copies of a period are one byte off words");
     static_assert(covered - (n - 1) <= 4 * 32, "a warp has a word each for what follows the period");
-    // The largest sum of a product: bytes without sign. No sum of an accumulator wraps.
-    static_assert(int64_t{n} * 255 * 255 < int64_t{1} << 31);
+    // The largest sum of a product: bytes without sign. No accumulator wraps, of at most three products.
+    static_assert(3 * int64_t{n} * 255 * 255 < int64_t{1} << 31);
 };
 
 __device__ __forceinline__ uint32_t lane_id() { return threadIdx.x % 32; }

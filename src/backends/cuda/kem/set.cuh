@@ -1,8 +1,6 @@
 // One parameter set of NTRU on a GPU: which kernels a batch takes, in what work space.
 #pragma once
 
-#include <algorithm>
-
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/decapsulate.cuh"
 #include "backends/cuda/kem/encapsulate.cuh"
@@ -30,20 +28,18 @@ struct WorkSpace {
     }
 };
 
-inline unsigned blocks_of(uint64_t items, unsigned items_per_block) {
-    return static_cast<unsigned>(std::min<uint64_t>((items + items_per_block - 1) / items_per_block, INT32_MAX));
-}
-
 template <class Job>
 warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_warp, unsigned threads, const Job& job,
                        cudaStream_t stream) {
+    const uint64_t blocks = (warps + threads / 32 - 1) / (threads / 32);
+    if (blocks > INT32_MAX) return WARPSEAL_LIMIT_EXCEEDED;  // the keys of so many items are terabytes
     const size_t shared_bytes = size_t{threads} / 32 * static_cast<size_t>(shared_bytes_of_warp);
     if (shared_bytes > 48 * 1024) {
         const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
         if (error != cudaSuccess) return check(error);
     }
     void* arguments[] = {const_cast<Job*>(&job)};
-    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks_of(warps, threads / 32)), dim3(threads), arguments,
+    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)), dim3(threads), arguments,
                                   shared_bytes, stream));
 }
 
