@@ -148,22 +148,54 @@ WARPSEAL_INLINE void begin_keypair(KeypairItem<set>& item, const uint8_t* coins,
     if constexpr (set.family == Family::hrss) multiply_by_x_minus_1<set>(item.product);
 }
 
-// Writes f's part of the secret keys: f and its inverse modulo 3, of items[0, count), secret_key(i) long enough for each.
-template <class Arithmetic, const Params& set, class SecretKey>
-WARPSEAL_INLINE void invert_group_s3(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const SecretKey& secret_key) {
-    items[0].chain = items[0].f;
-    for (int i = 1; i < count; ++i) Arithmetic::multiply_s3(items[i].chain, items[i - 1].chain, items[i].f, work.sample.scratch);
-    invert_s3<Arithmetic, set>(work.inverse, items[count - 1].chain, work.invert, work.sample.scratch);
+// The rings that a group is inverted in, and what of each pair is.
+template <class Arithmetic, const Params& set>
+struct InS3 {
+    static constexpr auto value = &KeypairItem<set>::f;
+    WARPSEAL_INLINE static void multiply(Poly<set>& c, const Poly<set>& a, const Poly<set>& b, KeypairWork<Arithmetic, set>& work) {
+        Arithmetic::multiply_s3(c, a, b, work.sample.scratch);
+    }
+    WARPSEAL_INLINE static void invert(const Poly<set>& a, KeypairWork<Arithmetic, set>& work) {
+        invert_s3<Arithmetic, set>(work.inverse, a, work.invert, work.sample.scratch);
+    }
+};
+template <class Arithmetic, const Params& set>
+struct InSq {
+    static constexpr auto value = &KeypairItem<set>::product;
+    WARPSEAL_INLINE static void multiply(Poly<set>& c, const Poly<set>& a, const Poly<set>& b, KeypairWork<Arithmetic, set>& work) {
+        Arithmetic::multiply(c, a, b, work.sample.scratch);
+    }
+    WARPSEAL_INLINE static void invert(const Poly<set>& a, KeypairWork<Arithmetic, set>& work) {
+        invert_sq<Arithmetic, set>(work.inverse, a, work.invert, work.sample.scratch);
+    }
+};
+
+// One inversion and three products for each of items[0, count): finish(i, u) gets the inverse u of item i's value, the last item first, and
+// may overwrite that value.
+template <template <class, const Params&> class Ring, class Arithmetic, const Params& set, class Finish>
+WARPSEAL_INLINE void invert_group(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const Finish& finish) {
+    using In = Ring<Arithmetic, set>;
+    items[0].chain = items[0].*In::value;
+    for (int i = 1; i < count; ++i) In::multiply(items[i].chain, items[i - 1].chain, items[i].*In::value, work);
+    In::invert(items[count - 1].chain, work);
     for (int i = count - 1; i >= 0; --i) {
         if (i > 0) {
-            Arithmetic::multiply_s3(work.single, work.inverse, items[i - 1].chain, work.sample.scratch);
-            Arithmetic::multiply_s3(work.inverse, work.inverse, items[i].f, work.sample.scratch);
+            In::multiply(work.single, work.inverse, items[i - 1].chain, work);
+            In::multiply(work.inverse, work.inverse, items[i].*In::value, work);
         } else {
             work.single = work.inverse;
         }
-        pack_ternary<set>(secret_key(i), items[i].f);
-        pack_ternary<set>(secret_key(i) + set.ternary_bytes(), work.single);
+        finish(i, work.single);
     }
+}
+
+// Writes f's part of the secret keys: f and its inverse modulo 3, of items[0, count), secret_key(i) long enough for each.
+template <class Arithmetic, const Params& set, class SecretKey>
+WARPSEAL_INLINE void invert_group_s3(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const SecretKey& secret_key) {
+    invert_group<InS3, Arithmetic, set>(items, count, work, [&](int i, const Poly<set>& inverse) {
+        pack_ternary<set>(secret_key(i), items[i].f);
+        pack_ternary<set>(secret_key(i) + set.ternary_bytes(), inverse);
+    });
 }
 
 // With u = 1 / (f g), or 1 / (f g (x - 1)) in HRSS: h = 3 g / f = 3 g^2 u, and 1 / h = f^2 u / 3, g taken as g (x - 1) in HRSS.
@@ -191,18 +223,9 @@ WARPSEAL_INLINE void finish_keypair(KeypairItem<set>& item, const Poly<set>& u, 
 template <class Arithmetic, const Params& set, class PublicKey, class SecretKey>
 WARPSEAL_INLINE void invert_group_sq(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const PublicKey& public_key,
                                      const SecretKey& secret_key) {
-    items[0].chain = items[0].product;
-    for (int i = 1; i < count; ++i) Arithmetic::multiply(items[i].chain, items[i - 1].chain, items[i].product, work.sample.scratch);
-    invert_sq<Arithmetic, set>(work.inverse, items[count - 1].chain, work.invert, work.sample.scratch);
-    for (int i = count - 1; i >= 0; --i) {
-        if (i > 0) {
-            Arithmetic::multiply(work.single, work.inverse, items[i - 1].chain, work.sample.scratch);
-            Arithmetic::multiply(work.inverse, work.inverse, items[i].product, work.sample.scratch);
-        } else {
-            work.single = work.inverse;
-        }
-        finish_keypair<Arithmetic, set>(items[i], work.single, work, public_key(i), secret_key(i));
-    }
+    invert_group<InSq, Arithmetic, set>(items, count, work, [&](int i, const Poly<set>& inverse) {
+        finish_keypair<Arithmetic, set>(items[i], inverse, work, public_key(i), secret_key(i));
+    });
 }
 
 }  // namespace warpseal::kem
