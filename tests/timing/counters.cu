@@ -1,14 +1,19 @@
-// Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject for each cipher and kernel shape, and a
-// kernel that leaks. tests/timing/counters runs it and judges.
+// Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject for each cipher and kernel shape, each
+// operation of each set of NTRU, and kernels that leak. tests/timing/counters runs it and judges.
 //
-//   warpseal-counters [SECONDS]     after which no further subject is begun
+//   warpseal-counters [--seconds S] [--part I/N] [SUBJECT]...
 //
-// Prints a line of JSON for each subject, in the order in which `subject_begins` is launched before their calls.
+// S: after which no further subject is begun. I/N: of all subjects each Nth, from the Ith on, so that GPUs can share them out. SUBJECT:
+// only those whose names begin so. Planted ones are in each part. Prints a line of JSON for each subject, in the order in which
+// `subject_begins` is launched before their calls. What is to be counted lies between cudaProfilerStart and cudaProfilerStop.
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,25 +21,20 @@
 #include "backends/cuda/device.h"
 #include "backends/ops.h"
 #include "random.h"
+#include "timing/counting.h"
 
 namespace {
 
+using counting::expect;
+using counting::Input;
 using warpseal::CudaCipher;
 using warpseal::Direction;
 using Text = std::vector<uint8_t>;
 
 constexpr size_t text_bytes = size_t{64} << 10;
 constexpr size_t most_messages = 256, most_key_bytes = 32;
-constexpr int random_inputs = 32;
-constexpr size_t repeated = 5;  // the input that is repeated comes after each fifth of the others
 
 const warpseal::CudaDoor& door() { return *warpseal::cuda_door(); }
-
-void expect(bool right, const char* what) {
-    if (right) return;
-    std::fprintf(stderr, "%s failed\n", what);
-    std::exit(1);
-}
 
 __global__ void subject_begins() {}
 
@@ -47,6 +47,14 @@ __global__ void single_copy(const uint8_t* text, uint8_t* out) {
     uint32_t state = text[at];
     for (int i = 0; i < 64; ++i) state = table[(state ^ text[at + i]) & 0xff] >> 8;
     out[at] = static_cast<uint8_t>(state);
+}
+
+// And the mistake of a check that ends with what it finds: a longer search where bytes are equal.
+__global__ void early_end(const uint8_t* text, uint8_t* out) {
+    const uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t i = 0;
+    while (i < 64 && text[at + i] == text[at]) ++i;
+    out[at] = static_cast<uint8_t>(i);
 }
 
 // What the calls of all subjects share: the same addresses for every input.
@@ -69,24 +77,25 @@ struct Secrets {
     Text keys = Text(most_messages * most_key_bytes), text = Text(text_bytes);
 };
 
-struct Input {
-    std::string name;
-    std::function<void(Secrets&)> fill;
-};
-
 void draw(Secrets& s, uint64_t number) {
     tests::Random random(number);
     random.fill(s.keys.data(), s.keys.size());
     random.fill(s.text.data(), s.text.size());
 }
 
-std::vector<Input> inputs() {
+// Another way to fill memory with secrets.
+struct Fill {
+    std::string name;
+    std::function<void(Secrets&)> fill;
+};
+
+std::vector<Fill> fills() {
     const auto bytes = [](Text& to, auto byte_at) {
         for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<uint8_t>(byte_at(i));
     };
     const auto both = [=](auto byte_at) { return [=](Secrets& s) { bytes(s.keys, byte_at), bytes(s.text, byte_at); }; };
     const auto zero = [](size_t) { return 0; };
-    std::vector<Input> all = {
+    std::vector<Fill> all = {
         {"zeros", both(zero)},
         {"ones", both([](size_t) { return 0xff; })},
         {"0x55", both([](size_t) { return 0x55; })},
@@ -96,33 +105,27 @@ std::vector<Input> inputs() {
         {"zero key", [=](Secrets& s) { draw(s, 2), bytes(s.keys, zero); }},
         {"zero text", [=](Secrets& s) { draw(s, 3), bytes(s.text, zero); }},
     };
-    for (int i = 0; i < random_inputs; ++i)
+    for (int i = 0; i < counting::random_inputs; ++i)
         all.push_back({"random " + std::to_string(i), [=](Secrets& s) { draw(s, 100 + static_cast<uint64_t>(i)); }});
     return all;
 }
 
-// Each input, and between them the same one again and again, so that what drifts is in both.
-void subject(const std::string& name, const Place& place, const std::function<void(const Secrets&)>& call) {
-    const Input equal{"equal", [](Secrets& s) { draw(s, 4); }};
-    Secrets secrets;
-    std::string names;
-    const auto measure = [&](const Input& input) {
-        names += (names.empty() ? "\"" : ", \"") + input.name + "\"";
-        input.fill(secrets);
-        expect(door().upload(0, place.in, secrets.text.data(), text_bytes) == WARPSEAL_OK &&
-                   door().upload(0, place.keys, secrets.keys.data(), secrets.keys.size()) == WARPSEAL_OK,
-               "upload");
-        call(secrets);
-        expect(cudaDeviceSynchronize() == cudaSuccess, name.c_str());
-    };
-    subject_begins<<<1, 1>>>();
-    const std::vector<Input> all = inputs();
-    for (size_t i = 0; i < all.size(); ++i) {
-        measure(all[i]);
-        if (i % repeated == 0) measure(equal);
-    }
-    std::printf("{\"subject\": \"%s\", \"inputs\": [%s]}\n", name.c_str(), names.c_str());
-    std::fflush(stdout);
+// A call on keys and text.
+counting::Subject subject(const std::string& name, const Place& place, const std::function<void(const Secrets&)>& call) {
+    return {name, [=, &place] {
+                Secrets secrets;
+                const auto input = [&](const Fill& fill) {
+                    return Input{fill.name, [&, fill] {
+                                     fill.fill(secrets);
+                                     expect(door().upload(0, place.in, secrets.text.data(), text_bytes) == WARPSEAL_OK &&
+                                                door().upload(0, place.keys, secrets.keys.data(), secrets.keys.size()) == WARPSEAL_OK,
+                                            "upload");
+                                 }};
+                };
+                std::vector<Input> inputs;
+                for (const Fill& fill : fills()) inputs.push_back(input(fill));
+                counting::count(name, inputs, input({"equal", [](Secrets& s) { draw(s, 4); }}), [&] { call(secrets); });
+            }};
 }
 
 // What is called: a sweep, or a batch of messages.
@@ -158,9 +161,9 @@ warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher, const Plac
     return b;
 }
 
-void subject_of(const std::string& name, const Shape& shape, const CudaCipher& cipher, const Place& place) {
-    Text state(cipher.state_bytes);
-    subject(name, place, [&](const Secrets& secrets) {
+counting::Subject subject_of(const std::string& name, const Shape& shape, const CudaCipher& cipher, const Place& place) {
+    return subject(name, place, [=, &shape, &cipher, &place](const Secrets& secrets) {
+        Text state(cipher.state_bytes);
         cipher.expand(state.data(), secrets.keys.data());
         const warpseal_status status =
             shape.messages == 0
@@ -168,7 +171,7 @@ void subject_of(const std::string& name, const Shape& shape, const CudaCipher& c
                                                             static_cast<uint8_t*>(place.out), text_bytes, nullptr)
                 : cipher.batch[shape.mode][shape.direction](shape.own_keys ? nullptr : state.data(), batch_of(shape, cipher, place),
                                                             nullptr);
-        expect(status == WARPSEAL_OK, name.c_str());
+        expect(status == WARPSEAL_OK, name);
     });
 }
 
@@ -185,10 +188,74 @@ std::vector<const CudaCipher*> one_of_each() {
     return all;
 }
 
+std::vector<counting::Subject> planted(const Place& place) {
+    const auto leak = [&](const char* name, void (*kernel)(const uint8_t*, uint8_t*)) {
+        return subject(name, place, [&place, kernel](const Secrets&) {
+            kernel<<<16, 1024>>>(static_cast<const uint8_t*>(place.in), static_cast<uint8_t*>(place.out));
+        });
+    };
+    return {leak("planted: a table of one copy", single_copy), leak("planted: a check that ends early", early_end)};
+}
+
+// Without the planted ones.
+std::vector<counting::Subject> subjects(const Place& place) {
+    std::vector<counting::Subject> all = counting::kem_subjects();
+    for (const Shape& shape : shapes)
+        for (const CudaCipher* cipher : one_of_each())
+            if (shape.messages == 0 || cipher->batch[shape.mode][shape.direction] != nullptr)
+                all.push_back(subject_of(std::string(cipher->name) + " " + shape.name, shape, *cipher, place));
+    return all;
+}
+
+int usage() {
+    std::fprintf(stderr, "usage: warpseal-counters [--seconds S] [--part I/N] [SUBJECT]...\n");
+    return 2;
+}
+
 }  // namespace
 
+void counting::expect(bool right, const std::string& what) {
+    if (right) return;
+    std::fprintf(stderr, "%s failed\n", what.c_str());
+    std::exit(1);
+}
+
+void counting::count(const std::string& name, const std::vector<Input>& inputs, const Input& repeated, const std::function<void()>& call) {
+    constexpr size_t between = 5;  // so that what drifts is in both
+    std::string names;
+    const auto counted = [&](const std::function<void()>& launches) {
+        expect(cudaDeviceSynchronize() == cudaSuccess && cudaProfilerStart() == cudaSuccess, name);
+        launches();
+        expect(cudaDeviceSynchronize() == cudaSuccess && cudaProfilerStop() == cudaSuccess, name);
+    };
+    const auto measure = [&](const Input& input) {
+        names += (names.empty() ? "\"" : ", \"") + input.name + "\"";
+        input.bring();
+        counted(call);
+    };
+    counted([] { subject_begins<<<1, 1>>>(); });
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        measure(inputs[i]);
+        if (i % between == 0) measure(repeated);
+    }
+    std::printf("{\"subject\": \"%s\", \"inputs\": [%s]}\n", name.c_str(), names.c_str());
+    std::fflush(stdout);
+}
+
 int main(int argc, char** argv) {
-    const double seconds = argc > 1 ? std::atof(argv[1]) : 1e9;
+    double seconds = 1e9;
+    size_t part = 0, parts = 1;
+    std::vector<std::string> only;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)
+            seconds = std::atof(argv[++i]);
+        else if (std::strcmp(argv[i], "--part") == 0 && i + 1 < argc) {
+            if (std::sscanf(argv[++i], "%zu/%zu", &part, &parts) != 2 || part >= parts) return usage();
+        } else if (argv[i][0] == '-')
+            return usage();
+        else
+            only.emplace_back(argv[i]);
+    }
     const auto start = std::chrono::steady_clock::now();
     int devices = 0;
     if (door().device_count(&devices) != WARPSEAL_OK || devices == 0) {
@@ -197,16 +264,16 @@ int main(int argc, char** argv) {
     }
     warpseal::cuda::take_any_length(true);
     const Place place;
-    subject("planted: a table of one copy", place,
-            [&](const Secrets&) { single_copy<<<16, 1024>>>(static_cast<const uint8_t*>(place.in), static_cast<uint8_t*>(place.out)); });
-    for (const Shape& shape : shapes)
-        for (const CudaCipher* cipher : one_of_each()) {
-            if (shape.messages != 0 && cipher->batch[shape.mode][shape.direction] == nullptr) continue;
-            const std::string name = std::string(cipher->name) + " " + shape.name;
-            if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds)
-                subject_of(name, shape, *cipher, place);
-            else
-                std::printf("NOT RUN %s: no time left\n", name.c_str());
-        }
+    for (const counting::Subject& subject : planted(place)) subject.count();
+    size_t index = 0;
+    for (const counting::Subject& subject : subjects(place)) {
+        const auto begins = [&](const std::string& text) { return subject.name.compare(0, text.size(), text) == 0; };
+        if (!only.empty() && std::none_of(only.begin(), only.end(), begins)) continue;
+        if (index++ % parts != part) continue;
+        if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds)
+            subject.count();
+        else
+            std::printf("NOT RUN %s: no time left\n", subject.name.c_str());
+    }
     return 0;
 }

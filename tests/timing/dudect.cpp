@@ -1,5 +1,5 @@
-// Constant time by the clock, for targets that valgrind cannot run: every entry of every cipher's door under secrets (keys and texts) that
-// are all zero and under random ones. Planted leaks must reach |t| = 50, or this test sees nothing.
+// Constant time by the clock, for targets that valgrind cannot run: every entry of every cipher's door, and of every set of NTRU's, under
+// secrets (keys, texts, coins) that are all zero and under random ones. Planted leaks must reach |t| = 50, or this test sees nothing.
 //
 //   warpseal-dudect TARGET [TIMINGS] [--list | --only SUBJECT]
 //
@@ -13,68 +13,37 @@
 
 #include "backends/ops.h"
 #include "engine/targets.h"
-#include "timing/two_classes.h"
+#include "timing/dudect.h"
 
 namespace {
 
+using dudect::dearer;
+using dudect::expect_constant;
+using dudect::expect_leak;
+using dudect::more;
+using dudect::report;
+using dudect::timings;
 using timing::Work;
 using warpseal::CpuCipher;
 using warpseal::direction_count;
 using Text = std::vector<uint8_t>;
 
 constexpr double limit = 4.5, planted_at_least = 50;
-constexpr size_t keys_room = 64;                 // where texts begin: behind a key and a tweak key of up to 32 bytes each
-constexpr uint64_t dearer = 8;                   // long texts get that fraction of the timings: each is dozens of times as long
-constexpr uint64_t more = 4, confirmations = 3;  // timings of a second look, and how many
+constexpr size_t keys_room = 64;  // where texts begin: behind a key and a tweak key of up to 32 bytes each
+constexpr int confirmations = 3;  // looks after the first, at most
 
 // Two tiles of the widest form and one block: planes take 512 blocks of 64 bits, pairs of vectors 128 of 128.
 size_t many_blocks(const CpuCipher& cipher) { return cipher.block_bytes == 8 ? 2 * 512 + 1 : 2 * 128 + 1; }
 
-uint64_t timings = 1000000;
 bool only_names = false;
 std::string only;  // empty: all
 int passed = 0, failed = 0;
 double greatest = 0;  // |t| of the subjects, by the last look at each
 
-bool wanted(const std::string& what) {
-    if (only_names) std::printf("%s\n", what.c_str());
-    return !only_names && (only.empty() || only == what);
-}
-
-void report(bool right, const std::string& what, const std::string& figures, uint64_t count) {
-    ++(right ? passed : failed);
-    std::printf("%s %-58s t =%s, %llu timings\n", right ? "    " : "LEAK", what.c_str(), figures.c_str(),
-                static_cast<unsigned long long>(count));
-    std::fflush(stdout);
-}
-
 std::string figure(double t) {
     char text[32];
     std::snprintf(text, sizeof text, " %+.1f", t);
     return text;
-}
-
-// Of hundreds of subjects on a machine with other work one will exceed the limit by chance. A leak makes the same class slower each time,
-// and with `more` timings by a t that is greater still; chance does not, three times in a row. Only the random class is drawn anew: under
-// another fixed input a true leak might change its sign.
-void expect_constant(const std::string& what, const Work& work, uint64_t count, bool equal = false) {
-    if (!wanted(what)) return;
-    const double first = timing::measure(work, count, 1, equal);
-    std::string figures = figure(first);
-    double least = std::fabs(first);
-    for (uint64_t again = 1; again <= confirmations && least > limit; ++again) {
-        const double t = timing::measure(work, more * count, 1 + again, equal);
-        figures += figure(t);
-        least = (t > 0) == (first > 0) ? std::fabs(t) : 0;
-    }
-    if (!equal) greatest = std::max(greatest, least);
-    report(least <= limit, what, figures, count);
-}
-
-void expect_leak(const std::string& what, const Work& work) {
-    if (!wanted(what)) return;
-    const double t = timing::measure(work, more * timings, 9, false);  // so that noise does not hide it either
-    report(std::fabs(t) > planted_at_least, what, figure(t), more * timings);
 }
 
 class Subjects {
@@ -203,8 +172,8 @@ void controls() {
                                __asm__ volatile("" : : "r"(found));
                            }
                        }};
-    expect_leak("planted: a branch for each bit of the key", branch);
-    expect_leak("planted: look-ups by the key", look_up);
+    expect_leak("planted: a branch for each bit of the key", branch, more * timings);
+    expect_leak("planted: look-ups by the key", look_up, more * timings);
     expect_constant("control: both classes the same", branch, timings, true);
 }
 
@@ -221,6 +190,43 @@ int usage() {
 }
 
 }  // namespace
+
+uint64_t dudect::timings = 1000000;
+
+bool dudect::wanted(const std::string& what) {
+    if (only_names) std::printf("%s\n", what.c_str());
+    return !only_names && (only.empty() || only == what);
+}
+
+void dudect::report(bool right, const std::string& what, const std::string& figures, uint64_t count) {
+    ++(right ? passed : failed);
+    std::printf("%s %-58s t =%s, %llu timings\n", right ? "    " : "LEAK", what.c_str(), figures.c_str(),
+                static_cast<unsigned long long>(count));
+    std::fflush(stdout);
+}
+
+// Of hundreds of subjects on a machine with other work one will exceed the limit by chance. A leak makes the same class slower each time,
+// and with `more` timings by a t that is greater still; chance does not, three times in a row. Only the random class is drawn anew: under
+// another fixed input a true leak might change its sign.
+void dudect::expect_constant(const std::string& what, const Work& work, uint64_t count, bool equal) {
+    if (!wanted(what)) return;
+    const double first = timing::measure(work, count, 1, equal);
+    std::string figures = figure(first);
+    double least = std::fabs(first);
+    for (int again = 1; again <= confirmations && least > limit; ++again) {
+        const double t = timing::measure(work, more * count, 1 + static_cast<uint64_t>(again), equal);
+        figures += figure(t);
+        least = (t > 0) == (first > 0) ? std::fabs(t) : 0;
+    }
+    if (!equal) greatest = std::max(greatest, least);
+    report(least <= limit, what, figures, count);
+}
+
+void dudect::expect_leak(const std::string& what, const Work& work, uint64_t count) {
+    if (!wanted(what)) return;
+    const double t = timing::measure(work, count, 9, false);
+    report(std::fabs(t) > planted_at_least, what, figure(t), count);
+}
 
 int main(int argc, char** argv) {
     warpseal::Target target;
@@ -246,6 +252,7 @@ int main(int argc, char** argv) {
             Subjects(argv[1], *cipher).all();
         else
             report(false, std::string(argv[1]) + " " + portable->name, " no door", 0);
+    dudect::kem_subjects(argv[1], target);
     if (only_names) return 0;
     std::printf("%s: %d passed, %d failed; greatest |t| of a subject %.1f, %llu timings each\n", argv[1], passed, failed, greatest,
                 static_cast<unsigned long long>(timings));
