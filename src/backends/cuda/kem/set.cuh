@@ -55,7 +55,7 @@ warpseal_status run(const warpseal_kem_batch& batch, void* work, void* stream_of
     if (batch.count == 0) return WARPSEAL_OK;
     const auto stream = static_cast<cudaStream_t>(stream_of_caller);
     const ItemJob job = WorkSpace<set>::job(batch, work);
-    warpseal_status status;
+    warpseal_status status = WARPSEAL_OK;
     if constexpr (operation == KemOperation::keypair) {
         return launch(keypair<set.n>, batch.count, KeyGeneration<set>::shared_bytes, tuning::kem_threads<set.n>, job, stream);
     } else if constexpr (operation == KemOperation::encapsulate) {
