@@ -1,112 +1,24 @@
-// Pools of key pairs: each is handed out once, whatever threads, forks and failing sources do; a ticket is good for one ciphertext.
-#include <sys/wait.h>
-#include <unistd.h>
+// Pools of key pairs: each is handed out once, whatever threads and failing sources do; a ticket is good for one ciphertext.
+#include "pool.h"
 
+#include <algorithm>
+#include <atomic>
 #include <functional>
-#include <set>
-#include <string>
 #include <thread>
 
-#include "doors.h"
 #include "random.h"
-#include "random_source.h"
-#include "residue.h"
 
 namespace {
 
+using tests::items;
+using tests::PoolHandle;
 using tests::source;
 using tests::Source;
-using tests::Subject;
+using tests::Taken;
 using tests::Text;
-using Tickets = std::vector<uint64_t>;
+using tests::Tickets;
 
-struct PoolFreed {
-    void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
-};
-using PoolHandle = std::unique_ptr<warpseal_kem_pool, PoolFreed>;
-
-// What a call handed out.
-struct Taken {
-    Text publics;
-    Tickets tickets;
-};
-
-std::set<std::string> items(const Text& text, size_t bytes) {
-    std::set<std::string> out;
-    for (size_t i = 0; i < text.size() / bytes; ++i) out.emplace(reinterpret_cast<const char*>(text.data()) + i * bytes, bytes);
-    return out;
-}
-
-class KemPool : public testing::TestWithParam<Subject> {
-protected:
-    void SetUp() override {
-        if (GetParam().target == "cuda")
-            for (const warpseal_target_info& target : targets::all())
-                if (target.name == std::string("cuda") && !target.usable) GTEST_SKIP() << "NOT RUN: " << target.reason;
-        for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK && info.name != GetParam().set; ++i) {
-        }
-        engine = targets::engine(GetParam().target, 2);
-    }
-    ~KemPool() override { source = Source::kernel; }
-
-    PoolHandle pool(uint64_t pairs) const {
-        warpseal_kem_pool* out = nullptr;
-        EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, pairs, &out), WARPSEAL_OK);
-        return PoolHandle(out);
-    }
-    warpseal_status take(const PoolHandle& pool, size_t count, Taken& out) const {
-        out.publics.assign(count * info.public_key_bytes, 0xa5);
-        out.tickets.assign(count, 0xa5a5a5a5a5a5a5a5);
-        return warpseal_kem_pool_take(pool.get(), count, out.publics.data(), info.public_key_bytes, out.tickets.data());
-    }
-    Taken taken(const PoolHandle& pool, size_t count) const {
-        Taken out;
-        EXPECT_EQ(take(pool, count, out), WARPSEAL_OK);
-        return out;
-    }
-    // Ciphertexts under those keys, and what their senders know.
-    void encapsulate(const Text& publics, Text& ciphertexts, Text& secrets) const {
-        const size_t count = publics.size() / info.public_key_bytes;
-        ciphertexts.assign(count * info.ciphertext_bytes, 0);
-        secrets.assign(count * 32, 0);
-        warpseal_kem_batch batch{};
-        batch.struct_bytes = sizeof batch;
-        batch.count = count;
-        batch.public_keys = const_cast<uint8_t*>(publics.data());
-        batch.public_key_stride = info.public_key_bytes;
-        batch.ciphertexts = ciphertexts.data();
-        batch.ciphertext_stride = info.ciphertext_bytes;
-        batch.shared_secrets = secrets.data();
-        batch.shared_secret_stride = 32;
-        EXPECT_EQ(warpseal_kem_encapsulate(engine.get(), info.name, &batch), WARPSEAL_OK);
-    }
-    warpseal_status decapsulate(const PoolHandle& pool, const Tickets& tickets, const Text& ciphertexts, Text& secrets,
-                                std::vector<int32_t>& statuses) const {
-        secrets.assign(tickets.size() * 32, 0xa5);
-        statuses.assign(tickets.size(), -1);
-        return warpseal_kem_pool_decapsulate(pool.get(), tickets.size(), tickets.data(), ciphertexts.data(), info.ciphertext_bytes,
-                                             secrets.data(), 32, statuses.data());
-    }
-    // Whether every one of them still opens what is sent to it. They are used then.
-    bool works(const PoolHandle& pool, const Taken& pairs) const {
-        Text ciphertexts, sent, received;
-        std::vector<int32_t> statuses;
-        encapsulate(pairs.publics, ciphertexts, sent);
-        return decapsulate(pool, pairs.tickets, ciphertexts, received, statuses) == WARPSEAL_OK && received == sent &&
-               statuses == std::vector<int32_t>(pairs.tickets.size(), WARPSEAL_OK);
-    }
-    // Whether each is refused, with a secret of zeros.
-    bool refused(const PoolHandle& pool, const Tickets& tickets) const {
-        Text received;
-        std::vector<int32_t> statuses;
-        return decapsulate(pool, tickets, Text(tickets.size() * info.ciphertext_bytes, 0), received, statuses) ==
-                   WARPSEAL_INVALID_ARGUMENT &&
-               received == Text(tickets.size() * 32, 0) && statuses == std::vector<int32_t>(tickets.size(), WARPSEAL_INVALID_ARGUMENT);
-    }
-
-    warpseal_kem_info info{};
-    targets::EngineHandle engine;
-};
+class KemPool : public tests::PoolTest {};
 
 TEST_P(KemPool, PairsWorkAndPlacesAreUsedAgain) {
     const PoolHandle some = pool(40);
@@ -377,142 +289,6 @@ TEST_P(KemPool, OfManyWhoUseATicketOneHasTheSecret) {
     }
 }
 
-// --- forks ------------------------------------------------------------------------------------------------------------------------
-
-// Runs `work` in a forked child; its result, 0 to 100.
-int in_child(const std::function<int()>& work) {
-    const pid_t child = fork();
-    if (child == 0) _exit(work());
-    int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-    return WEXITSTATUS(status);
-}
-
-// Children of a parent whose threads are at work, and so now and then hold each lock. A child has no pair of its parent's, ready or taken;
-// its own work; and the parent's go on.
-TEST_P(KemPool, ForkedChildrenHaveNoneOfTheirParents) {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
-#endif
-    constexpr size_t children = 8, pairs_each = 60;
-    const PoolHandle some = pool(300);
-    ASSERT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
-    const Taken mine = taken(some, 20);
-    std::atomic<bool> done{false};
-    std::atomic<size_t> wrong{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 3; ++i)
-        threads.emplace_back([&] {
-            while (!done) wrong += !works(some, taken(some, 5)) || warpseal_kem_pool_fill(some.get()) != WARPSEAL_OK;
-        });
-    std::vector<int> pipes;
-    for (size_t i = 0; i < children; ++i) {
-        int ends[2];
-        ASSERT_EQ(pipe(ends), 0);
-        const pid_t child = fork();
-        if (child == 0) {
-            if (!refused(some, mine.tickets)) _exit(1);
-            const Taken own = taken(some, pairs_each);
-            if (write(ends[1], own.publics.data(), own.publics.size()) != static_cast<ssize_t>(own.publics.size())) _exit(2);
-            if (!works(some, own)) _exit(3);
-            // Nor when each place has a pair of the child's, as it had one of the parent's.
-            const Taken all = taken(some, 300);
-            if (!refused(some, mine.tickets) || !works(some, all)) _exit(6);
-            // And so on, in its children.
-            const Taken left = taken(some, 3);
-            if (in_child([&] {
-                    const Taken all = taken(some, 300);
-                    return refused(some, left.tickets) && works(some, all) ? 7 : 1;
-                }) != 7)
-                _exit(4);
-            _exit(works(some, left) ? 7 : 5);
-        }
-        close(ends[1]);
-        pipes.push_back(ends[0]);
-    }
-    Text publics = mine.publics;
-    for (const int from : pipes) {
-        Text part(pairs_each * info.public_key_bytes);
-        size_t got = 0;
-        for (ssize_t more; got < part.size() && (more = read(from, part.data() + got, part.size() - got)) > 0;)
-            got += static_cast<size_t>(more);
-        EXPECT_EQ(got, part.size());
-        close(from);
-        tests::append(publics, part);
-    }
-    for (size_t i = 0; i < children; ++i) {
-        int status = 0;
-        ASSERT_GT(wait(&status), 0);
-        EXPECT_EQ(WEXITSTATUS(status), 7);
-        EXPECT_TRUE(WIFEXITED(status));
-    }
-    done = true;
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(wrong, 0u);
-    EXPECT_TRUE(works(some, mine));
-    tests::append(publics, taken(some, 300).publics);  // what was ready before, too
-    EXPECT_EQ(items(publics, info.public_key_bytes).size(), 20 + children * pairs_each + 300);
-}
-
-// --- what is left in memory -------------------------------------------------------------------------------------------------------
-
-// Windows of secret keys that a pool has, masked: drawn again, from the same source. Each at four places, as the search looks at every
-// fourth byte: so it sees a fourth of them.
-residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal_kem_info& info, size_t count) {
-    Text publics(count * info.public_key_bytes), secrets(count * info.secret_key_bytes);
-    warpseal_kem_batch batch{};
-    batch.struct_bytes = sizeof batch;
-    batch.count = count;
-    batch.public_keys = publics.data();
-    batch.public_key_stride = info.public_key_bytes;
-    batch.secret_keys = secrets.data();
-    batch.secret_key_stride = info.secret_key_bytes;
-    EXPECT_EQ(warpseal_kem_keypair(engine.get(), info.name, &batch), WARPSEAL_OK);
-    residue::Patterns patterns;
-    for (size_t i = 0; i < count; ++i)
-        for (size_t at = 64; at + 32 <= info.secret_key_bytes; ++at)
-            if (at % 32 < 4) patterns.push_back(residue::masked(secrets.data() + i * info.secret_key_bytes + at, 32));
-    std::fill(secrets.begin(), secrets.end(), uint8_t{0});
-    __asm__ __volatile__("" : : "r"(secrets.data()) : "memory");
-    return patterns;
-}
-
-TEST_P(KemPool, WhatIsUsedDroppedOrForkedAwayIsWiped) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
-#endif
-    constexpr size_t count = 12;
-    source = Source::fixed;
-    const residue::Patterns patterns = secrets_of(engine, info, count);
-    const size_t each = patterns.size() / count / 4;
-    EXPECT_EQ(residue::occurrences(patterns), 0u);
-    PoolHandle some = pool(count);
-    Taken pairs = taken(some, count);
-    source = Source::kernel;
-    // On a GPU they are not in this memory at all.
-    const size_t kept = GetParam().target == "cuda" ? 0 : 1;
-    EXPECT_EQ(residue::occurrences(patterns), kept * count * each) << "or this test sees nothing";
-    EXPECT_EQ(in_child([&] { return residue::occurrences(patterns) == 0 ? 7 : 1; }), 7);
-    warpseal_kem_pool_drop(some.get(), 4, pairs.tickets.data());
-    EXPECT_EQ(residue::occurrences(patterns), kept * (count - 4) * each);
-    const auto rest = [&](size_t from, size_t to) {
-        return Taken{Text(pairs.publics.begin() + static_cast<long>(from * info.public_key_bytes),
-                          pairs.publics.begin() + static_cast<long>(to * info.public_key_bytes)),
-                     Tickets(pairs.tickets.begin() + static_cast<long>(from), pairs.tickets.begin() + static_cast<long>(to))};
-    };
-    EXPECT_TRUE(works(some, rest(4, 9)));
-    EXPECT_EQ(residue::occurrences(patterns), kept * (count - 9) * each);
-    some.reset();
-    EXPECT_EQ(residue::occurrences(patterns), 0u);
-}
-
-std::vector<Subject> two_sets() {
-    std::vector<Subject> out;
-    for (const char* set : {"ntruhps2048509", "ntruhrss701"})
-        for (const char* target : {"cpu", "cuda"}) out.push_back({set, target});
-    return out;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, KemPool, testing::ValuesIn(two_sets()), tests::name_of);
+FOR_EACH_POOL(KemPool);
 
 }  // namespace

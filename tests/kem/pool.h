@@ -1,0 +1,111 @@
+// Pools of key pairs as tests use them: on the cores and on a GPU, with senders who encapsulate to what was handed out.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "doors.h"
+#include "random_source.h"
+
+namespace tests {
+
+using Tickets = std::vector<uint64_t>;
+
+struct PoolFreed {
+    void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
+};
+using PoolHandle = std::unique_ptr<warpseal_kem_pool, PoolFreed>;
+
+// What a call handed out.
+struct Taken {
+    Text publics;
+    Tickets tickets;
+};
+
+inline std::set<std::string> items(const Text& text, size_t bytes) {
+    std::set<std::string> out;
+    for (size_t i = 0; i < text.size() / bytes; ++i) out.emplace(reinterpret_cast<const char*>(text.data()) + i * bytes, bytes);
+    return out;
+}
+
+class PoolTest : public testing::TestWithParam<Subject> {
+protected:
+    void SetUp() override {
+        if (GetParam().target == "cuda")
+            for (const warpseal_target_info& target : targets::all())
+                if (target.name == std::string("cuda") && !target.usable) GTEST_SKIP() << "NOT RUN: " << target.reason;
+        for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK && info.name != GetParam().set; ++i) {
+        }
+        engine = targets::engine(GetParam().target, 2);
+    }
+    ~PoolTest() override { source = Source::kernel; }
+
+    PoolHandle pool(uint64_t pairs) const {
+        warpseal_kem_pool* out = nullptr;
+        EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, pairs, &out), WARPSEAL_OK);
+        return PoolHandle(out);
+    }
+    warpseal_status take(const PoolHandle& pool, size_t count, Taken& out) const {
+        out.publics.assign(count * info.public_key_bytes, 0xa5);
+        out.tickets.assign(count, 0xa5a5a5a5a5a5a5a5);
+        return warpseal_kem_pool_take(pool.get(), count, out.publics.data(), info.public_key_bytes, out.tickets.data());
+    }
+    Taken taken(const PoolHandle& pool, size_t count) const {
+        Taken out;
+        EXPECT_EQ(take(pool, count, out), WARPSEAL_OK);
+        return out;
+    }
+    // Ciphertexts under those keys, and what their senders know.
+    void encapsulate(const Text& publics, Text& ciphertexts, Text& secrets) const {
+        const size_t count = publics.size() / info.public_key_bytes;
+        ciphertexts.assign(count * info.ciphertext_bytes, 0);
+        secrets.assign(count * 32, 0);
+        warpseal_kem_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        batch.public_keys = const_cast<uint8_t*>(publics.data());
+        batch.public_key_stride = info.public_key_bytes;
+        batch.ciphertexts = ciphertexts.data();
+        batch.ciphertext_stride = info.ciphertext_bytes;
+        batch.shared_secrets = secrets.data();
+        batch.shared_secret_stride = 32;
+        EXPECT_EQ(warpseal_kem_encapsulate(engine.get(), info.name, &batch), WARPSEAL_OK);
+    }
+    warpseal_status decapsulate(const PoolHandle& pool, const Tickets& tickets, const Text& ciphertexts, Text& secrets,
+                                std::vector<int32_t>& statuses) const {
+        secrets.assign(tickets.size() * 32, 0xa5);
+        statuses.assign(tickets.size(), -1);
+        return warpseal_kem_pool_decapsulate(pool.get(), tickets.size(), tickets.data(), ciphertexts.data(), info.ciphertext_bytes,
+                                             secrets.data(), 32, statuses.data());
+    }
+    // Whether every one of them still opens what is sent to it. They are used then.
+    bool works(const PoolHandle& pool, const Taken& pairs) const {
+        Text ciphertexts, sent, received;
+        std::vector<int32_t> statuses;
+        encapsulate(pairs.publics, ciphertexts, sent);
+        return decapsulate(pool, pairs.tickets, ciphertexts, received, statuses) == WARPSEAL_OK && received == sent &&
+               statuses == std::vector<int32_t>(pairs.tickets.size(), WARPSEAL_OK);
+    }
+    // Whether each is refused, with a secret of zeros.
+    bool refused(const PoolHandle& pool, const Tickets& tickets) const {
+        Text received;
+        std::vector<int32_t> statuses;
+        return decapsulate(pool, tickets, Text(tickets.size() * info.ciphertext_bytes, 0), received, statuses) ==
+                   WARPSEAL_INVALID_ARGUMENT &&
+               received == Text(tickets.size() * 32, 0) && statuses == std::vector<int32_t>(tickets.size(), WARPSEAL_INVALID_ARGUMENT);
+    }
+
+    warpseal_kem_info info{};
+    targets::EngineHandle engine;
+};
+
+inline std::vector<Subject> pool_subjects() {
+    std::vector<Subject> out;
+    for (const char* set : {"ntruhps2048509", "ntruhrss701"})
+        for (const char* target : {"cpu", "cuda"}) out.push_back({set, target});
+    return out;
+}
+
+}  // namespace tests
+
+#define FOR_EACH_POOL(suite) INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::pool_subjects()), tests::name_of)

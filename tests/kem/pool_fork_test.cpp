@@ -1,0 +1,151 @@
+// Pools of key pairs across forks, and what they leave in memory.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "pool.h"
+#include "residue.h"
+
+namespace {
+
+using tests::items;
+using tests::PoolHandle;
+using tests::source;
+using tests::Source;
+using tests::Taken;
+using tests::Text;
+using tests::Tickets;
+
+class KemPoolApart : public tests::PoolTest {};
+
+// Runs `work` in a forked child; its result, 0 to 100.
+int in_child(const std::function<int()>& work) {
+    const pid_t child = fork();
+    if (child == 0) _exit(work());
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+    return WEXITSTATUS(status);
+}
+
+// Children of a parent whose threads are at work, and so now and then hold each lock. A child has no pair of its parent's, ready or taken;
+// its own work; and the parent's go on.
+TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
+#endif
+    constexpr size_t children = 8, pairs_each = 60;
+    const PoolHandle some = pool(300);
+    ASSERT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
+    const Taken mine = taken(some, 20);
+    std::atomic<bool> done{false};
+    std::atomic<size_t> wrong{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+        threads.emplace_back([&] {
+            while (!done) wrong += !works(some, taken(some, 5)) || warpseal_kem_pool_fill(some.get()) != WARPSEAL_OK;
+        });
+    std::vector<int> pipes;
+    for (size_t i = 0; i < children; ++i) {
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            if (!refused(some, mine.tickets)) _exit(1);
+            const Taken own = taken(some, pairs_each);
+            if (write(ends[1], own.publics.data(), own.publics.size()) != static_cast<ssize_t>(own.publics.size())) _exit(2);
+            if (!works(some, own)) _exit(3);
+            // Nor when each place has a pair of the child's, as it had one of the parent's.
+            const Taken all = taken(some, 300);
+            if (!refused(some, mine.tickets) || !works(some, all)) _exit(6);
+            // And so on, in its children.
+            const Taken left = taken(some, 3);
+            if (in_child([&] {
+                    const Taken all = taken(some, 300);
+                    return refused(some, left.tickets) && works(some, all) ? 7 : 1;
+                }) != 7)
+                _exit(4);
+            _exit(works(some, left) ? 7 : 5);
+        }
+        close(ends[1]);
+        pipes.push_back(ends[0]);
+    }
+    Text publics = mine.publics;
+    for (const int from : pipes) {
+        Text part(pairs_each * info.public_key_bytes);
+        size_t got = 0;
+        for (ssize_t more; got < part.size() && (more = read(from, part.data() + got, part.size() - got)) > 0;)
+            got += static_cast<size_t>(more);
+        EXPECT_EQ(got, part.size());
+        close(from);
+        tests::append(publics, part);
+    }
+    for (size_t i = 0; i < children; ++i) {
+        int status = 0;
+        ASSERT_GT(wait(&status), 0);
+        EXPECT_EQ(WEXITSTATUS(status), 7);
+        EXPECT_TRUE(WIFEXITED(status));
+    }
+    done = true;
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_TRUE(works(some, mine));
+    tests::append(publics, taken(some, 300).publics);  // what was ready before, too
+    EXPECT_EQ(items(publics, info.public_key_bytes).size(), 20 + children * pairs_each + 300);
+}
+
+// Windows of secret keys that a pool has, masked: drawn again, from the same source. Each at four places, as the search looks at every
+// fourth byte: so it sees a fourth of them.
+residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal_kem_info& info, size_t count) {
+    Text publics(count * info.public_key_bytes), secrets(count * info.secret_key_bytes);
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = count;
+    batch.public_keys = publics.data();
+    batch.public_key_stride = info.public_key_bytes;
+    batch.secret_keys = secrets.data();
+    batch.secret_key_stride = info.secret_key_bytes;
+    EXPECT_EQ(warpseal_kem_keypair(engine.get(), info.name, &batch), WARPSEAL_OK);
+    residue::Patterns patterns;
+    for (size_t i = 0; i < count; ++i)
+        for (size_t at = 64; at + 32 <= info.secret_key_bytes; ++at)
+            if (at % 32 < 4) patterns.push_back(residue::masked(secrets.data() + i * info.secret_key_bytes + at, 32));
+    std::fill(secrets.begin(), secrets.end(), uint8_t{0});
+    __asm__ __volatile__("" : : "r"(secrets.data()) : "memory");
+    return patterns;
+}
+
+TEST_P(KemPoolApart, WhatIsUsedDroppedOrForkedAwayIsWiped) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
+#endif
+    constexpr size_t count = 12;
+    source = Source::fixed;
+    const residue::Patterns patterns = secrets_of(engine, info, count);
+    const size_t each = patterns.size() / count / 4;
+    EXPECT_EQ(residue::occurrences(patterns), 0u);
+    PoolHandle some = pool(count);
+    Taken pairs = taken(some, count);
+    source = Source::kernel;
+    // On a GPU they are not in this memory at all.
+    const size_t kept = GetParam().target == "cuda" ? 0 : 1;
+    EXPECT_EQ(residue::occurrences(patterns), kept * count * each) << "or this test sees nothing";
+    EXPECT_EQ(in_child([&] { return residue::occurrences(patterns) == 0 ? 7 : 1; }), 7);
+    warpseal_kem_pool_drop(some.get(), 4, pairs.tickets.data());
+    EXPECT_EQ(residue::occurrences(patterns), kept * (count - 4) * each);
+    const auto rest = [&](size_t from, size_t to) {
+        return Taken{Text(pairs.publics.begin() + static_cast<long>(from * info.public_key_bytes),
+                          pairs.publics.begin() + static_cast<long>(to * info.public_key_bytes)),
+                     Tickets(pairs.tickets.begin() + static_cast<long>(from), pairs.tickets.begin() + static_cast<long>(to))};
+    };
+    EXPECT_TRUE(works(some, rest(4, 9)));
+    EXPECT_EQ(residue::occurrences(patterns), kept * (count - 9) * each);
+    some.reset();
+    EXPECT_EQ(residue::occurrences(patterns), 0u);
+}
+
+FOR_EACH_POOL(KemPoolApart);
+
+}  // namespace
