@@ -155,7 +155,8 @@ TEST(ContainerResidue, NothingSecretStays) {
         EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, true, [](void*, uint64_t, uint64_t) { return 1; }),
                   WARPSEAL_CANCELLED);
         EXPECT_EQ(scene.hunt.found(), "") << "cancelled";
-        scene.file.put(0xff, chunks_at + 20 * sealed_chunk + 5);
+        constexpr size_t changed = chunks_at + 20 * sealed_chunk + 5;
+        scene.file.put(static_cast<uint8_t>(~scene.file.data()[changed]), changed);
         EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr), WARPSEAL_NOT_AUTHENTIC);
         EXPECT_EQ(scene.hunt.found(), "") << "changed";
     }
