@@ -1,5 +1,5 @@
-// The public calls of kem.h on device memory: the same bytes as on the cores, with coins given and drawn, and all that a caller can get
-// wrong.
+// The public calls of kem.h on device memory, and through the GPU: the same bytes as on the cores, with coins given and drawn, and all that
+// a caller can get wrong.
 #include "doors.h"
 #include "random.h"
 #include "random_source.h"
@@ -179,6 +179,29 @@ TEST_F(KemDevice, InPieces_cuda) {
     };
     compare(1, items, one_key);
     compare(2, items, one_key);
+}
+
+// Host memory goes through the GPU in pieces, from wherever it lies; here more than coins are made for at a time.
+TEST_F(KemDevice, ThroughHostMemory_cuda) {
+    const warpseal::kem::Params& set = warpseal::kem::ntruhps2048509;
+    source = Source::fixed;
+    for (const auto& [count, gap] : {std::pair<uint64_t, size_t>{1, 0}, {300, 3}, {30011, 0}})
+        for (const bool pinned : {false, true}) {
+            Items items(set, count, gap);
+            void* memory = nullptr;
+            ASSERT_EQ(warpseal_host_alloc(cuda_.get(), items.memory.size(), &memory), WARPSEAL_OK);
+            for (const int operation : {0, 1, 2}) {
+                Text through = items.memory;
+                uint8_t* const at = pinned ? static_cast<uint8_t*>(memory) : through.data();
+                std::copy(items.memory.begin(), items.memory.end(), at);
+                warpseal_kem_batch there = items.at(at), here = items.here();
+                if (count > 1) drawn(there), drawn(here);
+                EXPECT_EQ(host_calls[operation](cuda_.get(), set.name, &there), WARPSEAL_OK);
+                EXPECT_EQ(host_calls[operation](cpu_.get(), set.name, &here), WARPSEAL_OK);
+                EXPECT_TRUE(std::equal(items.memory.begin(), items.memory.end(), at)) << count << " items, operation " << operation;
+            }
+            warpseal_host_free(cuda_.get(), memory, items.memory.size());
+        }
 }
 
 TEST_F(KemDevice, WithoutRandomNothingIsWritten_cuda) {
