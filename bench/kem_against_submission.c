@@ -154,6 +154,7 @@ static void check(struct subject* subjects, int subject_count) {
         run(&subjects[s], 0);
         run(&subjects[s], 1);
         memcpy(sent, subjects[s].values.shared_secrets, work.count * work.set.shared_secret_bytes);
+        memset(subjects[s].values.shared_secrets, 0, work.count * work.set.shared_secret_bytes);
         run(&subjects[s], 2);
         require(memcmp(sent, subjects[s].values.shared_secrets, work.count * work.set.shared_secret_bytes) == 0, "a secret did not arrive");
         require(same(&subjects[s].values, &subjects[0].values), "two subjects made different bytes of the same coins");

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "command.h"
@@ -27,7 +28,7 @@ int event = -1;
 struct Undo {
     std::mutex mutex;
     std::condition_variable changed;
-    std::string temporary;
+    std::set<std::string> temporaries;
     int terminal = -1;
     termios settings{};
     int shields = 0;
@@ -42,7 +43,7 @@ Undo& undo() {
     Undo& all = undo();
     std::unique_lock lock(all.mutex);
     all.changed.wait(lock, [&] { return all.shields == 0; });
-    if (!all.temporary.empty()) unlink(all.temporary.c_str());
+    for (const std::string& path : all.temporaries) unlink(path.c_str());
     if (all.terminal >= 0) tcsetattr(all.terminal, TCSAFLUSH, &all.settings);
     _exit(128 + signal_number);
 }
@@ -79,13 +80,13 @@ void watch_interrupts() {
 int interrupted_by() { return received; }
 int interrupt_descriptor() { return event; }
 
-TemporaryName::TemporaryName(const std::string& path) {
+TemporaryName::TemporaryName(const std::string& path) : path_(path) {
     std::lock_guard lock(undo().mutex);
-    undo().temporary = path;
+    undo().temporaries.insert(path_);
 }
 TemporaryName::~TemporaryName() {
     std::lock_guard lock(undo().mutex);
-    undo().temporary.clear();
+    undo().temporaries.erase(path_);
 }
 
 TerminalSettings::TerminalSettings(int terminal, const termios& settings) {

@@ -14,13 +14,16 @@ void watch_interrupts();
 // Readable once a signal came: for waits in poll(2).
 int interrupt_descriptor();
 
-// While one lives, the path is removed if the program is ended by a signal. One at a time.
+// While one lives, the path is removed if the program is ended by a signal.
 class TemporaryName {
 public:
     explicit TemporaryName(const std::string& path);
     ~TemporaryName();
     TemporaryName(const TemporaryName&) = delete;
     TemporaryName& operator=(const TemporaryName&) = delete;
+
+private:
+    const std::string path_;
 };
 
 // While one lives, the terminal gets `settings` back if the program is ended by a signal. One at a time.

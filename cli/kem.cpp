@@ -29,10 +29,12 @@ CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text, co
     auto choice = std::make_shared<KemChoice>();
     CLI::App* command = kem.add_subcommand(name, text);
     for (const FileOption& file : files) command->add_option(file.name, (*choice).*file.path, file.text)->type_name("FILE")->required();
-    CLI::Option* const set = command->add_option("--set", choice->set, "parameter set; a file with one key tells it by its length");
-    set->type_name("SET")->required(run == run_kem_keygen);
+    const bool generates = run == run_kem_keygen;
+    command->add_option("--set", choice->set, generates ? "parameter set" : "parameter set; a file with one key tells it by its length")
+        ->type_name("SET")
+        ->required(generates);
     if (run != run_kem_decapsulate) {
-        const char* const what = run == run_kem_keygen ? "so many key pairs" : "so many ciphertexts for the one public key of the file";
+        const char* const what = generates ? "so many key pairs" : "so many ciphertexts for the one public key of the file";
         command->add_option("--count", choice->count, what)
             ->type_name("N")
             ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32).description(""));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "kem.h"
 #include "raw.h"
@@ -14,19 +15,28 @@ namespace {
 
 constexpr mode_t mode_secret = 0600;
 constexpr mode_t mode_public = 0666;
-// Of one call: between two an interrupt is heeded, and no more secrets than these are held.
+// Of one call: between two an interrupt is heeded.
 constexpr uint64_t piece_items = 4096;
-// Of two outputs the secret one is finished first: the other is of no use without it.
 
 std::string named(const char* what, const std::string& path) {
     return path == "-" ? fmt::format("the {} on standard input", what) : fmt::format("{} '{}'", what, path);
 }
 
-void refuse_two_streams(const std::string& one, const std::string& other, const char* stream) {
-    if (one == "-" && other == "-") throw Failure(ExitCode::usage, fmt::format("{} can take only one of the two: name a file.", stream));
-    const auto whole = [](const std::string& path) { return std::filesystem::weakly_canonical(std::filesystem::absolute(path)); };
-    if (one != "-" && whole(one) == whole(other))
-        throw Failure(ExitCode::usage, fmt::format("'{}' and '{}' are the same file: name two.", one, other));
+// Of paths that are read and written together: none names what another does, and one at most is a standard stream.
+void refuse_same(const std::vector<std::string>& paths, const char* stream) {
+    std::vector<std::filesystem::path> seen;
+    bool stream_seen = false;
+    for (const std::string& path : paths) {
+        if (path == "-" && std::exchange(stream_seen, true))
+            throw Failure(ExitCode::usage, fmt::format("{} can take only one of the two: name a file.", stream));
+        std::error_code error;
+        if (path == "-" || std::filesystem::is_character_file(path, error)) continue;
+        std::filesystem::path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+        if (error) continue;  // opening it says what is wrong
+        if (std::find(seen.begin(), seen.end(), whole) != seen.end())
+            throw Failure(ExitCode::usage, fmt::format("'{}' is the same file as another one here: name two.", path));
+        seen.push_back(std::move(whole));
+    }
 }
 
 // Where values of one kind go.
@@ -39,6 +49,19 @@ public:
     RawOutput& raw() { return written_; }
     void write(const uint8_t* data, size_t bytes) { written_.write(data, bytes); }
     void commit() { output_.commit(); }
+    // Both files, or none but where `force` replaces: the second takes the first along when it fails.
+    static void commit(KemOutput& secret, KemOutput& other) {
+        secret.output_.sync();
+        other.output_.sync();
+        Uninterrupted shield;
+        secret.output_.finish();
+        try {
+            other.output_.finish();
+        } catch (...) {
+            secret.output_.take_back();
+            throw;
+        }
+    }
 
 private:
     Output output_;
@@ -88,7 +111,7 @@ void call(KemCall operation, const char* task, warpseal_engine* engine, const wa
     const warpseal_status status = operation(engine, set.name, &batch);
     if (status == WARPSEAL_OK) return;
     const auto bad = std::find_if(statuses.begin(), statuses.end(), [](int32_t each) { return each != WARPSEAL_OK; });
-    if (status == WARPSEAL_INVALID_ARGUMENT && bad != statuses.end())
+    if (operation == warpseal_kem_encapsulate && status == WARPSEAL_INVALID_ARGUMENT && bad != statuses.end())
         throw Failure(ExitCode::usage, fmt::format("cannot {}: number {} is no key of {}: bits that are never used are set in it.", task,
                                                    first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name));
     const ExitCode code = status == WARPSEAL_UNSUPPORTED ? ExitCode::device_not_usable : exit_code_of(status);
@@ -105,7 +128,7 @@ warpseal_kem_batch empty_batch() {
 
 ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     const warpseal_kem_info set = kem_set(choice.set);
-    refuse_two_streams(choice.secret_key, choice.public_key, "standard output");
+    refuse_same({choice.secret_key, choice.public_key}, "standard output");
     KemOutput secret_out(choice.secret_key, mode_secret, choice.force, session);
     KemOutput public_out(choice.public_key, mode_public, choice.force, session);
     const EngineHandle engine = create_engine(choice.engine, session);
@@ -122,13 +145,13 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
         secret_out.write(secrets.data(), batch.count * set.secret_key_bytes);
         public_out.write(publics.data(), batch.count * set.public_key_bytes);
     }
-    secret_out.commit();
-    public_out.commit();
+    KemOutput::commit(secret_out, public_out);
     return ExitCode::ok;
 }
 
 ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
-    refuse_two_streams(choice.shared_secret, choice.ciphertext, "standard output");
+    refuse_same({choice.shared_secret, choice.ciphertext}, "standard output");
+    if (choice.public_key != "-") refuse_same({choice.public_key, choice.shared_secret, choice.ciphertext}, "standard output");
     Descriptor file = open_input(choice.public_key);
     KemOutput secret_out(choice.shared_secret, mode_secret, choice.force, session);
     KemOutput ciphertext_out(choice.ciphertext, mode_public, choice.force, session);
@@ -155,13 +178,13 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
         secret_out.write(secrets.data(), batch.count * set.shared_secret_bytes);
         ciphertext_out.write(ciphertexts.data(), batch.count * set.ciphertext_bytes);
     }
-    secret_out.commit();
-    ciphertext_out.commit();
+    KemOutput::commit(secret_out, ciphertext_out);
     return ExitCode::ok;
 }
 
 ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
-    if (choice.secret_key == "-") refuse_two_streams(choice.secret_key, choice.ciphertext, "standard input");
+    refuse_same({choice.secret_key, choice.ciphertext}, "standard input");
+    if (choice.shared_secret != "-") refuse_same({choice.shared_secret, choice.secret_key, choice.ciphertext}, "standard input");
     Descriptor key_file =
         choice.secret_key == "-" ? open_input("-") : open_private(choice.secret_key, named("secret key", choice.secret_key));
     Descriptor ciphertext_file = open_input(choice.ciphertext);

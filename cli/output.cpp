@@ -131,22 +131,35 @@ void Output::refuse_same_file(int input) const {
 }
 
 void Output::commit() {
+    sync();
+    Uninterrupted shield;
+    finish();
+}
+
+void Output::sync() {
+    // A regular file behind standard output is as precious as one named with -o; pipes and devices have nothing to sync.
+    // A failed fsync is never tried again: the kernel may have dropped the pages that it could not write.
+    const bool failed = fsync(file_.get()) != 0;
+    if (failed && !(stream_ && (errno == EINVAL || errno == EROFS || errno == ENOTSUP))) fail("cannot sync", errno);
+    if (stream_) return;
+    if (const int signal_number = interrupted_by()) throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
+}
+
+void Output::finish() {
     if (stream_) {
-        // A regular file behind standard output is as precious as one named with -o; pipes and devices have nothing to sync.
-        if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) fail("cannot sync", errno);
         if (!file_.close()) fail("cannot finish", errno);
         return;
     }
-    // A failed fsync is never tried again: the kernel may have dropped the pages that it could not write.
-    if (fsync(file_.get()) != 0) fail("cannot sync", errno);
-    if (const int signal_number = interrupted_by()) throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
-    Uninterrupted shield;
     if (temporary_.empty())
         name_unnamed();
     else
         rename_temporary();
     sync_directory();
     if (!file_.close()) fail("cannot close", errno);
+}
+
+void Output::take_back() {
+    if (!stream_ && !force_) unlinkat(directory_descriptor_.get(), name_.c_str(), 0);
 }
 
 void Output::name_unnamed() {

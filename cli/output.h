@@ -36,6 +36,13 @@ public:
     // Syncs, then gives the file its name; a file that came into being meanwhile is not replaced unless `force`. Throws Failure.
     void commit();
 
+    // Its two steps, for outputs that belong together: what can fail is behind all of them before the first has its name. Between the two
+    // nothing may interrupt (Uninterrupted).
+    void sync();
+    void finish();
+    // After finish: as if it had not been, unless something was replaced.
+    void take_back();
+
 private:
     void open_standard_output(bool refuse_terminal);
     bool is_stream_path(const std::string& path) const;

@@ -1,9 +1,12 @@
 """`warpseal kem`: keys, ciphertexts and secrets in files, one and many; lengths, permissions, pipes, and what is left when it fails."""
 
+import errno
 import os
+import signal
 import stat
 
-from program import case, check, check_equal, main, snapshot, some_bytes
+from program import case, check, check_equal, main, snapshot, some_bytes, wait_until, wait_until_output_is_open
+from refusal import refuse, without_unnamed_files
 
 # Public key, secret key, ciphertext (docs/kem.md).
 SETS = {"ntruhps2048509": (699, 935, 699), "ntruhps2048677": (930, 1234, 930), "ntruhps4096821": (1230, 1590, 1230),
@@ -121,14 +124,21 @@ def wrong_lengths(p):
 
 @case
 def every_wrong_length_of_one_set(p):
+    """Of each kind of file, from nothing to 64 bytes too many; the named set runs on the cores, as only the program's own check is asked."""
     keygen(p)
-    public = p.read("pk") + some_bytes(64)
-    for size in range(len(public) + 1):
-        if size != SETS[SMALL][0]:
-            result = p.run("kem", "encapsulate", "--set", SMALL, "--public-key", "-", "--ciphertext", "c", "--shared-secret", "s",
-                           "--device", "cpu", input=public[:size])
-            check(result.code == 2 and f"{size} bytes" in result.err, f"{size} bytes: {result.code} {result.err!r}")
-    check_equal(sorted(os.listdir(p.directory)), ["pk", "sk"], "files")
+    p.ok(*encapsulate())
+    for what, file, code, operation in [
+            ("public key", "pk", 2, ["encapsulate", "--public-key", "-", "--ciphertext", "c", "--shared-secret", "s"]),
+            ("secret key", "sk", 2, ["decapsulate", "--secret-key", "-", "--ciphertext", "ct", "--shared-secret", "s"]),
+            ("ciphertext", "ct", 14, ["decapsulate", "--secret-key", "sk", "--ciphertext", "-", "--shared-secret", "s"])]:
+        whole = p.read(file)
+        before = snapshot(p.directory)
+        for size in range(len(whole) + 65):
+            if size != len(whole):
+                result = p.run("kem", *operation, "--set", SMALL, "--device", "cpu", input=(whole + some_bytes(64))[:size])
+                check(result.code == code and f"{what} on standard input" in result.err and f"{size} bytes" in result.err,
+                      f"{what} of {size} bytes: {result.code} {result.err!r}")
+        check_equal(snapshot(p.directory), before, "files")
 
 
 @case
@@ -164,9 +174,37 @@ def outputs_are_left_alone(p):
     for other in ["new", "./new"]:
         p.fails(2, "same file", "kem", "keygen", "--set", SMALL, "--secret-key", "new", "--public-key", other, "--force")
     p.fails(16, "No space", "kem", "keygen", "--set", SMALL, "--secret-key", "new", "--public-key", "/dev/full")
+    os.symlink("sk", p.file("link"))
+    p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="link"))
+    p.fails(2, "same file", *encapsulate("--force", ct="pk"))
     old = p.read("sk")
     keygen(p, SMALL, "--force")
     check(p.read("sk") != old and mode(p, "sk") == 0o600, "--force makes new keys")
+
+
+@case
+def a_pair_appears_when_both_are_whole(p):
+    keygen(p)
+    before = snapshot(p.directory)
+    for error in (errno.EIO, errno.ENOSPC):
+        p.fails(16, os.strerror(error), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force",
+                preexec_fn=refuse("fsync", error))
+    # The second cannot have its name: the first has none either.
+    process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "new.sk", "--public-key", "new.pk", "--count", "200000")
+    wait_until_output_is_open(process, p.directory)
+    p.write("new.pk", b"another's")
+    _, err = process.communicate(timeout=120)
+    check_equal((process.returncode, p.read("new.pk")), (11, b"another's"), err)
+    os.unlink(p.file("new.pk"))
+    check_equal(snapshot(p.directory), before, "files")
+    # Without unnamed files both temporaries go, whatever ends the program.
+    process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "new.sk", "--public-key", "new.pk", "--count", "1000000",
+                      preexec_fn=without_unnamed_files())
+    wait_until(lambda: sum(name.startswith(".warpseal-") for name in os.listdir(p.directory)) == 2, "both temporaries are there")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    check_equal(process.returncode, 128 + signal.SIGTERM, "exit code")
+    check_equal(snapshot(p.directory), before, "files after the signal")
 
 
 @case

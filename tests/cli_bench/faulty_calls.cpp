@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "warpseal/inner.h"
 #include "warpseal/kem.h"
@@ -20,6 +21,8 @@ bool is_broken(const char* call) {
 void spoil(const char* call, void* out, size_t bytes) {
     if (is_broken(call) && bytes != 0) static_cast<uint8_t*>(out)[bytes - 1] ^= 1;
 }
+
+void same_as_first(uint8_t* array, uint64_t stride, uint64_t item) { std::memcpy(array + item * stride, array, stride); }
 
 void spoil_batch(const char* call, const warpseal_batch* batch) {
     const uint64_t last = batch->message_count - 1;
@@ -167,22 +170,30 @@ BATCH(open_batch)
 FILES(file_seal)
 FILES(file_open)
 
-// A key whose other half is another's, a secret that is not the one sent; `_nothing`: what never ran; `_status`: an item without a result.
-#define KEM(call)                                                                                                       \
-    warpseal_status __real_warpseal_##call(warpseal_engine*, const char*, const warpseal_kem_batch*);                   \
-    warpseal_status __wrap_warpseal_##call(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch) { \
-        if (is_broken(#call "_nothing")) return WARPSEAL_OK;                                                            \
-        const warpseal_status status = __real_warpseal_##call(engine, set, batch);                                      \
-        const uint64_t last = batch->count - 1;                                                                         \
-        if (std::strcmp(#call, "kem_keypair") == 0)                                                                     \
-            spoil(#call, batch->secret_keys + last * batch->secret_key_stride, 1);                                      \
-        else                                                                                                            \
-            spoil(#call, batch->shared_secrets + last * batch->shared_secret_stride, 32);                               \
-        if (is_broken(#call "_status") && batch->statuses) batch->statuses[last] = WARPSEAL_INVALID_ARGUMENT;           \
-        return status;                                                                                                  \
+// A key whose other half is another's, a secret that is not the one sent. `_nothing`: what never ran; `_late`: what no longer runs after
+// its first call; `_status`: an item without a result. kem_same: all items are the first one.
+#define KEM(call, writes_keys)                                                                                            \
+    warpseal_status __real_warpseal_##call(warpseal_engine*, const char*, const warpseal_kem_batch*);                     \
+    warpseal_status __wrap_warpseal_##call(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch) {   \
+        static bool called = false;                                                                                       \
+        if (is_broken(#call "_nothing") || (std::exchange(called, true) && is_broken(#call "_late"))) return WARPSEAL_OK; \
+        const warpseal_status status = __real_warpseal_##call(engine, set, batch);                                        \
+        const uint64_t last = batch->count - 1;                                                                           \
+        if (writes_keys)                                                                                                  \
+            spoil(#call, batch->secret_keys + last * batch->secret_key_stride, 1);                                        \
+        else                                                                                                              \
+            spoil(#call, batch->shared_secrets + last * batch->shared_secret_stride, 32);                                 \
+        if (is_broken(#call "_status") && batch->statuses) batch->statuses[last] = WARPSEAL_INVALID_ARGUMENT;             \
+        for (uint64_t i = 1; i <= last && is_broken("kem_same"); ++i) {                                                   \
+            same_as_first(batch->public_keys, batch->public_key_stride, i);                                               \
+            same_as_first(batch->secret_keys, batch->secret_key_stride, i);                                               \
+            same_as_first(batch->ciphertexts, batch->ciphertext_stride, i);                                               \
+            same_as_first(batch->shared_secrets, batch->shared_secret_stride, i);                                         \
+        }                                                                                                                 \
+        return status;                                                                                                    \
     }
-KEM(kem_keypair)
-KEM(kem_encapsulate)
-KEM(kem_decapsulate)
+KEM(kem_keypair, true)
+KEM(kem_encapsulate, false)
+KEM(kem_decapsulate, false)
 
 }  // extern "C"
