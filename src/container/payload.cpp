@@ -25,7 +25,8 @@ warpseal_status derive(Engine& engine, const Suite& suite, Bytes input_key, Part
     }
     memcpy(out.base_nonce.data(), okm.data() + suite.key_bytes, nonce_bytes);
     memcpy(commitment, okm.data() + suite.key_bytes + nonce_bytes, commitment_bytes);
-    const warpseal_status status = engine.key(suite.cipher, {okm.data(), suite.key_bytes}, out.key);
+    const warpseal_status status =
+        engine.key(suite.cipher, {okm.data(), suite.key_bytes}, out.key, KeyKind::one, WeakKeys::refused, KeyUse::host_memory);
     if (status != WARPSEAL_OK) return fault.say(status, "%s cannot be used here", suite.name);
     return WARPSEAL_OK;
 }

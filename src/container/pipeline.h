@@ -18,6 +18,10 @@ struct PipelineJob {
     Progress& progress;
 };
 
+// Bytes from one chunk to the next, of what is read and of what is written.
+inline constexpr size_t in_stride(Direction direction) { return direction == Direction::encrypt ? chunk_text_bytes : chunk_bytes; }
+inline constexpr size_t out_stride(Direction direction) { return direction == Direction::encrypt ? chunk_bytes : chunk_text_bytes; }
+
 struct PipelineResult {
     uint64_t text_bytes = 0;  // sealed, or authenticated and handed to the sink; so far, on failure
     uint64_t read_bytes = 0;

@@ -86,7 +86,7 @@ warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Eng
     return WARPSEAL_OK;
 }
 
-warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind, WeakKeys weak) {
+warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind, WeakKeys weak, KeyUse use) {
     Inside& inside = *inside_;
     const Key::Descriptors descriptors = inside.descriptors(cipher);
     const CpuCipher* facts = nullptr;
@@ -100,7 +100,8 @@ warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>&
     std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak, &inside.gpus);
     if (!made) return WARPSEAL_OUT_OF_MEMORY;
     // So that device-memory calls need not wait for it, which a capture would forbid. A failure shows where the path is used.
-    for (unsigned gpu = 0; inside.cuda_exists && descriptors.cuda != nullptr && gpu < inside.gpus.count(); ++gpu)
+    const bool ready = use == KeyUse::anywhere && inside.cuda_exists;
+    for (unsigned gpu = 0; ready && descriptors.cuda != nullptr && gpu < inside.gpus.count(); ++gpu)
         for (int i = 0; i < WARPSEAL_MODE_COUNT && inside.gpus[gpu].is_open(); ++i)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt})
                 if (const auto mode = static_cast<warpseal_mode>(i); made->fits(mode))

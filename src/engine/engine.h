@@ -33,6 +33,9 @@ class Key;
 
 enum class KeyKind : uint8_t { one, xts };           // xts: data key, then tweak key
 enum class WeakKeys : uint8_t { refused, allowed };  // for encryption; the inner door allows them
+// For what data. With an open GPU a key is tested, when it is made, for all calls on device memory: some are made while a graph is
+// captured.
+enum class KeyUse : uint8_t { anywhere, host_memory };
 
 struct Bytes {  // a read-only span: C++20's std::span without its header in every unit
     const uint8_t* data = nullptr;
@@ -48,7 +51,7 @@ public:
 
     // WARPSEAL_WEAK_KEY: equal halves of XTS. A key that the cipher calls weak is made, and refuses to encrypt.
     warpseal_status key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind = KeyKind::one,
-                        WeakKeys weak = WeakKeys::refused);
+                        WeakKeys weak = WeakKeys::refused, KeyUse use = KeyUse::anywhere);
 
     unsigned threads() const;    // workers that `parallel` uses, the caller's among them
     int cuda_device() const;     // of the first GPU; -1: none, or lost. Opens it: host-memory calls of "auto" do so only where it pays
@@ -60,7 +63,7 @@ public:
     const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in = nullptr, const void* out = nullptr);
     // For whoever cuts that much into pieces, each of which goes to one target whole: whether the GPUs would be done sooner than the cores.
     // Those that are worth it are then open.
-    bool gpus_for_pieces(const char* cipher, warpseal_mode mode, uint64_t bytes);
+    bool gpus_for_pieces(const char* cipher, warpseal_mode mode, Direction direction, uint64_t bytes);
 
     // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard limits, not the policy of the public face.
     // One message of a plain mode: ECB, CTR, CBC, CFB, OFB.

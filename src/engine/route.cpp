@@ -252,8 +252,8 @@ const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes,
     return shares.shared() ? shared_name(core) : target_name(shares.target);
 }
 
-bool Engine::gpus_for_pieces(const char* cipher, warpseal_mode mode, uint64_t bytes) {
-    Call call{mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes};
+bool Engine::gpus_for_pieces(const char* cipher, warpseal_mode mode, Direction direction, uint64_t bytes) {
+    Call call{mode, direction, shape_of(mode, direction), bytes};
     call.mixed = false;
     Target core = Target::portable;
     Plan shares;

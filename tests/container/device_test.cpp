@@ -1,4 +1,4 @@
-// Files through a GPU's door: pieces of 16 MiB in its memory, and the same bytes when the GPU is lost on the way.
+// Files through a GPU's door: large pieces with text and chunks apart, and the same bytes when the GPU is lost on the way.
 #include "container_support.h"
 #include "engine/scripted_door.h"
 
@@ -98,6 +98,66 @@ TEST(ContainerDevice, OfSeveralGpusThoseAreOpenedThatAreWorthIt) {
         EXPECT_EQ(script().host_calls_of[1] > 0, std::string(device) != "auto") << "opening it takes longer than the work";
         EXPECT_TRUE(run(Way::open, file.out, options).out == text());
     }
+}
+
+// What the cores seal in place the GPU seals from one place to another: pieces of 4 MiB, the last of any length.
+TEST(ContainerDevice, EveryEndOfAPiece) {
+    Options options;
+    options.bare(32);
+    constexpr size_t piece = 256 * chunk;
+    const Machine machine{"cuda", 32};
+    bool pipes = false;
+    for (const size_t bytes : {size_t{0}, chunk - 1, chunk, piece - 1, piece, piece + 1, 2 * piece + chunk}) {
+        const Data part(text().begin(), text().begin() + static_cast<ptrdiff_t>(bytes));
+        pipes = !pipes;
+        const Outcome file = on_gpu(Way::seal, part, options, {}, pipes, machine);
+        ASSERT_EQ(file.status, WARPSEAL_OK) << bytes << file.result.message;
+        ASSERT_TRUE(run(Way::open, file.out, options).out == part) << bytes;
+        const Outcome back = on_gpu(Way::open, file.out, options, {}, !pipes, machine);
+        ASSERT_EQ(back.status, WARPSEAL_OK) << bytes << back.result.message;
+        ASSERT_TRUE(back.out == part) << bytes;
+    }
+}
+
+TEST(ContainerDevice, CutShortEndsThePrefix) {
+    Options options;
+    options.key();
+    const Data whole = sealed(text(), options);
+    for (const size_t left : {chunks_at + 700 * sealed_chunk, chunks_at + 700 * sealed_chunk + 15, chunks_at + 700 * sealed_chunk + 16}) {
+        const Data file(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(left));
+        const Outcome back = on_gpu(Way::open, file, options, {}, true);
+        EXPECT_EQ(back.status, left % sealed_chunk == (chunks_at + 16) % sealed_chunk ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
+        EXPECT_EQ(back.out.size(), 700 * chunk);
+        EXPECT_TRUE(is_prefix(back.out, text()));
+    }
+}
+
+TEST(ContainerDevice, CancelledOnTheWay) {
+    Options options;
+    options.key();
+    options.progress = [](void*, uint64_t done, uint64_t) { return done > 0 ? 1 : 0; };
+    const Outcome outcome = on_gpu(Way::seal, text(), options, {}, true);
+    EXPECT_EQ(outcome.status, WARPSEAL_CANCELLED) << outcome.result.message;
+    EXPECT_LT(outcome.result.plaintext_bytes, text().size());
+    EXPECT_EQ(script().live_host_allocations, 0u);
+}
+
+TEST(ContainerDevice, NoRoomForTheOutput) {
+    Options options;
+    options.key();
+    warpseal::EngineOptions engine_options;
+    engine_options.device = "cuda";
+    engine_options.threads = 3;
+    engine_options.cuda = scripted_door({});
+    std::unique_ptr<warpseal::Engine> engine;
+    ASSERT_EQ(warpseal::Engine::create(engine_options, engine), WARPSEAL_OK);
+    const MemoryFile in(text());
+    const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+    warpseal_file_result result = {};
+    EXPECT_EQ(warpseal::container::seal(*engine, in.get(), full, options, result), WARPSEAL_IO);
+    EXPECT_EQ(result.system_error, ENOSPC);
+    close(full);
+    EXPECT_EQ(script().live_host_allocations, 0u);
 }
 
 TEST(ContainerDevice, ChangedChunkEndsThePrefix) {

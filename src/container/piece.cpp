@@ -1,0 +1,127 @@
+// A run of chunks: where they lie in memory, how they are sealed and opened, and which of them may be handed on.
+#include "container/piece.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace warpseal::container {
+namespace {
+
+using ull = unsigned long long;
+
+bool sealing(const PipelineJob& job) { return job.direction == Direction::encrypt; }
+
+}  // namespace
+
+bool Piece::allocate(Engine& engine, Layout layout, size_t chunk_count) {
+    layout_ = layout;
+    nonces_.resize(chunk_count * nonce_bytes);
+    lengths_.resize(chunk_count);
+    statuses_.resize(chunk_count);
+    buffers_.resize(chunk_count);
+    const bool apart = layout == Layout::apart;
+    return chunk_memory_.allocate(engine, apart, chunk_count * chunk_bytes) &&
+           (!apart || text_memory_.allocate(engine, apart, chunk_count * chunk_text_bytes));
+}
+
+Piece::Buffers Piece::text_buffers(size_t bytes) {
+    const size_t step = layout_ == Layout::in_place ? chunk_text_bytes : std::max(bytes, size_t{1});
+    size_t count = 0;
+    for (size_t at = 0; at < bytes; at += step, ++count) buffers_[count] = {text(count), std::min(step, bytes - at)};
+    return {buffers_.data(), count};
+}
+
+Piece::Buffers Piece::room(Direction direction, size_t bytes) {
+    if (direction == Direction::encrypt) return text_buffers(bytes);  // in place: spread out as it is read, with room for the tags
+    buffers_[0] = {chunk(0), bytes};
+    return {buffers_.data(), 1};
+}
+
+Piece::Buffers Piece::result(Direction direction, uint64_t& text_bytes, uint64_t& bytes) {
+    text_bytes = good == 0 ? 0 : (good - 1) * uint64_t{chunk_text_bytes} + text_of(good - 1);
+    bytes = text_bytes;
+    if (direction == Direction::decrypt) return text_buffers(static_cast<size_t>(text_bytes));
+    bytes += good * tag_bytes;
+    buffers_[0] = {chunk(0), static_cast<size_t>(bytes)};
+    return {buffers_.data(), 1};
+}
+
+void Piece::find_chunks(const PipelineJob& job) {
+    const size_t whole = bytes_in / in_stride(job.direction);
+    const size_t rest = bytes_in % in_stride(job.direction);
+    fault = Fault{};
+    chunks = whole;
+    last_text = 0;
+    if (last && sealing(job)) {
+        ++chunks;
+        last_text = rest;
+    } else if (last && rest >= tag_bytes) {
+        ++chunks;
+        last_text = rest - tag_bytes;
+    } else if (last) {
+        const uint64_t next = first_chunk + whole;
+        last = false;
+        fault.say(WARPSEAL_TRUNCATED,
+                  "the file ends early, at byte %llu: %zu bytes of chunk %llu are there, and the last chunk has at least %zu",
+                  ull{job.source_offset + next * chunk_bytes + rest}, rest, ull{next}, tag_bytes);
+    }
+    good = chunks;
+    if (first_chunk + chunks <= max_chunks) return;
+    chunks = good = 0;
+    fault.say(WARPSEAL_LIMIT_EXCEEDED, "more than %llu chunks", ull{max_chunks});
+}
+
+warpseal_batch Piece::batch(const PipelineJob& job) {
+    for (size_t i = 0; i < chunks; ++i) {
+        chunk_nonce(job.payload, first_chunk + i, nonces_.data() + i * nonce_bytes);
+        lengths_[i] = text_of(i);
+    }
+    warpseal_batch batch = {};
+    batch.struct_bytes = sizeof batch;
+    batch.iv_bytes = nonce_bytes;
+    batch.tag_bytes = tag_bytes;
+    batch.message_count = chunks;
+    batch.message_bytes = chunk_text_bytes;
+    batch.lengths = last ? lengths_.data() : nullptr;
+    batch.ivs = nonces_.data();
+    batch.iv_stride = nonce_bytes;
+    batch.in = sealing(job) ? text(0) : chunk(0);
+    batch.out = sealing(job) ? chunk(0) : text(0);
+    batch.in_stride = sealing(job) ? text_stride(layout_) : chunk_bytes;
+    batch.out_stride = sealing(job) ? chunk_bytes : text_stride(layout_);
+    batch.tags = chunk(0) + chunk_text_bytes;
+    batch.tag_stride = chunk_bytes;
+    batch.statuses = statuses_.data();
+    return batch;
+}
+
+const char* Piece::transform(const PipelineJob& job) {
+    if (chunks == 0) return nullptr;
+    // The tags of a batch lie at one stride: that of the short chunk visits the place where a whole chunk's would be.
+    uint8_t* const short_chunk = last ? chunk(chunks - 1) : nullptr;
+    if (last && !sealing(job)) memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);
+    const char* target = nullptr;
+    const warpseal_status status =
+        job.engine.batch(*job.payload.key, WARPSEAL_GCM, job.direction, batch(job), Engine::Where::here, &target);
+    if (status != WARPSEAL_OK)
+        find_failed_chunk(job, status);
+    else if (last && sealing(job))
+        memmove(short_chunk + last_text, short_chunk + chunk_text_bytes, tag_bytes);
+    return target;
+}
+
+void Piece::find_failed_chunk(const PipelineJob& job, warpseal_status status) {
+    good = 0;
+    if (status != WARPSEAL_NOT_AUTHENTIC) {
+        fault.say(status, "the engine could not %s chunk %llu and those after it", sealing(job) ? "seal" : "open", ull{first_chunk});
+        return;
+    }
+    while (good + 1 < chunks && statuses_[good] == WARPSEAL_OK) ++good;
+    const uint64_t number_in_file = first_chunk + good;
+    const bool is_last = last && good + 1 == chunks;
+    fault.say(WARPSEAL_NOT_AUTHENTIC, "chunk %llu, at byte %llu, does not verify: it was changed%s", ull{number_in_file},
+              ull{job.source_offset + number_in_file * chunk_bytes},
+              is_last ? ", or the file was cut or lengthened within it" : ", moved or damaged");
+}
+
+}  // namespace warpseal::container
