@@ -3,6 +3,7 @@
 #include <regex>
 #include <set>
 
+#include "backends/gpu_door.h"
 #include "kem/doors.h"
 #include "launches.h"
 #include "messages.h"
@@ -102,6 +103,35 @@ void kem(const warpseal::CudaKem& set, tests::Random& random) {
     ASSERT_EQ(kem.decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << set.params->name;
 }
 
+// Secret keys of a pool to their places, from there, and wiped, among items that have none; what lies beside them stays.
+void places(tests::Random& random) {
+    constexpr size_t stride = 48;
+    const auto row = [](std::initializer_list<Text> items) {
+        Text out;
+        for (const Text& item : items) out.insert(out.end(), item.begin(), item.end());
+        return out;
+    };
+    const Text zero(stride, 0), a = random.text(stride), b = random.text(stride), c = random.text(stride), w = random.text(stride),
+                                x = random.text(stride), y = random.text(stride);
+    const Memory at(row({w, w, x, y, y})), items(row({a, b, c})), numbers(3 * sizeof(uint32_t));
+    const uint32_t which[] = {3, warpseal::kem_nowhere, 0};
+    ASSERT_EQ(door().upload(device, numbers.data(), which, sizeof which), WARPSEAL_OK);
+    const auto move = [&](warpseal::KemPlaced what) {
+        ASSERT_EQ(warpseal::gpu_door()->kem_placed(device, what, at.data(), items.data(), stride,
+                                                   reinterpret_cast<const uint32_t*>(numbers.data()), std::size(which), nullptr),
+                  WARPSEAL_OK);
+    };
+    move(warpseal::KemPlaced::put);
+    EXPECT_EQ(at.get(), row({c, w, x, a, y}));
+    EXPECT_EQ(items.get(), row({zero, zero, zero}));
+    move(warpseal::KemPlaced::get);
+    EXPECT_EQ(items.get(), row({a, zero, c}));
+    EXPECT_EQ(at.get(), row({c, w, x, a, y}));
+    move(warpseal::KemPlaced::wipe);
+    EXPECT_EQ(at.get(), row({zero, w, x, zero, y}));
+    EXPECT_EQ(items.get(), row({a, zero, c}));
+}
+
 // A kernel as all ciphers have it, and the cipher that this one is of: empty if of none.
 struct Shared {
     explicit Shared(const std::string& kernel) {
@@ -177,6 +207,7 @@ TEST_P(Small, EveryKernel) {
     }
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         if (GetParam() == Layouts::usual) kem(*warpseal::cuda_kem(set->name), random);
+    if (GetParam() == Layouts::usual) places(random);
     const std::vector<Kernel> all = kernels_of(GetParam());
     const std::set<std::string> had = launched(all);
     for (const Kernel& kernel : all)

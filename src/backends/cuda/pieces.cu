@@ -23,7 +23,7 @@ template <class Call>
 warpseal_status caught(const Call& call) {
     try {
         return call();
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {  // memory, or a lock that cannot be had: on a thread of its own nothing may leave
         return WARPSEAL_OUT_OF_MEMORY;
     }
 }

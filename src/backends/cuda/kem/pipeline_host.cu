@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/coins.h"
@@ -136,7 +137,7 @@ private:
     Packing packing(uint64_t items) const;
     warpseal_kem_batch on_device(uint8_t* device, const Packing& p, const Piece& piece) const;
     warpseal_status copy_in(const Slot& slot, const Packing& p, const Piece& piece) const;
-    warpseal_status compute(Slot& slot, const Packing& p, const Piece& piece, Turns::Turn& turn);
+    warpseal_status compute(Slot& slot, const Packing& p, const Piece& piece, std::optional<Turns::Turn>& turn);
     warpseal_status copy_out(const Slot& slot, const Packing& p, const Piece& piece) const;
 
     const CudaKem& kem_;
@@ -199,11 +200,11 @@ warpseal_status Items::copy_in(const Slot& slot, const Packing& p, const Piece& 
     return status;
 }
 
-warpseal_status Items::compute(Slot& slot, const Packing& p, const Piece& piece, Turns::Turn& turn) {
+warpseal_status Items::compute(Slot& slot, const Packing& p, const Piece& piece, std::optional<Turns::Turn>& turn) {
     warpseal_kem_batch there = on_device(slot.device, p, piece);
     const auto run = kem_.run[static_cast<int>(operation_)];
-    if (coins_ == nullptr) return run(there, slot.device + p.work, slot.stream);
-    turn.wait();
+    if (!turn) return run(there, slot.device + p.work, slot.stream);
+    turn->wait();
     warpseal_status status = coins_->before(piece.begin, slot.stream, there);
     if (status == WARPSEAL_OK) status = run(there, slot.device + p.work, slot.stream);
     return status == WARPSEAL_OK ? coins_->after(slot.stream) : status;
@@ -223,7 +224,8 @@ warpseal_status Items::copy_out(const Slot& slot, const Packing& p, const Piece&
 }
 
 warpseal_status Items::queue(Slot& slot, const Piece& piece) {
-    Turns::Turn turn(turns_, piece.sequence);
+    std::optional<Turns::Turn> turn;
+    if (coins_ != nullptr) turn.emplace(turns_, piece.sequence);
     warpseal_status status = slot.pin();
     if (status != WARPSEAL_OK) return status;
     const Packing p = packing(piece.end - piece.begin);

@@ -20,17 +20,24 @@ warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
     warpseal_status status = check(cudaGetDevice(&device));
     if (status != WARPSEAL_OK) return status;
     const std::lock_guard lock(mutex);
-    cudaMemPool_t& pool = (*pools)[device];
-    if (pool == nullptr) {
+    cudaMemPool_t& known = (*pools)[device];
+    if (known == nullptr) {
         cudaMemPoolProps wanted{};
         wanted.allocType = cudaMemAllocationTypePinned;
         wanted.location.type = cudaMemLocationTypeDevice;
         wanted.location.id = device;
+        cudaMemPool_t made = nullptr;
         uint64_t kept = tuning::kem_kept_bytes;
-        status = check(cudaMemPoolCreate(&pool, &wanted));
-        if (status == WARPSEAL_OK) status = check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+        status = check(cudaMemPoolCreate(&made, &wanted));
+        if (status != WARPSEAL_OK) return status;
+        status = check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept));
+        if (status != WARPSEAL_OK) {
+            (void)cudaMemPoolDestroy(made);
+            return status;
+        }
+        known = made;
     }
-    out = pool;
+    out = known;
     return status;
 } catch (const std::bad_alloc&) {
     return WARPSEAL_OUT_OF_MEMORY;
