@@ -78,9 +78,11 @@ struct Engine::Inside {
     // The best CPU target for that operation of that set (a number in kem::sets) whose self-test holds; AES-256 for coins.
     warpseal_status prove_kem(int set, KemOperation operation, const CpuKem*& out);
     warpseal_status prove_coins(const CpuCipher*& out);
+    // Both of them, as the call has need.
+    warpseal_status kem_cores(int set, KemOperation operation, bool draws, KemCores& out);
     // seed: of drawn coins; null: there are none. failed: so many more have no result.
-    warpseal_status kem_on_cores(int set, KemOperation operation, const warpseal_kem_batch& batch, KemRange range, const uint8_t* seed,
-                                 uint64_t& failed);
+    warpseal_status kem_on_cores(const KemCores& chosen, KemOperation operation, const warpseal_kem_batch& batch, KemRange range,
+                                 const uint8_t* seed, uint64_t& failed);
     // The same on a GPU. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call.
     warpseal_status prove_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu, const CudaKem*& out);
     warpseal_status prove_coins_gpu(unsigned gpu, const CudaCipher*& out);

@@ -57,6 +57,14 @@ struct Cut {
     }
 };
 
+class Stopwatch {
+public:
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+private:
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 // What cores have of a call whose arguments and path are settled.
 class KemCall {
 public:
@@ -201,13 +209,14 @@ warpseal_status Engine::Inside::prove_coins(const CpuCipher*& out) {
     return WARPSEAL_OK;
 }
 
-warpseal_status Engine::Inside::kem_on_cores(int set, KemOperation operation, const warpseal_kem_batch& batch, KemRange range,
-                                             const uint8_t* seed, uint64_t& failed) {
-    const CpuKem* subject = nullptr;
-    const CpuCipher* aes = nullptr;
-    warpseal_status status = prove_kem(set, operation, subject);
-    if (status == WARPSEAL_OK && seed != nullptr) status = prove_coins(aes);
-    return status == WARPSEAL_OK ? KemCall(*this, *subject, operation, batch, range).run(aes, seed, failed) : status;
+warpseal_status Engine::Inside::kem_cores(int set, KemOperation operation, bool draws, KemCores& out) {
+    const warpseal_status status = prove_kem(set, operation, out.kem);
+    return status == WARPSEAL_OK && draws ? prove_coins(out.aes) : status;
+}
+
+warpseal_status Engine::Inside::kem_on_cores(const KemCores& chosen, KemOperation operation, const warpseal_kem_batch& batch,
+                                             KemRange range, const uint8_t* seed, uint64_t& failed) {
+    return KemCall(*this, *chosen.kem, operation, batch, range).run(chosen.aes, seed, failed);
 }
 
 warpseal_status Engine::kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch, RandomSource random) {
@@ -224,26 +233,30 @@ warpseal_status Engine::kem(KemOperation operation, const char* set, const warps
     if (draws && !random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
     const uint8_t* drawn = draws ? seed.data() : nullptr;
 
+    // The clock is of the work alone: a self-test, which an operation has once, would pass for a slow target.
     uint64_t failed = 0;
-    const auto timed = [&](bool gpu, const auto& work) {
-        const auto begin = std::chrono::steady_clock::now();
-        if (!work()) return;
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-        inside.kem.paces.note(number, operation, gpu, batch.count, took.count());
-    };
+    KemCores cores;
+    KemPaces& paces = inside.kem.paces;
     if (gpus.count == 0) {
-        timed(false, [&] {
-            status = inside.kem_on_cores(number, operation, batch, {0, batch.count}, drawn, failed);
-            return status == WARPSEAL_OK;
-        });
+        status = inside.kem_cores(number, operation, draws, cores);
+        if (status != WARPSEAL_OK) return status;
+        const Stopwatch watch;
+        status = inside.kem_on_cores(cores, operation, batch, {0, batch.count}, drawn, failed);
+        if (status == WARPSEAL_OK) paces.note(number, operation, false, batch.count, watch.seconds());
     } else {
-        std::vector<KemRange> left;
-        timed(true, [&] {
-            left = inside.kem_on_gpus(gpus, operation, batch, drawn, failed);
-            return left.empty();
-        });
+        const Stopwatch watch;
+        const std::vector<KemRange> left = inside.kem_on_gpus(gpus, operation, batch, drawn, failed);
+        const double seconds = watch.seconds();
+        if (left.empty()) {
+            paces.note(number, operation, true, batch.count, seconds);
+        } else {
+            uint64_t done = batch.count;
+            for (const KemRange& range : left) done -= range.end - range.begin;
+            paces.handed_back(number, operation, done, seconds);
+            status = inside.kem_cores(number, operation, draws, cores);
+        }
         for (const KemRange& range : left)
-            if (status == WARPSEAL_OK) status = inside.kem_on_cores(number, operation, batch, range, drawn, failed);
+            if (status == WARPSEAL_OK) status = inside.kem_on_cores(cores, operation, batch, range, drawn, failed);
     }
     return status == WARPSEAL_OK && failed != 0 ? WARPSEAL_INVALID_ARGUMENT : status;
 }

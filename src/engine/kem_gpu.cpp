@@ -92,9 +92,9 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set, cons
     const int number = set_number(set);
     if (number < 0) return WARPSEAL_UNSUPPORTED;
     warpseal_status status = check_kem(*kem::sets[number], operation, batch);
-    // A GPU that writes words across their alignment is lost.
-    if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0) status = WARPSEAL_INVALID_ARGUMENT;
     if (status != WARPSEAL_OK || batch.count == 0) return status;
+    // A GPU that writes words across their alignment is lost.
+    if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0) return WARPSEAL_INVALID_ARGUMENT;
     status = inside.gpus.open();
     if (status != WARPSEAL_OK) return status;
     const int at = holding(inside.gpus, operation, batch);
@@ -160,8 +160,8 @@ std::vector<KemRange> Engine::Inside::kem_on_gpus(const KemGpus& chosen, KemOper
         try {
             status = part.gpu->door().kem_host(part.gpu->device(), *chosen.kem, operation, own, generator ? &coins : nullptr, &part.done,
                                                &part.failed);
-        } catch (const std::bad_alloc&) {
-            // As the status says.
+        } catch (const std::exception&) {
+            // A thread has nobody to throw to; what a system refuses, memory or another of its means, the cores do without.
         }
         if (status != WARPSEAL_OK) part.gpu->failed(status);
         if (generator) part.gpu->forget();

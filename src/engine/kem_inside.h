@@ -31,6 +31,12 @@ struct KemGpus {
     unsigned count = 0;
 };
 
+// What runs a call on the cores. aes: of drawn coins; null: there are none.
+struct KemCores {
+    const CpuKem* kem = nullptr;
+    const CpuCipher* aes = nullptr;
+};
+
 struct KemInside {
     const CpuKem* (*const cpu_kem)(Target, const char*);
     bool (*const cpu_has_kem)(Target);

@@ -25,6 +25,12 @@ bool fixed_random(void* out, size_t bytes) {
 }
 bool no_random(void*, size_t) { return false; }
 
+// As many measurements of so many items a second as count.
+void learn(KemPaces& paces, int number, KemOperation operation, bool gpu, double rate) {
+    constexpr double seconds = 1000;  // beside which a GPU's delay is nothing
+    for (int i = 0; i < 3; ++i) paces.note(number, operation, gpu, static_cast<uint64_t>(rate * seconds), seconds);
+}
+
 struct World {
     std::vector<std::string> notices;
     std::unique_ptr<Engine> engine;
@@ -39,10 +45,11 @@ struct World {
     }
     // From here on a GPU is worth any call that is not of very few items.
     void make_gpus_fast() {
-        for (const KemOperation operation : operations) {
-            engine->inside().kem.paces.note(0, operation, false, 1, 10.0);
-            for (int i = 0; i < 2; ++i) engine->inside().kem.paces.note(0, operation, true, 1000000000, 1.0);
-        }
+        for (const KemOperation operation : operations) set_rates(operation, 0.1, 1e9);
+    }
+    void set_rates(KemOperation operation, double cores, double gpus) {
+        learn(engine->inside().kem.paces, 0, operation, false, cores);
+        learn(engine->inside().kem.paces, 0, operation, true, gpus);
     }
 };
 
@@ -187,12 +194,100 @@ TEST(KemOnGpu, PacesAreLearnt) {
     while (!paces.gpu_first(2, operation, 100000, false) && calls < 100) ++calls;
     EXPECT_GT(calls, 2);
     EXPECT_LT(calls, 10);
-    paces.note(2, operation, false, 100000000, 1.0);
+    learn(paces, 2, operation, false, 1e8);
     EXPECT_FALSE(paces.gpu_first(2, operation, 1000000, true));
     EXPECT_TRUE(paces.gpu_first(1, operation, 1000000, true));  // of another set nothing is known
-    for (int i = 0; i < 2; ++i) paces.note(2, operation, true, 900000000, 1.0);
+    learn(paces, 2, operation, true, 9e8);
     EXPECT_TRUE(paces.gpu_first(2, operation, 1000000, true));
     EXPECT_FALSE(paces.gpu_first(2, operation, 10, true));
+}
+
+// One call that others' work, page faults or whatever made slow is no reason to choose the other side.
+TEST(KemOnGpu, OneSlowCallSaysNothing) {
+    constexpr auto operation = KemOperation::decapsulate;
+    for (const bool gpu : {false, true}) {
+        KemPaces paces(4);
+        constexpr uint64_t few = 150, many = 1000000;  // the cores' and a GPU's by the usual figures
+        for (int good = 0; good < 4; ++good) {
+            if (good == 0) paces.note(0, operation, gpu, 1, 10.0);
+            EXPECT_EQ(paces.gpu_first(0, operation, gpu ? many : few, true), gpu) << good;
+            paces.note(0, operation, gpu, gpu ? 40000000 : 1200000, 1.0);
+            if (good == 1) paces.note(0, operation, gpu, 1, 10.0);
+        }
+    }
+}
+
+constexpr uint64_t large = 100000;
+
+// How many calls in a row go to one side before the other has one.
+int calls_before_the_other(KemPaces& paces, bool gpu, int most) {
+    int calls = 0;
+    while (calls < most && paces.gpu_first(2, KemOperation::encapsulate, large, true) == gpu) ++calls;
+    return calls;
+}
+
+TEST(KemOnGpu, WhoWasSlowIsTriedAgain) {
+    constexpr auto operation = KemOperation::encapsulate;
+    for (const bool slow : {false, true}) {
+        SCOPED_TRACE(slow ? "the GPU was slow" : "the cores were slow");
+        KemPaces paces(4);
+        learn(paces, 2, operation, slow, 8e5);
+        learn(paces, 2, operation, !slow, 1e6);
+        for (int again = 0; again < 3; ++again) {
+            EXPECT_NEAR(calls_before_the_other(paces, !slow, 1000), 25, 2);
+            paces.note(2, operation, slow, 8000000, 10.0);  // it still is
+            paces.note(2, operation, !slow, 10000000, 10.0);
+        }
+        for (int small = 0; small < 200; ++small) EXPECT_FALSE(paces.gpu_first(2, operation, 50, true));
+        EXPECT_NEAR(calls_before_the_other(paces, !slow, 1000), 25, 2) << "small calls are nobody's loss";
+        paces.note(2, operation, slow, 20000000, 10.0);  // no longer
+        EXPECT_EQ(calls_before_the_other(paces, slow, 40), 40);
+    }
+    // Who is slower by more than half is not.
+    KemPaces paces(4);
+    learn(paces, 2, operation, false, 1e6);
+    learn(paces, 2, operation, true, 6e5);
+    EXPECT_EQ(calls_before_the_other(paces, false, 1000), 1000);
+}
+
+TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
+    constexpr auto operation = KemOperation::encapsulate;
+    for (const bool measured : {false, true}) {
+        KemPaces paces(4);
+        learn(paces, 2, operation, false, 1e6);
+        if (measured) learn(paces, 2, operation, true, 1e7);
+        int asked = 0;
+        for (; asked < 100 && paces.gpu_first(2, operation, large, true); ++asked) paces.handed_back(2, operation, 0, 1e-5);
+        EXPECT_GT(asked, 3);  // it may pass
+        EXPECT_LT(asked, 20);
+        const int calls = calls_before_the_other(paces, false, 1000);
+        EXPECT_GT(calls, 3);
+        EXPECT_LT(calls, 51);
+        paces.note(2, operation, true, 10000000, 1.0);
+        EXPECT_EQ(calls_before_the_other(paces, true, 40), 40);
+    }
+}
+
+TEST(KemOnGpu, AutoTurnsFromAGpuThatAlwaysFails) {
+    const Expected expected(40);
+    constexpr auto operation = KemOperation::decapsulate;
+    World world("auto", tests::scripted_door());
+    world.set_rates(operation, 50, 5e3);  // a single call is worth opening it
+    const auto asked = [&] {
+        const uint64_t before = tests::script().host_calls;
+        Items items = expected.before[2];
+        EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[2]);
+        EXPECT_TRUE(items == expected.after[2]);
+        return tests::script().host_calls != before;
+    };
+    EXPECT_TRUE(asked());
+    tests::script().fail_device = 0;
+    tests::script().fail_device_at = tests::script().steps_of[0] + 1;
+    tests::script().passing = true;
+    int calls = 0;
+    while (calls < 100 && asked()) ++calls;
+    EXPECT_GT(calls, 3);
+    EXPECT_LT(calls, 30);
 }
 
 TEST(KemOnGpu, SeveralShareACall) {
@@ -322,6 +417,24 @@ TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
     EXPECT_EQ(world.notices.size(), 1u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
     tests::script().lost = false;  // so that memory may be given back
+}
+
+TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
+    const GpuDoor* door = tests::scripted_door();
+    World world("cuda", door);
+    Items items(few);
+    There there(*door, 0, items);
+    const uint64_t steps = tests::script().steps;
+    for (const KemOperation operation : operations) {
+        warpseal_kem_batch batch = there.batch();
+        batch.statuses = reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(batch.statuses) + 1);
+        EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, fixed_random, nullptr), WARPSEAL_INVALID_ARGUMENT);
+        batch.count = 0;
+        EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, no_random, nullptr), WARPSEAL_OK);
+    }
+    EXPECT_EQ(tests::script().steps, steps);
+    there.read();
+    EXPECT_TRUE(items == Items(few));
 }
 
 TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
