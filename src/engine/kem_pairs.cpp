@@ -1,6 +1,7 @@
 // Pairs in the host's memory. Places lie anywhere, batches side by side: keys are copied between them, through work space that is wiped.
 #include "engine/kem_pairs.h"
 
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -40,7 +41,7 @@ public:
 
     bool alive() const override { return *static_cast<const uint8_t*>(memory_.data()) != 0; }
 
-    size_t at_once() const override { return 1024; }
+    size_t at_once() const override { return at_once_.load(std::memory_order_relaxed); }
 
     warpseal_status make(const uint32_t* places, size_t count) noexcept override try {
         const size_t pk = set_.public_key_bytes(), sk = set_.secret_key_bytes();
@@ -52,6 +53,9 @@ public:
         batch.public_keys = batch.secret_keys + count * sk;
         batch.public_key_stride = pk;
         const warpseal_status status = engine_.kem(KemOperation::keypair, set_.name, batch, random_);
+        // Asked here, and not under the pool's lock, as the engine may tell the caller of a loss.
+        const bool gpus = engine_.inside().cuda_allowed && engine_.inside().gpus.possible();
+        at_once_.store(gpus ? most_at_once : enough_for_cores, std::memory_order_relaxed);
         if (status != WARPSEAL_OK) return status;
         for (size_t i = 0; i < count; ++i) std::memcpy(secret_key(places[i]), batch.secret_keys + i * sk, sk);
         keep_publics(places, count, batch.public_keys);
@@ -87,6 +91,7 @@ public:
 private:
     // Before the keys a byte that is not zero: the kernel wipes it with them in a forked child.
     static constexpr size_t head_bytes = 64;
+    static constexpr size_t enough_for_cores = 1024;
 
     uint8_t* secret_key(uint32_t place) { return static_cast<uint8_t*>(memory_.data()) + head_bytes + place * set_.secret_key_bytes(); }
     static warpseal_kem_batch batch_of(uint64_t count) {
@@ -99,6 +104,7 @@ private:
     Engine& engine_;
     const Engine::RandomSource random_;
     SecretMemory memory_;
+    std::atomic<size_t> at_once_{enough_for_cores};  // more where the engine may send a batch to a GPU
 };
 
 }  // namespace

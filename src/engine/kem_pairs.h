@@ -1,6 +1,7 @@
 // Key pairs of a pool, by place: where they lie, and what is done with them there.
 #pragma once
 
+#include <cstring>
 #include <memory>
 
 #include "engine/engine.h"
@@ -21,6 +22,11 @@ struct PooledTexts {
 
     const uint8_t* ciphertext(uint64_t i) const { return ciphertexts + i * ciphertext_stride; }
     uint8_t* secret(uint64_t i) const { return shared_secrets + i * shared_secret_stride; }
+    // An item without a result has a secret of zeros.
+    void settle(uint64_t i, warpseal_status status) const {
+        if (status != WARPSEAL_OK) std::memset(secret(i), 0, kem::Params::shared_secret_bytes);
+        if (statuses != nullptr) statuses[i] = status;
+    }
     PooledTexts from(uint64_t first) const {
         return {ciphertext(first), ciphertext_stride, secret(first), shared_secret_stride,
                 statuses == nullptr ? nullptr : statuses + first};
@@ -55,9 +61,9 @@ private:
     std::unique_ptr<uint8_t[]> publics_;
 };
 
-// Secret keys in locked memory of the host. Null: out of memory.
+// Secret keys in locked memory of the host; batches go where the engine's calls on host memory go. Null: out of memory.
 std::shared_ptr<KemPairs> host_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs);
-// In memory of the engine's first GPU. Null: not there.
+// In memory of the engine's first GPU, if it may work on nothing else. Null: not there.
 std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs);
 
 }  // namespace warpseal

@@ -14,8 +14,6 @@ namespace {
 
 // GPUs copy keys by so many bytes.
 constexpr size_t unit = 16;
-// No call has more tickets than its pool has pairs; with fewer than these the cores are as fast (docs/kem.md).
-constexpr uint32_t least_pairs = 512;
 constexpr size_t whole(size_t bytes) { return (bytes + unit - 1) / unit * unit; }
 
 class DevicePairs final : public KemPairs {
@@ -26,12 +24,14 @@ public:
         if (door().lost()) return;                                                           // and all that lay there with it
         if (staged_ != nullptr) door().device_free(gpu_.device(), staged_, staged_bytes());  // which wipes
         if (secrets_ != nullptr) door().device_free(gpu_.device(), secrets_, secrets_bytes_);
+        if (received_ != nullptr) door().host_free(gpu_.device(), received_, received_bytes);
     }
 
     bool allocate(uint64_t pairs) {
         secrets_bytes_ = pairs * key_bytes();
         return door().device_alloc(gpu_.device(), secrets_bytes_, &secrets_) == WARPSEAL_OK &&
-               door().device_alloc(gpu_.device(), staged_bytes(), &staged_) == WARPSEAL_OK && allocate_publics(pairs);
+               door().device_alloc(gpu_.device(), staged_bytes(), &staged_) == WARPSEAL_OK &&
+               door().host_alloc(gpu_.device(), received_bytes, &received_) == WARPSEAL_OK && allocate_publics(pairs);
     }
 
     // Asked under the pool's lock, and so past the engine, which would tell the caller of a loss.
@@ -63,36 +63,37 @@ public:
 
     warpseal_status decapsulate(const uint32_t* places, size_t count, const PooledTexts& texts) noexcept override try {
         const size_t ct = set_.ciphertext_bytes(), ss = kem::Params::shared_secret_bytes;
-        const Workspaces::Lease lease = engine_.inside().kem.workspaces.lease(count * (ss + ct));
-        if (!lease) return WARPSEAL_OUT_OF_MEMORY;
-        auto* const secrets = static_cast<uint8_t*>(lease.data());
-        uint8_t* const ciphertexts = secrets + count * ss;
-        for (size_t i = 0; i < count; ++i) std::memcpy(ciphertexts + i * ct, texts.ciphertext(i), ct);
-        {
-            const std::lock_guard lock(staging_);
-            warpseal_kem_batch batch = staged_batch(count);
-            batch.statuses = nullptr;
-            warpseal_status status = write(batch.ciphertexts, ciphertexts, count * ct);
-            if (status == WARPSEAL_OK) status = placed(KemPlaced::get, places, count);
-            if (status == WARPSEAL_OK) status = engine_.kem_device(KemOperation::decapsulate, set_.name, batch, random_, nullptr);
-            if (status == WARPSEAL_OK) status = read(secrets, batch.shared_secrets, count * ss);
-            const warpseal_status cleared = clear(batch, count);
-            if (status != WARPSEAL_OK || cleared != WARPSEAL_OK) return status != WARPSEAL_OK ? status : cleared;
-        }
-        for (size_t i = 0; i < count; ++i) std::memcpy(texts.secret(i), secrets + i * ss, ss);
-        return WARPSEAL_OK;
+        std::vector<uint8_t> ciphertexts(count * ct);
+        for (size_t i = 0; i < count; ++i) std::memcpy(ciphertexts.data() + i * ct, texts.ciphertext(i), ct);
+        const std::lock_guard lock(staging_);
+        warpseal_kem_batch batch = staged_batch(count);
+        batch.statuses = nullptr;
+        warpseal_status status = write(batch.ciphertexts, ciphertexts.data(), count * ct);
+        if (status == WARPSEAL_OK) status = placed(KemPlaced::get, places, count);
+        if (status == WARPSEAL_OK) status = engine_.kem_device(KemOperation::decapsulate, set_.name, batch, random_, nullptr);
+        if (status == WARPSEAL_OK) status = read(received_, batch.shared_secrets, count * ss);
+        const warpseal_status cleared = clear(batch, count);
+        if (status == WARPSEAL_OK) status = cleared;
+        const auto* const secrets = static_cast<const uint8_t*>(received_);
+        for (size_t i = 0; i < count && status == WARPSEAL_OK; ++i) std::memcpy(texts.secret(i), secrets + i * ss, ss);
+        warpseal::wipe(received_, count * ss);
+        return status;
     } catch (...) {  // no memory: nothing else is thrown on purpose
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
     warpseal_status wipe(const uint32_t* places, size_t count) noexcept override {
         const std::lock_guard lock(staging_);
-        const warpseal_status status = placed(KemPlaced::wipe, places, count);
-        return status == WARPSEAL_OK ? door().synchronize(gpu_.device(), nullptr) : status;
+        warpseal_status status = placed(KemPlaced::wipe, places, count);
+        if (status != WARPSEAL_OK) return status;
+        // What only fails to wait takes nothing back: the keys are gone before anything that follows on that stream.
+        status = door().synchronize(gpu_.device(), nullptr);
+        return door().lost() ? status : WARPSEAL_OK;
     }
 
 private:
     const GpuDoor& door() const { return gpu_.door(); }
+    static constexpr size_t received_bytes = most_at_once * kem::Params::shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
     // Of the batch that is staged: secret keys, shared secrets, ciphertexts or public keys, and a word for each item.
     size_t secret_bytes() const { return most_at_once * (key_bytes() + kem::Params::shared_secret_bytes); }
@@ -142,6 +143,7 @@ private:
     std::mutex staging_;  // batches take turns, on the default stream
     void* secrets_ = nullptr;
     void* staged_ = nullptr;
+    void* received_ = nullptr;  // of the host, pinned: from other memory a driver's own copy would stay behind. Wiped after each batch
     size_t secrets_bytes_ = 0;
 };
 
@@ -149,7 +151,8 @@ private:
 
 std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs) {
     Engine::Inside& inside = engine.inside();
-    if (!inside.cuda_exists || !inside.gpus.possible() || (!inside.cuda_only && pairs < least_pairs)) return nullptr;
+    // A call for one ticket takes many times as long there as on a core: only who asks for a GPU, and for nothing else, has pairs there.
+    if (!inside.cuda_only || !inside.gpus.possible()) return nullptr;
     const int number = set_number(set.name);
     const CudaKem* kem = nullptr;
     const CudaCipher* aes = nullptr;

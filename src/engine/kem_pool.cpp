@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <mutex>
 
 #include "engine/inside.h"
@@ -250,15 +249,17 @@ warpseal_status KemPool::decapsulate(uint64_t count, const uint64_t* tickets, co
     for (uint64_t first = 0, some; first < count; first += some) {
         some = std::min<uint64_t>(count - first, places.size());
         const PooledTexts part = texts.from(first);
-        if (const warpseal_status status = claim_some(tickets + first, some, places.data(), home); status != WARPSEAL_OK) return status;
+        if (const warpseal_status status = claim_some(tickets + first, some, places.data(), home); status != WARPSEAL_OK) {
+            for (uint64_t i = 0; i < count - first; ++i) part.settle(i, status);
+            return first_failed == WARPSEAL_OK ? status : first_failed;
+        }
         warpseal_status done = home->decapsulate(places.data(), some, part);
         if (done == WARPSEAL_OK) done = home->wipe(places.data(), some);
         settle(places.data(), some, done == WARPSEAL_OK, home);
         if (done != WARPSEAL_OK && !home->alive()) done = WARPSEAL_INVALID_ARGUMENT;
         for (size_t i = 0; i < some; ++i) {
             const warpseal_status status = places[i] == KemPairs::nowhere ? WARPSEAL_INVALID_ARGUMENT : done;
-            if (status != WARPSEAL_OK) std::memset(part.secret(i), 0, kem::Params::shared_secret_bytes);
-            if (part.statuses != nullptr) part.statuses[i] = status;
+            part.settle(i, status);
             if (first_failed == WARPSEAL_OK) first_failed = status;
         }
     }

@@ -1,0 +1,93 @@
+// Pools of key pairs and what only an exact moment, or kind, of a fork shows.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <utility>
+
+#include "engine/pool_clients.h"
+
+namespace {
+
+using namespace pooled;
+
+class KemPoolForked : public testing::Test {
+    void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+        GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
+#endif
+    }
+};
+
+int result_of(pid_t child) {
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+    return WEXITSTATUS(status);
+}
+
+std::function<void()> while_drawing;  // once
+bool failing = false;
+bool watched(void* out, size_t bytes) {
+    if (const auto work = std::exchange(while_drawing, nullptr)) work();
+    return !failing && counted(out, bytes);
+}
+
+// A fork while pairs are being made. Their places are in the hands of a call that the child does not have, and are all its own nonetheless.
+TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
+    const auto engine = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
+    Clients before(*pool, *engine, 2);
+    int result = -1;
+    while_drawing = [&] {
+        const pid_t child = fork();
+        if (child == 0) {
+            Clients all(*pool, *engine, 6);
+            _exit(before.decapsulate(*pool) == 0 && all.decapsulate(*pool) == 6 && !testing::Test::HasFailure() ? 7 : 1);
+        }
+        result = result_of(child);
+    };
+    Clients during(*pool, *engine, 3);
+    EXPECT_EQ(result, 7);
+    EXPECT_EQ(before.decapsulate(*pool) + during.decapsulate(*pool), 5u);
+}
+
+// A process that was copied past the C library, so that nothing counted a fork: the pages of its keys are empty, and say so.
+TEST_F(KemPoolForked, PastTheLibrary) {
+    const auto engine = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
+    Clients some(*pool, *engine, 4);
+    const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+    if (child == 0) {
+        const bool refused = some.decapsulate(*pool) == 0;
+        Clients all(*pool, *engine, 6);
+        _exit(refused && all.decapsulate(*pool) == 6 && !testing::Test::HasFailure() ? 7 : 1);
+    }
+    EXPECT_EQ(result_of(child), 7);
+    EXPECT_EQ(some.decapsulate(*pool), 4u);
+}
+
+// A pool that cannot begin again in a child says so for each item, and leaves nothing in the place of a secret.
+TEST_F(KemPoolForked, WithoutRandomEveryItemIsToldSo) {
+    const auto engine = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 3, watched, pool), WARPSEAL_OK);
+    Clients some(*pool, *engine, 3);
+    const pid_t child = fork();
+    if (child == 0) {
+        failing = true;
+        const PooledTexts texts{some.ciphertexts.data(), ct, some.received.data(), 32, some.statuses.data()};
+        _exit(pool->decapsulate(3, some.tickets.data(), texts) == WARPSEAL_NO_RANDOM && some.received == Text(96, 0) &&
+                      some.statuses == std::vector<int32_t>(3, WARPSEAL_NO_RANDOM)
+                  ? 7
+                  : 1);
+    }
+    EXPECT_EQ(result_of(child), 7);
+    EXPECT_EQ(some.decapsulate(*pool), 3u);
+}
+
+}  // namespace
