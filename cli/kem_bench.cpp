@@ -68,7 +68,7 @@ public:
     uint64_t distinct() {
         std::atomic<size_t> next{0};
         std::atomic<uint64_t> count{0};
-        std::vector<std::thread> threads;
+        std::vector<std::jthread> threads;  // joined also where no more can be had
         for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
             threads.emplace_back([&] {
                 for (size_t part; (part = next++) < parts_.size();) {
@@ -76,7 +76,7 @@ public:
                     count += static_cast<uint64_t>(std::unique(parts_[part].begin(), parts_[part].end()) - parts_[part].begin());
                 }
             });
-        for (std::thread& thread : threads) thread.join();
+        threads.clear();
         return count;
     }
 
