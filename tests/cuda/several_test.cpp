@@ -8,6 +8,7 @@
 #include "backends/gpu_door.h"
 #include "engine/calls.h"
 #include "gpu.h"
+#include "warpseal/kem.h"
 
 namespace {
 
@@ -65,6 +66,13 @@ const GpuDoor& watched_door() {
             warpseal_batch some = batch;
             some.message_count = call.part_of(batch.message_count, 1);
             return call.answer(real().batch_host(device, cipher, state, mode, direction, some, done, not_authentic));
+        };
+        watched.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+                              const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
+            const Watched call(device);
+            warpseal_kem_batch some = batch;
+            some.count = call.part_of(batch.count, 1);
+            return call.answer(real().kem_host(device, kem, operation, some, coins, done, failed));
         };
         return watched;
     }();
@@ -191,6 +199,81 @@ TEST_F(Several, DataOnBothIsWorkedOnWhereItLies) {
         real().device_free(gpu, memory[gpu], half);
     }
     EXPECT_TRUE(got == oracle::run("aes-256-ctr", true, secret, iv, {}, text, nullptr));
+}
+
+bool fixed_random(void* out, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i) static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(11 * i + 1);
+    return true;
+}
+
+// All that key encapsulation reads and writes, in one piece of memory; every item has a key of its own, and drawn coins.
+struct KemItems {
+    static constexpr const kem::Params& set = kem::ntruhps2048509;
+    uint64_t count;
+    Text memory;
+
+    explicit KemItems(uint64_t items)
+        : count(items), memory(items * (4 + set.public_key_bytes() + set.secret_key_bytes() + set.ciphertext_bytes() + 32), 0xa5) {}
+    warpseal_kem_batch at(uint8_t* base) const {
+        warpseal_kem_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        batch.public_key_stride = set.public_key_bytes();
+        batch.secret_key_stride = set.secret_key_bytes();
+        batch.ciphertext_stride = set.ciphertext_bytes();
+        batch.shared_secret_stride = 32;
+        batch.statuses = reinterpret_cast<int32_t*>(base);  // aligned
+        batch.public_keys = base + 4 * count;
+        batch.secret_keys = batch.public_keys + count * batch.public_key_stride;
+        batch.ciphertexts = batch.secret_keys + count * batch.secret_key_stride;
+        batch.shared_secrets = batch.ciphertexts + count * batch.ciphertext_stride;
+        return batch;
+    }
+    warpseal_status run(Engine& engine, KemOperation operation) { return engine.kem(operation, set.name, at(memory.data()), fixed_random); }
+};
+constexpr KemOperation kem_operations[] = {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate};
+
+TEST_F(Several, KeyEncapsulation) {
+    for (const int failing : {-1, 0, 1}) {
+        watch.failing = -1;
+        Engines two("cuda:0,1");
+        KemItems right(80001), items(right.count);  // enough for two
+        for (const KemOperation operation : kem_operations) {
+            SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", GPU " + std::to_string(failing) + " fails");
+            ASSERT_EQ(right.run(cores(), operation), WARPSEAL_OK);
+            KemItems other = items;
+            watch.failing = -1;
+            ASSERT_EQ(other.run(*two.engine, operation), WARPSEAL_OK);  // with its self-tests
+            watch.failing = failing;
+            watch.failure = WARPSEAL_OUT_OF_MEMORY;
+            const unsigned before[] = {watch.calls[0], watch.calls[1]};
+            ASSERT_EQ(items.run(*two.engine, operation), WARPSEAL_OK);
+            for (const int gpu : {0, 1}) EXPECT_EQ(watch.calls[gpu], before[gpu] + 1) << gpu;
+            ASSERT_TRUE(items.memory == right.memory);
+            ASSERT_TRUE(other.memory == right.memory);
+        }
+        EXPECT_EQ(two.notices.size(), failing < 0 ? 0u : 1u);
+    }
+}
+
+TEST_F(Several, KeyEncapsulationInTheMemoryOfEach) {
+    Engines two("cuda:0,1");
+    for (const int gpu : {1, 0}) {
+        KemItems right(501), items(right.count);
+        void* memory = nullptr;
+        ASSERT_EQ(real().device_alloc(gpu, items.memory.size(), &memory), WARPSEAL_OK);
+        ASSERT_EQ(real().upload(gpu, memory, items.memory.data(), items.memory.size()), WARPSEAL_OK);
+        for (const KemOperation operation : kem_operations) {
+            ASSERT_EQ(right.run(cores(), operation), WARPSEAL_OK);
+            EXPECT_EQ(two.engine->kem_device(operation, items.set.name, items.at(static_cast<uint8_t*>(memory)), fixed_random, nullptr),
+                      WARPSEAL_OK);
+            EXPECT_EQ(real().synchronize(gpu, nullptr), WARPSEAL_OK);
+            EXPECT_EQ(real().download(gpu, items.memory.data(), memory, items.memory.size()), WARPSEAL_OK);
+            EXPECT_TRUE(items.memory == right.memory) << "GPU " << gpu << ", operation " << static_cast<int>(operation);
+        }
+        real().device_free(gpu, memory, items.memory.size());
+    }
+    EXPECT_TRUE(two.notices.empty());
 }
 
 // Runs in a process of its own: the second GPU's context dies under a call in place.

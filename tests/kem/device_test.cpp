@@ -1,5 +1,7 @@
 // The public calls of kem.h on device memory, and through the GPU: the same bytes as on the cores, with coins given and drawn, and all that
 // a caller can get wrong.
+#include <set>
+
 #include "doors.h"
 #include "random.h"
 #include "random_source.h"
@@ -15,6 +17,9 @@ using DeviceCall = warpseal_status (*)(warpseal_engine*, const char*, const warp
 constexpr HostCall host_calls[] = {warpseal_kem_keypair, warpseal_kem_encapsulate, warpseal_kem_decapsulate};
 constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device, warpseal_kem_encapsulate_device, warpseal_kem_decapsulate_device};
 
+// What a batch has of its own for each item; of the rest it has one, and coins are then to be drawn.
+enum class Has { all, texts, pairs };
+
 // All that the three calls read and write, one array after the other in one piece of memory, a gap after each item.
 struct Items {
     const warpseal::kem::Params& set;
@@ -23,14 +28,14 @@ struct Items {
     Text memory;
     size_t publics, secrets, ciphertexts, shared, coins, statuses;
 
-    // one_key: for all items; coins are then to be drawn.
-    Items(const warpseal::kem::Params& params, uint64_t items, size_t gap_bytes = 0, bool one_key = false)
+    Items(const warpseal::kem::Params& params, uint64_t items, size_t gap_bytes = 0, Has has = Has::all)
         : set(params), count(items), gap(gap_bytes) {
-        publics = place(set.public_key_bytes(), one_key ? 1 : count);
-        secrets = place(set.secret_key_bytes(), one_key ? 1 : count);
-        ciphertexts = place(set.ciphertext_bytes(), count);
-        shared = place(32, count);
-        coins = place(set.keypair_coins(), one_key ? 1 : count);
+        const uint64_t keys = has == Has::texts ? 1 : count, texts = has == Has::pairs ? 1 : count;
+        publics = place(set.public_key_bytes(), keys);
+        secrets = place(set.secret_key_bytes(), keys);
+        ciphertexts = place(set.ciphertext_bytes(), texts);
+        shared = place(32, texts);
+        coins = place(set.keypair_coins(), has == Has::all ? count : 1);
         const Text random = tests::Random(5501).text(memory.size() - coins);
         std::copy(random.begin(), random.end(), memory.begin() + static_cast<long>(coins));
         statuses = (memory.size() + 3) / 4 * 4;
@@ -95,7 +100,7 @@ protected:
         const auto cuda = std::find_if(all.begin(), all.end(), [](const auto& target) { return std::string(target.name) == "cuda"; });
         if (cuda == all.end() || !cuda->usable) GTEST_SKIP() << "NOT RUN: no GPU";
         cpu_ = targets::engine("cpu", 0);
-        cuda_ = targets::engine("cuda", 1);
+        cuda_ = targets::engine("cuda", 1, targets::unexpected);
     }
     ~KemDevice() override { source = Source::kernel; }
 
@@ -145,7 +150,7 @@ TEST_F(KemDevice, StatusesOfItemsThatHaveNoResult_cuda) {
     EXPECT_EQ(status, WARPSEAL_INVALID_ARGUMENT);
 }
 
-// Coins that are drawn: the same seed gives the same keys as on the cores; another, others.
+// Coins that are drawn: the same seed gives the same keys as on the cores; another, others, for each item.
 TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
     for (const warpseal::kem::Params* set : {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss1373}) {
         Items items(*set, 131);
@@ -153,23 +158,25 @@ TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
         compare(0, items, drawn);
         compare(1, items, drawn);
         source = Source::kernel;
-        Text seen[2];
-        for (Text& one : seen) {
+        std::set<Text> seen;
+        for (int call = 0; call < 2; ++call) {
             const Copy copy(cuda_, items.memory);
             warpseal_kem_batch there = items.at(copy.data());
             there.coins = nullptr;
             ASSERT_EQ(warpseal_kem_keypair_device(cuda_.get(), set->name, &there, nullptr), WARPSEAL_OK);
-            one = copy.get();
+            const Text got = copy.get();
+            const uint8_t* const keys = got.data() + items.publics;
+            for (uint64_t i = 0; i < items.count; ++i)
+                seen.emplace(keys + i * set->public_key_bytes(), keys + (i + 1) * set->public_key_bytes());
         }
-        EXPECT_NE(seen[0], seen[1]);
-        EXPECT_NE(seen[0], items.memory);
+        EXPECT_EQ(seen.size(), 2 * items.count);
     }
 }
 
 // More coins than work space holds.
 TEST_F(KemDevice, InPieces_cuda) {
     const warpseal::kem::Params& set = warpseal::kem::ntruhps4096821;
-    Items pair(set, 1), items(set, 140003, 0, true);
+    Items pair(set, 1), items(set, 140003, 0, Has::texts), pairs(set, items.count, 0, Has::pairs);
     compare(0, pair);
     std::copy_n(pair.memory.begin(), items.ciphertexts, items.memory.begin());  // the keys
     source = Source::fixed;
@@ -179,6 +186,7 @@ TEST_F(KemDevice, InPieces_cuda) {
     };
     compare(1, items, one_key);
     compare(2, items, one_key);
+    compare(0, pairs, drawn);
 }
 
 // Host memory goes through the GPU in pieces, from wherever it lies; here more than coins are made for at a time.
@@ -247,6 +255,7 @@ TEST_F(KemDevice, NoItems_cuda) {
     Items items(warpseal::kem::ntruhps2048677, 0);
     warpseal_kem_batch none = items.at(nullptr);
     source = Source::failing;
+    none.statuses = reinterpret_cast<int32_t*>(uintptr_t{3});  // wherever it is
     for (const DeviceCall call : device_calls) EXPECT_EQ(call(cuda_.get(), items.set.name, &none, nullptr), WARPSEAL_OK);
 }
 

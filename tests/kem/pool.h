@@ -36,7 +36,7 @@ protected:
                 if (target.name == std::string("cuda") && !target.usable) GTEST_SKIP() << "NOT RUN: " << target.reason;
         for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK && info.name != GetParam().set; ++i) {
         }
-        engine = targets::engine(GetParam().target, 2);
+        engine = targets::engine(GetParam().target, 2, targets::unexpected);
     }
     ~PoolTest() override { source = Source::kernel; }
 
