@@ -55,8 +55,8 @@ struct Component {
 std::span<const KemStep> kem_steps();
 std::span<const Component> components();
 
-// Measure, and compare: a step's whole output with the product's, and a sample with the portable target's; a component's output with the
-// same text on a core. Statuses as of run(const Step&, ...).
+// Measure, and compare: a step's whole output with the product's (if it is another), and a sample with the portable target's; a component's
+// output with the same text on a core. Statuses as of run(const Step&, ...).
 warpseal_status run(const KemStep& step, const KemOptions& options, KemMeasured* measured);
 warpseal_status run(const Component& component, const KemOptions& options, KemMeasured* measured);
 

@@ -72,7 +72,7 @@ WARPSEAL_API warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* en
                                                              void* stream);
 
 /* A pool of key pairs, made in batches before they are wanted, each for one use: a server's, with a pair for each client. Their secret keys
- * stay in the pool: in the memory of the engine's first GPU if that works (device "auto" opens it for pools that are large enough), else in
+ * stay in the pool: with a "cuda" device in the memory of its first GPU if that works, else (with "auto", too) in the
  * memory of the host, locked if the limit on locked memory allows all of it. If the GPU is lost, so are they: their tickets name no key any
  * more, and the pool goes on in the host's memory. Safe to call from many threads. A forked child has none of its parent's pairs, and makes
  * its own. */
