@@ -7,7 +7,7 @@ import threading
 # millisecond or two if five others launch or one is long at it. So what makes hundreds of thousands of launches has a GPU of its own, and
 # what computes more on the cores has not.
 ALL, OWN, SHARED = "all GPUs", "a GPU of its own", "a GPU with others"
-NEEDS = [ALL, OWN, SHARED]
+NEEDS = [OWN, SHARED, ALL]  # who waits for all begins last, as nobody else runs meanwhile
 
 
 class Gpus:
