@@ -4,6 +4,7 @@
 #include "allocations.h"
 #include "engine/engine.h"
 #include "gpu.h"
+#include "kem/side_by_side.h"
 #include "warpseal/kem.h"
 
 namespace {
@@ -28,17 +29,11 @@ struct Batch {
 
     explicit Batch(tests::Random& random) : coins(random.text(count * set.keypair_coins())) {}
     warpseal_kem_batch at(const Memory& shared) const {
-        warpseal_kem_batch batch{};
-        batch.struct_bytes = sizeof batch;
-        batch.count = count;
+        warpseal_kem_batch batch = tests::side_by_side(set, count);
         batch.public_keys = publics.data();
-        batch.public_key_stride = set.public_key_bytes();
         batch.secret_keys = secrets.data();
-        batch.secret_key_stride = set.secret_key_bytes();
         batch.ciphertexts = ciphertexts.data();
-        batch.ciphertext_stride = set.ciphertext_bytes();
         batch.shared_secrets = shared.data();
-        batch.shared_secret_stride = 32;
         batch.coins = coins.data();
         batch.coins_stride = set.keypair_coins();
         batch.statuses = reinterpret_cast<int32_t*>(statuses.data());

@@ -8,6 +8,7 @@
 #include "engine/answers.h"
 #include "engine/inside.h"
 #include "engine/scripted_door.h"
+#include "kem/side_by_side.h"
 
 namespace {
 
@@ -67,17 +68,11 @@ struct Items {
           shared(items * 32, 0xa5),
           statuses(items, 0x77) {}
     warpseal_kem_batch batch() {
-        warpseal_kem_batch out{};
-        out.struct_bytes = sizeof out;
-        out.count = count;
+        warpseal_kem_batch out = tests::side_by_side(set, count);
         out.public_keys = publics.data();
-        out.public_key_stride = set.public_key_bytes();
         out.secret_keys = secrets.data();
-        out.secret_key_stride = set.secret_key_bytes();
         out.ciphertexts = ciphertexts.data();
-        out.ciphertext_stride = set.ciphertext_bytes();
         out.shared_secrets = shared.data();
-        out.shared_secret_stride = 32;
         out.statuses = statuses.data();
         return out;
     }

@@ -4,6 +4,7 @@
 
 #include "backends/kem_ops.h"
 #include "backends/ops.h"
+#include "kem/side_by_side.h"
 #include "random.h"
 #include "reference/ntru.h"
 #include "timing/counting.h"
@@ -66,17 +67,11 @@ public:
 
 private:
     void run(KemOperation operation) {
-        warpseal_kem_batch b{};
-        b.struct_bytes = sizeof b;
-        b.count = items;
+        warpseal_kem_batch b = tests::side_by_side(params_, items);
         b.public_keys = publics_.data();
-        b.public_key_stride = params_.public_key_bytes();
         b.secret_keys = secrets_.data();
-        b.secret_key_stride = params_.secret_key_bytes();
         b.ciphertexts = ciphertexts_.data();
-        b.ciphertext_stride = params_.ciphertext_bytes();
         b.shared_secrets = shared_.data();
-        b.shared_secret_stride = 32;
         b.coins = coins_.data();
         b.coins_stride = operation == KemOperation::keypair ? params_.keypair_coins() : params_.encapsulation_coins();
         expect(kem_.run[static_cast<int>(operation)](b, work_.data(), nullptr) == WARPSEAL_OK, name(operation));

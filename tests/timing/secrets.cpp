@@ -16,6 +16,7 @@
 #include "backends/kem_ops.h"
 #include "backends/ops.h"
 #include "engine/targets.h"
+#include "kem/side_by_side.h"
 
 namespace {
 
@@ -225,16 +226,10 @@ public:
         const warpseal::kem::Params& params = *kem_.params;
         Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes());
         Text ciphertexts(count * params.ciphertext_bytes()), sent(count * 32), received(count * 32);
-        warpseal_kem_batch batch{};
-        batch.struct_bytes = sizeof batch;
-        batch.count = count;
+        warpseal_kem_batch batch = tests::side_by_side(params, count);
         batch.public_keys = publics.data();
-        batch.public_key_stride = params.public_key_bytes();
         batch.secret_keys = secrets.data();
-        batch.secret_key_stride = params.secret_key_bytes();
         batch.ciphertexts = ciphertexts.data();
-        batch.ciphertext_stride = params.ciphertext_bytes();
-        batch.shared_secret_stride = 32;
 
         batch.shared_secrets = sent.data();
         Text coins = pattern(count * params.keypair_coins(), 20);

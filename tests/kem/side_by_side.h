@@ -1,0 +1,20 @@
+// A batch of NTRU whose items lie side by side, one array for each field: the arrays are the caller's to name.
+#pragma once
+
+#include "kem/params.h"
+#include "warpseal/kem.h"
+
+namespace tests {
+
+inline warpseal_kem_batch side_by_side(const warpseal::kem::Params& set, uint64_t count) {
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = count;
+    batch.public_key_stride = set.public_key_bytes();
+    batch.secret_key_stride = set.secret_key_bytes();
+    batch.ciphertext_stride = set.ciphertext_bytes();
+    batch.shared_secret_stride = warpseal::kem::Params::shared_secret_bytes;
+    return batch;
+}
+
+}  // namespace tests
