@@ -1,0 +1,120 @@
+// One context for each time that a library context loads the provider.
+#include "provider/context.h"
+
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/proverr.h>
+#include <pthread.h>
+
+#include <mutex>
+#include <new>
+
+namespace warpseal::provider {
+namespace {
+
+std::atomic<unsigned long> forks{0};
+
+// Held while an engine is made; no fork catches it held. Never destroyed: contexts may outlive static objects.
+std::mutex& making() {
+    static std::mutex& mutex = *new std::mutex;
+    return mutex;
+}
+
+bool watch_forks() {
+    static const int failed = pthread_atfork([] { making().lock(); }, [] { making().unlock(); },
+                                             [] {
+                                                 making().unlock();
+                                                 forks.fetch_add(1, std::memory_order_relaxed);
+                                             });
+    return failed == 0;
+}
+
+
+CoreCalls read_calls(const OSSL_DISPATCH* in) {
+    CoreCalls calls;
+    for (; in->function_id != 0; ++in) switch (in->function_id) {
+            case OSSL_FUNC_CORE_GET_PARAMS: calls.get_params = OSSL_FUNC_core_get_params(in); break;
+            case OSSL_FUNC_CORE_NEW_ERROR: calls.new_error = OSSL_FUNC_core_new_error(in); break;
+            case OSSL_FUNC_CORE_SET_ERROR_DEBUG: calls.set_error_debug = OSSL_FUNC_core_set_error_debug(in); break;
+            case OSSL_FUNC_CORE_VSET_ERROR: calls.set_error = OSSL_FUNC_core_vset_error(in); break;
+            case OSSL_FUNC_BIO_READ_EX: calls.read = OSSL_FUNC_BIO_read_ex(in); break;
+            case OSSL_FUNC_BIO_WRITE_EX: calls.write = OSSL_FUNC_BIO_write_ex(in); break;
+            default: break;
+        }
+    return calls;
+}
+
+bool complete(const CoreCalls& calls) {
+    return calls.get_params != nullptr && calls.new_error != nullptr && calls.set_error_debug != nullptr && calls.set_error != nullptr &&
+           calls.read != nullptr && calls.write != nullptr;
+}
+
+}  // namespace
+
+struct Context::Works {
+    unsigned long forks;
+    warpseal_engine* engine;
+    const Works* before;
+};
+
+std::unique_ptr<Context> Context::create(const OSSL_CORE_HANDLE* core, const OSSL_DISPATCH* calls) {
+    std::unique_ptr<Context> made(new Context);
+    made->core_ = core;
+    made->calls_ = read_calls(calls);
+    if (!complete(made->calls_) || !watch_forks()) {
+        ERR_raise(ERR_LIB_PROV, ERR_R_INIT_FAIL);
+        return nullptr;
+    }
+    if (!read_settings(core, made->calls_, made->settings_)) return nullptr;
+    made->libctx_ = OSSL_LIB_CTX_new_child(core, calls);
+    if (made->libctx_ == nullptr) return nullptr;
+    return made;
+}
+
+// What a parent made is left alone: its threads are not in this process, nor is its GPU.
+Context::~Context() {
+    for (const Works* one = works_.load(); one != nullptr;) {
+        const std::unique_ptr<const Works> last(one);
+        one = last->before;
+        if (last->forks == forks.load(std::memory_order_relaxed)) warpseal_engine_destroy(last->engine);
+    }
+    OSSL_LIB_CTX_free(libctx_);
+}
+
+warpseal_engine* Context::engine() const {
+    const Works* const found = works();
+    return found == nullptr ? nullptr : found->engine;
+}
+
+const Context::Works* Context::works() const {
+    const Works* const newest = works_.load(std::memory_order_acquire);
+    if (newest != nullptr && newest->forks == forks.load(std::memory_order_relaxed)) return newest;
+    return make_works();
+}
+
+const Context::Works* Context::make_works() const {
+    const std::lock_guard lock(making());
+    const Works* const before = works_.load(std::memory_order_acquire);
+    const unsigned long now = forks.load(std::memory_order_relaxed);
+    if (before != nullptr && before->forks == now) return before;
+    warpseal_engine_options options{};
+    options.struct_bytes = sizeof options;
+    options.device = settings_.device.c_str();
+    options.threads = settings_.threads;
+    warpseal_engine* engine = nullptr;
+    const warpseal_status status = warpseal_engine_create(&options, &engine);
+    if (status != WARPSEAL_OK) {
+        raise(*this, Reason::no_engine, warpseal_status_text(status));
+        return nullptr;
+    }
+    const Works* const made = new (std::nothrow) Works{now, engine, before};
+    if (made == nullptr) {
+        warpseal_engine_destroy(engine);
+        raise(*this, Reason::out_of_memory);
+        return nullptr;
+    }
+    works_.store(made, std::memory_order_release);
+    return made;
+}
+
+}  // namespace warpseal::provider

@@ -1,0 +1,70 @@
+// The module's one exported function, and what libcrypto asks of a provider as a whole (provider(7)).
+#include <openssl/core.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
+#include <exception>
+
+#include "provider/algorithms.h"
+#include "provider/context.h"
+
+namespace warpseal::provider {
+namespace {
+
+const OSSL_PARAM* gettable_params(void*) {
+    static const OSSL_PARAM params[] = {OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, nullptr, 0),
+                                        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, nullptr, 0),
+                                        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, nullptr, 0),
+                                        OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, nullptr), OSSL_PARAM_END};
+    return params;
+}
+
+bool set_text(OSSL_PARAM params[], const char* name, const char* text) {
+    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
+    return wanted == nullptr || OSSL_PARAM_set_utf8_ptr(wanted, text) != 0;
+}
+
+int get_params(void*, OSSL_PARAM params[]) {
+    if (!set_text(params, OSSL_PROV_PARAM_NAME, "Warpseal") || !set_text(params, OSSL_PROV_PARAM_VERSION, WARPSEAL_VERSION) ||
+        !set_text(params, OSSL_PROV_PARAM_BUILDINFO, WARPSEAL_VERSION))
+        return 0;
+    OSSL_PARAM* const status = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
+    return status == nullptr || OSSL_PARAM_set_int(status, 1) != 0;
+}
+
+const OSSL_ALGORITHM* query_operation(void*, int operation, int* no_cache) {
+    *no_cache = 0;
+    switch (operation) {
+        case OSSL_OP_CIPHER: return cipher_algorithms();
+        default: return nullptr;
+    }
+}
+
+const OSSL_ITEM* get_reason_strings(void*) { return reason_strings(); }
+
+void teardown(void* context) { delete static_cast<Context*>(context); }
+
+const OSSL_DISPATCH functions[] = {
+    {OSSL_FUNC_PROVIDER_TEARDOWN, reinterpret_cast<void (*)()>(teardown)},
+    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, reinterpret_cast<void (*)()>(gettable_params)},
+    {OSSL_FUNC_PROVIDER_GET_PARAMS, reinterpret_cast<void (*)()>(get_params)},
+    {OSSL_FUNC_PROVIDER_QUERY_OPERATION, reinterpret_cast<void (*)()>(query_operation)},
+    {OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, reinterpret_cast<void (*)()>(get_reason_strings)},
+    {0, nullptr},
+};
+
+}  // namespace
+}  // namespace warpseal::provider
+
+extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HANDLE* handle, const OSSL_DISPATCH* in,
+                                                                         const OSSL_DISPATCH** out, void** provctx) {
+    using namespace warpseal::provider;
+    try {
+        *provctx = Context::create(handle, in).release();
+    } catch (const std::exception&) {
+        return 0;
+    }
+    *out = functions;
+    return *provctx != nullptr;
+}

@@ -1,0 +1,78 @@
+// Settings: `device` in openssl.cnf is WARPSEAL_DEVICE in the environment, and so on.
+#include "provider/settings.h"
+
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/proverr.h>
+
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "provider/context.h"
+
+namespace warpseal::provider {
+namespace {
+
+class Source {
+public:
+    Source(const OSSL_CORE_HANDLE* core, const CoreCalls& calls) : core_(core), calls_(calls) {}
+
+    // Programs that run with another's rights do not listen to the environment.
+    std::optional<std::string> text(const char* name) const {
+        if (const char* value = secure_getenv(variable(name).c_str())) return value;
+        char* value = nullptr;
+        OSSL_PARAM wanted[] = {OSSL_PARAM_construct_utf8_ptr(name, &value, 0), OSSL_PARAM_construct_end()};
+        if (calls_.get_params == nullptr || calls_.get_params(core_, wanted) == 0 || value == nullptr) return std::nullopt;
+        return value;
+    }
+
+    // Decimal, or hexadecimal after 0x.
+    bool number(const char* name, uint64_t least, uint64_t most, uint64_t& value) const {
+        const std::optional<std::string> given = text(name);
+        if (!given) return true;
+        const bool hexadecimal = given->starts_with("0x") || given->starts_with("0X");
+        const char* const begin = given->data() + (hexadecimal ? 2 : 0);
+        const char* const end = given->data() + given->size();
+        uint64_t read = 0;
+        const auto [stop, error] = std::from_chars(begin, end, read, hexadecimal ? 16 : 10);
+        if (error == std::errc() && stop == end && read >= least && read <= most) {
+            value = read;
+            return true;
+        }
+        return refuse(name, *given, "a number from " + std::to_string(least) + " to " + std::to_string(most) + " is wanted");
+    }
+
+    static bool refuse(const char* name, const std::string& value, const std::string& why) {
+        // Reasons of our own have no texts before the core has taken them from us.
+        ERR_raise_data(ERR_LIB_PROV, PROV_R_INVALID_CONFIG_DATA, "warpseal: %s (%s) = '%s': %s", name, variable(name).c_str(), value.c_str(),
+                       why.c_str());
+        return false;
+    }
+
+private:
+    static std::string variable(std::string_view name) {
+        std::string made = "WARPSEAL_";
+        for (const char letter : name) made += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+        return made;
+    }
+
+    const OSSL_CORE_HANDLE* core_;
+    const CoreCalls& calls_;
+};
+
+}  // namespace
+
+bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Settings& settings) {
+    const Source source(core, calls);
+    uint64_t threads = settings.threads;
+    if (!source.number("threads", 0, 4096, threads)) return false;
+    settings.threads = static_cast<uint32_t>(threads);
+    if (const auto device = source.text("device")) settings.device = *device;
+    return true;
+}
+
+}  // namespace warpseal::provider
