@@ -77,4 +77,7 @@ inline warpseal_batch batch_of_one(const Message& message, Bytes iv) {
 // Runs it on the calling thread, or on a GPU where the call is its own. Counts forgeries: 0 or 1.
 uint64_t run_one(Engine::Inside& inside, const Route& route, warpseal_mode mode, Direction direction, const warpseal_batch& batch);
 
+// Text of a GCM message that began before, by the route of a call of its own: the run has its J0, and the sum of all before it.
+warpseal_status gcm_text(Engine::Inside& inside, const Key& key, Direction direction, const Message& message, GcmRun& run);
+
 }  // namespace warpseal

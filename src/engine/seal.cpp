@@ -108,6 +108,16 @@ private:
     SecretOf<GcmRun[most_gpus + 1]> runs_;
 };
 
+// All of a message's text, by its route.
+void text_of(Engine::Inside& inside, const Route& route, Direction direction, const Message& message, GcmRun& run) {
+    if (message.bytes == 0) return;
+    if (!route.gpu && !route.rated) return gcm_on_cores({route, inside.pool, direction, message, 0, route.cores->block_bytes}, run);
+    Parts parts = parts_of(route, message.bytes, route.cores->block_bytes);
+    GcmParts work(inside, route, direction, message, run);
+    run_parts(inside, route, work, parts);
+    work.combine(parts, run);
+}
+
 // Ciphers the text and computes the whole tag.
 warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction, Bytes iv, Bytes aad, const Message& message,
                     uint8_t (&tag)[gcm_tag_bytes]) {
@@ -117,14 +127,7 @@ warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction,
     Secret<sizeof(GcmRun)> secret;
     GcmRun& run = *new (secret.data()) GcmRun;
     route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &run);
-    if (message.bytes != 0 && !route.gpu && !route.rated) {
-        gcm_on_cores({route, inside.pool, direction, message, 0, route.cores->block_bytes}, run);
-    } else if (message.bytes != 0) {
-        Parts parts = parts_of(route, message.bytes, route.cores->block_bytes);
-        GcmParts work(inside, route, direction, message, run);
-        run_parts(inside, route, work, parts);
-        work.combine(parts, run);
-    }
+    text_of(inside, route, direction, message, run);
     route.cores->gcm_finish(route.state, &run, aad.size, message.bytes, tag);
     return WARPSEAL_OK;
 }
@@ -146,6 +149,13 @@ warpseal_status serial(Engine::Inside& inside, const Key& key, warpseal_mode mod
 }
 
 }  // namespace
+
+warpseal_status gcm_text(Engine::Inside& inside, const Key& key, Direction direction, const Message& message, GcmRun& run) {
+    Route route;
+    const warpseal_status routed = inside.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
+    if (routed == WARPSEAL_OK) text_of(inside, route, direction, message, run);
+    return routed;
+}
 
 warpseal_status Engine::seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
                              uint8_t* tag, size_t tag_bytes) {

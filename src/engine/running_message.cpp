@@ -1,0 +1,358 @@
+// What is less than a block is worked on here, with the cipher's single blocks: SP 800-38A 6, SP 800-38D 7.
+#include "engine/running_message.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "core/block.h"
+#include "engine/pieces.h"
+
+namespace warpseal {
+namespace {
+
+// From here on a call of the engine, with its choice of threads and GPUs, costs a hundredth of the work at most.
+constexpr size_t routed_bytes = size_t{64} << 10;
+// Below, keystream is made for the pieces to come as well: a call over many blocks costs little more than one over one.
+constexpr size_t bulk_bytes = 512;
+constexpr size_t read_ahead_blocks = 4;
+
+constexpr size_t whole_tag_bytes = 16;
+constexpr uint8_t no_iv[12] = {};
+
+template <int words, int counting>
+void write_counters(const uint8_t* first, uint64_t number, size_t count, uint8_t* to) {
+    Block<words> counter = add_big_endian<counting>(load_block<words>(first), number);
+    for (size_t i = 0; i < count; ++i) {
+        store_block(to + i * sizeof counter, counter);
+        counter = add_big_endian<counting>(counter, 1);
+    }
+}
+
+void exclusive_or(const uint8_t* a, const uint8_t* b, uint8_t* out, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i) out[i] = a[i] ^ b[i];
+}
+
+}  // namespace
+
+RunningMessage::RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction)
+    : engine_(engine), key_(key), mode_(mode), direction_(direction), block_bytes_(key.facts().block_bytes) {
+    end();
+}
+
+RunningMessage::RunningMessage(const RunningMessage& other)
+    : engine_(other.engine_), key_(other.key_), mode_(other.mode_), direction_(other.direction_), block_bytes_(other.block_bytes_),
+      text_(other.text_), block_(other.block_), stage_(other.stage_), has_tag_mask_(other.has_tag_mask_), aad_bytes_(other.aad_bytes_),
+      text_bytes_(other.text_bytes_), next_block_(other.next_block_), stream_at_(other.stream_at_), stream_end_(other.stream_end_),
+      unsummed_bytes_(other.unsummed_bytes_) {
+    memcpy(&carried_.value, &other.carried_.value, sizeof carried_.value);
+}
+
+warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
+                                       std::unique_ptr<RunningMessage>& out) {
+    if (!(plain(mode) || mode == WARPSEAL_GCM) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
+    if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
+    std::unique_ptr<RunningMessage> made(new RunningMessage(engine, key, mode, direction));
+    const auto prove = [&](Path& path, warpseal_mode with, Direction way) {
+        Route route;
+        const warpseal_status status = engine.inside().route_cores(key, {with, way, shape_of(with, way), 0}, route);
+        path = {route.cores, route.state};
+        return status;
+    };
+    warpseal_status status = prove(made->text_, mode, direction);
+    if (status == WARPSEAL_OK) status = prove(made->block_, WARPSEAL_ECB, Direction::encrypt);
+    if (status != WARPSEAL_OK) return status;
+    out = std::move(made);
+    return WARPSEAL_OK;
+}
+
+warpseal_status RunningMessage::begin(Bytes iv) {
+    end();
+    if (iv.data == nullptr && iv.size != 0) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check_iv(mode_, key_.facts(), iv.size);
+    if (status != WARPSEAL_OK) return status;
+    Carried& carried = carried_.value;
+    if (mode_ == WARPSEAL_GCM && iv.size == sizeof no_iv) {
+        memcpy(carried.run.counter0, iv.data, sizeof no_iv);
+        store_be32(carried.run.counter0 + sizeof no_iv, 1);
+    } else if (mode_ == WARPSEAL_GCM) {
+        text_.cipher->gcm_begin(text_.state, iv.data, iv.size, nullptr, 0, &carried.run);
+    } else if (mode_ == WARPSEAL_CTR) {
+        memcpy(carried.run.counter0, iv.data, block_bytes_);
+    } else if (mode_ != WARPSEAL_ECB) {
+        memcpy(carried.feedback, iv.data, block_bytes_);
+    }
+    stage_ = mode_ == WARPSEAL_GCM ? Stage::aad : Stage::text;
+    return WARPSEAL_OK;
+}
+
+warpseal_status RunningMessage::aad(Bytes aad) {
+    if (stage_ != Stage::aad || (aad.data == nullptr && aad.size != 0)) return WARPSEAL_INVALID_ARGUMENT;
+    const uint64_t total = aad_bytes_ + aad.size;
+    const warpseal_status status = total < aad_bytes_ ? WARPSEAL_LIMIT_EXCEEDED : check_aad(mode_, total);
+    if (status != WARPSEAL_OK) return status;
+    sum(aad.data, aad.size);
+    aad_bytes_ = total;
+    return WARPSEAL_OK;
+}
+
+warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t bytes) {
+    if (stage_ == Stage::none) return WARPSEAL_INVALID_ARGUMENT;
+    if (bytes == 0) return WARPSEAL_OK;
+    warpseal_status status = check({in, out, bytes});
+    const uint64_t total = text_bytes_ + bytes;
+    if (status == WARPSEAL_OK) status = check_text(mode_, key_.facts(), 0, mode_ == WARPSEAL_GCM ? std::max<uint64_t>(total, bytes) : bytes);
+    if (status != WARPSEAL_OK) return status;
+    switch (mode_) {
+        case WARPSEAL_ECB: status = sweep(in, out, bytes); break;
+        case WARPSEAL_CBC: status = blocks(in, out, bytes); break;
+        case WARPSEAL_CFB:
+        case WARPSEAL_OFB: status = feedback(in, out, bytes); break;
+        default: status = counted(in, out, bytes); break;
+    }
+    text_bytes_ = total;
+    if (status != WARPSEAL_OK) end();
+    return status;
+}
+
+warpseal_status RunningMessage::tag(uint8_t* tag, size_t tag_bytes) {
+    if (mode_ != WARPSEAL_GCM || stage_ == Stage::none || tag == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check_tag(mode_, key_.facts(), tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    Secret<whole_tag_bytes> whole;
+    finish(whole.data());
+    memcpy(tag, whole.data(), tag_bytes);
+    return WARPSEAL_OK;
+}
+
+warpseal_status RunningMessage::verify(const uint8_t* tag, size_t tag_bytes) {
+    if (direction_ != Direction::decrypt || tag == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    Secret<whole_tag_bytes> ours;
+    const warpseal_status status = this->tag(ours.data(), tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    return equal_secret(ours.data(), tag, tag_bytes) ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+}
+
+void RunningMessage::position(uint8_t* iv, uint32_t* used) const {
+    memset(iv, 0, block_bytes_);
+    *used = static_cast<uint32_t>(text_bytes_ % block_bytes_);
+    if (stage_ == Stage::none || mode_ == WARPSEAL_ECB) return;
+    if (mode_ == WARPSEAL_CTR || mode_ == WARPSEAL_GCM)
+        counters((text_bytes_ + block_bytes_ - 1) / block_bytes_, 1, iv);
+    else
+        memcpy(iv, carried_.value.feedback, block_bytes_);
+}
+
+// ---- modes without a counter
+
+// Whole blocks of a mode that is a sweep, from the block that feedback holds.
+warpseal_status RunningMessage::sweep(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const Bytes iv{carried_.value.feedback, mode_ == WARPSEAL_ECB ? 0 : block_bytes_};
+    if (bytes >= routed_bytes) return engine_.message(key_, mode_, direction_, iv, in, out, bytes);
+    text_.cipher->sweep[mode_][static_cast<int>(direction_)](text_.state, iv.data, 0, in, out, bytes);
+    return WARPSEAL_OK;
+}
+
+// The same of one whose blocks wait for each other: routes lead nowhere else.
+void RunningMessage::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const warpseal_batch batch = batch_of_one({in, out, bytes}, {carried_.value.feedback, block_bytes_});
+    (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch, 0, 1);
+}
+
+// Whole blocks of CBC, CFB and OFB.
+warpseal_status RunningMessage::blocks(const uint8_t* in, uint8_t* out, size_t bytes) {
+    if (bytes == 0) return WARPSEAL_OK;
+    uint8_t last_in[longest_block];  // in place, it goes
+    const size_t last = bytes - block_bytes_;
+    memcpy(last_in, in + last, block_bytes_);
+    warpseal_status status = WARPSEAL_OK;
+    if (sweeps(mode_, direction_))
+        status = sweep(in, out, bytes);
+    else
+        chain(in, out, bytes);
+    uint8_t* const next = carried_.value.feedback;
+    if (mode_ == WARPSEAL_OFB)
+        exclusive_or(last_in, out + last, next, block_bytes_);
+    else
+        memcpy(next, direction_ == Direction::encrypt ? out + last : last_in, block_bytes_);
+    return status;
+}
+
+// CFB and OFB: bytes of the block whose keystream lies in `feedback`, from byte `at` on.
+void RunningMessage::within_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes) {
+    uint8_t* const stream = carried_.value.feedback + at;
+    for (size_t i = 0; i < bytes; ++i) {
+        const uint8_t given = in[i];
+        out[i] = given ^ stream[i];
+        if (mode_ == WARPSEAL_CFB) stream[i] = direction_ == Direction::encrypt ? out[i] : given;
+    }
+}
+
+warpseal_status RunningMessage::feedback(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const size_t used = text_bytes_ % block_bytes_, head = used == 0 ? 0 : std::min(bytes, block_bytes_ - used);
+    within_block(used, in, out, head);
+    const size_t tail = (bytes - head) % block_bytes_, whole = bytes - head - tail;
+    const warpseal_status status = blocks(in + head, out + head, whole);
+    if (status != WARPSEAL_OK || tail == 0) return status;
+    encipher(carried_.value.feedback, carried_.value.feedback, block_bytes_);
+    within_block(0, in + head + whole, out + head + whole, tail);
+    return WARPSEAL_OK;
+}
+
+void RunningMessage::encipher(const uint8_t* in, uint8_t* out, size_t bytes) const {
+    block_.cipher->sweep[WARPSEAL_ECB][static_cast<int>(Direction::encrypt)](block_.state, nullptr, 0, in, out, bytes);
+}
+
+// ---- CTR and GCM
+
+// Those of the text's blocks from `first` on.
+void RunningMessage::counters(uint64_t first, size_t count, uint8_t* to) const {
+    const uint8_t* const counter0 = carried_.value.run.counter0;
+    if (mode_ == WARPSEAL_GCM)
+        write_counters<4, 1>(counter0, first + 1, count, to);
+    else if (block_bytes_ == 16)
+        write_counters<4, 4>(counter0, first, count, to);
+    else
+        write_counters<2, 2>(counter0, first, count, to);
+}
+
+// For `bytes` bytes, and a few more.
+void RunningMessage::make_stream(size_t bytes) {
+    Carried& carried = carried_.value;
+    const size_t grain = read_ahead_blocks * block_bytes_;
+    const size_t size = std::min((bytes + grain - 1) / grain * grain, stream_bytes);
+    // J0 goes with the first blocks of text.
+    const bool with_mask = mode_ == WARPSEAL_GCM && !has_tag_mask_;
+    uint8_t* const from = carried.stream + (with_mask ? 0 : longest_block);
+    if (with_mask) memcpy(from, carried.run.counter0, longest_block);
+    counters(next_block_, size / block_bytes_, carried.stream + longest_block);
+    encipher(from, from, size + (with_mask ? longest_block : 0));
+    if (with_mask) memcpy(carried.tag_mask, from, longest_block);
+    has_tag_mask_ |= with_mask;
+    next_block_ += size / block_bytes_;
+    stream_at_ = longest_block;
+    stream_end_ = longest_block + size;
+}
+
+warpseal_status RunningMessage::count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const uint64_t first = next_block_;
+    next_block_ += bytes / block_bytes_;
+    if (mode_ == WARPSEAL_CTR) {
+        if (bytes < routed_bytes) {
+            text_.cipher->sweep[mode_][static_cast<int>(direction_)](text_.state, carried_.value.run.counter0, first, in, out, bytes);
+            return WARPSEAL_OK;
+        }
+        uint8_t counter[longest_block];
+        counters(first, 1, counter);
+        return engine_.message(key_, mode_, direction_, {counter, block_bytes_}, in, out, bytes);
+    }
+    sum_now();
+    GcmRun& run = carried_.value.run;
+    if (bytes < routed_bytes) {
+        text_.cipher->gcm_piece[static_cast<int>(direction_)](text_.state, &run, first, in, out, bytes);
+        return WARPSEAL_OK;
+    }
+    // What is left of a message is a message whose J0 is so many counters on.
+    GcmRun& rest = carried_.value.part;
+    write_counters<4, 1>(run.counter0, first, 1, rest.counter0);
+    memcpy(rest.sum, run.sum, sizeof run.sum);
+    const warpseal_status status = gcm_text(engine_.inside(), key_, direction_, {in, out, bytes}, rest);
+    memcpy(run.sum, rest.sum, sizeof run.sum);
+    return status;
+}
+
+warpseal_status RunningMessage::counted(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const bool sums = mode_ == WARPSEAL_GCM;
+    if (stage_ == Stage::aad) {
+        fill_block();
+        stage_ = Stage::text;
+    }
+    while (bytes != 0) {
+        size_t n = bytes;
+        if (stream_at_ == stream_end_ && bytes >= bulk_bytes) {  // a block begins here
+            n = bytes / block_bytes_ * block_bytes_;
+            if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK) return status;
+        } else {
+            if (stream_at_ == stream_end_) make_stream(bytes);
+            n = std::min(bytes, stream_end_ - stream_at_);
+            if (sums && direction_ == Direction::decrypt) sum(in, n);
+            exclusive_or(in, carried_.value.stream + stream_at_, out, n);
+            if (sums && direction_ == Direction::encrypt) sum(out, n);
+            stream_at_ += n;
+        }
+        in += n, out += n, bytes -= n;
+    }
+    return WARPSEAL_OK;
+}
+
+// ---- the sum of GCM: SP 800-38D 6.4
+
+// A little waits until there is more: a call over many blocks costs little more than one over one.
+void RunningMessage::sum(const uint8_t* data, size_t bytes) {
+    Carried& carried = carried_.value;
+    while (bytes != 0) {
+        const size_t within = unsummed_bytes_ % longest_block;
+        size_t n = std::min(bytes, sum_bytes - unsummed_bytes_);
+        if (bytes > 4 * sum_bytes) {
+            if (within != 0) {
+                n = longest_block - within;
+            } else {
+                sum_now();
+                n = bytes / longest_block * longest_block;
+                text_.cipher->gcm_begin(text_.state, no_iv, sizeof no_iv, data, n, &carried.part);
+                text_.cipher->gcm_combine(text_.state, carried.run.sum, carried.part.sum, n / longest_block);
+                data += n, bytes -= n;
+                continue;
+            }
+        }
+        memcpy(carried.unsummed + unsummed_bytes_, data, n);
+        unsummed_bytes_ += n;
+        data += n, bytes -= n;
+        if (unsummed_bytes_ == sum_bytes) sum_now();
+    }
+}
+
+// AAD and text each end with zeros to a whole block.
+void RunningMessage::fill_block() {
+    const size_t more = (longest_block - unsummed_bytes_ % longest_block) % longest_block;
+    memset(carried_.value.unsummed + unsummed_bytes_, 0, more);
+    unsummed_bytes_ += more;
+}
+
+// What begins a message sums its AAD from zero: with the sum so far in the first block, from there.
+void RunningMessage::sum_now() {
+    if (unsummed_bytes_ == 0) return;
+    Carried& carried = carried_.value;
+    exclusive_or(carried.unsummed, carried.run.sum, carried.unsummed, longest_block);
+    text_.cipher->gcm_begin(text_.state, no_iv, sizeof no_iv, carried.unsummed, unsummed_bytes_, &carried.part);
+    memcpy(carried.run.sum, carried.part.sum, sizeof carried.run.sum);
+    unsummed_bytes_ = 0;
+}
+
+void RunningMessage::finish(uint8_t* tag) {
+    Carried& carried = carried_.value;
+    fill_block();
+    if (has_tag_mask_) {
+        store_be64(carried.unsummed + unsummed_bytes_, aad_bytes_ * 8);
+        store_be64(carried.unsummed + unsummed_bytes_ + 8, text_bytes_ * 8);
+        unsummed_bytes_ += longest_block;
+        sum_now();
+        exclusive_or(carried.run.sum, carried.tag_mask, tag, whole_tag_bytes);
+    } else {
+        sum_now();
+        text_.cipher->gcm_finish(text_.state, &carried.run, aad_bytes_, text_bytes_, tag);
+    }
+    end();
+}
+
+// No message is under way, nor anything left of one.
+void RunningMessage::end() {
+    wipe(&carried_.value, sizeof carried_.value);
+    stage_ = Stage::none;
+    has_tag_mask_ = false;
+    aad_bytes_ = text_bytes_ = next_block_ = 0;
+    stream_at_ = stream_end_ = unsummed_bytes_ = 0;
+}
+
+}  // namespace warpseal

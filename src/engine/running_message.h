@@ -1,0 +1,83 @@
+// One message of one mode in pieces of any size: what is carried from a piece to the next, over the door's functions for whole ones.
+#pragma once
+
+#include "core/secret.h"
+#include "engine/engine.h"
+
+namespace warpseal {
+
+// One thread at a time. The engine and the key outlive it. Small pieces run on the cores, on a path chosen and proved at creation: neither
+// lock nor allocation. Large ones take the engine's route.
+class RunningMessage {
+public:
+    // ECB, CBC, CFB, OFB, CTR, GCM.
+    static warpseal_status create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
+                                  std::unique_ptr<RunningMessage>& out);
+    RunningMessage(const RunningMessage& other);
+    RunningMessage& operator=(const RunningMessage&) = delete;
+
+    // Refused arguments change nothing, but for an IV: then no message is under way.
+    warpseal_status begin(Bytes iv);
+    warpseal_status aad(Bytes aad);
+    warpseal_status update(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status tag(uint8_t* tag, size_t tag_bytes);
+    warpseal_status verify(const uint8_t* tag, size_t tag_bytes);
+    // As warpseal_inner_message_position.
+    void position(uint8_t* iv, uint32_t* used) const;
+
+private:
+    enum class Stage : uint8_t { none, aad, text };
+
+    // A proved target's functions and the key's schedule there.
+    struct Path {
+        const CpuCipher* cipher = nullptr;
+        const void* state = nullptr;
+    };
+
+    static constexpr size_t longest_block = 16;
+    static constexpr size_t stream_bytes = 256;  // of keystream made at once
+    static constexpr size_t sum_bytes = 256;     // that enter a GCM sum at once
+    struct Carried {
+        GcmRun run;                              // GCM: J0, and the sum; CTR: the first counter
+        uint8_t feedback[longest_block];         // CBC, CFB, OFB: as position() says
+        uint8_t stream[longest_block + stream_bytes];
+        uint8_t unsummed[sum_bytes + longest_block];  // of AAD and ciphertext; and room for the lengths
+        uint8_t tag_mask[longest_block];              // the cipher of J0
+        GcmRun part;
+    };
+
+    RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction);
+
+    warpseal_status blocks(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status feedback(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status counted(const uint8_t* in, uint8_t* out, size_t bytes);
+
+    warpseal_status sweep(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes);
+    void chain(const uint8_t* in, uint8_t* out, size_t bytes);
+    void within_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes);
+    void encipher(const uint8_t* in, uint8_t* out, size_t bytes) const;
+
+    void counters(uint64_t first, size_t count, uint8_t* to) const;
+    void make_stream(size_t bytes);
+    void sum(const uint8_t* data, size_t bytes);
+    void fill_block();
+    void sum_now();
+    void finish(uint8_t* tag);
+    void end();
+
+    Engine& engine_;
+    const Key& key_;
+    const warpseal_mode mode_;
+    const Direction direction_;
+    const size_t block_bytes_;
+    Path text_, block_;  // of the mode, and of the cipher alone
+    Stage stage_ = Stage::none;
+    bool has_tag_mask_ = false;
+    uint64_t aad_bytes_ = 0, text_bytes_ = 0;
+    uint64_t next_block_ = 0;  // whose keystream is not made yet
+    size_t stream_at_ = 0, stream_end_ = 0, unsummed_bytes_ = 0;
+    SecretOf<Carried> carried_;
+};
+
+}  // namespace warpseal
