@@ -29,7 +29,6 @@ bool watch_forks() {
     return failed == 0;
 }
 
-
 CoreCalls read_calls(const OSSL_DISPATCH* in) {
     CoreCalls calls;
     for (; in->function_id != 0; ++in) switch (in->function_id) {

@@ -56,7 +56,8 @@ void raise(const Context& context, Reason reason, const char* detail, std::sourc
 }
 
 void raise(const Context& context, warpseal_status status, std::source_location where) {
-    raise(context, status == WARPSEAL_OUT_OF_MEMORY ? Reason::out_of_memory : Reason::operation_failed, warpseal_status_text(status), where);
+    raise(context, status == WARPSEAL_OUT_OF_MEMORY ? Reason::out_of_memory : Reason::operation_failed, warpseal_status_text(status),
+          where);
 }
 
 }  // namespace warpseal::provider

@@ -13,10 +13,9 @@ namespace warpseal::provider {
 namespace {
 
 const OSSL_PARAM* gettable_params(void*) {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, nullptr, 0),
-                                        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, nullptr, 0),
-                                        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, nullptr, 0),
-                                        OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, nullptr), OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, nullptr, 0), OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, nullptr, 0),
+        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, nullptr, 0), OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, nullptr), OSSL_PARAM_END};
     return params;
 }
 
@@ -37,8 +36,15 @@ const OSSL_ALGORITHM* query_operation(void*, int operation, int* no_cache) {
     *no_cache = 0;
     switch (operation) {
         case OSSL_OP_CIPHER: return cipher_algorithms();
+        case OSSL_OP_KEYMGMT: return key_algorithms();
+        case OSSL_OP_KEM: return kem_algorithms();
         default: return nullptr;
     }
+}
+
+int get_capabilities(void* context, const char* capability, OSSL_CALLBACK* callback, void* user) {
+    if (OPENSSL_strcasecmp(capability, "TLS-GROUP") != 0) return 0;
+    return tell_groups(*static_cast<const Context*>(context), callback, user);
 }
 
 const OSSL_ITEM* get_reason_strings(void*) { return reason_strings(); }
@@ -46,11 +52,12 @@ const OSSL_ITEM* get_reason_strings(void*) { return reason_strings(); }
 void teardown(void* context) { delete static_cast<Context*>(context); }
 
 const OSSL_DISPATCH functions[] = {
-    {OSSL_FUNC_PROVIDER_TEARDOWN, reinterpret_cast<void (*)()>(teardown)},
-    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, reinterpret_cast<void (*)()>(gettable_params)},
-    {OSSL_FUNC_PROVIDER_GET_PARAMS, reinterpret_cast<void (*)()>(get_params)},
-    {OSSL_FUNC_PROVIDER_QUERY_OPERATION, reinterpret_cast<void (*)()>(query_operation)},
-    {OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, reinterpret_cast<void (*)()>(get_reason_strings)},
+    dispatch(OSSL_FUNC_PROVIDER_TEARDOWN, teardown),
+    dispatch(OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, gettable_params),
+    dispatch(OSSL_FUNC_PROVIDER_GET_PARAMS, get_params),
+    dispatch(OSSL_FUNC_PROVIDER_QUERY_OPERATION, query_operation),
+    dispatch(OSSL_FUNC_PROVIDER_GET_CAPABILITIES, get_capabilities),
+    dispatch(OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, get_reason_strings),
     {0, nullptr},
 };
 

@@ -5,6 +5,7 @@
 #include <openssl/params.h>
 #include <openssl/proverr.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -48,8 +49,8 @@ public:
 
     static bool refuse(const char* name, const std::string& value, const std::string& why) {
         // Reasons of our own have no texts before the core has taken them from us.
-        ERR_raise_data(ERR_LIB_PROV, PROV_R_INVALID_CONFIG_DATA, "warpseal: %s (%s) = '%s': %s", name, variable(name).c_str(), value.c_str(),
-                       why.c_str());
+        ERR_raise_data(ERR_LIB_PROV, PROV_R_INVALID_CONFIG_DATA, "warpseal: %s (%s) = '%s': %s", name, variable(name).c_str(),
+                       value.c_str(), why.c_str());
         return false;
     }
 
@@ -64,6 +65,44 @@ private:
     const CoreCalls& calls_;
 };
 
+// `groups`: the names of those that are offered, with commas, colons or blanks between them; all if it is not set.
+bool read_offered(const Source& source, Settings& settings) {
+    const std::optional<std::string> given = source.text("groups");
+    if (!given) return true;
+    for (GroupSetting& setting : settings.by_group) setting.offered = false;
+    constexpr const char* between = ",: \t";
+    for (size_t begin = given->find_first_not_of(between); begin != std::string::npos;) {
+        const size_t end = std::min(given->find_first_of(between, begin), given->size());
+        const std::string name = given->substr(begin, end - begin);
+        const auto found = std::ranges::find(groups, name, [](const Group& group) { return std::string_view(group.name); });
+        if (found == groups.end()) return Source::refuse("groups", *given, "no group is called " + name);
+        settings.by_group[static_cast<size_t>(found - groups.begin())].offered = true;
+        begin = given->find_first_not_of(between, end);
+    }
+    return true;
+}
+
+// Numbers below are taken (RFC 8446 4.2.7, ML-KEM's), and so are those of its hybrids; 0x?A?A are for nobody (RFC 8701).
+constexpr uint16_t least_number = 0x0203;
+bool is_taken(uint64_t number) {
+    return (number >= 0x11EB && number <= 0x11EE) || ((number & 0x0F0F) == 0x0A0A && number >> 8 == (number & 0xFF));
+}
+
+// `number_GROUP`: its number in TLS.
+bool read_numbers(const Source& source, Settings& settings) {
+    for (size_t i = 0; i < groups.size(); ++i) {
+        const std::string name = std::string("number_") + groups[i].name;
+        uint64_t number = groups[i].number;
+        if (!source.number(name.c_str(), least_number, 0xFFFF, number)) return false;
+        if (is_taken(number)) return Source::refuse(name.c_str(), std::to_string(number), "that is the number of something else");
+        for (size_t other = 0; other < i; ++other)
+            if (settings.by_group[other].number == number)
+                return Source::refuse(name.c_str(), std::to_string(number), std::string("that is the number of ") + groups[other].name);
+        settings.by_group[i].number = static_cast<uint16_t>(number);
+    }
+    return true;
+}
+
 }  // namespace
 
 bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Settings& settings) {
@@ -72,7 +111,7 @@ bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Setting
     if (!source.number("threads", 0, 4096, threads)) return false;
     settings.threads = static_cast<uint32_t>(threads);
     if (const auto device = source.text("device")) settings.device = *device;
-    return true;
+    return read_offered(source, settings) && read_numbers(source, settings);
 }
 
 }  // namespace warpseal::provider

@@ -3,16 +3,25 @@
 
 #include <openssl/core.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
+
+#include "provider/groups.h"
 
 namespace warpseal::provider {
 
 struct CoreCalls;
 
+struct GroupSetting {
+    bool offered = true;
+    uint16_t number = 0;
+};
+
 struct Settings {
     std::string device = "auto";  // as warpseal_engine_options has it
     uint32_t threads = 0;
+    std::array<GroupSetting, groups.size()> by_group;  // in the order of the table
 };
 
 // False, with an error raised that names the setting, if one has a value that it cannot have.

@@ -1,0 +1,137 @@
+// Key encapsulation of the groups' algorithms (provider-kem(7)): NTRU's, behind an ephemeral exchange of the classical group in hybrids.
+#include <openssl/core_dispatch.h>
+
+#include <new>
+
+#include "provider/algorithms.h"
+#include "provider/exchange.h"
+#include "provider/key.h"
+
+namespace warpseal::provider {
+namespace {
+
+struct Kem {
+    const Context& context;
+    const Key* key = nullptr;  // libcrypto's, for as long as it works with it
+};
+
+void* create(void* provider) { return new (std::nothrow) Kem{*static_cast<const Context*>(provider)}; }
+
+void destroy(void* kem) { delete static_cast<Kem*>(kem); }
+
+void* duplicate(void* from) { return new (std::nothrow) Kem(*static_cast<const Kem*>(from)); }
+
+int begin_encapsulation(void* data, void* key, const OSSL_PARAM*) {
+    Kem& kem = *static_cast<Kem*>(data);
+    kem.key = static_cast<const Key*>(key);
+    if (kem.key != nullptr && kem.key->has_public()) return 1;
+    kem.key = nullptr;
+    raise(kem.context, Reason::no_public_key);
+    return 0;
+}
+
+int begin_decapsulation(void* data, void* key, const OSSL_PARAM*) {
+    Kem& kem = *static_cast<Kem*>(data);
+    kem.key = static_cast<const Key*>(key);
+    if (kem.key != nullptr && kem.key->has_secret()) return 1;
+    kem.key = nullptr;
+    raise(kem.context, Reason::no_secret_key);
+    return 0;
+}
+
+// room: what the caller has, where it says so.
+bool has_room(const Context& context, const size_t* room, size_t wanted) {
+    if (room == nullptr || *room >= wanted) return true;
+    raise(context, Reason::wrong_length, "the output has no room");
+    return false;
+}
+
+// Our half of the classical exchange, ephemeral.
+bool answer_classical(const Key& key, std::span<uint8_t> share, std::span<uint8_t> secret) {
+    const Classical& classical = *key.group().classical;
+    const Pkey own = generate_classical(key.context(), classical);
+    return own != nullptr && write_classical_share(key.context(), classical, own.get(), share) &&
+           agree(key.context(), classical, own.get(), key.classical(), secret);
+}
+
+int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned char* secret, size_t* secret_bytes) {
+    const Kem& kem = *static_cast<const Kem*>(data);
+    if (kem.key == nullptr) {
+        raise(kem.context, Reason::not_initialised);
+        return 0;
+    }
+    const Group& group = kem.key->group();
+    if (out != nullptr) {
+        if (secret == nullptr || !has_room(kem.context, out_bytes, group.share_bytes()) ||
+            !has_room(kem.context, secret_bytes, group.secret_bytes()))
+            return 0;
+        const std::span<uint8_t> shares(out, group.share_bytes()), secrets(secret, group.secret_bytes());
+        const size_t share_split = group.classical_share_bytes(), secret_split = group.classical_secret_bytes();
+        if ((group.classical != nullptr && !answer_classical(*kem.key, shares.first(share_split), secrets.first(secret_split))) ||
+            !encapsulate(kem.context, group.set, kem.key->ntru_public_key(), shares.subspan(share_split), secrets.subspan(secret_split))) {
+            OPENSSL_cleanse(secret, group.secret_bytes());
+            return 0;
+        }
+    }
+    if (out_bytes != nullptr) *out_bytes = group.share_bytes();
+    if (secret_bytes != nullptr) *secret_bytes = group.secret_bytes();
+    return 1;
+}
+
+bool decapsulate_classical(const Key& key, std::span<const uint8_t> share, std::span<uint8_t> secret) {
+    const Classical& classical = *key.group().classical;
+    const Pkey peer = read_classical_share(key.context(), classical, share);
+    return peer != nullptr && agree(key.context(), classical, key.classical(), peer.get(), secret);
+}
+
+int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes, const unsigned char* in, size_t in_bytes) {
+    const Kem& kem = *static_cast<const Kem*>(data);
+    if (kem.key == nullptr) {
+        raise(kem.context, Reason::not_initialised);
+        return 0;
+    }
+    const Group& group = kem.key->group();
+    if (secret != nullptr) {
+        if (in == nullptr || in_bytes != group.share_bytes()) {
+            raise(kem.context, Reason::wrong_length, group.name);
+            return 0;
+        }
+        if (!has_room(kem.context, secret_bytes, group.secret_bytes())) return 0;
+        const std::span<uint8_t> secrets(secret, group.secret_bytes());
+        const std::span<const uint8_t> shares(in, in_bytes);
+        const size_t share_split = group.classical_share_bytes(), secret_split = group.classical_secret_bytes();
+        if ((group.classical != nullptr && !decapsulate_classical(*kem.key, shares.first(share_split), secrets.first(secret_split))) ||
+            !decapsulate(kem.context, group.set, kem.key->ntru_secret_key(), shares.subspan(share_split), secrets.subspan(secret_split))) {
+            OPENSSL_cleanse(secret, group.secret_bytes());
+            return 0;
+        }
+    }
+    if (secret_bytes != nullptr) *secret_bytes = group.secret_bytes();
+    return 1;
+}
+
+const OSSL_DISPATCH functions[] = {
+    dispatch(OSSL_FUNC_KEM_NEWCTX, create),
+    dispatch(OSSL_FUNC_KEM_FREECTX, destroy),
+    dispatch(OSSL_FUNC_KEM_DUPCTX, duplicate),
+    dispatch(OSSL_FUNC_KEM_ENCAPSULATE_INIT, begin_encapsulation),
+    dispatch(OSSL_FUNC_KEM_ENCAPSULATE, encapsulate_both),
+    dispatch(OSSL_FUNC_KEM_DECAPSULATE_INIT, begin_decapsulation),
+    dispatch(OSSL_FUNC_KEM_DECAPSULATE, decapsulate_both),
+    {0, nullptr},
+};
+
+std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm() {
+    std::array<OSSL_ALGORITHM, groups.size() + 1> algorithms{};
+    for (size_t i = 0; i < groups.size(); ++i) algorithms[i] = {algorithm_names(i), properties, functions, groups[i].name};
+    return algorithms;
+}
+
+}  // namespace
+
+const OSSL_ALGORITHM* kem_algorithms() {
+    static const std::array algorithms = every_algorithm();
+    return algorithms.data();
+}
+
+}  // namespace warpseal::provider

@@ -1,0 +1,50 @@
+// A key of a group: nothing yet, a public key, or a pair.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "provider/context.h"
+#include "provider/groups.h"
+#include "provider/hybrid.h"
+#include "provider/secret.h"
+
+namespace warpseal::provider {
+
+// What fails is false or null, with an error raised, and leaves the key as it was.
+class Key {
+public:
+    Key(const Context& context, const Group& group) : context_(context), group_(group) {}
+    Key(const Key&) = delete;
+    Key& operator=(const Key&) = delete;
+
+    const Context& context() const { return context_; }
+    const Group& group() const { return group_; }
+    bool has_public() const { return !share_.empty(); }
+    bool has_secret() const { return !secret_key_.empty(); }
+    // What a peer is sent: the classical half, then NTRU's.
+    std::span<const uint8_t> share() const { return share_; }
+    std::span<const uint8_t> ntru_public_key() const { return share().subspan(group_.classical_share_bytes()); }
+    std::span<const uint8_t> ntru_secret_key() const { return secret_key().subspan(group_.scalar_bytes()); }
+    std::span<const uint8_t> secret_key() const { return secret_key_; }
+    EVP_PKEY* classical() const { return classical_.get(); }
+
+    bool generate();
+    bool set_share(std::span<const uint8_t> share);
+    bool set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t> share);
+    // With the secret key if there is one and it is wanted.
+    std::unique_ptr<Key> copy(bool with_secret) const;
+    // The halves belong together: what is encapsulated for one arrives by the other.
+    bool is_pair() const;
+
+private:
+    bool check_share(std::span<const uint8_t> share) const;
+
+    const Context& context_;
+    const Group& group_;
+    SecretBytes share_;  // no secret, but a handshake's
+    SecretBytes secret_key_;
+    Pkey classical_;
+};
+
+}  // namespace warpseal::provider
