@@ -1,0 +1,70 @@
+// The door of the batcher: what a caller gives is looked at, and the process that asks gets its own crew.
+#include "engine/kem_batcher.h"
+
+#include <cstring>
+
+#include "engine/inside.h"
+#include "engine/kem_check.h"
+#include "engine/kem_crew.h"
+
+namespace warpseal {
+namespace {
+
+warpseal_status read_request(const warpseal_kem_request& given, KemRequest& out) {
+    if (given.operation < 0 || given.operation >= kem_operation_count) return WARPSEAL_INVALID_ARGUMENT;
+    const int set = set_number(given.set);
+    if (set < 0) return WARPSEAL_UNSUPPORTED;
+    out.kind = {static_cast<uint8_t>(set), static_cast<KemOperation>(given.operation)};
+    out.public_key = given.public_key;
+    out.secret_key = given.secret_key;
+    out.ciphertext = given.ciphertext;
+    out.shared_secret = given.shared_secret;
+    out.done = given.done;
+    out.user = given.user;
+    return check_kem(out.kind.params(), out.kind.operation, out.as_batch());
+}
+
+}  // namespace
+
+KemBatcher::KemBatcher(Engine& engine, KemBatcherOptions options, Engine::RandomSource random)
+    : engine_(engine), options_(std::move(options)), random_(random), crew_(new KemCrew(engine, options_, random, nullptr)) {}
+
+KemBatcher::~KemBatcher() {
+    if (KemCrew* const last = crew_.load(std::memory_order_acquire); last->of_this_process()) delete last;
+}
+
+KemCrew& KemBatcher::crew() {
+    KemCrew* now = crew_.load(std::memory_order_acquire);
+    if (now->of_this_process()) return *now;
+    const std::lock_guard lock(mutex_);
+    now = crew_.load(std::memory_order_relaxed);
+    if (!now->of_this_process()) {
+        now = new KemCrew(engine_, options_, random_, now);
+        crew_.store(now, std::memory_order_release);
+    }
+    return *now;
+}
+
+warpseal_status KemBatcher::run(const warpseal_kem_request& request) {
+    KemRequest own;
+    const warpseal_status status = read_request(request, own);
+    return status == WARPSEAL_OK ? crew().run(own) : status;
+}
+
+warpseal_status KemBatcher::submit(const warpseal_kem_request& request) {
+    if (request.done == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    KemRequest own;
+    const warpseal_status status = read_request(request, own);
+    return status == WARPSEAL_OK ? crew().submit(own) : status;
+}
+
+void KemBatcher::read(warpseal_kem_batcher_counts& out) { crew().read(out); }
+
+std::string KemBatcher::metrics() {
+    warpseal_kem_batcher_counts counts{};
+    KemCrew& own = crew();
+    own.read(counts);
+    return prometheus_text(counts, own.who());
+}
+
+}  // namespace warpseal

@@ -1,0 +1,47 @@
+// Requests for key encapsulation from many threads, gathered into batches: the queue, its bound, and what a fork does to it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "engine/engine.h"
+#include "engine/forks.h"
+#include "engine/kem_queue.h"
+#include "warpseal/batcher.h"
+
+namespace warpseal {
+
+struct KemBatcherOptions {
+    KemBatchRule rule;
+    uint32_t most_waiting = 4096;
+    std::string metrics_directory;
+};
+
+class KemCrew;
+
+class KemBatcher {
+public:
+    KemBatcher(Engine& engine, KemBatcherOptions options, Engine::RandomSource random);
+    ~KemBatcher();
+    KemBatcher(const KemBatcher&) = delete;
+    KemBatcher& operator=(const KemBatcher&) = delete;
+
+    // As the calls of warpseal/batcher.h. May throw for want of memory; then nothing is queued.
+    warpseal_status run(const warpseal_kem_request& request);
+    warpseal_status submit(const warpseal_kem_request& request);
+    void read(warpseal_kem_batcher_counts& out);
+    std::string metrics();
+
+private:
+    // This process's own.
+    KemCrew& crew();
+
+    Engine& engine_;
+    const KemBatcherOptions options_;
+    const Engine::RandomSource random_;
+    ForkMutex mutex_;
+    std::atomic<KemCrew*> crew_;
+};
+
+}  // namespace warpseal

@@ -1,0 +1,244 @@
+// The threads' side of a batcher: one watches the queue, and lets another watch while it does a batch.
+#include <signal.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "engine/kem_crew.h"
+
+namespace warpseal {
+namespace {
+
+// Copied by one thread as soon as by several, and a part for each of those.
+constexpr size_t little_to_copy = 1 << 20, part_items = 128;
+constexpr int32_t no_status = -1;
+
+double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point end) {
+    return std::chrono::duration<double>(end - begin).count();
+}
+
+}  // namespace
+
+bool& KemCrew::serving() {
+    static thread_local bool yes = false;
+    return yes;
+}
+
+bool KemCrew::start_thread() {
+    sigset_t every, before;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    bool started = true;
+    try {
+        threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+        started = false;
+    } catch (const std::bad_alloc&) {
+        started = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
+}
+
+bool KemCrew::collect() {
+    bool any = false;
+    for (KemInbox& inbox : inboxes_)
+        for (KemRequests arrived = inbox.take(); !arrived.empty(); any = true) {
+            KemRequest& one = arrived.pop();
+            queues_[static_cast<size_t>(one.kind.number())].arrive(one, options_.rule);
+        }
+    return any;
+}
+
+KemQueue* KemCrew::ready(Time now) {
+    KemQueue* oldest = nullptr;
+    for (KemQueue& queue : queues_)
+        if (may_start(queue) && (ending_ || queue.due(options_.rule) <= now) && (oldest == nullptr || queue.oldest() < oldest->oldest()))
+            oldest = &queue;
+    return oldest;
+}
+
+// Of kinds that have the threads that they may have nothing is due before one of those is done, and looks itself.
+KemCrew::Wake KemCrew::next_wake() const {
+    Wake wake{0, never};
+    size_t waiting = 0, missing = never;
+    for (size_t i = 0; i < queues_.size(); ++i) {
+        const KemQueue& queue = queues_[i];
+        waiting += queue.size();
+        if (queue.running() >= most_of_a_kind_) continue;
+        if (queue.size() == 0)
+            wake.kinds |= 1u << i;
+        else
+            missing = std::min(missing, queue.limit(options_.rule) - std::min(queue.size(), queue.limit(options_.rule)));
+    }
+    if (missing != never) wake.waiting = static_cast<uint32_t>(std::min<size_t>(waiting + missing, never - 1));
+    return wake;
+}
+
+std::optional<KemCrew::Time> KemCrew::next_due() const {
+    std::optional<Time> first;
+    for (const KemQueue& queue : queues_)
+        if (may_start(queue)) first = std::min(first.value_or(Time::max()), queue.due(options_.rule));
+    return first;
+}
+
+void KemCrew::sleep(std::unique_lock<std::mutex>& lock) {
+    tell(next_wake());
+    if (!collect()) {
+        watched_ = true;
+        std::optional<Time> until = next_due();
+        if (unwritten_.load(std::memory_order_relaxed))
+            until = std::min(until.value_or(Time::max()), Time(Time::duration(next_write_.load(std::memory_order_relaxed))));
+        if (until)
+            wake_.wait_until(lock, *until);
+        else
+            wake_.wait(lock);
+        watched_ = false;
+    }
+    tell({0, never});
+}
+
+// To one who has nothing to do, or to a new one.
+void KemCrew::hand_over() {
+    if (watched_)
+        wake_.notify_one();
+    else if (resting_ != 0)
+        rest_.notify_one();
+    else if (threads_.size() < most_threads_)
+        (void)start_thread();
+}
+
+void KemCrew::serve() {
+    serving() = true;
+    KemTray tray(engine_);
+    std::unique_lock lock(mutex_);
+    bool freed = false;  // a kind that had all its threads has no longer
+    while (true) {
+        (void)collect();
+        const Time now = BatcherClock::now();
+        KemQueue* const queue = ready(now);
+        if (queue != nullptr) {
+            const KemRequests batch = queue->take(options_.rule);
+            waiting_.fetch_sub(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
+            // Whoever sleeps has another queue before it now.
+            if (watched_ || next_due() || !queue->is_short(batch.size(), options_.rule)) hand_over();
+            lock.unlock();
+            const double seconds = complete(batch, now, tray);
+            write_metrics(false);
+            lock.lock();
+            freed = freed || queue->running() == most_of_a_kind_;
+            queue->finished(batch.size(), seconds);
+        } else if (ending_) {
+            return;
+        } else if (watched_) {
+            if (std::exchange(freed, false)) wake_.notify_one();
+            ++resting_;
+            rest_.wait(lock);
+            --resting_;
+        } else {
+            freed = false;
+            sleep(lock);
+            if (unwritten_.load(std::memory_order_relaxed)) {
+                lock.unlock();
+                write_metrics(false);
+                lock.lock();
+            }
+        }
+    }
+}
+
+double KemCrew::complete(KemRequests batch, Time begun, KemTray& tray) {
+    const size_t count = batch.size();
+    KemCounts::Waits waits;
+    for (const KemRequest* one = batch.first(); one != nullptr; one = one->next) waits.add(seconds_between(one->arrived, begun));
+    counts_.count_batch(count, waits);
+    if (count == 1) {
+        complete_one(batch.pop());
+        return seconds_between(begun, BatcherClock::now());
+    }
+    if (!tray.lay(batch.first()->kind, count)) {
+        counts_.count_redone(count);
+        while (!batch.empty()) complete_one(batch.pop());
+        return seconds_between(begun, BatcherClock::now());
+    }
+    const KemKind kind = batch.first()->kind;
+    for (size_t i = 0; i < count; ++i) {
+        tray.request(i) = &batch.pop();
+        tray.status(i) = no_status;
+    }
+    in_parts(tray, count, [&](size_t i) { tray.gather(i); });
+    const Time computing = BatcherClock::now();
+    (void)kem(kind, tray.batch());  // the items' own say what came of it
+    const double seconds = seconds_between(computing, BatcherClock::now());
+    in_parts(tray, count, [&](size_t i) { complete_item(tray, i); });
+    give_back(tray, count);
+    return seconds;
+}
+
+// A call of any item's own, after the batch's has failed, says what is the matter with that item.
+void KemCrew::complete_item(KemTray& tray, size_t i) {
+    KemRequest& request = *tray.request(i);
+    auto status = static_cast<warpseal_status>(tray.status(i));
+    if (tray.status(i) != no_status) {
+        tray.scatter(i);
+    } else {
+        tray.wipe(i);
+        counts_.count_redone(1);
+        status = kem(request.kind, request.as_batch());
+    }
+    if (status != WARPSEAL_OK) counts_.count_failures(1);
+    if (request.waited_for()) tray.request(i) = nullptr;
+    request.done(request.user, status);
+}
+
+void KemCrew::complete_one(KemRequest& request) {
+    KemInbox* const home = request.home;
+    const warpseal_status status = kem(request.kind, request.as_batch());
+    if (status != WARPSEAL_OK) counts_.count_failures(1);
+    request.done(request.user, status);
+    if (home == nullptr) return;
+    KemRequests used;
+    used.push(request);
+    home->give_back(used);
+}
+
+// They lie by their inboxes, as they were collected.
+void KemCrew::give_back(KemTray& tray, size_t count) {
+    KemRequests used;
+    for (size_t i = 0; i < count; ++i) {
+        KemRequest* const one = tray.request(i);
+        if (one == nullptr) continue;
+        if (!used.empty() && used.first()->home != one->home) {
+            used.first()->home->give_back(used);
+            used = {};
+        }
+        used.push(*one);
+    }
+    if (!used.empty()) used.first()->home->give_back(used);
+}
+
+template <class Work>
+void KemCrew::in_parts(const KemTray& tray, size_t count, const Work& work) {
+    struct {
+        const Work& work;
+        const size_t count;
+        std::atomic<bool> begun{false};
+        void part(size_t first, size_t end) {
+            for (size_t i = first; i < end; ++i) work(i);
+        }
+    } all{work, count};
+    if (count * tray.item_bytes() < little_to_copy) return all.part(0, count);
+    try {
+        engine_.parallel((count + part_items - 1) / part_items, [&all](size_t part) {
+            all.begun.store(true, std::memory_order_relaxed);
+            const bool before = std::exchange(serving(), true);
+            all.part(part * part_items, std::min(all.count, (part + 1) * part_items));
+            serving() = before;
+        });
+    } catch (const std::bad_alloc&) {  // for want of memory to ask others
+        if (!all.begun) all.part(0, count);
+    }
+}
+
+}  // namespace warpseal

@@ -1,0 +1,97 @@
+// Arrays of one block of memory: those of the operation, then a status and a request for each item.
+#include "engine/kem_tray.h"
+
+#include <bit>
+#include <cstring>
+
+#include "core/secret.h"
+#include "engine/inside.h"
+
+namespace warpseal {
+namespace {
+
+// The fields of a request and of a batch that are one and the same thing.
+struct Field {
+    uint8_t* KemRequest::*one;
+    uint8_t* warpseal_kem_batch::*all;
+    uint64_t warpseal_kem_batch::*stride;
+    size_t (*bytes)(const kem::Params&);
+    // By operation: what it reads and what it writes, as bits.
+    unsigned read, written;
+    bool secret;
+};
+constexpr unsigned keypair = 1, encapsulate = 2, decapsulate = 4;
+constexpr Field fields[] = {
+    {&KemRequest::public_key, &warpseal_kem_batch::public_keys, &warpseal_kem_batch::public_key_stride,
+     [](const kem::Params& set) { return set.public_key_bytes(); }, encapsulate, keypair, false},
+    {&KemRequest::secret_key, &warpseal_kem_batch::secret_keys, &warpseal_kem_batch::secret_key_stride,
+     [](const kem::Params& set) { return set.secret_key_bytes(); }, decapsulate, keypair, true},
+    {&KemRequest::ciphertext, &warpseal_kem_batch::ciphertexts, &warpseal_kem_batch::ciphertext_stride,
+     [](const kem::Params& set) { return set.ciphertext_bytes(); }, decapsulate, encapsulate, false},
+    {&KemRequest::shared_secret, &warpseal_kem_batch::shared_secrets, &warpseal_kem_batch::shared_secret_stride,
+     [](const kem::Params&) { return size_t{kem::Params::shared_secret_bytes}; }, 0, encapsulate | decapsulate, true},
+};
+unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
+
+size_t whole(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+bool KemTray::lay(KemKind kind, size_t count) {
+    kind_ = kind;
+    item_bytes_ = 0;
+    size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(KemRequest*));
+    for (const Field& field : fields)
+        if (((field.read | field.written) & bit_of(kind)) != 0) {
+            item_bytes_ += field.bytes(kind.params());
+            bytes += whole(count * field.bytes(kind.params()));
+        }
+    const bool pin = engine_.inside().gpus.any_open();
+    if (bytes > room_ || (pin && pinned_ == nullptr)) {
+        reset();
+        const size_t room = std::bit_ceil(bytes);
+        if (pin ? engine_.host_alloc(room, &pinned_) != WARPSEAL_OK : !secret_.allocate(room, SecretMemory::AfterFork::wiped)) return false;
+        room_ = room;
+    }
+    auto* at = static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : secret_.data());
+    batch_ = {};
+    batch_.struct_bytes = sizeof batch_;
+    batch_.count = count;
+    for (const Field& field : fields) {
+        if (((field.read | field.written) & bit_of(kind)) == 0) continue;
+        batch_.*field.stride = field.bytes(kind.params());
+        batch_.*field.all = at;
+        at += whole(count * field.bytes(kind.params()));
+    }
+    batch_.statuses = reinterpret_cast<int32_t*>(at);
+    requests_ = reinterpret_cast<KemRequest**>(at + whole(count * sizeof(int32_t)));
+    return true;
+}
+
+void KemTray::gather(size_t i) {
+    for (const Field& field : fields)
+        if ((field.read & bit_of(kind_)) != 0)
+            std::memcpy(batch_.*field.all + i * (batch_.*field.stride), requests_[i]->*field.one, batch_.*field.stride);
+}
+
+void KemTray::scatter(size_t i) {
+    for (const Field& field : fields)
+        if ((field.written & bit_of(kind_)) != 0)
+            std::memcpy(requests_[i]->*field.one, batch_.*field.all + i * (batch_.*field.stride), batch_.*field.stride);
+    wipe(i);
+}
+
+void KemTray::wipe(size_t i) {
+    for (const Field& field : fields)
+        if (field.secret && ((field.read | field.written) & bit_of(kind_)) != 0)
+            warpseal::wipe(batch_.*field.all + i * (batch_.*field.stride), batch_.*field.stride);
+}
+
+void KemTray::reset() {
+    if (pinned_ != nullptr) engine_.host_free(pinned_, room_);
+    pinned_ = nullptr;
+    secret_.reset();
+    room_ = 0;
+}
+
+}  // namespace warpseal
