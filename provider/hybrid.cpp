@@ -37,8 +37,7 @@ bool is_curve(const Classical& classical) { return classical.curve != nullptr; }
 Pkey read(const Context& context, const Classical& classical, std::span<const uint8_t> scalar, std::span<const uint8_t> share) {
     const std::unique_ptr<OSSL_PARAM_BLD, FreeBuild> build(OSSL_PARAM_BLD_new());
     Number number;
-    bool told = build != nullptr &&
-                OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, share.data(), share.size()) != 0;
+    bool told = build != nullptr && OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, share.data(), share.size()) != 0;
     if (told && is_curve(classical))
         told = OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, classical.curve, 0) != 0;
     if (told && !scalar.empty() && is_curve(classical)) {
@@ -80,7 +79,8 @@ Pkey read_classical_share(const Context& context, const Classical& classical, st
     return key;
 }
 
-Pkey read_classical_pair(const Context& context, const Classical& classical, std::span<const uint8_t> scalar, std::span<const uint8_t> share) {
+Pkey read_classical_pair(const Context& context, const Classical& classical, std::span<const uint8_t> scalar,
+                         std::span<const uint8_t> share) {
     Pkey key = read(context, classical, scalar, share);
     if (key == nullptr) raise(context, Reason::bad_encoding, "the classical halves are no keys of their curve");
     return key;
@@ -100,7 +100,8 @@ bool write_scalar(const Context& context, const Classical& classical, EVP_PKEY* 
         BIGNUM* found = BN_secure_new();
         const bool got = EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &found) > 0;
         const Number number(found);
-        if (got && BN_bn2binpad(number.get(), scalar.data(), static_cast<int>(scalar.size())) == static_cast<int>(scalar.size())) return true;
+        if (got && BN_bn2binpad(number.get(), scalar.data(), static_cast<int>(scalar.size())) == static_cast<int>(scalar.size()))
+            return true;
     } else {
         size_t written = scalar.size();
         if (EVP_PKEY_get_raw_private_key(key, scalar.data(), &written) > 0 && written == scalar.size()) return true;

@@ -1,6 +1,9 @@
 // Keys of groups: what a share and a secret key must be before they become one.
 #include "provider/key.h"
 
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
 #include <algorithm>
 #include <new>
 
@@ -35,11 +38,13 @@ bool Key::generate() {
     Pkey classical;
     if (group_.classical != nullptr) {
         classical = generate_classical(context_, *group_.classical);
-        if (classical == nullptr || !write_classical_share(context_, *group_.classical, classical.get(), both.first(group_.classical_share_bytes())) ||
+        if (classical == nullptr ||
+            !write_classical_share(context_, *group_.classical, classical.get(), both.first(group_.classical_share_bytes())) ||
             !write_scalar(context_, *group_.classical, classical.get(), secrets.first(group_.scalar_bytes())))
             return false;
     }
-    if (!make_keypair(context_, group_.set, both.subspan(group_.classical_share_bytes()), secrets.subspan(group_.scalar_bytes()))) return false;
+    if (!make_keypair(context_, group_.set, both.subspan(group_.classical_share_bytes()), secrets.subspan(group_.scalar_bytes())))
+        return false;
     share_ = std::move(share);
     secret_key_ = std::move(secret_key);
     classical_ = std::move(classical);
@@ -102,9 +107,19 @@ std::unique_ptr<Key> Key::copy(bool with_secret) const {
     made->share_ = copied(share_);
     made->secret_key_ = copied(secret_key_);
     if (classical_ != nullptr && EVP_PKEY_up_ref(classical_.get()) > 0) made->classical_.reset(classical_.get());  // it never changes
-    if (made->share_.size() == share_.size() && made->secret_key_.size() == secret_key_.size() && !made->classical_ == !classical_) return made;
+    if (made->share_.size() == share_.size() && made->secret_key_.size() == secret_key_.size() && !made->classical_ == !classical_)
+        return made;
     (void)out_of_memory(context_);
     return nullptr;
+}
+
+int Key::tell(bool with_secret, OSSL_CALLBACK* callback, void* user) const {
+    const auto octet_string = [](const char* name, std::span<const uint8_t> bytes) {
+        return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()), bytes.size());
+    };
+    OSSL_PARAM params[3] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, share()), OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
+    if (with_secret) params[1] = octet_string(OSSL_PKEY_PARAM_PRIV_KEY, secret_key());
+    return callback(params, user);
 }
 
 bool Key::is_pair() const {
@@ -113,7 +128,8 @@ bool Key::is_pair() const {
     if (ciphertext.empty() || sent.empty() || received.empty()) return out_of_memory(context_);
     if (group_.classical != nullptr) {
         const Pkey classical_share = read_classical_share(context_, *group_.classical, share().first(group_.classical_share_bytes()));
-        if (classical_share == nullptr || !is_classical_pair(context_, *group_.classical, classical_.get(), classical_share.get())) return false;
+        if (classical_share == nullptr || !is_classical_pair(context_, *group_.classical, classical_.get(), classical_share.get()))
+            return false;
     }
     return encapsulate(context_, group_.set, ntru_public_key(), ciphertext, sent) &&
            decapsulate(context_, group_.set, ntru_secret_key(), ciphertext, received) &&

@@ -34,6 +34,8 @@ public:
     bool set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t> share);
     // With the secret key if there is one and it is wanted.
     std::unique_ptr<Key> copy(bool with_secret) const;
+    // One call with OSSL_PKEY_PARAM_PUB_KEY and, if wanted, OSSL_PKEY_PARAM_PRIV_KEY.
+    int tell(bool with_secret, OSSL_CALLBACK* callback, void* user) const;
     // The halves belong together: what is encapsulated for one arrives by the other.
     bool is_pair() const;
 

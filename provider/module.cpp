@@ -38,6 +38,8 @@ const OSSL_ALGORITHM* query_operation(void*, int operation, int* no_cache) {
         case OSSL_OP_CIPHER: return cipher_algorithms();
         case OSSL_OP_KEYMGMT: return key_algorithms();
         case OSSL_OP_KEM: return kem_algorithms();
+        case OSSL_OP_ENCODER: return encoder_algorithms();
+        case OSSL_OP_DECODER: return decoder_algorithms();
         default: return nullptr;
     }
 }

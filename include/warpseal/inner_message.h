@@ -19,8 +19,8 @@ warpseal_status warpseal_inner_message_copy(const warpseal_inner_message* from, 
 /* Wipes and frees. Null is allowed. */
 void warpseal_inner_message_destroy(warpseal_inner_message* message);
 
-/* Begins a message, anew if one was under way. iv: block_bytes; ECB: none; GCM: any length but 0. One that is refused leaves none under way:
- * without one, the calls below are WARPSEAL_INVALID_ARGUMENT. */
+/* Begins a message, anew if one was under way. iv: block_bytes; ECB: none; GCM: any length but 0. One that is refused leaves none under
+ * way: without one, the calls below are WARPSEAL_INVALID_ARGUMENT. */
 warpseal_status warpseal_inner_message_begin(warpseal_inner_message* message, const void* iv, size_t iv_bytes);
 /* GCM: additional data, in any pieces, before any text. */
 warpseal_status warpseal_inner_message_aad(warpseal_inner_message* message, const void* aad, size_t bytes);
@@ -28,8 +28,8 @@ warpseal_status warpseal_inner_message_aad(warpseal_inner_message* message, cons
  * nothing: WARPSEAL_INVALID_ARGUMENT, and WARPSEAL_LIMIT_EXCEEDED past what SP 800-38D allows of all pieces together. Only a large piece
  * can fail otherwise (WARPSEAL_OUT_OF_MEMORY), and ends the message. */
 warpseal_status warpseal_inner_message_update(warpseal_inner_message* message, const void* in, void* out, size_t bytes);
-/* GCM: the end of the message, either way: its tag of 1 to 16 bytes, which who opens compares in constant time; or, opening, the comparison:
- * WARPSEAL_NOT_AUTHENTIC, and all that was opened is worth nothing. */
+/* GCM: the end of the message, either way: its tag of 1 to 16 bytes, which who opens compares in constant time; or, opening, the
+ * comparison: WARPSEAL_NOT_AUTHENTIC, and all that was opened is worth nothing. */
 warpseal_status warpseal_inner_message_tag(warpseal_inner_message* message, void* tag, size_t tag_bytes);
 warpseal_status warpseal_inner_message_verify(warpseal_inner_message* message, const void* tag, size_t tag_bytes);
 

@@ -41,9 +41,20 @@ RunningMessage::RunningMessage(Engine& engine, const Key& key, warpseal_mode mod
 }
 
 RunningMessage::RunningMessage(const RunningMessage& other)
-    : engine_(other.engine_), key_(other.key_), mode_(other.mode_), direction_(other.direction_), block_bytes_(other.block_bytes_),
-      text_(other.text_), block_(other.block_), stage_(other.stage_), has_tag_mask_(other.has_tag_mask_), aad_bytes_(other.aad_bytes_),
-      text_bytes_(other.text_bytes_), next_block_(other.next_block_), stream_at_(other.stream_at_), stream_end_(other.stream_end_),
+    : engine_(other.engine_),
+      key_(other.key_),
+      mode_(other.mode_),
+      direction_(other.direction_),
+      block_bytes_(other.block_bytes_),
+      text_(other.text_),
+      block_(other.block_),
+      stage_(other.stage_),
+      has_tag_mask_(other.has_tag_mask_),
+      aad_bytes_(other.aad_bytes_),
+      text_bytes_(other.text_bytes_),
+      next_block_(other.next_block_),
+      stream_at_(other.stream_at_),
+      stream_end_(other.stream_end_),
       unsummed_bytes_(other.unsummed_bytes_) {
     memcpy(&carried_.value, &other.carried_.value, sizeof carried_.value);
 }
@@ -102,7 +113,8 @@ warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t b
     if (bytes == 0) return WARPSEAL_OK;
     warpseal_status status = check({in, out, bytes});
     const uint64_t total = text_bytes_ + bytes;
-    if (status == WARPSEAL_OK) status = check_text(mode_, key_.facts(), 0, mode_ == WARPSEAL_GCM ? std::max<uint64_t>(total, bytes) : bytes);
+    if (status == WARPSEAL_OK)
+        status = check_text(mode_, key_.facts(), 0, mode_ == WARPSEAL_GCM ? std::max<uint64_t>(total, bytes) : bytes);
     if (status != WARPSEAL_OK) return status;
     switch (mode_) {
         case WARPSEAL_ECB: status = sweep(in, out, bytes); break;

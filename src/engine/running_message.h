@@ -38,8 +38,8 @@ private:
     static constexpr size_t stream_bytes = 256;  // of keystream made at once
     static constexpr size_t sum_bytes = 256;     // that enter a GCM sum at once
     struct Carried {
-        GcmRun run;                              // GCM: J0, and the sum; CTR: the first counter
-        uint8_t feedback[longest_block];         // CBC, CFB, OFB: as position() says
+        GcmRun run;                       // GCM: J0, and the sum; CTR: the first counter
+        uint8_t feedback[longest_block];  // CBC, CFB, OFB: as position() says
         uint8_t stream[longest_block + stream_bytes];
         uint8_t unsummed[sum_bytes + longest_block];  // of AAD and ciphertext; and room for the lengths
         uint8_t tag_mask[longest_block];              // the cipher of J0

@@ -37,7 +37,8 @@ struct Whole {
     Text iv, aad, plaintext, ciphertext;
     std::vector<Text> tags;  // by length
 
-    Whole(const targets::KeyHandle& key, const warpseal_cipher_info& cipher, warpseal_mode with, size_t bytes, Random& random, bool all_tags)
+    Whole(const targets::KeyHandle& key, const warpseal_cipher_info& cipher, warpseal_mode with, size_t bytes, Random& random,
+          bool all_tags)
         : mode(with), grain(mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? cipher.block_bytes : 1) {
         plaintext = random.text(bytes / grain * grain);
         ciphertext.resize(plaintext.size());
@@ -61,8 +62,12 @@ struct Whole {
 class Cutter {
 public:
     Cutter(const targets::KeyHandle& key, const Whole& whole, bool decrypt)
-        : whole_(whole), decrypt_(decrypt), from_(decrypt ? whole.ciphertext : whole.plaintext),
-          to_(decrypt ? whole.plaintext : whole.ciphertext), message_(message(key, whole.mode, decrypt)), memory_(from_.size() + 16) {}
+        : whole_(whole),
+          decrypt_(decrypt),
+          from_(decrypt ? whole.ciphertext : whole.plaintext),
+          to_(decrypt ? whole.plaintext : whole.ciphertext),
+          message_(message(key, whole.mode, decrypt)),
+          memory_(from_.size() + 16) {}
 
     testing::AssertionResult holds(const std::vector<size_t>& cuts, bool in_place) {
         const size_t bytes = cuts.back();
