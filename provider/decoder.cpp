@@ -31,7 +31,8 @@ void destroy(void* decoder) { delete static_cast<Decoder*>(decoder); }
 SecretBytes read_all(const Context& context, OSSL_CORE_BIO* in, size_t bytes) {
     SecretBytes read(bytes);
     size_t have = 0;
-    for (size_t got = 0; have < read.size() && context.calls().read(in, read.data() + have, read.size() - have, &got) == 1 && got > 0;) have += got;
+    for (size_t got = 0; have < read.size() && context.calls().read(in, read.data() + have, read.size() - have, &got) == 1 && got > 0;)
+        have += got;
     uint8_t more = 0;
     size_t got = 0;
     if (have != bytes || (context.calls().read(in, &more, 1, &got) == 1 && got != 0)) return {};
@@ -98,12 +99,9 @@ int export_key(void*, const void* reference, size_t bytes, OSSL_CALLBACK* callba
 
 template <size_t group>
 const OSSL_DISPATCH public_key_functions[] = {
-    dispatch(OSSL_FUNC_DECODER_NEWCTX, create<group>),
-    dispatch(OSSL_FUNC_DECODER_FREECTX, destroy),
-    dispatch(OSSL_FUNC_DECODER_DOES_SELECTION, public_key_fits),
-    dispatch(OSSL_FUNC_DECODER_DECODE, decode_public_key),
-    dispatch(OSSL_FUNC_DECODER_EXPORT_OBJECT, export_key),
-    {0, nullptr},
+    dispatch(OSSL_FUNC_DECODER_NEWCTX, create<group>),           dispatch(OSSL_FUNC_DECODER_FREECTX, destroy),
+    dispatch(OSSL_FUNC_DECODER_DOES_SELECTION, public_key_fits), dispatch(OSSL_FUNC_DECODER_DECODE, decode_public_key),
+    dispatch(OSSL_FUNC_DECODER_EXPORT_OBJECT, export_key),       {0, nullptr},
 };
 
 template <size_t group>

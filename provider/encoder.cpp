@@ -94,9 +94,10 @@ SecretBytes sealed_der(const Encoder& encoder, const Key& key, OSSL_PASSPHRASE_C
     const uint8_t* cursor = plain.data();
     const std::unique_ptr<PKCS8_PRIV_KEY_INFO, FreeInfo> info(d2i_PKCS8_PRIV_KEY_INFO(nullptr, &cursor, static_cast<long>(plain.size())));
     const std::unique_ptr<X509_SIG, FreeSignature> sealed(
-        info == nullptr ? nullptr
-                        : PKCS8_encrypt_ex(-1, encoder.cipher.get(), reinterpret_cast<const char*>(passphrase.data()),
-                                           static_cast<int>(passphrase_bytes), nullptr, 0, 0, info.get(), encoder.context.libctx(), nullptr));
+        info == nullptr
+            ? nullptr
+            : PKCS8_encrypt_ex(-1, encoder.cipher.get(), reinterpret_cast<const char*>(passphrase.data()),
+                               static_cast<int>(passphrase_bytes), nullptr, 0, 0, info.get(), encoder.context.libctx(), nullptr));
     const int bytes = sealed == nullptr ? 0 : i2d_X509_SIG(sealed.get(), nullptr);
     SecretBytes made(bytes > 0 ? static_cast<size_t>(bytes) : 0);
     uint8_t* end = made.data();
@@ -124,7 +125,8 @@ const Key* own_key(const Encoder& encoder, const void* key, const OSSL_PARAM abs
 }
 
 template <Structure structure, Form form>
-int encode(void* data, OSSL_CORE_BIO* out, const void* raw, const OSSL_PARAM abstract[], int, OSSL_PASSPHRASE_CALLBACK* ask, void* ask_user) {
+int encode(void* data, OSSL_CORE_BIO* out, const void* raw, const OSSL_PARAM abstract[], int, OSSL_PASSPHRASE_CALLBACK* ask,
+           void* ask_user) {
     const Encoder& encoder = *static_cast<const Encoder*>(data);
     const Key* const key = own_key(encoder, raw, abstract, structure != Structure::public_key);
     if (key == nullptr) return 0;
@@ -134,7 +136,11 @@ int encode(void* data, OSSL_CORE_BIO* out, const void* raw, const OSSL_PARAM abs
                                                                : private_key_der(*key);
     if (der.empty()) return 0;
     if (form == Form::der) return write(encoder.context, out, der);
-    return write_pem(encoder.context, out, structure == Structure::public_key ? PEM_STRING_PUBLIC : seal ? PEM_STRING_PKCS8 : PEM_STRING_PKCS8INF, der);
+    return write_pem(encoder.context, out,
+                     structure == Structure::public_key ? PEM_STRING_PUBLIC
+                     : seal                             ? PEM_STRING_PKCS8
+                                                        : PEM_STRING_PKCS8INF,
+                     der);
 }
 
 // ---- text ----

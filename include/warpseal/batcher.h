@@ -15,9 +15,9 @@ typedef struct warpseal_kem_batcher warpseal_kem_batcher;
 
 typedef struct warpseal_kem_batcher_options {
     uint32_t struct_bytes;
-    uint32_t max_batch;    /* 0: 4,096. A batch starts when it has so many requests, or as many as take 5 ms, */
-    uint32_t max_delay_us; /* 0: 2,000. when its first has waited so long, or at once where no other is to be expected by then */
-    uint32_t max_waiting;  /* 0: 4,096. What waits in the queue at most: see run and submit. At most 2^30 */
+    uint32_t max_batch;            /* 0: 4,096. A batch starts when it has so many requests, or as many as take 5 ms, */
+    uint32_t max_delay_us;         /* 0: 2,000. when its first has waited so long, or at once where no other is to be expected by then */
+    uint32_t max_waiting;          /* 0: 4,096. What waits in the queue at most: see run and submit. At most 2^30 */
     const char* metrics_directory; /* null: none. Prometheus text in warpseal-PID.prom there, replaced whole, at most once a second and at
                                       the end */
 } warpseal_kem_batcher_options;
@@ -67,11 +67,11 @@ typedef struct warpseal_kem_batcher_counts {
     uint64_t batched_requests; /* that went through the queue */
     uint64_t batches;
     uint64_t largest_batch;
-    uint64_t failures;         /* completed with another status than WARPSEAL_OK */
-    uint64_t full_queue;       /* found the queue at its bound: refused by submit, or inline */
-    uint64_t no_thread;        /* found no thread to be had: the same */
-    uint64_t redone;           /* one by one, after the batch that they were in had failed as a whole */
-    double wait_seconds_sum;   /* in the queue, of all batched requests together */
+    uint64_t failures;                                     /* completed with another status than WARPSEAL_OK */
+    uint64_t full_queue;                                   /* found the queue at its bound: refused by submit, or inline */
+    uint64_t no_thread;                                    /* found no thread to be had: the same */
+    uint64_t redone;                                       /* one by one, after the batch that they were in had failed as a whole */
+    double wait_seconds_sum;                               /* in the queue, of all batched requests together */
     uint64_t batch_size_buckets[WARPSEAL_KEM_BATCH_SIZES]; /* [i]: batches of at most 2^i requests and more than 2^(i-1); the last: more */
     uint64_t wait_buckets[WARPSEAL_KEM_WAITS];             /* [i]: requests that waited at most 10 us * 2^i; the last: longer */
 } warpseal_kem_batcher_counts;

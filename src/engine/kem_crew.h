@@ -85,7 +85,7 @@ private:
     std::array<KemQueue, kem_kind_count> queues_;
     std::vector<std::thread> threads_;
     std::condition_variable wake_, rest_;  // of the thread that watches; of others without work
-    bool watched_ = false;  // one sleeps until something is due
+    bool watched_ = false;                 // one sleeps until something is due
     unsigned resting_ = 0;
 
     KemCounts counts_;

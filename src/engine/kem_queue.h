@@ -41,8 +41,8 @@ private:
     // Of submitted requests. A caller who waits for its own sends no other meanwhile, and so foretells none.
     Time last_arrival_;
     BatcherClock::duration gap_ = BatcherClock::duration::max();  // between arrivals, a decaying mean; max: the last came out of silence
-    unsigned alone_ = 0;   // batches in a row that waited for others, of which none came
-    unsigned at_once_ = 0; // so many more do not wait
+    unsigned alone_ = 0;                                          // batches in a row that waited for others, of which none came
+    unsigned at_once_ = 0;                                        // so many more do not wait
 
     double rate_ = 0;  // requests a second, rising at once and falling slowly; 0: not known yet
 };

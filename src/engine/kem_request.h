@@ -85,8 +85,8 @@ private:
     size_t size_ = 0;
 };
 
-// One of several, so that submitters on many cores seldom meet. Its requests are made once and used again: there are never more of them than
-// were under way at a time.
+// One of several, so that submitters on many cores seldom meet. Its requests are made once and used again: there are never more of them
+// than were under way at a time.
 class alignas(64) KemInbox {
 public:
     ~KemInbox() {

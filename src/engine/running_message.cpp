@@ -113,8 +113,9 @@ warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t b
     if (bytes == 0) return WARPSEAL_OK;
     warpseal_status status = check({in, out, bytes});
     const uint64_t total = text_bytes_ + bytes;
-    if (status == WARPSEAL_OK)
-        status = check_text(mode_, key_.facts(), 0, mode_ == WARPSEAL_GCM ? std::max<uint64_t>(total, bytes) : bytes);
+    const bool whole = mode_ == WARPSEAL_ECB || mode_ == WARPSEAL_CBC;
+    if (whole && within_block(bytes) != 0) status = WARPSEAL_INVALID_ARGUMENT;
+    if (status == WARPSEAL_OK && mode_ == WARPSEAL_GCM) status = check_text(mode_, key_.facts(), 0, std::max<uint64_t>(total, bytes));
     if (status != WARPSEAL_OK) return status;
     switch (mode_) {
         case WARPSEAL_ECB: status = sweep(in, out, bytes); break;
@@ -148,10 +149,10 @@ warpseal_status RunningMessage::verify(const uint8_t* tag, size_t tag_bytes) {
 
 void RunningMessage::position(uint8_t* iv, uint32_t* used) const {
     memset(iv, 0, block_bytes_);
-    *used = static_cast<uint32_t>(text_bytes_ % block_bytes_);
+    *used = static_cast<uint32_t>(within_block(text_bytes_));
     if (stage_ == Stage::none || mode_ == WARPSEAL_ECB) return;
     if (mode_ == WARPSEAL_CTR || mode_ == WARPSEAL_GCM)
-        counters((text_bytes_ + block_bytes_ - 1) / block_bytes_, 1, iv);
+        counters(blocks_of(text_bytes_ + block_bytes_ - 1), 1, iv);
     else
         memcpy(iv, carried_.value.feedback, block_bytes_);
 }
@@ -192,7 +193,7 @@ warpseal_status RunningMessage::blocks(const uint8_t* in, uint8_t* out, size_t b
 }
 
 // CFB and OFB: bytes of the block whose keystream lies in `feedback`, from byte `at` on.
-void RunningMessage::within_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes) {
+void RunningMessage::part_of_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes) {
     uint8_t* const stream = carried_.value.feedback + at;
     for (size_t i = 0; i < bytes; ++i) {
         const uint8_t given = in[i];
@@ -202,13 +203,13 @@ void RunningMessage::within_block(size_t at, const uint8_t* in, uint8_t* out, si
 }
 
 warpseal_status RunningMessage::feedback(const uint8_t* in, uint8_t* out, size_t bytes) {
-    const size_t used = text_bytes_ % block_bytes_, head = used == 0 ? 0 : std::min(bytes, block_bytes_ - used);
-    within_block(used, in, out, head);
-    const size_t tail = (bytes - head) % block_bytes_, whole = bytes - head - tail;
+    const size_t used = within_block(text_bytes_), head = used == 0 ? 0 : std::min(bytes, block_bytes_ - used);
+    part_of_block(used, in, out, head);
+    const size_t tail = within_block(bytes - head), whole = bytes - head - tail;
     const warpseal_status status = blocks(in + head, out + head, whole);
     if (status != WARPSEAL_OK || tail == 0) return status;
     encipher(carried_.value.feedback, carried_.value.feedback, block_bytes_);
-    within_block(0, in + head + whole, out + head + whole, tail);
+    part_of_block(0, in + head + whole, out + head + whole, tail);
     return WARPSEAL_OK;
 }
 
@@ -233,23 +234,23 @@ void RunningMessage::counters(uint64_t first, size_t count, uint8_t* to) const {
 void RunningMessage::make_stream(size_t bytes) {
     Carried& carried = carried_.value;
     const size_t grain = read_ahead_blocks * block_bytes_;
-    const size_t size = std::min((bytes + grain - 1) / grain * grain, stream_bytes);
+    const size_t size = std::min((bytes + grain - 1) & ~(grain - 1), stream_bytes);
     // J0 goes with the first blocks of text.
     const bool with_mask = mode_ == WARPSEAL_GCM && !has_tag_mask_;
     uint8_t* const from = carried.stream + (with_mask ? 0 : longest_block);
     if (with_mask) memcpy(from, carried.run.counter0, longest_block);
-    counters(next_block_, size / block_bytes_, carried.stream + longest_block);
+    counters(next_block_, blocks_of(size), carried.stream + longest_block);
     encipher(from, from, size + (with_mask ? longest_block : 0));
     if (with_mask) memcpy(carried.tag_mask, from, longest_block);
     has_tag_mask_ |= with_mask;
-    next_block_ += size / block_bytes_;
+    next_block_ += blocks_of(size);
     stream_at_ = longest_block;
     stream_end_ = longest_block + size;
 }
 
 warpseal_status RunningMessage::count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes) {
     const uint64_t first = next_block_;
-    next_block_ += bytes / block_bytes_;
+    next_block_ += blocks_of(bytes);
     if (mode_ == WARPSEAL_CTR) {
         if (bytes < routed_bytes) {
             text_.cipher->sweep[mode_][static_cast<int>(direction_)](text_.state, carried_.value.run.counter0, first, in, out, bytes);
@@ -283,7 +284,7 @@ warpseal_status RunningMessage::counted(const uint8_t* in, uint8_t* out, size_t 
     while (bytes != 0) {
         size_t n = bytes;
         if (stream_at_ == stream_end_ && bytes >= bulk_bytes) {  // a block begins here
-            n = bytes / block_bytes_ * block_bytes_;
+            n = bytes - within_block(bytes);
             if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK) return status;
         } else {
             if (stream_at_ == stream_end_) make_stream(bytes);

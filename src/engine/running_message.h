@@ -48,6 +48,10 @@ private:
 
     RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction);
 
+    // A block has a power of two of bytes; divisions would cost as much as blocks.
+    size_t within_block(uint64_t bytes) const { return static_cast<size_t>(bytes) & (block_bytes_ - 1); }
+    uint64_t blocks_of(uint64_t bytes) const { return bytes >> (block_bytes_ == 16 ? 4 : 3); }
+
     warpseal_status blocks(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status feedback(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status counted(const uint8_t* in, uint8_t* out, size_t bytes);
@@ -55,7 +59,7 @@ private:
     warpseal_status sweep(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes);
     void chain(const uint8_t* in, uint8_t* out, size_t bytes);
-    void within_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes);
+    void part_of_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes);
     void encipher(const uint8_t* in, uint8_t* out, size_t bytes) const;
 
     void counters(uint64_t first, size_t count, uint8_t* to) const;

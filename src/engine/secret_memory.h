@@ -1,4 +1,4 @@
-// Pages for secrets: wiped when they go, kept out of core dumps, and out of swap where the limit on locked memory allows.
+// Memory for secrets: wiped when it goes, kept out of core dumps, and out of swap where the limit on locked memory allows.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,16 @@ public:
 
     // What a forked child finds there: a copy (a child that enciphers under an all-zero schedule gives its data away), or zeros.
     enum class AfterFork : uint8_t { copied, wiped };
-    bool allocate(size_t bytes, AfterFork after = AfterFork::copied);  // zeroed, page-aligned; false: out of memory
+    // Zeroed. Pages of its own, or, for what is small and copied, 64-byte-aligned memory on pages that it shares. False: out of memory.
+    bool allocate(size_t bytes, AfterFork after = AfterFork::copied);
     void reset();
-    void* data() { return pages_; }
-    const void* data() const { return pages_; }
+    void* data() { return memory_; }
+    const void* data() const { return memory_; }
 
 private:
-    void* pages_ = nullptr;
+    void* memory_ = nullptr;
     size_t bytes_ = 0;
+    bool cell_ = false;
 };
 
 }  // namespace warpseal

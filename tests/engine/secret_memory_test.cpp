@@ -1,0 +1,122 @@
+// Memory for secrets: what is small shares pages, and is zeroed, wiped, locked and copied on fork all the same.
+#include "engine/secret_memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using warpseal::SecretMemory;
+
+constexpr size_t sizes[] = {1, 16, 64, 65, 1536, 5312, 8192, 8193, 51328};
+
+bool all_are(const SecretMemory& memory, size_t bytes, uint8_t value) {
+    const auto* data = static_cast<const uint8_t*>(memory.data());
+    return std::all_of(data, data + bytes, [value](uint8_t x) { return x == value; });
+}
+
+size_t mappings() {
+    std::ifstream maps("/proc/self/maps");
+    return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+// Whether the mapping of that address has the flag of /proc/self/smaps: "dd" is kept out of core dumps.
+bool has_flag(const void* at, const std::string& flag) {
+    std::ifstream maps("/proc/self/smaps");
+    bool here = false;
+    for (std::string line; std::getline(maps, line);) {
+        uintptr_t begin = 0, end = 0;
+        char dash = 0, access[8] = {};
+        if (std::sscanf(line.c_str(), "%lx%c%lx %4s", &begin, &dash, &end, access) == 4 && dash == '-')
+            here = begin <= reinterpret_cast<uintptr_t>(at) && reinterpret_cast<uintptr_t>(at) < end;
+        if (here && line.compare(0, 8, "VmFlags:") == 0) return line.find(" " + flag) != std::string::npos;
+    }
+    return false;
+}
+
+TEST(SecretMemory, IsZeroedApartAndOutOfCoreDumps) {
+    std::vector<std::unique_ptr<SecretMemory>> all;
+    std::vector<size_t> bytes;
+    for (int round = 0; round < 3; ++round) {
+        for (const size_t size : sizes)
+            for (int i = 0; i < 90; ++i) {  // more than a slab of any size has cells
+                all.push_back(std::make_unique<SecretMemory>());
+                bytes.push_back(size);
+                ASSERT_TRUE(all.back()->allocate(size));
+                ASSERT_EQ(reinterpret_cast<uintptr_t>(all.back()->data()) % 64, 0u);
+                ASSERT_TRUE(all_are(*all.back(), size, 0)) << size;
+                std::memset(all.back()->data(), static_cast<int>(all.size() % 255 + 1), size);
+            }
+        for (size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(all_are(*all[i], bytes[i], static_cast<uint8_t>((i + 1) % 255 + 1)));
+        if (round == 0) {
+            for (size_t i = 0; i < all.size(); i += 90) ASSERT_TRUE(has_flag(all[i]->data(), "dd"));
+        }
+        for (size_t i = 0; i < all.size(); i += 2 - static_cast<size_t>(round) % 2) {  // holes, then all
+            all[i]->reset();
+            ASSERT_TRUE(all[i]->allocate(bytes[i]));
+            ASSERT_TRUE(all_are(*all[i], bytes[i], 0));
+        }
+        all.clear(), bytes.clear();
+    }
+}
+
+TEST(SecretMemory, IsWipedWhenItGoes) {
+    SecretMemory neighbour, secret;  // which keeps the slab
+    ASSERT_TRUE(neighbour.allocate(1536) && secret.allocate(1536));
+    std::memset(secret.data(), 0x77, 1536);
+    const auto* data = static_cast<const volatile uint8_t*>(secret.data());
+    secret.reset();
+    for (size_t i = 0; i < 1536; ++i) ASSERT_TRUE(data[i] == 0 || i < sizeof(void*)) << i;  // there the list of free cells is
+}
+
+TEST(SecretMemory, ThousandsTakeFewMappingsAndGiveThemBack) {
+    const size_t before = mappings();
+    {
+        std::vector<std::unique_ptr<SecretMemory>> all(20000);
+        for (auto& memory : all) {
+            memory = std::make_unique<SecretMemory>();
+            ASSERT_TRUE(memory->allocate(1536));
+        }
+        EXPECT_LT(mappings(), before + 600);
+    }
+    EXPECT_LT(mappings(), before + 20);
+}
+
+TEST(SecretMemory, AForkedChildHasACopyAndMayGoOn) {
+    SecretMemory secret;
+    ASSERT_TRUE(secret.allocate(1536));
+    std::memset(secret.data(), 0x31, 1536);
+    std::atomic<bool> stop{false};
+    std::thread busy([&] {
+        while (!stop) {
+            SecretMemory other;
+            (void)other.allocate(1536);
+        }
+    });
+    for (int i = 0; i < 20; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            SecretMemory more;
+            _exit(all_are(secret, 1536, 0x31) && more.allocate(1536) && more.data() != secret.data() ? 0 : 1);
+        }
+        int status = -1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        ASSERT_EQ(status, 0);
+    }
+    stop = true;
+    busy.join();
+}
+
+}  // namespace
