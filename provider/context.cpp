@@ -53,6 +53,7 @@ bool complete(const CoreCalls& calls) {
 struct Context::Works {
     unsigned long forks;
     warpseal_engine* engine;
+    warpseal_kem_batcher* batcher;
     const Works* before;
 };
 
@@ -75,7 +76,9 @@ Context::~Context() {
     for (const Works* one = works_.load(); one != nullptr;) {
         const std::unique_ptr<const Works> last(one);
         one = last->before;
-        if (last->forks == forks.load(std::memory_order_relaxed)) warpseal_engine_destroy(last->engine);
+        if (last->forks != forks.load(std::memory_order_relaxed)) continue;
+        warpseal_kem_batcher_destroy(last->batcher);
+        warpseal_engine_destroy(last->engine);
     }
     OSSL_LIB_CTX_free(libctx_);
 }
@@ -85,10 +88,31 @@ warpseal_engine* Context::engine() const {
     return found == nullptr ? nullptr : found->engine;
 }
 
+warpseal_kem_batcher* Context::batcher() const {
+    const Works* const found = works();
+    return found == nullptr ? nullptr : found->batcher;
+}
+
 const Context::Works* Context::works() const {
     const Works* const newest = works_.load(std::memory_order_acquire);
     if (newest != nullptr && newest->forks == forks.load(std::memory_order_relaxed)) return newest;
     return make_works();
+}
+
+warpseal_status Context::fill(Works& works) const {
+    warpseal_engine_options options{};
+    options.struct_bytes = sizeof options;
+    options.device = settings_.device.c_str();
+    options.threads = settings_.threads;
+    const warpseal_status status = warpseal_engine_create(&options, &works.engine);
+    if (status != WARPSEAL_OK) return status;
+    warpseal_kem_batcher_options batching{};
+    batching.struct_bytes = sizeof batching;
+    batching.max_batch = settings_.max_batch;
+    batching.max_delay_us = settings_.max_delay_us;
+    batching.max_waiting = settings_.max_waiting;
+    batching.metrics_directory = settings_.metrics_directory.empty() ? nullptr : settings_.metrics_directory.c_str();
+    return warpseal_kem_batcher_create(works.engine, &batching, &works.batcher);
 }
 
 const Context::Works* Context::make_works() const {
@@ -96,24 +120,19 @@ const Context::Works* Context::make_works() const {
     const Works* const before = works_.load(std::memory_order_acquire);
     const unsigned long now = forks.load(std::memory_order_relaxed);
     if (before != nullptr && before->forks == now) return before;
-    warpseal_engine_options options{};
-    options.struct_bytes = sizeof options;
-    options.device = settings_.device.c_str();
-    options.threads = settings_.threads;
-    warpseal_engine* engine = nullptr;
-    const warpseal_status status = warpseal_engine_create(&options, &engine);
-    if (status != WARPSEAL_OK) {
-        raise(*this, Reason::no_engine, warpseal_status_text(status));
-        return nullptr;
-    }
-    const Works* const made = new (std::nothrow) Works{now, engine, before};
+    std::unique_ptr<Works> made(new (std::nothrow) Works{now, nullptr, nullptr, before});
     if (made == nullptr) {
-        warpseal_engine_destroy(engine);
         raise(*this, Reason::out_of_memory);
         return nullptr;
     }
-    works_.store(made, std::memory_order_release);
-    return made;
+    const warpseal_status status = fill(*made);
+    if (status != WARPSEAL_OK) {
+        warpseal_engine_destroy(made->engine);
+        raise(*this, Reason::no_engine, warpseal_status_text(status));
+        return nullptr;
+    }
+    works_.store(made.get(), std::memory_order_release);
+    return made.release();
 }
 
 }  // namespace warpseal::provider

@@ -10,6 +10,7 @@
 
 #include "provider/errors.h"
 #include "provider/settings.h"
+#include "warpseal/batcher.h"
 #include "warpseal/warpseal.h"
 
 namespace warpseal::provider {
@@ -41,6 +42,8 @@ public:
     // Made by the first call in each process: a forked child never works on its parent's. Null, with an error raised, if it cannot be made.
     // It lives as long as the context.
     warpseal_engine* engine() const;
+    // Likewise: where the requests of all connections meet.
+    warpseal_kem_batcher* batcher() const;
 
 private:
     // What one process has made; its parents' stand behind it.
@@ -49,6 +52,7 @@ private:
     Context() = default;
     const Works* works() const;
     const Works* make_works() const;
+    warpseal_status fill(Works& works) const;
 
     const OSSL_CORE_HANDLE* core_ = nullptr;
     CoreCalls calls_;

@@ -1,23 +1,22 @@
-// Operations of NTRU by the context's engine.
+// Operations of NTRU through the context's batcher, so that those of many connections are done together.
 #include "provider/exchange.h"
 
-#include "warpseal/kem.h"
+#include <openssl/async.h>
+
+#include "provider/pause.h"
+#include "warpseal/batcher.h"
 
 namespace warpseal::provider {
 namespace {
 
-using Operation = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
-
-bool run(const Context& context, const Set& set, Operation operation, warpseal_kem_batch& batch) {
-    warpseal_engine* const engine = context.engine();
-    if (engine == nullptr) return false;
-    batch.struct_bytes = sizeof batch;
-    batch.count = 1;
-    batch.public_key_stride = set.public_key_bytes();
-    batch.secret_key_stride = set.secret_key_bytes();
-    batch.ciphertext_stride = set.ciphertext_bytes();
-    batch.shared_secret_stride = ntru_secret_bytes;
-    const warpseal_status status = operation(engine, set.name, &batch);
+bool run(const Context& context, const Set& set, warpseal_kem_request& request) {
+    warpseal_kem_batcher* const batcher = context.batcher();
+    if (batcher == nullptr) return false;
+    request.struct_bytes = sizeof request;
+    request.set = set.name;
+    warpseal_status status = WARPSEAL_LIMIT_EXCEEDED;
+    if (ASYNC_JOB* const job = ASYNC_get_current_job()) status = run_paused(batcher, set, request, ASYNC_get_wait_ctx(job));
+    if (status == WARPSEAL_LIMIT_EXCEEDED) status = warpseal_kem_batcher_run(batcher, &request);
     if (status == WARPSEAL_OK) return true;
     raise(context, status);
     return false;
@@ -26,28 +25,31 @@ bool run(const Context& context, const Set& set, Operation operation, warpseal_k
 }  // namespace
 
 bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> public_key, std::span<uint8_t> secret_key) {
-    warpseal_kem_batch batch{};
-    batch.public_keys = public_key.data();
-    batch.secret_keys = secret_key.data();
-    return run(context, set, warpseal_kem_keypair, batch);
+    warpseal_kem_request request{};
+    request.operation = WARPSEAL_KEM_KEYPAIR;
+    request.public_key = public_key.data();
+    request.secret_key = secret_key.data();
+    return run(context, set, request);
 }
 
 bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t> public_key, std::span<uint8_t> ciphertext,
                  std::span<uint8_t> secret) {
-    warpseal_kem_batch batch{};
-    batch.public_keys = const_cast<uint8_t*>(public_key.data());
-    batch.ciphertexts = ciphertext.data();
-    batch.shared_secrets = secret.data();
-    return run(context, set, warpseal_kem_encapsulate, batch);
+    warpseal_kem_request request{};
+    request.operation = WARPSEAL_KEM_ENCAPSULATE;
+    request.public_key = const_cast<uint8_t*>(public_key.data());
+    request.ciphertext = ciphertext.data();
+    request.shared_secret = secret.data();
+    return run(context, set, request);
 }
 
 bool decapsulate(const Context& context, const Set& set, std::span<const uint8_t> secret_key, std::span<const uint8_t> ciphertext,
                  std::span<uint8_t> secret) {
-    warpseal_kem_batch batch{};
-    batch.secret_keys = const_cast<uint8_t*>(secret_key.data());
-    batch.ciphertexts = const_cast<uint8_t*>(ciphertext.data());
-    batch.shared_secrets = secret.data();
-    return run(context, set, warpseal_kem_decapsulate, batch);
+    warpseal_kem_request request{};
+    request.operation = WARPSEAL_KEM_DECAPSULATE;
+    request.secret_key = const_cast<uint8_t*>(secret_key.data());
+    request.ciphertext = const_cast<uint8_t*>(ciphertext.data());
+    request.shared_secret = secret.data();
+    return run(context, set, request);
 }
 
 }  // namespace warpseal::provider

@@ -32,13 +32,13 @@ public:
     }
 
     // Decimal, or hexadecimal after 0x.
-    bool number(const char* name, uint64_t least, uint64_t most, uint64_t& value) const {
+    bool number(const char* name, uint32_t least, uint32_t most, uint32_t& value) const {
         const std::optional<std::string> given = text(name);
         if (!given) return true;
         const bool hexadecimal = given->starts_with("0x") || given->starts_with("0X");
         const char* const begin = given->data() + (hexadecimal ? 2 : 0);
         const char* const end = given->data() + given->size();
-        uint64_t read = 0;
+        uint32_t read = 0;
         const auto [stop, error] = std::from_chars(begin, end, read, hexadecimal ? 16 : 10);
         if (error == std::errc() && stop == end && read >= least && read <= most) {
             value = read;
@@ -84,7 +84,7 @@ bool read_offered(const Source& source, Settings& settings) {
 
 // Numbers below are taken (RFC 8446 4.2.7, ML-KEM's), and so are those of its hybrids; 0x?A?A are for nobody (RFC 8701).
 constexpr uint16_t least_number = 0x0203;
-bool is_taken(uint64_t number) {
+bool is_taken(uint32_t number) {
     return (number >= 0x11EB && number <= 0x11EE) || ((number & 0x0F0F) == 0x0A0A && number >> 8 == (number & 0xFF));
 }
 
@@ -92,7 +92,7 @@ bool is_taken(uint64_t number) {
 bool read_numbers(const Source& source, Settings& settings) {
     for (size_t i = 0; i < groups.size(); ++i) {
         const std::string name = std::string("number_") + groups[i].name;
-        uint64_t number = groups[i].number;
+        uint32_t number = groups[i].number;
         if (!source.number(name.c_str(), least_number, 0xFFFF, number)) return false;
         if (is_taken(number)) return Source::refuse(name.c_str(), std::to_string(number), "that is the number of something else");
         for (size_t other = 0; other < i; ++other)
@@ -107,9 +107,11 @@ bool read_numbers(const Source& source, Settings& settings) {
 
 bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Settings& settings) {
     const Source source(core, calls);
-    uint64_t threads = settings.threads;
-    if (!source.number("threads", 0, 4096, threads)) return false;
-    settings.threads = static_cast<uint32_t>(threads);
+    if (!source.number("threads", 0, 4096, settings.threads) || !source.number("max_batch", 0, 1 << 20, settings.max_batch) ||
+        !source.number("max_delay_us", 0, 1'000'000, settings.max_delay_us) ||
+        !source.number("max_waiting", 0, 1 << 30, settings.max_waiting))
+        return false;
+    settings.metrics_directory = source.text("metrics_directory").value_or("");
     if (const auto device = source.text("device")) settings.device = *device;
     return read_offered(source, settings) && read_numbers(source, settings);
 }

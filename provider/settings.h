@@ -21,6 +21,11 @@ struct GroupSetting {
 struct Settings {
     std::string device = "auto";  // as warpseal_engine_options has it
     uint32_t threads = 0;
+    // As warpseal_kem_batcher_options has them; 0: its own.
+    uint32_t max_batch = 0;
+    uint32_t max_delay_us = 0;
+    uint32_t max_waiting = 0;
+    std::string metrics_directory;
     std::array<GroupSetting, groups.size()> by_group;  // in the order of the table
 };
 

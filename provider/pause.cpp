@@ -1,0 +1,169 @@
+// Pausing fibres, and waking those who wait for them (ASYNC_WAIT_CTX_new(3)).
+#include "provider/pause.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "provider/secret.h"
+
+namespace warpseal::provider {
+namespace {
+
+class Pause;
+
+// The descriptor of a wait context, which keeps it for all its fibres, one after the other, until it is freed: a number that is closed and
+// used again while a program still polls it would tell of another connection.
+class Bell {
+public:
+    explicit Bell(int descriptor) : descriptor_(descriptor) {}
+    Bell(const Bell&) = delete;
+    Bell& operator=(const Bell&) = delete;
+    ~Bell() { close(descriptor_); }
+    void ring() const { (void)!eventfd_write(descriptor_, 1); }
+    void silence() const {
+        eventfd_t count;
+        (void)!eventfd_read(descriptor_, &count);
+    }
+
+    // Who waits. Held here, not by the fibre: that one never ends if its connection is freed while it is paused.
+    std::shared_ptr<Pause> pause;
+
+private:
+    const int descriptor_;
+};
+
+constexpr char bell_key = 0;  // its address is ours alone
+
+void free_bell(ASYNC_WAIT_CTX*, const void*, int, void* data) {
+    const std::unique_ptr<std::shared_ptr<Bell>> bell(static_cast<std::shared_ptr<Bell>*>(data));
+    (*bell)->pause.reset();
+}
+
+std::shared_ptr<Bell> bell_of(ASYNC_WAIT_CTX* wait) {
+    int descriptor = -1;
+    void* data = nullptr;
+    if (ASYNC_WAIT_CTX_get_fd(wait, &bell_key, &descriptor, &data) != 0) return *static_cast<std::shared_ptr<Bell>*>(data);
+    descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (descriptor < 0) return nullptr;
+    auto bell = std::make_shared<Bell>(descriptor);
+    auto held = std::make_unique<std::shared_ptr<Bell>>(bell);
+    if (ASYNC_WAIT_CTX_set_wait_fd(wait, &bell_key, descriptor, held.get(), free_bell) == 0) return nullptr;
+    (void)held.release();
+    return bell;
+}
+
+// What an operation reads or writes.
+struct Operand {
+    uint8_t* warpseal_kem_request::*place;
+    size_t bytes;
+    bool written;
+};
+
+// A copy of a request with memory of its own, as the fibre's may be gone when the batch is done.
+class Pause {
+public:
+    Pause(const Set& set, const warpseal_kem_request& request) : original_(request), request_(request) {
+        const int32_t operation = request.operation;
+        operands_[0] = {&warpseal_kem_request::public_key, set.public_key_bytes(), operation == WARPSEAL_KEM_KEYPAIR};
+        operands_[1] = {&warpseal_kem_request::secret_key, set.secret_key_bytes(), operation == WARPSEAL_KEM_KEYPAIR};
+        operands_[2] = {&warpseal_kem_request::ciphertext, set.ciphertext_bytes(), operation == WARPSEAL_KEM_ENCAPSULATE};
+        operands_[3] = {&warpseal_kem_request::shared_secret, ntru_secret_bytes, true};
+        size_t bytes = 0;
+        for (const Operand& operand : operands_) bytes += named(operand) ? operand.bytes : 0;
+        memory_ = SecretBytes(bytes);
+        if (memory_.empty()) throw std::bad_alloc();
+        uint8_t* next = memory_.data();
+        for (const Operand& operand : operands_) {
+            if (!named(operand)) continue;
+            request_.*operand.place = next;
+            if (!operand.written) std::memcpy(next, original_.*operand.place, operand.bytes);
+            next += operand.bytes;
+        }
+    }
+
+    warpseal_kem_request& request() { return request_; }
+    std::shared_ptr<Bell> bell;
+    ASYNC_callback_fn callback = nullptr;
+    void* callback_argument = nullptr;
+
+    // On a thread of the batcher.
+    void end(warpseal_status status) {
+        status_ = status;
+        state_.store(State::done, std::memory_order_release);
+        if (callback != nullptr) {
+            callback(callback_argument);
+        } else {
+            bell->ring();
+        }
+        state_.store(State::told, std::memory_order_release);
+    }
+
+    // On the fibre. It may be resumed for other reasons, or not be allowed to pause.
+    warpseal_status wait() {
+        while (state_.load(std::memory_order_acquire) == State::queued)
+            if (ASYNC_pause_job() == 0 || state_.load(std::memory_order_acquire) == State::queued) std::this_thread::yield();
+        while (state_.load(std::memory_order_acquire) != State::told) std::this_thread::yield();
+        if (bell != nullptr) bell->silence();
+        for (const Operand& operand : operands_)
+            if (named(operand) && operand.written) std::memcpy(original_.*operand.place, request_.*operand.place, operand.bytes);
+        return status_;
+    }
+
+private:
+    enum class State { queued, done, told };
+
+    bool named(const Operand& operand) const { return original_.*operand.place != nullptr; }
+
+    const warpseal_kem_request original_;
+    warpseal_kem_request request_;
+    Operand operands_[4];
+    SecretBytes memory_;
+    std::atomic<State> state_{State::queued};
+    warpseal_status status_ = WARPSEAL_OK;
+};
+
+void end(void* data, warpseal_status status) {
+    const std::unique_ptr<std::shared_ptr<Pause>> pause(static_cast<std::shared_ptr<Pause>*>(data));
+    (*pause)->end(status);
+}
+
+warpseal_status submit(warpseal_kem_batcher* batcher, const std::shared_ptr<Pause>& pause) {
+    auto held = std::make_unique<std::shared_ptr<Pause>>(pause);
+    pause->request().done = end;
+    pause->request().user = held.get();
+    const warpseal_status status = warpseal_kem_batcher_submit(batcher, &pause->request());
+    if (status == WARPSEAL_OK) (void)held.release();
+    return status;
+}
+
+}  // namespace
+
+warpseal_status run_paused(warpseal_kem_batcher* batcher, const Set& set, const warpseal_kem_request& request, ASYNC_WAIT_CTX* wait) try {
+    auto pause = std::make_shared<Pause>(set, request);
+    if (ASYNC_WAIT_CTX_get_callback(wait, &pause->callback, &pause->callback_argument) == 0 || pause->callback == nullptr) {
+        pause->callback = nullptr;
+        pause->bell = bell_of(wait);
+        if (pause->bell == nullptr) return WARPSEAL_LIMIT_EXCEEDED;
+    } else {
+        ASYNC_WAIT_CTX_set_status(wait, ASYNC_STATUS_OK);
+    }
+    const warpseal_status status = submit(batcher, pause);
+    if (status != WARPSEAL_OK) return status;
+    if (pause->bell == nullptr) return pause->wait();
+    Pause& waiting = *pause;
+    const std::shared_ptr<Bell>& bell = waiting.bell;
+    bell->pause = std::move(pause);
+    const warpseal_status result = waiting.wait();
+    const std::shared_ptr<Pause> last = std::move(bell->pause);
+    return result;
+} catch (const std::bad_alloc&) {
+    return WARPSEAL_LIMIT_EXCEEDED;  // the caller does without
+}
+
+}  // namespace warpseal::provider
