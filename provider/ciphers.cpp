@@ -1,11 +1,161 @@
-// The block ciphers as EVP knows them.
+// The block ciphers as EVP knows them: an algorithm for each row of cipher_names.h that the catalogue has.
+#include <openssl/core_dispatch.h>
+
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
 #include "provider/algorithms.h"
+#include "provider/cipher_block.h"
+#include "provider/cipher_ccm.h"
+#include "provider/cipher_gcm.h"
+#include "provider/cipher_names.h"
+#include "provider/cipher_stream.h"
+#include "provider/cipher_xts.h"
 
 namespace warpseal::provider {
+namespace {
+
+constexpr size_t row_count = std::size(cipher_names);
+
+// Filled before any of them is handed out.
+std::array<CipherAlgorithm, row_count> algorithms;
+
+// No exception reaches libcrypto.
+template <class Cipher, class Work>
+int guarded(Cipher* cipher, Work work) noexcept {
+    try {
+        return work(*cipher) ? 1 : 0;
+    } catch (...) {  // of allocations alone
+        raise(cipher->provider(), Reason::out_of_memory);
+        return 0;
+    }
+}
+
+// A context's members as the functions that libcrypto calls.
+template <class Cipher>
+struct Calls {
+    static void free(void* context) { delete static_cast<Cipher*>(context); }
+    static void* duplicate(void* context) {
+        const Cipher& from = *static_cast<Cipher*>(context);
+        Cipher* made = nullptr;
+        guarded(&from, [&](const Cipher&) { return (made = new Cipher(from)) != nullptr; });
+        return made;
+    }
+    template <bool decrypt>
+    static int init(void* context, const unsigned char* key, size_t key_bytes, const unsigned char* iv, size_t iv_bytes,
+                    const OSSL_PARAM params[]) {
+        return guarded(static_cast<Cipher*>(context),
+                       [&](Cipher& cipher) { return cipher.init(decrypt, key, key_bytes, iv, iv_bytes, params); });
+    }
+    static int update(void* context, unsigned char* out, size_t* out_bytes, size_t room, const unsigned char* in, size_t bytes) {
+        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.update(out, out_bytes, room, in, bytes); });
+    }
+    static int final(void* context, unsigned char* out, size_t* out_bytes, size_t room) {
+        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.final(out, out_bytes, room); });
+    }
+    static int cipher(void* context, unsigned char* out, size_t* out_bytes, size_t room, const unsigned char* in, size_t bytes) {
+        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.cipher(out, out_bytes, room, in, bytes); });
+    }
+    static int get(void* context, OSSL_PARAM params[]) { return static_cast<Cipher*>(context)->get(params) ? 1 : 0; }
+    static int set(void* context, const OSSL_PARAM params[]) { return static_cast<Cipher*>(context)->set(params) ? 1 : 0; }
+    static const OSSL_PARAM* gettable(void*, void*) { return Cipher::gettable(); }
+    static const OSSL_PARAM* settable(void*, void*) { return Cipher::settable(); }
+};
+
+template <warpseal_mode mode>
+struct ContextOf {
+    using Type = StreamCipher;
+};
+template <>
+struct ContextOf<WARPSEAL_ECB> {
+    using Type = BlockCipher;
+};
+template <>
+struct ContextOf<WARPSEAL_CBC> {
+    using Type = BlockCipher;
+};
+template <>
+struct ContextOf<WARPSEAL_GCM> {
+    using Type = GcmCipher;
+};
+template <>
+struct ContextOf<WARPSEAL_CCM> {
+    using Type = CcmCipher;
+};
+template <>
+struct ContextOf<WARPSEAL_XTS> {
+    using Type = XtsCipher;
+};
+
+template <size_t row>
+void* create(void* provider) {
+    using Cipher = typename ContextOf<cipher_names[row].mode>::Type;
+    return new (std::nothrow) Cipher(*static_cast<const Context*>(provider), algorithms[row]);
+}
+
+template <size_t row>
+int get_params(OSSL_PARAM params[]) {
+    return get_cipher_params(algorithms[row], params) ? 1 : 0;
+}
+
+template <size_t row>
+const OSSL_DISPATCH* functions() {
+    using Of = Calls<typename ContextOf<cipher_names[row].mode>::Type>;
+    static const OSSL_DISPATCH table[] = {
+        dispatch(OSSL_FUNC_CIPHER_NEWCTX, create<row>),
+        dispatch(OSSL_FUNC_CIPHER_FREECTX, Of::free),
+        dispatch(OSSL_FUNC_CIPHER_DUPCTX, Of::duplicate),
+        dispatch(OSSL_FUNC_CIPHER_ENCRYPT_INIT, Of::template init<false>),
+        dispatch(OSSL_FUNC_CIPHER_DECRYPT_INIT, Of::template init<true>),
+        dispatch(OSSL_FUNC_CIPHER_UPDATE, Of::update),
+        dispatch(OSSL_FUNC_CIPHER_FINAL, Of::final),
+        dispatch(OSSL_FUNC_CIPHER_CIPHER, Of::cipher),
+        dispatch(OSSL_FUNC_CIPHER_GET_PARAMS, get_params<row>),
+        dispatch(OSSL_FUNC_CIPHER_GETTABLE_PARAMS, gettable_cipher_params),
+        dispatch(OSSL_FUNC_CIPHER_GET_CTX_PARAMS, Of::get),
+        dispatch(OSSL_FUNC_CIPHER_SET_CTX_PARAMS, Of::set),
+        dispatch(OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, Of::gettable),
+        dispatch(OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS, Of::settable),
+        {0, nullptr},
+    };
+    return table;
+}
+
+bool in_catalogue(const CipherNames& names, warpseal_cipher_info& info) {
+    for (size_t i = 0; warpseal_cipher_at(i, &info) == WARPSEAL_OK; ++i)
+        if (std::strcmp(info.name, names.cipher) == 0) return (info.modes >> names.mode & 1) != 0;
+    return false;
+}
+
+struct Table {
+    OSSL_ALGORITHM rows[row_count + 1] = {};
+    size_t count = 0;
+
+    Table() { add(std::make_index_sequence<row_count>()); }
+
+    template <size_t... row>
+    void add(std::index_sequence<row...>) {
+        (add_row<row>(), ...);
+    }
+
+    template <size_t row>
+    void add_row() {
+        constexpr CipherNames names = cipher_names[row];
+        warpseal_cipher_info info;
+        if (!in_catalogue(names, info)) return;
+        algorithms[row] = {info.name, names.mode, size_t{info.key_bytes} * (names.mode == WARPSEAL_XTS ? 2 : 1), info.block_bytes,
+                           names.parity};
+        rows[count++] = {names.names, info.legacy != 0 ? legacy_properties : properties, functions<row>(), nullptr};
+    }
+};
+
+}  // namespace
 
 const OSSL_ALGORITHM* cipher_algorithms() {
-    static const OSSL_ALGORITHM algorithms[] = {{nullptr, nullptr, nullptr, nullptr}};
-    return algorithms;
+    static const Table table;
+    return table.rows;
 }
 
 }  // namespace warpseal::provider

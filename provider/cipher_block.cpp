@@ -1,0 +1,213 @@
+// ECB and CBC as EVP has them (provider-cipher(7), EVP_EncryptInit(3)); records as libssl asks for them.
+#include "provider/cipher_block.h"
+
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+#include <openssl/prov_ssl.h>
+
+#include <cstring>
+
+#include "provider/cipher_record.h"
+
+namespace warpseal::provider {
+namespace {
+
+// Up to here one call for a copy is cheaper than two without.
+constexpr size_t joined_bytes = 4096;
+
+bool apart(const uint8_t* a, size_t a_bytes, const uint8_t* b, size_t b_bytes) {
+    const auto from = reinterpret_cast<uintptr_t>(a), to = reinterpret_cast<uintptr_t>(b);
+    return from + a_bytes <= to || to + b_bytes <= from;
+}
+
+}  // namespace
+
+bool BlockCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
+    warpseal_wipe(held_, sizeof held_);
+    held_bytes_ = 0;
+    if (iv != nullptr && algorithm_.iv_bytes() != 0) {
+        if (iv_bytes != algorithm_.iv_bytes()) return started(fail(Reason::wrong_iv, "length"));
+        std::memcpy(iv_, iv, iv_bytes);
+    }
+    return started(aim(decrypt, key, key_bytes) && set(params));
+}
+
+bool BlockCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    *out_bytes = 0;
+    if (!ready()) return false;
+    if (tls_version_ != 0) return record(out, out_bytes, room, in, bytes);
+    const size_t block = algorithm_.block_bytes, all = held_bytes_ + bytes;
+    size_t whole = all & ~(block - 1);
+    if (decrypt_ && padding_ && whole == all && whole != 0) whole -= block;
+    if (all < bytes || room < whole) return fail(Reason::wrong_length, "no room for the output");
+    const size_t left = all - whole;
+    if (whole == 0) {
+        if (bytes != 0) std::memcpy(held_ + held_bytes_, in, bytes);
+        held_bytes_ = all;
+        return true;
+    }
+    uint8_t rest[longest_block];  // before output overwrites it
+    if (left != 0) std::memcpy(rest, in + bytes - left, left);
+    if (!(held_bytes_ == 0 ? run(in, out, whole) : join(in, bytes, out, whole))) return false;
+    if (left != 0) std::memcpy(held_, rest, left);
+    held_bytes_ = left;
+    *out_bytes = whole;
+    return true;
+}
+
+bool BlockCipher::join(const uint8_t* in, size_t bytes, uint8_t* out, size_t whole) {
+    const size_t block = algorithm_.block_bytes;
+    if (whole > joined_bytes && apart(in, bytes, out, whole)) {
+        const size_t wanted = block - held_bytes_;
+        std::memcpy(held_ + held_bytes_, in, wanted);
+        return run(held_, out, block) && run(in + wanted, out + block, whole - block);
+    }
+    std::memmove(out + held_bytes_, in, whole - held_bytes_);
+    std::memcpy(out, held_, held_bytes_);
+    return run(out, out, whole);
+}
+
+bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t room) {
+    *out_bytes = 0;
+    if (!ready()) return false;
+    if (tls_version_ != 0) return fail(Reason::operation_failed, "records have no end");
+    const size_t block = algorithm_.block_bytes;
+    if (!decrypt_ && padding_) {
+        std::memset(held_ + held_bytes_, static_cast<int>(block - held_bytes_), block - held_bytes_);
+        held_bytes_ = block;
+    }
+    if (!padding_ && held_bytes_ == 0) return true;
+    if (held_bytes_ != block) return fail(Reason::wrong_length, "not whole blocks");
+    if (!decrypt_ && room < block) return fail(Reason::wrong_length, "no room for the output");
+    if (!run(held_, held_, block)) return false;
+    size_t text_bytes = block;
+    const bool good = !decrypt_ || !padding_ || unpad(&text_bytes);
+    const bool fits = text_bytes <= room;
+    if (good && fits) {
+        std::memcpy(out, held_, text_bytes);
+        *out_bytes = text_bytes;
+    }
+    warpseal_wipe(held_, sizeof held_);
+    held_bytes_ = 0;
+    return good && (fits || fail(Reason::wrong_length, "no room for the output"));
+}
+
+// In constant time, though what follows tells: text whose padding is told of has to be authenticated before.
+bool BlockCipher::unpad(size_t* text_bytes) const {
+    const size_t block = algorithm_.block_bytes, padding = held_[block - 1];
+    size_t wrong = mask_below(padding, 1) | mask_below(block, padding);
+    for (size_t i = 0; i < block; ++i) wrong |= mask_below(i, padding) & (held_[block - 1 - i] ^ padding);
+    if (wrong != 0) return fail(Reason::operation_failed, "bad decrypt: the padding is wrong");
+    *text_bytes = block - padding;
+    return true;
+}
+
+bool BlockCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    *out_bytes = 0;
+    if (!ready()) return false;
+    if (bytes % algorithm_.block_bytes != 0 || room < bytes) return fail(Reason::wrong_length);
+    if (!run(in, out, bytes)) return false;
+    *out_bytes = bytes;
+    return true;
+}
+
+// Each piece is a record: its text and MAC, before TLS 1.1 without an IV of its own, and in other versions behind a block that only
+// feeds the chain.
+bool BlockCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    const size_t block = algorithm_.block_bytes;
+    if (in == nullptr || in != out || !padding_ || room < bytes) return fail(Reason::operation_failed, "not a record");
+    if (decrypt_)
+        return bytes % block == 0 && bytes != 0 ? run(in, out, bytes) && close_record(out, bytes, out_bytes) : fail(Reason::wrong_length);
+    const size_t padding = block - bytes % block;
+    if (room - bytes < padding) return fail(Reason::wrong_length, "no room for the padding");
+    std::memset(out + bytes, static_cast<int>(padding - 1), padding);
+    if (!run(out, out, bytes + padding)) return false;
+    *out_bytes = bytes + padding;
+    return true;
+}
+
+// A record with a MAC fails by its MAC alone, which then is random; one that libssl has authenticated before, by its padding.
+bool BlockCipher::close_record(uint8_t* record, size_t bytes, size_t* text_bytes) {
+    const size_t iv_bytes = tls_version_ == TLS1_VERSION ? 0 : algorithm_.block_bytes;
+    if (bytes < iv_bytes + tls_mac_bytes_ + 1) return fail(Reason::wrong_length, "of the record");
+    record += iv_bytes;
+    bytes -= iv_bytes;
+    const RecordEnd end = find_record_end(record, bytes, tls_mac_bytes_);
+    if (tls_mac_bytes_ == 0) {
+        if (end.good == 0) return fail(Reason::operation_failed, "the padding is wrong");
+    } else {
+        uint8_t random[longest_mac];
+        if (!passed(warpseal_random(random, tls_mac_bytes_))) return false;
+        copy_record_mac(record, bytes, end.text_bytes, tls_mac_, tls_mac_bytes_);
+        for (size_t i = 0; i < tls_mac_bytes_; ++i) tls_mac_[i] = static_cast<uint8_t>((tls_mac_[i] & end.good) | (random[i] & ~end.good));
+    }
+    *text_bytes = end.text_bytes;
+    return true;
+}
+
+const OSSL_PARAM* BlockCipher::gettable() {
+    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
+                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
+                                        OSSL_PARAM_octet_ptr(OSSL_CIPHER_PARAM_TLS_MAC, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, nullptr, 0),
+                                        OSSL_PARAM_END};
+    return params;
+}
+
+bool BlockCipher::get(OSSL_PARAM params[]) {
+    const size_t iv_bytes = algorithm_.iv_bytes();
+    if (OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr) {
+        uint32_t used;
+        std::memcpy(updated_iv_, iv_, sizeof updated_iv_);
+        if (under_way_) warpseal_inner_message_position(message_.get(), updated_iv_, &used);
+    }
+    return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) && give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes) &&
+            give_number(params, OSSL_CIPHER_PARAM_PADDING, padding_) && give_number(params, OSSL_CIPHER_PARAM_NUM, 0) &&
+            give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes) &&
+            give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, updated_iv_, iv_bytes) &&
+            give_bytes(params, OSSL_CIPHER_PARAM_TLS_MAC, tls_mac_, tls_mac_bytes_) && give_random_key(params, algorithm_)) ||
+           fail(Reason::wrong_parameter);
+}
+
+const OSSL_PARAM* BlockCipher::settable() {
+    static const OSSL_PARAM params[] = {OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
+                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_TLS_VERSION, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_TLS_MAC_SIZE, nullptr), OSSL_PARAM_END};
+    return params;
+}
+
+bool BlockCipher::set(const OSSL_PARAM params[]) {
+    if (params == nullptr) return true;
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_PADDING)) {
+        unsigned padding;
+        if (OSSL_PARAM_get_uint(given, &padding) == 0) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_PADDING);
+        padding_ = padding != 0;
+    }
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_VERSION)) {
+        unsigned version;
+        if (OSSL_PARAM_get_uint(given, &version) == 0) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_VERSION);
+        switch (version) {
+            case 0:
+            case TLS1_VERSION:
+            case TLS1_1_VERSION:
+            case TLS1_2_VERSION:
+            case DTLS1_BAD_VER:
+            case DTLS1_VERSION:
+            case DTLS1_2_VERSION: tls_version_ = version; break;
+            default: return fail(Reason::unsupported, "this version of TLS");  // SSL 3 among them: its padding is not authenticated
+        }
+    }
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_MAC_SIZE)) {
+        size_t bytes;
+        if (OSSL_PARAM_get_size_t(given, &bytes) == 0 || bytes > longest_mac)
+            return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_MAC_SIZE);
+        tls_mac_bytes_ = bytes;
+    }
+    return true;
+}
+
+}  // namespace warpseal::provider

@@ -1,0 +1,44 @@
+// ECB and CBC as EVP has them: pieces of any size, PKCS#7 padding, and records of TLS up to 1.2.
+#pragma once
+
+#include "provider/cipher_context.h"
+
+namespace warpseal::provider {
+
+class BlockCipher : public MessageContext {
+public:
+    using MessageContext::MessageContext;
+
+    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
+    bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool final(uint8_t* out, size_t* out_bytes, size_t room);
+    // Whole blocks past all buffers.
+    bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+
+    bool get(OSSL_PARAM params[]);
+    bool set(const OSSL_PARAM params[]);
+    static const OSSL_PARAM* gettable();
+    static const OSSL_PARAM* settable();
+
+private:
+    static constexpr size_t longest_mac = 64;
+
+    bool ready() { return under_way_ || begin(iv_, algorithm_.iv_bytes()); }
+    // What is held, then the input, as one: `whole` bytes of it.
+    bool join(const uint8_t* in, size_t bytes, uint8_t* out, size_t whole);
+    bool unpad(size_t* text_bytes) const;
+    bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool close_record(uint8_t* record, size_t bytes, size_t* text_bytes);
+
+    bool padding_ = true;
+    size_t held_bytes_ = 0;  // opening with padding: up to a whole block, which may be the last
+    uint8_t held_[longest_block] = {};
+    uint8_t iv_[longest_block] = {};  // zeros until there is one, as in OpenSSL, whose KDFs count on it
+    uint8_t updated_iv_[longest_block] = {};
+
+    unsigned tls_version_ = 0;  // 0: not records
+    size_t tls_mac_bytes_ = 0;
+    uint8_t tls_mac_[longest_mac] = {};
+};
+
+}  // namespace warpseal::provider

@@ -1,0 +1,199 @@
+// CCM as EVP has it (provider-cipher(7), EVP_EncryptInit(3), SP 800-38C); records as libssl asks for them.
+#include "provider/cipher_ccm.h"
+
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
+#include <cstring>
+
+#include "warpseal/inner.h"
+
+namespace warpseal::provider {
+
+// A tag that is set before the IV stays.
+bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
+    if (decrypt != decrypt_) has_tag_ = false;
+    decrypt_ = decrypt;
+    if (iv != nullptr) {
+        if (iv_bytes != iv_bytes_) return started(fail(Reason::wrong_iv, "length"));
+        std::memcpy(iv_, iv, iv_bytes);
+        forget_message();
+        has_iv_ = true;
+        if (!decrypt) has_tag_ = false;
+    }
+    return started((key == nullptr || set_key(key, key_bytes)) && set(params));
+}
+
+bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    *out_bytes = 0;
+    if (has_record_head_) return record(out, out_bytes, room, in, bytes);
+    if (in == nullptr && out != nullptr) return final(out, out_bytes, room);
+    if (key_ == nullptr) return fail(Reason::no_key);
+    if (!has_iv_) return fail(Reason::wrong_iv, "there is none, or it is used");
+    if (out == nullptr) {
+        if (in == nullptr) {
+            text_bytes_ = bytes;
+        } else if (!take_aad(in, bytes)) {
+            return false;
+        }
+    } else {
+        if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
+        if (!text(out, in, bytes)) return false;
+    }
+    *out_bytes = bytes;
+    return true;
+}
+
+bool CcmCipher::take_aad(const uint8_t* aad, size_t bytes) {
+    if (bytes == 0) return true;
+    if (!text_bytes_) return fail(Reason::wrong_length, "of the text comes first");
+    if (aad_) return fail(Reason::wrong_length, "additional data is one piece");
+    aad_.emplace(aad, aad + bytes);
+    return true;
+}
+
+// All of it. Sealing keeps the IV until the tag is read, as in OpenSSL: who goes on without a new one repeats it.
+bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
+    if (text_bytes_ && *text_bytes_ != bytes) return fail(Reason::wrong_length, "not the length that was given");
+    if (decrypt_ && !has_tag_) return fail(Reason::not_authentic, "there is no tag");
+    in = moved_apart(in, out, bytes);
+    const uint8_t* const aad = aad_ ? aad_->data() : nullptr;
+    const size_t aad_bytes = aad_ ? aad_->size() : 0;
+    if (decrypt_) {
+        done_ = passed(warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes, in, out, bytes, tag_, tag_bytes_));
+        has_iv_ = has_tag_ = false;
+    } else {
+        done_ = has_tag_ =
+            passed(warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes, in, out, bytes, tag_, tag_bytes_));
+    }
+    text_bytes_.reset();
+    aad_.reset();
+    return done_;
+}
+
+void CcmCipher::forget_message() {
+    done_ = false;
+    text_bytes_.reset();
+    aad_.reset();
+}
+
+// A message without text has no piece of text either.
+bool CcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
+    *out_bytes = 0;
+    if (key_ == nullptr) return fail(Reason::no_key);
+    if (done_) return true;
+    if (!has_iv_) return fail(Reason::wrong_iv, "there is none, or it is used");
+    uint8_t nothing = 0;
+    return text(&nothing, &nothing, 0);
+}
+
+bool CcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    return update(out, out_bytes, room, in, bytes);
+}
+
+bool CcmCipher::set_tag(const OSSL_PARAM& given) {
+    const size_t bytes = given.data_size;
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || bytes < 4 || bytes > longest_tag || bytes % 2 != 0)
+        return fail(Reason::wrong_parameter, given.key);
+    if (given.data != nullptr) {
+        if (!decrypt_) return fail(Reason::wrong_parameter, "sealing makes its tag");
+        std::memcpy(tag_, given.data, bytes);
+        has_tag_ = true;
+    } else if (bytes != tag_bytes_) {
+        has_tag_ = false;
+    }
+    tag_bytes_ = bytes;
+    return true;
+}
+
+// The additional data of TLS 1.2, whose last two bytes are given as the record's length, and are the text's.
+bool CcmCipher::set_record_head(const OSSL_PARAM& given) {
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr || given.data_size != record_head_bytes)
+        return fail(Reason::wrong_parameter, given.key);
+    std::memcpy(record_head_, given.data, record_head_bytes);
+    const size_t bytes = size_t{record_head_[11]} << 8 | record_head_[12], around = explicit_bytes + (decrypt_ ? tag_bytes_ : 0);
+    if (bytes < around) return fail(Reason::wrong_length, "of the record");
+    record_head_[11] = static_cast<uint8_t>((bytes - around) >> 8);
+    record_head_[12] = static_cast<uint8_t>(bytes - around);
+    record_tail_bytes_ = tag_bytes_;
+    has_record_head_ = true;
+    return true;
+}
+
+// The explicit part of an IV is the number of the record.
+bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    has_record_head_ = false;
+    if (key_ == nullptr) return fail(Reason::no_key);
+    if (in == nullptr || in != out || room < bytes || bytes < explicit_bytes + tag_bytes_ || iv_bytes_ != fixed_bytes + explicit_bytes)
+        return fail(Reason::operation_failed, "not a record");
+    const size_t text_bytes = bytes - explicit_bytes - tag_bytes_;
+    if (text_bytes != (size_t{record_head_[11]} << 8 | record_head_[12])) return fail(Reason::wrong_length, "of the record");
+    if (!decrypt_) std::memcpy(out, record_head_, explicit_bytes);
+    std::memcpy(iv_ + fixed_bytes, in, explicit_bytes);
+    uint8_t* const text = out + explicit_bytes;
+    const warpseal_status status = decrypt_ ? warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_, record_head_bytes,
+                                                                  text, text, text_bytes, text + text_bytes, tag_bytes_)
+                                            : warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_, record_head_bytes,
+                                                                  text, text, text_bytes, text + text_bytes, tag_bytes_);
+    if (!passed(status)) return false;
+    *out_bytes = decrypt_ ? text_bytes : bytes;
+    return true;
+}
+
+const OSSL_PARAM* CcmCipher::gettable() {
+    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TAGLEN, nullptr),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, nullptr),
+                                        OSSL_PARAM_END};
+    return params;
+}
+
+bool CcmCipher::get(OSSL_PARAM params[]) {
+    if (!give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) || !give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes_) ||
+        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TAGLEN, tag_bytes_) || !give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes_) ||
+        !give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, iv_bytes_) ||
+        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_tail_bytes_))
+        return fail(Reason::wrong_parameter);
+    OSSL_PARAM* const tag = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+    if (tag == nullptr) return true;
+    if (decrypt_ || !has_tag_) return fail(Reason::wrong_parameter, "there is no tag");
+    if (tag->data != nullptr && tag->data_size != tag_bytes_) return fail(Reason::wrong_length, "of the tag");
+    if (!give_bytes(params, OSSL_CIPHER_PARAM_AEAD_TAG, tag_, tag_bytes_)) return fail(Reason::wrong_parameter, tag->key);
+    if (tag->data != nullptr) has_tag_ = has_iv_ = false;
+    return true;
+}
+
+const OSSL_PARAM* CcmCipher::settable() {
+    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, nullptr),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED, nullptr, 0), OSSL_PARAM_END};
+    return params;
+}
+
+bool CcmCipher::set(const OSSL_PARAM params[]) {
+    if (params == nullptr) return true;
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TAG); given && !set_tag(*given))
+        return false;
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
+        size_t bytes;
+        if (OSSL_PARAM_get_size_t(given, &bytes) == 0 || bytes < 7 || bytes > longest_iv) return fail(Reason::wrong_iv, "length");
+        if (bytes != iv_bytes_) has_iv_ = false;  // what was given is neither cut nor filled up
+        iv_bytes_ = bytes;
+    }
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given))
+        return false;
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
+        if (given->data_type != OSSL_PARAM_OCTET_STRING || given->data == nullptr || given->data_size != fixed_bytes)
+            return fail(Reason::wrong_iv, given->key);
+        std::memcpy(iv_, given->data, fixed_bytes);
+        has_iv_ = false;
+    }
+    return true;
+}
+
+}  // namespace warpseal::provider

@@ -1,0 +1,151 @@
+// What the EVP contexts of all ciphers have in common (provider-cipher(7)).
+#include "provider/cipher_context.h"
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace warpseal::provider {
+namespace {
+
+unsigned evp_mode(warpseal_mode mode) {
+    switch (mode) {
+        case WARPSEAL_ECB: return EVP_CIPH_ECB_MODE;
+        case WARPSEAL_CBC: return EVP_CIPH_CBC_MODE;
+        case WARPSEAL_CFB: return EVP_CIPH_CFB_MODE;
+        case WARPSEAL_OFB: return EVP_CIPH_OFB_MODE;
+        case WARPSEAL_CTR: return EVP_CIPH_CTR_MODE;
+        case WARPSEAL_XTS: return EVP_CIPH_XTS_MODE;
+        case WARPSEAL_GCM: return EVP_CIPH_GCM_MODE;
+        case WARPSEAL_CCM: return EVP_CIPH_CCM_MODE;
+        default: return EVP_CIPH_STREAM_CIPHER;
+    }
+}
+
+bool give_flag(OSSL_PARAM params[], const char* name, bool value) {
+    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
+    return wanted == nullptr || OSSL_PARAM_set_int(wanted, value) != 0;
+}
+
+void set_odd_parity(uint8_t* key, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i) key[i] = static_cast<uint8_t>((key[i] & 0xfe) | (~std::popcount(key[i] & 0xfeu) & 1));
+}
+
+}  // namespace
+
+const OSSL_PARAM* gettable_cipher_params(void*) {
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_MODE, nullptr),        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),     OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_BLOCK_SIZE, nullptr),
+        OSSL_PARAM_int(OSSL_CIPHER_PARAM_AEAD, nullptr),         OSSL_PARAM_int(OSSL_CIPHER_PARAM_CUSTOM_IV, nullptr),
+        OSSL_PARAM_int(OSSL_CIPHER_PARAM_CTS, nullptr),          OSSL_PARAM_int(OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, nullptr),
+        OSSL_PARAM_int(OSSL_CIPHER_PARAM_HAS_RAND_KEY, nullptr), OSSL_PARAM_END};
+    return params;
+}
+
+bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]) {
+    const bool custom_iv = algorithm.authenticated() || algorithm.mode == WARPSEAL_XTS;
+    return give_number(params, OSSL_CIPHER_PARAM_MODE, evp_mode(algorithm.mode)) &&
+           give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm.key_bytes) &&
+           give_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm.iv_bytes()) &&
+           give_number(params, OSSL_CIPHER_PARAM_BLOCK_SIZE, algorithm.whole_blocks() ? algorithm.block_bytes : 1) &&
+           give_flag(params, OSSL_CIPHER_PARAM_AEAD, algorithm.authenticated()) &&
+           give_flag(params, OSSL_CIPHER_PARAM_CUSTOM_IV, custom_iv) && give_flag(params, OSSL_CIPHER_PARAM_CTS, false) &&
+           give_flag(params, OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, false) &&
+           give_flag(params, OSSL_CIPHER_PARAM_HAS_RAND_KEY, algorithm.parity);
+}
+
+bool give_number(OSSL_PARAM params[], const char* name, size_t value) {
+    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
+    return wanted == nullptr || OSSL_PARAM_set_size_t(wanted, value) != 0;
+}
+
+bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t count) {
+    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
+    if (wanted == nullptr) return true;
+    if (wanted->data_type == OSSL_PARAM_OCTET_PTR) return OSSL_PARAM_set_octet_ptr(wanted, bytes, count) != 0;
+    return OSSL_PARAM_set_octet_string(wanted, bytes, count) != 0;
+}
+
+bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
+    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
+    if (wanted == nullptr) return true;
+    wanted->return_size = algorithm.key_bytes;
+    if (wanted->data == nullptr) return true;
+    if (wanted->data_type != OSSL_PARAM_OCTET_STRING || wanted->data_size < algorithm.key_bytes) return false;
+    if (warpseal_random(wanted->data, algorithm.key_bytes) != WARPSEAL_OK) return false;
+    if (algorithm.parity) set_odd_parity(static_cast<uint8_t*>(wanted->data), algorithm.key_bytes);
+    return true;
+}
+
+void* CipherContext::operator new(size_t bytes) { return ::operator new(bytes); }
+
+void* CipherContext::operator new(size_t bytes, const std::nothrow_t& or_null) noexcept { return ::operator new(bytes, or_null); }
+
+void CipherContext::operator delete(void* memory, size_t bytes) {
+    warpseal_wipe(memory, bytes);
+    ::operator delete(memory);
+}
+
+bool CipherContext::set_key(const uint8_t* key, size_t bytes) {
+    key_.reset();
+    if (bytes != algorithm_.key_bytes) return fail(Reason::wrong_length, "of the key");
+    warpseal_engine* const engine = provider_.engine();
+    if (engine == nullptr) return false;
+    warpseal_key* made = nullptr;
+    const auto create = algorithm_.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
+    if (!passed(create(engine, algorithm_.cipher, key, bytes, &made))) return false;
+    key_.reset(made, warpseal_key_destroy);
+    return true;
+}
+
+bool CipherContext::passed(warpseal_status status, std::source_location where) const {
+    if (status == WARPSEAL_OK) return true;
+    if (status == WARPSEAL_NOT_AUTHENTIC) {
+        raise(provider_, Reason::not_authentic, nullptr, where);
+    } else {
+        raise(provider_, status, where);
+    }
+    return false;
+}
+
+const uint8_t* CipherContext::moved_apart(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const auto from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out);
+    if (from == to || from + bytes <= to || to + bytes <= from) return in;
+    std::memmove(out, in, bytes);
+    return out;
+}
+
+MessageContext::MessageContext(const MessageContext& other) : CipherContext(other), under_way_(other.under_way_) {
+    if (other.message_ == nullptr) return;
+    warpseal_inner_message* copied = nullptr;
+    if (warpseal_inner_message_copy(other.message_.get(), &copied) != WARPSEAL_OK) throw std::bad_alloc();
+    message_.reset(copied);
+}
+
+bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
+    under_way_ = false;
+    if (key != nullptr || decrypt != decrypt_) message_.reset();
+    decrypt_ = decrypt;
+    if (key != nullptr && !set_key(key, key_bytes)) return false;
+    if (key_ == nullptr || message_ != nullptr) return true;
+    warpseal_inner_message* made = nullptr;
+    if (!passed(warpseal_inner_message_create(key_.get(), algorithm_.mode, decrypt, &made))) {
+        key_.reset();
+        return false;
+    }
+    message_.reset(made);
+    return true;
+}
+
+bool MessageContext::begin(const uint8_t* iv, size_t iv_bytes) {
+    if (message_ == nullptr) return fail(Reason::no_key);
+    under_way_ = passed(warpseal_inner_message_begin(message_.get(), iv, iv_bytes));
+    return under_way_;
+}
+
+}  // namespace warpseal::provider

@@ -1,0 +1,104 @@
+// What the EVP contexts of all ciphers have in common: an algorithm, a key, and the parameters that every mode answers.
+#pragma once
+
+#include <openssl/core.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "provider/context.h"
+#include "warpseal/inner_message.h"
+#include "warpseal/warpseal.h"
+
+namespace warpseal::provider {
+
+inline constexpr size_t longest_block = 16;
+
+// One cipher in one mode, as the catalogue has it.
+struct CipherAlgorithm {
+    const char* cipher;
+    warpseal_mode mode;
+    size_t key_bytes;  // XTS: of both keys
+    size_t block_bytes;
+    bool parity;  // each byte of a key ends with a bit of parity
+
+    // Modes that take any number of bytes call them blocks of one.
+    bool whole_blocks() const { return mode == WARPSEAL_ECB || mode == WARPSEAL_CBC; }
+    bool authenticated() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
+    size_t iv_bytes() const { return mode == WARPSEAL_ECB ? 0 : authenticated() ? 12 : block_bytes; }
+};
+
+// OSSL_FUNC_CIPHER_GETTABLE_PARAMS, OSSL_FUNC_CIPHER_GET_PARAMS.
+const OSSL_PARAM* gettable_cipher_params(void*);
+bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]);
+
+// Where one of them is asked for: false if it cannot be given so.
+bool give_number(OSSL_PARAM params[], const char* name, size_t value);
+bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t count);
+
+// Of EVP_CIPHER_CTX_rand_key.
+bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm);
+
+class CipherContext {
+public:
+    CipherContext(const Context& provider, const CipherAlgorithm& algorithm) : provider_(provider), algorithm_(algorithm) {}
+    // IVs, tags and what waits for the rest of its block go with the context; handles wipe what is theirs.
+    static void* operator new(size_t bytes);
+    static void* operator new(size_t bytes, const std::nothrow_t& or_null) noexcept;
+    static void operator delete(void* memory, size_t bytes);
+
+    const Context& provider() const { return provider_; }
+
+protected:
+    // A key of the right length for this algorithm. On failure there is none.
+    bool set_key(const uint8_t* key, size_t bytes);
+    bool fail(Reason reason, const char* detail = nullptr, std::source_location where = std::source_location::current()) const {
+        raise(provider_, reason, detail, where);
+        return false;
+    }
+    bool passed(warpseal_status status, std::source_location where = std::source_location::current()) const;
+    // After a failed start there is no key: nothing goes on under half of what was asked for.
+    bool started(bool good) {
+        if (!good) key_.reset();
+        return good;
+    }
+    // Input that overlaps the output, but is not in the same place, moves into it. Returns where the input is.
+    static const uint8_t* moved_apart(const uint8_t* in, uint8_t* out, size_t bytes);
+
+    const Context& provider_;
+    const CipherAlgorithm& algorithm_;
+    std::shared_ptr<const warpseal_key> key_;
+    bool decrypt_ = false;
+};
+
+// Modes whose messages come in pieces.
+class MessageContext : public CipherContext {
+public:
+    using CipherContext::CipherContext;
+    MessageContext(const MessageContext& other);
+
+protected:
+    bool started(bool good) {
+        if (!good) {
+            message_.reset();
+            under_way_ = false;
+        }
+        return CipherContext::started(good);
+    }
+    // From now on in this direction, under this key or, if null, the last one. No message is under way then.
+    bool aim(bool decrypt, const uint8_t* key, size_t key_bytes);
+    bool begin(const uint8_t* iv, size_t iv_bytes);
+    bool run(const uint8_t* in, uint8_t* out, size_t bytes) {
+        return passed(warpseal_inner_message_update(message_.get(), moved_apart(in, out, bytes), out, bytes));
+    }
+
+    struct End {
+        void operator()(warpseal_inner_message* message) const { warpseal_inner_message_destroy(message); }
+    };
+    std::unique_ptr<warpseal_inner_message, End> message_;
+    bool under_way_ = false;
+};
+
+}  // namespace warpseal::provider

@@ -1,0 +1,233 @@
+// GCM as EVP has it (provider-cipher(7), EVP_EncryptInit(3), SP 800-38D); records as libssl asks for them.
+#include "provider/cipher_gcm.h"
+
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace warpseal::provider {
+
+bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
+    // One that was in use is not used again.
+    if (iv_state_ == Iv::in_use) iv_state_ = Iv::used;
+    if (iv != nullptr) {
+        if (iv_bytes == 0 || iv_bytes > longest_iv) return started(fail(Reason::wrong_iv, "length"));
+        std::memcpy(iv_, iv, iv_bytes);
+        iv_bytes_ = iv_bytes;
+        iv_state_ = Iv::given;
+        iv_drawn_ = false;
+    }
+    return started(aim(decrypt, key, key_bytes) && set(params));
+}
+
+bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    *out_bytes = 0;
+    if (has_record_head_) return record(out, out_bytes, room, in, bytes);
+    if (bytes == 0) return true;
+    if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
+    if (!ready()) return false;
+    if (out == nullptr ? !passed(warpseal_inner_message_aad(message_.get(), in, bytes)) : !run(in, out, bytes)) return false;
+    *out_bytes = bytes;
+    return true;
+}
+
+bool GcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
+    *out_bytes = 0;
+    if (has_record_head_) return fail(Reason::operation_failed, "records have no end");
+    if (decrypt_ && tag_bytes_ == 0) return fail(Reason::not_authentic, "there is no tag");
+    if (!ready()) return false;
+    iv_state_ = Iv::used;
+    under_way_ = false;
+    if (decrypt_) return passed(warpseal_inner_message_verify(message_.get(), tag_, tag_bytes_));
+    tag_bytes_ = longest_tag;
+    return passed(warpseal_inner_message_tag(message_.get(), tag_, longest_tag));
+}
+
+// EVP_Cipher: the end is a piece of nothing.
+bool GcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    return in == nullptr ? final(out, out_bytes, room) : update(out, out_bytes, room, in, bytes);
+}
+
+bool GcmCipher::ready() {
+    if (under_way_) return true;
+    if (iv_state_ == Iv::none && !decrypt_ && !draw_iv()) return false;
+    return begin_message();
+}
+
+bool GcmCipher::begin_message() {
+    if (iv_state_ != Iv::given) return fail(Reason::wrong_iv, "there is none, or it is used");
+    if (!begin(iv_, iv_bytes_)) return false;
+    iv_state_ = Iv::in_use;
+    return true;
+}
+
+// SP 800-38D 8.2.2.
+bool GcmCipher::draw_iv() {
+    if (iv_bytes_ < 12) return fail(Reason::wrong_iv, "too short to be drawn");
+    if (!passed(warpseal_random(iv_, iv_bytes_))) return false;
+    iv_state_ = Iv::given;
+    iv_drawn_ = true;
+    return true;
+}
+
+// What was given before has another length: it is neither cut nor filled up.
+bool GcmCipher::set_iv_bytes(size_t bytes) {
+    if (bytes == 0 || bytes > longest_iv) return fail(Reason::wrong_iv, "length");
+    if (bytes == iv_bytes_) return true;
+    iv_bytes_ = bytes;
+    under_way_ = false;
+    iv_fixed_ = false;
+    if (iv_state_ != Iv::none) iv_state_ = Iv::used;
+    return true;
+}
+
+bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr) return fail(Reason::wrong_parameter, given.key);
+    const bool whole = given.data_size == SIZE_MAX;  // of EVP_CTRL_GCM_SET_IV_FIXED with -1: all of an IV that was read before
+    const size_t bytes = whole ? iv_bytes_ : given.data_size;
+    if (iv_bytes_ < 12 || (!whole && (bytes < 4 || bytes > iv_bytes_ - counted_bytes))) return fail(Reason::wrong_iv, given.key);
+    std::memcpy(iv_, given.data, bytes);
+    if (!whole && !decrypt_) {
+        if (!passed(warpseal_random(iv_ + bytes, iv_bytes_ - bytes))) return false;
+        iv_drawn_ = true;
+    }
+    iv_fixed_ = true;
+    iv_state_ = Iv::given;
+    under_way_ = false;
+    return true;
+}
+
+bool GcmCipher::count_iv(uint8_t* end, size_t bytes) {
+    if (!iv_fixed_ || decrypt_) return fail(Reason::wrong_iv, "no part of it is fixed");
+    if (bytes == 0 || bytes > iv_bytes_) bytes = iv_bytes_;
+    iv_state_ = Iv::given;
+    if (!begin_message()) return false;
+    std::memcpy(end, iv_ + iv_bytes_ - bytes, bytes);
+    for (size_t i = iv_bytes_; i-- > iv_bytes_ - counted_bytes && ++iv_[i] == 0;) {
+    }
+    return true;
+}
+
+bool GcmCipher::take_iv_end(const uint8_t* end, size_t bytes) {
+    if (!iv_fixed_ || !decrypt_ || bytes > iv_bytes_) return fail(Reason::wrong_iv, "no part of it is fixed");
+    std::memcpy(iv_ + iv_bytes_ - bytes, end, bytes);
+    iv_state_ = Iv::given;
+    return begin_message();
+}
+
+// SP 800-38D has these lengths; shorter ones are guessed.
+bool GcmCipher::set_tag(const OSSL_PARAM& given) {
+    const size_t bytes = given.data_size;
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr || !decrypt_ ||
+        !(bytes == 4 || bytes == 8 || (bytes >= 12 && bytes <= longest_tag)))
+        return fail(Reason::wrong_parameter, given.key);
+    std::memcpy(tag_, given.data, bytes);
+    tag_bytes_ = bytes;
+    return true;
+}
+
+// The additional data of TLS 1.2, whose last two bytes are given as the record's length, and are the text's.
+bool GcmCipher::set_record_head(const OSSL_PARAM& given) {
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr || given.data_size != record_head_bytes)
+        return fail(Reason::wrong_parameter, given.key);
+    std::memcpy(record_head_, given.data, record_head_bytes);
+    const size_t bytes = size_t{record_head_[11]} << 8 | record_head_[12], around = counted_bytes + (decrypt_ ? longest_tag : 0);
+    if (bytes < around) return fail(Reason::wrong_length, "of the record");
+    record_head_[11] = static_cast<uint8_t>((bytes - around) >> 8);
+    record_head_[12] = static_cast<uint8_t>(bytes - around);
+    record_tail_bytes_ = longest_tag;
+    has_record_head_ = true;
+    return true;
+}
+
+bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+    has_record_head_ = false;
+    if (in == nullptr || in != out || room < bytes || bytes < counted_bytes + longest_tag)
+        return fail(Reason::operation_failed, "not a record");
+    const size_t text_bytes = bytes - counted_bytes - longest_tag;
+    if (text_bytes != (size_t{record_head_[11]} << 8 | record_head_[12])) return fail(Reason::wrong_length, "of the record");
+    if (!(decrypt_ ? take_iv_end(in, counted_bytes) : count_iv(out, counted_bytes))) return false;
+    const bool done = passed(warpseal_inner_message_aad(message_.get(), record_head_, record_head_bytes)) &&
+                      (decrypt_ ? open_record(out + counted_bytes, text_bytes) : seal_record(out + counted_bytes, text_bytes));
+    iv_state_ = Iv::used;
+    under_way_ = false;
+    if (done) *out_bytes = decrypt_ ? text_bytes : bytes;
+    return done;
+}
+
+bool GcmCipher::seal_record(uint8_t* text, size_t bytes) {
+    return run(text, text, bytes) && passed(warpseal_inner_message_tag(message_.get(), text + bytes, longest_tag));
+}
+
+bool GcmCipher::open_record(uint8_t* text, size_t bytes) {
+    if (run(text, text, bytes) && passed(warpseal_inner_message_verify(message_.get(), text + bytes, longest_tag))) return true;
+    warpseal_wipe(text, bytes);
+    return false;
+}
+
+const OSSL_PARAM* GcmCipher::gettable() {
+    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TAGLEN, nullptr),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, nullptr),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN, nullptr, 0),
+                                        OSSL_PARAM_END};
+    return params;
+}
+
+bool GcmCipher::get(OSSL_PARAM params[]) {
+    const bool asks_iv =
+        OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_IV) != nullptr || OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr;
+    if (asks_iv && iv_state_ == Iv::none && (decrypt_ || !draw_iv())) return fail(Reason::wrong_iv, "there is none");
+    OSSL_PARAM* const tag = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+    if (tag != nullptr && (decrypt_ || tag_bytes_ == 0)) return fail(Reason::wrong_parameter, "there is no tag");
+    if (tag != nullptr && tag->data != nullptr && (tag->data_size == 0 || tag->data_size > longest_tag))
+        return fail(Reason::wrong_length, "of the tag");
+    const size_t wanted = tag == nullptr || tag->data == nullptr ? tag_bytes_ : tag->data_size;
+    if (!give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) || !give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes_) ||
+        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TAGLEN, tag_bytes_ == 0 ? longest_tag : tag_bytes_) ||
+        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_tail_bytes_) ||
+        !give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes_) || !give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, iv_bytes_) ||
+        !give_bytes(params, OSSL_CIPHER_PARAM_AEAD_TAG, tag_, wanted))
+        return fail(Reason::wrong_parameter);
+    OSSL_PARAM* const counted = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN);
+    if (counted == nullptr) return true;
+    if (counted->data_type != OSSL_PARAM_OCTET_STRING || counted->data == nullptr) return fail(Reason::wrong_parameter, counted->key);
+    return count_iv(static_cast<uint8_t*>(counted->data), counted->data_size);
+}
+
+const OSSL_PARAM* GcmCipher::settable() {
+    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, nullptr),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED, nullptr, 0),
+                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV, nullptr, 0),
+                                        OSSL_PARAM_END};
+    return params;
+}
+
+bool GcmCipher::set(const OSSL_PARAM params[]) {
+    if (params == nullptr) return true;
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TAG); given && !set_tag(*given))
+        return false;
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
+        size_t bytes;
+        if (OSSL_PARAM_get_size_t(given, &bytes) == 0) return fail(Reason::wrong_parameter, given->key);
+        if (!set_iv_bytes(bytes)) return false;
+    }
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given))
+        return false;
+    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED); given && !fix_iv(*given))
+        return false;
+    const OSSL_PARAM* const end = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV);
+    if (end == nullptr) return true;
+    if (end->data_type != OSSL_PARAM_OCTET_STRING || end->data == nullptr) return fail(Reason::wrong_parameter, end->key);
+    return take_iv_end(static_cast<const uint8_t*>(end->data), end->data_size);
+}
+
+}  // namespace warpseal::provider

@@ -1,0 +1,29 @@
+// XTS as EVP has it: each piece is one data unit, under the number that the IV is.
+#pragma once
+
+#include "provider/cipher_context.h"
+
+namespace warpseal::provider {
+
+class XtsCipher : public CipherContext {
+public:
+    using CipherContext::CipherContext;
+
+    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
+    bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool final(uint8_t* out, size_t* out_bytes, size_t room);
+    bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+        return update(out, out_bytes, room, in, bytes);
+    }
+
+    bool get(OSSL_PARAM params[]);
+    bool set(const OSSL_PARAM params[]);
+    static const OSSL_PARAM* gettable();
+    static const OSSL_PARAM* settable();
+
+private:
+    bool has_iv_ = false;
+    uint8_t iv_[longest_block] = {};
+};
+
+}  // namespace warpseal::provider
