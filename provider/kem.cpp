@@ -2,6 +2,7 @@
 #include <openssl/core_dispatch.h>
 
 #include <new>
+#include <utility>
 
 #include "provider/algorithms.h"
 #include "provider/exchange.h"
@@ -12,31 +13,40 @@ namespace {
 
 struct Kem {
     const Context& context;
+    const Group& group;
     const Key* key = nullptr;  // libcrypto's, for as long as it works with it
 };
 
-void* create(void* provider) { return new (std::nothrow) Kem{*static_cast<const Context*>(provider)}; }
+template <size_t group>
+void* create(void* provider) {
+    return new (std::nothrow) Kem{*static_cast<const Context*>(provider), groups[group]};
+}
 
 void destroy(void* kem) { delete static_cast<Kem*>(kem); }
 
 void* duplicate(void* from) { return new (std::nothrow) Kem(*static_cast<const Kem*>(from)); }
 
-int begin_encapsulation(void* data, void* key, const OSSL_PARAM*) {
-    Kem& kem = *static_cast<Kem*>(data);
-    kem.key = static_cast<const Key*>(key);
-    if (kem.key != nullptr && kem.key->has_public()) return 1;
+// key: null, of another group, or without the half that is needed: refused.
+int begin(Kem& kem, const Key* key, bool (Key::*has_half)() const, Reason lacking) {
     kem.key = nullptr;
-    raise(kem.context, Reason::no_public_key);
-    return 0;
+    if (key != nullptr && &key->group() != &kem.group) {
+        raise(kem.context, Reason::wrong_group, kem.group.name);
+        return 0;
+    }
+    if (key == nullptr || !(key->*has_half)()) {
+        raise(kem.context, lacking);
+        return 0;
+    }
+    kem.key = key;
+    return 1;
+}
+
+int begin_encapsulation(void* data, void* key, const OSSL_PARAM*) {
+    return begin(*static_cast<Kem*>(data), static_cast<const Key*>(key), &Key::has_public, Reason::no_public_key);
 }
 
 int begin_decapsulation(void* data, void* key, const OSSL_PARAM*) {
-    Kem& kem = *static_cast<Kem*>(data);
-    kem.key = static_cast<const Key*>(key);
-    if (kem.key != nullptr && kem.key->has_secret()) return 1;
-    kem.key = nullptr;
-    raise(kem.context, Reason::no_secret_key);
-    return 0;
+    return begin(*static_cast<Kem*>(data), static_cast<const Key*>(key), &Key::has_secret, Reason::no_secret_key);
 }
 
 // room: what the caller has, where it says so.
@@ -110,8 +120,9 @@ int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes, co
     return 1;
 }
 
+template <size_t group>
 const OSSL_DISPATCH functions[] = {
-    dispatch(OSSL_FUNC_KEM_NEWCTX, create),
+    dispatch(OSSL_FUNC_KEM_NEWCTX, create<group>),
     dispatch(OSSL_FUNC_KEM_FREECTX, destroy),
     dispatch(OSSL_FUNC_KEM_DUPCTX, duplicate),
     dispatch(OSSL_FUNC_KEM_ENCAPSULATE_INIT, begin_encapsulation),
@@ -121,16 +132,15 @@ const OSSL_DISPATCH functions[] = {
     {0, nullptr},
 };
 
-std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm() {
-    std::array<OSSL_ALGORITHM, groups.size() + 1> algorithms{};
-    for (size_t i = 0; i < groups.size(); ++i) algorithms[i] = {algorithm_names(i), properties, functions, groups[i].name};
-    return algorithms;
+template <size_t... group>
+std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(std::index_sequence<group...>) {
+    return {{{algorithm_names(group), properties, functions<group>, groups[group].name}..., {nullptr, nullptr, nullptr, nullptr}}};
 }
 
 }  // namespace
 
 const OSSL_ALGORITHM* kem_algorithms() {
-    static const std::array algorithms = every_algorithm();
+    static const std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
     return algorithms.data();
 }
 

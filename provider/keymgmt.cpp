@@ -72,9 +72,9 @@ int set_generation_params(void* data, const OSSL_PARAM params[]) {
     const Generation& generation = *static_cast<const Generation*>(data);
     const OSSL_PARAM* const named = params == nullptr ? nullptr : OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_GROUP_NAME);
     if (named == nullptr) return 1;
-    const char* name = nullptr;
-    if (OSSL_PARAM_get_utf8_string_ptr(named, &name) != 0 && name != nullptr && OPENSSL_strcasecmp(name, generation.group.name) == 0)
-        return 1;
+    char name[64];  // copied: it need not end in a zero
+    char* out = name;
+    if (OSSL_PARAM_get_utf8_string(named, &out, sizeof name) != 0 && OPENSSL_strcasecmp(name, generation.group.name) == 0) return 1;
     raise(generation.context, Reason::wrong_group, generation.group.name);
     return 0;
 }
@@ -187,7 +187,12 @@ int export_key(void* data, int selection, OSSL_CALLBACK* callback, void* user) {
     const Key& key = *static_cast<const Key*>(data);
     const bool with_secret = (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0;
     if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0 || !key.has_public() || (with_secret && !key.has_secret())) return 0;
-    return key.tell(with_secret, callback, user);
+    const auto octet_string = [](const char* name, std::span<const uint8_t> bytes) {
+        return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()), bytes.size());
+    };
+    OSSL_PARAM params[3] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, key.share()), OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
+    if (with_secret) params[1] = octet_string(OSSL_PKEY_PARAM_PRIV_KEY, key.secret_key());
+    return callback(params, user);
 }
 
 const OSSL_PARAM* transfer_types(int selection) {

@@ -1,0 +1,147 @@
+// Decoders on what is no key: encodings cut off at each byte, changed at each byte, and noise. What is accepted all the same is a key that
+// works or fails.
+#include <gtest/gtest.h>
+#include <openssl/decoder.h>
+#include <openssl/encoder.h>
+
+#include <algorithm>
+#include <random>
+
+#include "library.h"
+
+namespace {
+
+using namespace tests;
+
+struct Form {
+    const char *type, *structure;
+    int selection;
+};
+constexpr Form forms[] = {{"DER", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
+                          {"PEM", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
+                          {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR},
+                          {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR}};
+
+Bytes encoded(EVP_PKEY* key, const Form& form) {
+    OSSL_ENCODER_CTX* const context = OSSL_ENCODER_CTX_new_for_pkey(key, form.selection, form.type, form.structure, nullptr);
+    unsigned char* text = nullptr;
+    size_t bytes = 0;
+    const bool done = context != nullptr && OSSL_ENCODER_to_data(context, &text, &bytes) == 1;
+    OSSL_ENCODER_CTX_free(context);
+    const Bytes out = done ? Bytes(text, text + bytes) : Bytes();
+    OPENSSL_free(text);
+    return out;
+}
+
+// Reads many texts of one form, as a program with one kind of file does.
+class Decoder {
+public:
+    Decoder(const Library& library, const std::string& group, const Form& form)
+        : context_(
+              OSSL_DECODER_CTX_new_for_pkey(&key_, form.type, form.structure, group.c_str(), form.selection, library.context(), our_own)) {}
+    Decoder(const Decoder&) = delete;
+    Decoder& operator=(const Decoder&) = delete;
+    ~Decoder() { OSSL_DECODER_CTX_free(context_); }
+
+    Key read(const Bytes& text) {
+        const unsigned char* at = text.data();
+        size_t left = text.size();
+        key_ = nullptr;
+        if (OSSL_DECODER_from_data(context_, &at, &left) != 1) ERR_clear_error();
+        return Key(key_);
+    }
+
+private:
+    EVP_PKEY* key_ = nullptr;
+    OSSL_DECODER_CTX* context_;
+};
+
+class Encodings : public testing::TestWithParam<std::string> {
+protected:
+    Encodings() : key_(library_.generate(GetParam())) {}
+
+    // All groups share the code that reads: these two meet most changes, the others a sample.
+    bool is_thorough() const { return GetParam() == "ntru_hps2048509" || GetParam() == "p256_ntru_hps2048509"; }
+
+    // Whoever reads such a file goes on with what was read.
+    void use(EVP_PKEY* key, const Form& form) {
+        ++accepted_;
+        const Encapsulated made = encapsulate(library_, key);
+        if (form.selection == EVP_PKEY_KEYPAIR && !made.ciphertext.empty()) decapsulate(library_, key, made.ciphertext);
+        ERR_clear_error();
+    }
+
+    Library library_;
+    Key key_;
+    size_t accepted_ = 0;
+};
+
+TEST_P(Encodings, ComeBack) {
+    ASSERT_TRUE(key_);
+    for (const Form& form : forms) {
+        const Bytes text = encoded(key_.get(), form);
+        ASSERT_FALSE(text.empty()) << form.type << ' ' << form.structure;
+        const Key back = Decoder(library_, GetParam(), form).read(text);
+        ASSERT_TRUE(back) << form.type << ' ' << form.structure;
+        EXPECT_EQ(EVP_PKEY_eq(back.get(), key_.get()), 1);
+        if (form.selection == EVP_PKEY_KEYPAIR) {
+            EXPECT_TRUE(works(library_, back.get()));
+        }
+    }
+}
+
+TEST_P(Encodings, CutOffAtAnyByteAreRefused) {
+    for (const Form& form : forms) {
+        const Bytes text = encoded(key_.get(), form);
+        Decoder decoder(library_, GetParam(), form);
+        // PEM: what lacks nothing but the end of its last line is whole.
+        const size_t least = std::string_view(form.type) == "PEM" ? 2 : 1;
+        for (size_t bytes = 0; bytes + least <= text.size(); bytes += is_thorough() ? 1 : bytes < 64 || bytes + 8 > text.size() ? 3 : 89)
+            EXPECT_FALSE(decoder.read(Bytes(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bytes))))
+                << form.structure << ' ' << bytes;
+    }
+}
+
+TEST_P(Encodings, ChangedAtAnyByteAreRefusedOrOtherKeys) {
+    for (const Form& form : forms) {
+        const Bytes text = encoded(key_.get(), form);
+        Decoder decoder(library_, GetParam(), form);
+        for (size_t at = 0; at < text.size(); at += is_thorough() ? (at < 64 ? 1 : 17) : (at < 64 ? 5 : 101))
+            for (const uint8_t change : {0x01, 0x80, 0xFF, 0x20}) {
+                Bytes changed = text;
+                changed[at] ^= change;
+                if (const Key read = decoder.read(changed)) use(read.get(), form);
+            }
+    }
+}
+
+// Lengths and numbers of the structure itself, all values of each byte.
+TEST_P(Encodings, WithAnyValueInTheirHeadAreRefusedOrOtherKeys) {
+    for (const Form& form : forms) {
+        if (std::string_view(form.type) == "PEM") continue;
+        const Bytes text = encoded(key_.get(), form);
+        Decoder decoder(library_, GetParam(), form);
+        for (size_t at = 0; at < 40; ++at)
+            for (int value = 0; value < 256; value += is_thorough() ? 3 : 37) {
+                Bytes changed = text;
+                changed[at] = static_cast<uint8_t>(value);
+                if (const Key read = decoder.read(changed)) use(read.get(), form);
+            }
+    }
+}
+
+TEST_P(Encodings, OfNoiseAreRefused) {
+    std::mt19937 random(20200930);  // nothing but noise, the same each time
+    for (const Form& form : forms) {
+        Decoder decoder(library_, GetParam(), form);
+        for (int i = 0; i < 25; ++i) {
+            Bytes noise(random() % 4096);
+            std::generate(noise.begin(), noise.end(), [&] { return static_cast<uint8_t>(random()); });
+            EXPECT_FALSE(decoder.read(noise));
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, Encodings, testing::ValuesIn(Library().groups()), [](const auto& one) { return one.param; });
+
+}  // namespace

@@ -1,0 +1,212 @@
+// Key encapsulation with lengths, keys and calls that are wrong: each is refused, writes nothing past what it was given, and leaves the key
+// usable.
+#include <gtest/gtest.h>
+#include <openssl/core.h>
+#include <openssl/core_dispatch.h>
+
+#include <cstring>
+#include <map>
+
+#include "library.h"
+
+namespace {
+
+using namespace tests;
+
+constexpr uint8_t canary = 0xA5;
+
+class Kem : public testing::TestWithParam<std::string> {
+protected:
+    Kem() : key_(library_.generate(GetParam())), context_(library_.on(key_.get())), made_(encapsulate(library_, key_.get())) {}
+
+    Library library_;
+    Key key_;
+    KeyContext context_;
+    Encapsulated made_;
+};
+
+TEST_P(Kem, RoomTooSmallIsRefusedAndNotWrittenPast) {
+    ASSERT_EQ(EVP_PKEY_encapsulate_init(context_.get(), nullptr), 1);
+    const size_t whole = made_.ciphertext.size(), all = made_.secret.size();
+    ASSERT_NE(all, 0u);
+    for (const auto& [some, secret_bytes] :
+         {std::pair<size_t, size_t>{0, all}, {1, all}, {whole - 1, all}, {whole, 0}, {whole, 1}, {whole, all - 1}, {0, 0}}) {
+        const std::unique_ptr<uint8_t[]> ciphertext(new uint8_t[some]), secret(new uint8_t[secret_bytes]);
+        size_t said = some, said_secret = secret_bytes;
+        EXPECT_NE(EVP_PKEY_encapsulate(context_.get(), ciphertext.get(), &said, secret.get(), &said_secret), 1)
+            << some << ' ' << secret_bytes;
+    }
+    ASSERT_EQ(EVP_PKEY_decapsulate_init(context_.get(), nullptr), 1);
+    for (const size_t bytes : {size_t{0}, size_t{1}, all - 1}) {
+        const std::unique_ptr<uint8_t[]> secret(new uint8_t[bytes]);
+        size_t said = bytes;
+        EXPECT_NE(EVP_PKEY_decapsulate(context_.get(), secret.get(), &said, made_.ciphertext.data(), whole), 1) << bytes;
+    }
+    EXPECT_TRUE(works(library_, key_.get()));
+}
+
+TEST_P(Kem, RoomOfNoSizeDoesNotHurt) {
+    ASSERT_EQ(EVP_PKEY_encapsulate_init(context_.get(), nullptr), 1);
+    size_t bytes = 0;
+    EVP_PKEY_encapsulate(context_.get(), nullptr, &bytes, nullptr, nullptr);
+    EVP_PKEY_encapsulate(context_.get(), nullptr, nullptr, nullptr, &bytes);
+    EVP_PKEY_encapsulate(context_.get(), nullptr, nullptr, nullptr, nullptr);
+    Bytes ciphertext(made_.ciphertext.size()), secret(made_.secret.size());
+    EVP_PKEY_encapsulate(context_.get(), ciphertext.data(), nullptr, secret.data(), nullptr);
+    ASSERT_EQ(EVP_PKEY_decapsulate_init(context_.get(), nullptr), 1);
+    EVP_PKEY_decapsulate(context_.get(), secret.data(), nullptr, ciphertext.data(), ciphertext.size());
+    EVP_PKEY_decapsulate(context_.get(), secret.data(), &bytes, nullptr, ciphertext.size());
+    ERR_clear_error();
+    EXPECT_TRUE(works(library_, key_.get()));
+}
+
+TEST_P(Kem, CiphertextsOfEveryWrongLengthAreRefused) {
+    ASSERT_EQ(EVP_PKEY_decapsulate_init(context_.get(), nullptr), 1);
+    Bytes longer = made_.ciphertext;
+    longer.resize(longer.size() + 64, canary);
+    for (size_t length = 0; length <= longer.size(); ++length) {
+        if (length == made_.ciphertext.size()) continue;
+        const Bytes exact(longer.begin(), longer.begin() + static_cast<std::ptrdiff_t>(length));
+        Bytes secret(made_.secret.size(), canary);
+        size_t bytes = secret.size();
+        EXPECT_NE(EVP_PKEY_decapsulate(context_.get(), secret.data(), &bytes, exact.data(), exact.size()), 1) << length;
+    }
+    ERR_clear_error();
+    EXPECT_EQ(decapsulate(library_, key_.get(), made_.ciphertext), made_.secret);
+}
+
+TEST_P(Kem, CiphertextsOfOneFlippedByteGiveAnotherSecretOrNone) {
+    for (size_t at = 0; at < made_.ciphertext.size(); at += at % 64 == 0 ? 1 : 9) {
+        Bytes flipped = made_.ciphertext;
+        flipped[at] ^= static_cast<uint8_t>(1 << at % 8);
+        // X25519 passes over the highest bit of a point (RFC 7748, 5).
+        if (GetParam().starts_with("x25519") && at == 31) flipped[at] ^= 1 | 1 << at % 8;
+        EXPECT_NE(decapsulate(library_, key_.get(), flipped), made_.secret) << at;
+    }
+    ERR_clear_error();
+}
+
+TEST_P(Kem, KeysThatLackWhatACallNeedsAreRefused) {
+    const KeyContext maker(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    EVP_PKEY* empty = nullptr;
+    ASSERT_EQ(EVP_PKEY_paramgen_init(maker.get()), 1);
+    ASSERT_EQ(EVP_PKEY_paramgen(maker.get(), &empty), 1);
+    const Key parameters(empty);
+    EXPECT_TRUE(encapsulate(library_, parameters.get()).secret.empty());
+    EXPECT_TRUE(decapsulate(library_, parameters.get(), made_.ciphertext).empty());
+    const Bytes share = encoded_public_key(key_.get());
+    ASSERT_EQ(EVP_PKEY_set1_encoded_public_key(parameters.get(), share.data(), share.size()), 1);
+    const Encapsulated through = encapsulate(library_, parameters.get());
+    EXPECT_EQ(decapsulate(library_, key_.get(), through.ciphertext), through.secret);
+    EXPECT_TRUE(decapsulate(library_, parameters.get(), made_.ciphertext).empty());
+    ERR_clear_error();
+}
+
+TEST_P(Kem, TwoKeysAreNotEqualAndACopyIs) {
+    const Key other = library_.generate(GetParam()), copy(EVP_PKEY_dup(key_.get()));
+    ASSERT_TRUE(other);
+    ASSERT_TRUE(copy);
+    EXPECT_EQ(EVP_PKEY_eq(key_.get(), copy.get()), 1);
+    EXPECT_NE(EVP_PKEY_eq(key_.get(), other.get()), 1);
+    EXPECT_EQ(decapsulate(library_, copy.get(), made_.ciphertext), made_.secret);
+    EXPECT_NE(decapsulate(library_, other.get(), made_.ciphertext), made_.secret);
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, Kem, testing::ValuesIn(Library().groups()), [](const auto& one) { return one.param; });
+
+// The functions of one algorithm, as libcrypto has them from the provider.
+class Functions {
+public:
+    Functions(const Library& library, int operation, const std::string& name) {
+        int no_cache = 0;
+        const OSSL_ALGORITHM* one = OSSL_PROVIDER_query_operation(library.provider(), operation, &no_cache);
+        for (; one != nullptr && one->algorithm_names != nullptr; ++one) {
+            const std::string names = one->algorithm_names;
+            if (names.substr(0, names.find(':')) != name) continue;
+            for (const OSSL_DISPATCH* entry = one->implementation; entry->function_id != 0; ++entry)
+                found_[entry->function_id] = entry->function;
+        }
+    }
+    template <class Function>
+    Function* get(int id) const {
+        const auto at = found_.find(id);
+        return at == found_.end() ? nullptr : reinterpret_cast<Function*>(at->second);
+    }
+
+private:
+    std::map<int, void (*)()> found_;
+};
+
+// A key pair made by the key management itself: EVP never mixes groups, so this goes past it.
+class RawKey {
+public:
+    RawKey(const Library& library, const std::string& group) : functions_(library, OSSL_OP_KEYMGMT, group) {
+        void* const context = OSSL_PROVIDER_get0_provider_ctx(library.provider());
+        void* const maker =
+            functions_.get<OSSL_FUNC_keymgmt_gen_init_fn>(OSSL_FUNC_KEYMGMT_GEN_INIT)(context, OSSL_KEYMGMT_SELECT_KEYPAIR, nullptr);
+        data_ = functions_.get<OSSL_FUNC_keymgmt_gen_fn>(OSSL_FUNC_KEYMGMT_GEN)(maker, nullptr, nullptr);
+        functions_.get<OSSL_FUNC_keymgmt_gen_cleanup_fn>(OSSL_FUNC_KEYMGMT_GEN_CLEANUP)(maker);
+    }
+    RawKey(const RawKey&) = delete;
+    RawKey& operator=(const RawKey&) = delete;
+    ~RawKey() { functions_.get<OSSL_FUNC_keymgmt_free_fn>(OSSL_FUNC_KEYMGMT_FREE)(data_); }
+    void* data() const { return data_; }
+    const Functions& functions() const { return functions_; }
+
+private:
+    Functions functions_;
+    void* data_;
+};
+
+TEST(KeysOfAnotherGroup, AreRefusedByEachKem) {
+    const Library library;
+    const std::vector<std::string> groups = library.groups();
+    std::vector<std::unique_ptr<RawKey>> keys;
+    for (const std::string& group : groups) keys.push_back(std::make_unique<RawKey>(library, group));
+    for (size_t i = 0; i < groups.size(); ++i) {
+        const Functions kem(library, OSSL_OP_KEM, groups[i]);
+        void* const context = kem.get<OSSL_FUNC_kem_newctx_fn>(OSSL_FUNC_KEM_NEWCTX)(OSSL_PROVIDER_get0_provider_ctx(library.provider()));
+        ASSERT_NE(context, nullptr);
+        const auto encapsulate_init = kem.get<OSSL_FUNC_kem_encapsulate_init_fn>(OSSL_FUNC_KEM_ENCAPSULATE_INIT);
+        const auto decapsulate_init = kem.get<OSSL_FUNC_kem_decapsulate_init_fn>(OSSL_FUNC_KEM_DECAPSULATE_INIT);
+        for (size_t j = 0; j < groups.size(); ++j) {
+            EXPECT_EQ(encapsulate_init(context, keys[j]->data(), nullptr) == 1, i == j) << groups[i] << ' ' << groups[j];
+            EXPECT_EQ(decapsulate_init(context, keys[j]->data(), nullptr) == 1, i == j) << groups[i] << ' ' << groups[j];
+        }
+        kem.get<OSSL_FUNC_kem_freectx_fn>(OSSL_FUNC_KEM_FREECTX)(context);
+    }
+    ERR_clear_error();
+}
+
+TEST(KeysOfAnotherGroup, AreNotEqual) {
+    const Library library;
+    const std::vector<std::string> groups = library.groups();
+    const RawKey one(library, groups[0]);
+    const auto match = one.functions().get<OSSL_FUNC_keymgmt_match_fn>(OSSL_FUNC_KEYMGMT_MATCH);
+    for (size_t i = 1; i < groups.size(); ++i) {
+        const RawKey other(library, groups[i]);
+        EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_KEYPAIR), 1) << groups[i];
+        EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_PUBLIC_KEY), 1) << groups[i];
+    }
+}
+
+TEST(KemBeforeInit, IsRefused) {
+    const Library library;
+    for (const std::string& group : library.groups()) {
+        const Functions kem(library, OSSL_OP_KEM, group);
+        void* const context = kem.get<OSSL_FUNC_kem_newctx_fn>(OSSL_FUNC_KEM_NEWCTX)(OSSL_PROVIDER_get0_provider_ctx(library.provider()));
+        Bytes text(4096), secret(4096);
+        size_t bytes = text.size(), secret_bytes = secret.size();
+        EXPECT_NE(
+            kem.get<OSSL_FUNC_kem_encapsulate_fn>(OSSL_FUNC_KEM_ENCAPSULATE)(context, text.data(), &bytes, secret.data(), &secret_bytes),
+            1);
+        EXPECT_NE(kem.get<OSSL_FUNC_kem_decapsulate_fn>(OSSL_FUNC_KEM_DECAPSULATE)(context, secret.data(), &secret_bytes, text.data(), 699),
+                  1);
+        EXPECT_NE(kem.get<OSSL_FUNC_kem_encapsulate_init_fn>(OSSL_FUNC_KEM_ENCAPSULATE_INIT)(context, nullptr, nullptr), 1);
+        kem.get<OSSL_FUNC_kem_freectx_fn>(OSSL_FUNC_KEM_FREECTX)(context);
+        kem.get<OSSL_FUNC_kem_freectx_fn>(OSSL_FUNC_KEM_FREECTX)(nullptr);
+    }
+    ERR_clear_error();
+}
+
+}  // namespace

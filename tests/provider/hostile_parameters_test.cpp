@@ -1,0 +1,175 @@
+// Parameters with extreme values, in each call that takes some: nothing is read or written past what they say, and keys and contexts stay
+// usable.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <set>
+#include <string_view>
+
+#include "library.h"
+
+namespace {
+
+using namespace tests;
+
+constexpr uint8_t filling = 0xA5;
+constexpr size_t room = 8192;  // more than any value has
+constexpr size_t sizes[] = {0, 1, 2, 4, 7, 8, 14, 16, 32, 65, 699, 731, 1230, room};
+// More than there can be: said of no data, or of `room` bytes where nothing is written.
+constexpr size_t huge_sizes[] = {std::numeric_limits<size_t>::max() / 2, std::numeric_limits<size_t>::max()};
+
+// As many bytes as a parameter says, and none after them: the beginning of a group's name, without an end.
+class Exact {
+public:
+    explicit Exact(size_t bytes) : text_(new uint8_t[bytes]) {
+        for (size_t i = 0; i < bytes; ++i) text_[i] = i < group_.size() ? static_cast<uint8_t>(group_[i]) : filling;
+    }
+    void* data() { return text_.get(); }
+
+private:
+    static constexpr std::string_view group_ = "ntru_hps2048509";
+    std::unique_ptr<uint8_t[]> text_;
+};
+
+using Call = std::function<void(const OSSL_PARAM*)>;
+
+void with(const char* name, unsigned type, void* data, size_t bytes, const Call& call) {
+    const OSSL_PARAM params[] = {{name, type, data, bytes, OSSL_PARAM_UNMODIFIED}, OSSL_PARAM_END};
+    call(params);
+}
+
+constexpr unsigned types[] = {
+    OSSL_PARAM_INTEGER, OSSL_PARAM_UNSIGNED_INTEGER, OSSL_PARAM_REAL, OSSL_PARAM_UTF8_STRING, OSSL_PARAM_OCTET_STRING, 0, 255};
+constexpr unsigned pointer_types[] = {OSSL_PARAM_UTF8_PTR, OSSL_PARAM_OCTET_PTR};
+
+// One parameter of that name, with every type and size.
+void extremes(const char* name, const Call& call) {
+    for (const size_t size : sizes) {
+        Exact exact(size);
+        void* pointer = exact.data();
+        for (const unsigned type : types) with(name, type, exact.data(), size, call);
+        for (const unsigned type : pointer_types) with(name, type, static_cast<void*>(&pointer), size, call);
+    }
+    for (const size_t size : huge_sizes) {
+        for (const unsigned type : types) with(name, type, nullptr, size, call);
+        for (const unsigned type : pointer_types) with(name, type, nullptr, size, call);
+    }
+    ERR_clear_error();
+}
+
+// And for calls that read it: data that is null, and more of it than there is.
+void extremes_to_read(const char* name, const Call& call) {
+    extremes(name, call);
+    Exact exact(room);
+    static_cast<uint8_t*>(exact.data())[room - 1] = 0;
+    for (const unsigned type : types) {
+        for (const size_t size : sizes) with(name, type, nullptr, size, call);
+        for (const size_t size : huge_sizes) with(name, type, exact.data(), size, call);
+    }
+    ERR_clear_error();
+}
+
+std::set<std::string> names_of(const OSSL_PARAM* described) {
+    std::set<std::string> names = {OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY,
+                                   OSSL_PKEY_PARAM_PUB_KEY,
+                                   OSSL_PKEY_PARAM_PRIV_KEY,
+                                   OSSL_PKEY_PARAM_GROUP_NAME,
+                                   OSSL_PKEY_PARAM_PROPERTIES,
+                                   "no-such-parameter",
+                                   ""};
+    for (; described != nullptr && described->key != nullptr; ++described) names.insert(described->key);
+    return names;
+}
+
+class Parameters : public testing::TestWithParam<std::string> {
+protected:
+    Library library_;
+};
+
+TEST_P(Parameters, OfAKeyAreReadWithinTheirBounds) {
+    const Key key = library_.generate(GetParam());
+    ASSERT_TRUE(key);
+    for (const std::string& name : names_of(EVP_PKEY_gettable_params(key.get())))
+        extremes(name.c_str(), [&](const OSSL_PARAM* params) { EVP_PKEY_get_params(key.get(), const_cast<OSSL_PARAM*>(params)); });
+    EXPECT_TRUE(works(library_, key.get()));
+}
+
+TEST_P(Parameters, OfAKeyAreWrittenOrRefused) {
+    const Key key = library_.generate(GetParam());
+    ASSERT_TRUE(key);
+    const size_t right = encoded_public_key(key.get()).size();
+    for (const std::string& name : names_of(EVP_PKEY_settable_params(key.get())))
+        extremes_to_read(name.c_str(), [&](const OSSL_PARAM* params) {
+            const int result = EVP_PKEY_set_params(key.get(), const_cast<OSSL_PARAM*>(params));
+            const bool share = params->data_type == OSSL_PARAM_OCTET_STRING && params->data_size == right;
+            if (name == OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY && !share) {
+                EXPECT_NE(result, 1) << params->data_type << ' ' << params->data_size;
+            }
+        });
+}
+
+TEST_P(Parameters, OfAWrongShareChangeNothing) {
+    const Key key = library_.generate(GetParam());
+    ASSERT_TRUE(key);
+    const Bytes before = encoded_public_key(key.get());
+    Bytes share = before;
+    share.resize(before.size() + 64, filling);
+    for (size_t bytes = 0; bytes <= share.size(); ++bytes) {
+        if (bytes == before.size()) continue;
+        const Bytes exact(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(bytes));
+        EXPECT_NE(EVP_PKEY_set1_encoded_public_key(key.get(), exact.data(), exact.size()), 1) << bytes;
+    }
+    ERR_clear_error();
+    EXPECT_EQ(encoded_public_key(key.get()), before);
+    EXPECT_TRUE(works(library_, key.get()));
+}
+
+TEST_P(Parameters, MakeNoKeyThatHurts) {
+    const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    ASSERT_TRUE(context);
+    for (const int selection : {EVP_PKEY_PUBLIC_KEY, EVP_PKEY_KEYPAIR, EVP_PKEY_KEY_PARAMETERS}) {
+        ASSERT_EQ(EVP_PKEY_fromdata_init(context.get()), 1);
+        for (const std::string& name : names_of(EVP_PKEY_fromdata_settable(context.get(), selection)))
+            extremes_to_read(name.c_str(), [&](const OSSL_PARAM* params) {
+                EVP_PKEY* made = nullptr;
+                if (EVP_PKEY_fromdata(context.get(), &made, selection, const_cast<OSSL_PARAM*>(params)) == 1) encapsulate(library_, made);
+                EVP_PKEY_free(made);
+            });
+    }
+}
+
+TEST_P(Parameters, OfGenerationAreTakenOrRefused) {
+    const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    ASSERT_TRUE(context);
+    ASSERT_EQ(EVP_PKEY_keygen_init(context.get()), 1);
+    for (const std::string& name : names_of(EVP_PKEY_CTX_settable_params(context.get())))
+        extremes_to_read(name.c_str(), [&](const OSSL_PARAM* params) { EVP_PKEY_CTX_set_params(context.get(), params); });
+    EXPECT_TRUE(works(library_, library_.generate(GetParam()).get()));
+}
+
+TEST_P(Parameters, OfEncapsulationAreTakenOrRefused) {
+    const Key key = library_.generate(GetParam());
+    ASSERT_TRUE(key);
+    const KeyContext context = library_.on(key.get());
+    for (const auto init : {EVP_PKEY_encapsulate_init, EVP_PKEY_decapsulate_init}) {
+        for (const char* name : {OSSL_KEM_PARAM_OPERATION, "ikme", "no-such-parameter", ""}) {
+            extremes_to_read(name, [&](const OSSL_PARAM* params) { init(context.get(), params); });
+            ASSERT_EQ(init(context.get(), nullptr), 1);
+            extremes_to_read(name, [&](const OSSL_PARAM* params) { EVP_PKEY_CTX_set_params(context.get(), params); });
+            extremes(name, [&](const OSSL_PARAM* params) { EVP_PKEY_CTX_get_params(context.get(), const_cast<OSSL_PARAM*>(params)); });
+        }
+    }
+    EXPECT_TRUE(works(library_, key.get()));
+}
+
+TEST(ProviderParameters, AreReadWithinTheirBounds) {
+    const Library library;
+    for (const std::string& name : names_of(OSSL_PROVIDER_gettable_params(library.provider())))
+        extremes(name.c_str(),
+                 [&](const OSSL_PARAM* params) { OSSL_PROVIDER_get_params(library.provider(), const_cast<OSSL_PARAM*>(params)); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, Parameters, testing::ValuesIn(Library().groups()), [](const auto& one) { return one.param; });
+
+}  // namespace

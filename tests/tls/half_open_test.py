@@ -1,0 +1,75 @@
+"""A thousand clients send half a ClientHello and no more: good handshakes go on beside them, and what gathers key exchanges holds nothing for them.
+
+Usage: half_open_test.py NTRU_REFERENCE PEER MODULE
+"""
+
+import os
+import resource
+import sys
+import tempfile
+import time
+
+import peers
+import tls13
+from foreign_test import SECONDS, require
+from key_shares import GROUPS, ClientShare, Ntru
+from malformed_test import WITHIN, ends_well, serve
+
+CLIENTS = 1000
+
+
+def counts(server, asked):
+    server.write(b"?\n")
+    with server.heard:
+        require(server.heard.wait_for(lambda: sum(line.startswith("counts") for line in server.lines if line) > asked, SECONDS), "the server counts nothing")
+    return [int(word) for word in server.lines[-1].split()[1:]]
+
+
+def wait_for_open(server, wanted):
+    """The server has taken up so many connections."""
+    end, asked = time.monotonic() + SECONDS, 0
+    while True:
+        now = counts(server, asked)
+        if now[2] == wanted:
+            return now
+        asked += 1
+        require(time.monotonic() < end, f"{now[2]} connections open, wanted {wanted}")
+
+
+def main():
+    program, peer, module = sys.argv[1:]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < CLIENTS + 100:
+        if hard != resource.RLIM_INFINITY and hard < CLIENTS + 100:
+            peers.not_run(f"{hard} open files at most")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (CLIENTS + 100, hard))
+    with tempfile.TemporaryDirectory(prefix="warpseal-tls-") as directory, Ntru(program) as ntru:
+        certificate, env = peers.Certificate(directory), peers.environment(os.path.abspath(module), directory)
+        server, port = serve(peer, certificate, ":".join(group.name for group in GROUPS), env)
+        held = []
+        with server:
+            for number in range(CLIENTS):
+                group = GROUPS[number % len(GROUPS)]
+                hello = tls13.record(tls13.HANDSHAKE, tls13.client_hello([(group.code, os.urandom(group.share_bytes))]))
+                held.append(peers.connected(port, time.monotonic() + SECONDS))
+                held[-1].sendall(hello[: len(hello) // 2])
+            wait_for_open(server, CLIENTS)
+            slowest = 0.0
+            for group in GROUPS:
+                share, start = ClientShare(group, ntru), time.monotonic()
+                with peers.connected(port, start + SECONDS) as sock:
+                    client = tls13.Client(sock, [(group.code, share)], start + SECONDS)
+                    client.connection.send_data(b"still there?")
+                    require(client.connection.receive_data(12) == b"still there?", "other data")
+                slowest = max(slowest, time.monotonic() - start)
+            require(slowest < WITHIN, f"a good handshake took {slowest:.2f} s")
+            for sock in held:
+                sock.close()
+            handshakes, failed, _ = wait_for_open(server, 0)
+            require(handshakes == len(GROUPS) and failed == CLIENTS, f"{handshakes} handshakes, {failed} that failed")
+            ends_well(server)
+    print(f"half_open_test.py with {peers.libssl_version()}: {len(GROUPS)} good handshakes beside {CLIENTS} half-open clients, the slowest {slowest:.3f} s")
+
+
+if __name__ == "__main__":
+    main()
