@@ -63,9 +63,9 @@ protected:
     // All groups share the code that reads: these two meet most changes, the others a sample.
     bool is_thorough() const { return GetParam() == "ntru_hps2048509" || GetParam() == "p256_ntru_hps2048509"; }
 
-    // Whoever reads such a file goes on with what was read.
+    // Whoever reads such a file goes on with what was read; one in some suffices.
     void use(EVP_PKEY* key, const Form& form) {
-        ++accepted_;
+        if (accepted_++ % 16 != 0) return;
         const Encapsulated made = encapsulate(library_, key);
         if (form.selection == EVP_PKEY_KEYPAIR && !made.ciphertext.empty()) decapsulate(library_, key, made.ciphertext);
         ERR_clear_error();

@@ -2,6 +2,7 @@
 // usable.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <set>
@@ -168,6 +169,57 @@ TEST(ProviderParameters, AreReadWithinTheirBounds) {
     for (const std::string& name : names_of(OSSL_PROVIDER_gettable_params(library.provider())))
         extremes(name.c_str(),
                  [&](const OSSL_PARAM* params) { OSSL_PROVIDER_get_params(library.provider(), const_cast<OSSL_PARAM*>(params)); });
+}
+
+class Setting {
+public:
+    Setting(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+    Setting(const Setting&) = delete;
+    Setting& operator=(const Setting&) = delete;
+    ~Setting() { unsetenv(name_); }
+
+private:
+    const char* name_;
+};
+
+// Whatever stands in the environment, the module is loaded and works, or is not loaded.
+TEST(Settings, OfAnyValueWorkOrAreRefused) {
+    const std::string numbers[] = {"",
+                                   "0",
+                                   "1",
+                                   "2",
+                                   "-1",
+                                   "4096",
+                                   "1048576",
+                                   "1073741824",
+                                   "4294967295",
+                                   "4294967296",
+                                   "18446744073709551616",
+                                   "0x10",
+                                   "0x",
+                                   "1e9",
+                                   " 1",
+                                   "1 ",
+                                   "NaN",
+                                   std::string(100000, '9')};
+    size_t loaded = 0;
+    for (const char* name :
+         {"WARPSEAL_THREADS", "WARPSEAL_MAX_BATCH", "WARPSEAL_MAX_DELAY_US", "WARPSEAL_MAX_WAITING", "WARPSEAL_NUMBER_ntru_hps2048509",
+          "WARPSEAL_NUMBER_NTRU_HPS2048509", "WARPSEAL_DEVICE", "WARPSEAL_GROUPS", "WARPSEAL_METRICS_DIRECTORY"})
+        for (const std::string& value : numbers) {
+            const Setting setting(name, value);
+            try {
+                const Library library;
+                ++loaded;
+                if (const Key key = library.generate("ntru_hps2048509")) {
+                    EXPECT_TRUE(works(library, key.get())) << name << '=' << value.substr(0, 40);
+                }
+            } catch (const std::runtime_error&) {
+                EXPECT_NE(ERR_peek_error(), 0u) << name << '=' << value.substr(0, 40);
+            }
+            ERR_clear_error();
+        }
+    EXPECT_GT(loaded, 20u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, Parameters, testing::ValuesIn(Library().groups()), [](const auto& one) { return one.param; });

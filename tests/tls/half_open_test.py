@@ -36,6 +36,19 @@ def wait_for_open(server, wanted):
         require(time.monotonic() < end, f"{now[2]} connections open, wanted {wanted}")
 
 
+def exchanges(directory):
+    """How many requests for an exchange there were, and how many wait: as the provider's metrics say, written at the server's end."""
+    numbers = {"warpseal_kem_requests_total": 0, "warpseal_kem_queue_length": 0}
+    files = [name for name in os.listdir(directory) if name.endswith(".prom")]
+    require(len(files) == 1, f"metrics in {files}")
+    with open(os.path.join(directory, files[0]), encoding="ascii") as file:
+        for line in file:
+            name, _, value = line.replace("{", " ").partition(" ")
+            if name in numbers:
+                numbers[name] += int(float(value.rpartition(" ")[2]))
+    return tuple(numbers.values())
+
+
 def main():
     program, peer, module = sys.argv[1:]
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -45,6 +58,7 @@ def main():
         resource.setrlimit(resource.RLIMIT_NOFILE, (CLIENTS + 100, hard))
     with tempfile.TemporaryDirectory(prefix="warpseal-tls-") as directory, Ntru(program) as ntru:
         certificate, env = peers.Certificate(directory), peers.environment(os.path.abspath(module), directory)
+        env["WARPSEAL_METRICS_DIRECTORY"] = directory
         server, port = serve(peer, certificate, ":".join(group.name for group in GROUPS), env)
         held = []
         with server:
@@ -68,6 +82,7 @@ def main():
             handshakes, failed, _ = wait_for_open(server, 0)
             require(handshakes == len(GROUPS) and failed == CLIENTS, f"{handshakes} handshakes, {failed} that failed")
             ends_well(server)
+        require(exchanges(directory) == (len(GROUPS), 0), f"exchanges asked for, and waiting: {exchanges(directory)}")
     print(f"half_open_test.py with {peers.libssl_version()}: {len(GROUPS)} good handshakes beside {CLIENTS} half-open clients, the slowest {slowest:.3f} s")
 
 

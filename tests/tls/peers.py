@@ -3,6 +3,7 @@
 import datetime
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -56,7 +57,12 @@ def environment(module, directory):
     """That of a program which loads the module beside `default`, by a configuration of its own."""
     path = os.path.join(directory, "openssl.cnf")
     pathlib.Path(path).write_text(CONFIGURATION.format(module=module), encoding="ascii")
-    return {**os.environ, "OPENSSL_CONF": path, "LC_ALL": "C"}
+    env = {**os.environ, "OPENSSL_CONF": path, "LC_ALL": "C"}
+    needed = subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
+    sanitizers = re.findall(r"=> (\S*/lib[at]san\.so\S*)", needed)
+    if sanitizers:  # these want to be there before everything else, also in programs that know nothing of them
+        env |= {"LD_PRELOAD": ":".join(sanitizers), "ASAN_OPTIONS": "detect_leaks=0"}
+    return env
 
 
 def openssl():
