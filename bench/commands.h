@@ -5,6 +5,9 @@
 
 namespace warpseal::papers {
 
+// The whole program; returns its exit code.
+int run_program(int argument_count, char** arguments);
+
 void add_papers(CLI::App& program, cli::Session& session);
 void add_ladder(CLI::App& program, cli::Session& session);
 

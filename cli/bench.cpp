@@ -14,8 +14,6 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr uint64_t mebibyte = uint64_t{1} << 20;
-
 // The devices to measure, by the names that an engine takes; empty: not measured.
 struct Devices {
     std::string cores, gpu;

@@ -91,6 +91,7 @@ struct BenchWrong : std::runtime_error {
 
 // Repetitions of each measurement; their median is the figure.
 constexpr int bench_repetitions = 7;
+constexpr uint64_t mebibyte = uint64_t{1} << 20;
 constexpr uint64_t bench_core_bytes = 64 << 10;
 constexpr uint64_t bench_chunk_bytes = 16 << 10;
 constexpr uint64_t bench_serial_message_bytes = 4 << 10;  // of modes that are serial in a message, on large buffers

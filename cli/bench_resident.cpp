@@ -9,7 +9,6 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr uint64_t mebibyte = uint64_t{1} << 20;
 constexpr uint64_t tile_bytes = 64 * mebibyte;  // the text is this, over and over
 constexpr uint64_t usual_message_bytes = 1024 * mebibyte;
 // Looked at of each part, the first and the last among them: messages, or mebibytes of the one message.

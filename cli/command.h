@@ -68,6 +68,9 @@ std::string hexadecimal(const void* bytes, size_t byte_count);
 // And back; throws Failure (usage), naming the option that took the text.
 std::vector<uint8_t> from_hexadecimal(const std::string& text, const char* option);
 
+// The whole program; returns its exit code.
+int run_program(int argument_count, char** arguments);
+
 void add_encrypt(CLI::App& program, Session& session);
 void add_decrypt(CLI::App& program, Session& session);
 void add_verify(CLI::App& program, Session& session);

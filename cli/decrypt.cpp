@@ -6,11 +6,11 @@
 namespace warpseal::cli {
 
 void add_decrypt(CLI::App& program, Session& session) {
-    struct Choice {
+    struct DecryptChoice {
         FileChoice file;
         OutputChoice output;
     };
-    auto choice = std::make_shared<Choice>();
+    auto choice = std::make_shared<DecryptChoice>();
     CLI::App* command = program.add_subcommand("decrypt", "Decrypt a file or a stream; only authenticated data is written");
     add_file_options(*command, choice->file);
     add_output_options(*command, choice->output);

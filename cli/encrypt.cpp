@@ -10,13 +10,13 @@
 namespace warpseal::cli {
 namespace {
 
-struct Choice {
+struct EncryptChoice {
     FileChoice file;
     OutputChoice output;
     SealChoice seal;
 };
 
-ExitCode run(const Choice& choice, Session& session) {
+ExitCode run(const EncryptChoice& choice, Session& session) {
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
@@ -31,7 +31,7 @@ ExitCode run(const Choice& choice, Session& session) {
 }  // namespace
 
 void add_encrypt(CLI::App& program, Session& session) {
-    auto choice = std::make_shared<Choice>();
+    auto choice = std::make_shared<EncryptChoice>();
     CLI::App* command = program.add_subcommand("encrypt", "Encrypt and authenticate a file or a stream");
     add_file_options(*command, choice->file);
     add_output_options(*command, choice->output);

@@ -14,10 +14,6 @@
 namespace warpseal::cli {
 namespace {
 
-// Decrypted files are private; sealed ones need no more secrecy than the umask asks for.
-constexpr mode_t mode_decrypted = 0600;
-constexpr mode_t mode_sealed = 0666;
-
 const char* verb(FileTask task) { return task == FileTask::encrypt ? "encrypt" : task == FileTask::decrypt ? "decrypt" : "verify"; }
 const char* past(FileTask task) { return task == FileTask::encrypt ? "encrypted" : task == FileTask::decrypt ? "decrypted" : "verified"; }
 
@@ -164,7 +160,7 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     const Descriptor input = open_input(choice.input);
     std::optional<Output> output;
     if (output_choice) {
-        output.emplace(output_choice->path, output_choice->force, task == FileTask::decrypt ? mode_decrypted : mode_sealed, session);
+        output.emplace(output_choice->path, output_choice->force, task == FileTask::decrypt ? mode_decrypted : mode_encrypted, session);
         output->refuse_same_file(input.get());
     }
     SecretChoice wanted = choice.secrets;

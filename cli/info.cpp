@@ -9,7 +9,7 @@
 namespace warpseal::cli {
 namespace {
 
-struct Choice {
+struct InfoChoice {
     std::string input = "-";
     bool json = false;
 };
@@ -65,7 +65,7 @@ std::string as_text(const warpseal_file_info& info) {
     return text + "Read without a key, so not authenticated: `warpseal verify` checks.\n";
 }
 
-ExitCode run(const Choice& choice) {
+ExitCode run(const InfoChoice& choice) {
     const Descriptor input = open_input(choice.input);
     warpseal_file_info info{};
     warpseal_file_result result{};
@@ -82,7 +82,7 @@ ExitCode run(const Choice& choice) {
 }  // namespace
 
 void add_info(CLI::App& program, Session& session) {
-    auto choice = std::make_shared<Choice>();
+    auto choice = std::make_shared<InfoChoice>();
     CLI::App* command = program.add_subcommand("info", "Show what a sealed file's header says, without a key");
     command->add_option("input", choice->input, "file to read; - or nothing: standard input")->type_name("INPUT");
     command->add_flag("--json", choice->json, "one JSON object");

@@ -15,12 +15,12 @@ namespace {
 
 constexpr size_t key_bytes = 32;
 
-struct Choice {
+struct KeygenChoice {
     std::string path;
     bool force = false;
 };
 
-ExitCode run(const Choice& choice, Session& session) {
+ExitCode run(const KeygenChoice& choice, Session& session) {
     if (choice.path == "-" && isatty(STDOUT_FILENO)) throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
     Output output(choice.path, choice.force, 0600, session);
     SecretBytes key;
@@ -41,7 +41,7 @@ ExitCode run(const Choice& choice, Session& session) {
 }  // namespace
 
 void add_keygen(CLI::App& program, Session& session) {
-    auto choice = std::make_shared<Choice>();
+    auto choice = std::make_shared<KeygenChoice>();
     CLI::App* command = program.add_subcommand("keygen", "Make a key file: 32 random bytes, mode 0600");
     command->add_option("-o,--output,keyfile", choice->path, "file to write; - for standard output")->type_name("KEYFILE")->required();
     command->add_flag("-f,--force", choice->force, "replace an existing key file: what it sealed is lost without a copy");

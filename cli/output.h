@@ -15,6 +15,10 @@ namespace warpseal::cli {
 // Opens an input: "-" is standard input. Throws Failure: input_missing, or input_output with the reason.
 Descriptor open_input(const std::string& path);
 
+// Decrypted files are private; encrypted and sealed ones need no more secrecy than the umask asks for.
+constexpr mode_t mode_decrypted = 0600;
+constexpr mode_t mode_encrypted = 0666;
+
 class Output {
 public:
     // `path` empty: standard output, refused if it is a terminal; "-": standard output in any case. A device or a named pipe is written

@@ -16,15 +16,12 @@
 namespace warpseal::cli {
 namespace {
 
-// Decrypted files are private; encrypted ones need no more secrecy than the umask asks for.
-constexpr mode_t mode_decrypted = 0600;
-constexpr mode_t mode_encrypted = 0666;
 // SP 800-67 3.5 for TDEA; the birthday bound (sweet32.info) makes it right for any block of 64 bits. The bound is a key's: what other calls
 // encrypted under the same key is not known here.
 constexpr uint64_t sweet32_blocks = uint64_t{1} << 20;
 constexpr size_t unit_number_bytes = 16;
 
-struct Choice {
+struct RawChoice {
     std::string cipher_mode, key_file, iv, aad_file;
     std::string input = "-";
     OutputChoice output;
@@ -47,7 +44,7 @@ CipherMode find_cipher_mode(const std::string& name) {
                                                      name));
 }
 
-void check_choice(const Choice& choice, const CipherMode& what) {
+void check_choice(const RawChoice& choice, const CipherMode& what) {
     const std::string& name = choice.cipher_mode;
     if (what.mode == WARPSEAL_ECB)
         throw Failure(ExitCode::unsupported, "ECB is not for data: equal blocks stay equal for all to see. Use another mode.");
@@ -82,7 +79,7 @@ struct KeyDelete {
     void operator()(warpseal_key* key) const { warpseal_key_destroy(key); }
 };
 
-ExitCode run(const Choice& choice, bool encrypt, Session& session) {
+ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     const CipherMode what = find_cipher_mode(choice.cipher_mode);
     check_choice(choice, what);
     RawJob job{choice.cipher_mode,
@@ -121,7 +118,7 @@ ExitCode run(const Choice& choice, bool encrypt, Session& session) {
 }
 
 void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& session) {
-    auto choice = std::make_shared<Choice>();
+    auto choice = std::make_shared<RawChoice>();
     CLI::App* command = raw.add_subcommand(name, encrypt ? "Encrypt raw data" : "Decrypt raw data");
     command
         ->add_option("-c,--cipher", choice->cipher_mode,

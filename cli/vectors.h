@@ -18,6 +18,8 @@ namespace warpseal::cli {
 
 using Octets = std::vector<uint8_t>;
 
+constexpr size_t single_bytes = 8;  // of a DES key: of three of them is one of TDEA
+
 // A row's check ends in one of these, or returns: then the row passed.
 struct RowFailed : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -6,11 +6,11 @@
 namespace warpseal::cli {
 namespace {
 
-using Call = decltype(&warpseal_encrypt_batch);
+using BatchCall = decltype(&warpseal_encrypt_batch);
 using DeviceCall = decltype(&warpseal_encrypt_batch_device);
 
 struct Calls {
-    Call host;
+    BatchCall host;
     DeviceCall device;
 };
 

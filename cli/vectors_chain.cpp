@@ -9,7 +9,7 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t largest_block = 16, single_bytes = 8;  // single: of a DES key
+constexpr size_t largest_block = 16;
 
 using Block = std::array<uint8_t, largest_block>;  // of a smaller block the front
 

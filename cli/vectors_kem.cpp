@@ -236,7 +236,7 @@ warpseal_kem_info set_of_row(const std::string& name) {
     throw RowSkipped("set " + name + " is not in this program");
 }
 
-std::string_view take_line(std::string_view& text) {
+std::string_view take_trimmed_line(std::string_view& text) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -249,7 +249,7 @@ std::string_view take_line(std::string_view& text) {
 bool is_kem_text(std::string_view text) { return text.substr(0, 2) == "# "; }
 
 void check_kem_text(Subject& subject, std::string_view text, Tally& tally) {
-    const std::string_view title = take_line(text).substr(2);
+    const std::string_view title = take_trimmed_line(text).substr(2);
     const std::string name(title.substr(0, title.find(' ')));
     const auto run = [&](const std::string& row, const std::function<void(const KemRows&)>& check) {
         tally.run(row, [&] {
@@ -265,7 +265,7 @@ void check_kem_text(Subject& subject, std::string_view text, Tally& tally) {
         answer.clear();
     };
     for (size_t number = 2; !text.empty(); ++number) {
-        const std::string_view line = take_line(text);
+        const std::string_view line = take_trimmed_line(text);
         if (line.empty() || line[0] == '#')
             end_block();
         else if (line.find(" = ") != std::string_view::npos || !answer.empty())

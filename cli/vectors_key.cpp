@@ -6,8 +6,6 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t single_bytes = 8;  // of a DES key
-
 uint8_t without_parity(uint8_t byte) { return byte & 0xfe; }
 
 bool same_key(const uint8_t* a, const uint8_t* b) {

@@ -1,0 +1,106 @@
+// What the program `warpseal` does: parses the command line, runs one command, and turns what it says into an exit code.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <sstream>
+
+#include "command.h"
+#include "interrupt.h"
+
+namespace warpseal::cli {
+namespace {
+
+// A closed standard descriptor would be reused by the next open, and a key file or an output take its place. Opened the wrong way round,
+// reading or writing it still fails; stderr alone swallows what nobody will see.
+void hold_standard_descriptors() {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(descriptor, F_GETFD) >= 0) continue;
+        const int flags = descriptor == STDIN_FILENO ? O_WRONLY : descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
+        if (open("/dev/null", flags) != descriptor) _exit(static_cast<int>(ExitCode::input_output));
+    }
+}
+
+void prepare_process() {
+    hold_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);  // a closed pipe and a file past the size limit are errors of write(2), told and answered with 16
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);  // keys and plaintext stay out of core files
+    watch_interrupts();
+}
+
+std::string exit_codes() {
+    std::string text = "Exit codes (stable; take an unknown one for a failure):\n";
+    for (const ExitCodeText& row : exit_code_texts) text += fmt::format("  {:>3}  {}\n", static_cast<int>(row.code), row.text);
+    return text;
+}
+
+void add_commands(CLI::App& program, Session& session) {
+    program.fallthrough();
+    program.require_subcommand(1);
+    program.add_flag("-q,--quiet", session.quiet, "no remarks on stderr, errors only");
+    program.set_version_flag("-V,--version", std::string("warpseal ") + warpseal_version());
+    for (const auto add :
+         {add_encrypt, add_decrypt, add_verify, add_info, add_keygen, add_raw, add_devices, add_list, add_bench, add_kem, add_vectors})
+        add(program, session);
+    program.footer(
+        "Examples:\n"
+        "  warpseal keygen my.key\n"
+        "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
+        "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
+        "  tar -c photos | warpseal encrypt -p -o photos.tar.ws\n"
+        "  warpseal decrypt -p photos.tar.ws | tar -x\n"
+        "`warpseal COMMAND --help` shows a command's options.\n\n" +
+        exit_codes());
+}
+
+ExitCode run(int argument_count, char** arguments) {
+    CLI::App program("Warpseal encrypts and authenticates big files on all cores and GPUs.", "warpseal");
+    Session session;
+    add_commands(program, session);
+    try {
+        program.parse(argument_count, arguments);
+    } catch (const CLI::Success& success) {  // --help, --version
+        std::ostringstream text;
+        program.exit(success, text);
+        print_output(text.str());
+        return ExitCode::ok;
+    } catch (const CLI::ParseError& error) {
+        const std::vector<std::string> unknown = program.remaining();
+        if (program.get_subcommands().empty() && !unknown.empty() && unknown.front().front() != '-')
+            throw Failure(ExitCode::usage, fmt::format("there is no command '{}'. See `warpseal --help`.", unknown.front()));
+        std::string command;
+        for (const CLI::App* parsed : program.get_subcommands()) command += " " + parsed->get_name();
+        throw Failure(ExitCode::usage, fmt::format("{}. See `warpseal{} --help`.", error.what(), command));
+    }
+    const ExitCode code = session.command();
+    print_output("");
+    return code;
+}
+
+}  // namespace
+
+int run_program(int argument_count, char** arguments) {
+    prepare_process();
+    ExitCode code = ExitCode::error;
+    try {
+        code = run(argument_count, arguments);
+    } catch (const Failure& failure) {
+        complain(failure.what());
+        code = failure.code;
+    } catch (const std::bad_alloc&) {
+        complain("out of memory.");
+    } catch (const std::exception& error) {
+        complain(error.what());
+    }
+    return static_cast<int>(code);
+}
+
+}  // namespace warpseal::cli
