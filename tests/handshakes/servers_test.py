@@ -1,0 +1,107 @@
+"""Stock nginx, with eight workers that were forked after its provider was loaded, and stock curl, over every group."""
+
+import os
+
+from stock import GROUPS, Machine, case, check, check_equal, main, need, wait_until
+
+WORKERS = 8
+NGINX = """user {user};
+worker_processes {workers};
+daemon off;
+pid {directory}/pid;
+events {{ worker_connections 256; }}
+http {{
+    access_log off;
+    client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy; fastcgi_temp_path {directory}/fastcgi;
+    uwsgi_temp_path {directory}/uwsgi; scgi_temp_path {directory}/scgi;
+    server {{
+        listen unix:{directory}/socket ssl;
+        ssl_certificate {directory}/certificate.pem;
+        ssl_certificate_key {directory}/key.pem;
+        ssl_protocols TLSv1.3;
+        ssl_ecdh_curve {groups};
+        ssl_session_tickets off;
+        location / {{ return 200 "$pid $ssl_curves $ssl_session_reused\\n"; }}
+    }}
+}}
+"""
+
+
+def configure(p, groups):
+    user = "root" if os.getuid() == 0 else "nobody"  # the directive counts for root alone
+    p.write("nginx.conf", NGINX.format(user=user, workers=WORKERS, directory=p.directory, groups=":".join(groups)).encode())
+    return ["-e", "stderr", "-p", p.directory, "-c", p.file("nginx.conf")]
+
+
+def start(machine, groups):
+    machine.certificate()
+    server = machine.start("nginx", *configure(machine.p, groups))
+    wait_until(lambda: os.path.exists(machine.p.file("socket")) or server.poll() is not None, "nginx listens")
+    check(server.poll() is None, f"nginx ended: {server.said()}")
+    return server
+
+
+def curl(machine, group, *more, **options):
+    return machine.run("curl", "--silent", "--show-error", "--unix-socket", "socket", "--cacert", "certificate.pem", "--max-time", 20, "--curves",
+                       group, "https://localhost/", *more, **options)
+
+
+@case
+def every_group(p):
+    with Machine(p) as machine:
+        server = start(machine, GROUPS)
+        for name, (number, _) in GROUPS.items():
+            answer = curl(machine, name)
+            check_equal(answer.returncode, 0, f"{name}: {answer.text} {server.said()[-1000:]}")
+            check_equal(answer.text.split()[1:], [f"0x{number:04x}", "."], f"{name}: what the server saw")
+        check(server.poll() is None, f"nginx ended: {server.said()}")
+
+
+@case
+def every_worker(p):
+    """Connections at once until each worker has had some: none of them has the threads or keys of its parent."""
+    with Machine(p) as machine:
+        server = start(machine, ["x25519_ntru_hps4096821"])
+        workers = set()
+        for _ in range(40):
+            answer = curl(machine, "x25519_ntru_hps4096821", "--parallel", "--parallel-immediate", "--parallel-max", "16",
+                          *["https://localhost/"] * 15)
+            check_equal(answer.returncode, 0, answer.text + server.said()[-1000:])
+            lines = answer.stdout.decode().splitlines()
+            check_equal(len(lines), 16, "answers")
+            workers.update(line.split()[0] for line in lines)
+            if len(workers) == WORKERS:
+                break
+        check(len(workers) > WORKERS // 2, f"{len(workers)} of {WORKERS} workers had connections")
+        check(server.poll() is None, f"nginx ended: {server.said()}")
+
+
+@case
+def reloaded(p):
+    """SIGHUP: new workers, under the provider that is loaded."""
+    with Machine(p) as machine:
+        server = start(machine, ["ntru_hps2048509"])
+        before = curl(machine, "ntru_hps2048509").text.split()[0]
+        configure(p, ["ntru_hps2048509", "ntru_hrss701"])
+        machine.ok("nginx", "-s", "reload", *configure(p, ["ntru_hps2048509", "ntru_hrss701"]))
+        wait_until(lambda: curl(machine, "ntru_hrss701").returncode == 0, "the new configuration is in force")
+        check(curl(machine, "ntru_hrss701").text.split()[0] != before, "a new worker")
+        check(server.poll() is None, f"nginx ended: {server.said()}")
+
+
+@case
+def without_the_provider(p):
+    with Machine(p) as machine:
+        machine.certificate()
+        said = machine.run("nginx", "-t", *configure(p, ["ntru_hps4096821"]), environment=machine.without)
+        check(said.returncode != 0 and 'SSL_CTX_set1_curves_list("ntru_hps4096821") failed' in said.text, said.text)
+        server = machine.start("nginx", *configure(p, ["ntru_hps4096821", "X25519"]))
+        wait_until(lambda: os.path.exists(p.file("socket")), "nginx listens")
+        answer = curl(machine, "ntru_hps4096821", environment=machine.without)
+        check_equal(answer.returncode, 59, f"curl's own code for curves that it does not know: {answer.text}")
+        check("ntru_hps4096821" in answer.text, answer.text)
+        check_equal(curl(machine, "X25519", environment=machine.without).returncode, 0, server.said())
+
+
+need("openssl", "nginx", "curl")
+main()
