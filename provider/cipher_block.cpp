@@ -183,13 +183,13 @@ const OSSL_PARAM* BlockCipher::settable() {
 bool BlockCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
     if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_PADDING)) {
-        unsigned padding;
-        if (OSSL_PARAM_get_uint(given, &padding) == 0) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_PADDING);
+        size_t padding;
+        if (!take_number(*given, &padding)) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_PADDING);
         padding_ = padding != 0;
     }
     if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_VERSION)) {
-        unsigned version;
-        if (OSSL_PARAM_get_uint(given, &version) == 0) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_VERSION);
+        size_t version;
+        if (!take_number(*given, &version)) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_VERSION);
         switch (version) {
             case 0:
             case TLS1_VERSION:
@@ -197,14 +197,13 @@ bool BlockCipher::set(const OSSL_PARAM params[]) {
             case TLS1_2_VERSION:
             case DTLS1_BAD_VER:
             case DTLS1_VERSION:
-            case DTLS1_2_VERSION: tls_version_ = version; break;
+            case DTLS1_2_VERSION: tls_version_ = static_cast<unsigned>(version); break;
             default: return fail(Reason::unsupported, "this version of TLS");  // SSL 3 among them: its padding is not authenticated
         }
     }
     if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_MAC_SIZE)) {
         size_t bytes;
-        if (OSSL_PARAM_get_size_t(given, &bytes) == 0 || bytes > longest_mac)
-            return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_MAC_SIZE);
+        if (!take_number(*given, &bytes) || bytes > longest_mac) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_MAC_SIZE);
         tls_mac_bytes_ = bytes;
     }
     return true;

@@ -181,7 +181,7 @@ bool CcmCipher::set(const OSSL_PARAM params[]) {
         return false;
     if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
         size_t bytes;
-        if (OSSL_PARAM_get_size_t(given, &bytes) == 0 || bytes < 7 || bytes > longest_iv) return fail(Reason::wrong_iv, "length");
+        if (!take_number(*given, &bytes) || bytes < 7 || bytes > longest_iv) return fail(Reason::wrong_iv, "length");
         if (bytes != iv_bytes_) has_iv_ = false;  // what was given is neither cut nor filled up
         iv_bytes_ = bytes;
     }

@@ -71,12 +71,15 @@ bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t
     return OSSL_PARAM_set_octet_string(wanted, bytes, count) != 0;
 }
 
+bool take_number(const OSSL_PARAM& given, size_t* value) { return given.data != nullptr && OSSL_PARAM_get_size_t(&given, value) != 0; }
+
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
     OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
     if (wanted == nullptr) return true;
     wanted->return_size = algorithm.key_bytes;
     if (wanted->data == nullptr) return true;
-    if (wanted->data_type != OSSL_PARAM_OCTET_STRING || wanted->data_size < algorithm.key_bytes) return false;
+    // EVP_CTRL_RAND_KEY has no length to say.
+    if (wanted->data_type != OSSL_PARAM_OCTET_STRING || (wanted->data_size != 0 && wanted->data_size < algorithm.key_bytes)) return false;
     if (warpseal_random(wanted->data, algorithm.key_bytes) != WARPSEAL_OK) return false;
     if (algorithm.parity) set_odd_parity(static_cast<uint8_t*>(wanted->data), algorithm.key_bytes);
     return true;

@@ -38,6 +38,9 @@ bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]);
 bool give_number(OSSL_PARAM params[], const char* name, size_t value);
 bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t count);
 
+// One that is set: false if it is not a number of 0 or more.
+bool take_number(const OSSL_PARAM& given, size_t* value);
+
 // Of EVP_CIPHER_CTX_rand_key.
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm);
 

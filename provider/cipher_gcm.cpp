@@ -217,7 +217,7 @@ bool GcmCipher::set(const OSSL_PARAM params[]) {
         return false;
     if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
         size_t bytes;
-        if (OSSL_PARAM_get_size_t(given, &bytes) == 0) return fail(Reason::wrong_parameter, given->key);
+        if (!take_number(*given, &bytes)) return fail(Reason::wrong_parameter, given->key);
         if (!set_iv_bytes(bytes)) return false;
     }
     if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given))

@@ -114,11 +114,10 @@ const OSSL_PARAM* StreamCipher::settable() {
 bool StreamCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
     if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_NUM)) {
-        unsigned used;
-        if (OSSL_PARAM_get_uint(given, &used) == 0 || used >= algorithm_.block_bytes)
-            return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_NUM);
+        size_t used;
+        if (!take_number(*given, &used) || used >= algorithm_.block_bytes) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_NUM);
         halt();
-        used_ = used;
+        used_ = static_cast<uint32_t>(used);
     }
     return true;
 }

@@ -63,7 +63,7 @@ bool XtsCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
     const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_KEYLEN);
     size_t bytes;
-    return given == nullptr || (OSSL_PARAM_get_size_t(given, &bytes) != 0 && bytes == algorithm_.key_bytes) ||
+    return given == nullptr || (take_number(*given, &bytes) && bytes == algorithm_.key_bytes) ||
            fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_KEYLEN);
 }
 

@@ -33,12 +33,13 @@ private:
     OSSL_PROVIDER *default_ = nullptr, *legacy_ = nullptr;
 };
 
+// Never destroyed: libcrypto cleans up behind itself when the program ends.
 inline const Library& ours() {
-    static const Library library;
+    static const Library& library = *new Library;
     return library;
 }
 inline const Stock& stock() {
-    static const Stock library;
+    static const Stock& library = *new Stock;
     return library;
 }
 
@@ -77,6 +78,7 @@ public:
     }
     // All null but what is given.
     bool more(const uint8_t* key, const uint8_t* iv) { return EVP_CipherInit_ex2(get(), nullptr, key, iv, -1, nullptr) == 1; }
+    bool turn(bool encrypt) { return EVP_CipherInit_ex2(get(), nullptr, nullptr, nullptr, encrypt ? 1 : 0, nullptr) == 1; }
     bool pad(bool on) { return EVP_CIPHER_CTX_set_padding(get(), on) == 1; }
     bool control(int what, size_t bytes, void* data) { return EVP_CIPHER_CTX_ctrl(get(), what, static_cast<int>(bytes), data) > 0; }
 
