@@ -18,6 +18,7 @@ namespace tests {
 using Bytes = std::vector<uint8_t>;
 
 struct Free {
+    void operator()(OSSL_PROVIDER* provider) const { OSSL_PROVIDER_unload(provider); }
     void operator()(OSSL_LIB_CTX* context) const { OSSL_LIB_CTX_free(context); }
     void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
     void operator()(EVP_PKEY_CTX* context) const { EVP_PKEY_CTX_free(context); }
@@ -32,32 +33,22 @@ public:
     Library() : context_(OSSL_LIB_CTX_new()) {
         if (!context_ || OSSL_PROVIDER_set_default_search_path(context_.get(), WARPSEAL_MODULES) != 1)
             throw std::runtime_error("no context");
-        provider_ = OSSL_PROVIDER_load(context_.get(), "warpseal");
-        default_ = OSSL_PROVIDER_load(context_.get(), "default");
-        if (provider_ == nullptr || default_ == nullptr)
-            throw std::runtime_error("the module " WARPSEAL_MODULES "/warpseal.so cannot be loaded");
-    }
-    Library(const Library&) = delete;
-    Library& operator=(const Library&) = delete;
-    ~Library() {
-        unload();
-        OSSL_PROVIDER_unload(default_);
+        provider_.reset(OSSL_PROVIDER_load(context_.get(), "warpseal"));
+        default_.reset(OSSL_PROVIDER_load(context_.get(), "default"));
+        if (!provider_ || !default_) throw std::runtime_error("the module " WARPSEAL_MODULES "/warpseal.so cannot be loaded");
     }
 
     OSSL_LIB_CTX* context() const { return context_.get(); }
-    OSSL_PROVIDER* provider() const { return provider_; }
+    OSSL_PROVIDER* provider() const { return provider_.get(); }
 
     // What was fetched from it keeps it until that is freed.
-    void unload() {
-        if (provider_ != nullptr) OSSL_PROVIDER_unload(provider_);
-        provider_ = nullptr;
-    }
+    void unload() { provider_.reset(); }
 
     // The algorithms of the TLS groups that the provider has.
     std::vector<std::string> groups() const {
         std::vector<std::string> names;
         OSSL_PROVIDER_get_capabilities(
-            provider_, "TLS-GROUP",
+            provider(), "TLS-GROUP",
             [](const OSSL_PARAM* params, void* out) {
                 const OSSL_PARAM* name = OSSL_PARAM_locate_const(params, OSSL_CAPABILITY_TLS_GROUP_ALG);
                 if (name != nullptr) static_cast<std::vector<std::string>*>(out)->emplace_back(static_cast<const char*>(name->data));
@@ -78,7 +69,7 @@ public:
 
 private:
     std::unique_ptr<OSSL_LIB_CTX, Free> context_;
-    OSSL_PROVIDER *provider_ = nullptr, *default_ = nullptr;
+    std::unique_ptr<OSSL_PROVIDER, Free> provider_, default_;
 };
 
 struct Encapsulated {
