@@ -76,7 +76,7 @@ TEST_P(Kem, CiphertextsOfEveryWrongLengthAreRefused) {
 }
 
 TEST_P(Kem, CiphertextsOfOneFlippedByteGiveAnotherSecretOrNone) {
-    for (size_t at = 0; at < made_.ciphertext.size(); at += at % 64 == 0 ? 1 : 9) {
+    for (size_t at = 0; at < made_.ciphertext.size(); at += at % 64 == 0 ? 1 : 23) {
         Bytes flipped = made_.ciphertext;
         flipped[at] ^= static_cast<uint8_t>(1 << at % 8);
         // X25519 passes over the highest bit of a point (RFC 7748, 5).

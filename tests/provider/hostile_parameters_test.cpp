@@ -126,6 +126,49 @@ TEST_P(Parameters, OfAWrongShareChangeNothing) {
     EXPECT_TRUE(works(library_, key.get()));
 }
 
+TEST_P(Parameters, OfAnothersShareTakeTheSecretKeyAway) {
+    const Key key = library_.generate(GetParam()), other = library_.generate(GetParam());
+    const Bytes share = encoded_public_key(other.get());
+    ASSERT_EQ(EVP_PKEY_set1_encoded_public_key(key.get(), share.data(), share.size()), 1);
+    const Encapsulated made = encapsulate(library_, key.get());
+    EXPECT_EQ(decapsulate(library_, other.get(), made.ciphertext), made.secret);
+    EXPECT_TRUE(decapsulate(library_, key.get(), made.ciphertext).empty());
+    ERR_clear_error();
+}
+
+Bytes octets(EVP_PKEY* key, const char* name) {
+    size_t bytes = 0;
+    EVP_PKEY_get_octet_string_param(key, name, nullptr, 0, &bytes);
+    Bytes out(bytes);
+    EVP_PKEY_get_octet_string_param(key, name, out.data(), bytes, &bytes);
+    return out;
+}
+
+TEST_P(Parameters, OfSecretKeysOfEveryWrongLengthAreRefused) {
+    const Key key = library_.generate(GetParam());
+    ASSERT_TRUE(key);
+    Bytes share = octets(key.get(), OSSL_PKEY_PARAM_PUB_KEY), secret = octets(key.get(), OSSL_PKEY_PARAM_PRIV_KEY);
+    const size_t right = secret.size();
+    ASSERT_GT(right, share.size());
+    secret.resize(right + 64, filling);
+    const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    ASSERT_EQ(EVP_PKEY_fromdata_init(context.get()), 1);
+    for (size_t bytes = 0; bytes <= secret.size(); bytes += bytes + 64 < right && bytes > 64 ? 7 : 1) {
+        Bytes exact(secret.begin(), secret.begin() + static_cast<std::ptrdiff_t>(bytes));
+        uint8_t none = 0;
+        OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, share.data(), share.size()),
+                               OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, bytes == 0 ? &none : exact.data(), bytes),
+                               OSSL_PARAM_END};
+        EVP_PKEY* made = nullptr;
+        EXPECT_EQ(EVP_PKEY_fromdata(context.get(), &made, EVP_PKEY_KEYPAIR, params) == 1, bytes == right) << bytes;
+        const Key freed(made);
+        if (bytes == right) {
+            EXPECT_TRUE(works(library_, made));
+        }
+    }
+    ERR_clear_error();
+}
+
 TEST_P(Parameters, MakeNoKeyThatHurts) {
     const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_TRUE(context);

@@ -149,7 +149,7 @@ def main():
             wrong += before + after + good.wrong
             if good.done < len(GROUPS):
                 wrong.append(f"{good.done} good handshakes in all this time")
-            if growth > GROWTH:
+            if growth > GROWTH and "LD_PRELOAD" not in env:  # a sanitizer keeps what is freed
                 wrong.append(f"the server's memory grew by {growth} bytes")
             tell(answers)
             print("\n".join(ends_well(server)))
