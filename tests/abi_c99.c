@@ -1,4 +1,5 @@
-/* The header in C99 without extensions, and the installed way in: the shared library, from C. Round trips, and a forgery refused. */
+/* The headers in C99 without extensions, and the installed way in: the shared library, from C. Round trips, and a forgery refused. */
+#include "warpseal/batcher.h"
 #include "warpseal/kem.h"
 #include "warpseal/warpseal.h"
 
@@ -16,6 +17,62 @@ static void expect(int holds, const char* what) {
 static void notice(void* user, const char* text) {
     (void)text;
     ++*(int*)user;
+}
+
+static void finished(void* user, warpseal_status status) {
+    if (status == WARPSEAL_OK) ++*(int*)user;
+}
+
+/* A secret to and fro through a batcher, waited for and not; and what it refuses. */
+static void batcher(warpseal_engine* engine) {
+    static unsigned char public_key[699], secret_key[935], ciphertext[699], sent[32], received[32];
+    static char text[16384];
+    warpseal_kem_batcher_options options = {0};
+    warpseal_kem_batcher_counts counts = {0};
+    warpseal_kem_request request = {0};
+    warpseal_kem_batcher* some = NULL;
+    size_t bytes;
+    int done = 0;
+
+    expect(warpseal_kem_batcher_create(engine, &options, &some) == WARPSEAL_INVALID_ARGUMENT && some == NULL, "options without a size");
+    options.struct_bytes = (uint32_t)sizeof options;
+    options.max_waiting = 0xffffffffu;
+    expect(warpseal_kem_batcher_create(engine, &options, &some) == WARPSEAL_INVALID_ARGUMENT && some == NULL, "a bound without bounds");
+    expect(warpseal_kem_batcher_create(NULL, NULL, &some) == WARPSEAL_INVALID_ARGUMENT, "no engine");
+    options.max_waiting = 10;
+    options.max_delay_us = 1000;
+    expect(warpseal_kem_batcher_create(engine, &options, &some) == WARPSEAL_OK, "create a batcher");
+    request.struct_bytes = (uint32_t)sizeof request;
+    request.operation = WARPSEAL_KEM_KEYPAIR;
+    request.set = "ntruhps2048509";
+    request.public_key = public_key;
+    request.secret_key = secret_key;
+    request.ciphertext = ciphertext;
+    request.shared_secret = sent;
+    request.done = finished;
+    request.user = &done;
+    expect(warpseal_kem_batcher_run(some, &request) == WARPSEAL_OK, "make a key pair");
+    request.operation = WARPSEAL_KEM_ENCAPSULATE;
+    expect(warpseal_kem_batcher_run(some, &request) == WARPSEAL_OK, "encapsulate");
+    expect(done == 0, "run does not call done");
+    request.operation = WARPSEAL_KEM_DECAPSULATE;
+    request.shared_secret = received;
+    expect(warpseal_kem_batcher_submit(some, &request) == WARPSEAL_OK, "decapsulate");
+    request.set = NULL;
+    expect(warpseal_kem_batcher_run(some, &request) == WARPSEAL_INVALID_ARGUMENT, "no set");
+    request.set = "ntruhps2048509";
+    request.struct_bytes = 8;
+    expect(warpseal_kem_batcher_submit(some, &request) == WARPSEAL_INVALID_ARGUMENT, "a request of a version before the first");
+    expect(warpseal_kem_batcher_counts_read(some, &counts) == WARPSEAL_INVALID_ARGUMENT, "counts without a size");
+    counts.struct_bytes = (uint32_t)sizeof counts;
+    expect(warpseal_kem_batcher_counts_read(some, &counts) == WARPSEAL_OK && counts.inline_requests == 2, "counts");
+    bytes = warpseal_kem_batcher_metrics(some, NULL, 0);
+    expect(bytes > 1000 && bytes < sizeof text, "the text's size");
+    expect(warpseal_kem_batcher_metrics(some, text, 8) >= bytes && strcmp(text, "# HELP ") == 0,
+           "as much of the text as there is room for");
+    warpseal_kem_batcher_destroy(some);
+    expect(done == 1 && memcmp(sent, received, sizeof sent) == 0, "the secret has arrived before the end");
+    warpseal_kem_batcher_destroy(NULL);
 }
 
 int main(void) {
@@ -63,6 +120,7 @@ int main(void) {
     expect(warpseal_xts_decrypt(units, counter, 512, out, out, sizeof text) == WARPSEAL_OK, "decrypt data units in place");
     expect(memcmp(text, out, sizeof text) == 0, "decrypted units are the text");
     warpseal_key_destroy(units);
+    batcher(engine);
     expect(notices == 0, "nothing to notice");
 
     warpseal_key_destroy(key);

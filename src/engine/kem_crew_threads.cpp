@@ -105,7 +105,7 @@ void KemCrew::hand_over() {
         wake_.notify_one();
     else if (resting_ != 0)
         rest_.notify_one();
-    else if (threads_.size() < most_threads_)
+    else if (threads_.size() < most_threads_ && !ending_)  // else who ends them would miss it
         (void)start_thread();
 }
 

@@ -8,15 +8,12 @@ namespace {
 
 // Nobody waits longer than this for a batch of another kind to end, however slow its operation is.
 constexpr double longest = 5e-3;
-// Of a kind whose rate is not known.
-constexpr size_t first_limit = 256, least_limit = 16;
-// Shorter batches, of few requests, say little of a rate.
-constexpr double telling_seconds = 0.5e-3;
+constexpr double least_limit = 16, most_limit = 1 << 30;
 // Arrivals are over after a silence of so many mean gaps: even if they come at random, one in 3,000 gaps is as long.
 constexpr int silent_gaps = 8;
 // But never before this part of the delay, as threads that submit are interrupted.
 constexpr int silent_part = 8;
-constexpr unsigned most_at_once = 127;
+constexpr unsigned most_at_once = 1023;
 
 }  // namespace
 
@@ -34,10 +31,7 @@ void KemQueue::arrive(KemRequest& request, const KemBatchRule& rule) {
     waiting_.push(request);
 }
 
-size_t KemQueue::limit(const KemBatchRule& rule) const {
-    if (rate_ == 0) return std::min(rule.most, first_limit);
-    return std::min(rule.most, std::max(least_limit, static_cast<size_t>(rate_ * longest)));
-}
+size_t KemQueue::limit(const KemBatchRule& rule) const { return std::min(rule.most, static_cast<size_t>(limit_)); }
 
 bool KemQueue::others_expected(const KemBatchRule& rule) const { return gap_ <= rule.delay && at_once_ == 0; }
 
@@ -56,7 +50,7 @@ KemRequests KemQueue::take(const KemBatchRule& rule) {
         if (at_once_ != 0)
             --at_once_;
         else if (others_expected(rule))
-            at_once_ = std::min(2u << std::min(alone_++, 6u), most_at_once + 1) - 1;
+            at_once_ = std::min(2u << std::min(alone_++, 9u), most_at_once + 1) - 1;
     }
     // What is left waits no less than the first did.
     const KemRequests out = waiting_.pop(std::min(waiting_.size(), limit(rule)));
@@ -64,17 +58,21 @@ KemRequests KemQueue::take(const KemBatchRule& rule) {
     return out;
 }
 
+// What took too long may have been interrupted, or the first, which pays for a self-test: it lowers the limit by a quarter at most. Only a
+// batch about as large as the limit says that more would do.
 void KemQueue::finished(size_t count, double seconds) {
     --running_;
-    if (seconds < telling_seconds) return;
-    const double rate = static_cast<double>(count) / seconds;
-    rate_ = rate_ == 0 ? rate : std::max(rate, (3 * rate_ + rate) / 4);
+    const auto size = static_cast<double>(count);
+    each_ = seconds / size;
+    const double fits = std::min(size * longest / std::max(seconds, 1e-9), most_limit);
+    if (seconds > longest)
+        limit_ = std::max(std::min((3 * limit_ + fits) / 4, limit_), least_limit);
+    else if (2 * size >= limit_)
+        limit_ = std::clamp(fits, limit_, 4 * limit_);
 }
 
 bool KemQueue::is_short(size_t count, const KemBatchRule& rule) const {
-    if (count <= 4) return true;
-    const double delay = std::chrono::duration<double>(rule.delay).count();
-    return rate_ != 0 && static_cast<double>(count) / rate_ < delay / 8;
+    return each_ != 0 && each_ * static_cast<double>(count) < std::chrono::duration<double>(rule.delay).count() / 8;
 }
 
 }  // namespace warpseal

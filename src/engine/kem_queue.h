@@ -27,7 +27,7 @@ public:
     // One that was taken is done. seconds: what the operations took.
     void finished(size_t count, double seconds);
     size_t running() const { return running_; }
-    // A batch of so many will be done before others would miss the thread that does it.
+    // By the last one, a batch of so many is done before others miss the thread that does it.
     bool is_short(size_t count, const KemBatchRule& rule) const;
 
 private:
@@ -44,7 +44,9 @@ private:
     unsigned alone_ = 0;                                          // batches in a row that waited for others, of which none came
     unsigned at_once_ = 0;                                        // so many more do not wait
 
-    double rate_ = 0;  // requests a second, rising at once and falling slowly; 0: not known yet
+    static constexpr size_t first_limit = 256;  // of a kind whose operations' time is not known
+    double limit_ = first_limit;
+    double each_ = 0;  // seconds of a request of the last batch, of however few; 0: there was none
 };
 
 }  // namespace warpseal

@@ -1,28 +1,448 @@
-// Batches of requests: what comes out, in whatever company; the bound; the end.
-#include "engine/batched.h"
+// Batches of requests: what comes out, in whatever company; when they start; the bound; the end.
+#include <algorithm>
+#include <functional>
+
+#include "engine/gated_kem.h"
+#include "engine/inside.h"
+#include "engine/scripted_door.h"
+#include "residue.h"
 
 namespace {
 
 using namespace batched;
-constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate};
 
-// Keys, ciphertexts and secrets all through the batcher: they belong together only if each item has what is its own.
+constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate};
+constexpr auto keypair = KemOperation::keypair, encapsulate = KemOperation::encapsulate, decapsulate = KemOperation::decapsulate;
+
+// The first comes out of silence, and is done before the others come.
+void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
+    items.forget();
+    for (size_t i = 0; i < items.count; ++i) {
+        ASSERT_EQ(items.submit(batcher, operation, i), WARPSEAL_OK);
+        if (i == 0) {
+            ASSERT_TRUE(soon([&] { return items.done == 1; }));
+        }
+    }
+    ASSERT_TRUE(soon([&] { return items.all_done(); }));
+}
+
+// Keys, ciphertexts and secrets all through batches: they belong together only if each item has what is its own. And they are those of a
+// direct call.
 TEST(KemBatcher, EveryItemHasItsOwn) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(100, 50ms), system_random);
-    Items items(240);
-    for (const KemOperation operation : operations) {
+    for (const kem::Params* params : kem::sets) {
+        Items items(params == &set ? 450 : 30, *params);
+        for (const KemOperation operation : operations) {
+            submit_all(batcher, operation, items);
+            EXPECT_EQ(items.good(), items.count);
+        }
+        EXPECT_EQ(items.received, items.sent);
+        items.fill(*engine, decapsulate);
+        EXPECT_EQ(items.received, items.sent);
+        for (size_t i = 1; i < items.count; ++i) EXPECT_NE(0, std::memcmp(&items.sent[32 * i], &items.sent[32 * i - 32], 32));
+    }
+    const auto counts = counts_of(batcher);
+    EXPECT_EQ(counts.requests, 3u * (450 + 5 * 30));
+    EXPECT_EQ(counts.batched_requests, counts.requests);
+    EXPECT_EQ(counts.largest_batch, 100u);
+    EXPECT_EQ(counts.failures + counts.full_queue + counts.no_thread + counts.redone, 0u);
+}
+
+TEST(KemBatcher, SixteenThreadsMixedWaitingAndNot) {
+    constexpr size_t threads = 16, each = 250;
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, with(64, 1ms), system_random);
+    const kem::Params* sets[] = {&kem::ntruhps2048509, &kem::ntruhrss701};
+    std::atomic<size_t> wrong{0};
+    std::vector<std::thread> all;
+    for (size_t t = 0; t < threads; ++t)
+        all.emplace_back([&, t] {
+            Items items(each, *sets[t % 2]);
+            for (const KemOperation operation : operations) {
+                items.forget();
+                for (size_t i = 0; i < each; ++i) {
+                    if ((i + t) % 3 == 0) {
+                        wrong += batcher.run(items.request(operation, i)) != WARPSEAL_OK;
+                        items.statuses[i] = WARPSEAL_OK;
+                        ++items.done;
+                    } else {
+                        wrong += items.submit(batcher, operation, i) != WARPSEAL_OK;
+                    }
+                }
+                wrong += !soon([&] { return items.all_done(); });
+                wrong += each - items.good();
+            }
+            wrong += items.received != items.sent;
+        });
+    for (std::thread& one : all) one.join();
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_EQ(counts_of(batcher).requests, threads * each * 3);
+    EXPECT_EQ(counts_of(batcher).waiting, 0u);
+}
+
+TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, with(256, 100ms), system_random);
+    Items items(200);
+    items.fill(*engine, keypair);
+    for (size_t i = 3; i < items.count; i += 7) items.publics[(i + 1) * set.public_key_bytes() - 1] |= 0x80;
+    submit_all(batcher, encapsulate, items);
+    size_t bad = 0;
+    for (size_t i = 0; i < items.count; ++i) {
+        const bool spoilt = i % 7 == 3;
+        bad += spoilt;
+        EXPECT_EQ(items.statuses[i], spoilt ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK) << i;
+        EXPECT_EQ(std::count(&items.sent[32 * i], &items.sent[32 * i] + 32, 0) == 32, spoilt) << i;
+    }
+    const auto counts = counts_of(batcher);
+    EXPECT_EQ(counts.failures, bad);
+    EXPECT_EQ(counts.redone, 0u);
+    EXPECT_GT(counts.largest_batch, 20u);
+    // A ciphertext of no key is no error.
+    items.fill(*engine, keypair);
+    items.fill(*engine, encapsulate);
+    for (size_t i = 0; i < items.count; i += 2) items.ciphertexts[i * set.ciphertext_bytes() + 100] ^= 1;
+    submit_all(batcher, decapsulate, items);
+    EXPECT_EQ(items.good(), items.count);
+    for (size_t i = 0; i < items.count; ++i) EXPECT_EQ(std::memcmp(&items.sent[32 * i], &items.received[32 * i], 32) == 0, i % 2 == 1);
+}
+
+// How often drawing fails from now on.
+std::atomic<int> failures{0};
+bool failing_random(void* out, size_t bytes) { return failures.fetch_sub(1) <= 0 && system_random(out, bytes); }
+
+TEST(KemBatcher, WhatFailsAsAWholeIsDoneOneByOne) {
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, with(64, 1s), failing_random);
+    Items items(65);
+    submit_all(batcher, keypair, items);  // one, and 64
+    failures = 2;
+    submit_all(batcher, encapsulate, items);
+    failures = 0;
+    EXPECT_EQ(items.good(), 64u);
+    EXPECT_EQ(items.statuses[0], WARPSEAL_NO_RANDOM);
+    const auto counts = counts_of(batcher);
+    EXPECT_EQ(counts.redone, 64u);
+    EXPECT_EQ(counts.failures, 1u);
+    items.fill(*engine, decapsulate);
+    EXPECT_TRUE(std::equal(items.sent.begin() + 32, items.sent.end(), items.received.begin() + 32));
+    failures = 1 << 20;
+    submit_all(batcher, encapsulate, items);
+    for (const auto& status : items.statuses) EXPECT_EQ(status, WARPSEAL_NO_RANDOM);
+    EXPECT_EQ(batcher.run(items.request(encapsulate, 0)), WARPSEAL_NO_RANDOM);
+    EXPECT_EQ(counts_of(batcher).failures, 1u + 65 + 1);
+    failures = 0;
+}
+
+TEST(KemBatcher, AloneNobodyWaits) {
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, with(64, 1h), system_random);
+    Items items(2);
+    EXPECT_EQ(batcher.run(items.request(keypair, 0)), WARPSEAL_OK);
+    EXPECT_EQ(items.submit(batcher, keypair, 1), WARPSEAL_OK);
+    ASSERT_TRUE(soon([&] { return items.done == 1; }));
+    const auto counts = counts_of(batcher);
+    EXPECT_EQ(counts.inline_requests, 1u);
+    EXPECT_EQ(counts.batches, 1u);
+    EXPECT_LT(counts.wait_seconds_sum, 1.0);
+}
+
+// The first out of silence, the next 64 together although they could wait for an hour more; and those of another kind at once meanwhile.
+TEST(KemBatcher, AFullBatchStarts) {
+    const auto engine = engine_on("cpu");
+    Items items(75), others(1, kem::ntruhrss701);
+    KemBatcher batcher(*engine, with(64, 1h), system_random);
+    for (size_t i = 0; i < items.count; ++i) {
+        ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
+        if (i == 0) {
+            ASSERT_TRUE(soon([&] { return items.done == 1; }));
+        }
+    }
+    ASSERT_TRUE(soon([&] { return items.done == 65; }));
+    ASSERT_EQ(others.submit(batcher, keypair, 0), WARPSEAL_OK);
+    ASSERT_TRUE(soon([&] { return others.all_done(); }));
+    std::this_thread::sleep_for(20ms);
+    auto counts = counts_of(batcher);
+    EXPECT_EQ(items.done, 65u);
+    EXPECT_EQ(counts.waiting, 10u);
+    EXPECT_EQ(counts.batches, 3u);
+    EXPECT_EQ(counts.largest_batch, 64u);
+    EXPECT_EQ(counts.batch_size_buckets[0], 2u);
+    EXPECT_EQ(counts.batch_size_buckets[6], 1u);
+}
+
+// What an hour of delay would hold back goes when the batcher does.
+TEST(KemBatcher, TheEndCompletesWhatWaits) {
+    const auto engine = engine_on("cpu");
+    Items items(75), others(20, kem::ntruhrss701);
+    {
+        KemBatcher batcher(*engine, with(64, 1h), system_random);
+        for (size_t i = 0; i < items.count; ++i) ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
+        for (size_t i = 0; i < others.count; ++i) ASSERT_EQ(others.submit(batcher, keypair, i), WARPSEAL_OK);
+    }
+    EXPECT_EQ(items.done, items.count);
+    EXPECT_EQ(items.good(), items.count);
+    EXPECT_EQ(others.good(), others.count);
+}
+
+TEST(KemBatcher, NobodyWaitsPastTheDelay) {
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, with(4096, 30ms), system_random);
+    Items items(60);
+    for (size_t i = 0; i < items.count; ++i) {  // steadily, so that another is to be expected all the time
+        ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
+        std::this_thread::sleep_for(3ms);
+    }
+    ASSERT_TRUE(soon([&] { return items.all_done(); }));
+    const auto counts = counts_of(batcher);
+    EXPECT_GE(counts.batches, 4u);
+    EXPECT_LE(counts.batches, 40u);
+    EXPECT_LT(counts.wait_seconds_sum / 60, 0.25);
+}
+
+class KemBatcherAtTheGate : public testing::Test {
+protected:
+    KemBatcherAtTheGate() : items_(40) {
+        items_.fill(*engine_, keypair);
+        items_.fill(*engine_, encapsulate);  // its self-test
+    }
+    ~KemBatcherAtTheGate() override { gate.set_open(true); }
+    std::unique_ptr<Engine> engine_ = gated_engine(1);
+    Items items_;
+};
+
+TEST_F(KemBatcherAtTheGate, TheBound) {
+    constexpr uint32_t room = 10;
+    KemBatcher batcher(*engine_, with(1000, 1ms, room), system_random);
+    gate.set_open(false);
+    ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
+    ASSERT_TRUE(soon([&] { return gate.inside() == 1; }));
+    EXPECT_EQ(counts_of(batcher).waiting, 0u);
+    // One inline, one that waits in the queue, as the only core has one inline.
+    std::thread waiting[2];
+    std::atomic<int> right{0};
+    for (size_t i = 0; i < 2; ++i) {
+        waiting[i] = std::thread([&, i] { right += batcher.run(items_.request(encapsulate, 38 + i)) == WARPSEAL_OK; });
+        ASSERT_TRUE(soon([&] { return gate.inside() + counts_of(batcher).waiting == 2 + i; }));
+    }
+    EXPECT_EQ(counts_of(batcher).waiting, 1u);
+    size_t queued = 1;
+    while (items_.submit(batcher, encapsulate, queued) == WARPSEAL_OK) ++queued;
+    EXPECT_EQ(queued, room);
+    EXPECT_EQ(counts_of(batcher).waiting, room);
+    EXPECT_EQ(counts_of(batcher).full_queue, 1u);
+    EXPECT_EQ(items_.submit(batcher, keypair, 20), WARPSEAL_LIMIT_EXCEEDED);  // one bound for all kinds
+    EXPECT_EQ(batcher.run(items_.request(keypair, 20)), WARPSEAL_OK);
+    EXPECT_EQ(counts_of(batcher).full_queue, 3u);
+    gate.set_open(true);
+    for (std::thread& thread : waiting) thread.join();
+    EXPECT_EQ(right, 2);
+    ASSERT_TRUE(soon([&] { return items_.done == room; }));
+    EXPECT_EQ(items_.good(), room);
+    EXPECT_EQ(counts_of(batcher).waiting, 0u);
+    for (size_t i = queued; i < 2 * room; ++i) ASSERT_EQ(items_.submit(batcher, encapsulate, i), WARPSEAL_OK) << i;  // there is room again
+    ASSERT_TRUE(soon([&] { return items_.done == 2 * room; }));
+    const auto counts = counts_of(batcher);
+    EXPECT_EQ(counts.inline_requests, 2u);
+    EXPECT_EQ(counts.requests, 2 * room + 3);
+}
+
+// A batch under way, and the same kind again: what has come meanwhile starts when that ends, and not before, as other kinds need a thread.
+TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
+    KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
+    gate.set_open(false);
+    ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
+    ASSERT_TRUE(soon([&] { return gate.inside() == 1; }));
+    for (size_t i = 1; i < 20; ++i) ASSERT_EQ(items_.submit(batcher, encapsulate, i), WARPSEAL_OK);
+    Items others(3);
+    submit_all(batcher, keypair, others);
+    std::this_thread::sleep_for(10ms);
+    EXPECT_EQ(gate.inside(), 1);
+    EXPECT_EQ(items_.done, 0u);
+    EXPECT_EQ(counts_of(batcher).waiting, 19u);
+    gate.set_open(true);
+    ASSERT_TRUE(soon([&] { return items_.done == 20; }));
+    EXPECT_EQ(counts_of(batcher).largest_batch, 19u);
+}
+
+// While a thread sleeps that watches for others.
+TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
+    Items others(3);
+    KemBatcher batcher(*engine_, with(1000, 1h), system_random);
+    ASSERT_EQ(others.submit(batcher, keypair, 0), WARPSEAL_OK);
+    ASSERT_TRUE(soon([&] { return others.done == 1; }));
+    for (int round = 0; round < 50; ++round) {
+        gate.set_open(false);
+        items_.forget();
+        // Callers who wait are never told to wait for others.
+        std::vector<std::thread> callers;
+        for (size_t i = 0; i < 3; ++i)
+            callers.emplace_back([&, i] { EXPECT_EQ(batcher.run(items_.request(encapsulate, i)), WARPSEAL_OK); });
+        EXPECT_TRUE(soon([&] { return gate.inside() == 2; }));  // inline, and in a batch: of both others, or one waits
+        gate.set_open(true);
+        for (std::thread& caller : callers) caller.join();
+    }
+    ASSERT_EQ(others.submit(batcher, keypair, 1), WARPSEAL_OK);  // an hour to wait
+}
+
+// Each `done` submits the next, and calls run.
+TEST(KemBatcher, DoneMaySubmitAndRun) {
+    const auto engine = engine_on("cpu", 1);
+    KemBatcher batcher(*engine, with(64, 1ms), system_random);
+    struct Chain {
+        KemBatcher& batcher;
+        Items items{300};
+        std::atomic<size_t> done{0}, wrong{0};
+        void next(size_t i) {
+            warpseal_kem_request one = items.request(keypair, i);
+            one.user = this;
+            one.done = [](void* user, warpseal_status status) {
+                Chain& chain = *static_cast<Chain*>(user);
+                const size_t i = chain.done.fetch_add(1);
+                chain.wrong += status != WARPSEAL_OK || chain.batcher.run(chain.items.request(encapsulate, i)) != WARPSEAL_OK;
+                if (i + 8 < chain.items.count) chain.next(i + 8);
+            };
+            wrong += batcher.submit(one) != WARPSEAL_OK;
+        }
+    } chain{batcher};
+    for (size_t i = 0; i < 8; ++i) chain.next(i);
+    ASSERT_TRUE(soon([&] { return chain.done == chain.items.count; }));
+    EXPECT_EQ(chain.wrong, 0u);
+}
+
+TEST(KemBatcher, MadeAndEndedUnderLoad) {
+    const auto engine = engine_on("cpu");
+    Items items(200);
+    for (int round = 0; round < 40; ++round) {
         items.forget();
-        for (size_t i = 0; i < items.count; ++i) ASSERT_EQ(items.submit(batcher, operation, i), WARPSEAL_OK);
-        ASSERT_TRUE(soon([&] { return items.all_done(); }));
+        {
+            KemBatcher batcher(*engine, with(50, std::chrono::microseconds(round * 100)), system_random);
+            std::vector<std::thread> threads;
+            for (size_t t = 0; t < 4; ++t)
+                threads.emplace_back([&, t] {
+                    for (size_t i = t; i < items.count; i += 4) EXPECT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
+                });
+            for (std::thread& one : threads) one.join();
+        }
+        ASSERT_EQ(items.done, items.count);
         EXPECT_EQ(items.good(), items.count);
     }
+}
+
+TEST(KemBatcher, NothingSecretStaysOfABatch) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "NOT RUN: sanitizers keep memory of their own";
+#endif
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, with(4096, 100ms), system_random);
+    Items items(70);
+    for (const KemOperation operation : operations) submit_all(batcher, operation, items);
+    EXPECT_GT(counts_of(batcher).largest_batch, 16u);
+    residue::Patterns patterns;
+    const auto hide = [&](Text& text, size_t stride) {
+        for (size_t i = 0; i < items.count; ++i)
+            for (size_t at = 0; at + 20 <= stride; ++at)
+                if (at < 4 || at % 64 < 4) patterns.push_back(residue::masked(&text[i * stride + at], 16));
+        for (uint8_t& byte : text) byte ^= residue::mask;
+    };
+    hide(items.secrets, set.secret_key_bytes());
+    hide(items.sent, 32);
+    for (uint8_t& byte : items.received) byte = 0;
+    EXPECT_EQ(residue::occurrences(patterns), 0u);
+}
+
+// A GPU that is lost at any step of a batch: nobody's request fails.
+TEST(KemBatcher, AGpuIsLostUnderLoad) {
+    const auto cores = engine_on("cpu", 1);
+    bool lost = true;
+    for (uint64_t fail_at = 1; lost; fail_at += 13) {
+        const auto engine = engine_on("auto", 1, tests::scripted_door());
+        for (const KemOperation operation : operations)
+            for (int i = 0; i < 3; ++i) {
+                engine->inside().kem.paces.note(set_number(set.name), operation, false, 1, 10.0);
+                engine->inside().kem.paces.note(set_number(set.name), operation, true, 1000000000, 1.0);
+            }
+        Items items(81);
+        items.fill(*engine, keypair);  // the GPU is open then
+        ASSERT_GT(tests::script().host_calls, 0u);
+        tests::script().fail_at = tests::script().steps + fail_at;
+        {
+            KemBatcher batcher(*engine, with(40, 50ms), system_random);
+            submit_all(batcher, encapsulate, items);
+            EXPECT_EQ(items.good(), items.count);
+            submit_all(batcher, decapsulate, items);
+            EXPECT_EQ(items.good(), items.count);
+        }
+        EXPECT_EQ(items.received, items.sent);
+        EXPECT_EQ(tests::script().calls_after_lost, 0u);
+        lost = tests::script().lost;
+        if (!lost) {
+            EXPECT_EQ(tests::script().live_host_allocations, 0u);
+            EXPECT_GT(fail_at, 80u);
+        }
+    }
+}
+
+// Where gather buffers are pinned, their owner wipes them too.
+TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
+    static struct {
+        uint8_t* memory = nullptr;
+        size_t bytes = 0;
+    } pinned;
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    door = *(scripted = tests::scripted_door());
+    door.host_alloc = [](int device, size_t bytes, void** out) {
+        const warpseal_status status = scripted->host_alloc(device, bytes, out);
+        pinned = {static_cast<uint8_t*>(*out), bytes};
+        std::fill_n(pinned.memory, bytes, uint8_t{0});
+        return status;
+    };
+    const auto engine = engine_on("cuda", 1, &door);
+    Items items(40);
+    items.fill(*engine, keypair);
+    items.fill(*engine, encapsulate);
+    KemBatcher batcher(*engine, with(39, 1h), system_random);
+    submit_all(batcher, decapsulate, items);
     EXPECT_EQ(items.received, items.sent);
-    items.fill(*engine, KemOperation::decapsulate);
-    EXPECT_EQ(items.received, items.sent);
-    const auto counts = counts_of(batcher);
-    EXPECT_EQ(counts.requests, 3 * items.count);
-    EXPECT_GT(counts.largest_batch, 1u);
+    ASSERT_NE(pinned.memory, nullptr);
+    const auto lies_there = [&](const Text& text, size_t stride, size_t i) {
+        return std::search(pinned.memory, pinned.memory + pinned.bytes, &text[i * stride], &text[i * stride] + 32) !=
+               pinned.memory + pinned.bytes;
+    };
+    size_t public_items = 0;
+    for (size_t i = 1; i < items.count; ++i) {
+        EXPECT_FALSE(lies_there(items.secrets, set.secret_key_bytes(), i));
+        EXPECT_FALSE(lies_there(items.sent, 32, i));
+        public_items += lies_there(items.ciphertexts, set.ciphertext_bytes(), i);
+    }
+    EXPECT_EQ(public_items, items.count - 1);
+}
+
+TEST(KemBatcher, RefusesWhatMeansNothing) {
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, {}, system_random);
+    Items items(1);
+    const auto refused = [&](warpseal_status why, const std::function<void(warpseal_kem_request&)>& spoil) {
+        for (const KemOperation operation : operations) {
+            warpseal_kem_request one = items.request(operation, 0);
+            spoil(one);
+            EXPECT_EQ(batcher.run(one), why);
+            one.done = [](void*, warpseal_status) { ADD_FAILURE(); };
+            EXPECT_EQ(batcher.submit(one), why);
+        }
+    };
+    refused(WARPSEAL_UNSUPPORTED, [](auto& one) { one.set = "ntruhps"; });
+    for (const int32_t operation : {-1, 3, INT32_MIN, INT32_MAX})
+        refused(WARPSEAL_INVALID_ARGUMENT, [&](auto& one) { one.operation = operation; });
+    refused(WARPSEAL_INVALID_ARGUMENT, [](auto& one) { one.public_key = one.ciphertext = nullptr; });
+    refused(WARPSEAL_INVALID_ARGUMENT, [](auto& one) { one.secret_key = one.shared_secret = nullptr; });
+    refused(WARPSEAL_INVALID_ARGUMENT, [](auto& one) { one.public_key = one.secret_key = one.ciphertext = one.shared_secret; });
+    warpseal_kem_request one = items.request(keypair, 0);
+    one.done = nullptr;
+    EXPECT_EQ(batcher.submit(one), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(counts_of(batcher).requests, 0u);
 }
 
 }  // namespace

@@ -129,14 +129,16 @@ warpseal_status host_alloc(int, size_t bytes, void** out) {
     const warpseal_status status = step();
     if (status != WARPSEAL_OK) return status;
     *out = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    const std::lock_guard lock(stepping);
     ++current.live_host_allocations;
     return WARPSEAL_OK;
 }
 
 void host_free(int, void* memory, size_t) {
+    std::free(memory);
+    const std::lock_guard lock(stepping);
     if (current.lost) ++current.calls_after_lost;
     --current.live_host_allocations;
-    std::free(memory);
 }
 
 warpseal_status copy(int, void* to, const void* from, size_t bytes) {

@@ -1,0 +1,138 @@
+// The batcher across forks: a child has an empty queue, threads and counts of its own, whatever its parent's were doing.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "engine/gated_kem.h"
+
+namespace {
+
+using namespace batched;
+
+constexpr auto keypair = KemOperation::keypair, encapsulate = KemOperation::encapsulate, decapsulate = KemOperation::decapsulate;
+
+class KemBatcherForked : public testing::Test {
+protected:
+    void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+        GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
+#endif
+    }
+};
+
+pid_t child_that(const std::function<int()>& work) {
+    const pid_t child = fork();
+    if (child == 0) _exit(testing::Test::HasFailure() ? 100 : work());
+    return child;
+}
+int result_of(pid_t child) {
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+    return WEXITSTATUS(status);
+}
+
+// Through the batcher, from three threads; 7 if all is right.
+int work_in(KemBatcher& batcher) {
+    std::atomic<size_t> wrong{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t)
+        threads.emplace_back([&] {
+            Items items(40);
+            for (const KemOperation operation : {keypair, encapsulate, decapsulate}) {
+                items.forget();
+                for (size_t i = 0; i < items.count; ++i)
+                    wrong += (i % 8 == 0 ? batcher.run(items.request(operation, i)) : items.submit(batcher, operation, i)) != WARPSEAL_OK;
+                wrong += !soon([&] { return items.done == items.count - items.count / 8; });
+                wrong += items.good() != items.done;
+            }
+            wrong += items.received != items.sent;
+        });
+    for (std::thread& one : threads) one.join();
+    return wrong == 0 && !testing::Test::HasFailure() ? 7 : 1;
+}
+
+// Each forks at another moment of its parent's work, and forks again.
+TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, with(64, 1ms), system_random);
+    EXPECT_EQ(work_in(batcher), 7);  // self-tests, whose lock a child could find held
+    std::atomic<bool> enough{false};
+    std::atomic<size_t> wrong{0};
+    std::thread parent([&] {
+        while (!enough) wrong += work_in(batcher) != 7;
+    });
+    std::vector<pid_t> children;
+    for (int i = 0; i < 8; ++i) {
+        children.push_back(child_that([&] {
+            if (counts_of(batcher).requests != 0 || counts_of(batcher).waiting != 0) return 2;
+            if (work_in(batcher) != 7) return 3;
+            const int grandchild = result_of(child_that([&] { return work_in(batcher); }));
+            return grandchild == 7 ? work_in(batcher) : 4;
+        }));
+        std::this_thread::sleep_for(std::chrono::microseconds(300 * i));
+    }
+    for (const pid_t child : children) EXPECT_EQ(result_of(child), 7);
+    enough = true;
+    parent.join();
+    EXPECT_EQ(wrong, 0u);
+}
+
+// What waits in the parent is not the child's to complete, and not lost either. A child can also be rid of the batcher.
+TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
+    const auto engine = gated_engine(1);
+    Items items(20);
+    items.fill(*engine, keypair);
+    items.fill(*engine, encapsulate);
+    auto batcher = std::make_unique<KemBatcher>(*engine, with(64, 1ms), system_random);
+    gate.set_open(false);
+    for (size_t i = 0; i < items.count; ++i) ASSERT_EQ(items.submit(*batcher, encapsulate, i), WARPSEAL_OK);
+    ASSERT_TRUE(soon([&] { return gate.inside() == 1; }));
+    const pid_t child = child_that([&] {
+        Items own(20);
+        for (size_t i = 0; i < own.count; ++i)
+            if (own.submit(*batcher, keypair, i) != WARPSEAL_OK) return 1;
+        batcher.reset();
+        if (own.good() != own.count) return 2;
+        std::this_thread::sleep_for(20ms);
+        return items.done == 0 ? 7 : 3;
+    });
+    const pid_t unused = child_that([&] {
+        batcher.reset();
+        return 7;
+    });
+    EXPECT_EQ(result_of(child), 7);
+    EXPECT_EQ(result_of(unused), 7);
+    EXPECT_EQ(items.done, 0u);
+    gate.set_open(true);
+    ASSERT_TRUE(soon([&] { return items.all_done(); }));
+    EXPECT_EQ(items.good(), items.count);
+}
+
+// Nothing may be mapped any more, no stack either: submit refuses, run does it itself.
+TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
+#endif
+    const auto engine = engine_on("cpu", 1);
+    Items items(1);
+    items.fill(*engine, keypair);
+    KemBatcher batcher(*engine, {}, system_random);
+    EXPECT_EQ(result_of(child_that([&] {
+                  (void)counts_of(batcher);
+                  const rlimit none{1, 1};
+                  if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
+                  try {  // the stacks of the parent's threads are there to be used
+                      while (true) std::thread([] { pause(); }).detach();
+                  } catch (const std::system_error&) {
+                  }
+                  if (items.submit(batcher, keypair, 0) != WARPSEAL_LIMIT_EXCEEDED) return 2;
+                  if (batcher.run(items.request(keypair, 0)) != WARPSEAL_OK) return 3;
+                  const auto counts = counts_of(batcher);
+                  return counts.no_thread == 1 && counts.inline_requests == 1 && items.done == 0 ? 7 : 4;
+              })),
+              7);
+}
+
+}  // namespace

@@ -1,0 +1,179 @@
+// When a batch of requests starts: the rule alone, by a clock of the test's.
+#include "engine/kem_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace {
+
+using namespace warpseal;
+using namespace std::chrono_literals;
+
+struct Rule : testing::Test {
+    KemBatchRule rule{100, 2000us};
+    KemQueue queue;
+    std::deque<KemRequest> requests;
+    KemInbox inbox;
+    KemQueue::Time now = KemQueue::Time(1h);
+
+    KemRequest& arrive(BatcherClock::duration after, bool waited_for = false) {
+        KemRequest& one = requests.emplace_back();
+        one.arrived = now += after;
+        one.home = waited_for ? nullptr : &inbox;
+        queue.arrive(one, rule);
+        return one;
+    }
+    size_t take() { return queue.take(rule).size(); }
+    // From now until it starts if nobody else comes.
+    BatcherClock::duration left() const { return queue.due(rule) - now; }
+    // Requests out of step by so much, one after the other's end. How many of them waited for others.
+    int one_by_one(int count, BatcherClock::duration gap) {
+        int waited = 0;
+        for (int i = 0; i < count; ++i) {
+            arrive(gap);
+            waited += left() > 0us;
+            EXPECT_EQ(take(), 1u);
+            queue.finished(1, 1e-5);
+        }
+        return waited;
+    }
+};
+
+TEST_F(Rule, OutOfSilenceAtOnce) {
+    arrive(0us);
+    EXPECT_LE(left(), 0us);
+    EXPECT_EQ(take(), 1u);
+    queue.finished(1, 1e-5);
+    arrive(rule.delay + 1us);
+    EXPECT_LE(left(), 0us);
+}
+
+TEST_F(Rule, WaitsWhileOthersComeButNotPastTheDelay) {
+    arrive(0us);
+    take();
+    arrive(100us);
+    EXPECT_EQ(left(), 800us);  // eight gaps without another
+    for (int i = 1; i <= 12; ++i) {
+        arrive(100us);
+        EXPECT_EQ(left(), std::min<BatcherClock::duration>(800us, 2000us - i * 100us));
+    }
+    EXPECT_EQ(take(), 13u);
+}
+
+TEST_F(Rule, DenseArrivalsHaveATimeToBeInterrupted) {
+    arrive(0us);
+    take();
+    for (int i = 0; i < 50; ++i) arrive(1us);
+    EXPECT_EQ(left(), rule.delay / 8);
+}
+
+TEST_F(Rule, FullAtOnce) {
+    arrive(0us);
+    take();
+    queue.finished(1, 1e-5);
+    for (int i = 0; i < 99; ++i) arrive(1us);
+    EXPECT_GT(left(), 0us);
+    arrive(1us);
+    EXPECT_LE(left(), 0us);
+    for (int i = 0; i < 50; ++i) arrive(1us);
+    EXPECT_EQ(take(), 100u);
+    EXPECT_EQ(queue.size(), 50u);
+    EXPECT_EQ(take(), 50u);
+    EXPECT_EQ(queue.running(), 2u);
+}
+
+TEST_F(Rule, FirstInFirstOut) {
+    std::vector<KemRequest*> arrived;
+    for (int i = 0; i < 150; ++i) arrived.push_back(&arrive(1us));
+    std::vector<KemRequest*> taken;
+    for (int i = 0; i < 2; ++i)
+        for (KemRequests batch = queue.take(rule); !batch.empty();) taken.push_back(&batch.pop());
+    EXPECT_EQ(taken, arrived);
+}
+
+// What is left of those that one batch could not hold has waited as long.
+TEST_F(Rule, WhatIsLeftIsNotYounger) {
+    arrive(0us);
+    take();
+    const KemQueue::Time first = now + 1us;
+    for (int i = 0; i < 120; ++i) arrive(1us);
+    take();
+    EXPECT_EQ(queue.oldest(), first);
+    EXPECT_LE(queue.due(rule), first + rule.delay);
+}
+
+TEST_F(Rule, SlowOperationsComeInSmallerBatches) {
+    rule.most = 4096;
+    const auto limit_after = [&](size_t count, double seconds) {
+        arrive(0us);
+        take();
+        queue.finished(count, seconds);
+        return queue.limit(rule);
+    };
+    EXPECT_EQ(queue.limit(rule), 256u);
+    EXPECT_EQ(limit_after(1, 0.02), 192u);  // the first; by its time 0.25 items would be enough
+    EXPECT_EQ(limit_after(1, 1e-5), 192u);  // too few to tell
+    EXPECT_EQ(limit_after(192, 0.0024), 400u);
+    EXPECT_EQ(limit_after(400, 0.0001), 1600u);
+    EXPECT_EQ(limit_after(800, 0.0001), 4096u);   // 6400
+    EXPECT_EQ(limit_after(4096, 0.1024), 4096u);  // 4850: 200 would have been enough
+    for (int i = 0; i < 100; ++i) limit_after(4096, 0.1024);
+    EXPECT_NEAR(static_cast<double>(queue.limit(rule)), 200, 2);
+    for (int i = 0; i < 100; ++i) limit_after(1, 1.0);
+    EXPECT_EQ(queue.limit(rule), 16u);
+    rule.most = 7;
+    EXPECT_EQ(queue.limit(rule), 7u);
+}
+
+TEST_F(Rule, AShortBatchByTheLastOne) {
+    EXPECT_FALSE(queue.is_short(1, rule));  // not known
+    arrive(0us);
+    take();
+    queue.finished(10, 100e-6);
+    EXPECT_TRUE(queue.is_short(24, rule));
+    EXPECT_FALSE(queue.is_short(26, rule));  // 260 us are more than an eighth of the delay
+}
+
+// Who sends one request after another would wait for nobody each time.
+TEST_F(Rule, OneClientAloneSeldomWaits) {
+    EXPECT_EQ(one_by_one(1, 60us), 0);
+    EXPECT_EQ(one_by_one(1, 60us), 1);
+    EXPECT_LE(one_by_one(5000, 60us), 15);
+    // Two requests under way at a time: from then on it pays.
+    arrive(60us);
+    arrive(60us);
+    EXPECT_GT(left(), 0us);
+    EXPECT_EQ(take(), 2u);
+    arrive(60us);
+    EXPECT_GT(left(), 0us);
+}
+
+TEST_F(Rule, ACompanionWhileABatchIsUnderWayCountsToo) {
+    one_by_one(100, 60us);
+    arrive(60us);
+    EXPECT_LE(left(), 0us);
+    EXPECT_EQ(take(), 1u);
+    arrive(60us);
+    EXPECT_GT(left(), 0us);
+}
+
+TEST_F(Rule, WhoWaitsForItsOwnForetellsNobody) {
+    for (int i = 0; i < 20; ++i) arrive(10us, true);
+    EXPECT_LE(left(), 0us);
+    EXPECT_EQ(take(), 20u);
+    arrive(10us);
+    EXPECT_LE(left(), 0us);
+}
+
+TEST_F(Rule, ArrivalsOutOfOrder) {
+    arrive(0us);
+    take();
+    arrive(100us);
+    arrive(-50us);  // from another inbox
+    EXPECT_EQ(queue.oldest(), now);
+    EXPECT_LE(queue.due(rule), now + rule.delay);
+    EXPECT_GT(queue.due(rule), now);
+}
+
+}  // namespace
