@@ -104,11 +104,11 @@ void KemCrew::tell(const Wake& wake) {
     wake_at_.store(wake.waiting, std::memory_order_relaxed);
 }
 
-// Nobody above could catch anything.
+// What a system refuses, memory or another of its means, ends no thread.
 warpseal_status KemCrew::kem(KemKind kind, const warpseal_kem_batch& batch) {
     try {
         return engine_.kem(kind.operation, kind.params().name, batch, random_);
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
         return WARPSEAL_OUT_OF_MEMORY;
     }
 }

@@ -50,7 +50,7 @@ bool KemTray::lay(KemKind kind, size_t count) {
     if (bytes > room_ || (pin && pinned_ == nullptr)) {
         reset();
         const size_t room = std::bit_ceil(bytes);
-        if (pin ? engine_.host_alloc(room, &pinned_) != WARPSEAL_OK : !secret_.allocate(room, SecretMemory::AfterFork::wiped)) return false;
+        if (!(pin ? pinned(room) : secret_.allocate(room, SecretMemory::AfterFork::wiped))) return false;
         room_ = room;
     }
     auto* at = static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : secret_.data());
@@ -85,6 +85,14 @@ void KemTray::wipe(size_t i) {
     for (const Field& field : fields)
         if (field.secret && ((field.read | field.written) & bit_of(kind_)) != 0)
             warpseal::wipe(batch_.*field.all + i * (batch_.*field.stride), batch_.*field.stride);
+}
+
+bool KemTray::pinned(size_t bytes) {
+    try {
+        return engine_.host_alloc(bytes, &pinned_) == WARPSEAL_OK;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
 }
 
 void KemTray::reset() {

@@ -28,6 +28,7 @@ public:
     size_t item_bytes() const { return item_bytes_; }
 
 private:
+    bool pinned(size_t bytes);
     void reset();
 
     Engine& engine_;

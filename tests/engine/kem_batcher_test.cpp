@@ -286,6 +286,29 @@ TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
     ASSERT_EQ(others.submit(batcher, keypair, 1), WARPSEAL_OK);  // an hour to wait
 }
 
+// Where all that may be inline are, and the thread that calls `done` is the only one that its kind may have.
+TEST_F(KemBatcherAtTheGate, RunFromDoneWaitsForNobody) {
+    KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
+    gate.set_open(false);
+    std::thread inline_there([&] { EXPECT_EQ(batcher.run(items_.request(encapsulate, 0)), WARPSEAL_OK); });
+    EXPECT_TRUE(soon([&] { return gate.inside() == 1; }));
+    struct Told {
+        KemBatcher& batcher;
+        Items& items;
+        std::atomic<int> status{-1};
+    } told{batcher, items_};
+    warpseal_kem_request one = items_.request(keypair, 1);
+    one.user = &told;
+    one.done = [](void* user, warpseal_status) {
+        Told& told = *static_cast<Told*>(user);
+        told.status = told.batcher.run(told.items.request(keypair, 2));
+    };
+    EXPECT_EQ(batcher.submit(one), WARPSEAL_OK);
+    EXPECT_TRUE(soon([&] { return told.status == WARPSEAL_OK; }));
+    gate.set_open(true);
+    inline_there.join();
+}
+
 // Each `done` submits the next, and calls run.
 TEST(KemBatcher, DoneMaySubmitAndRun) {
     const auto engine = engine_on("cpu", 1);
