@@ -7,8 +7,10 @@
 
 namespace warpseal::provider {
 
-// All ones or all zeros. The compiler is kept from seeing that, which it could make a branch of.
+// All ones or all zeros. The compiler is kept from seeing that, which it could make a branch of, and what is compared, of which it could
+// make the counter of a loop.
 inline size_t mask_below(size_t a, size_t b) {  // a and b below the top bit
+    __asm__("" : "+r"(a), "+r"(b));
     size_t mask = size_t{0} - ((a - b) >> (8 * sizeof(size_t) - 1));
     __asm__("" : "+r"(mask));
     return mask;
