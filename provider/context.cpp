@@ -6,7 +6,6 @@
 #include <openssl/proverr.h>
 #include <pthread.h>
 
-#include <mutex>
 #include <new>
 
 namespace warpseal::provider {
@@ -14,18 +13,8 @@ namespace {
 
 std::atomic<unsigned long> forks{0};
 
-// Held while an engine is made; no fork catches it held. Never destroyed: contexts may outlive static objects.
-std::mutex& making() {
-    static std::mutex& mutex = *new std::mutex;
-    return mutex;
-}
-
 bool watch_forks() {
-    static const int failed = pthread_atfork([] { making().lock(); }, [] { making().unlock(); },
-                                             [] {
-                                                 making().unlock();
-                                                 forks.fetch_add(1, std::memory_order_relaxed);
-                                             });
+    static const int failed = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
     return failed == 0;
 }
 
@@ -76,9 +65,7 @@ Context::~Context() {
     for (const Works* one = works_.load(); one != nullptr;) {
         const std::unique_ptr<const Works> last(one);
         one = last->before;
-        if (last->forks != forks.load(std::memory_order_relaxed)) continue;
-        warpseal_kem_batcher_destroy(last->batcher);
-        warpseal_engine_destroy(last->engine);
+        if (last->forks == forks.load(std::memory_order_relaxed)) end(*last);
     }
     OSSL_LIB_CTX_free(libctx_);
 }
@@ -99,6 +86,11 @@ const Context::Works* Context::works() const {
     return make_works();
 }
 
+void Context::end(const Works& works) {
+    warpseal_kem_batcher_destroy(works.batcher);
+    warpseal_engine_destroy(works.engine);
+}
+
 warpseal_status Context::fill(Works& works) const {
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
@@ -115,9 +107,9 @@ warpseal_status Context::fill(Works& works) const {
     return warpseal_kem_batcher_create(works.engine, &batching, &works.batcher);
 }
 
+// Without a lock, which a fork could catch held: of threads that come first together, one has its works kept.
 const Context::Works* Context::make_works() const {
-    const std::lock_guard lock(making());
-    const Works* const before = works_.load(std::memory_order_acquire);
+    const Works* before = works_.load(std::memory_order_acquire);
     const unsigned long now = forks.load(std::memory_order_relaxed);
     if (before != nullptr && before->forks == now) return before;
     std::unique_ptr<Works> made(new (std::nothrow) Works{now, nullptr, nullptr, before});
@@ -126,13 +118,11 @@ const Context::Works* Context::make_works() const {
         return nullptr;
     }
     const warpseal_status status = fill(*made);
-    if (status != WARPSEAL_OK) {
-        warpseal_engine_destroy(made->engine);
-        raise(*this, Reason::no_engine, warpseal_status_text(status));
-        return nullptr;
-    }
-    works_.store(made.get(), std::memory_order_release);
-    return made.release();
+    if (status == WARPSEAL_OK && works_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) return made.release();
+    end(*made);
+    if (status == WARPSEAL_OK) return works();
+    raise(*this, Reason::no_engine, warpseal_status_text(status));
+    return nullptr;
 }
 
 }  // namespace warpseal::provider

@@ -53,6 +53,7 @@ private:
     const Works* works() const;
     const Works* make_works() const;
     warpseal_status fill(Works& works) const;
+    static void end(const Works& works);
 
     const OSSL_CORE_HANDLE* core_ = nullptr;
     CoreCalls calls_;

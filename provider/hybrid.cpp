@@ -3,7 +3,7 @@
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
-#include <openssl/param_build.h>
+#include <openssl/params.h>
 
 #include "provider/secret.h"
 
@@ -24,35 +24,39 @@ struct FreeNumber {
 };
 using Number = std::unique_ptr<BIGNUM, FreeNumber>;
 
-struct FreeBuild {
-    void operator()(OSSL_PARAM_BLD* build) const { OSSL_PARAM_BLD_free(build); }
-};
-struct FreeParams {
-    void operator()(OSSL_PARAM* params) const { OSSL_PARAM_free(params); }
-};
-
 bool is_curve(const Classical& classical) { return classical.curve != nullptr; }
+
+// As OSSL_PARAM has numbers; empty if there is no memory.
+SecretBytes native(std::span<const uint8_t> scalar) {
+    const Number number(BN_bin2bn(scalar.data(), static_cast<int>(scalar.size()), nullptr));
+    SecretBytes made(scalar.size());
+    if (number == nullptr || made.empty() || BN_bn2nativepad(number.get(), made.data(), static_cast<int>(made.size())) < 0) return {};
+    return made;
+}
+
+OSSL_PARAM octet_string(const char* name, std::span<const uint8_t> bytes) {
+    return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()), bytes.size());
+}
 
 // scalar may be empty.
 Pkey read(const Context& context, const Classical& classical, std::span<const uint8_t> scalar, std::span<const uint8_t> share) {
-    const std::unique_ptr<OSSL_PARAM_BLD, FreeBuild> build(OSSL_PARAM_BLD_new());
-    Number number;
-    bool told = build != nullptr && OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, share.data(), share.size()) != 0;
-    if (told && is_curve(classical))
-        told = OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, classical.curve, 0) != 0;
-    if (told && !scalar.empty() && is_curve(classical)) {
-        number.reset(BN_secure_new());
-        told = number != nullptr && BN_bin2bn(scalar.data(), static_cast<int>(scalar.size()), number.get()) != nullptr &&
-               OSSL_PARAM_BLD_push_BN_pad(build.get(), OSSL_PKEY_PARAM_PRIV_KEY, number.get(), scalar.size()) != 0;
-    } else if (told && !scalar.empty()) {
-        told = OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PRIV_KEY, scalar.data(), scalar.size()) != 0;
+    OSSL_PARAM params[4] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, share)};
+    size_t count = 1;
+    SecretBytes number;
+    if (is_curve(classical))
+        params[count++] = OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, const_cast<char*>(classical.curve), 0);
+    if (!scalar.empty() && is_curve(classical)) {
+        number = native(scalar);
+        if (number.empty()) return nullptr;
+        params[count++] = OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, number.data(), number.size());
+    } else if (!scalar.empty()) {
+        params[count++] = octet_string(OSSL_PKEY_PARAM_PRIV_KEY, scalar);
     }
-    const std::unique_ptr<OSSL_PARAM, FreeParams> params(told ? OSSL_PARAM_BLD_to_param(build.get()) : nullptr);
+    params[count] = OSSL_PARAM_construct_end();
     const PkeyContext reader(EVP_PKEY_CTX_new_from_name(context.libctx(), classical.algorithm, not_us));
     EVP_PKEY* key = nullptr;
     const int selection = scalar.empty() ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR;
-    if (params == nullptr || reader == nullptr || EVP_PKEY_fromdata_init(reader.get()) <= 0 ||
-        EVP_PKEY_fromdata(reader.get(), &key, selection, params.get()) <= 0)
+    if (reader == nullptr || EVP_PKEY_fromdata_init(reader.get()) <= 0 || EVP_PKEY_fromdata(reader.get(), &key, selection, params) <= 0)
         return nullptr;
     return Pkey(key);
 }

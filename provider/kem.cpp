@@ -72,13 +72,16 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
     }
     const Group& group = kem.key->group();
     if (out != nullptr) {
-        if (secret == nullptr || !has_room(kem.context, out_bytes, group.share_bytes()) ||
-            !has_room(kem.context, secret_bytes, group.secret_bytes()))
+        if (secret == nullptr) {
+            raise(kem.context, Reason::wrong_parameter, "nowhere for the secret");
             return 0;
+        }
+        if (!has_room(kem.context, out_bytes, group.share_bytes()) || !has_room(kem.context, secret_bytes, group.secret_bytes())) return 0;
         const std::span<uint8_t> shares(out, group.share_bytes()), secrets(secret, group.secret_bytes());
         const size_t share_split = group.classical_share_bytes(), secret_split = group.classical_secret_bytes();
-        if ((group.classical != nullptr && !answer_classical(*kem.key, shares.first(share_split), secrets.first(secret_split))) ||
-            !encapsulate(kem.context, group.set, kem.key->ntru_public_key(), shares.subspan(share_split), secrets.subspan(secret_split))) {
+        // NTRU first: a fibre that pauses there for good has no secrets yet.
+        if (!encapsulate(kem.context, group.set, kem.key->ntru_public_key(), shares.subspan(share_split), secrets.subspan(secret_split)) ||
+            (group.classical != nullptr && !answer_classical(*kem.key, shares.first(share_split), secrets.first(secret_split)))) {
             OPENSSL_cleanse(secret, group.secret_bytes());
             return 0;
         }
@@ -110,8 +113,8 @@ int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes, co
         const std::span<uint8_t> secrets(secret, group.secret_bytes());
         const std::span<const uint8_t> shares(in, in_bytes);
         const size_t share_split = group.classical_share_bytes(), secret_split = group.classical_secret_bytes();
-        if ((group.classical != nullptr && !decapsulate_classical(*kem.key, shares.first(share_split), secrets.first(secret_split))) ||
-            !decapsulate(kem.context, group.set, kem.key->ntru_secret_key(), shares.subspan(share_split), secrets.subspan(secret_split))) {
+        if (!decapsulate(kem.context, group.set, kem.key->ntru_secret_key(), shares.subspan(share_split), secrets.subspan(secret_split)) ||
+            (group.classical != nullptr && !decapsulate_classical(*kem.key, shares.first(share_split), secrets.first(secret_split)))) {
             OPENSSL_cleanse(secret, group.secret_bytes());
             return 0;
         }

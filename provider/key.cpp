@@ -35,6 +35,9 @@ bool Key::generate() {
     SecretBytes share(group_.share_bytes()), secret_key(group_.secret_key_bytes());
     if (share.empty() || secret_key.empty()) return out_of_memory(context_);
     const std::span<uint8_t> both(share), secrets(secret_key);
+    // NTRU first: a fibre that pauses there for good has no secrets yet.
+    if (!make_keypair(context_, group_.set, both.subspan(group_.classical_share_bytes()), secrets.subspan(group_.scalar_bytes())))
+        return false;
     Pkey classical;
     if (group_.classical != nullptr) {
         classical = generate_classical(context_, *group_.classical);
@@ -43,8 +46,6 @@ bool Key::generate() {
             !write_scalar(context_, *group_.classical, classical.get(), secrets.first(group_.scalar_bytes())))
             return false;
     }
-    if (!make_keypair(context_, group_.set, both.subspan(group_.classical_share_bytes()), secrets.subspan(group_.scalar_bytes())))
-        return false;
     share_ = std::move(share);
     secret_key_ = std::move(secret_key);
     classical_ = std::move(classical);

@@ -34,7 +34,8 @@ public:
           server_(SSL_CTX_new_ex(library.context(), nullptr, TLS_server_method())) {
         require(client_ && server_, "no context of TLS");
         for (SSL_CTX* const context : {client_.get(), server_.get()})
-            require(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 && SSL_CTX_set1_groups_list(context, group.c_str()) == 1, group.c_str());
+            require(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 && SSL_CTX_set1_groups_list(context, group.c_str()) == 1,
+                    group.c_str());
         const Key key(EVP_PKEY_Q_keygen(library.context(), nullptr, "EC", "P-256"));
         const std::unique_ptr<X509, FreeTls> certificate(X509_new_ex(library.context(), nullptr));
         require(key && certificate && ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1) == 1 &&

@@ -71,7 +71,8 @@ TEST_P(Fibres, ManyAtOnceInAnEventLoop) {
             }
             if (moved == 0 && done < all.size()) wait_for_any(all);
         }
-        // Key generation and decapsulation at the client, encapsulation at the server: all but those that were done before they could pause.
+        // Key generation and decapsulation at the client, encapsulation at the server: all but those that were done before they could
+        // pause.
         EXPECT_GE(pauses, all.size());
         std::set<std::string> secrets;
         for (const auto& one : all) secrets.insert(one->exported());
