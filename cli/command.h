@@ -83,5 +83,6 @@ void add_bench(CLI::App& program, Session& session);  // bench.h, bench_*.cpp
 void add_bench_studies(CLI::App& bench, Session& session);
 void add_kem(CLI::App& program, Session& session);      // kem*
 void add_vectors(CLI::App& program, Session& session);  // vectors.h, vectors_*.cpp
+void add_tls(CLI::App& program, Session& session);
 
 }  // namespace warpseal::cli
