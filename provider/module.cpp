@@ -5,6 +5,7 @@
 #include <openssl/params.h>
 
 #include <exception>
+#include <string>
 
 #include "provider/algorithms.h"
 #include "provider/context.h"
@@ -12,10 +13,14 @@
 namespace warpseal::provider {
 namespace {
 
+// What the batcher counts, as Prometheus text: a parameter of the provider, for programs that have no folder for it.
+constexpr const char* metrics_name = "warpseal-metrics";
+
 const OSSL_PARAM* gettable_params(void*) {
     static const OSSL_PARAM params[] = {
-        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, nullptr, 0), OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, nullptr, 0),
-        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, nullptr, 0), OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, nullptr), OSSL_PARAM_END};
+        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, nullptr, 0),      OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, nullptr, 0),
+        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, nullptr, 0), OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, nullptr),
+        OSSL_PARAM_utf8_string(metrics_name, nullptr, 0),           OSSL_PARAM_END};
     return params;
 }
 
@@ -24,12 +29,24 @@ bool set_text(OSSL_PARAM params[], const char* name, const char* text) {
     return wanted == nullptr || OSSL_PARAM_set_utf8_ptr(wanted, text) != 0;
 }
 
-int get_params(void*, OSSL_PARAM params[]) {
+bool set_metrics(const Context& context, OSSL_PARAM params[]) {
+    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, metrics_name);
+    if (wanted == nullptr) return true;
+    warpseal_kem_batcher* const batcher = context.batcher();
+    if (batcher == nullptr) return false;
+    std::string text(warpseal_kem_batcher_metrics(batcher, nullptr, 0) + 256, '\0');  // numbers grow meanwhile
+    warpseal_kem_batcher_metrics(batcher, text.data(), text.size());
+    return OSSL_PARAM_set_utf8_string(wanted, text.c_str()) != 0;
+}
+
+int get_params(void* context, OSSL_PARAM params[]) try {
     if (!set_text(params, OSSL_PROV_PARAM_NAME, "Warpseal") || !set_text(params, OSSL_PROV_PARAM_VERSION, WARPSEAL_VERSION) ||
-        !set_text(params, OSSL_PROV_PARAM_BUILDINFO, WARPSEAL_VERSION))
+        !set_text(params, OSSL_PROV_PARAM_BUILDINFO, WARPSEAL_VERSION) || !set_metrics(*static_cast<const Context*>(context), params))
         return 0;
     OSSL_PARAM* const status = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
     return status == nullptr || OSSL_PARAM_set_int(status, 1) != 0;
+} catch (const std::exception&) {
+    return 0;
 }
 
 const OSSL_ALGORITHM* query_operation(void*, int operation, int* no_cache) {
