@@ -1,0 +1,38 @@
+// TCP: sockets that do not block, and addresses.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+
+#include "descriptor.h"
+
+namespace warpseal::tls {
+
+struct Address {
+    sockaddr_storage storage{};
+    socklen_t length = 0;
+    std::string text() const;  // "127.0.0.1:443"
+};
+
+// "host:port", "[::1]:443". Throws Failure (usage).
+struct HostAndPort {
+    std::string host, port;
+};
+HostAndPort split_address(const std::string& text);
+// The first address of a name. Throws Failure.
+Address resolve(const HostAndPort& name, bool to_listen);
+
+// They throw Failure. connect_to has begun when it returns; a socket says by writability that it is connected, or failed.
+cli::Descriptor listen_on(const Address& address);
+cli::Descriptor connect_to(const Address& address);
+// No descriptor: nobody is waiting.
+cli::Descriptor accept_from(int listening);
+Address address_of(int socket);
+// 0, or the errno of a connection that failed.
+int error_of(int socket);
+
+// Lets the process have as many descriptors as it may. Throws Failure (usage) if `wanted` are more than that.
+void allow_descriptors(uint64_t wanted);
+
+}  // namespace warpseal::tls
