@@ -25,4 +25,31 @@ struct BenchOptions {
 };
 cli::ExitCode run_bench(const BenchOptions& options, cli::Session& session);
 
+// Key exchanges alone.
+struct ExchangesOptions {
+    std::vector<std::string> sets;
+    std::vector<uint64_t> clients;
+    std::string device = "auto";
+    unsigned threads = 16;        // that ask
+    unsigned outstanding = 4096;  // requests of all of them together
+    unsigned max_batch = 0, max_delay_us = 0;
+    double seconds = 1;
+    std::string json;
+};
+cli::ExitCode run_exchanges(const ExchangesOptions& options, cli::Session& session);
+
+struct ServeOptions {
+    std::string certificate, key, listen, set = "ntruhps4096821", device = "auto";
+    unsigned threads = 0;  // event loops; 0: one for each core
+    unsigned pairs = 4096, max_batch = 1024, max_delay_us = 1000, most_clients = 10'000, patience_seconds = 10;
+};
+cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session);
+
+struct ConnectOptions {
+    std::string server, authority, name;
+    std::vector<std::string> sets;  // none: ntruhps4096821
+    unsigned patience_seconds = 10;
+};
+cli::ExitCode run_connect(const ConnectOptions& options, cli::Session& session);
+
 }  // namespace warpseal::tls

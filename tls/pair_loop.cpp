@@ -6,10 +6,10 @@
 #include <deque>
 
 #include "command.h"
+#include "event_poll.h"
 #include "interrupt.h"
 #include "load.h"
 #include "openssl.h"
-#include "poll.h"
 
 namespace warpseal::tls {
 namespace {

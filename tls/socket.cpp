@@ -20,13 +20,13 @@ using cli::Descriptor;
 using cli::ExitCode;
 using cli::Failure;
 
-[[noreturn]] void fail(const char* what, const Address& address) {
+[[noreturn]] void give_up(const char* what, const Address& address) {
     throw Failure(ExitCode::input_output, fmt::format("cannot {} {}: {}.", what, address.text(), strerror(errno)));
 }
 
 Descriptor open_socket(const Address& address) {
     Descriptor made(socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (!made) fail("open a socket for", address);
+    if (!made) give_up("open a socket for", address);
     return made;
 }
 
@@ -72,8 +72,8 @@ Descriptor listen_on(const Address& address) {
     Descriptor listening = open_socket(address);
     const int on = 1;
     setsockopt(listening.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(listening.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0) fail("listen on", address);
-    if (listen(listening.get(), SOMAXCONN) != 0) fail("listen on", address);
+    if (bind(listening.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0) give_up("listen on", address);
+    if (listen(listening.get(), SOMAXCONN) != 0) give_up("listen on", address);
     return listening;
 }
 
@@ -81,7 +81,7 @@ Descriptor connect_to(const Address& address) {
     Descriptor connecting = open_socket(address);
     send_at_once(connecting.get());
     if (connect(connecting.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0 && errno != EINPROGRESS)
-        fail("connect to", address);
+        give_up("connect to", address);
     return connecting;
 }
 
@@ -94,7 +94,7 @@ Descriptor accept_from(int listening) {
 Address address_of(int socket) {
     Address address;
     address.length = sizeof address.storage;
-    if (getsockname(socket, reinterpret_cast<sockaddr*>(&address.storage), &address.length) != 0) fail("ask for", address);
+    if (getsockname(socket, reinterpret_cast<sockaddr*>(&address.storage), &address.length) != 0) give_up("ask for", address);
     return address;
 }
 

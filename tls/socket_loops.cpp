@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "command.h"
+#include "event_poll.h"
 #include "load.h"
 #include "openssl.h"
-#include "poll.h"
 #include "socket.h"
 
 namespace warpseal::tls {

@@ -1,5 +1,5 @@
 // What an event loop waits for: epoll(7), and a list behind a lock with an eventfd.
-#include "poll.h"
+#include "event_poll.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

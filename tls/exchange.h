@@ -1,0 +1,103 @@
+// The exchange in which the server decapsulates (docs/tls-exchange.md): its frames, and the keys that both sides derive from it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "warpseal/kem.h"
+#include "warpseal/warpseal.h"
+
+namespace warpseal::tls {
+
+using Bytes = std::span<const uint8_t>;
+
+inline constexpr char exchange_protocol[] = "\x13warpseal-exchange/1";  // ALPN, with its length in front
+
+enum class FrameType : uint8_t { hello = 1, key = 2, ciphertext = 3, confirmation = 4, record = 5, last_record = 6, refusal = 7 };
+enum class Refusal : uint8_t { failed = 1, busy = 2, no_common_set = 3 };
+
+// "WSX", version 1, type, set, and the length of the body in two bytes.
+inline constexpr size_t header_bytes = 8, mac_bytes = 32, tag_bytes = 16, record_text_bytes = 16384;
+inline constexpr size_t longest_body = record_text_bytes + tag_bytes;
+using Header = std::array<uint8_t, header_bytes>;
+
+struct Frame {
+    FrameType type{};
+    uint8_t set = 0;  // 0 where it has none
+    Header header{};  // as it came
+    std::vector<uint8_t> body;
+};
+
+// What came cannot be a frame, or not now, or its contents are wrong. The other side is told nothing but that it failed.
+struct ExchangeError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+Header frame_header(FrameType type, uint8_t set, size_t body_bytes);
+void append_frame(std::vector<uint8_t>& out, FrameType type, uint8_t set, Bytes body);
+
+// Frames out of a row of bytes that comes in pieces. It holds one frame and a piece at most.
+class FrameReader {
+public:
+    // Sets by their number, less one; null past the last.
+    void take(Bytes piece);
+    // False: more has to come. Throws ExchangeError as soon as a header cannot be one, whatever its length says.
+    bool next(Frame& frame);
+    bool empty() const { return at_ == buffer_.size(); }
+
+private:
+    std::vector<uint8_t> buffer_;
+    size_t at_ = 0;
+};
+
+// Sets as frames number them: from 1, in the order of warpseal_kem_at, which is that of docs/tls-exchange.md. Null if there is none.
+const warpseal_kem_info* exchange_set(uint8_t number);
+// 0: no such set.
+uint8_t exchange_set_number(const std::string& name);
+
+// A key, wiped with its owner.
+class SecretKey {
+public:
+    SecretKey() = default;
+    SecretKey(SecretKey&& other) noexcept : bytes_(other.bytes_) { other.wipe(); }
+    SecretKey& operator=(SecretKey&& other) noexcept {
+        bytes_ = other.bytes_;
+        if (this != &other) other.wipe();
+        return *this;
+    }
+    ~SecretKey() { wipe(); }
+    uint8_t* data() { return bytes_.data(); }
+    const uint8_t* data() const { return bytes_.data(); }
+    static constexpr size_t size() { return 32; }
+    operator Bytes() const { return bytes_; }
+
+private:
+    void wipe() { warpseal_wipe(bytes_.data(), bytes_.size()); }
+    std::array<uint8_t, 32> bytes_{};
+};
+
+using Mac = std::array<uint8_t, mac_bytes>;
+
+// What both sides have after the ciphertext has gone one way: the confirmation of each, and a key for each direction.
+struct ExchangeKeys {
+    Mac client_confirmation, server_confirmation;
+    SecretKey client_data, server_data;
+};
+
+// All that the secret is bound to: the connection by its exporter, and what was said.
+struct Transcript {
+    std::vector<uint8_t> bytes;  // the frames hello and key, then the ciphertext's header and the ciphertext itself
+    void add(const Frame& frame) { add(frame.header, frame.body); }
+    void add(Bytes header, Bytes body) {
+        bytes.insert(bytes.end(), header.begin(), header.end());
+        bytes.insert(bytes.end(), body.begin(), body.end());
+    }
+};
+ExchangeKeys derive_keys(const SecretKey& exporter, const SecretKey& shared_secret, const Transcript& transcript, const char* set);
+bool equal(Bytes a, Bytes b);  // in constant time
+
+}  // namespace warpseal::tls

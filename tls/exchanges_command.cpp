@@ -1,0 +1,115 @@
+// `warpseal tls-bench exchanges`: both of the paper's scenarios without TLS; P4 of bench/papers has its table beside a GPU's own memory.
+#include <fmt/core.h>
+
+#include "bench.h"
+#include "exchange.h"
+#include "kem_load.h"
+#include "options.h"
+#include "report.h"
+
+namespace warpseal::tls {
+namespace {
+
+using papers::rounded;
+
+class Exchanges {
+public:
+    Exchanges(const ExchangesOptions& options, cli::Session& session)
+        : options_(options),
+          cores_(cli::create_engine({"cpu", 0}, session)),
+          one_core_(cli::create_engine({"cpu", 1}, session)),
+          engine_(cli::create_engine({options.device, 0}, session)),
+          report_(options.json, gpu_name(options.device)) {
+        batching_.struct_bytes = sizeof batching_;
+        batching_.max_batch = options.max_batch;
+        batching_.max_delay_us = options.max_delay_us;
+    }
+
+    cli::ExitCode run() {
+        const std::vector<std::string> usual{"ntruhps4096821"};
+        report_.say("threads", options_.threads);
+        report_.say("outstanding", options_.outstanding);
+        report_.say("device", options_.device);
+        report_.print(fmt::format(
+            "{} threads ask, {} requests waiting; device {}; every secret compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>9}\n",
+            options_.threads, options_.outstanding, options_.device, "", "seconds", "exchanges/s", "p50 ms", "p99 ms", "batch"));
+        for (const std::string& name : options_.sets.empty() ? usual : options_.sets) {
+            const uint8_t number = exchange_set_number(name);
+            if (number == 0) throw cli::Failure(cli::ExitCode::usage, fmt::format("there is no set '{}': see `warpseal list`.", name));
+            measure_rates(*exchange_set(number));
+            measure_clients(*exchange_set(number));
+        }
+        report_.write();
+        return wrong_ ? cli::ExitCode::error : cli::ExitCode::ok;
+    }
+
+private:
+    static std::string gpu_name(const std::string& device) { return device.rfind("cuda", 0) == 0 ? device : ""; }
+
+    void take(const warpseal_kem_info& set, const char* scenario, const std::string& how, const KemFigure& figure, uint64_t clients) {
+        wrong_ = wrong_ || figure.wrong != 0;
+        if (figure.wrong) cli::complain(fmt::format("{}: {}: {} secrets did not arrive", set.name, how, figure.wrong));
+        const std::string who = clients ? fmt::format("N = {}, {}", clients, how) : how;
+        std::string line =
+            fmt::format("{:<66}{:>12.4f}{:>14.0f}", fmt::format("{} {}: {}", set.name, scenario, who), figure.seconds, figure.rate());
+        nlohmann::ordered_json row{{"set", set.name}, {"scenario", scenario}, {"how", how}};
+        if (clients) row["clients"] = clients;
+        row["seconds"] = rounded(figure.seconds);
+        row["exchanges"] = figure.exchanges;
+        row["exchanges_per_second"] = rounded(figure.rate());
+        row["wrong"] = figure.wrong;
+        if (figure.p50_seconds > 0) {
+            row["p50_milliseconds"] = rounded(1e3 * figure.p50_seconds);
+            row["p99_milliseconds"] = rounded(1e3 * figure.p99_seconds);
+            line += fmt::format("{:>10.3f}{:>10.3f}", 1e3 * figure.p50_seconds, 1e3 * figure.p99_seconds);
+        }
+        if (figure.mean_batch > 0) {
+            row["mean_batch"] = rounded(figure.mean_batch);
+            line += fmt::format("{:>9.0f}", figure.mean_batch);
+        }
+        report_.print(line + "\n");
+        report_.add(row);
+    }
+
+    void measure_rates(const warpseal_kem_info& set) {
+        const double seconds = options_.seconds;
+        KemClients clients(cores_.get(), set, options_.outstanding);
+        take(set, encapsulates, "single calls, one core", clients.encapsulate(one_core_.get(), 1, seconds), 0);
+        take(set, encapsulates, "batched calls, all cores", clients.encapsulate(cores_.get(), options_.outstanding, seconds), 0);
+        if (options_.device != "cpu")
+            take(set, encapsulates, "batched calls, " + options_.device, clients.encapsulate(engine_.get(), options_.outstanding, seconds),
+                 0);
+        take(set, encapsulates, "through the batcher", clients.encapsulate(engine_.get(), batching_, options_.threads, seconds), 0);
+        take(set, encapsulates, "through the batcher, one at a time", clients.encapsulate_lone(engine_.get(), batching_, seconds), 0);
+        const KemClients::Decapsulated pool = clients.decapsulate(engine_.get(), options_.outstanding, seconds);
+        take(set, decapsulates, "key pairs, for a pool", pool.pairs, 0);
+        take(set, decapsulates, "ciphertexts of a pool's pairs", pool.secrets, 0);
+    }
+
+    // So many clients come at once: the time until the last has its answer.
+    void measure_clients(const warpseal_kem_info& set) {
+        const std::vector<uint64_t> usual{100, 1'000, 10'000, 100'000};
+        for (const uint64_t count : options_.clients.empty() ? usual : options_.clients) {
+            KemClients clients(cores_.get(), set, count);
+            clients.encapsulate(engine_.get(), count, 0);  // an engine tests what it uses first, and learns how quick it is
+            take(set, encapsulates, "one call", clients.encapsulate(engine_.get(), count, 0), count);
+            take(set, encapsulates, "through the batcher", clients.encapsulate(engine_.get(), batching_, options_.threads, 0), count);
+            const KemClients::Decapsulated pool = clients.decapsulate(engine_.get(), count, 0);
+            take(set, decapsulates, "key pairs", pool.pairs, count);
+            take(set, decapsulates, "one call", pool.secrets, count);
+        }
+    }
+
+    static constexpr const char *encapsulates = "server encapsulates", *decapsulates = "server decapsulates";
+    const ExchangesOptions& options_;
+    const cli::EngineHandle cores_, one_core_, engine_;
+    warpseal_kem_batcher_options batching_{};
+    papers::Report report_;
+    bool wrong_ = false;
+};
+
+}  // namespace
+
+cli::ExitCode run_exchanges(const ExchangesOptions& options, cli::Session& session) { return Exchanges(options, session).run(); }
+
+}  // namespace warpseal::tls

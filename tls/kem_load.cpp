@@ -1,0 +1,281 @@
+// Key exchanges of very many clients without TLS.
+#include "kem_load.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "command.h"
+
+namespace warpseal::tls {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+void check(warpseal_status status) {
+    if (status != WARPSEAL_OK) throw cli::Failure(cli::exit_code_of(status), std::string("key exchange: ") + warpseal_status_text(status));
+}
+
+struct DestroyBatcher {
+    void operator()(warpseal_kem_batcher* batcher) const { warpseal_kem_batcher_destroy(batcher); }
+};
+using Batcher = std::unique_ptr<warpseal_kem_batcher, DestroyBatcher>;
+
+Batcher make_batcher(warpseal_engine* engine, const warpseal_kem_batcher_options& options) {
+    warpseal_kem_batcher* batcher = nullptr;
+    check(warpseal_kem_batcher_create(engine, &options, &batcher));
+    return Batcher(batcher);
+}
+
+double mean_batch(warpseal_kem_batcher* batcher) {
+    warpseal_kem_batcher_counts counts{};
+    counts.struct_bytes = sizeof counts;
+    check(warpseal_kem_batcher_counts_read(batcher, &counts));
+    return counts.batches ? static_cast<double>(counts.batched_requests) / static_cast<double>(counts.batches) : 0;
+}
+
+void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
+    if (seconds.empty()) return;
+    std::sort(seconds.begin(), seconds.end());
+    figure.p50_seconds = seconds[seconds.size() / 2];
+    figure.p99_seconds = seconds[static_cast<size_t>(0.99 * static_cast<double>(seconds.size() - 1) + 0.5)];
+}
+
+// A thread that keeps its requests waiting: whose answer has come is asked for again.
+class Asker {
+public:
+    Asker(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests) : batcher_(batcher), slots_(requests.size()) {
+        for (size_t i = 0; i < slots_.size(); ++i) {
+            slots_[i].asker = this;
+            slots_[i].request = requests[i];
+            slots_[i].request.user = &slots_[i];
+            slots_[i].request.done = [](void* user, warpseal_status status) {
+                auto* slot = static_cast<Slot*>(user);
+                slot->asker->answer(*slot, status);
+            };
+        }
+    }
+
+    // seconds 0: once each.
+    void run(double seconds) {
+        const Clock::time_point start = Clock::now();
+        for (Slot& slot : slots_) ask(slot);
+        std::vector<Slot*> answered;
+        for (size_t waiting = slots_.size(); waiting > 0;) {
+            {
+                std::unique_lock lock(mutex_);
+                changed_.wait(lock, [this] { return !answered_.empty(); });
+                answered.swap(answered_);
+            }
+            const bool again = seconds_since(start) < seconds && status == WARPSEAL_OK;
+            for (Slot* slot : answered) {
+                latencies.push_back(std::chrono::duration<double>(slot->answered - slot->asked).count());
+                if (again)
+                    ask(*slot);
+                else
+                    --waiting;
+            }
+            answered.clear();
+        }
+    }
+
+    std::vector<double> latencies;
+    warpseal_status status = WARPSEAL_OK;  // the first that was another
+
+private:
+    struct Slot {
+        Asker* asker;
+        warpseal_kem_request request;
+        Clock::time_point asked, answered;
+    };
+
+    void ask(Slot& slot) {
+        slot.asked = Clock::now();
+        const warpseal_status submitted = warpseal_kem_batcher_submit(batcher_, &slot.request);
+        if (submitted == WARPSEAL_OK) return;
+        answer(slot, submitted == WARPSEAL_LIMIT_EXCEEDED ? warpseal_kem_batcher_run(batcher_, &slot.request) : submitted);
+    }
+
+    void answer(Slot& slot, warpseal_status result) {
+        slot.answered = Clock::now();
+        std::lock_guard lock(mutex_);
+        if (result != WARPSEAL_OK) status = result;
+        answered_.push_back(&slot);
+        if (answered_.size() == 1) changed_.notify_one();
+    }
+
+    warpseal_kem_batcher* const batcher_;
+    std::vector<Slot> slots_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Slot*> answered_;
+};
+
+}  // namespace
+
+KemClients::KemClients(warpseal_engine* clients_engine, const warpseal_kem_info& set, uint64_t count)
+    : engine_(clients_engine),
+      set_(set),
+      count_(count),
+      public_keys_(count * set.public_key_bytes),
+      secret_keys_(count * set.secret_key_bytes),
+      ciphertexts_(count * set.ciphertext_bytes),
+      secrets_(count * set.shared_secret_bytes),
+      expected_(count * set.shared_secret_bytes) {
+    const warpseal_kem_batch all = items(0, count);
+    check(warpseal_kem_keypair(engine_, set_.name, &all));
+}
+
+KemClients::~KemClients() {
+    for (std::vector<uint8_t>* secret : {&secret_keys_, &secrets_, &expected_}) warpseal_wipe(secret->data(), secret->size());
+}
+
+warpseal_kem_batch KemClients::items(uint64_t first, uint64_t count) {
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = count;
+    batch.public_keys = public_keys_.data() + first * set_.public_key_bytes;
+    batch.public_key_stride = set_.public_key_bytes;
+    batch.secret_keys = secret_keys_.data() + first * set_.secret_key_bytes;
+    batch.secret_key_stride = set_.secret_key_bytes;
+    batch.ciphertexts = ciphertexts_.data() + first * set_.ciphertext_bytes;
+    batch.ciphertext_stride = set_.ciphertext_bytes;
+    batch.shared_secrets = secrets_.data() + first * set_.shared_secret_bytes;
+    batch.shared_secret_stride = set_.shared_secret_bytes;
+    return batch;
+}
+
+warpseal_kem_request KemClients::request(uint64_t item) {
+    const warpseal_kem_batch one = items(item, 1);
+    warpseal_kem_request request{};
+    request.struct_bytes = sizeof request;
+    request.operation = WARPSEAL_KEM_ENCAPSULATE;
+    request.set = set_.name;
+    request.public_key = one.public_keys;
+    request.ciphertext = one.ciphertexts;
+    request.shared_secret = one.shared_secrets;
+    return request;
+}
+
+void KemClients::forget_answers() {
+    std::fill(secrets_.begin(), secrets_.end(), uint8_t{0});
+    std::fill(ciphertexts_.begin(), ciphertexts_.end(), uint8_t{0});
+}
+
+// Each client decapsulates what it was sent last.
+uint64_t KemClients::count_wrong() {
+    warpseal_kem_batch all = items(0, count_);
+    all.shared_secrets = expected_.data();
+    check(warpseal_kem_decapsulate(engine_, set_.name, &all));
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < count_; ++i)
+        wrong +=
+            std::memcmp(&secrets_[i * set_.shared_secret_bytes], &expected_[i * set_.shared_secret_bytes], set_.shared_secret_bytes) != 0;
+    return wrong;
+}
+
+KemFigure KemClients::encapsulate(warpseal_engine* engine, uint64_t batch, double seconds) {
+    forget_answers();
+    KemFigure figure;
+    const Clock::time_point start = Clock::now();
+    do {
+        for (uint64_t first = 0; first < count_; first += batch) {
+            const warpseal_kem_batch some = items(first, std::min(batch, count_ - first));
+            check(warpseal_kem_encapsulate(engine, set_.name, &some));
+        }
+        figure.exchanges += count_;
+    } while (seconds_since(start) < seconds);
+    figure.seconds = seconds_since(start);
+    figure.wrong = count_wrong();
+    return figure;
+}
+
+KemFigure KemClients::encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options, unsigned threads, double seconds) {
+    forget_answers();
+    const Batcher batcher = make_batcher(engine, options);
+    std::vector<std::unique_ptr<Asker>> askers;
+    for (unsigned i = 0; i < threads; ++i) {
+        std::vector<warpseal_kem_request> requests;
+        for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item) requests.push_back(request(item));
+        askers.push_back(std::make_unique<Asker>(batcher.get(), std::move(requests)));
+    }
+    KemFigure figure;
+    const Clock::time_point start = Clock::now();
+    {
+        std::vector<std::jthread> running;
+        for (const auto& asker : askers) running.emplace_back([&asker, seconds] { asker->run(seconds); });
+    }
+    figure.seconds = seconds_since(start);
+    std::vector<double> latencies;
+    for (const auto& asker : askers) {
+        check(asker->status);
+        latencies.insert(latencies.end(), asker->latencies.begin(), asker->latencies.end());
+    }
+    figure.exchanges = latencies.size();
+    set_percentiles(figure, std::move(latencies));
+    figure.mean_batch = mean_batch(batcher.get());
+    figure.wrong = count_wrong();
+    return figure;
+}
+
+KemFigure KemClients::encapsulate_lone(warpseal_engine* engine, const warpseal_kem_batcher_options& options, double seconds) {
+    forget_answers();
+    const Batcher batcher = make_batcher(engine, options);
+    KemFigure figure;
+    std::vector<double> latencies;
+    const Clock::time_point start = Clock::now();
+    do {
+        for (uint64_t item = 0; item < count_; ++item) {
+            const warpseal_kem_request one = request(item);
+            const Clock::time_point asked = Clock::now();
+            check(warpseal_kem_batcher_run(batcher.get(), &one));
+            latencies.push_back(seconds_since(asked));
+        }
+    } while (seconds_since(start) < seconds);
+    figure.seconds = seconds_since(start);
+    figure.exchanges = latencies.size();
+    set_percentiles(figure, std::move(latencies));
+    figure.wrong = count_wrong();
+    return figure;
+}
+
+KemClients::Decapsulated KemClients::decapsulate(warpseal_engine* engine, uint64_t batch, double seconds) {
+    forget_answers();
+    warpseal_kem_pool* made = nullptr;
+    check(warpseal_kem_pool_create(engine, set_.name, count_, &made));
+    const std::unique_ptr<warpseal_kem_pool, void (*)(warpseal_kem_pool*)> pool(made, warpseal_kem_pool_destroy);
+    std::vector<uint64_t> tickets(count_);
+    std::vector<uint8_t> keys(public_keys_.size());
+    Decapsulated figures;
+    do {
+        const Clock::time_point start = Clock::now();
+        check(warpseal_kem_pool_take(pool.get(), count_, keys.data(), set_.public_key_bytes, tickets.data()));
+        figures.pairs.seconds += seconds_since(start);
+        figures.pairs.exchanges += count_;
+        warpseal_kem_batch clients = items(0, count_);
+        clients.public_keys = keys.data();
+        clients.shared_secrets = expected_.data();
+        check(warpseal_kem_encapsulate(engine_, set_.name, &clients));
+        const Clock::time_point asked = Clock::now();
+        for (uint64_t first = 0; first < count_; first += batch) {
+            const uint64_t some = std::min(batch, count_ - first);
+            check(warpseal_kem_pool_decapsulate(pool.get(), some, &tickets[first], &ciphertexts_[first * set_.ciphertext_bytes],
+                                                set_.ciphertext_bytes, &secrets_[first * set_.shared_secret_bytes],
+                                                set_.shared_secret_bytes, nullptr));
+        }
+        figures.secrets.seconds += seconds_since(asked);
+        figures.secrets.exchanges += count_;
+        for (uint64_t i = 0; i < secrets_.size(); i += set_.shared_secret_bytes)
+            figures.secrets.wrong += std::memcmp(&secrets_[i], &expected_[i], set_.shared_secret_bytes) != 0;
+    } while (figures.secrets.seconds + figures.pairs.seconds < seconds);
+    return figures;
+}
+
+}  // namespace warpseal::tls

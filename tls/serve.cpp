@@ -1,0 +1,209 @@
+// The server of the exchange.
+#include "serve.h"
+
+#include "command.h"
+#include "interrupt.h"
+#include "socket.h"
+
+namespace warpseal::tls {
+namespace {
+
+constexpr uint32_t listening_id = 0;
+constexpr int sweep_milliseconds = 100;
+constexpr int steps_at_a_time = 16;  // then other clients have their turn
+
+}  // namespace
+
+ExchangeLoop::ExchangeLoop(ExchangeService& service, int listening) : service_(service), listening_(listening) {
+    poll_.watch(listening, listening_id, true);
+}
+
+void ExchangeLoop::run() {
+    std::vector<uint32_t> ready, woken;
+    while (cli::interrupted_by() == 0 || requested_ > 0) {
+        poll_.wait(sweep_milliseconds, ready, woken);
+        for (const uint32_t id : woken) {
+            Client& client = clients_[id];
+            if (client.requested) take_answer(client);
+            if (client.gone)
+                end(id);
+            else if (client.stream)
+                go_on(id);
+        }
+        for (const uint32_t id : ready)
+            if (id == listening_id)
+                accept();
+            else if (clients_[id].stream)
+                go_on(id);
+        if (Clock::now() >= next_sweep_) sweep();
+    }
+}
+
+void ExchangeLoop::accept() {
+    cli::Descriptor socket = accept_from(listening_);
+    if (!socket) return;
+    ++service_.accepted;
+    if (clients_.size() - 1 - free_.size() >= service_.most_clients) {
+        ++service_.turned_away;
+        return;
+    }
+    if (free_.empty()) {
+        free_.push_back(static_cast<uint32_t>(clients_.size()));
+        clients_.emplace_back();
+    }
+    const uint32_t id = free_.back();
+    free_.pop_back();
+    Client& client = clients_[id];
+    client.request.place = {&poll_, id};
+    client.deadline = Clock::now() + service_.patience;
+    client.stream = std::make_unique<TlsStream>(service_.tls, std::move(socket), true);
+    poll_.watch(client.stream->socket(), id);
+}
+
+// A descriptor tells of each change once: a client is seen to until nothing can be done, or others have waited enough.
+void ExchangeLoop::go_on(uint32_t id) {
+    Client& client = clients_[id];
+    try {
+        for (int steps = 0; steps < steps_at_a_time; ++steps) {
+            const Progress progress = advance(client);
+            if (progress == Progress::ended) return end(id);
+            if (progress == Progress::waits) return;
+        }
+        poll_.wake(id);
+    } catch (const std::exception&) {  // no memory, no random numbers: this client's misfortune
+        ++service_.failed;
+        end(id);
+    }
+}
+
+ExchangeLoop::Progress ExchangeLoop::advance(Client& client) {
+    if (client.requested) return Progress::waits;
+    if (!client.exchange) {
+        const TlsStream::State state = client.stream->shake_hands();
+        if (state == TlsStream::State::blocked) return Progress::waits;
+        if (state != TlsStream::State::open) {
+            ++service_.failed;
+            return Progress::ended;
+        }
+        client.exchange = std::make_unique<ServerExchange>(service_.engine, client.stream->exporter(), service_.set);
+    }
+    // What is sent goes before what is read, so that a client who does not read cannot make us hold more than one piece for it.
+    const TlsStream::State sent = client.stream->write(client.exchange->output);
+    if (sent == TlsStream::State::blocked) return Progress::waits;
+    if (sent != TlsStream::State::open) return Progress::ended;
+    if (client.closing) {
+        client.stream->close();
+        return Progress::ended;
+    }
+    return read_some(client);
+}
+
+ExchangeLoop::Progress ExchangeLoop::read_some(Client& client) {
+    std::vector<uint8_t> in;
+    const TlsStream::State state = client.stream->read(in, record_text_bytes);
+    if (state == TlsStream::State::blocked) return Progress::waits;
+    if (state != TlsStream::State::open) {
+        if (!client.exchange->open()) ++service_.failed;
+        return Progress::ended;
+    }
+    ServerExchange& exchange = *client.exchange;
+    try {
+        exchange.take(in);
+        if (exchange.wants_key())
+            request(client, PoolRequest::Kind::take);
+        else if (exchange.wants_secret())
+            request(client, PoolRequest::Kind::decapsulate);
+        else if (exchange.open())
+            answer_data(client);
+    } catch (const NoCommonSet&) {
+        return fail_exchange(client, Refusal::no_common_set);
+    } catch (const ExchangeError&) {
+        return fail_exchange(client, Refusal::failed);
+    }
+    return Progress::more;
+}
+
+ExchangeLoop::Progress ExchangeLoop::fail_exchange(Client& client, Refusal why) {
+    ++service_.refused;
+    client.exchange->refuse(why);
+    client.closing = true;
+    return Progress::more;
+}
+
+void ExchangeLoop::attend(Client& client) {
+    if (client.exchange->wants_key())
+        request(client, PoolRequest::Kind::take);
+    else if (client.exchange->wants_secret())
+        request(client, PoolRequest::Kind::decapsulate);
+    else if (client.exchange->open())
+        answer_data(client);
+}
+
+void ExchangeLoop::request(Client& client, PoolRequest::Kind kind) {
+    client.request.kind = kind;
+    client.request.ciphertext = client.exchange->ciphertext();
+    client.requested = true;
+    client.has_ticket = false;  // on its way, or to be used
+    ++requested_;
+    service_.pool.submit(client.request);
+}
+
+void ExchangeLoop::take_answer(Client& client) {
+    PoolRequest& request = client.request;
+    client.requested = false;
+    --requested_;
+    const bool key = request.kind == PoolRequest::Kind::take;
+    client.has_ticket = key && request.status == WARPSEAL_OK;
+    if (client.gone) return;
+    if (request.status != WARPSEAL_OK) {
+        fail_exchange(client, key ? Refusal::busy : Refusal::failed);
+        return;
+    }
+    try {
+        if (key) {
+            client.exchange->give_key(request.public_key);
+        } else {
+            client.exchange->give_secret(std::exchange(request.secret, {}));
+            ++service_.opened;
+            client.deadline = Clock::now() + service_.patience;
+        }
+        attend(client);
+    } catch (const std::exception&) {  // not confirmed, or something here went wrong: the client cannot tell
+        fail_exchange(client, Refusal::failed);
+    }
+}
+
+void ExchangeLoop::answer_data(Client& client) {
+    ServerExchange& exchange = *client.exchange;
+    if (!exchange.text.empty()) client.deadline = Clock::now() + service_.patience;
+    service_.bytes += exchange.text.size();
+    exchange.send(exchange.text);
+    exchange.text.clear();
+    if (!exchange.finished()) return;
+    exchange.send_last();
+    client.closing = true;
+}
+
+void ExchangeLoop::end(uint32_t id) {
+    Client& client = clients_[id];
+    if (client.requested) {  // the pool writes to it: it is ended when it comes back
+        client.gone = true;
+        client.stream.reset();
+        return;
+    }
+    if (client.has_ticket) service_.pool.drop(client.request.ticket);
+    client = {};
+    free_.push_back(id);
+}
+
+void ExchangeLoop::sweep() {
+    const Clock::time_point now = Clock::now();
+    next_sweep_ = now + std::chrono::milliseconds(sweep_milliseconds);
+    for (uint32_t id = listening_id + 1; id < clients_.size(); ++id)
+        if (clients_[id].stream && now > clients_[id].deadline) {
+            ++service_.timed_out;
+            end(id);
+        }
+}
+
+}  // namespace warpseal::tls
