@@ -168,6 +168,39 @@ TEST(Face, PoolsOfKeyPairs) {
     EXPECT_THROW(warpseal::KemPool(engine, "ntruhps2048509", 0), warpseal::Error);
 }
 
+TEST(Face, BatchersOfRequests) {
+    const warpseal::Engine engine("cpu", 1);
+    const warpseal_kem_info info = warpseal::Kem::find("ntruhps2048509");
+    std::vector<std::uint8_t> publics(info.public_key_bytes), secrets(info.secret_key_bytes), text(info.ciphertext_bytes), sent(32),
+        received(32);
+    warpseal_kem_request request = {};
+    request.struct_bytes = sizeof request;
+    request.set = info.name;
+    request.operation = WARPSEAL_KEM_KEYPAIR;
+    request.public_key = publics.data();
+    request.secret_key = secrets.data();
+    request.ciphertext = text.data();
+    request.shared_secret = sent.data();
+    request.done = [](void* user, warpseal_status status) { *static_cast<warpseal_status*>(user) = status; };
+    warpseal_status status = WARPSEAL_CANCELLED;
+    request.user = &status;
+    {
+        warpseal::KemBatcher batcher(engine);
+        batcher.run(request);
+        request.operation = WARPSEAL_KEM_ENCAPSULATE;
+        batcher.run(request);
+        EXPECT_EQ(batcher.counts().inline_requests, 2u);
+        request.operation = WARPSEAL_KEM_DECAPSULATE;
+        request.shared_secret = received.data();
+        EXPECT_TRUE(batcher.submit(request));
+        request.operation = 7;
+        EXPECT_THROW(batcher.run(request), warpseal::Error);
+        EXPECT_THROW(batcher.submit(request), warpseal::Error);
+    }
+    EXPECT_EQ(status, WARPSEAL_OK);
+    EXPECT_EQ(sent, received);
+}
+
 TEST(Face, FilesThrowWhatWentWrong) {
     const warpseal::Engine engine("cpu", 1);
     warpseal_file_options options = {};

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "warpseal/batcher.h"
 #include "warpseal/kem.h"
 #include "warpseal/warpseal.h"
 
@@ -312,6 +313,37 @@ private:
     };
     warpseal_kem_info info_;
     std::unique_ptr<warpseal_kem_pool, Destroy> pool_;
+};
+
+// Requests of many threads gathered into batches: see warpseal_kem_batcher. Keep the engine alive as long.
+class KemBatcher {
+public:
+    explicit KemBatcher(const Engine& engine, const warpseal_kem_batcher_options* options = nullptr) {
+        warpseal_kem_batcher* made = nullptr;
+        check(warpseal_kem_batcher_create(engine.get(), options, &made));
+        batcher_.reset(made);
+    }
+    warpseal_kem_batcher* get() const noexcept { return batcher_.get(); }
+
+    void run(const warpseal_kem_request& request) { check(warpseal_kem_batcher_run(get(), &request)); }
+    // False: the queue is at its bound, and nothing is queued.
+    bool submit(const warpseal_kem_request& request) {
+        const warpseal_status status = warpseal_kem_batcher_submit(get(), &request);
+        if (status != WARPSEAL_LIMIT_EXCEEDED) check(status);
+        return status == WARPSEAL_OK;
+    }
+    warpseal_kem_batcher_counts counts() const {
+        warpseal_kem_batcher_counts out = {};
+        out.struct_bytes = sizeof out;
+        check(warpseal_kem_batcher_counts_read(get(), &out));
+        return out;
+    }
+
+private:
+    struct Destroy {
+        void operator()(warpseal_kem_batcher* batcher) const noexcept { warpseal_kem_batcher_destroy(batcher); }
+    };
+    std::unique_ptr<warpseal_kem_batcher, Destroy> batcher_;
 };
 
 // A file that cannot be sealed or opened: `what` says what and why.

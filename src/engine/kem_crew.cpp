@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/inside.h"
+
 namespace warpseal {
 namespace {
 
@@ -43,7 +45,7 @@ KemCrew::KemCrew(Engine& engine, const KemBatcherOptions& options, Engine::Rando
       parents_(parents),
       most_threads_(std::min(8u, 2 + engine.threads() / 8)),
       most_of_a_kind_(most_threads_ - 1),
-      most_inline_(engine.threads()),
+      most_inline_(engine.inside().cuda_only ? 1 : engine.threads()),  // one by one is not what a GPU is for
       inboxes_(std::bit_ceil(std::min(most_inboxes, engine.threads()))),
       file_(options.metrics_directory) {}
 

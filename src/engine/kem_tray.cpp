@@ -40,7 +40,7 @@ size_t whole(size_t bytes) { return (bytes + 63) / 64 * 64; }
 bool KemTray::lay(KemKind kind, size_t count) {
     kind_ = kind;
     item_bytes_ = 0;
-    size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(KemRequest*));
+    size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(void*));
     for (const Field& field : fields)
         if (((field.read | field.written) & bit_of(kind)) != 0) {
             item_bytes_ += field.bytes(kind.params());

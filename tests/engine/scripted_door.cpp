@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace tests {
@@ -21,6 +22,7 @@ std::mutex stepping;
 std::atomic<int> inside{0};  // calls on host memory in progress
 // What a lost device keeps for good is held here, beyond the end of the program, so that only real leaks are reported.
 std::map<void*, std::pair<size_t, int>>& on_device = *new std::map<void*, std::pair<size_t, int>>;
+std::set<void*>& on_host = *new std::set<void*>;
 
 const CpuCipher& cores_of(const CudaCipher& cipher) {
     return *cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, cipher.name);
@@ -130,13 +132,15 @@ warpseal_status host_alloc(int, size_t bytes, void** out) {
     if (status != WARPSEAL_OK) return status;
     *out = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     const std::lock_guard lock(stepping);
+    on_host.insert(*out);
     ++current.live_host_allocations;
     return WARPSEAL_OK;
 }
 
 void host_free(int, void* memory, size_t) {
-    std::free(memory);
     const std::lock_guard lock(stepping);
+    on_host.erase(memory);
+    std::free(memory);
     if (current.lost) ++current.calls_after_lost;
     --current.live_host_allocations;
 }
