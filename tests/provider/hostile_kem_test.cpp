@@ -187,6 +187,7 @@ TEST(KeysOfAnotherGroup, AreNotEqual) {
         const RawKey other(library, groups[i]);
         EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_KEYPAIR), 1) << groups[i];
         EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_PUBLIC_KEY), 1) << groups[i];
+        EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_ALL_PARAMETERS), 1) << groups[i];
     }
 }
 

@@ -126,6 +126,33 @@ TEST_P(Parameters, OfAWrongShareChangeNothing) {
     EXPECT_TRUE(works(library_, key.get()));
 }
 
+// Of the sets whose public keys do not fill their last byte, each spare bit; of the others there is none to test.
+TEST_P(Parameters, OfAShareWithSpareBitsSetAreRefused) {
+    const Key key = library_.generate(GetParam());
+    ASSERT_TRUE(key);
+    const bool full = GetParam().ends_with("4096821") || GetParam().ends_with("40961229") || GetParam().ends_with("hrss1373");
+    for (int bit = full ? 8 : 4; bit < 8; ++bit) {
+        Bytes share = encoded_public_key(key.get());
+        share.back() = static_cast<uint8_t>(share.back() | 1 << bit);
+        EXPECT_NE(EVP_PKEY_set1_encoded_public_key(key.get(), share.data(), share.size()), 1) << bit;
+    }
+    ERR_clear_error();
+    EXPECT_TRUE(works(library_, key.get()));
+}
+
+TEST_P(Parameters, OfGenerationNameThisGroupOrAreRefused) {
+    const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    ASSERT_EQ(EVP_PKEY_keygen_init(context.get()), 1);
+    EXPECT_EQ(EVP_PKEY_CTX_set_group_name(context.get(), GetParam().c_str()), 1);
+    for (const std::string& other : library_.groups()) {
+        if (other == GetParam()) continue;
+        EXPECT_NE(EVP_PKEY_CTX_set_group_name(context.get(), other.c_str()), 1) << other;
+    }
+    EXPECT_NE(EVP_PKEY_CTX_set_group_name(context.get(), ""), 1);
+    EXPECT_NE(EVP_PKEY_CTX_set_group_name(context.get(), std::string(1000, 'n').c_str()), 1);
+    ERR_clear_error();
+}
+
 TEST_P(Parameters, OfAnothersShareTakeTheSecretKeyAway) {
     const Key key = library_.generate(GetParam()), other = library_.generate(GetParam());
     const Bytes share = encoded_public_key(other.get());
