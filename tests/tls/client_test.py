@@ -104,7 +104,8 @@ def main():
                 failed += 1
                 print(f"FAILED {group.name}: {type(wrong).__name__}: {wrong}")
     print(", ".join(f"{count} {what}" for what, count in answers.most_common()))
-    print(f"client_test.py with {peers.libssl_version()}: {cases} lies in {time.monotonic() - start:.1f} s, {len(GROUPS) - failed} groups passed, {failed} failed")
+    print(f"client_test.py with {peers.libssl_version()}: {cases} lies in {time.monotonic() - start:.1f} s, "
+          f"{len(GROUPS) - failed} groups passed, {failed} failed")
     sys.exit(failed != 0)
 
 
