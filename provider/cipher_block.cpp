@@ -36,6 +36,7 @@ bool BlockCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uin
     *out_bytes = 0;
     if (!ready()) return false;
     if (tls_version_ != 0) return record(out, out_bytes, room, in, bytes);
+    if ((in == nullptr || out == nullptr) && bytes != 0) return fail(Reason::wrong_parameter, "no input or output");
     const size_t block = algorithm_.block_bytes, all = held_bytes_ + bytes;
     size_t whole = all & ~(block - 1);
     if (decrypt_ && padding_ && whole == all && whole != 0) whole -= block;

@@ -17,6 +17,7 @@ bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
     if (iv != nullptr) {
         if (iv_bytes != iv_bytes_) return started(fail(Reason::wrong_iv, "length"));
         std::memcpy(iv_, iv, iv_bytes);
+        has_fixed_part_ = false;
         forget_message();
         has_iv_ = true;
         if (!decrypt) has_tag_ = false;
@@ -124,6 +125,7 @@ bool CcmCipher::set_record_head(const OSSL_PARAM& given) {
 bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
     has_record_head_ = false;
     if (key_ == nullptr) return fail(Reason::no_key);
+    if (!has_fixed_part_) return fail(Reason::wrong_iv, "no part of it is fixed");
     if (in == nullptr || in != out || room < bytes || bytes < explicit_bytes + tag_bytes_ || iv_bytes_ != fixed_bytes + explicit_bytes)
         return fail(Reason::operation_failed, "not a record");
     const size_t text_bytes = bytes - explicit_bytes - tag_bytes_;
@@ -191,6 +193,7 @@ bool CcmCipher::set(const OSSL_PARAM params[]) {
         if (given->data_type != OSSL_PARAM_OCTET_STRING || given->data == nullptr || given->data_size != fixed_bytes)
             return fail(Reason::wrong_iv, given->key);
         std::memcpy(iv_, given->data, fixed_bytes);
+        has_fixed_part_ = true;
         has_iv_ = false;
     }
     return true;

@@ -32,7 +32,7 @@ private:
     bool set_record_head(const OSSL_PARAM& given);
     bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
 
-    bool has_iv_ = false, has_tag_ = false, has_record_head_ = false;
+    bool has_iv_ = false, has_tag_ = false, has_record_head_ = false, has_fixed_part_ = false;
     bool done_ = false;                     // a message was sealed, or opened and found right
     size_t iv_bytes_ = 7, tag_bytes_ = 12;  // as in OpenSSL
     size_t record_tail_bytes_ = 0;

@@ -6,7 +6,6 @@
 #include <openssl/params.h>
 
 #include <bit>
-#include <cstring>
 #include <new>
 
 namespace warpseal::provider {
@@ -106,21 +105,13 @@ bool CipherContext::set_key(const uint8_t* key, size_t bytes) {
     return true;
 }
 
-bool CipherContext::passed(warpseal_status status, std::source_location where) const {
-    if (status == WARPSEAL_OK) return true;
+bool CipherContext::failed(warpseal_status status, std::source_location where) const {
     if (status == WARPSEAL_NOT_AUTHENTIC) {
         raise(provider_, Reason::not_authentic, nullptr, where);
     } else {
         raise(provider_, status, where);
     }
     return false;
-}
-
-const uint8_t* CipherContext::moved_apart(const uint8_t* in, uint8_t* out, size_t bytes) {
-    const auto from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out);
-    if (from == to || from + bytes <= to || to + bytes <= from) return in;
-    std::memmove(out, in, bytes);
-    return out;
 }
 
 MessageContext::MessageContext(const MessageContext& other) : CipherContext(other), under_way_(other.under_way_) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -61,19 +62,28 @@ protected:
         raise(provider_, reason, detail, where);
         return false;
     }
-    bool passed(warpseal_status status, std::source_location where = std::source_location::current()) const;
+    bool passed(warpseal_status status, std::source_location where = std::source_location::current()) const {
+        return status == WARPSEAL_OK || failed(status, where);
+    }
     // After a failed start there is no key: nothing goes on under half of what was asked for.
     bool started(bool good) {
         if (!good) key_.reset();
         return good;
     }
     // Input that overlaps the output, but is not in the same place, moves into it. Returns where the input is.
-    static const uint8_t* moved_apart(const uint8_t* in, uint8_t* out, size_t bytes);
+    static const uint8_t* moved_apart(const uint8_t* in, uint8_t* out, size_t bytes) {
+        const auto from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out);
+        if (from == to || from + bytes <= to || to + bytes <= from) return in;
+        return static_cast<const uint8_t*>(std::memmove(out, in, bytes));
+    }
 
     const Context& provider_;
     const CipherAlgorithm& algorithm_;
     std::shared_ptr<const warpseal_key> key_;
     bool decrypt_ = false;
+
+private:
+    bool failed(warpseal_status status, std::source_location where) const;
 };
 
 // Modes whose messages come in pieces.

@@ -10,7 +10,8 @@
 namespace warpseal::provider {
 
 bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
-    // One that was in use is not used again.
+    // A tag that was made is not one to compare with, nor the next message's; an IV that was in use is not used again.
+    if (!decrypt || !decrypt_) tag_bytes_ = 0;
     if (iv_state_ == Iv::in_use) iv_state_ = Iv::used;
     if (iv != nullptr) {
         if (iv_bytes == 0 || iv_bytes > longest_iv) return started(fail(Reason::wrong_iv, "length"));

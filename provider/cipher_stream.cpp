@@ -25,6 +25,7 @@ bool StreamCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, cons
 bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
     *out_bytes = 0;
     if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
+    if ((in == nullptr || out == nullptr) && bytes != 0) return fail(Reason::wrong_parameter, "no input or output");
     if (!under_way_) {
         if (!ready()) return false;
         if (used_ != 0) {

@@ -330,6 +330,39 @@ TEST(CipherParameters, TagsHaveTheStandardsLengths) {
     ERR_clear_error();
 }
 
+// Made by sealing, it is no tag to compare with, and no later message's.
+TEST(CipherParameters, TagsAreOfTheirMessage) {
+    Random random(13);
+    const Bytes key = random.text(16), iv = random.text(12), text = random.text(20);
+    for (const char* name : {"AES-128-GCM", "AES-128-CCM"}) {
+        const Cipher mine = our_cipher(name);
+        Evp one(mine.get());
+        Bytes out, opened(64), tag(mode(mine) == EVP_CIPH_CCM_MODE ? 12 : 16);
+        ASSERT_TRUE(one.init(true, key.data(), iv.data()) && one.text(text, out, nullptr));
+        ASSERT_TRUE(one.turn(false) && one.more(key.data(), iv.data()));
+        EXPECT_FALSE(one.text(out, opened, nullptr)) << name;
+        ASSERT_TRUE(one.init(true, key.data(), iv.data()) && one.text(text, out, nullptr) && one.more(nullptr, iv.data()));
+        EXPECT_FALSE(one.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data())) << name;
+    }
+    ERR_clear_error();
+}
+
+// Sealing where nothing is to be read or written.
+TEST(CipherParameters, NothingIsNoText) {
+    Random random(14);
+    const Bytes key = random.text(64), iv = random.text(16);
+    for (const char* name : {"AES-128-ECB", "AES-128-CBC", "AES-128-CTR", "AES-128-CFB", "AES-128-XTS"}) {
+        const Cipher mine = our_cipher(name);
+        Bytes out(64);
+        size_t n;
+        Evp one(mine.get());
+        ASSERT_TRUE(one.init(true, key.data(), iv.data()));
+        EXPECT_FALSE(one.update(nullptr, 32, out.data(), &n)) << name;
+        EXPECT_FALSE(one.update(out.data(), 32, nullptr, &n)) << name;
+    }
+    ERR_clear_error();
+}
+
 // A CCM message is one piece, of the length that was told.
 TEST(CipherParameters, CcmKeepsToItsLength) {
     Random random(11);
