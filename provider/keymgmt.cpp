@@ -65,9 +65,6 @@ int validate(const void* data, int selection, int) {
 
 // ---- generation ----
 
-template <size_t group>
-void* begin_generation(void* context, int selection, const OSSL_PARAM params[]);
-
 int set_generation_params(void* data, const OSSL_PARAM params[]) {
     const Generation& generation = *static_cast<const Generation*>(data);
     const OSSL_PARAM* const named = params == nullptr ? nullptr : OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_GROUP_NAME);
