@@ -26,6 +26,9 @@ GROUPS = {
 CONFIGURATION = """openssl_conf = init
 [init]
 providers = providers
+alg_section = fetched
+[fetched]
+default_properties = {properties}
 [providers]
 default = active
 warpseal = warpseal
@@ -56,9 +59,9 @@ def need(*programs):
 class Machine:
     """Programs in one directory, with the module by openssl.cnf or without it."""
 
-    def __init__(self, p, settings=""):
+    def __init__(self, p, settings="", properties=""):
         self.p, self.module = p, p.path
-        p.write("openssl.cnf", CONFIGURATION.format(module=self.module, settings=settings).encode())
+        p.write("openssl.cnf", CONFIGURATION.format(module=self.module, settings=settings, properties=properties).encode())
         p.write("plain.cnf", b"[req]\ndistinguished_name = name\n[name]\n")
         self.started = []
         self.with_module = {**os.environ, "OPENSSL_CONF": p.file("openssl.cnf"), "LC_ALL": "C"}
