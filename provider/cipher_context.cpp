@@ -8,6 +8,8 @@
 #include <bit>
 #include <new>
 
+#include "warpseal/inner.h"
+
 namespace warpseal::provider {
 namespace {
 
@@ -93,7 +95,12 @@ void CipherContext::operator delete(void* memory, size_t bytes) {
     ::operator delete(memory);
 }
 
+bool CipherContext::has_key(const uint8_t* key, size_t bytes) const {
+    return key_ != nullptr && bytes == algorithm_.key_bytes && warpseal_inner_key_made_of(key_.get(), key) != 0;
+}
+
 bool CipherContext::set_key(const uint8_t* key, size_t bytes) {
+    if (has_key(key, bytes)) return true;
     key_.reset();
     if (bytes != algorithm_.key_bytes) return fail(Reason::wrong_length, "of the key");
     warpseal_engine* const engine = provider_.engine();
@@ -123,6 +130,7 @@ MessageContext::MessageContext(const MessageContext& other) : CipherContext(othe
 
 bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
     under_way_ = false;
+    if (key != nullptr && has_key(key, key_bytes)) key = nullptr;
     if (key != nullptr || decrypt != decrypt_) message_.reset();
     decrypt_ = decrypt;
     if (key != nullptr && !set_key(key, key_bytes)) return false;

@@ -56,6 +56,8 @@ public:
     const Context& provider() const { return provider_; }
 
 protected:
+    // Many programs give the same key with each message.
+    bool has_key(const uint8_t* key, size_t bytes) const;
     // A key of the right length for this algorithm. On failure there is none.
     bool set_key(const uint8_t* key, size_t bytes);
     bool fail(Reason reason, const char* detail = nullptr, std::source_location where = std::source_location::current()) const {

@@ -15,6 +15,9 @@ warpseal_status warpseal_inner_key_create(warpseal_engine* engine, const char* c
 warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
                                               warpseal_key** out);
 
+/* 1 if the key was made of these bytes, as many as its cipher's keys have (XTS: both); compared in constant time. */
+int32_t warpseal_inner_key_made_of(const warpseal_key* key, const void* bytes);
+
 /* What runs a cipher on a target: "instructions", "bytes", "words", "planes" or "tables"; static storage. Null: nothing, or no
  * such name. */
 const char* warpseal_inner_form(const char* cipher, const char* target);

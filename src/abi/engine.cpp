@@ -86,6 +86,10 @@ warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const cha
     return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::xts, WeakKeys::allowed);
 }
 
+int32_t warpseal_inner_key_made_of(const warpseal_key* key, const void* bytes) {
+    return key->key->made_of(static_cast<const uint8_t*>(bytes)) ? 1 : 0;
+}
+
 void warpseal_key_destroy(warpseal_key* key) { delete key; }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "core/secret.h"
 #include "engine/gpu.h"
 
 namespace warpseal {
@@ -43,6 +44,10 @@ bool Key::refuses(Direction direction, const uint8_t* keys, uint64_t count) cons
     bool any = false;
     for (uint64_t i = 0; i < count; ++i) any |= facts_.weak(keys + i * facts_.key_bytes);
     return any;
+}
+
+bool Key::made_of(const uint8_t* bytes) const {
+    return equal_secret(static_cast<const uint8_t*>(bytes_.data()), bytes, facts_.key_bytes * (kind_ == KeyKind::xts ? size_t{2} : 1));
 }
 
 template <class Cipher>

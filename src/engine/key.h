@@ -36,6 +36,8 @@ public:
     // Whether encryption is refused: under this key, or under one of `count` keys that a batch brings in host memory.
     bool refuses(Direction direction) const { return weak_ && direction == Direction::encrypt; }
     bool refuses(Direction direction, const uint8_t* keys, uint64_t count) const;
+    // It was made of these bytes, as many as its kind has. In constant time.
+    bool made_of(const uint8_t* bytes) const;
 
     // Expanded on first use; null: out of memory. The second of XTS makes the tweaks.
     const void* state(Target cores) const;
