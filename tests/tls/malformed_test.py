@@ -22,6 +22,7 @@ from malformed_shares import ACCEPTED, ANSWERED, REFUSED, Case, Samples, hellos
 AT_ONCE = 24
 WITHIN = 1.0
 GROWTH = 8 << 20
+LEAVERS = 28  # for each group
 
 
 class Answer:
@@ -64,7 +65,7 @@ def offer(port, case):
 
 
 class GoodClient(threading.Thread):
-    """Shakes hands over one group after the other, all the time, with a share that is right."""
+    """Shakes hands over one group after the other, all the time and once over each at least, with a share that is right."""
 
     def __init__(self, port, ntru):
         super().__init__(daemon=True)
@@ -72,7 +73,7 @@ class GoodClient(threading.Thread):
         self.enough = threading.Event()
 
     def run(self):
-        while not self.enough.is_set() and not self.wrong:
+        while not self.wrong and not (self.enough.is_set() and self.done >= len(GROUPS)):
             group = GROUPS[self.done % len(GROUPS)]
             try:
                 deadline = time.monotonic() + SECONDS
@@ -111,13 +112,20 @@ def elsewhere(groups, ntru):
         yield Case(group, "of a group that the server has not", tls13.client_hello([(group.code, Samples(group, ntru).share())]), REFUSED)
 
 
-def serve(peer, certificate, groups, env):
-    server = peers.Process([peer, "serve", certificate.certificate_file, certificate.key_file, groups], env)
+def serve(peer, certificate, groups, env, how="serve"):
+    server = peers.Process([peer, how, certificate.certificate_file, certificate.key_file, groups], env)
     try:
         return server, int(server.line("port").split()[1])
     except AssertionError:
         server.__exit__()
         raise
+
+
+def leave(port, hello):
+    """Says a ClientHello, and is gone."""
+    with peers.connected(port, time.monotonic() + SECONDS) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.sendall(tls13.record(tls13.HANDSHAKE, hello))
 
 
 def ends_well(server):
@@ -128,40 +136,55 @@ def ends_well(server):
     return [line for line in server.lines if line and line.startswith("failed")]
 
 
-def main():
-    program, peer, module = sys.argv[1:]
-    with tempfile.TemporaryDirectory(prefix="warpseal-tls-") as directory, Ntru(program) as ntru, Ntru(program) as other:
-        certificate, env = peers.Certificate(directory), peers.environment(os.path.abspath(module), directory)
-        cases = [case for group in GROUPS for case in hellos(Samples(group, ntru))]
-        wrong = []
-        server, port = serve(peer, certificate, ":".join(group.name for group in GROUPS) + ":X25519", env)
-        with server:
-            good = GoodClient(port, other)
+class Attack:
+    """The main attack on one server, with good handshakes all the while."""
+
+    def __init__(self, peer, certificate, env, how, cases, program, leavers=()):
+        server, port = serve(peer, certificate, ":".join(group.name for group in GROUPS) + ":X25519", env, how)
+        with server, Ntru(program) as ntru:
+            good = GoodClient(port, ntru)
             good.start()
             first = len(cases) // 4
             begun = time.monotonic()
+            for hello in leavers:
+                leave(port, hello)
             before, _, _ = attack(port, cases[:first])
             resident = server.resident_bytes()
-            after, answers, slowest = attack(port, cases[first:])
+            after, self.answers, slowest = attack(port, cases[first:])
             seconds = time.monotonic() - begun
             good.enough.set()
             good.join(SECONDS)
             growth = server.resident_bytes() - resident
-            wrong += before + after + good.wrong
+            self.wrong = before + after + good.wrong
             if good.done < len(GROUPS):
-                wrong.append(f"{good.done} good handshakes in all this time")
+                self.wrong.append(f"{good.done} good handshakes in all this time")
             if growth > GROWTH and "LD_PRELOAD" not in env:  # a sanitizer keeps what is freed
-                wrong.append(f"the server's memory grew by {growth} bytes")
-            tell(answers)
-            print("\n".join(ends_well(server)))
+                self.wrong.append(f"the server's memory grew by {growth} bytes")
+            self.reasons = ends_well(server)
+        self.text = (f"{how}: {len(cases)} cases in {seconds:.1f} s, slowest {slowest:.3f} s, {good.done} good handshakes meanwhile, "
+                     f"memory {growth:+} bytes")
+
+
+def main():
+    program, peer, module = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix="warpseal-tls-") as directory, Ntru(program) as ntru:
+        certificate, env = peers.Certificate(directory), peers.environment(os.path.abspath(module), directory)
+        cases = [case for group in GROUPS for case in hellos(Samples(group, ntru))]
+        main_attack = Attack(peer, certificate, env, "serve", cases, program)
+        tell(main_attack.answers)
+        print("\n".join(main_attack.reasons))
+        right = [case.hello for case in cases if case.what == "right"]
+        on_fibres = Attack(peer, certificate, env, "serve-async", cases[::9], program, right * LEAVERS)
+        wrong = main_attack.wrong + on_fibres.wrong
         server, port = serve(peer, certificate, "X25519", env)
         with server:
             wrong += attack(port, list(elsewhere(GROUPS, ntru)))[0]
             ends_well(server)
     for text in wrong[:20]:
         print("FAILED", text)
-    print(f"malformed_test.py with {peers.libssl_version()}: {len(cases) + len(GROUPS)} cases in {seconds:.1f} s, slowest {slowest:.3f} s, "
-          f"{good.done} good handshakes meanwhile, memory {growth:+} bytes, {len(wrong)} wrong")
+    print(main_attack.text)
+    print(on_fibres.text)
+    print(f"malformed_test.py with {peers.libssl_version()}: {len(wrong)} wrong")
     sys.exit(bool(wrong) or len(cases) < 12000)
 
 

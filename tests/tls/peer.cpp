@@ -3,6 +3,7 @@
 //   serve CERTIFICATE KEY GROUPS   says `port N`, gives back what clients send. Each line of its input is answered by `counts`: handshakes,
 //                                  handshakes that failed, connections open now. At the end of its input it says why handshakes failed, and
 //                                  ends
+//   serve-async …                  the same, with each handshake on a fibre (SSL_MODE_ASYNC)
 //   connect PORT GROUPS COUNT      says of each connection, one after the other, `shaken` or `failed` and why
 //
 // Providers come from OPENSSL_CONF, as in any program.
@@ -84,7 +85,7 @@ Context context(const SSL_METHOD* method, const char* groups) {
 
 class Server {
 public:
-    Server(const char* certificate, const char* key, const char* groups)
+    Server(const char* certificate, const char* key, const char* groups, bool on_fibres)
         : context_(context(TLS_server_method(), groups)),
           listener_(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)),
           epoll_(epoll_create1(EPOLL_CLOEXEC)) {
@@ -92,6 +93,7 @@ public:
         check(SSL_CTX_use_PrivateKey_file(context_.get(), key, SSL_FILETYPE_PEM) == 1, "the key");
         SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_OFF);
         SSL_CTX_set_num_tickets(context_.get(), 0);
+        if (on_fibres) SSL_CTX_set_mode(context_.get(), SSL_MODE_ASYNC);
         sockaddr_in address = loopback(0);
         socklen_t bytes = sizeof address;
         auto* any = reinterpret_cast<sockaddr*>(&address);
@@ -113,7 +115,7 @@ public:
                     accept_all();
                 else if (fd == STDIN_FILENO)
                     more = tell();
-                else if (const auto found = connections_.find(fd); found != connections_.end() && !step(found->second))
+                else if (const auto found = connections_.find(fd); found != connections_.end() && !go_on(found->second))
                     connections_.erase(found);
             }
         }
@@ -125,12 +127,15 @@ private:
         Socket socket;
         Ssl ssl;
         bool shaken = false;
+        int fibre = -1;  // what becomes readable when a paused fibre can go on
     };
 
-    void watch(int how, int fd, uint32_t events) {
+    void watch(int how, int fd, uint32_t events) { watch(how, fd, events, fd); }
+    // told: what its events are about.
+    void watch(int how, int fd, uint32_t events, int told) {
         epoll_event event{};
         event.events = events;
-        event.data.fd = fd;
+        event.data.fd = told;
         if (epoll_ctl(epoll_.fd(), how, fd, &event) != 0) throw std::system_error(errno, std::generic_category());
     }
 
@@ -149,6 +154,15 @@ private:
         if (read(STDIN_FILENO, asked, sizeof asked) <= 0) return false;
         std::printf("counts %lld %lld %zu\n", handshakes_, failed_, connections_.size());
         return true;
+    }
+
+    bool go_on(Connection& connection) {
+        if (connection.fibre >= 0) {
+            watch(EPOLL_CTL_DEL, connection.fibre, 0);
+            watch(EPOLL_CTL_ADD, connection.socket.fd(), EPOLLIN);
+            connection.fibre = -1;
+        }
+        return step(connection);
     }
 
     // Whether the connection goes on.
@@ -170,8 +184,19 @@ private:
 
     bool waits(Connection& connection, int result) {
         const int error = SSL_get_error(connection.ssl.get(), result);
+        if (error == SSL_ERROR_WANT_ASYNC) return waits_for_fibre(connection);
         if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return false;
         watch(EPOLL_CTL_MOD, connection.socket.fd(), error == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT);
+        return true;
+    }
+
+    // Nothing is heard of the connection meanwhile: libssl cannot let go of a fibre that is paused.
+    bool waits_for_fibre(Connection& connection) {
+        size_t count = 0;
+        if (SSL_get_all_async_fds(connection.ssl.get(), nullptr, &count) != 1 || count != 1) return false;
+        SSL_get_all_async_fds(connection.ssl.get(), &connection.fibre, &count);
+        watch(EPOLL_CTL_DEL, connection.socket.fd(), 0);
+        watch(EPOLL_CTL_ADD, connection.fibre, EPOLLIN, connection.socket.fd());
         return true;
     }
 
@@ -214,12 +239,12 @@ int main(int count, char** arguments) {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     const std::string_view what = count == 5 ? arguments[1] : "";
     try {
-        if (what == "serve") {
-            Server(arguments[2], arguments[3], arguments[4]).run();
+        if (what == "serve" || what == "serve-async") {
+            Server(arguments[2], arguments[3], arguments[4], what == "serve-async").run();
         } else if (what == "connect") {
             connect_again_and_again(std::atoi(arguments[2]), arguments[3], std::atoi(arguments[4]));
         } else {
-            std::fprintf(stderr, "usage: %s serve CERTIFICATE KEY GROUPS | connect PORT GROUPS COUNT\n", arguments[0]);
+            std::fprintf(stderr, "usage: %s serve|serve-async CERTIFICATE KEY GROUPS | connect PORT GROUPS COUNT\n", arguments[0]);
             return 2;
         }
     } catch (const std::exception& wrong) {
