@@ -24,8 +24,10 @@ void KemQueue::arrive(KemRequest& request, const KemBatchRule& rule) {
         const auto gap = std::max(request.arrived - last_arrival_, BatcherClock::duration::zero());
         if (gap > rule.delay)
             gap_ = BatcherClock::duration::max();
-        else
-            gap_ = gap_ == BatcherClock::duration::max() ? gap : gap_ + (gap - gap_) / 8;
+        else if (gap_ == BatcherClock::duration::max())
+            gap_ = gap;
+        else if (gap <= silence(rule))  // a few clients who all wait make one, which must not grow by itself
+            gap_ += (gap - gap_) / 8;
         last_arrival_ = std::max(last_arrival_, request.arrived);
     }
     waiting_.push(request);
@@ -35,13 +37,11 @@ size_t KemQueue::limit(const KemBatchRule& rule) const { return std::min(rule.mo
 
 bool KemQueue::others_expected(const KemBatchRule& rule) const { return gap_ <= rule.delay && at_once_ == 0; }
 
-KemQueue::Time KemQueue::last_expected(const KemBatchRule& rule) const {
-    return last_arrival_ + std::max(gap_ * silent_gaps, rule.delay / silent_part);
-}
+BatcherClock::duration KemQueue::silence(const KemBatchRule& rule) const { return std::max(gap_ * silent_gaps, rule.delay / silent_part); }
 
 KemQueue::Time KemQueue::due(const KemBatchRule& rule) const {
     if (waiting_.size() >= limit(rule) || !others_expected(rule)) return oldest_;
-    return std::min(oldest_ + rule.delay, last_expected(rule));
+    return std::min(oldest_ + rule.delay, last_arrival_ + silence(rule));
 }
 
 // A client that sends one request after another is alone: what waits for others does so in vain, and seldomer each time.

@@ -32,7 +32,7 @@ public:
 
 private:
     bool others_expected(const KemBatchRule& rule) const;
-    Time last_expected(const KemBatchRule& rule) const;
+    BatcherClock::duration silence(const KemBatchRule& rule) const;  // after which nobody is expected any more; of a finite gap_
 
     KemRequests waiting_;
     Time oldest_;
@@ -40,9 +40,10 @@ private:
 
     // Of submitted requests. A caller who waits for its own sends no other meanwhile, and so foretells none.
     Time last_arrival_;
-    BatcherClock::duration gap_ = BatcherClock::duration::max();  // between arrivals, a decaying mean; max: the last came out of silence
-    unsigned alone_ = 0;                                          // batches in a row that waited for others, of which none came
-    unsigned at_once_ = 0;                                        // so many more do not wait
+    BatcherClock::duration gap_ =
+        BatcherClock::duration::max();  // between arrivals, but for silences; a decaying mean; max: the last came after the delay
+    unsigned alone_ = 0;                // batches in a row that waited for others, of which none came
+    unsigned at_once_ = 0;              // so many more do not wait
 
     static constexpr size_t first_limit = 256;  // of a kind whose operations' time is not known
     double limit_ = first_limit;

@@ -68,6 +68,22 @@ TEST_F(Rule, DenseArrivalsHaveATimeToBeInterrupted) {
     EXPECT_EQ(left(), rule.delay / 8);
 }
 
+// Each sends its next request when the last batch is done: what they all wait for is not counted as their pace.
+TEST_F(Rule, AFewClientsWaitForASilenceThatDoesNotGrow) {
+    for (int clients = 2; clients <= 10; ++clients)
+        for (int round = 0; round < 100; ++round) {
+            for (int i = 0; i < clients; ++i) arrive(1us);
+            if (round > 30) {
+                EXPECT_EQ(left(), rule.delay / 8) << clients;
+            }
+            now = queue.due(rule);
+            const size_t count = take();
+            EXPECT_EQ(count, static_cast<size_t>(clients));
+            now += 20us;
+            queue.finished(count, 20e-6);
+        }
+}
+
 TEST_F(Rule, FullAtOnce) {
     arrive(0us);
     take();
