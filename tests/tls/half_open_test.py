@@ -51,6 +51,7 @@ def exchanges(directory):
 
 def main():
     program, peer, module = sys.argv[1:]
+    version = peers.libssl_version()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < CLIENTS + 100:
         if hard != resource.RLIM_INFINITY and hard < CLIENTS + 100:
@@ -83,7 +84,7 @@ def main():
             require(handshakes == len(GROUPS) and failed == CLIENTS, f"{handshakes} handshakes, {failed} that failed")
             ends_well(server)
         require(exchanges(directory) == (len(GROUPS), 0), f"exchanges asked for, and waiting: {exchanges(directory)}")
-    print(f"half_open_test.py with {peers.libssl_version()}: {len(GROUPS)} good handshakes beside {CLIENTS} half-open clients, the slowest {slowest:.3f} s")
+    print(f"half_open_test.py with {version}: {len(GROUPS)} good handshakes beside {CLIENTS} half-open clients, the slowest {slowest:.3f} s")
 
 
 if __name__ == "__main__":

@@ -167,6 +167,7 @@ class Attack:
 
 def main():
     program, peer, module = sys.argv[1:]
+    version = peers.libssl_version()
     with tempfile.TemporaryDirectory(prefix="warpseal-tls-") as directory, Ntru(program) as ntru:
         certificate, env = peers.Certificate(directory), peers.environment(os.path.abspath(module), directory)
         cases = [case for group in GROUPS for case in hellos(Samples(group, ntru))]
@@ -184,7 +185,7 @@ def main():
         print("FAILED", text)
     print(main_attack.text)
     print(on_fibres.text)
-    print(f"malformed_test.py with {peers.libssl_version()}: {len(wrong)} wrong")
+    print(f"malformed_test.py with {version}: {len(wrong)} wrong")
     sys.exit(bool(wrong) or len(cases) < 12000)
 
 

@@ -11,12 +11,16 @@ import sys
 import threading
 import time
 
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
 NOT_RUN = 77
+try:
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+except ImportError:
+    print("NOT RUN: no Python package cryptography (scripts/bootstrap)")
+    sys.exit(NOT_RUN)
+
 CONFIGURATION = """openssl_conf = init
 [init]
 providers = providers
