@@ -47,7 +47,7 @@ public:
         load_.server_threads = options.server_threads ? options.server_threads : usual;
         load_.client_threads = options.client_threads ? options.client_threads : usual;
         constexpr uint64_t others = 256;
-        allow_descriptors(others + options.in_flight * ((options.sockets ? 2 : 1) + (options.async ? 1 : 0)));
+        allow_descriptors(others + uint64_t{options.in_flight} * (options.sockets ? 2 : external() ? 1 : 0));
         make_contexts();
     }
 
@@ -196,7 +196,8 @@ private:
         report_.say("resident_bytes_at_end", resident);
         if (external()) return;
         report_.print(
-            "\nserver us: CPU time of the server's SSL_do_handshake and of the threads that compute batches, for each handshake; ratio to "
+            "\nms: from a client's first step until both ends are done, the turns of all others in flight included.\nserver us: CPU time "
+            "of the server's SSL_do_handshake and of the threads that compute batches, for each handshake; ratio to "
             "the "
             "first row.\nexchange: the server's part of the key exchange, alone on one core, of that. The rest is the signature, the key "
             "schedule and records,\nwhich no batch makes quicker: batches pay where key exchanges are many and their handshakes wait in "

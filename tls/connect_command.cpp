@@ -34,10 +34,7 @@ SslContext make_context(const ConnectOptions& options) {
 class Conversation {
 public:
     Conversation(const ConnectOptions& options, SSL_CTX* context, warpseal_engine* engine)
-        : server_(split_address(options.server)),
-          patience_(options.patience_seconds),
-          engine_(engine),
-          stream_(context, connect_to(resolve(server_, false)), false) {
+        : server_(split_address(options.server)), patience_(options.patience_seconds), engine_(engine), stream_(context, connect(), false) {
         name_server(stream_.get(), options.name.empty() ? server_.host : options.name);
         const std::vector<std::string> usual{"ntruhps4096821"};
         for (const std::string& name : options.sets.empty() ? usual : options.sets) {
@@ -59,6 +56,11 @@ public:
     }
 
 private:
+    cli::Descriptor connect() const {
+        Address taken;
+        return connect_to_any(server_, patience_, taken);
+    }
+
     // Whether it is blocked. Throws where it is at an end.
     bool step(TlsStream::State state) const {
         if (state == TlsStream::State::closed) throw Failure(ExitCode::truncated, "the server ended the connection too early.");
@@ -74,7 +76,7 @@ private:
         try {
             exchange.take(in);
         } catch (const ExchangeError& error) {
-            exchange.refuse(Refusal::failed);
+            if (!dynamic_cast<const Refused*>(&error)) exchange.refuse(Refusal::failed);
             stream_.write(exchange.output);
             throw Failure(ExitCode::error, fmt::format("no exchange with {}: {}.", server_.host, error.what()));
         }

@@ -69,7 +69,7 @@ void ExchangeEnd::go_on() {
     Frame frame;
     while (!waiting() && reader_.next(frame)) {
         if (finished_) throw ExchangeError("data after the last record");
-        if (frame.type == FrameType::refusal && frame.body.size() == 1) throw ExchangeError(refusal_text(frame.body[0]));
+        if (frame.type == FrameType::refusal && frame.body.size() == 1) throw Refused(refusal_text(frame.body[0]));
         const bool record = frame.type == FrameType::record || frame.type == FrameType::last_record;
         if (record != open()) throw ExchangeError("a frame at the wrong time");
         if (!record) {

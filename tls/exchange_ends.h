@@ -25,6 +25,11 @@ private:
     uint64_t count_ = 0;
 };
 
+// The other side has refused: it is not told so in turn.
+struct Refused : ExchangeError {
+    using ExchangeError::ExchangeError;
+};
+
 // What both ends have in common: frames in, frames out, and records once both have confirmed.
 class ExchangeEnd {
 public:

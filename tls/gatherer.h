@@ -13,7 +13,7 @@
 
 namespace warpseal::tls {
 
-// A connection's. It stays where it is, and is left alone, until its place is woken.
+// A connection's. It stays where it is, and is left alone, until its place is woken, which happens once for each submit.
 struct PoolRequest {
     enum class Kind { take, decapsulate } kind = Kind::take;
     Poll::Place place{};

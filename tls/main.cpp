@@ -53,7 +53,7 @@ void add_tls_bench(CLI::App& program, cli::Session& session) {
     bench->footer(
         "Full handshakes, without resumption, each on a connection of its own, against OpenSSL's own server side, with an ECDSA P-256 "
         "certificate that clients verify.\n"
-        "docs/provider.md says how to read the figures. Exit code 1: a handshake failed.");
+        "bench/README.md says what a row means. Exit code 1: a handshake failed.");
     bench
         ->add_option("--group", options->groups,
                      "key exchanges, side by side: X25519, x25519_ntru_hps4096821, ntru_hps4096821, ... (default: these)")

@@ -9,6 +9,7 @@ namespace warpseal::tls {
 namespace {
 
 constexpr uint32_t listening_id = 0;
+constexpr uint32_t of_pool = uint32_t{1} << 31;  // in the number of a connection that is woken: by the pool, which is done with its request
 constexpr int sweep_milliseconds = 100;
 constexpr int steps_at_a_time = 16;  // then other clients have their turn
 
@@ -23,11 +24,9 @@ void ExchangeLoop::run() {
     while (cli::interrupted_by() == 0 || requested_ > 0) {
         poll_.wait(sweep_milliseconds, ready, woken);
         for (const uint32_t id : woken) {
-            Client& client = clients_[id];
-            if (client.requested) take_answer(client);
-            if (client.gone)
-                end(id);
-            else if (client.stream)
+            if (id & of_pool)
+                take_answer(id & ~of_pool);
+            else if (clients_[id].stream)
                 go_on(id);
         }
         for (const uint32_t id : ready)
@@ -54,10 +53,15 @@ void ExchangeLoop::accept() {
     const uint32_t id = free_.back();
     free_.pop_back();
     Client& client = clients_[id];
-    client.request.place = {&poll_, id};
+    client.request.place = {&poll_, id | of_pool};
     client.deadline = Clock::now() + service_.patience;
-    client.stream = std::make_unique<TlsStream>(service_.tls, std::move(socket), true);
-    poll_.watch(client.stream->socket(), id);
+    try {
+        client.stream = std::make_unique<TlsStream>(service_.tls, std::move(socket), true);
+        poll_.watch(client.stream->socket(), id);
+    } catch (const std::exception&) {
+        ++service_.turned_away;
+        end(id);
+    }
 }
 
 // A descriptor tells of each change once: a client is seen to until nothing can be done, or others have waited enough.
@@ -106,15 +110,12 @@ ExchangeLoop::Progress ExchangeLoop::read_some(Client& client) {
         if (!client.exchange->open()) ++service_.failed;
         return Progress::ended;
     }
-    ServerExchange& exchange = *client.exchange;
     try {
-        exchange.take(in);
-        if (exchange.wants_key())
-            request(client, PoolRequest::Kind::take);
-        else if (exchange.wants_secret())
-            request(client, PoolRequest::Kind::decapsulate);
-        else if (exchange.open())
-            answer_data(client);
+        client.exchange->take(in);
+        attend(client);
+    } catch (const Refused&) {
+        ++service_.refused;
+        return Progress::ended;
     } catch (const NoCommonSet&) {
         return fail_exchange(client, Refusal::no_common_set);
     } catch (const ExchangeError&) {
@@ -131,6 +132,7 @@ ExchangeLoop::Progress ExchangeLoop::fail_exchange(Client& client, Refusal why) 
 }
 
 void ExchangeLoop::attend(Client& client) {
+    if (cli::interrupted_by() != 0) return;  // nobody is begun with any more
     if (client.exchange->wants_key())
         request(client, PoolRequest::Kind::take);
     else if (client.exchange->wants_secret())
@@ -148,22 +150,26 @@ void ExchangeLoop::request(Client& client, PoolRequest::Kind kind) {
     service_.pool.submit(client.request);
 }
 
-void ExchangeLoop::take_answer(Client& client) {
-    PoolRequest& request = client.request;
+void ExchangeLoop::take_answer(uint32_t id) {
+    Client& client = clients_[id];
+    const bool key = client.request.kind == PoolRequest::Kind::take;
     client.requested = false;
     --requested_;
-    const bool key = request.kind == PoolRequest::Kind::take;
-    client.has_ticket = key && request.status == WARPSEAL_OK;
-    if (client.gone) return;
-    if (request.status != WARPSEAL_OK) {
+    client.has_ticket = key && client.request.status == WARPSEAL_OK;
+    if (!client.stream) return end(id);  // it went meanwhile
+    if (client.request.status == WARPSEAL_OK)
+        use_answer(client);
+    else
         fail_exchange(client, key ? Refusal::busy : Refusal::failed);
-        return;
-    }
+    go_on(id);
+}
+
+void ExchangeLoop::use_answer(Client& client) {
     try {
-        if (key) {
-            client.exchange->give_key(request.public_key);
+        if (client.has_ticket) {
+            client.exchange->give_key(client.request.public_key);
         } else {
-            client.exchange->give_secret(std::exchange(request.secret, {}));
+            client.exchange->give_secret(std::exchange(client.request.secret, {}));
             ++service_.opened;
             client.deadline = Clock::now() + service_.patience;
         }
@@ -187,7 +193,6 @@ void ExchangeLoop::answer_data(Client& client) {
 void ExchangeLoop::end(uint32_t id) {
     Client& client = clients_[id];
     if (client.requested) {  // the pool writes to it: it is ended when it comes back
-        client.gone = true;
         client.stream.reset();
         return;
     }

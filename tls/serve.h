@@ -33,14 +33,13 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     struct Client {
-        std::unique_ptr<TlsStream> stream;
+        std::unique_ptr<TlsStream> stream;  // null: no client, or one that went while its request was the pool's
         std::unique_ptr<ServerExchange> exchange;
         PoolRequest request;
         Clock::time_point deadline;
         bool requested = false;   // the request is the pool's
         bool has_ticket = false;  // of a pair that is not used yet
         bool closing = false;     // once all is sent
-        bool gone = false;        // while the request is the pool's
     };
     enum class Progress { waits, more, ended };
 
@@ -51,7 +50,8 @@ private:
     Progress fail_exchange(Client& client, Refusal why);
     void attend(Client& client);  // to what its exchange wants
     void request(Client& client, PoolRequest::Kind kind);
-    void take_answer(Client& client);
+    void take_answer(uint32_t id);
+    void use_answer(Client& client);
     void answer_data(Client& client);
     void end(uint32_t id);
     void sweep();

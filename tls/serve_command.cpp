@@ -54,7 +54,7 @@ cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session) {
                             .set = set,
                             .patience = std::chrono::seconds(options.patience_seconds),
                             .most_clients = std::max(1U, options.most_clients / threads)};
-    const cli::Descriptor listening = listen_on(resolve(split_address(options.listen), true));
+    const cli::Descriptor listening = listen_on(resolve(split_address(options.listen), true).front());
     cli::print_output(fmt::format("listening on {}\n", address_of(listening.get()).text()));
     serve(service, listening.get(), threads);
     tell(service, pool.counts());

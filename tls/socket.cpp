@@ -5,13 +5,16 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/resource.h>
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "command.h"
+#include "interrupt.h"
 
 namespace warpseal::tls {
 namespace {
@@ -53,19 +56,21 @@ HostAndPort split_address(const std::string& text) {
     return parts;
 }
 
-Address resolve(const HostAndPort& name, bool to_listen) {
+std::vector<Address> resolve(const HostAndPort& name, bool to_listen) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = to_listen ? AI_PASSIVE : 0;
     addrinfo* list = nullptr;
     const int error = getaddrinfo(name.host.c_str(), name.port.c_str(), &hints, &list);
+    if (error != 0) throw Failure(ExitCode::input_output, fmt::format("cannot find {}:{}: {}.", name.host, name.port, gai_strerror(error)));
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> found(list, freeaddrinfo);
-    if (error != 0 || !list)
-        throw Failure(ExitCode::input_output, fmt::format("cannot find {}:{}: {}.", name.host, name.port, gai_strerror(error)));
-    Address address;
-    address.length = list->ai_addrlen;
-    std::memcpy(&address.storage, list->ai_addr, list->ai_addrlen);
-    return address;
+    std::vector<Address> addresses;
+    for (const addrinfo* one = list; one; one = one->ai_next) {
+        Address& address = addresses.emplace_back();
+        address.length = one->ai_addrlen;
+        std::memcpy(&address.storage, one->ai_addr, one->ai_addrlen);
+    }
+    return addresses;
 }
 
 Descriptor listen_on(const Address& address) {
@@ -83,6 +88,23 @@ Descriptor connect_to(const Address& address) {
     if (connect(connecting.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0 && errno != EINPROGRESS)
         give_up("connect to", address);
     return connecting;
+}
+
+Descriptor connect_to_any(const HostAndPort& name, std::chrono::seconds patience, Address& taken) {
+    std::string why;
+    for (const Address& address : resolve(name, false)) {
+        Descriptor connecting = connect_to(address);
+        pollfd polled[] = {{connecting.get(), POLLOUT, 0}, {cli::interrupt_descriptor(), POLLIN, 0}};
+        const int count = poll(polled, std::size(polled), static_cast<int>(std::chrono::milliseconds(patience).count()));
+        if (cli::interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + cli::interrupted_by()), "interrupted.");
+        const int error = count == 0 ? ETIMEDOUT : error_of(connecting.get());
+        if (error == 0) {
+            taken = address;
+            return connecting;
+        }
+        why = fmt::format("cannot connect to {}: {}.", address.text(), strerror(error));
+    }
+    throw Failure(ExitCode::input_output, why);
 }
 
 Descriptor accept_from(int listening) {

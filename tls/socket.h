@@ -3,7 +3,9 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <string>
+#include <vector>
 
 #include "descriptor.h"
 
@@ -20,12 +22,14 @@ struct HostAndPort {
     std::string host, port;
 };
 HostAndPort split_address(const std::string& text);
-// The first address of a name. Throws Failure.
-Address resolve(const HostAndPort& name, bool to_listen);
+// All addresses of a name. Throws Failure if there is none.
+std::vector<Address> resolve(const HostAndPort& name, bool to_listen);
 
 // They throw Failure. connect_to has begun when it returns; a socket says by writability that it is connected, or failed.
 cli::Descriptor listen_on(const Address& address);
 cli::Descriptor connect_to(const Address& address);
+// Of a name's addresses the first that accepts a connection, which is `taken`. Waits so long for each at most.
+cli::Descriptor connect_to_any(const HostAndPort& name, std::chrono::seconds patience, Address& taken);
 // No descriptor: nobody is waiting.
 cli::Descriptor accept_from(int listening);
 Address address_of(int socket);

@@ -25,7 +25,7 @@ class Crowd {
 public:
     Crowd(const char* server, const char* authority, uint32_t count) : context_(SSL_CTX_new(TLS_client_method())), clients_(count) {
         const HostAndPort name = split_address(server);
-        const Address address = resolve(name, false);
+        const Address address = resolve(name, false).front();
         allow_descriptors(count + 64);
         engine_ = cli::create_engine({"cpu", 1}, session_);
         offer_exchange(context_.get());

@@ -41,7 +41,7 @@ class Server:
         self.counts = {}
 
     def address(self):
-        return f"localhost:{self.port}"
+        return f"127.0.0.1:{self.port}"
 
     def end(self):
         self.process.terminate()
@@ -182,7 +182,7 @@ def a_man_in_the_middle_is_found_and_what_he_heard_is_worth_nothing(p):
         heard = []
         thread = threading.Thread(target=relay, args=(p, one, listening, heard))
         thread.start()
-        result = p.run("tls-connect", f"localhost:{listening.getsockname()[1]}", "--ca", "cert.pem", "--set", SMALL, input=b"secret")
+        result = p.run("tls-connect", f"127.0.0.1:{listening.getsockname()[1]}", "--ca", "cert.pem", "--set", SMALL, input=b"secret")
         thread.join()
         check_equal((result.code, result.out), (1, b""), f"through a relay ({result.err})")
         check("exchange" in result.err, f"tls-connect says why: {result.err}")
