@@ -22,6 +22,7 @@ struct FormFacts {
     size_t wide_blocks, narrow_blocks;
     size_t state_blocks, chains_at_once;  // 0: none such
     size_t stack_bytes, little_stack_bytes;
+    size_t brief_bytes;  // text of a counter mode below that leaves little on the stack
     bool has_one, has_count, has_sweep, has_xts, has_chain, has_ccm, has_fold;
 };
 
@@ -137,6 +138,7 @@ constexpr FormFacts facts_of() {
     if constexpr (requires { Form::chains_at_once; }) f.chains_at_once = Form::chains_at_once;
     f.stack_bytes = Form::stack_bytes;
     f.little_stack_bytes = Form::little_stack_bytes;
+    if constexpr (requires { Form::brief_bytes; }) f.brief_bytes = Form::brief_bytes;
     f.has_one = requires { &Form::template one<Direction::encrypt>; };
     f.has_count = requires { typename Form::Counting; };
     f.has_sweep = requires { &Form::template sweep<modes::Ecb, Direction::encrypt>; };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/cpu/called.h"
+#include "backends/cpu/cleared.h"
 #include "backends/cpu/serial.h"
 #include "backends/cpu/sweep.h"
 #include "backends/cpu/xts.h"
@@ -167,7 +168,16 @@ struct Shapes {
     template <auto function, size_t stack_bytes = sweep_stack>
     static constexpr auto* cleared = Cleared<function, stack_bytes>::call;
     template <auto function>
-    static constexpr auto* cleared_of_little = Cleared<function, Form::facts.little_stack_bytes>::call;
+    static constexpr auto* cleared_of_little = BrieflyCleared<function, Form::facts.little_stack_bytes>::call;
+    // A form's own sweep without a counter works in registers.
+    template <auto function>
+    static constexpr auto* plain_cleared = Form::facts.has_sweep ? BrieflyCleared<function, 512>::call : cleared<function>;
+    // A counter mode's text of any length; `little`, where it is brief.
+    template <auto function, size_t little, class Place>
+    static void cleared_by_length(const void* state, Place place, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+        const bool brief = bytes < Form::facts.brief_bytes;
+        (brief ? BrieflyCleared<function, little>::call : cleared<function>)(state, place, first_block, in, out, bytes);
+    }
     // `Key` takes batches that bring a key for each message.
     template <class Key, auto function>
     static uint64_t batch_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
@@ -175,6 +185,12 @@ struct Shapes {
         if (batch.keys) return cleared<Key::own_keys, chain_stack<wide> + Key::own_keys_stack>(function, batch, first, count);
         if (count <= narrow) return cleared<function, chain_stack<narrow>>(state, batch, first, count);
         return cleared<function, chain_stack<wide>>(state, batch, first, count);
+    }
+    // Where a form has its own loop over one message, that works in registers.
+    template <class Key, auto function>
+    static uint64_t chains_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+        const bool brief = Form::facts.has_chain && count == 1 && !batch.keys;
+        return (brief ? cleared_of_little<function> : batch_cleared<Key, function>)(state, batch, first, count);
     }
 
     template <class Key>
@@ -184,26 +200,26 @@ struct Shapes {
         c.modes =
             1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
         c.expand = cleared_of_little<Key::expand>;
-        // A form's own sweep without a counter works in registers.
-        constexpr size_t plain_stack = Form::facts.has_sweep ? Form::facts.little_stack_bytes : sweep_stack;
-        c.sweep[WARPSEAL_ECB][0] = cleared<sweep<Ecb, encrypt>, plain_stack>;
-        c.sweep[WARPSEAL_ECB][1] = cleared<sweep<Ecb, decrypt>, plain_stack>;
-        c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = cleared<sweep<Ctr, encrypt>>;
-        c.sweep[WARPSEAL_CBC][1] = cleared<sweep<CbcDecryption, decrypt>, plain_stack>;
-        c.sweep[WARPSEAL_CFB][1] = cleared<sweep<CfbDecryption, decrypt>, plain_stack>;
+        c.sweep[WARPSEAL_ECB][0] = plain_cleared<sweep<Ecb, encrypt>>;
+        c.sweep[WARPSEAL_ECB][1] = plain_cleared<sweep<Ecb, decrypt>>;
+        c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] =
+            cleared_by_length<sweep<Ctr, encrypt>, Form::facts.little_stack_bytes, const uint8_t*>;
+        c.sweep[WARPSEAL_CBC][1] = plain_cleared<sweep<CbcDecryption, decrypt>>;
+        c.sweep[WARPSEAL_CFB][1] = plain_cleared<sweep<CfbDecryption, decrypt>>;
         c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = batch_cleared<Key, sweep_batch<Ctr, encrypt>>;
-        c.batch[WARPSEAL_CBC][0] = batch_cleared<Key, chain_batch<CbcEncryption>>;
+        c.batch[WARPSEAL_CBC][0] = chains_cleared<Key, chain_batch<CbcEncryption>>;
         c.batch[WARPSEAL_CBC][1] = batch_cleared<Key, sweep_batch<CbcDecryption, decrypt>>;
-        c.batch[WARPSEAL_CFB][0] = batch_cleared<Key, chain_batch<CfbEncryption>>;
+        c.batch[WARPSEAL_CFB][0] = chains_cleared<Key, chain_batch<CfbEncryption>>;
         c.batch[WARPSEAL_CFB][1] = batch_cleared<Key, sweep_batch<CfbDecryption, decrypt>>;
-        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = batch_cleared<Key, chain_batch<Ofb>>;
+        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = chains_cleared<Key, chain_batch<Ofb>>;
         c.batch[WARPSEAL_CMAC][0] = batch_cleared<Key, cmac_batch<encrypt>>;
         c.batch[WARPSEAL_CMAC][1] = batch_cleared<Key, cmac_batch<decrypt>>;
         if constexpr (has_long_blocks) {
             c.modes |= 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM | 1u << WARPSEAL_XTS;
+            constexpr size_t piece_stack = 2 * Form::facts.little_stack_bytes;  // with the sum's vectors
             c.gcm_begin = cleared_of_little<gcm_begin>;
-            c.gcm_piece[0] = cleared<gcm_piece<encrypt>>;
-            c.gcm_piece[1] = cleared<gcm_piece<decrypt>>;
+            c.gcm_piece[0] = cleared_by_length<gcm_piece<encrypt>, piece_stack, GcmRun*>;
+            c.gcm_piece[1] = cleared_by_length<gcm_piece<decrypt>, piece_stack, GcmRun*>;
             c.gcm_combine = cleared_of_little<gcm_combine>;
             c.gcm_finish = cleared_of_little<gcm_finish>;
             c.batch[WARPSEAL_GCM][0] = batch_cleared<Key, gcm_batch<encrypt>>;

@@ -27,6 +27,7 @@ struct AesForm {
     static constexpr size_t wide_blocks = Aes::group_blocks;
     static constexpr size_t stack_bytes = 8192,
                             little_stack_bytes = 1024;  // that the functions of a form and the shapes over them leave behind
+    static constexpr size_t brief_bytes = Keystream::early_rounds_pay_bytes;
 
     static void expand(Schedule& schedule, const uint8_t* key) { Aes::expand(schedule, key); }
 

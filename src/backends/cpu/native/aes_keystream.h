@@ -149,13 +149,19 @@ struct AesKeystream {
     static void count32(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, const Block<4>& first, const uint8_t* in,
                         uint8_t* out, size_t bytes) {
         Place at{Counter(first), in, out, bytes};
-        if (bytes >= early_rounds_pay_bytes) {
-            EarlyRounds early(schedule.forward, at.counter);
-            groups<summing>(schedule, hash, sum, at, &early);
-        } else {
+        if (bytes >= early_rounds_pay_bytes)
+            groups_with_early_rounds<summing>(schedule, hash, sum, at);
+        else
             groups<summing>(schedule, hash, sum, at, nullptr);
-        }
         rest<summing>(schedule, hash, sum, at);
+    }
+
+    // Not inlined: whose text is shorter needs no frame for those.
+    template <Sum summing>
+    __attribute__((noinline)) static void groups_with_early_rounds(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum,
+                                                                   Place& at) {
+        EarlyRounds early(schedule.forward, at.counter);
+        groups<summing>(schedule, hash, sum, at, &early);
     }
 
     // The same where more than 32 bits count: in stretches without a carry out of the last word.
