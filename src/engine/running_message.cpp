@@ -2,6 +2,7 @@
 #include "engine/running_message.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <new>
 
@@ -13,9 +14,9 @@ namespace {
 
 // From here on a call of the engine, with its choice of threads and GPUs, costs a hundredth of the work at most.
 constexpr size_t routed_bytes = size_t{64} << 10;
-// Below, keystream is made for the pieces to come as well: a call over many blocks costs little more than one over one.
+// Below, keystream is made for the pieces to come as well, from piece to piece more of it: a call over many blocks costs little more than
+// one over one.
 constexpr size_t bulk_bytes = 512;
-constexpr size_t read_ahead_blocks = 4;
 
 constexpr size_t whole_tag_bytes = 16;
 constexpr uint8_t no_iv[12] = {};
@@ -23,41 +24,52 @@ constexpr uint8_t no_iv[12] = {};
 template <int words, int counting>
 void write_counters(const uint8_t* first, uint64_t number, size_t count, uint8_t* to) {
     Block<words> counter = add_big_endian<counting>(load_block<words>(first), number);
+    const uint32_t low = swap_bytes(counter.word[words - 1]);
+    const bool carries = counting > 1 && static_cast<uint32_t>(low + count) < low;
     for (size_t i = 0; i < count; ++i) {
-        store_block(to + i * sizeof counter, counter);
-        counter = add_big_endian<counting>(counter, 1);
+        if (carries) {
+            store_block(to + i * sizeof counter, add_big_endian<counting>(counter, i));
+        } else {
+            counter.word[words - 1] = swap_bytes(static_cast<uint32_t>(low + i));
+            store_block(to + i * sizeof counter, counter);
+        }
     }
 }
 
-void exclusive_or(const uint8_t* a, const uint8_t* b, uint8_t* out, size_t bytes) {
-    for (size_t i = 0; i < bytes; ++i) out[i] = a[i] ^ b[i];
+// in == out is allowed.
+void exclusive_or(const uint8_t* in, const uint8_t* with, uint8_t* out, size_t bytes) {
+    for (; bytes >= 16; in += 16, with += 16, out += 16, bytes -= 16) store_block(out, load_block<4>(in) ^ load_block<4>(with));
+    for (size_t i = 0; i < bytes; ++i) out[i] = in[i] ^ with[i];
+}
+
+// The same, and keeps a copy of `in` or of `out`, whichever is ciphertext: in one pass, as copying what has just been written would wait.
+template <Direction direction>
+void exclusive_or_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, uint8_t* kept, size_t bytes) {
+    for (; bytes >= 16; in += 16, with += 16, out += 16, kept += 16, bytes -= 16) {
+        const Block<4> given = load_block<4>(in), result = given ^ load_block<4>(with);
+        store_block(out, result);
+        store_block(kept, direction == Direction::encrypt ? result : given);
+    }
+    for (size_t i = 0; i < bytes; ++i) {
+        const uint8_t given = in[i], result = given ^ with[i];
+        out[i] = result;
+        kept[i] = direction == Direction::encrypt ? result : given;
+    }
 }
 
 }  // namespace
 
 RunningMessage::RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction)
-    : engine_(engine), key_(key), mode_(mode), direction_(direction), block_bytes_(key.facts().block_bytes) {
-    end();
+    : engine_(engine),
+      key_(key),
+      mode_(mode),
+      direction_(direction),
+      block_bytes_(key.facts().block_bytes),
+      batch_(batch_of_one({}, {nullptr, block_bytes_})) {
+    wipe(&carried_.value, sizeof carried_.value);
 }
 
-RunningMessage::RunningMessage(const RunningMessage& other)
-    : engine_(other.engine_),
-      key_(other.key_),
-      mode_(other.mode_),
-      direction_(other.direction_),
-      block_bytes_(other.block_bytes_),
-      text_(other.text_),
-      block_(other.block_),
-      stage_(other.stage_),
-      has_tag_mask_(other.has_tag_mask_),
-      aad_bytes_(other.aad_bytes_),
-      text_bytes_(other.text_bytes_),
-      next_block_(other.next_block_),
-      stream_at_(other.stream_at_),
-      stream_end_(other.stream_end_),
-      unsummed_bytes_(other.unsummed_bytes_) {
-    memcpy(&carried_.value, &other.carried_.value, sizeof carried_.value);
-}
+RunningMessage::CarriedSecret::CarriedSecret(const CarriedSecret& other) : SecretOf() { memcpy(&value, &other.value, sizeof value); }
 
 warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
                                        std::unique_ptr<RunningMessage>& out) {
@@ -79,7 +91,7 @@ warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_
 }
 
 warpseal_status RunningMessage::begin(Bytes iv) {
-    end();
+    if (stage_ != Stage::none) end();
     if (iv.data == nullptr && iv.size != 0) return WARPSEAL_INVALID_ARGUMENT;
     const warpseal_status status = check_iv(mode_, key_.facts(), iv.size);
     if (status != WARPSEAL_OK) return status;
@@ -117,12 +129,17 @@ warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t b
     if (whole && within_block(bytes) != 0) status = WARPSEAL_INVALID_ARGUMENT;
     if (status == WARPSEAL_OK && mode_ == WARPSEAL_GCM) status = check_text(mode_, key_.facts(), 0, std::max<uint64_t>(total, bytes));
     if (status != WARPSEAL_OK) return status;
-    switch (mode_) {
-        case WARPSEAL_ECB: status = sweep(in, out, bytes); break;
-        case WARPSEAL_CBC: status = blocks(in, out, bytes); break;
-        case WARPSEAL_CFB:
-        case WARPSEAL_OFB: status = feedback(in, out, bytes); break;
-        default: status = counted(in, out, bytes); break;
+    try {
+        switch (mode_) {
+            case WARPSEAL_ECB: status = sweep(in, out, bytes); break;
+            case WARPSEAL_CBC: status = blocks(in, out, bytes); break;
+            case WARPSEAL_CFB:
+            case WARPSEAL_OFB: status = feedback(in, out, bytes); break;
+            default: status = counted(in, out, bytes); break;
+        }
+    } catch (...) {  // of the route of a large piece: nobody knows how far it came
+        end();
+        throw;
     }
     text_bytes_ = total;
     if (status != WARPSEAL_OK) end();
@@ -169,26 +186,40 @@ warpseal_status RunningMessage::sweep(const uint8_t* in, uint8_t* out, size_t by
 
 // The same of one whose blocks wait for each other: routes lead nowhere else.
 void RunningMessage::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
-    const warpseal_batch batch = batch_of_one({in, out, bytes}, {carried_.value.feedback, block_bytes_});
-    (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch, 0, 1);
+    uint8_t* const state = carried_.value.feedback;
+    if (bytes > block_bytes_) {
+        uint8_t* const last_in = carried_.value.part.sum;  // in place, it goes
+        copy_block(last_in, in + bytes - block_bytes_);
+        batch_.ivs = state;
+        batch_.in = in;
+        batch_.out = out;
+        batch_.message_bytes = bytes;
+        (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch_, 0, 1);
+        copy_block(state, out + bytes - block_bytes_);
+        if (mode_ == WARPSEAL_OFB) exclusive_or(state, last_in, state, block_bytes_);
+        return;
+    }
+    // A single block is sooner done without a batch.
+    if (mode_ == WARPSEAL_CBC) exclusive_or(state, in, state, block_bytes_);
+    encipher(state, state, block_bytes_);
+    if (mode_ == WARPSEAL_CFB) exclusive_or(state, in, state, block_bytes_);
+    if (mode_ == WARPSEAL_OFB)
+        exclusive_or(in, state, out, block_bytes_);
+    else
+        copy_block(out, state);
 }
 
 // Whole blocks of CBC, CFB and OFB.
 warpseal_status RunningMessage::blocks(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (bytes == 0) return WARPSEAL_OK;
-    uint8_t last_in[longest_block];  // in place, it goes
-    const size_t last = bytes - block_bytes_;
-    memcpy(last_in, in + last, block_bytes_);
-    warpseal_status status = WARPSEAL_OK;
-    if (sweeps(mode_, direction_))
-        status = sweep(in, out, bytes);
-    else
+    if (!sweeps(mode_, direction_)) {
         chain(in, out, bytes);
-    uint8_t* const next = carried_.value.feedback;
-    if (mode_ == WARPSEAL_OFB)
-        exclusive_or(last_in, out + last, next, block_bytes_);
-    else
-        memcpy(next, direction_ == Direction::encrypt ? out + last : last_in, block_bytes_);
+        return WARPSEAL_OK;
+    }
+    uint8_t next[longest_block];  // in place, it goes
+    copy_block(next, in + bytes - block_bytes_);
+    const warpseal_status status = sweep(in, out, bytes);
+    copy_block(carried_.value.feedback, next);
     return status;
 }
 
@@ -230,22 +261,23 @@ void RunningMessage::counters(uint64_t first, size_t count, uint8_t* to) const {
         write_counters<2, 2>(counter0, first, count, to);
 }
 
-// For `bytes` bytes, and a few more.
+// For `bytes` bytes, and for pieces to come.
 void RunningMessage::make_stream(size_t bytes) {
     Carried& carried = carried_.value;
-    const size_t grain = read_ahead_blocks * block_bytes_;
-    const size_t size = std::min((bytes + grain - 1) & ~(grain - 1), stream_bytes);
+    while (stream_bytes_ < bytes && stream_bytes_ < most_stream_bytes) stream_bytes_ *= 2;
+    const size_t blocks = static_cast<size_t>(blocks_of(stream_bytes_));
     // J0 goes with the first blocks of text.
     const bool with_mask = mode_ == WARPSEAL_GCM && !has_tag_mask_;
     uint8_t* const from = carried.stream + (with_mask ? 0 : longest_block);
     if (with_mask) memcpy(from, carried.run.counter0, longest_block);
-    counters(next_block_, blocks_of(size), carried.stream + longest_block);
-    encipher(from, from, size + (with_mask ? longest_block : 0));
+    counters(next_block_, blocks, carried.stream + longest_block);
+    encipher(from, from, stream_bytes_ + (with_mask ? longest_block : 0));
     if (with_mask) memcpy(carried.tag_mask, from, longest_block);
     has_tag_mask_ |= with_mask;
-    next_block_ += blocks_of(size);
+    next_block_ += blocks;
     stream_at_ = longest_block;
-    stream_end_ = longest_block + size;
+    stream_end_ = longest_block + stream_bytes_;
+    stream_bytes_ = std::min(2 * stream_bytes_, most_stream_bytes);
 }
 
 warpseal_status RunningMessage::count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -275,33 +307,46 @@ warpseal_status RunningMessage::count_in_bulk(const uint8_t* in, uint8_t* out, s
     return status;
 }
 
+// From what there is of the keystream.
+void RunningMessage::through_stream(const uint8_t* in, uint8_t* out, size_t bytes) {
+    Carried& carried = carried_.value;
+    if (mode_ != WARPSEAL_GCM) {
+        exclusive_or(in, carried.stream + stream_at_, out, bytes);
+        stream_at_ += bytes;
+        return;
+    }
+    for (size_t n; bytes != 0; in += n, out += n, bytes -= n) {
+        n = std::min(bytes, sum_bytes - unsummed_bytes_);
+        const auto work =
+            direction_ == Direction::encrypt ? exclusive_or_keeping<Direction::encrypt> : exclusive_or_keeping<Direction::decrypt>;
+        work(in, carried.stream + stream_at_, out, carried.unsummed + unsummed_bytes_, n);
+        stream_at_ += n;
+        unsummed_bytes_ += n;
+        if (unsummed_bytes_ == sum_bytes) sum_now();
+    }
+}
+
 warpseal_status RunningMessage::counted(const uint8_t* in, uint8_t* out, size_t bytes) {
-    const bool sums = mode_ == WARPSEAL_GCM;
     if (stage_ == Stage::aad) {
         fill_block();
         stage_ = Stage::text;
     }
-    while (bytes != 0) {
-        size_t n = bytes;
+    for (size_t n; bytes != 0; in += n, out += n, bytes -= n) {
         if (stream_at_ == stream_end_ && bytes >= bulk_bytes) {  // a block begins here
             n = bytes - within_block(bytes);
             if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK) return status;
         } else {
             if (stream_at_ == stream_end_) make_stream(bytes);
             n = std::min(bytes, stream_end_ - stream_at_);
-            if (sums && direction_ == Direction::decrypt) sum(in, n);
-            exclusive_or(in, carried_.value.stream + stream_at_, out, n);
-            if (sums && direction_ == Direction::encrypt) sum(out, n);
-            stream_at_ += n;
+            through_stream(in, out, n);
         }
-        in += n, out += n, bytes -= n;
     }
     return WARPSEAL_OK;
 }
 
 // ---- the sum of GCM: SP 800-38D 6.4
 
-// A little waits until there is more: a call over many blocks costs little more than one over one.
+// Of AAD. A little waits until there is more, as ciphertext does: a call over many blocks costs little more than one over one.
 void RunningMessage::sum(const uint8_t* data, size_t bytes) {
     Carried& carried = carried_.value;
     while (bytes != 0) {
@@ -359,13 +404,17 @@ void RunningMessage::finish(uint8_t* tag) {
     end();
 }
 
-// No message is under way, nor anything left of one.
+// No message is under way, nor is anything left of one.
 void RunningMessage::end() {
-    wipe(&carried_.value, sizeof carried_.value);
+    Carried& carried = carried_.value;
+    wipe(&carried, offsetof(Carried, stream));
+    wipe(carried.stream, stream_end_);  // it never shrank
+    wipe(carried.unsummed, sizeof carried.unsummed);
     stage_ = Stage::none;
     has_tag_mask_ = false;
     aad_bytes_ = text_bytes_ = next_block_ = 0;
     stream_at_ = stream_end_ = unsummed_bytes_ = 0;
+    stream_bytes_ = first_stream_bytes;
 }
 
 }  // namespace warpseal

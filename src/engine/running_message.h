@@ -1,6 +1,8 @@
 // One message of one mode in pieces of any size: what is carried from a piece to the next, over the door's functions for whole ones.
 #pragma once
 
+#include <cstring>
+
 #include "core/secret.h"
 #include "engine/engine.h"
 
@@ -13,7 +15,7 @@ public:
     // ECB, CBC, CFB, OFB, CTR, GCM.
     static warpseal_status create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
                                   std::unique_ptr<RunningMessage>& out);
-    RunningMessage(const RunningMessage& other);
+    RunningMessage(const RunningMessage&) = default;  // the same message from here on, apart
     RunningMessage& operator=(const RunningMessage&) = delete;
 
     // Refused arguments change nothing, but for an IV: then no message is under way.
@@ -35,21 +37,28 @@ private:
     };
 
     static constexpr size_t longest_block = 16;
-    static constexpr size_t stream_bytes = 256;  // of keystream made at once
-    static constexpr size_t sum_bytes = 256;     // that enter a GCM sum at once
+    static constexpr size_t first_stream_bytes = 64, most_stream_bytes = 512;  // of keystream made at once
+    static constexpr size_t sum_bytes = 512;                                   // that enter a GCM sum at once
     struct Carried {
         GcmRun run;                       // GCM: J0, and the sum; CTR: the first counter
+        GcmRun part;                      // room for another; or for the last block of text
         uint8_t feedback[longest_block];  // CBC, CFB, OFB: as position() says
-        uint8_t stream[longest_block + stream_bytes];
+        uint8_t tag_mask[longest_block];  // the cipher of J0
+        uint8_t stream[longest_block + most_stream_bytes];
         uint8_t unsummed[sum_bytes + longest_block];  // of AAD and ciphertext; and room for the lengths
-        uint8_t tag_mask[longest_block];              // the cipher of J0
-        GcmRun part;
+    };
+
+    struct CarriedSecret : SecretOf<Carried> {
+        CarriedSecret() = default;
+        CarriedSecret(const CarriedSecret& other);
     };
 
     RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction);
 
     // A block has a power of two of bytes; divisions would cost as much as blocks.
     size_t within_block(uint64_t bytes) const { return static_cast<size_t>(bytes) & (block_bytes_ - 1); }
+    // In one piece, as it is read again: from two it would not be forwarded.
+    void copy_block(uint8_t* to, const uint8_t* from) const { block_bytes_ == 16 ? memcpy(to, from, 16) : memcpy(to, from, 8); }
     uint64_t blocks_of(uint64_t bytes) const { return bytes >> (block_bytes_ == 16 ? 4 : 3); }
 
     warpseal_status blocks(const uint8_t* in, uint8_t* out, size_t bytes);
@@ -64,6 +73,7 @@ private:
 
     void counters(uint64_t first, size_t count, uint8_t* to) const;
     void make_stream(size_t bytes);
+    void through_stream(const uint8_t* in, uint8_t* out, size_t bytes);
     void sum(const uint8_t* data, size_t bytes);
     void fill_block();
     void sum_now();
@@ -75,13 +85,16 @@ private:
     const warpseal_mode mode_;
     const Direction direction_;
     const size_t block_bytes_;
-    Path text_, block_;  // of the mode, and of the cipher alone
+    Path text_, block_;     // of the mode, and of the cipher alone
+    warpseal_batch batch_;  // of one, of a serial mode
     Stage stage_ = Stage::none;
     bool has_tag_mask_ = false;
     uint64_t aad_bytes_ = 0, text_bytes_ = 0;
     uint64_t next_block_ = 0;  // whose keystream is not made yet
-    size_t stream_at_ = 0, stream_end_ = 0, unsummed_bytes_ = 0;
-    SecretOf<Carried> carried_;
+    size_t stream_at_ = 0, stream_end_ = 0;
+    size_t stream_bytes_ = first_stream_bytes;  // to be made next
+    size_t unsummed_bytes_ = 0;
+    CarriedSecret carried_;
 };
 
 }  // namespace warpseal
