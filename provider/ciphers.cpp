@@ -13,6 +13,7 @@
 #include "provider/cipher_names.h"
 #include "provider/cipher_stream.h"
 #include "provider/cipher_xts.h"
+#include "provider/stack.h"
 
 namespace warpseal::provider {
 namespace {
@@ -24,13 +25,22 @@ std::array<CipherAlgorithm, row_count> algorithms;
 
 // No exception reaches libcrypto.
 template <class Cipher, class Work>
-int guarded(Cipher* cipher, Work work) noexcept {
+int attempted(Cipher* cipher, Work& work) noexcept {
     try {
         return work(*cipher) ? 1 : 0;
     } catch (...) {  // of allocations alone
         raise(cipher->provider(), Reason::out_of_memory);
         return 0;
     }
+}
+
+// And the engine has room on the stack.
+template <class Cipher, class Work>
+int guarded(Cipher* cipher, Work work) noexcept {
+    if (room_here()) return attempted(cipher, work);
+    int done = 0;
+    if (!with_room([&]() noexcept { done = attempted(cipher, work); })) raise(cipher->provider(), Reason::out_of_memory);
+    return done;
 }
 
 // A context's members as the functions that libcrypto calls.
@@ -58,8 +68,12 @@ struct Calls {
     static int cipher(void* context, unsigned char* out, size_t* out_bytes, size_t room, const unsigned char* in, size_t bytes) {
         return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.cipher(out, out_bytes, room, in, bytes); });
     }
-    static int get(void* context, OSSL_PARAM params[]) { return static_cast<Cipher*>(context)->get(params) ? 1 : 0; }
-    static int set(void* context, const OSSL_PARAM params[]) { return static_cast<Cipher*>(context)->set(params) ? 1 : 0; }
+    static int get(void* context, OSSL_PARAM params[]) {
+        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.get(params); });
+    }
+    static int set(void* context, const OSSL_PARAM params[]) {
+        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.set(params); });
+    }
     static const OSSL_PARAM* gettable(void*, void*) { return Cipher::gettable(); }
     static const OSSL_PARAM* settable(void*, void*) { return Cipher::settable(); }
 };

@@ -8,6 +8,8 @@
 
 #include <new>
 
+#include "provider/stack.h"
+
 namespace warpseal::provider {
 namespace {
 
@@ -117,7 +119,8 @@ const Context::Works* Context::make_works() const {
         raise(*this, Reason::out_of_memory);
         return nullptr;
     }
-    const warpseal_status status = fill(*made);
+    warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+    (void)with_room([&]() noexcept { status = fill(*made); });
     if (status == WARPSEAL_OK && works_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) return made.release();
     end(*made);
     if (status == WARPSEAL_OK) return works();

@@ -4,6 +4,7 @@
 #include <openssl/async.h>
 
 #include "provider/pause.h"
+#include "provider/stack.h"
 #include "warpseal/batcher.h"
 
 namespace warpseal::provider {
@@ -16,7 +17,8 @@ bool run(const Context& context, const Set& set, warpseal_kem_request& request) 
     request.set = set.name;
     warpseal_status status = WARPSEAL_LIMIT_EXCEEDED;
     if (ASYNC_JOB* const job = ASYNC_get_current_job()) status = run_paused(batcher, set, request, ASYNC_get_wait_ctx(job));
-    if (status == WARPSEAL_LIMIT_EXCEEDED) status = warpseal_kem_batcher_run(batcher, &request);
+    if (status == WARPSEAL_LIMIT_EXCEEDED && !with_room([&]() noexcept { status = warpseal_kem_batcher_run(batcher, &request); }))
+        status = WARPSEAL_OUT_OF_MEMORY;
     if (status == WARPSEAL_OK) return true;
     raise(context, status);
     return false;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <set>
 #include <thread>
 
@@ -185,6 +186,49 @@ TEST(Jobs, OneThatMayNotPauseHasItsResult) {
         EXPECT_EQ(result, 1);
         ASYNC_WAIT_CTX_free(wait);
     }
+}
+
+int encrypt_with_all(void* data) {
+    const Library& library = **static_cast<const Library* const*>(data);
+    const Bytes text(5000, 7);
+    Bytes out(text.size() + 64), key(64, 1), iv(16, 2);
+    int done = 1;
+    for (const char* const name : {"AES-256-GCM", "AES-128-CBC", "CAMELLIA-256-CBC", "CAMELLIA-192-CTR", "ARIA-256-GCM", "ARIA-128-CBC",
+                                   "SM4-CTR", "SEED-CBC", "DES-EDE3-CBC"}) {
+        EVP_CIPHER* const cipher = EVP_CIPHER_fetch(library.context(), name, our_own);
+        EVP_CIPHER_CTX* const context = EVP_CIPHER_CTX_new();
+        for (size_t i = 0; i < key.size(); ++i) key[i] = static_cast<uint8_t>(i * 37 + 1);
+        int bytes = 0;
+        if (cipher == nullptr || context == nullptr || EVP_EncryptInit_ex2(context, cipher, key.data(), iv.data(), nullptr) != 1 ||
+            EVP_EncryptUpdate(context, out.data(), &bytes, text.data(), static_cast<int>(text.size())) != 1)
+            done = 0;
+        EVP_CIPHER_CTX_free(context);
+        EVP_CIPHER_free(cipher);
+    }
+    return done;
+}
+
+// The target whose frames are the largest, with handshakes and records on fibres, and where all but one operation run inline. Self-tests,
+// too.
+TEST(Stack, OfAFibreIsNotWhatTheEngineUses) {
+    setenv("WARPSEAL_DEVICE", "portable", 1);
+    setenv("WARPSEAL_MAX_WAITING", "1", 1);
+    const Library library;
+    unsetenv("WARPSEAL_DEVICE");
+    unsetenv("WARPSEAL_MAX_WAITING");
+    const Ends ends(library, "ntru_hrss1373");
+    for (const auto& one : connections(ends, 20, SSL_MODE_ASYNC)) {
+        size_t pauses = 0;
+        while (!one->done()) ASSERT_TRUE(one->step(pauses));
+        EXPECT_NE(one->exported(), "");
+    }
+    const Library* given = &library;
+    ASYNC_JOB* fibre = nullptr;
+    ASYNC_WAIT_CTX* const wait = ASYNC_WAIT_CTX_new();
+    int result = 0;
+    EXPECT_EQ(ASYNC_start_job(&fibre, wait, &result, encrypt_with_all, &given, sizeof given), ASYNC_FINISH);
+    EXPECT_EQ(result, 1);
+    ASYNC_WAIT_CTX_free(wait);
 }
 
 TEST(Threads, HandshakesOfMany) {
