@@ -201,7 +201,7 @@ def a_man_in_the_middle_is_found_and_what_he_heard_is_worth_nothing(p):
 @case
 def slow_clients_lose_their_places_and_nobody_else_does(p):
     pairs = 64
-    with server(p, "--timeout", 3, "--pairs", pairs, "--max-clients", 2000) as one:
+    with server(p, "--timeout", 6, "--pairs", pairs, "--max-clients", 2000) as one:
         silent = [socket.create_connection(("127.0.0.1", one.port)) for _ in range(1000)]  # not even TLS
         check_equal(connect(p, one), b"data", "beside a thousand silent ones")
         dawdling = [tls(p, one) for _ in range(pairs)]
@@ -216,9 +216,9 @@ def slow_clients_lose_their_places_and_nobody_else_does(p):
                 for byte in frame(HELLO, 0, bytes([1] * 200)):
                     dripping.sendall(bytes([byte]))
                     time.sleep(0.05)
-                    check(time.monotonic() - start < 8, "a client that sends a byte now and then is served for long")
+                    check(time.monotonic() - start < 20, "a client that sends a byte now and then is served for long")
         for connection in dawdling + silent:
-            connection.settimeout(10)
+            connection.settimeout(20)
             with contextlib.suppress(ssl.SSLError, ConnectionError):
                 check_equal(connection.recv(1), b"", "what a slow client is told in the end")
             connection.close()
