@@ -79,7 +79,8 @@ void add_info(CLI::App& program, Session& session);
 void add_keygen(CLI::App& program, Session& session);
 void add_devices(CLI::App& program, Session& session);
 void add_list(CLI::App& program, Session& session);
-void add_bench(CLI::App& program, Session& session);  // bench.h, bench_*.cpp
+void add_doctor(CLI::App& program, Session& session);  // doctor*
+void add_bench(CLI::App& program, Session& session);   // bench.h, bench_*.cpp
 void add_bench_studies(CLI::App& bench, Session& session);
 void add_kem(CLI::App& program, Session& session);      // kem*
 void add_vectors(CLI::App& program, Session& session);  // vectors.h, vectors_*.cpp

@@ -47,8 +47,8 @@ void add_commands(CLI::App& program, Session& session) {
     program.require_subcommand(1);
     program.add_flag("-q,--quiet", session.quiet, "no remarks on stderr, errors only");
     program.set_version_flag("-V,--version", std::string("warpseal ") + warpseal_version());
-    for (const auto add : {add_encrypt, add_decrypt, add_verify, add_info, add_keygen, add_raw, add_devices, add_list, add_bench, add_kem,
-                           add_vectors, add_tls})
+    for (const auto add : {add_encrypt, add_decrypt, add_verify, add_info, add_keygen, add_raw, add_devices, add_list, add_doctor,
+                           add_bench, add_kem, add_vectors, add_tls})
         add(program, session);
     program.footer(
         "Examples:\n"
