@@ -148,14 +148,17 @@ class Attack:
             begun = time.monotonic()
             for hello in leavers:
                 leave(port, hello)
-            before, _, _ = attack(port, cases[:first])
+            before, self.answers, slowest = attack(port, cases[:first])
             resident = server.resident_bytes()
-            after, self.answers, slowest = attack(port, cases[first:])
+            after, answers, slowest_after = attack(port, cases[first:])
             seconds = time.monotonic() - begun
             good.enough.set()
             good.join(SECONDS)
             growth = server.resident_bytes() - resident
             self.wrong = before + after + good.wrong
+            for key, counts in answers.items():
+                self.answers[key] += counts
+            slowest = max(slowest, slowest_after)
             if good.done < len(GROUPS):
                 self.wrong.append(f"{good.done} good handshakes in all this time")
             if growth > GROWTH and "LD_PRELOAD" not in env:  # a sanitizer keeps what is freed
