@@ -1,5 +1,5 @@
-// Room on the stack. The engine's frames, and what they clear behind them, need up to 80 KiB on some targets; a fibre of libcrypto's has 32.
-// What is called on such a stack goes to another one of the thread's meanwhile.
+// Room on the stack. The engine's frames, and what they clear behind them, need up to 80 KiB on some targets; a fibre of libcrypto's
+// has 32. What is called on such a stack goes to another one of the thread's meanwhile.
 #pragma once
 
 #include <cstddef>
