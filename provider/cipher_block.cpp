@@ -161,7 +161,7 @@ const OSSL_PARAM* BlockCipher::gettable() {
 
 bool BlockCipher::get(OSSL_PARAM params[]) {
     const size_t iv_bytes = algorithm_.iv_bytes();
-    if (OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr) {
+    if (asked_for(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr) {
         uint32_t used;
         std::memcpy(updated_iv_, iv_, sizeof updated_iv_);
         if (under_way_) warpseal_inner_message_position(message_.get(), updated_iv_, &used);
@@ -183,12 +183,12 @@ const OSSL_PARAM* BlockCipher::settable() {
 
 bool BlockCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_PADDING)) {
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_PADDING)) {
         size_t padding;
         if (!take_number(*given, &padding)) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_PADDING);
         padding_ = padding != 0;
     }
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_VERSION)) {
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_TLS_VERSION)) {
         size_t version;
         if (!take_number(*given, &version)) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_VERSION);
         switch (version) {
@@ -202,7 +202,7 @@ bool BlockCipher::set(const OSSL_PARAM params[]) {
             default: return fail(Reason::unsupported, "this version of TLS");  // SSL 3 among them: its padding is not authenticated
         }
     }
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_MAC_SIZE)) {
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_TLS_MAC_SIZE)) {
         size_t bytes;
         if (!take_number(*given, &bytes) || bytes > longest_mac) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_MAC_SIZE);
         tls_mac_bytes_ = bytes;

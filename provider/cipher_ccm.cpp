@@ -160,7 +160,7 @@ bool CcmCipher::get(OSSL_PARAM params[]) {
         !give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, iv_bytes_) ||
         !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_tail_bytes_))
         return fail(Reason::wrong_parameter);
-    OSSL_PARAM* const tag = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+    OSSL_PARAM* const tag = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
     if (tag == nullptr) return true;
     if (decrypt_ || !has_tag_) return fail(Reason::wrong_parameter, "there is no tag");
     if (tag->data != nullptr && tag->data_size != tag_bytes_) return fail(Reason::wrong_length, "of the tag");
@@ -179,17 +179,15 @@ const OSSL_PARAM* CcmCipher::settable() {
 
 bool CcmCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TAG); given && !set_tag(*given))
-        return false;
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG); given && !set_tag(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
         size_t bytes;
         if (!take_number(*given, &bytes) || bytes < 7 || bytes > longest_iv) return fail(Reason::wrong_iv, "length");
         if (bytes != iv_bytes_) has_iv_ = false;  // what was given is neither cut nor filled up
         iv_bytes_ = bytes;
     }
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given))
-        return false;
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
         if (given->data_type != OSSL_PARAM_OCTET_STRING || given->data == nullptr || given->data_size != fixed_bytes)
             return fail(Reason::wrong_iv, given->key);
         std::memcpy(iv_, given->data, fixed_bytes);

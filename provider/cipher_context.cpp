@@ -28,7 +28,7 @@ unsigned evp_mode(warpseal_mode mode) {
 }
 
 bool give_flag(OSSL_PARAM params[], const char* name, bool value) {
-    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
+    OSSL_PARAM* const wanted = asked_for(params, name);
     return wanted == nullptr || OSSL_PARAM_set_int(wanted, value) != 0;
 }
 
@@ -61,12 +61,12 @@ bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]) {
 }
 
 bool give_number(OSSL_PARAM params[], const char* name, size_t value) {
-    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
+    OSSL_PARAM* const wanted = asked_for(params, name);
     return wanted == nullptr || OSSL_PARAM_set_size_t(wanted, value) != 0;
 }
 
 bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t count) {
-    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
+    OSSL_PARAM* const wanted = asked_for(params, name);
     if (wanted == nullptr) return true;
     if (wanted->data_type == OSSL_PARAM_OCTET_PTR) return OSSL_PARAM_set_octet_ptr(wanted, bytes, count) != 0;
     return OSSL_PARAM_set_octet_string(wanted, bytes, count) != 0;
@@ -75,7 +75,7 @@ bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t
 bool take_number(const OSSL_PARAM& given, size_t* value) { return given.data != nullptr && OSSL_PARAM_get_size_t(&given, value) != 0; }
 
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
-    OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
+    OSSL_PARAM* const wanted = asked_for(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
     if (wanted == nullptr) return true;
     wanted->return_size = algorithm.key_bytes;
     if (wanted->data == nullptr) return true;

@@ -35,6 +35,14 @@ struct CipherAlgorithm {
 const OSSL_PARAM* gettable_cipher_params(void*);
 bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]);
 
+// As OSSL_PARAM_locate, but what begins otherwise costs no call: libcrypto asks for one after the other, several for each message.
+template <class Param>
+Param* asked_for(Param* params, const char* name) {
+    for (; params != nullptr && params->key != nullptr; ++params)
+        if (params->key[0] == name[0] && std::strcmp(params->key, name) == 0) return params;
+    return nullptr;
+}
+
 // Where one of them is asked for: false if it cannot be given so.
 bool give_number(OSSL_PARAM params[], const char* name, size_t value);
 bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t count);

@@ -182,10 +182,9 @@ const OSSL_PARAM* GcmCipher::gettable() {
 }
 
 bool GcmCipher::get(OSSL_PARAM params[]) {
-    const bool asks_iv =
-        OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_IV) != nullptr || OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr;
+    const bool asks_iv = asked_for(params, OSSL_CIPHER_PARAM_IV) != nullptr || asked_for(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr;
     if (asks_iv && iv_state_ == Iv::none && (decrypt_ || !draw_iv())) return fail(Reason::wrong_iv, "there is none");
-    OSSL_PARAM* const tag = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+    OSSL_PARAM* const tag = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
     if (tag != nullptr && (decrypt_ || tag_bytes_ == 0)) return fail(Reason::wrong_parameter, "there is no tag");
     if (tag != nullptr && tag->data != nullptr && (tag->data_size == 0 || tag->data_size > longest_tag))
         return fail(Reason::wrong_length, "of the tag");
@@ -196,7 +195,7 @@ bool GcmCipher::get(OSSL_PARAM params[]) {
         !give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes_) || !give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, iv_bytes_) ||
         !give_bytes(params, OSSL_CIPHER_PARAM_AEAD_TAG, tag_, wanted))
         return fail(Reason::wrong_parameter);
-    OSSL_PARAM* const counted = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN);
+    OSSL_PARAM* const counted = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN);
     if (counted == nullptr) return true;
     if (counted->data_type != OSSL_PARAM_OCTET_STRING || counted->data == nullptr) return fail(Reason::wrong_parameter, counted->key);
     return count_iv(static_cast<uint8_t*>(counted->data), counted->data_size);
@@ -214,18 +213,15 @@ const OSSL_PARAM* GcmCipher::settable() {
 
 bool GcmCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TAG); given && !set_tag(*given))
-        return false;
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG); given && !set_tag(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
         size_t bytes;
         if (!take_number(*given, &bytes)) return fail(Reason::wrong_parameter, given->key);
         if (!set_iv_bytes(bytes)) return false;
     }
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given))
-        return false;
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED); given && !fix_iv(*given))
-        return false;
-    const OSSL_PARAM* const end = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV);
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED); given && !fix_iv(*given)) return false;
+    const OSSL_PARAM* const end = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV);
     if (end == nullptr) return true;
     if (end->data_type != OSSL_PARAM_OCTET_STRING || end->data == nullptr) return fail(Reason::wrong_parameter, end->key);
     return take_iv_end(static_cast<const uint8_t*>(end->data), end->data_size);

@@ -114,7 +114,7 @@ const OSSL_PARAM* StreamCipher::settable() {
 
 bool StreamCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_NUM)) {
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_NUM)) {
         size_t used;
         if (!take_number(*given, &used) || used >= algorithm_.block_bytes) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_NUM);
         halt();

@@ -61,7 +61,7 @@ const OSSL_PARAM* XtsCipher::settable() {
 
 bool XtsCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_KEYLEN);
+    const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_KEYLEN);
     size_t bytes;
     return given == nullptr || (take_number(*given, &bytes) && bytes == algorithm_.key_bytes) ||
            fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_KEYLEN);
