@@ -9,26 +9,24 @@
 namespace warpseal::provider {
 
 bool XtsCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
-    decrypt_ = decrypt;
     if (iv != nullptr) {
         if (iv_bytes != sizeof iv_) return started(fail(Reason::wrong_iv, "length"));
         std::memcpy(iv_, iv, sizeof iv_);
         has_iv_ = true;
     }
-    return started((key == nullptr || set_key(key, key_bytes)) && set(params));
+    return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
 bool XtsCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
     *out_bytes = 0;
-    if (key_ == nullptr) return fail(Reason::no_key);
-    if (!has_iv_) return fail(Reason::wrong_iv, "there is none");
+    if (!under_way_ && !ready()) return false;
     if (in == nullptr || out == nullptr || room < bytes || bytes == 0) return fail(Reason::wrong_length, "of the data unit");
-    in = moved_apart(in, out, bytes);
-    const auto call = decrypt_ ? warpseal_xts_decrypt : warpseal_xts_encrypt;
-    if (!passed(call(key_.get(), iv_, bytes, in, out, bytes))) return false;
+    if (!run(in, out, bytes)) return false;
     *out_bytes = bytes;
     return true;
 }
+
+bool XtsCipher::ready() { return has_iv_ ? begin(iv_, sizeof iv_) : fail(Reason::wrong_iv, "there is none"); }
 
 bool XtsCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     *out_bytes = 0;

@@ -5,9 +5,9 @@
 
 namespace warpseal::provider {
 
-class XtsCipher : public CipherContext {
+class XtsCipher : public MessageContext {
 public:
-    using CipherContext::CipherContext;
+    using MessageContext::MessageContext;
 
     bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
     bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
@@ -22,6 +22,8 @@ public:
     static const OSSL_PARAM* settable();
 
 private:
+    bool ready();
+
     bool has_iv_ = false;
     uint8_t iv_[longest_block] = {};
 };

@@ -11,8 +11,8 @@ extern "C" {
 
 typedef struct warpseal_inner_message warpseal_inner_message;
 
-/* ECB, CBC, CFB, OFB, CTR, GCM. One thread at a time; the key must outlive it. WARPSEAL_WEAK_KEY: encryption under a weak key. What runs
- * small pieces is chosen, and self-tested, here. */
+/* ECB, CBC, CFB, OFB, CTR, GCM, XTS. One thread at a time; the key must outlive it. WARPSEAL_WEAK_KEY: encryption under a weak key. What
+ * runs small pieces is chosen, and self-tested, here. */
 warpseal_status warpseal_inner_message_create(const warpseal_key* key, warpseal_mode mode, int32_t decrypt, warpseal_inner_message** out);
 /* The same message from here on, apart. */
 warpseal_status warpseal_inner_message_copy(const warpseal_inner_message* from, warpseal_inner_message** out);
@@ -24,9 +24,9 @@ void warpseal_inner_message_destroy(warpseal_inner_message* message);
 warpseal_status warpseal_inner_message_begin(warpseal_inner_message* message, const void* iv, size_t iv_bytes);
 /* GCM: additional data, in any pieces, before any text. */
 warpseal_status warpseal_inner_message_aad(warpseal_inner_message* message, const void* aad, size_t bytes);
-/* Text: whole blocks in ECB and CBC, any number of bytes else; as many come out. out == in, or apart. A piece that is refused changes
- * nothing: WARPSEAL_INVALID_ARGUMENT, and WARPSEAL_LIMIT_EXCEEDED past what SP 800-38D allows of all pieces together. Only a large piece
- * can fail otherwise (WARPSEAL_OUT_OF_MEMORY), and ends the message. */
+/* Text: whole blocks in ECB and CBC; in XTS a data unit, each under the number that is the IV; any number of bytes else; as many come out.
+ * out == in, or apart. A piece that is refused changes nothing: WARPSEAL_INVALID_ARGUMENT, and WARPSEAL_LIMIT_EXCEEDED past what SP 800-38D
+ * allows of all pieces together. Only a large piece can fail otherwise (WARPSEAL_OUT_OF_MEMORY), and ends the message. */
 warpseal_status warpseal_inner_message_update(warpseal_inner_message* message, const void* in, void* out, size_t bytes);
 /* GCM: the end of the message, either way: its tag of 1 to 16 bytes, which who opens compares in constant time; or, opening, the
  * comparison: WARPSEAL_NOT_AUTHENTIC, and all that was opened is worth nothing. */
@@ -35,7 +35,7 @@ warpseal_status warpseal_inner_message_verify(warpseal_inner_message* message, c
 
 /* From what to go on: how many bytes of its last block the text fills, 0 to block_bytes - 1, and block_bytes of iv. CBC: the last block of
  * ciphertext. CFB: the same, or the block under way: ciphertext, then the keystream that is left. OFB: the last block of the keystream.
- * CTR and GCM: the counter of the block after the last one begun. ECB, and without a message: zeros. */
+ * CTR and GCM: the counter of the block after the last one begun. XTS: the number. ECB, and without a message: zeros. */
 void warpseal_inner_message_position(const warpseal_inner_message* message, void* iv, uint32_t* used);
 
 #ifdef __cplusplus

@@ -73,18 +73,18 @@ RunningMessage::CarriedSecret::CarriedSecret(const CarriedSecret& other) : Secre
 
 warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
                                        std::unique_ptr<RunningMessage>& out) {
-    if (!(plain(mode) || mode == WARPSEAL_GCM) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!(plain(mode) || mode == WARPSEAL_GCM || mode == WARPSEAL_XTS) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
     std::unique_ptr<RunningMessage> made(new RunningMessage(engine, key, mode, direction));
     const auto prove = [&](Path& path, warpseal_mode with, Direction way) {
         Route route;
         const warpseal_status status = engine.inside().route_cores(key, {with, way, shape_of(with, way), 0}, route);
-        path = {route.cores, route.state};
+        path = {route.cores, route.state, route.tweak_state};
         return status;
     };
     warpseal_status status = prove(made->text_, mode, direction);
-    if (status == WARPSEAL_OK) status = prove(made->block_, WARPSEAL_ECB, Direction::encrypt);
+    if (status == WARPSEAL_OK && mode != WARPSEAL_XTS) status = prove(made->block_, WARPSEAL_ECB, Direction::encrypt);
     if (status != WARPSEAL_OK) return status;
     out = std::move(made);
     return WARPSEAL_OK;
@@ -123,6 +123,7 @@ warpseal_status RunningMessage::aad(Bytes aad) {
 warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (stage_ == Stage::none) return WARPSEAL_INVALID_ARGUMENT;
     if (bytes == 0) return WARPSEAL_OK;
+    if (mode_ == WARPSEAL_XTS) return unit(in, out, bytes);
     warpseal_status status = check({in, out, bytes});
     const uint64_t total = text_bytes_ + bytes;
     const bool whole = mode_ == WARPSEAL_ECB || mode_ == WARPSEAL_CBC;
@@ -246,6 +247,18 @@ warpseal_status RunningMessage::feedback(const uint8_t* in, uint8_t* out, size_t
 
 void RunningMessage::encipher(const uint8_t* in, uint8_t* out, size_t bytes) const {
     block_.cipher->sweep[WARPSEAL_ECB][static_cast<int>(Direction::encrypt)](block_.state, nullptr, 0, in, out, bytes);
+}
+
+// ---- XTS
+
+warpseal_status RunningMessage::unit(const uint8_t* in, uint8_t* out, size_t bytes) {
+    XtsUnits units = {{}, bytes};
+    memcpy(units.first, carried_.value.feedback, sizeof units.first);
+    if (bytes >= routed_bytes) return engine_.xts(key_, direction_, units, in, out, bytes);
+    warpseal_status status = check_units(bytes, bytes);
+    if (status == WARPSEAL_OK) status = check({in, out, bytes});
+    if (status == WARPSEAL_OK) text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out, bytes);
+    return status;
 }
 
 // ---- CTR and GCM

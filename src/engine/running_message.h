@@ -12,7 +12,7 @@ namespace warpseal {
 // lock nor allocation. Large ones take the engine's route.
 class RunningMessage {
 public:
-    // ECB, CBC, CFB, OFB, CTR, GCM.
+    // ECB, CBC, CFB, OFB, CTR, GCM; XTS, each of whose pieces is a data unit of the same number.
     static warpseal_status create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
                                   std::unique_ptr<RunningMessage>& out);
     RunningMessage(const RunningMessage&) = default;  // the same message from here on, apart
@@ -34,6 +34,7 @@ private:
     struct Path {
         const CpuCipher* cipher = nullptr;
         const void* state = nullptr;
+        const void* tweak_state = nullptr;  // XTS
     };
 
     static constexpr size_t longest_block = 16;
@@ -64,6 +65,7 @@ private:
     warpseal_status blocks(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status feedback(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status counted(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status unit(const uint8_t* in, uint8_t* out, size_t bytes);
 
     warpseal_status sweep(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes);
