@@ -102,7 +102,7 @@ const warpseal_kem_info* exchange_set(uint8_t number) {
 }
 
 uint8_t exchange_set_number(const std::string& name) {
-    for (uint8_t i = 0; i < std::size(set_names); ++i)
+    for (size_t i = 0; i < std::size(set_names); ++i)
         if (name == set_names[i]) return static_cast<uint8_t>(i + 1);
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstring>
 #include <memory>
@@ -45,7 +46,7 @@ void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
     if (seconds.empty()) return;
     std::sort(seconds.begin(), seconds.end());
     figure.p50_seconds = seconds[seconds.size() / 2];
-    figure.p99_seconds = seconds[static_cast<size_t>(0.99 * static_cast<double>(seconds.size() - 1) + 0.5)];
+    figure.p99_seconds = seconds[static_cast<size_t>(std::lround(0.99 * static_cast<double>(seconds.size() - 1)))];
 }
 
 // A thread that keeps its requests waiting: whose answer has come is asked for again.
@@ -210,6 +211,7 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine, const warpseal_kem_ba
     const Clock::time_point start = Clock::now();
     {
         std::vector<std::jthread> running;
+        running.reserve(askers.size());
         for (const auto& asker : askers) running.emplace_back([&asker, seconds] { asker->run(seconds); });
     }
     figure.seconds = seconds_since(start);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -46,7 +47,8 @@ void Tally::add(Tally&& other) {
 
 double Measured::percentile(double part) const {
     if (tally.milliseconds.empty()) return 0;
-    return static_cast<double>(tally.milliseconds[static_cast<size_t>(part * static_cast<double>(tally.milliseconds.size() - 1) + 0.5)]);
+    const long at = std::lround(part * static_cast<double>(tally.milliseconds.size() - 1));
+    return static_cast<double>(tally.milliseconds[static_cast<size_t>(at)]);
 }
 
 Step step(SSL* end, Tally& tally, bool server) {
