@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -109,7 +108,7 @@ std::string reason_in(const std::string& errors) {
 
 struct Openssl {
     std::string program, version, directory, modules, config;
-    int major = 0, minor = 0;
+    long major = 0, minor = 0;
 };
 
 // What openssl.cnf does to one provider.
@@ -161,8 +160,7 @@ private:
         openssl_.version = first_line(answer.out);
         openssl_.directory = quoted_after(answer.out, "OPENSSLDIR");
         openssl_.modules = quoted_after(answer.out, "MODULESDIR");
-        if (openssl_.version.starts_with("OpenSSL "))
-            (void)std::sscanf(openssl_.version.c_str(), "OpenSSL %d.%d", &openssl_.major, &openssl_.minor);
+        if (openssl_.version.starts_with("OpenSSL ")) read_version(openssl_.version.substr(8));
         if (openssl_.major < 3) {
             add("OpenSSL", choice_.required ? Verdict::problem : Verdict::note, openssl_.version + " has no providers",
                 "OpenSSL 3.0 or later is needed.");
@@ -173,6 +171,12 @@ private:
         if (const char* modules = std::getenv("OPENSSL_MODULES")) openssl_.modules = modules;
         add("OpenSSL", Verdict::ok, fmt::format("{}; {}; modules in {}", openssl_.version, openssl_.config, openssl_.modules));
         return true;
+    }
+
+    void read_version(const std::string& text) {
+        char* point = nullptr;
+        openssl_.major = std::strtol(text.c_str(), &point, 10);
+        if (*point == '.') openssl_.minor = std::strtol(point + 1, nullptr, 10);
     }
 
     void find_module() {
