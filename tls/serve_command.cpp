@@ -25,6 +25,7 @@ void serve(ExchangeService& service, int listening, unsigned threads) {
     std::deque<ExchangeLoop> loops;
     for (unsigned i = 0; i < threads; ++i) loops.emplace_back(service, listening);
     std::vector<std::jthread> running;
+    running.reserve(threads);
     for (ExchangeLoop& loop : loops) running.emplace_back([&loop] { loop.run(); });
 }
 
