@@ -10,7 +10,7 @@ class Context;
 
 // The properties of everything here; encoders and decoders have more.
 inline constexpr char properties[] = "provider=warpseal";
-// Of ciphers that are only for data already under them: a query for warpseal.legacy!=yes leaves them out. Names without a dot are OpenSSL's.
+// Of ciphers only for data already under them: a query for warpseal.legacy!=yes leaves them out. Names with a dot are ours to make.
 inline constexpr char legacy_properties[] = "provider=warpseal,warpseal.legacy=yes";
 
 const OSSL_ALGORITHM* cipher_algorithms();
