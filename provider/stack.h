@@ -13,8 +13,9 @@ constexpr size_t stack_wanted = 128 << 10;
 struct StackBounds {
     uintptr_t low, high, lent_low, lent_high;  // high 0: not looked at yet
 };
-// In every thread's first block, where it is found without a call: each piece of a message asks.
-extern constinit thread_local StackBounds stack_bounds __attribute__((tls_model("initial-exec")));
+// Not of the initial-exec model, which would save a call for each piece: all that the module has for a thread would then have to be in its
+// first block, and what is left there is less than CUDA's runtime alone asks for.
+extern constinit thread_local StackBounds stack_bounds;
 
 // Calls work(argument) on the lent stack, or here if this thread was never looked at and has room. False if there is no memory for one.
 bool call_with_room(void (*work)(const void*), const void* argument) noexcept;
