@@ -27,7 +27,7 @@ bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
 
 bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
     *out_bytes = 0;
-    if (has_record_head_) return record(out, out_bytes, room, in, bytes);
+    if (record_head_.waiting) return record(out, out_bytes, room, in, bytes);
     if (in == nullptr && out != nullptr) return final(out, out_bytes, room);
     if (key_ == nullptr) return fail(Reason::no_key);
     if (!has_iv_) return fail(Reason::wrong_iv, "there is none, or it is used");
@@ -107,36 +107,23 @@ bool CcmCipher::set_tag(const OSSL_PARAM& given) {
     return true;
 }
 
-// The additional data of TLS 1.2, whose last two bytes are given as the record's length, and are the text's.
-bool CcmCipher::set_record_head(const OSSL_PARAM& given) {
-    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr || given.data_size != record_head_bytes)
-        return fail(Reason::wrong_parameter, given.key);
-    std::memcpy(record_head_, given.data, record_head_bytes);
-    const size_t bytes = size_t{record_head_[11]} << 8 | record_head_[12], around = explicit_bytes + (decrypt_ ? tag_bytes_ : 0);
-    if (bytes < around) return fail(Reason::wrong_length, "of the record");
-    record_head_[11] = static_cast<uint8_t>((bytes - around) >> 8);
-    record_head_[12] = static_cast<uint8_t>(bytes - around);
-    record_tail_bytes_ = tag_bytes_;
-    has_record_head_ = true;
-    return true;
-}
-
 // The explicit part of an IV is the number of the record.
 bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
-    has_record_head_ = false;
+    record_head_.waiting = false;
     if (key_ == nullptr) return fail(Reason::no_key);
     if (!has_fixed_part_) return fail(Reason::wrong_iv, "no part of it is fixed");
-    if (in == nullptr || in != out || room < bytes || bytes < explicit_bytes + tag_bytes_ || iv_bytes_ != fixed_bytes + explicit_bytes)
+    if (in == nullptr || in != out || room < bytes || bytes < RecordHead::explicit_bytes + tag_bytes_ ||
+        iv_bytes_ != fixed_bytes + RecordHead::explicit_bytes)
         return fail(Reason::operation_failed, "not a record");
-    const size_t text_bytes = bytes - explicit_bytes - tag_bytes_;
-    if (text_bytes != (size_t{record_head_[11]} << 8 | record_head_[12])) return fail(Reason::wrong_length, "of the record");
-    if (!decrypt_) std::memcpy(out, record_head_, explicit_bytes);
-    std::memcpy(iv_ + fixed_bytes, in, explicit_bytes);
-    uint8_t* const text = out + explicit_bytes;
-    const warpseal_status status = decrypt_ ? warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_, record_head_bytes,
-                                                                  text, text, text_bytes, text + text_bytes, tag_bytes_)
-                                            : warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_, record_head_bytes,
-                                                                  text, text, text_bytes, text + text_bytes, tag_bytes_);
+    const size_t text_bytes = bytes - RecordHead::explicit_bytes - tag_bytes_;
+    if (text_bytes != record_head_.text_bytes()) return fail(Reason::wrong_length, "of the record");
+    if (!decrypt_) std::memcpy(out, record_head_.data, RecordHead::explicit_bytes);
+    std::memcpy(iv_ + fixed_bytes, in, RecordHead::explicit_bytes);
+    uint8_t* const text = out + RecordHead::explicit_bytes;
+    const warpseal_status status = decrypt_ ? warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_.data,
+                                                                  RecordHead::bytes, text, text, text_bytes, text + text_bytes, tag_bytes_)
+                                            : warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_.data,
+                                                                  RecordHead::bytes, text, text, text_bytes, text + text_bytes, tag_bytes_);
     if (!passed(status)) return false;
     *out_bytes = decrypt_ ? text_bytes : bytes;
     return true;
@@ -158,7 +145,7 @@ bool CcmCipher::get(OSSL_PARAM params[]) {
     if (!give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) || !give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes_) ||
         !give_number(params, OSSL_CIPHER_PARAM_AEAD_TAGLEN, tag_bytes_) || !give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes_) ||
         !give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, iv_bytes_) ||
-        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_tail_bytes_))
+        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_head_.tail_bytes))
         return fail(Reason::wrong_parameter);
     OSSL_PARAM* const tag = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
     if (tag == nullptr) return true;
@@ -186,7 +173,9 @@ bool CcmCipher::set(const OSSL_PARAM params[]) {
         if (bytes != iv_bytes_) has_iv_ = false;  // what was given is neither cut nor filled up
         iv_bytes_ = bytes;
     }
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD);
+        given && !take_record_head(*given, tag_bytes_, record_head_))
+        return false;
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
         if (given->data_type != OSSL_PARAM_OCTET_STRING || given->data == nullptr || given->data_size != fixed_bytes)
             return fail(Reason::wrong_iv, given->key);

@@ -23,24 +23,22 @@ public:
     static const OSSL_PARAM* settable();
 
 private:
-    static constexpr size_t longest_iv = 13, longest_tag = 16, record_head_bytes = 13, fixed_bytes = 4, explicit_bytes = 8;
+    static constexpr size_t longest_iv = 13, longest_tag = 16, fixed_bytes = 4;
 
     bool take_aad(const uint8_t* aad, size_t bytes);
     bool text(uint8_t* out, const uint8_t* in, size_t bytes);
     void forget_message();
     bool set_tag(const OSSL_PARAM& given);
-    bool set_record_head(const OSSL_PARAM& given);
     bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
 
-    bool has_iv_ = false, has_tag_ = false, has_record_head_ = false, has_fixed_part_ = false;
+    bool has_iv_ = false, has_tag_ = false, has_fixed_part_ = false;
     bool done_ = false;                     // a message was sealed, or opened and found right
     size_t iv_bytes_ = 7, tag_bytes_ = 12;  // as in OpenSSL
-    size_t record_tail_bytes_ = 0;
     std::optional<size_t> text_bytes_;
     std::optional<std::vector<uint8_t>> aad_;
     uint8_t iv_[longest_iv] = {};
     uint8_t tag_[longest_tag] = {};
-    uint8_t record_head_[record_head_bytes] = {};
+    RecordHead record_head_;
 };
 
 }  // namespace warpseal::provider

@@ -112,6 +112,19 @@ bool CipherContext::set_key(const uint8_t* key, size_t bytes) {
     return true;
 }
 
+bool CipherContext::take_record_head(const OSSL_PARAM& given, size_t tag_bytes, RecordHead& head) const {
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr || given.data_size != RecordHead::bytes)
+        return fail(Reason::wrong_parameter, given.key);
+    std::memcpy(head.data, given.data, RecordHead::bytes);
+    const size_t bytes = head.text_bytes(), around = RecordHead::explicit_bytes + (decrypt_ ? tag_bytes : 0);
+    if (bytes < around) return fail(Reason::wrong_length, "of the record");
+    head.data[11] = static_cast<uint8_t>((bytes - around) >> 8);
+    head.data[12] = static_cast<uint8_t>(bytes - around);
+    head.tail_bytes = tag_bytes;
+    head.waiting = true;
+    return true;
+}
+
 bool CipherContext::failed(warpseal_status status, std::source_location where) const {
     if (status == WARPSEAL_NOT_AUTHENTIC) {
         raise(provider_, Reason::not_authentic, nullptr, where);

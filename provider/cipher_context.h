@@ -53,6 +53,15 @@ bool take_number(const OSSL_PARAM& given, size_t* value);
 // Of EVP_CIPHER_CTX_rand_key.
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm);
 
+// The additional data of a record of TLS 1.2 under an AEAD (RFC 5246, 6.2.3.3), with the length of the text.
+struct RecordHead {
+    static constexpr size_t bytes = 13, explicit_bytes = 8;  // the latter: of the IV, before the text (RFC 5288, 3; RFC 6655, 3)
+    uint8_t data[bytes] = {};
+    bool waiting = false;   // for its record
+    size_t tail_bytes = 0;  // what sealing adds behind the text
+    size_t text_bytes() const { return size_t{data[11]} << 8 | data[12]; }
+};
+
 class CipherContext {
 public:
     CipherContext(const Context& provider, const CipherAlgorithm& algorithm) : provider_(provider), algorithm_(algorithm) {}
@@ -80,6 +89,8 @@ protected:
         if (!good) key_.reset();
         return good;
     }
+    // As libssl gives it: with the length of the record, without its tag where that is still to be made.
+    bool take_record_head(const OSSL_PARAM& given, size_t tag_bytes, RecordHead& head) const;
     // Input that overlaps the output, but is not in the same place, moves into it. Returns where the input is.
     static const uint8_t* moved_apart(const uint8_t* in, uint8_t* out, size_t bytes) {
         const auto from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out);

@@ -25,7 +25,7 @@ bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
 
 bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
     *out_bytes = 0;
-    if (has_record_head_) return record(out, out_bytes, room, in, bytes);
+    if (record_head_.waiting) return record(out, out_bytes, room, in, bytes);
     if (bytes == 0) return true;
     if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
     if (!ready()) return false;
@@ -36,7 +36,7 @@ bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8
 
 bool GcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     *out_bytes = 0;
-    if (has_record_head_) return fail(Reason::operation_failed, "records have no end");
+    if (record_head_.waiting) return fail(Reason::operation_failed, "records have no end");
     if (decrypt_ && tag_bytes_ == 0) return fail(Reason::not_authentic, "there is no tag");
     if (!ready()) return false;
     iv_state_ = Iv::used;
@@ -88,7 +88,8 @@ bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
     if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr) return fail(Reason::wrong_parameter, given.key);
     const bool whole = given.data_size == SIZE_MAX;  // of EVP_CTRL_GCM_SET_IV_FIXED with -1: all of an IV that was read before
     const size_t bytes = whole ? iv_bytes_ : given.data_size;
-    if (iv_bytes_ < 12 || (!whole && (bytes < 4 || bytes > iv_bytes_ - counted_bytes))) return fail(Reason::wrong_iv, given.key);
+    if (iv_bytes_ < 12 || (!whole && (bytes < 4 || bytes > iv_bytes_ - RecordHead::explicit_bytes)))
+        return fail(Reason::wrong_iv, given.key);
     std::memcpy(iv_, given.data, bytes);
     if (!whole && !decrypt_) {
         if (!passed(warpseal_random(iv_ + bytes, iv_bytes_ - bytes))) return false;
@@ -106,7 +107,7 @@ bool GcmCipher::count_iv(uint8_t* end, size_t bytes) {
     iv_state_ = Iv::given;
     if (!begin_message()) return false;
     std::memcpy(end, iv_ + iv_bytes_ - bytes, bytes);
-    for (size_t i = iv_bytes_; i-- > iv_bytes_ - counted_bytes && ++iv_[i] == 0;) {
+    for (size_t i = iv_bytes_; i-- > iv_bytes_ - RecordHead::explicit_bytes && ++iv_[i] == 0;) {
     }
     return true;
 }
@@ -129,29 +130,16 @@ bool GcmCipher::set_tag(const OSSL_PARAM& given) {
     return true;
 }
 
-// The additional data of TLS 1.2, whose last two bytes are given as the record's length, and are the text's.
-bool GcmCipher::set_record_head(const OSSL_PARAM& given) {
-    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr || given.data_size != record_head_bytes)
-        return fail(Reason::wrong_parameter, given.key);
-    std::memcpy(record_head_, given.data, record_head_bytes);
-    const size_t bytes = size_t{record_head_[11]} << 8 | record_head_[12], around = counted_bytes + (decrypt_ ? longest_tag : 0);
-    if (bytes < around) return fail(Reason::wrong_length, "of the record");
-    record_head_[11] = static_cast<uint8_t>((bytes - around) >> 8);
-    record_head_[12] = static_cast<uint8_t>(bytes - around);
-    record_tail_bytes_ = longest_tag;
-    has_record_head_ = true;
-    return true;
-}
-
 bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
-    has_record_head_ = false;
-    if (in == nullptr || in != out || room < bytes || bytes < counted_bytes + longest_tag)
+    record_head_.waiting = false;
+    if (in == nullptr || in != out || room < bytes || bytes < RecordHead::explicit_bytes + longest_tag)
         return fail(Reason::operation_failed, "not a record");
-    const size_t text_bytes = bytes - counted_bytes - longest_tag;
-    if (text_bytes != (size_t{record_head_[11]} << 8 | record_head_[12])) return fail(Reason::wrong_length, "of the record");
-    if (!(decrypt_ ? take_iv_end(in, counted_bytes) : count_iv(out, counted_bytes))) return false;
-    const bool done = passed(warpseal_inner_message_aad(message_.get(), record_head_, record_head_bytes)) &&
-                      (decrypt_ ? open_record(out + counted_bytes, text_bytes) : seal_record(out + counted_bytes, text_bytes));
+    const size_t text_bytes = bytes - RecordHead::explicit_bytes - longest_tag;
+    if (text_bytes != record_head_.text_bytes()) return fail(Reason::wrong_length, "of the record");
+    if (!(decrypt_ ? take_iv_end(in, RecordHead::explicit_bytes) : count_iv(out, RecordHead::explicit_bytes))) return false;
+    const bool done =
+        passed(warpseal_inner_message_aad(message_.get(), record_head_.data, RecordHead::bytes)) &&
+        (decrypt_ ? open_record(out + RecordHead::explicit_bytes, text_bytes) : seal_record(out + RecordHead::explicit_bytes, text_bytes));
     iv_state_ = Iv::used;
     under_way_ = false;
     if (done) *out_bytes = decrypt_ ? text_bytes : bytes;
@@ -191,7 +179,7 @@ bool GcmCipher::get(OSSL_PARAM params[]) {
     const size_t wanted = tag == nullptr || tag->data == nullptr ? tag_bytes_ : tag->data_size;
     if (!give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) || !give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes_) ||
         !give_number(params, OSSL_CIPHER_PARAM_AEAD_TAGLEN, tag_bytes_ == 0 ? longest_tag : tag_bytes_) ||
-        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_tail_bytes_) ||
+        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_head_.tail_bytes) ||
         !give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes_) || !give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, iv_bytes_) ||
         !give_bytes(params, OSSL_CIPHER_PARAM_AEAD_TAG, tag_, wanted))
         return fail(Reason::wrong_parameter);
@@ -219,7 +207,9 @@ bool GcmCipher::set(const OSSL_PARAM params[]) {
         if (!take_number(*given, &bytes)) return fail(Reason::wrong_parameter, given->key);
         if (!set_iv_bytes(bytes)) return false;
     }
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD); given && !set_record_head(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD);
+        given && !take_record_head(*given, longest_tag, record_head_))
+        return false;
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED); given && !fix_iv(*given)) return false;
     const OSSL_PARAM* const end = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV);
     if (end == nullptr) return true;

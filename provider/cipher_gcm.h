@@ -20,7 +20,7 @@ public:
     static const OSSL_PARAM* settable();
 
 private:
-    static constexpr size_t longest_iv = 128, longest_tag = 16, record_head_bytes = 13, counted_bytes = 8;
+    static constexpr size_t longest_iv = 128, longest_tag = 16;
     // An IV serves one message: none, given and not used yet, in use, used.
     enum class Iv : uint8_t { none, given, in_use, used };
 
@@ -33,19 +33,17 @@ private:
     // What TLS calls the explicit nonce: the end of the IV, and then of the next one.
     bool count_iv(uint8_t* end, size_t bytes);
     bool take_iv_end(const uint8_t* end, size_t bytes);
-    bool set_record_head(const OSSL_PARAM& given);
     bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
     bool seal_record(uint8_t* text, size_t bytes);
     bool open_record(uint8_t* text, size_t bytes);
 
     Iv iv_state_ = Iv::none;
-    bool iv_drawn_ = false, iv_fixed_ = false, has_record_head_ = false;
+    bool iv_drawn_ = false, iv_fixed_ = false;
     size_t iv_bytes_ = 12;
-    size_t tag_bytes_ = 0;          // 0: no tag yet
-    size_t record_tail_bytes_ = 0;  // what sealing adds
+    size_t tag_bytes_ = 0;  // 0: no tag yet
     uint8_t iv_[longest_iv] = {};
     uint8_t tag_[longest_tag] = {};
-    uint8_t record_head_[record_head_bytes] = {};
+    RecordHead record_head_;
 };
 
 }  // namespace warpseal::provider
