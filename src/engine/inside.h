@@ -34,13 +34,17 @@ struct Call {
     uint64_t chains() const { return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages : 0; }
 };
 
-// Where a call goes. The cores are always there: they begin and finish GCM messages and take over from a GPU.
-struct Route {
+// A target of the cores that holds, and the key's schedules there.
+struct CorePath {
     const CpuCipher* cores = nullptr;
     Target core = Target::portable;
     const void* state = nullptr;
     const void* tweak_state = nullptr;  // XTS: of the key's second half
-    bool gpu = false;                   // one of them has a part; cuda and cuda_state are then set
+};
+
+// Where a call goes. The cores are always there: they begin and finish GCM messages and take over from a GPU.
+struct Route : CorePath {
+    bool gpu = false;  // one of them has a part; cuda and cuda_state are then set
     const CudaCipher* cuda = nullptr;
     const void* cuda_state = nullptr;
     const void* cuda_tweak_state = nullptr;
@@ -74,6 +78,8 @@ struct Engine::Inside {
 
     warpseal_status route(const Key& key, const Call& call, Route& out);
     warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // past the GPU
+    // Of that alone what runs it: for who has no need of a plan.
+    warpseal_status path_on_cores(const Key& key, warpseal_mode mode, Direction direction, Shape shape, CorePath& out);
 
     // The best CPU target for that operation of that set (a number in kem::sets) whose self-test holds; AES-256 for coins.
     warpseal_status prove_kem(int set, KemOperation operation, const CpuKem*& out);

@@ -138,26 +138,31 @@ Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core,
         machine);
 }
 
-warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Route& out) {
+warpseal_status Engine::Inside::path_on_cores(const Key& key, warpseal_mode mode, Direction direction, Shape shape, CorePath& out) {
     const Key::Descriptors& descriptors = key.descriptors();
-    std::atomic<int8_t>& chosen = key.chosen(call.mode, call.direction);
+    std::atomic<int8_t>& chosen = key.chosen(mode, direction);
     Target core = static_cast<Target>(chosen.load(std::memory_order_acquire));
     if (static_cast<int8_t>(core) < 0) {
-        const warpseal_status status = prove_cores(descriptors, call.mode, call.direction, core);
+        const warpseal_status status = prove_cores(descriptors, mode, direction, core);
         if (status != WARPSEAL_OK) return status;
         chosen.store(static_cast<int8_t>(core), std::memory_order_release);
     }
     out.cores = descriptors.cores[static_cast<size_t>(core)];
     out.core = core;
-    if (!runs(out.cores, call.shape, call.mode, call.direction)) return WARPSEAL_UNSUPPORTED;
+    if (!runs(out.cores, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
     out.state = key.state(core);
-    if (call.shape == Shape::xts) out.tweak_state = key.tweak_state(core);
-    if (out.state == nullptr || (call.shape == Shape::xts && out.tweak_state == nullptr)) return WARPSEAL_OUT_OF_MEMORY;
-    out.target = target_name(core);
+    if (shape == Shape::xts) out.tweak_state = key.tweak_state(core);
+    return out.state == nullptr || (shape == Shape::xts && out.tweak_state == nullptr) ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_OK;
+}
+
+warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Route& out) {
+    const warpseal_status status = path_on_cores(key, call.mode, call.direction, call.shape, out);
+    if (status != WARPSEAL_OK) return status;
+    out.target = target_name(out.core);
 
     MachineFacts machine;
     machine.threads = pool.threads();
-    machine.usable[static_cast<size_t>(core)] = true;
+    machine.usable[static_cast<size_t>(out.core)] = true;
     out.plan =
         plan({call.bytes, Place::host, out.cores->block_bytes, call.mode, call.direction, form_of(*out.cores), call.chains()}, machine);
     return WARPSEAL_OK;
