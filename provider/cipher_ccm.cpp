@@ -48,8 +48,9 @@ bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8
 bool CcmCipher::take_aad(const uint8_t* aad, size_t bytes) {
     if (bytes == 0) return true;
     if (!text_bytes_) return fail(Reason::wrong_length, "of the text comes first");
-    if (aad_) return fail(Reason::wrong_length, "additional data is one piece");
-    aad_.emplace(aad, aad + bytes);
+    if (has_aad_) return fail(Reason::wrong_length, "additional data is one piece");
+    aad_.assign(aad, aad + bytes);
+    has_aad_ = true;
     return true;
 }
 
@@ -58,8 +59,8 @@ bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
     if (text_bytes_ && *text_bytes_ != bytes) return fail(Reason::wrong_length, "not the length that was given");
     if (decrypt_ && !has_tag_) return fail(Reason::not_authentic, "there is no tag");
     in = moved_apart(in, out, bytes);
-    const uint8_t* const aad = aad_ ? aad_->data() : nullptr;
-    const size_t aad_bytes = aad_ ? aad_->size() : 0;
+    const uint8_t* const aad = has_aad_ ? aad_.data() : nullptr;
+    const size_t aad_bytes = has_aad_ ? aad_.size() : 0;
     if (decrypt_) {
         done_ = passed(warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes, in, out, bytes, tag_, tag_bytes_));
         has_iv_ = has_tag_ = false;
@@ -68,14 +69,14 @@ bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
             passed(warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes, in, out, bytes, tag_, tag_bytes_));
     }
     text_bytes_.reset();
-    aad_.reset();
+    has_aad_ = false;
     return done_;
 }
 
 void CcmCipher::forget_message() {
     done_ = false;
     text_bytes_.reset();
-    aad_.reset();
+    has_aad_ = false;
 }
 
 // A message without text has no piece of text either.
@@ -142,17 +143,28 @@ const OSSL_PARAM* CcmCipher::gettable() {
 }
 
 bool CcmCipher::get(OSSL_PARAM params[]) {
-    if (!give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) || !give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes_) ||
-        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TAGLEN, tag_bytes_) || !give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes_) ||
-        !give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, iv_bytes_) ||
-        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_head_.tail_bytes))
-        return fail(Reason::wrong_parameter);
-    OSSL_PARAM* const tag = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
-    if (tag == nullptr) return true;
+    for (; params != nullptr && params->key != nullptr; ++params)
+        if (!answer(*params)) return false;
+    return true;
+}
+
+bool CcmCipher::answer(OSSL_PARAM& wanted) {
+    if (named(wanted, OSSL_CIPHER_PARAM_IVLEN)) return given(wanted, give(wanted, iv_bytes_));
+    if (named(wanted, OSSL_CIPHER_PARAM_KEYLEN)) return given(wanted, give(wanted, algorithm_.key_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAG)) return give_tag(wanted);
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAGLEN)) return given(wanted, give(wanted, tag_bytes_));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD)) return given(wanted, give(wanted, record_head_.tail_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_IV) || named(wanted, OSSL_CIPHER_PARAM_UPDATED_IV))
+        return given(wanted, give(wanted, iv_, iv_bytes_));
+    return true;
+}
+
+// Whose tag was read has to give an IV for the next message.
+bool CcmCipher::give_tag(OSSL_PARAM& wanted) {
     if (decrypt_ || !has_tag_) return fail(Reason::wrong_parameter, "there is no tag");
-    if (tag->data != nullptr && tag->data_size != tag_bytes_) return fail(Reason::wrong_length, "of the tag");
-    if (!give_bytes(params, OSSL_CIPHER_PARAM_AEAD_TAG, tag_, tag_bytes_)) return fail(Reason::wrong_parameter, tag->key);
-    if (tag->data != nullptr) has_tag_ = has_iv_ = false;
+    if (wanted.data != nullptr && wanted.data_size != tag_bytes_) return fail(Reason::wrong_length, "of the tag");
+    if (!given(wanted, give(wanted, tag_, tag_bytes_))) return false;
+    if (wanted.data != nullptr) has_tag_ = has_iv_ = false;
     return true;
 }
 

@@ -28,6 +28,8 @@ private:
     bool take_aad(const uint8_t* aad, size_t bytes);
     bool text(uint8_t* out, const uint8_t* in, size_t bytes);
     void forget_message();
+    bool answer(OSSL_PARAM& wanted);
+    bool give_tag(OSSL_PARAM& wanted);
     bool set_tag(const OSSL_PARAM& given);
     bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
 
@@ -35,7 +37,8 @@ private:
     bool done_ = false;                     // a message was sealed, or opened and found right
     size_t iv_bytes_ = 7, tag_bytes_ = 12;  // as in OpenSSL
     std::optional<size_t> text_bytes_;
-    std::optional<std::vector<uint8_t>> aad_;
+    bool has_aad_ = false;
+    std::vector<uint8_t> aad_;  // keeps its room from message to message
     uint8_t iv_[longest_iv] = {};
     uint8_t tag_[longest_tag] = {};
     RecordHead record_head_;

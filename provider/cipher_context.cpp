@@ -27,7 +27,8 @@ unsigned evp_mode(warpseal_mode mode) {
     }
 }
 
-bool give_flag(OSSL_PARAM params[], const char* name, bool value) {
+template <size_t name_bytes>
+bool give_flag(OSSL_PARAM params[], const char (&name)[name_bytes], bool value) {
     OSSL_PARAM* const wanted = asked_for(params, name);
     return wanted == nullptr || OSSL_PARAM_set_int(wanted, value) != 0;
 }
@@ -60,16 +61,11 @@ bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]) {
            give_flag(params, OSSL_CIPHER_PARAM_HAS_RAND_KEY, algorithm.parity);
 }
 
-bool give_number(OSSL_PARAM params[], const char* name, size_t value) {
-    OSSL_PARAM* const wanted = asked_for(params, name);
-    return wanted == nullptr || OSSL_PARAM_set_size_t(wanted, value) != 0;
-}
+bool give(OSSL_PARAM& wanted, size_t value) { return OSSL_PARAM_set_size_t(&wanted, value) != 0; }
 
-bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t count) {
-    OSSL_PARAM* const wanted = asked_for(params, name);
-    if (wanted == nullptr) return true;
-    if (wanted->data_type == OSSL_PARAM_OCTET_PTR) return OSSL_PARAM_set_octet_ptr(wanted, bytes, count) != 0;
-    return OSSL_PARAM_set_octet_string(wanted, bytes, count) != 0;
+bool give(OSSL_PARAM& wanted, const void* bytes, size_t count) {
+    if (wanted.data_type == OSSL_PARAM_OCTET_PTR) return OSSL_PARAM_set_octet_ptr(&wanted, bytes, count) != 0;
+    return OSSL_PARAM_set_octet_string(&wanted, bytes, count) != 0;
 }
 
 bool take_number(const OSSL_PARAM& given, size_t* value) { return given.data != nullptr && OSSL_PARAM_get_size_t(&given, value) != 0; }

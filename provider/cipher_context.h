@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "provider/context.h"
 #include "warpseal/inner_message.h"
@@ -35,17 +36,37 @@ struct CipherAlgorithm {
 const OSSL_PARAM* gettable_cipher_params(void*);
 bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]);
 
-// As OSSL_PARAM_locate, but what begins otherwise costs no call: libcrypto asks for one after the other, several for each message.
-template <class Param>
-Param* asked_for(Param* params, const char* name) {
+// libcrypto asks for one parameter after the other, several for each message, and most of the names that it could be are not its own:
+// that shows within a byte or two, and no call is worth it. Behind a name's end nothing is read.
+template <size_t bytes>
+inline __attribute__((always_inline)) bool named(const OSSL_PARAM& param, const char (&name)[bytes]) {
+    return [&]<size_t... i>(std::index_sequence<i...>) { return ((param.key[i] == name[i]) && ...); }
+    (std::make_index_sequence<bytes>());
+}
+
+// As OSSL_PARAM_locate.
+template <class Param, size_t bytes>
+inline __attribute__((always_inline)) Param* asked_for(Param* params, const char (&name)[bytes]) {
     for (; params != nullptr && params->key != nullptr; ++params)
-        if (params->key[0] == name[0] && std::strcmp(params->key, name) == 0) return params;
+        if (named(*params, name)) return params;
     return nullptr;
 }
 
-// Where one of them is asked for: false if it cannot be given so.
-bool give_number(OSSL_PARAM params[], const char* name, size_t value);
-bool give_bytes(OSSL_PARAM params[], const char* name, const void* bytes, size_t count);
+// False if it cannot be given so.
+bool give(OSSL_PARAM& wanted, size_t value);
+bool give(OSSL_PARAM& wanted, const void* bytes, size_t count);
+
+// Where one of them is asked for.
+template <size_t name_bytes>
+bool give_number(OSSL_PARAM params[], const char (&name)[name_bytes], size_t value) {
+    OSSL_PARAM* const wanted = asked_for(params, name);
+    return wanted == nullptr || give(*wanted, value);
+}
+template <size_t name_bytes>
+bool give_bytes(OSSL_PARAM params[], const char (&name)[name_bytes], const void* bytes, size_t count) {
+    OSSL_PARAM* const wanted = asked_for(params, name);
+    return wanted == nullptr || give(*wanted, bytes, count);
+}
 
 // One that is set: false if it is not a number of 0 or more.
 bool take_number(const OSSL_PARAM& given, size_t* value);
@@ -84,6 +105,7 @@ protected:
     bool passed(warpseal_status status, std::source_location where = std::source_location::current()) const {
         return status == WARPSEAL_OK || failed(status, where);
     }
+    bool given(const OSSL_PARAM& wanted, bool good) const { return good || fail(Reason::wrong_parameter, wanted.key); }
     // After a failed start there is no key: nothing goes on under half of what was asked for.
     bool started(bool good) {
         if (!good) key_.reset();

@@ -170,23 +170,31 @@ const OSSL_PARAM* GcmCipher::gettable() {
 }
 
 bool GcmCipher::get(OSSL_PARAM params[]) {
-    const bool asks_iv = asked_for(params, OSSL_CIPHER_PARAM_IV) != nullptr || asked_for(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr;
-    if (asks_iv && iv_state_ == Iv::none && (decrypt_ || !draw_iv())) return fail(Reason::wrong_iv, "there is none");
-    OSSL_PARAM* const tag = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
-    if (tag != nullptr && (decrypt_ || tag_bytes_ == 0)) return fail(Reason::wrong_parameter, "there is no tag");
-    if (tag != nullptr && tag->data != nullptr && (tag->data_size == 0 || tag->data_size > longest_tag))
-        return fail(Reason::wrong_length, "of the tag");
-    const size_t wanted = tag == nullptr || tag->data == nullptr ? tag_bytes_ : tag->data_size;
-    if (!give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) || !give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes_) ||
-        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TAGLEN, tag_bytes_ == 0 ? longest_tag : tag_bytes_) ||
-        !give_number(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, record_head_.tail_bytes) ||
-        !give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes_) || !give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, iv_bytes_) ||
-        !give_bytes(params, OSSL_CIPHER_PARAM_AEAD_TAG, tag_, wanted))
-        return fail(Reason::wrong_parameter);
-    OSSL_PARAM* const counted = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN);
-    if (counted == nullptr) return true;
-    if (counted->data_type != OSSL_PARAM_OCTET_STRING || counted->data == nullptr) return fail(Reason::wrong_parameter, counted->key);
-    return count_iv(static_cast<uint8_t*>(counted->data), counted->data_size);
+    for (; params != nullptr && params->key != nullptr; ++params)
+        if (!answer(*params)) return false;
+    return true;
+}
+
+bool GcmCipher::answer(OSSL_PARAM& wanted) {
+    if (named(wanted, OSSL_CIPHER_PARAM_IVLEN)) return given(wanted, give(wanted, iv_bytes_));
+    if (named(wanted, OSSL_CIPHER_PARAM_KEYLEN)) return given(wanted, give(wanted, algorithm_.key_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAG)) return give_tag(wanted);
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAGLEN)) return given(wanted, give(wanted, tag_bytes_ == 0 ? longest_tag : tag_bytes_));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD)) return given(wanted, give(wanted, record_head_.tail_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_IV) || named(wanted, OSSL_CIPHER_PARAM_UPDATED_IV)) {
+        if (iv_state_ == Iv::none && (decrypt_ || !draw_iv())) return fail(Reason::wrong_iv, "there is none");
+        return given(wanted, give(wanted, iv_, iv_bytes_));
+    }
+    if (!named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN)) return true;
+    if (wanted.data_type != OSSL_PARAM_OCTET_STRING || wanted.data == nullptr) return fail(Reason::wrong_parameter, wanted.key);
+    return count_iv(static_cast<uint8_t*>(wanted.data), wanted.data_size);
+}
+
+bool GcmCipher::give_tag(OSSL_PARAM& wanted) const {
+    if (decrypt_ || tag_bytes_ == 0) return fail(Reason::wrong_parameter, "there is no tag");
+    if (wanted.data == nullptr) return given(wanted, give(wanted, tag_, tag_bytes_));
+    if (wanted.data_size == 0 || wanted.data_size > longest_tag) return fail(Reason::wrong_length, "of the tag");
+    return given(wanted, give(wanted, tag_, wanted.data_size));
 }
 
 const OSSL_PARAM* GcmCipher::settable() {

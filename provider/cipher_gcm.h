@@ -28,6 +28,8 @@ private:
     bool begin_message();
     bool draw_iv();
     bool set_iv_bytes(size_t bytes);
+    bool answer(OSSL_PARAM& wanted);
+    bool give_tag(OSSL_PARAM& wanted) const;
     bool set_tag(const OSSL_PARAM& given);
     bool fix_iv(const OSSL_PARAM& given);
     // What TLS calls the explicit nonce: the end of the IV, and then of the next one.
