@@ -5,6 +5,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "engine/forks.h"
 #include "engine/limits.h"
 #include "engine/plan.h"
 
@@ -56,7 +57,7 @@ private:
     void learn(const Pace& pace, int party, bool shared, double rate);
 
     const unsigned threads_;
-    mutable std::mutex mutex_;
+    mutable ForkMutex mutex_;
     std::map<Key_, Figure> figures_;
     std::map<Pace, uint64_t> measurements_;  // by kind: whoever did it
     std::map<Pace, double> calibrated_;

@@ -21,10 +21,16 @@ using tests::Tickets;
 
 class KemPoolApart : public tests::PoolTest {};
 
+// A child that waits for a lock of its parent's is ended, and fails.
+constexpr unsigned longest_seconds = 120;
+
 // Runs `work` in a forked child; its result, 0 to 100.
 int in_child(const std::function<int()>& work) {
     const pid_t child = fork();
-    if (child == 0) _exit(work());
+    if (child == 0) {
+        alarm(longest_seconds);
+        _exit(work());
+    }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
     return WEXITSTATUS(status);
@@ -53,6 +59,7 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
         ASSERT_EQ(pipe(ends), 0);
         const pid_t child = fork();
         if (child == 0) {
+            alarm(longest_seconds);
             if (!refused(some, mine.tickets)) _exit(1);
             const Taken own = taken(some, pairs_each);
             if (write(ends[1], own.publics.data(), own.publics.size()) != static_cast<ssize_t>(own.publics.size())) _exit(2);
