@@ -21,14 +21,15 @@ void KemQueue::arrive(KemRequest& request, const KemBatchRule& rule) {
     if (waiting_.empty() || request.arrived < oldest_) oldest_ = request.arrived;
     if (!request.waited_for()) {
         if (!waiting_.empty() || running_ != 0) alone_ = at_once_ = 0;
-        const auto gap = std::max(request.arrived - last_arrival_, BatcherClock::duration::zero());
+        const auto gap =
+            last_arrival_ ? std::max(request.arrived - *last_arrival_, BatcherClock::duration::zero()) : BatcherClock::duration::max();
         if (gap > rule.delay)
             gap_ = BatcherClock::duration::max();
         else if (gap_ == BatcherClock::duration::max())
             gap_ = gap;
         else if (gap <= silence(rule))  // a few clients who all wait make one, which must not grow by itself
             gap_ += (gap - gap_) / 8;
-        last_arrival_ = std::max(last_arrival_, request.arrived);
+        last_arrival_ = std::max(last_arrival_.value_or(request.arrived), request.arrived);
     }
     waiting_.push(request);
 }
@@ -41,7 +42,7 @@ BatcherClock::duration KemQueue::silence(const KemBatchRule& rule) const { retur
 
 KemQueue::Time KemQueue::due(const KemBatchRule& rule) const {
     if (waiting_.size() >= limit(rule) || !others_expected(rule)) return oldest_;
-    return std::min(oldest_ + rule.delay, last_arrival_ + silence(rule));
+    return std::min(oldest_ + rule.delay, *last_arrival_ + silence(rule));
 }
 
 // A client that sends one request after another is alone: what waits for others does so in vain, and seldomer each time.

@@ -1,6 +1,8 @@
 // The requests of one kind that wait for their batch, and the rule by which it starts. No lock, no clock: both are the owner's.
 #pragma once
 
+#include <optional>
+
 #include "engine/kem_request.h"
 
 namespace warpseal {
@@ -39,7 +41,7 @@ private:
     size_t running_ = 0;  // batches
 
     // Of submitted requests. A caller who waits for its own sends no other meanwhile, and so foretells none.
-    Time last_arrival_;
+    std::optional<Time> last_arrival_;  // a clock may begin with the machine: its zero is no time long ago
     BatcherClock::duration gap_ =
         BatcherClock::duration::max();  // between arrivals, but for silences; a decaying mean; max: the last came after the delay
     unsigned alone_ = 0;                // batches in a row that waited for others, of which none came

@@ -49,6 +49,14 @@ TEST_F(Rule, OutOfSilenceAtOnce) {
     EXPECT_LE(left(), 0us);
 }
 
+// The clock may be one that began with the machine, a moment ago.
+TEST_F(Rule, TheFirstAtOnceOnAMachineJustStarted) {
+    rule.delay = 1h;
+    now = KemQueue::Time(1s);
+    arrive(0us);
+    EXPECT_LE(left(), 0us);
+}
+
 TEST_F(Rule, WaitsWhileOthersComeButNotPastTheDelay) {
     arrive(0us);
     take();
