@@ -119,13 +119,14 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                     if (!script.lost && script.steps_of[gpu] < script.fail_device_at) continue;  // its part was shorter
                     ASSERT_EQ(script.lost, lost);
                     ASSERT_EQ(all.notices.size(), 1u);
-                    ASSERT_EQ(script.calls_after_lost, 0u);
+                    const uint64_t late = script.calls_after_lost;
+                    ASSERT_LE(late, 1u) << "the other GPU's thread may have asked before, and no other";
                     const uint64_t calls = script.host_calls;
                     ASSERT_TRUE(result_of(all, GetParam()) == right) << "and again";
                     if (lost) {
                         ASSERT_EQ(script.host_calls, calls);
                     }
-                    ASSERT_EQ(script.calls_after_lost, 0u);
+                    ASSERT_EQ(script.calls_after_lost, late);
                     ASSERT_EQ(all.notices.size(), 1u);
                 }
 }
