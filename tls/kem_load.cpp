@@ -2,12 +2,11 @@
 #include "kem_load.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -68,33 +67,29 @@ public:
     void run(double seconds) {
         const Clock::time_point start = Clock::now();
         for (Slot& slot : slots_) ask(slot);
-        std::vector<Slot*> answered;
         for (size_t waiting = slots_.size(); waiting > 0;) {
-            {
-                std::unique_lock lock(mutex_);
-                changed_.wait(lock, [this] { return !answered_.empty(); });
-                answered.swap(answered_);
-            }
+            last_answered_.wait(nullptr, std::memory_order_acquire);
             const bool again = seconds_since(start) < seconds && status == WARPSEAL_OK;
-            for (Slot* slot : answered) {
+            for (Slot *next, *slot = last_answered_.exchange(nullptr, std::memory_order_acquire); slot != nullptr; slot = next) {
+                next = slot->answered_before;
                 latencies.push_back(std::chrono::duration<double>(slot->answered - slot->asked).count());
                 if (again)
                     ask(*slot);
                 else
                     --waiting;
             }
-            answered.clear();
         }
     }
 
     std::vector<double> latencies;
-    warpseal_status status = WARPSEAL_OK;  // the first that was another
+    std::atomic<warpseal_status> status{WARPSEAL_OK};  // one that was another
 
 private:
     struct Slot {
         Asker* asker;
         warpseal_kem_request request;
         Clock::time_point asked, answered;
+        Slot* answered_before;  // and not looked at yet
     };
 
     void ask(Slot& slot) {
@@ -106,17 +101,16 @@ private:
 
     void answer(Slot& slot, warpseal_status result) {
         slot.answered = Clock::now();
-        std::lock_guard lock(mutex_);
         if (result != WARPSEAL_OK) status = result;
-        answered_.push_back(&slot);
-        if (answered_.size() == 1) changed_.notify_one();
+        Slot* before = last_answered_.load(std::memory_order_relaxed);
+        do slot.answered_before = before;
+        while (!last_answered_.compare_exchange_weak(before, &slot, std::memory_order_acq_rel, std::memory_order_relaxed));
+        if (before == nullptr) last_answered_.notify_one();
     }
 
     warpseal_kem_batcher* const batcher_;
     std::vector<Slot> slots_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<Slot*> answered_;
+    std::atomic<Slot*> last_answered_{nullptr};
 };
 
 }  // namespace
@@ -200,8 +194,8 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine, uint64_t batch, doubl
 
 KemFigure KemClients::encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options, unsigned threads, double seconds) {
     forget_answers();
+    std::vector<std::unique_ptr<Asker>> askers;  // longer than the batcher, whose threads answer them
     const Batcher batcher = make_batcher(engine, options);
-    std::vector<std::unique_ptr<Asker>> askers;
     for (unsigned i = 0; i < threads; ++i) {
         std::vector<warpseal_kem_request> requests;
         for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item) requests.push_back(request(item));

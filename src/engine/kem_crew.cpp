@@ -43,7 +43,7 @@ KemCrew::KemCrew(Engine& engine, const KemBatcherOptions& options, Engine::Rando
       random_(random),
       birth_(forks_so_far()),
       parents_(parents),
-      most_threads_(std::min(8u, 2 + engine.threads() / 8)),
+      most_threads_(std::min(8u, 2 + engine.threads() / 4)),
       most_of_a_kind_(most_threads_ - 1),
       most_inline_(engine.inside().cuda_only ? 1 : engine.threads()),  // one by one is not what a GPU is for
       inboxes_(std::bit_ceil(std::min(most_inboxes, engine.threads()))),
@@ -123,7 +123,12 @@ warpseal_status KemCrew::run(KemRequest& request) {
         request.done = [](void* user, warpseal_status status) { static_cast<Result*>(user)->set(status); };
         request.user = &result;
         request.arrived = BatcherClock::now();
-        inbox().put_own(request);
+        try {
+            inbox().put_own(request);
+        } catch (...) {
+            leave();
+            throw;
+        }
         ring(request.kind);
         return result.get();
     }

@@ -58,9 +58,9 @@ private:
     void hand_over();
     // Not under it:
     double complete(KemRequests batch, Time begun, KemTray& tray);  // seconds that the operations took
+    void complete_items(KemTray& tray, size_t first, size_t end);
     void complete_item(KemTray& tray, size_t i);
     void complete_one(KemRequest& request);
-    void give_back(KemTray& tray, size_t count);
     template <class Work>
     void in_parts(const KemTray& tray, size_t count, const Work& work);
 
@@ -82,6 +82,7 @@ private:
     std::atomic<bool> started_{false}, ending_{false};
 
     std::mutex mutex_;
+    std::vector<KemRequest*> arriving_;  // while it is collected
     std::array<KemQueue, kem_kind_count> queues_;
     std::vector<std::thread> threads_;
     std::condition_variable wake_, rest_;  // of the thread that watches; of others without work

@@ -12,6 +12,7 @@ namespace {
 
 // Copied by one thread as soon as by several, and a part for each of those.
 constexpr size_t little_to_copy = 1 << 20, part_items = 128;
+constexpr size_t fetched_ahead = 8;
 constexpr int32_t no_status = -1;
 
 double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point end) {
@@ -43,11 +44,15 @@ bool KemCrew::start_thread() {
 
 bool KemCrew::collect() {
     bool any = false;
-    for (KemInbox& inbox : inboxes_)
-        for (KemRequests arrived = inbox.take(); !arrived.empty(); any = true) {
-            KemRequest& one = arrived.pop();
+    for (KemInbox& inbox : inboxes_) {
+        inbox.take(arriving_);
+        any = any || !arriving_.empty();
+        for (size_t i = 0; i < arriving_.size(); ++i) {
+            if (i + fetched_ahead < arriving_.size()) __builtin_prefetch(arriving_[i + fetched_ahead], 1);
+            KemRequest& one = *arriving_[i];
             queues_[static_cast<size_t>(one.kind.number())].arrive(one, options_.rule);
         }
+    }
     return any;
 }
 
@@ -83,9 +88,14 @@ std::optional<KemCrew::Time> KemCrew::next_due() const {
     return first;
 }
 
+// What arrives while the inboxes are looked at only raises the number at which this thread is to be woken: who saw the last one wakes it too
+// early at worst. Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep those who submit, and
+// those who come back from a batch, from their locks.
 void KemCrew::sleep(std::unique_lock<std::mutex>& lock) {
     tell(next_wake());
-    if (!collect()) {
+    const bool arrived = collect();
+    if (arrived) tell(next_wake());
+    if (!arrived || ready(BatcherClock::now()) == nullptr) {
         watched_ = true;
         std::optional<Time> until = next_due();
         if (unwritten_.load(std::memory_order_relaxed))
@@ -150,30 +160,48 @@ void KemCrew::serve() {
 
 double KemCrew::complete(KemRequests batch, Time begun, KemTray& tray) {
     const size_t count = batch.size();
+    const KemKind kind = batch.first()->kind;
+    const bool laid = count > 1 && tray.lay(kind, count, options_.rule.most);
     KemCounts::Waits waits;
-    for (const KemRequest* one = batch.first(); one != nullptr; one = one->next) waits.add(seconds_between(one->arrived, begun));
-    counts_.count_batch(count, waits);
-    if (count == 1) {
-        complete_one(batch.pop());
-        return seconds_between(begun, BatcherClock::now());
+    size_t i = 0;
+    for (KemRequest* one = batch.first(); i < count; one = one->next, ++i) {
+        waits.add(seconds_between(one->arrived, begun));
+        if (laid) tray.request(i) = one;
     }
-    if (!tray.lay(batch.first()->kind, count)) {
-        counts_.count_redone(count);
+    counts_.count_batch(count, waits);
+    if (!laid) {
+        if (count > 1) counts_.count_redone(count);
         while (!batch.empty()) complete_one(batch.pop());
         return seconds_between(begun, BatcherClock::now());
     }
-    const KemKind kind = batch.first()->kind;
-    for (size_t i = 0; i < count; ++i) {
-        tray.request(i) = &batch.pop();
-        tray.status(i) = no_status;
-    }
-    in_parts(tray, count, [&](size_t i) { tray.gather(i); });
+    in_parts(tray, count, [&](size_t first, size_t end) {
+        for (size_t i = first; i < end; ++i) {
+            tray.status(i) = no_status;
+            tray.gather(i);
+        }
+    });
     const Time computing = BatcherClock::now();
     (void)kem(kind, tray.batch());  // the items' own say what came of it
     const double seconds = seconds_between(computing, BatcherClock::now());
-    in_parts(tray, count, [&](size_t i) { complete_item(tray, i); });
-    give_back(tray, count);
+    in_parts(tray, count, [&](size_t first, size_t end) { complete_items(tray, first, end); });
     return seconds;
+}
+
+// Those that are the batcher's own lie by their inboxes, as they were collected, and go back there.
+void KemCrew::complete_items(KemTray& tray, size_t first, size_t end) {
+    KemRequests used;
+    for (size_t i = first; i < end; ++i) {
+        KemRequest* const one = tray.request(i);
+        KemInbox* const home = one->home;
+        complete_item(tray, i);
+        if (home == nullptr) continue;
+        if (!used.empty() && used.first()->home != home) {
+            used.first()->home->give_back(used);
+            used = {};
+        }
+        used.push(*one);
+    }
+    if (!used.empty()) used.first()->home->give_back(used);
 }
 
 // A call of any item's own, after the batch's has failed, says what is the matter with that item.
@@ -188,8 +216,7 @@ void KemCrew::complete_item(KemTray& tray, size_t i) {
         status = kem(request.kind, request.as_batch());
     }
     if (status != WARPSEAL_OK) counts_.count_failures(1);
-    if (request.waited_for()) tray.request(i) = nullptr;
-    request.done(request.user, status);
+    request.done(request.user, status);  // a waiting caller's is gone now
 }
 
 void KemCrew::complete_one(KemRequest& request) {
@@ -203,41 +230,23 @@ void KemCrew::complete_one(KemRequest& request) {
     home->give_back(used);
 }
 
-// They lie by their inboxes, as they were collected.
-void KemCrew::give_back(KemTray& tray, size_t count) {
-    KemRequests used;
-    for (size_t i = 0; i < count; ++i) {
-        KemRequest* const one = tray.request(i);
-        if (one == nullptr) continue;
-        if (!used.empty() && used.first()->home != one->home) {
-            used.first()->home->give_back(used);
-            used = {};
-        }
-        used.push(*one);
-    }
-    if (!used.empty()) used.first()->home->give_back(used);
-}
-
 template <class Work>
 void KemCrew::in_parts(const KemTray& tray, size_t count, const Work& work) {
     struct {
         const Work& work;
         const size_t count;
         std::atomic<bool> begun{false};
-        void part(size_t first, size_t end) {
-            for (size_t i = first; i < end; ++i) work(i);
-        }
     } all{work, count};
-    if (count * tray.item_bytes() < little_to_copy) return all.part(0, count);
+    if (count * tray.item_bytes() < little_to_copy) return work(0, count);
     try {
         engine_.parallel((count + part_items - 1) / part_items, [&all](size_t part) {
             all.begun.store(true, std::memory_order_relaxed);
             const bool before = std::exchange(serving(), true);
-            all.part(part * part_items, std::min(all.count, (part + 1) * part_items));
+            all.work(part * part_items, std::min(all.count, (part + 1) * part_items));
             serving() = before;
         });
     } catch (const std::bad_alloc&) {  // for want of memory to ask others
-        if (!all.begun) all.part(0, count);
+        if (!all.begun) work(0, count);
     }
 }
 

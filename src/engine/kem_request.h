@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "backends/kem_ops.h"
 
@@ -68,6 +70,7 @@ public:
     }
     // The first `count` of them, of which there are as many.
     KemRequests pop(size_t count) {
+        if (count == size_) return std::exchange(*this, {});
         KemRequests out;
         while (count-- > 0) out.push(pop());
         return out;
@@ -98,25 +101,28 @@ public:
         KemRequest* own = nullptr;
         if (spare_.empty()) {
             lock.unlock();
-            own = std::make_unique<KemRequest>().release();
+            std::unique_ptr<KemRequest> fresh = std::make_unique<KemRequest>();
             lock.lock();
+            arrived_.push_back(fresh.get());
+            own = fresh.release();
         } else {
+            arrived_.push_back(spare_.first());
             own = &spare_.pop();
         }
         *own = request;
         own->home = this;
-        arrived_.push(*own);
     }
-    // A waiting caller's, in place.
+    // A waiting caller's, in place; may throw likewise.
     void put_own(KemRequest& request) {
         const std::lock_guard lock(mutex_);
-        arrived_.push(request);
+        arrived_.push_back(&request);
     }
-    KemRequests take() {
+    // What arrived in place of what `emptied` had. Side by side, so that the next ones can be fetched ahead: they lie in other cores'
+    // caches.
+    void take(std::vector<KemRequest*>& emptied) {
+        emptied.clear();
         const std::lock_guard lock(mutex_);
-        const KemRequests out = arrived_;
-        arrived_ = {};
-        return out;
+        arrived_.swap(emptied);
     }
     void give_back(const KemRequests& used) {
         const std::lock_guard lock(mutex_);
@@ -125,7 +131,8 @@ public:
 
 private:
     std::mutex mutex_;
-    KemRequests arrived_, spare_;
+    std::vector<KemRequest*> arrived_;
+    KemRequests spare_;
 };
 
 }  // namespace warpseal

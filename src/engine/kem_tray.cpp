@@ -1,6 +1,7 @@
 // Arrays of one block of memory: those of the operation, then a status and a request for each item.
 #include "engine/kem_tray.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -33,23 +34,29 @@ constexpr Field fields[] = {
 };
 unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
 
+constexpr size_t most_pinned_ahead = 16384;
+
 size_t whole(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
-bool KemTray::lay(KemKind kind, size_t count) {
-    kind_ = kind;
-    item_bytes_ = 0;
+size_t KemTray::bytes_for(size_t count) const {
     size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(void*));
     for (const Field& field : fields)
-        if (((field.read | field.written) & bit_of(kind)) != 0) {
-            item_bytes_ += field.bytes(kind.params());
-            bytes += whole(count * field.bytes(kind.params()));
-        }
+        if (((field.read | field.written) & bit_of(kind_)) != 0) bytes += whole(count * field.bytes(kind_.params()));
+    return bytes;
+}
+
+bool KemTray::lay(KemKind kind, size_t count, size_t most) {
+    kind_ = kind;
+    item_bytes_ = 0;
+    for (const Field& field : fields)
+        if (((field.read | field.written) & bit_of(kind)) != 0) item_bytes_ += field.bytes(kind.params());
     const bool pin = engine_.inside().gpus.any_open();
-    if (bytes > room_ || (pin && pinned_ == nullptr)) {
+    if (bytes_for(count) > room_ || (pin && pinned_ == nullptr)) {
         reset();
-        const size_t room = std::bit_ceil(bytes);
+        // To pin takes milliseconds and stops the GPU's other work: once, for the largest batch, as far as that is no waste.
+        const size_t room = std::bit_ceil(bytes_for(pin ? std::max(count, std::min(most, most_pinned_ahead)) : count));
         if (!(pin ? pinned(room) : secret_.allocate(room, SecretMemory::AfterFork::wiped))) return false;
         room_ = room;
     }

@@ -15,8 +15,8 @@ public:
     KemTray(const KemTray&) = delete;
     KemTray& operator=(const KemTray&) = delete;
 
-    // For a batch of that kind, empty; false: out of memory.
-    bool lay(KemKind kind, size_t count);
+    // For a batch of that kind, empty, of batches of `most` at most; false: out of memory.
+    bool lay(KemKind kind, size_t count, size_t most);
 
     KemRequest*& request(size_t i) { return requests_[i]; }
     int32_t& status(size_t i) { return batch_.statuses[i]; }
@@ -28,6 +28,7 @@ public:
     size_t item_bytes() const { return item_bytes_; }
 
 private:
+    size_t bytes_for(size_t count) const;
     bool pinned(size_t bytes);
     void reset();
 
