@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "provider/stack.h"
+
 namespace warpseal::provider {
 
 bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
@@ -64,6 +66,13 @@ bool GcmCipher::begin_message() {
     return true;
 }
 
+bool GcmCipher::begin_counted() {
+    bool begun = false;
+    iv_state_ = Iv::given;
+    if (!with_room([&]() noexcept { begun = begin_message(); })) return fail(Reason::out_of_memory);
+    return begun;
+}
+
 // SP 800-38D 8.2.2.
 bool GcmCipher::draw_iv() {
     if (iv_bytes_ < 12) return fail(Reason::wrong_iv, "too short to be drawn");
@@ -104,8 +113,7 @@ bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
 bool GcmCipher::count_iv(uint8_t* end, size_t bytes) {
     if (!iv_fixed_ || decrypt_) return fail(Reason::wrong_iv, "no part of it is fixed");
     if (bytes == 0 || bytes > iv_bytes_) bytes = iv_bytes_;
-    iv_state_ = Iv::given;
-    if (!begin_message()) return false;
+    if (!begin_counted()) return false;
     std::memcpy(end, iv_ + iv_bytes_ - bytes, bytes);
     for (size_t i = iv_bytes_; i-- > iv_bytes_ - RecordHead::explicit_bytes && ++iv_[i] == 0;) {
     }
@@ -115,8 +123,7 @@ bool GcmCipher::count_iv(uint8_t* end, size_t bytes) {
 bool GcmCipher::take_iv_end(const uint8_t* end, size_t bytes) {
     if (!iv_fixed_ || !decrypt_ || bytes > iv_bytes_) return fail(Reason::wrong_iv, "no part of it is fixed");
     std::memcpy(iv_ + iv_bytes_ - bytes, end, bytes);
-    iv_state_ = Iv::given;
-    return begin_message();
+    return begin_counted();
 }
 
 // SP 800-38D has these lengths; shorter ones are guessed.

@@ -26,6 +26,7 @@ private:
 
     bool ready();
     bool begin_message();
+    bool begin_counted();  // of a parameter, for which nobody has looked for room on the stack
     bool draw_iv();
     bool set_iv_bytes(size_t bytes);
     bool answer(OSSL_PARAM& wanted);

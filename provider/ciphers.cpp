@@ -68,11 +68,14 @@ struct Calls {
     static int cipher(void* context, unsigned char* out, size_t* out_bytes, size_t room, const unsigned char* in, size_t bytes) {
         return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.cipher(out, out_bytes, room, in, bytes); });
     }
+    // Parameters are the context's own; where one asks for more, its member looks for room.
     static int get(void* context, OSSL_PARAM params[]) {
-        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.get(params); });
+        const auto work = [&](Cipher& cipher) { return cipher.get(params); };
+        return attempted(static_cast<Cipher*>(context), work);
     }
     static int set(void* context, const OSSL_PARAM params[]) {
-        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.set(params); });
+        const auto work = [&](Cipher& cipher) { return cipher.set(params); };
+        return attempted(static_cast<Cipher*>(context), work);
     }
     static const OSSL_PARAM* gettable(void*, void*) { return Cipher::gettable(); }
     static const OSSL_PARAM* settable(void*, void*) { return Cipher::settable(); }
