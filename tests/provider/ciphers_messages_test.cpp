@@ -43,8 +43,8 @@ Sealed message(Random& random, bool ccm) {
 
 TEST(CipherMessages, LeaveNothingToTheNext) {
     Random random(1);
-    for (const char* name : {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM", "ARIA-128-GCM", "AES-128-CCM", "AES-192-CCM", "AES-256-CCM",
-                             "ARIA-128-CCM"}) {
+    for (const char* name :
+         {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM", "ARIA-128-GCM", "AES-128-CCM", "AES-192-CCM", "AES-256-CCM", "ARIA-128-CCM"}) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
         const bool ccm = mode(mine) == EVP_CIPH_CCM_MODE;
         Evp sealer(mine.get()), opener(mine.get()), theirs(other.get());
