@@ -34,6 +34,8 @@ constexpr Field fields[] = {
 };
 unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
 
+// So few cost a GPU no more from other memory, and the first to come do not wait milliseconds for it to be pinned.
+constexpr size_t little = 128;
 constexpr size_t most_pinned_ahead = 16384;
 
 size_t whole(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -52,7 +54,7 @@ bool KemTray::lay(KemKind kind, size_t count, size_t most) {
     item_bytes_ = 0;
     for (const Field& field : fields)
         if (((field.read | field.written) & bit_of(kind)) != 0) item_bytes_ += field.bytes(kind.params());
-    const bool pin = engine_.inside().gpus.any_open();
+    const bool pin = count > little && engine_.inside().gpus.any_open();
     if (bytes_for(count) > room_ || (pin && pinned_ == nullptr)) {
         reset();
         // To pin takes milliseconds and stops the GPU's other work: once, for the largest batch, as far as that is no waste.

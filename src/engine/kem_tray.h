@@ -7,7 +7,7 @@
 
 namespace warpseal {
 
-// Kept from batch to batch; what is secret in it is wiped after each. Pinned where the engine's GPU is open.
+// Kept from batch to batch; what is secret in it is wiped after each. Pinned for many items where the engine's GPU is open.
 class KemTray {
 public:
     explicit KemTray(Engine& engine) : engine_(engine) {}
