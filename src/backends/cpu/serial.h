@@ -53,7 +53,7 @@ struct CmacSupply {
     void end(uint64_t i, const Block<words>& sum) { failed += settle_tag(direction, batch, i, sum, nullptr, 0); }
 };
 
-// B0 and the length of the associated data with its first bytes, which make a block; the rest of it; the text. Encryption sums before the
+// B0, and the length of the associated data with its first bytes, which make a block; the rest of it; the text. Encryption sums before the
 // text goes through CTR, decryption after.
 template <class Form, size_t word_bytes>
 struct CcmSupply {
@@ -62,6 +62,10 @@ struct CcmSupply {
     const typename Form::Schedule& schedule;
     bool alone;  // one message, which a form may then sum and put through CTR at once
     uint64_t failed = 0;
+    // All messages have as much associated data.
+    uint8_t length[modes::ccm::longest_length] = {};
+    const uint32_t length_bytes = modes::ccm::encode_length(batch.aad_bytes, length);
+    const size_t beside = batch.aad_bytes < 16 - length_bytes ? batch.aad_bytes : 16 - length_bytes;
 
     static constexpr bool has_own_loop = Form::facts.has_ccm;
     Block<4> begin(uint64_t i) const {
@@ -71,14 +75,12 @@ struct CcmSupply {
     bool stretch(uint64_t i, int k, Stretch& s, uint8_t* own) const {
         const Message m = message_of(batch, i);
         const uint8_t* const aad = batch.aad + i * batch.aad_stride;
-        uint8_t length[modes::ccm::longest_length];
-        const uint32_t length_bytes = modes::ccm::encode_length(batch.aad_bytes, length);
-        const size_t beside = batch.aad_bytes < 16 - length_bytes ? batch.aad_bytes : 16 - length_bytes;
         if (k == 0) {
             store_block(own, modes::ccm::first_block(m.iv, batch.iv_bytes, batch.tag_bytes, batch.aad_bytes != 0, m.bytes));
-            memcpy(own + 16, length, length_bytes);
+            store_block(own + 16, Block<4>{});
+            memcpy(own + 16, length, sizeof length);
             if (batch.aad_bytes != 0) memcpy(own + 16 + length_bytes, aad, beside);
-            s = {own, nullptr, batch.aad_bytes == 0 ? 16 : 16 + length_bytes + beside};
+            s = {own, nullptr, batch.aad_bytes == 0 ? size_t{16} : size_t{32}};
         }
         if (k == 1) s = {aad + beside, nullptr, static_cast<size_t>(batch.aad_bytes) - beside};
         if (k == 2) s = {direction == Direction::encrypt ? m.in : m.out, nullptr, m.bytes};
