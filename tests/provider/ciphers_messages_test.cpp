@@ -71,6 +71,35 @@ TEST(CipherMessages, LeaveNothingToTheNext) {
     ERR_clear_error();
 }
 
+// Additional data is of the message that it came before, whether that went on under the same IV or never came.
+TEST(CipherMessages, AdditionalDataOfCcmIsOfItsMessage) {
+    Random random(3);
+    const Cipher ccm = our_cipher("AES-128-CCM");
+    const Bytes key = random.text(16), iv = random.text(7), aad = random.text(13), text = random.text(40);
+    const auto sealed = [&](Evp& way, bool with_aad) {
+        int told = 0;
+        Bytes out, tag(12);
+        EXPECT_EQ(EVP_CipherUpdate(way.get(), nullptr, &told, nullptr, 40), 1);
+        if (with_aad) {
+            EXPECT_TRUE(way.aad(aad.data(), aad.size()));
+        }
+        EXPECT_TRUE(way.text(text, out, nullptr));
+        Evp copy(way);  // whose tag is read needs an IV
+        EXPECT_TRUE(copy.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data()));
+        return tag;
+    };
+    Evp one(ccm.get()), other(ccm.get()), third(ccm.get());
+    for (Evp* way : {&one, &other, &third}) ASSERT_TRUE(way->init(true, key.data(), iv.data()));
+    const Bytes with = sealed(one, true), without = sealed(other, false);
+    EXPECT_NE(with, without);
+    EXPECT_EQ(sealed(one, false), without);
+    EXPECT_EQ(sealed(other, true), with);
+    int told = 0;
+    ASSERT_EQ(EVP_CipherUpdate(third.get(), nullptr, &told, nullptr, 40), 1);
+    ASSERT_TRUE(third.aad(aad.data(), aad.size()) && third.more(nullptr, iv.data()));
+    EXPECT_EQ(sealed(third, false), without);
+}
+
 // What is asked for is what is named, to the last byte, wherever it stands among others.
 TEST(CipherMessages, ParametersAreThoseNamed) {
     Random random(2);
