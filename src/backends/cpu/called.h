@@ -23,6 +23,7 @@ struct FormFacts {
     size_t state_blocks, chains_at_once;  // 0: none such
     size_t stack_bytes, little_stack_bytes;
     size_t brief_bytes;  // text of a counter mode below that leaves little on the stack
+    size_t few_bytes;    // text up to that leaves nothing there, and a chain of whole blocks never; 0: neither does
     bool has_one, has_count, has_sweep, has_xts, has_chain, has_ccm, has_fold;
 };
 
@@ -139,6 +140,7 @@ constexpr FormFacts facts_of() {
     f.stack_bytes = Form::stack_bytes;
     f.little_stack_bytes = Form::little_stack_bytes;
     if constexpr (requires { Form::brief_bytes; }) f.brief_bytes = Form::brief_bytes;
+    if constexpr (requires { Form::few_bytes; }) f.few_bytes = Form::few_bytes;
     f.has_one = requires { &Form::template one<Direction::encrypt>; };
     f.has_count = requires { typename Form::Counting; };
     f.has_sweep = requires { &Form::template sweep<modes::Ecb, Direction::encrypt>; };

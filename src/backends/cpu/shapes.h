@@ -1,5 +1,5 @@
-// The kernel shapes on a core, for any cipher in the form that the target gives it: the fold of GCM, batches, and the door made of them
-// all.
+// The kernel shapes on a core, for any cipher in the form that the target gives it: the fold of GCM, batches, and the functions of the
+// door made of them all.
 #pragma once
 
 #include "backends/cpu/called.h"
@@ -46,6 +46,10 @@ struct Shapes {
     template <Direction direction>
     static void xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
         XtsShape<Form, sizeof(PlaneWord)>::template run<direction>(state_of(state), state_of(tweak_state), units, in, out, bytes);
+    }
+    template <Direction direction>
+    static void xts_unit(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
+        XtsShape<Form, sizeof(PlaneWord)>::template unit<direction>(state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
 
     // ---- fold: GCM, SP 800-38D 7
@@ -169,16 +173,39 @@ struct Shapes {
     static constexpr auto* cleared = Cleared<function, stack_bytes>::call;
     template <auto function>
     static constexpr auto* cleared_of_little = BrieflyCleared<function, Form::facts.little_stack_bytes>::call;
-    // A form's own sweep without a counter works in registers.
-    template <auto function>
-    static constexpr auto* plain_cleared = Form::facts.has_sweep ? BrieflyCleared<function, 512>::call : cleared<function>;
-    // A counter mode's text of any length; `little`, where it is brief.
-    template <auto function, size_t little, class Place>
-    static void cleared_by_length(const void* state, Place place, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
-        const bool brief = bytes < Form::facts.brief_bytes;
-        (brief ? BrieflyCleared<function, little>::call : cleared<function>)(state, place, first_block, in, out, bytes);
+    template <class Mode>
+    static constexpr bool counts = __is_same(Mode, modes::Ctr);
+    // `Key` has the form's own loops, and takes batches that bring a key for each message.
+    template <class Key, class Mode, Direction direction>
+    static void sweep_cleared(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+        if constexpr (Form::facts.has_sweep) {
+            constexpr auto* own = Key::Own::template sweep<Mode, direction>;
+            constexpr size_t little = counts<Mode> ? Form::facts.little_stack_bytes : 512;
+            constexpr auto* brief = BrieflyCleared<own, little>::call;
+            if (bytes <= Form::facts.few_bytes) return own(state, iv, first_block, in, out, bytes);
+            if (!counts<Mode> || bytes < Form::facts.brief_bytes) return brief(state, iv, first_block, in, out, bytes);
+        }
+        cleared<sweep<Mode, direction>>(state, iv, first_block, in, out, bytes);
     }
-    // `Key` takes batches that bring a key for each message.
+    template <Direction direction>
+    static void gcm_piece_cleared(const void* state, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+        constexpr size_t little = 2 * Form::facts.little_stack_bytes;  // with the sum's vectors
+        const bool brief = bytes < Form::facts.brief_bytes;
+        (brief ? BrieflyCleared<gcm_piece<direction>, little>::call : cleared<gcm_piece<direction>>)(state, run, first_block, in, out,
+                                                                                                     bytes);
+    }
+    template <class Key, Direction direction>
+    static void xts_cleared(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+                            size_t bytes) {
+        if constexpr (Form::facts.has_xts) {
+            if (bytes <= units.unit_bytes) {
+                const bool few = bytes <= Form::facts.few_bytes && bytes % 16 == 0;
+                constexpr auto *some = Key::Own::template xts<direction>, *all = cleared_of_little<xts_unit<direction>>;
+                return (few ? some : all)(state, tweak_state, units, in, out, bytes);
+            }
+        }
+        cleared<xts<direction>, xts_stack>(state, tweak_state, units, in, out, bytes);
+    }
     template <class Key, auto function>
     static uint64_t batch_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
         constexpr size_t narrow = Form::narrow_blocks, wide = Form::wide_blocks;
@@ -193,11 +220,20 @@ struct Shapes {
         return (brief ? BrieflyCleared<function, 2 * Form::facts.little_stack_bytes>::call : batch_cleared<Key, function>)(state, batch,
                                                                                                                            first, count);
     }
-    // Where a form has its own loop over one message, that works in registers.
-    template <class Key, auto function>
+    // And of a serial mode without a tag.
+    template <class Key, class Mode>
     static uint64_t chains_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        const bool brief = Form::facts.has_chain && count == 1 && !batch.keys;
-        return (brief ? cleared_of_little<function> : batch_cleared<Key, function>)(state, batch, first, count);
+        if constexpr (Form::facts.has_chain) {
+            if (count == 1 && !batch.keys) {
+                const Message m = message_of(batch, first);
+                if (Form::facts.few_bytes == 0 || m.bytes % Text::bytes != 0)
+                    return cleared_of_little<chain_batch<Mode>>(state, batch, first, count);
+                if (batch.statuses) batch.statuses[first] = WARPSEAL_OK;
+                Key::Own::template chain<Mode>(state, m.iv, m.in, m.out, m.bytes);
+                return 0;
+            }
+        }
+        return batch_cleared<Key, chain_batch<Mode>>(state, batch, first, count);
     }
 
     template <class Key>
@@ -207,101 +243,35 @@ struct Shapes {
         c.modes =
             1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
         c.expand = cleared_of_little<Key::expand>;
-        c.sweep[WARPSEAL_ECB][0] = plain_cleared<sweep<Ecb, encrypt>>;
-        c.sweep[WARPSEAL_ECB][1] = plain_cleared<sweep<Ecb, decrypt>>;
-        c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] =
-            cleared_by_length<sweep<Ctr, encrypt>, Form::facts.little_stack_bytes, const uint8_t*>;
-        c.sweep[WARPSEAL_CBC][1] = plain_cleared<sweep<CbcDecryption, decrypt>>;
-        c.sweep[WARPSEAL_CFB][1] = plain_cleared<sweep<CfbDecryption, decrypt>>;
+        c.sweep[WARPSEAL_ECB][0] = sweep_cleared<Key, Ecb, encrypt>;
+        c.sweep[WARPSEAL_ECB][1] = sweep_cleared<Key, Ecb, decrypt>;
+        c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = sweep_cleared<Key, Ctr, encrypt>;
+        c.sweep[WARPSEAL_CBC][1] = sweep_cleared<Key, CbcDecryption, decrypt>;
+        c.sweep[WARPSEAL_CFB][1] = sweep_cleared<Key, CfbDecryption, decrypt>;
         c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = batch_cleared<Key, sweep_batch<Ctr, encrypt>>;
-        c.batch[WARPSEAL_CBC][0] = chains_cleared<Key, chain_batch<CbcEncryption>>;
+        c.batch[WARPSEAL_CBC][0] = chains_cleared<Key, CbcEncryption>;
         c.batch[WARPSEAL_CBC][1] = batch_cleared<Key, sweep_batch<CbcDecryption, decrypt>>;
-        c.batch[WARPSEAL_CFB][0] = chains_cleared<Key, chain_batch<CfbEncryption>>;
+        c.batch[WARPSEAL_CFB][0] = chains_cleared<Key, CfbEncryption>;
         c.batch[WARPSEAL_CFB][1] = batch_cleared<Key, sweep_batch<CfbDecryption, decrypt>>;
-        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = chains_cleared<Key, chain_batch<Ofb>>;
+        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = chains_cleared<Key, Ofb>;
         c.batch[WARPSEAL_CMAC][0] = batch_cleared<Key, cmac_batch<encrypt>>;
         c.batch[WARPSEAL_CMAC][1] = batch_cleared<Key, cmac_batch<decrypt>>;
         if constexpr (has_long_blocks) {
             c.modes |= 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM | 1u << WARPSEAL_XTS;
-            constexpr size_t piece_stack = 2 * Form::facts.little_stack_bytes;  // with the sum's vectors
             c.gcm_begin = cleared_of_little<gcm_begin>;
-            c.gcm_piece[0] = cleared_by_length<gcm_piece<encrypt>, piece_stack, GcmRun*>;
-            c.gcm_piece[1] = cleared_by_length<gcm_piece<decrypt>, piece_stack, GcmRun*>;
+            c.gcm_piece[0] = gcm_piece_cleared<encrypt>;
+            c.gcm_piece[1] = gcm_piece_cleared<decrypt>;
             c.gcm_combine = cleared_of_little<gcm_combine>;
             c.gcm_finish = cleared_of_little<gcm_finish>;
             c.batch[WARPSEAL_GCM][0] = batch_cleared<Key, gcm_batch<encrypt>>;
             c.batch[WARPSEAL_GCM][1] = batch_cleared<Key, gcm_batch<decrypt>>;
             c.batch[WARPSEAL_CCM][0] = ccm_cleared<Key, ccm_batch<encrypt>>;
             c.batch[WARPSEAL_CCM][1] = ccm_cleared<Key, ccm_batch<decrypt>>;
-            c.xts[0] = cleared<xts<encrypt>, xts_stack>;
-            c.xts[1] = cleared<xts<decrypt>, xts_stack>;
+            c.xts[0] = xts_cleared<Key, encrypt>;
+            c.xts[1] = xts_cleared<Key, decrypt>;
         }
     }
 };
-
-// What of the shapes differs from key size to key size: the state, and what takes a key.
-template <class Cipher>
-struct Keyed {
-    using Form = typename FormOf<Cipher>::type;
-    using AsCalled = CalledAs<Form, Cipher::block_bytes>;
-    using Common = Shapes<AsCalled>;
-
-    struct State : Common::State {
-        alignas(64) typename Form::Schedule keys;
-    };
-    static constexpr typename AsCalled::Calls calls = CallsOf<Form, AsCalled, State>::make();
-
-    static void expand(void* memory, const uint8_t* key) {
-        State& state = *static_cast<State*>(memory);
-        state.calls = &calls;
-        Form::expand(state.keys, key);
-        if constexpr (Common::has_long_blocks) {
-            SecretOf<typename Common::Text> h;
-            h.value = encrypt_one<AsCalled>(state, {});
-            Hash::set(state.hash, h.value);
-        }
-    }
-
-    // Each message through `work`, under its own key; adds up what comes back.
-    static constexpr size_t own_keys_stack = Common::frames + sizeof(State);
-    static uint64_t own_keys(CpuCipher::Batch work, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        uint64_t failed = 0;
-        SecretOf<State> own;
-        for (uint64_t i = first; i < first + count; ++i) {
-            expand(&own.value, batch.keys + i * Cipher::key_bytes);
-            failed += work(&own.value, batch, i, 1);
-        }
-        return failed;
-    }
-
-    static bool weak(const uint8_t* key) { return Cipher::weak(key); }
-
-    static constexpr CpuCipher describe() {
-        CpuCipher c{};
-        Common::template describe<Keyed>(c);
-        c.name = Cipher::name;
-        c.key_bytes = Cipher::key_bytes;
-        c.block_bytes = Cipher::block_bytes;
-        if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
-        if constexpr (requires(const uint8_t* key) { Cipher::weak(key); }) c.weak = weak;
-        c.state_bytes = sizeof(State);
-        c.form = Form::name;
-        c.known = Cipher::known();
-        return c;
-    }
-};
-
-template <class Ciphers>
-struct Set;
-template <class... Cipher>
-struct Set<List<Cipher...>> {
-    static constexpr CpuCipher ciphers[] = {Keyed<Cipher>::describe()...};
-};
-
-template <class Ciphers>
-constexpr CpuCipherSet set() {
-    return {Set<Ciphers>::ciphers, sizeof Set<Ciphers>::ciphers / sizeof(CpuCipher)};
-}
 
 }  // namespace
 }  // namespace warpseal::cpu

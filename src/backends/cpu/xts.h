@@ -90,28 +90,57 @@ private:
     }
 };
 
+// The tweaks of one data unit, from that of its first block.
+struct UnitTweaks {
+    SecretOf<Block<4>> next;
+
+    WARPSEAL_INLINE Block<4> take() {
+        const Block<4> tweak = next.value;
+        next.value = modes::advance_tweak(tweak, 1);
+        return tweak;
+    }
+    WARPSEAL_INLINE void end_unit() {}
+};
+
 template <class Form, size_t word_bytes>
 struct XtsShape {
     using Schedule = typename Form::Schedule;
-    using Tweaks = cpu::Tweaks<Form, word_bytes>;
 
     template <Direction direction>
     static void run(const Schedule& schedule, const Schedule& tweak_schedule, const XtsUnits& units, const uint8_t* in, uint8_t* out,
                     size_t bytes) {
-        Tweaks tweaks(tweak_schedule, units);
+        Tweaks<Form, word_bytes> tweaks(tweak_schedule, units);
         while (bytes != 0) {
             // Up to the next unit that is not whole blocks.
             const size_t n = units.unit_bytes % 16 == 0 || bytes < units.unit_bytes ? bytes : units.unit_bytes;
-            const size_t rest = n % 16, plain = n - rest - (rest != 0 && direction == Direction::decrypt ? 16 : 0);
+            const size_t rest = n % 16, plain = n - rest - set_aside<direction>(rest);
             blocks<direction>(schedule, tweaks, in, out, plain);
             if (rest != 0) steal<direction>(schedule, tweaks, in + plain, out + plain, rest);
             in += n, out += n, bytes -= n;
         }
     }
 
-private:
+    // The same of one unit, or less, by the form's own loop.
     template <Direction direction>
-    WARPSEAL_INLINE static void blocks(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void unit(const Schedule& schedule, const Schedule& tweak_schedule, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+                     size_t bytes) {
+        UnitTweaks tweaks;
+        tweaks.next.value = encrypt_one<Form>(tweak_schedule, load_block<4>(units.first));
+        const size_t rest = bytes % 16, plain = bytes - rest - set_aside<direction>(rest);
+        Form::template xts_blocks<direction>(schedule, tweaks.next.value, in, out, plain);
+        if (rest != 0) steal<direction>(schedule, tweaks, in + plain, out + plain, rest);
+    }
+
+private:
+    // What waits for the `rest` bytes behind it.
+    template <Direction direction>
+    static constexpr size_t set_aside(size_t rest) {
+        return direction == Direction::decrypt && rest != 0 ? 16 : 0;
+    }
+
+    template <Direction direction>
+    WARPSEAL_INLINE static void blocks(const Schedule& schedule, Tweaks<Form, word_bytes>& tweaks, const uint8_t* in, uint8_t* out,
+                                       size_t bytes) {
         if constexpr (Form::facts.has_xts) {
             while (bytes != 0) {
                 tweaks.enter();
@@ -127,8 +156,8 @@ private:
 
     // The end of a unit (IEEE 1619 5.3.2, 5.4.2). Encryption: `out` ends in the block before, whose last bytes fill up the `rest` bytes
     // that are left. Decryption: the last whole block is still to do, and it goes second.
-    template <Direction direction>
-    static void steal(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out, size_t rest) {
+    template <Direction direction, class Supply>
+    __attribute__((noinline)) static void steal(const Schedule& schedule, Supply& tweaks, const uint8_t* in, uint8_t* out, size_t rest) {
         SecretOf<uint8_t[3][16]> secret;
         auto& [part, block, filled] = secret.value;
         if constexpr (direction == Direction::encrypt) {

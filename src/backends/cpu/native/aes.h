@@ -27,13 +27,22 @@ struct AesForm {
     static constexpr size_t wide_blocks = Aes::group_blocks;
     static constexpr size_t stack_bytes = 8192,
                             little_stack_bytes = 1024;  // that the functions of a form and the shapes over them leave behind
+    static constexpr size_t few_bytes = 64;             // do not fill the registers
     static constexpr size_t brief_bytes = Keystream::early_rounds_pay_bytes;
 
     static void expand(Schedule& schedule, const uint8_t* key) { Aes::expand(schedule, key); }
 
     template <Direction direction, size_t blocks>
     static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
-        sweep<modes::Ecb, direction>(schedule, {}, 0, in, out, 16 * blocks);
+        if constexpr (blocks == 1)
+            one<direction>(schedule, in, out);
+        else
+            sweep<modes::Ecb, direction>(schedule, {}, 0, in, out, 16 * blocks);
+    }
+
+    template <Direction direction>
+    static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        store_one(out, Aes::template one<direction>(schedule, load_one(in)));
     }
 
     template <class Mode, Direction direction>
@@ -49,6 +58,14 @@ struct AesForm {
     template <Direction direction>
     static void xts_blocks(const Schedule& schedule, Block<4>& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
         AesXts<Aes, direction>::run(schedule, tweak, in, out, bytes);
+    }
+
+    // At most few_bytes, of whole blocks, of the data unit of that number.
+    template <Direction direction>
+    static void xts_few(const Schedule& schedule, const Schedule& tweak_schedule, const uint8_t* number, const uint8_t* in, uint8_t* out,
+                        size_t bytes) {
+        const __m128i tweak = Aes::template one<Direction::encrypt>(tweak_schedule, load_one(number));
+        AesXts<Aes, direction>::template few<few_bytes>(schedule, tweak, in, out, bytes);
     }
 
     template <class Mode>

@@ -24,15 +24,14 @@ struct AesChain {
     static void run(const Schedule& schedule, __m128i& state, const uint8_t* in, uint8_t* out, size_t blocks) {
         if (blocks == 0) return;
         const __m128i first_key = key_at(schedule.forward, 0), between = first_key ^ key_at(schedule.forward, rounds);
-        __m128i text = load_one(in), s = state ^ first_key;
-        if (text_before) s = s ^ text;
+        __m128i text = load_one(in), s = state ^ (text_before ? first_key ^ text : first_key);
         for (size_t i = 0; i < blocks; ++i) {
             const __m128i following = i + 1 < blocks ? load_one(in += 16) : _mm_setzero_si128();
             WARPSEAL_UNROLL
             for (int r = 1; r < rounds; ++r) s = _mm_aesenc_si128(s, key_at(schedule.forward, r));
             s = _mm_aesenclast_si128(s, text_before ? between ^ following : text_after ? between ^ text : between);
             if constexpr (!silent) {
-                const __m128i state_after = text_before ? s ^ first_key ^ following : s ^ first_key;
+                const __m128i state_after = s ^ (text_before ? first_key ^ following : first_key);
                 store_one(out, text_before || text_after ? state_after : state_after ^ text);
                 out += 16;
             }

@@ -144,10 +144,10 @@ struct AesKeystream {
         if (summing == Sum::of_output) sum = Hash::absorb(*hash, sum, at.out - group_bytes, group_bytes);
     }
 
-    // `bytes` bytes from counter block `first`, of which 32 bits count.
+    // `bytes` bytes from counter block `first`, of which 32 bits count. Not inlined: less than a group needs no frame for those.
     template <Sum summing>
-    static void count32(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, const Block<4>& first, const uint8_t* in,
-                        uint8_t* out, size_t bytes) {
+    __attribute__((noinline)) static void count32(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum,
+                                                  const Block<4>& first, const uint8_t* in, uint8_t* out, size_t bytes) {
         Place at{Counter(first), in, out, bytes};
         if (bytes >= early_rounds_pay_bytes)
             groups_with_early_rounds<summing>(schedule, hash, sum, at);
@@ -169,6 +169,10 @@ struct AesKeystream {
     static void keystream(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, Block<4> counter, const uint8_t* in,
                           uint8_t* out, size_t bytes) {
         constexpr int counting = Mode::template counting_words<4>;
+        if (summing == Sum::none && bytes < group_bytes && swap_bytes(counter.word[3]) <= ~uint32_t{0} - group_blocks) {  // no carry
+            Place at{Counter(counter), in, out, bytes};
+            return rest<Sum::none>(schedule, hash, sum, at);
+        }
         while (bytes != 0) {
             size_t n = bytes;
             if (counting > 1) {

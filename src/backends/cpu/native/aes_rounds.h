@@ -61,6 +61,27 @@ struct AesRounds {
         return W::broadcast(key_at(keys<direction>(schedule), round));
     }
 
+    // n blocks, each in a register.
+    template <Direction direction, int n>
+    WARPSEAL_INLINE static void encipher(const Schedule& schedule, __m128i (&s)[n]) {
+        constexpr bool encrypts = direction == Direction::encrypt;
+        const uint8_t* const k = keys<direction>(schedule);
+        WARPSEAL_UNROLL
+        for (int u = 0; u < n; ++u) s[u] = s[u] ^ key_at(k, 0);
+        WARPSEAL_UNROLL
+        for (int r = 1; r < rounds; ++r)
+            for (int u = 0; u < n; ++u) s[u] = encrypts ? _mm_aesenc_si128(s[u], key_at(k, r)) : _mm_aesdec_si128(s[u], key_at(k, r));
+        WARPSEAL_UNROLL
+        for (int u = 0; u < n; ++u)
+            s[u] = encrypts ? _mm_aesenclast_si128(s[u], key_at(k, rounds)) : _mm_aesdeclast_si128(s[u], key_at(k, rounds));
+    }
+    template <Direction direction>
+    WARPSEAL_INLINE static __m128i one(const Schedule& schedule, __m128i block) {
+        __m128i s[1] = {block};
+        encipher<direction>(schedule, s);
+        return s[0];
+    }
+
     // Rounds `first` to the last but one of n vectors, with work between them.
     template <Direction direction, int first, int n, class Work>
     WARPSEAL_INLINE static void middle_rounds(const Schedule& schedule, V (&s)[n], const Work& work) {

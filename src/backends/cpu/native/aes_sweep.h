@@ -18,12 +18,7 @@ struct AesSweep {
         while (bytes >= Aes::group_bytes) some<Aes::at_once>(schedule, previous, in, out, bytes);
         if (bytes >= 4 * W::bytes) some<4>(schedule, previous, in, out, bytes);
         while (bytes >= W::bytes) some<1>(schedule, previous, in, out, bytes);
-        if (bytes != 0) {
-            Secret<W::bytes> part;
-            W::store(part.data(), W::load_part(in, bytes));
-            crypt<1>(schedule, previous, part.data(), part.data());
-            memcpy(out, part.data(), bytes);
-        }
+        if (bytes != 0) part(schedule, previous, in, out, bytes);
     }
 
 private:
@@ -48,6 +43,15 @@ private:
         if (Mode::has_iv) previous = load_one(in + n * W::bytes - 16);
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, s[u]);
+    }
+
+    // Less than a vector.
+    WARPSEAL_INLINE static void part(const Schedule& schedule, __m128i previous, const uint8_t* in, uint8_t* out, size_t bytes) {
+        const V text = W::load_part(in, bytes), mask = Mode::has_iv ? W::one_lane_up(previous, text) : W::zero();
+        V s[1] = {Mode::before(text, mask) ^ Aes::template key<way>(schedule, 0)};
+        Aes::template middle_rounds<way>(schedule, s);
+        W::store_part(out, Mode::after(text, mask, Aes::template last_round<way>(s[0], Aes::template key<way>(schedule, Aes::rounds))),
+                      bytes);
     }
 
     template <int n>

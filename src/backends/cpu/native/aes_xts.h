@@ -25,13 +25,51 @@ struct AesXts {
         W::store(lanes.data(), tweaks.next[0]);
         memcpy(tweak.word, lanes.data() + bytes, sizeof tweak.word);
         if (bytes != 0) {
-            W::store(lanes.data(), W::load_part(in, bytes));
-            crypt<1>(schedule, tweaks, lanes.data(), lanes.data());
-            memcpy(out, lanes.data(), bytes);
+            V s[1] = {W::load_part(in, bytes)};
+            crypt<1>(schedule, tweaks, s);
+            W::store_part(out, s[0], bytes);
+        }
+    }
+
+    // At most four whole blocks, with none of the above to keep.
+    template <size_t few_bytes>
+    WARPSEAL_INLINE static void few(const Schedule& schedule, __m128i tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+        if constexpr (W::bytes == few_bytes) {
+            __m128i lane[W::lanes];
+            following(tweak, lane);
+            const V t = W::join(lane), text = W::load_part(in, bytes);
+            V s[1] = {W::add3(text, t, Aes::template key<direction>(schedule, 0))};
+            Aes::template middle_rounds<direction>(schedule, s);
+            W::store_part(out, Aes::template last_round<direction>(s[0], t ^ Aes::template key<direction>(schedule, rounds)), bytes);
+        } else if (bytes == few_bytes) {
+            blocks<4>(schedule, tweak, in, out);
+        } else {
+            for (; bytes != 0; in += 16, out += 16, bytes -= 16) blocks<1>(schedule, tweak, in, out);
         }
     }
 
 private:
+    WARPSEAL_INLINE static __m128i times_x(__m128i t) {
+        const __m128i carries = _mm_srai_epi32(_mm_shuffle_epi32(t, 0x13), 31) & _mm_set_epi32(0, 1, 0, 0x87);
+        return _mm_add_epi64(t, t) ^ carries;
+    }
+    // The next n tweaks, and `tweak` is the one after them.
+    template <int n>
+    WARPSEAL_INLINE static void following(__m128i& tweak, __m128i (&t)[n]) {
+        WARPSEAL_UNROLL
+        for (int i = 0; i < n; ++i, tweak = times_x(tweak)) t[i] = tweak;
+    }
+    template <int n>
+    WARPSEAL_INLINE static void blocks(const Schedule& schedule, __m128i& tweak, const uint8_t* in, uint8_t* out) {
+        __m128i t[n], s[n];
+        following(tweak, t);
+        WARPSEAL_UNROLL
+        for (int i = 0; i < n; ++i) s[i] = load_one(in + 16 * i) ^ t[i];
+        Aes::template encipher<direction>(schedule, s);
+        WARPSEAL_UNROLL
+        for (int i = 0; i < n; ++i) store_one(out + 16 * i, s[i] ^ t[i]);
+    }
+
     // The tweaks of the next eight blocks. The eight after them are x^8 times these: a byte further, and the byte that falls out comes back
     // times x^7 + x^2 + x + 1.
     struct Tweaks {
@@ -42,8 +80,7 @@ private:
             WARPSEAL_UNROLL
             for (int u = 0; u < vectors; ++u) {
                 __m128i lane[W::lanes];
-                WARPSEAL_UNROLL
-                for (int i = 0; i < W::lanes; ++i, t = times_x(t)) lane[i] = t;
+                following(t, lane);
                 next[u] = W::join(lane);
             }
         }
@@ -54,30 +91,31 @@ private:
             next[vectors - 1] = W::byte_up(t) ^ W::template multiply<0x00>(W::top_byte(t), W::broadcast(_mm_cvtsi32_si128(0x87)));
             return t;
         }
-        WARPSEAL_INLINE static __m128i times_x(__m128i t) {
-            const __m128i carries = _mm_srai_epi32(_mm_shuffle_epi32(t, 0x13), 31) & _mm_set_epi32(0, 1, 0, 0x87);
-            return _mm_add_epi64(t, t) ^ carries;
-        }
     };
 
     template <int n>
     WARPSEAL_INLINE static void some(const Schedule& schedule, Tweaks& tweaks, const uint8_t*& in, uint8_t*& out, size_t& bytes) {
-        crypt<n>(schedule, tweaks, in, out);
+        V s[n];
+        WARPSEAL_UNROLL
+        for (int u = 0; u < n; ++u) s[u] = W::load(in + u * W::bytes);
+        crypt<n>(schedule, tweaks, s);
+        WARPSEAL_UNROLL
+        for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, s[u]);
         in += n * W::bytes, out += n * W::bytes, bytes -= n * W::bytes;
     }
 
     template <int n>
-    WARPSEAL_INLINE static void crypt(const Schedule& schedule, Tweaks& tweaks, const uint8_t* in, uint8_t* out) {
+    WARPSEAL_INLINE static void crypt(const Schedule& schedule, Tweaks& tweaks, V (&s)[n]) {
         const V first_key = Aes::template key<direction>(schedule, 0), last_key = Aes::template key<direction>(schedule, rounds);
-        V s[n], t[n];
+        V t[n];
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) {
             t[u] = tweaks.take();
-            s[u] = W::add3(W::load(in + u * W::bytes), t[u], first_key);
+            s[u] = W::add3(s[u], t[u], first_key);
         }
         Aes::template middle_rounds<direction>(schedule, s);
         WARPSEAL_UNROLL
-        for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, Aes::template last_round<direction>(s[u], last_key ^ t[u]));
+        for (int u = 0; u < n; ++u) s[u] = Aes::template last_round<direction>(s[u], last_key ^ t[u]);
     }
 };
 

@@ -18,7 +18,9 @@ struct Counter {
     uint32_t low;
 
     WARPSEAL_INLINE explicit Counter(const Block<4>& block)
-        : next(swap(_mm_loadu_si128(reinterpret_cast<const __m128i*>(block.word)))), low(swap_bytes(block.word[3])) {}
+        : next(_mm_set_epi32(static_cast<int>(swap_bytes(block.word[3])), static_cast<int>(block.word[2]), static_cast<int>(block.word[1]),
+                             static_cast<int>(block.word[0]))),
+          low(swap_bytes(block.word[3])) {}
     WARPSEAL_INLINE static __m128i swap(__m128i x) { return _mm_shuffle_epi8(x, order()); }
     WARPSEAL_INLINE static __m128i order() { return _mm_set_epi8(12, 13, 14, 15, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0); }
     WARPSEAL_INLINE void add(uint32_t blocks) {
