@@ -24,6 +24,8 @@ private:
     static constexpr size_t longest_mac = 64;
 
     bool ready() { return under_way_ || begin(iv_, algorithm_.iv_bytes()); }
+    // Any update.
+    bool assemble(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
     // What is held, then the input, as one: `whole` bytes of it.
     bool join(const uint8_t* in, size_t bytes, uint8_t* out, size_t whole);
     bool unpad(size_t* text_bytes) const;

@@ -150,6 +150,7 @@ bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
         return false;
     }
     message_.reset(made);
+    shallow_bytes_ = warpseal_inner_message_shallow_bytes(made);
     return true;
 }
 

@@ -92,6 +92,8 @@ public:
     static void operator delete(void* memory, size_t bytes);
 
     const Context& provider() const { return provider_; }
+    // Updates of no more bytes need no room on the stack to be looked for.
+    size_t shallow_bytes() const { return shallow_bytes_; }
 
 protected:
     // Many programs give the same key with each message.
@@ -124,6 +126,7 @@ protected:
     const CipherAlgorithm& algorithm_;
     std::shared_ptr<const warpseal_key> key_;
     bool decrypt_ = false;
+    size_t shallow_bytes_ = 0;
 
 private:
     bool failed(warpseal_status status, std::source_location where) const;

@@ -25,7 +25,7 @@ std::array<CipherAlgorithm, row_count> algorithms;
 
 // No exception reaches libcrypto.
 template <class Cipher, class Work>
-int attempted(Cipher* cipher, Work& work) noexcept {
+inline __attribute__((always_inline)) int attempted(Cipher* cipher, const Work& work) noexcept {
     try {
         return work(*cipher) ? 1 : 0;
     } catch (...) {  // of allocations alone
@@ -36,7 +36,7 @@ int attempted(Cipher* cipher, Work& work) noexcept {
 
 // And the engine has room on the stack.
 template <class Cipher, class Work>
-int guarded(Cipher* cipher, Work work) noexcept {
+__attribute__((noinline)) int guarded(Cipher* cipher, Work work) noexcept {
     if (room_here()) return attempted(cipher, work);
     int done = 0;
     if (!with_room([&]() noexcept { done = attempted(cipher, work); })) raise(cipher->provider(), Reason::out_of_memory);
@@ -60,7 +60,9 @@ struct Calls {
                        [&](Cipher& cipher) { return cipher.init(decrypt, key, key_bytes, iv, iv_bytes, params); });
     }
     static int update(void* context, unsigned char* out, size_t* out_bytes, size_t room, const unsigned char* in, size_t bytes) {
-        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.update(out, out_bytes, room, in, bytes); });
+        const auto work = [=](Cipher& cipher) { return cipher.update(out, out_bytes, room, in, bytes); };
+        Cipher* const cipher = static_cast<Cipher*>(context);
+        return bytes <= cipher->shallow_bytes() ? attempted(cipher, work) : guarded(cipher, work);
     }
     static int final(void* context, unsigned char* out, size_t* out_bytes, size_t room) {
         return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.final(out, out_bytes, room); });

@@ -28,6 +28,8 @@ warpseal_status warpseal_inner_message_aad(warpseal_inner_message* message, cons
  * out == in, or apart. A piece that is refused changes nothing: WARPSEAL_INVALID_ARGUMENT, and WARPSEAL_LIMIT_EXCEEDED past what SP 800-38D
  * allows of all pieces together. Only a large piece can fail otherwise (WARPSEAL_OUT_OF_MEMORY), and ends the message. */
 warpseal_status warpseal_inner_message_update(warpseal_inner_message* message, const void* in, void* out, size_t bytes);
+/* Up to so many bytes an update needs less than 8 KiB of the stack; 0: any may need more. */
+size_t warpseal_inner_message_shallow_bytes(const warpseal_inner_message* message);
 /* GCM: the end of the message, either way: its tag of 1 to 16 bytes, which who opens compares in constant time; or, opening, the
  * comparison: WARPSEAL_NOT_AUTHENTIC, and all that was opened is worth nothing. */
 warpseal_status warpseal_inner_message_tag(warpseal_inner_message* message, void* tag, size_t tag_bytes);

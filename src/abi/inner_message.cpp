@@ -52,6 +52,10 @@ warpseal_status warpseal_inner_message_update(warpseal_inner_message* message, c
     return abi::guarded([&] { return message->message->update(static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out), bytes); });
 }
 
+size_t warpseal_inner_message_shallow_bytes(const warpseal_inner_message* message) {
+    return message == nullptr ? 0 : message->message->shallow_bytes();
+}
+
 warpseal_status warpseal_inner_message_tag(warpseal_inner_message* message, void* tag, size_t tag_bytes) {
     return message == nullptr ? WARPSEAL_INVALID_ARGUMENT : message->message->tag(static_cast<uint8_t*>(tag), tag_bytes);
 }

@@ -14,9 +14,6 @@ namespace {
 
 // From here on a call of the engine, with its choice of threads and GPUs, costs a hundredth of the work at most.
 constexpr size_t routed_bytes = size_t{64} << 10;
-// Below, keystream is made for the pieces to come as well, from piece to piece more of it: a call over many blocks costs little more than
-// one over one.
-constexpr size_t bulk_bytes = 512;
 
 constexpr size_t whole_tag_bytes = 16;
 constexpr uint8_t no_iv[12] = {};
@@ -65,6 +62,7 @@ RunningMessage::RunningMessage(Engine& engine, const Key& key, warpseal_mode mod
       mode_(mode),
       direction_(direction),
       block_bytes_(key.facts().block_bytes),
+      chains_(!sweeps(mode, direction)),
       batch_(batch_of_one({}, {nullptr, block_bytes_})) {
     wipe(&carried_.value, sizeof carried_.value);
 }
@@ -86,6 +84,8 @@ warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_
     warpseal_status status = prove(made->text_, mode, direction);
     if (status == WARPSEAL_OK && mode != WARPSEAL_XTS) status = prove(made->block_, WARPSEAL_ECB, Direction::encrypt);
     if (status != WARPSEAL_OK) return status;
+    made->instructions_ = strcmp(made->text_.cipher->form, "instructions") == 0;
+    if (made->instructions_ && mode == WARPSEAL_CTR) made->bulk_bytes_ = bulk_bytes_of_instructions;
     out = std::move(made);
     return WARPSEAL_OK;
 }
@@ -123,28 +123,16 @@ warpseal_status RunningMessage::aad(Bytes aad) {
 warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (stage_ == Stage::none) return WARPSEAL_INVALID_ARGUMENT;
     if (bytes == 0) return WARPSEAL_OK;
-    if (mode_ == WARPSEAL_XTS) return unit(in, out, bytes);
-    warpseal_status status = check({in, out, bytes});
-    const uint64_t total = text_bytes_ + bytes;
-    const bool whole = mode_ == WARPSEAL_ECB || mode_ == WARPSEAL_CBC;
-    if (whole && within_block(bytes) != 0) status = WARPSEAL_INVALID_ARGUMENT;
-    if (status == WARPSEAL_OK && mode_ == WARPSEAL_GCM) status = check_text(mode_, key_.facts(), 0, std::max<uint64_t>(total, bytes));
-    if (status != WARPSEAL_OK) return status;
-    try {
-        switch (mode_) {
-            case WARPSEAL_ECB: status = sweep(in, out, bytes); break;
-            case WARPSEAL_CBC: status = blocks(in, out, bytes); break;
-            case WARPSEAL_CFB:
-            case WARPSEAL_OFB: status = feedback(in, out, bytes); break;
-            default: status = counted(in, out, bytes); break;
-        }
-    } catch (...) {  // of the route of a large piece: nobody knows how far it came
-        end();
-        throw;
+    if (const warpseal_status status = check({in, out, bytes}); status != WARPSEAL_OK) return status;
+    switch (mode_) {
+        case WARPSEAL_ECB: return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : sweep(in, out, bytes);
+        case WARPSEAL_CBC: return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : blocks(in, out, bytes);
+        case WARPSEAL_CFB:
+        case WARPSEAL_OFB: return feedback(in, out, bytes);
+        case WARPSEAL_XTS: return unit(in, out, bytes);
+        case WARPSEAL_GCM: return authenticated(in, out, bytes);
+        default: return counted(in, out, bytes);
     }
-    text_bytes_ = total;
-    if (status != WARPSEAL_OK) end();
-    return status;
 }
 
 warpseal_status RunningMessage::tag(uint8_t* tag, size_t tag_bytes) {
@@ -175,30 +163,65 @@ void RunningMessage::position(uint8_t* iv, uint32_t* used) const {
         memcpy(iv, carried_.value.feedback, block_bytes_);
 }
 
+// A large piece, by the route of a call of its own. Where that fails, nobody knows how far it came.
+warpseal_status RunningMessage::by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
+    warpseal_status status;
+    try {
+        status = mode_ == WARPSEAL_GCM ? gcm_by_route(in, out, bytes) : message_by_route(in, out, bytes);
+    } catch (...) {
+        end();
+        throw;
+    }
+    if (status != WARPSEAL_OK) end();
+    return status;
+}
+
+warpseal_status RunningMessage::message_by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
+    uint8_t iv[longest_block];
+    if (mode_ == WARPSEAL_CTR)
+        counters(next_block_, 1, iv);
+    else
+        copy_block(iv, carried_.value.feedback);
+    return engine_.message(key_, mode_, direction_, {iv, mode_ == WARPSEAL_ECB ? 0 : block_bytes_}, in, out, bytes);
+}
+
+// What is left of a message is a message whose J0 is so many counters on.
+warpseal_status RunningMessage::gcm_by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
+    GcmRun &run = carried_.value.run, &rest = carried_.value.part;
+    write_counters<4, 1>(run.counter0, next_block_, 1, rest.counter0);
+    memcpy(rest.sum, run.sum, sizeof run.sum);
+    const warpseal_status status = gcm_text(engine_.inside(), key_, direction_, {in, out, bytes}, rest);
+    memcpy(run.sum, rest.sum, sizeof run.sum);
+    return status;
+}
+
 // ---- modes without a counter
 
 // Whole blocks of a mode that is a sweep, from the block that feedback holds.
 warpseal_status RunningMessage::sweep(const uint8_t* in, uint8_t* out, size_t bytes) {
-    const Bytes iv{carried_.value.feedback, mode_ == WARPSEAL_ECB ? 0 : block_bytes_};
-    if (bytes >= routed_bytes) return engine_.message(key_, mode_, direction_, iv, in, out, bytes);
-    text_.cipher->sweep[mode_][static_cast<int>(direction_)](text_.state, iv.data, 0, in, out, bytes);
+    if (bytes >= routed_bytes) return by_route(in, out, bytes);
+    const uint8_t* const iv = mode_ == WARPSEAL_ECB ? nullptr : carried_.value.feedback;
+    text_.cipher->sweep[mode_][static_cast<int>(direction_)](text_.state, iv, 0, in, out, bytes);
     return WARPSEAL_OK;
 }
 
 // The same of one whose blocks wait for each other: routes lead nowhere else.
-void RunningMessage::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status RunningMessage::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
     uint8_t* const state = carried_.value.feedback;
-    if (bytes > block_bytes_) {
-        uint8_t* const last_in = carried_.value.part.sum;  // in place, it goes
-        copy_block(last_in, in + bytes - block_bytes_);
+    uint8_t* const last = carried_.value.part.sum;  // in place, it goes
+    if (mode_ == WARPSEAL_OFB) copy_block(last, in + bytes - block_bytes_);
+    if (bytes > block_bytes_ || instructions_) {
         batch_.ivs = state;
         batch_.in = in;
         batch_.out = out;
         batch_.message_bytes = bytes;
         (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch_, 0, 1);
-        copy_block(state, out + bytes - block_bytes_);
-        if (mode_ == WARPSEAL_OFB) exclusive_or(state, last_in, state, block_bytes_);
-        return;
+        const uint8_t* const last_out = out + bytes - block_bytes_;
+        if (mode_ == WARPSEAL_OFB)
+            exclusive_or(last_out, last, state, block_bytes_);
+        else
+            copy_block(state, last_out);
+        return WARPSEAL_OK;
     }
     // A single block is sooner done without a batch.
     if (mode_ == WARPSEAL_CBC) exclusive_or(state, in, state, block_bytes_);
@@ -208,20 +231,18 @@ void RunningMessage::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
         exclusive_or(in, state, out, block_bytes_);
     else
         copy_block(out, state);
+    return WARPSEAL_OK;
 }
 
 // Whole blocks of CBC, CFB and OFB.
 warpseal_status RunningMessage::blocks(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (bytes == 0) return WARPSEAL_OK;
-    if (!sweeps(mode_, direction_)) {
-        chain(in, out, bytes);
-        return WARPSEAL_OK;
-    }
-    uint8_t next[longest_block];  // in place, it goes
-    copy_block(next, in + bytes - block_bytes_);
-    const warpseal_status status = sweep(in, out, bytes);
-    copy_block(carried_.value.feedback, next);
-    return status;
+    if (chains_) return chain(in, out, bytes);
+    uint8_t* const last = carried_.value.part.sum;  // in place, it goes
+    copy_block(last, in + bytes - block_bytes_);
+    if (const warpseal_status status = sweep(in, out, bytes); status != WARPSEAL_OK) return status;
+    copy_block(carried_.value.feedback, last);
+    return WARPSEAL_OK;
 }
 
 // CFB and OFB: bytes of the block whose keystream lies in `feedback`, from byte `at` on.
@@ -238,8 +259,9 @@ warpseal_status RunningMessage::feedback(const uint8_t* in, uint8_t* out, size_t
     const size_t used = within_block(text_bytes_), head = used == 0 ? 0 : std::min(bytes, block_bytes_ - used);
     part_of_block(used, in, out, head);
     const size_t tail = within_block(bytes - head), whole = bytes - head - tail;
-    const warpseal_status status = blocks(in + head, out + head, whole);
-    if (status != WARPSEAL_OK || tail == 0) return status;
+    if (const warpseal_status status = blocks(in + head, out + head, whole); status != WARPSEAL_OK) return status;
+    text_bytes_ += bytes;
+    if (tail == 0) return WARPSEAL_OK;
     encipher(carried_.value.feedback, carried_.value.feedback, block_bytes_);
     part_of_block(0, in + head + whole, out + head + whole, tail);
     return WARPSEAL_OK;
@@ -255,10 +277,9 @@ warpseal_status RunningMessage::unit(const uint8_t* in, uint8_t* out, size_t byt
     XtsUnits units = {{}, bytes};
     memcpy(units.first, carried_.value.feedback, sizeof units.first);
     if (bytes >= routed_bytes) return engine_.xts(key_, direction_, units, in, out, bytes);
-    warpseal_status status = check_units(bytes, bytes);
-    if (status == WARPSEAL_OK) status = check({in, out, bytes});
-    if (status == WARPSEAL_OK) text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out, bytes);
-    return status;
+    if (bytes < sizeof units.first) return WARPSEAL_INVALID_ARGUMENT;  // check_units: it is not too long
+    text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out, bytes);
+    return WARPSEAL_OK;
 }
 
 // ---- CTR and GCM
@@ -293,31 +314,19 @@ void RunningMessage::make_stream(size_t bytes) {
     stream_bytes_ = std::min(2 * stream_bytes_, most_stream_bytes);
 }
 
+// Whole blocks whose keystream is not made ahead.
 warpseal_status RunningMessage::count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes) {
-    const uint64_t first = next_block_;
+    const int d = static_cast<int>(direction_);
+    if (mode_ == WARPSEAL_GCM) sum_now();
+    if (bytes >= routed_bytes) {
+        if (const warpseal_status status = by_route(in, out, bytes); status != WARPSEAL_OK) return status;
+    } else if (mode_ == WARPSEAL_GCM) {
+        text_.cipher->gcm_piece[d](text_.state, &carried_.value.run, next_block_, in, out, bytes);
+    } else {
+        text_.cipher->sweep[mode_][d](text_.state, carried_.value.run.counter0, next_block_, in, out, bytes);
+    }
     next_block_ += blocks_of(bytes);
-    if (mode_ == WARPSEAL_CTR) {
-        if (bytes < routed_bytes) {
-            text_.cipher->sweep[mode_][static_cast<int>(direction_)](text_.state, carried_.value.run.counter0, first, in, out, bytes);
-            return WARPSEAL_OK;
-        }
-        uint8_t counter[longest_block];
-        counters(first, 1, counter);
-        return engine_.message(key_, mode_, direction_, {counter, block_bytes_}, in, out, bytes);
-    }
-    sum_now();
-    GcmRun& run = carried_.value.run;
-    if (bytes < routed_bytes) {
-        text_.cipher->gcm_piece[static_cast<int>(direction_)](text_.state, &run, first, in, out, bytes);
-        return WARPSEAL_OK;
-    }
-    // What is left of a message is a message whose J0 is so many counters on.
-    GcmRun& rest = carried_.value.part;
-    write_counters<4, 1>(run.counter0, first, 1, rest.counter0);
-    memcpy(rest.sum, run.sum, sizeof run.sum);
-    const warpseal_status status = gcm_text(engine_.inside(), key_, direction_, {in, out, bytes}, rest);
-    memcpy(run.sum, rest.sum, sizeof run.sum);
-    return status;
+    return WARPSEAL_OK;
 }
 
 // From what there is of the keystream.
@@ -339,21 +348,33 @@ void RunningMessage::through_stream(const uint8_t* in, uint8_t* out, size_t byte
     }
 }
 
-warpseal_status RunningMessage::counted(const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status RunningMessage::authenticated(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const uint64_t total = std::max<uint64_t>(text_bytes_ + bytes, bytes);
+    if (const warpseal_status status = check_text(mode_, key_.facts(), 0, total); status != WARPSEAL_OK) return status;
     if (stage_ == Stage::aad) {
         fill_block();
         stage_ = Stage::text;
     }
-    for (size_t n; bytes != 0; in += n, out += n, bytes -= n) {
-        if (stream_at_ == stream_end_ && bytes >= bulk_bytes) {  // a block begins here
-            n = bytes - within_block(bytes);
-            if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK) return status;
-        } else {
-            if (stream_at_ == stream_end_) make_stream(bytes);
-            n = std::min(bytes, stream_end_ - stream_at_);
-            through_stream(in, out, n);
-        }
+    return counted(in, out, bytes);
+}
+
+warpseal_status RunningMessage::counted(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const uint64_t total = text_bytes_ + bytes;
+    if (const size_t left = stream_end_ - stream_at_; left != 0) {
+        const size_t n = std::min(bytes, left);
+        through_stream(in, out, n);
+        in += n, out += n, bytes -= n;
     }
+    if (bytes >= bulk_bytes_) {  // a block begins here
+        const size_t n = bytes - within_block(bytes);
+        if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK) return status;
+        in += n, out += n, bytes -= n;
+    }
+    if (bytes != 0) {
+        make_stream(bytes);
+        through_stream(in, out, bytes);
+    }
+    text_bytes_ = total;
     return WARPSEAL_OK;
 }
 

@@ -24,6 +24,8 @@ public:
     warpseal_status update(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status tag(uint8_t* tag, size_t tag_bytes);
     warpseal_status verify(const uint8_t* tag, size_t tag_bytes);
+    // As warpseal_inner_message_shallow_bytes.
+    size_t shallow_bytes() const { return instructions_ ? shallow_bytes_of_instructions : 0; }
     // As warpseal_inner_message_position.
     void position(uint8_t* iv, uint32_t* used) const;
 
@@ -37,7 +39,11 @@ private:
         const void* tweak_state = nullptr;  // XTS
     };
 
+    static constexpr size_t shallow_bytes_of_instructions = 512;
     static constexpr size_t longest_block = 16;
+    // From here on. Below, keystream is made for the pieces to come as well, from piece to piece more of it: a call over many blocks costs
+    // little more than one over one.
+    static constexpr size_t bulk_bytes = 512, bulk_bytes_of_instructions = 64;
     static constexpr size_t first_stream_bytes = 64, most_stream_bytes = 512;  // of keystream made at once
     static constexpr size_t sum_bytes = 512;                                   // that enter a GCM sum at once
     struct Carried {
@@ -65,11 +71,16 @@ private:
     warpseal_status blocks(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status feedback(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status counted(const uint8_t* in, uint8_t* out, size_t bytes);
-    warpseal_status unit(const uint8_t* in, uint8_t* out, size_t bytes);
+    // Not inlined: for these update() would need a frame.
+    __attribute__((noinline)) warpseal_status authenticated(const uint8_t* in, uint8_t* out, size_t bytes);
+    __attribute__((noinline)) warpseal_status unit(const uint8_t* in, uint8_t* out, size_t bytes);
 
+    warpseal_status by_route(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status message_by_route(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status gcm_by_route(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status sweep(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes);
-    void chain(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status chain(const uint8_t* in, uint8_t* out, size_t bytes);
     void part_of_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes);
     void encipher(const uint8_t* in, uint8_t* out, size_t bytes) const;
 
@@ -87,8 +98,11 @@ private:
     const warpseal_mode mode_;
     const Direction direction_;
     const size_t block_bytes_;
-    Path text_, block_;     // of the mode, and of the cipher alone
-    warpseal_batch batch_;  // of one, of a serial mode
+    const bool chains_;               // the blocks of the mode wait for each other
+    size_t bulk_bytes_ = bulk_bytes;  // of text whose keystream is not made ahead
+    bool instructions_ = false;       // are what the cipher runs by: in registers, and no call of them is too small
+    Path text_, block_;               // of the mode, and of the cipher alone
+    warpseal_batch batch_;            // of one, of a serial mode
     Stage stage_ = Stage::none;
     bool has_tag_mask_ = false;
     uint64_t aad_bytes_ = 0, text_bytes_ = 0;

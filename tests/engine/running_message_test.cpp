@@ -7,6 +7,7 @@
 #include "engine/running_message.h"
 #include "engine/scripted_cores.h"
 #include "engine/scripted_door.h"
+#include "stack.h"
 #include "targets.h"
 #include "warpseal/inner_message.h"
 
@@ -169,6 +170,47 @@ TEST_P(OnTarget, CutsChangeNothing) {
             }
         }
     }
+}
+
+targets::KeyHandle xts_key(const targets::EngineHandle& engine, const char* cipher, const Text& bytes) {
+    warpseal_key* out = nullptr;
+    EXPECT_EQ(warpseal_key_create_xts(engine.get(), cipher, bytes.data(), bytes.size(), &out), WARPSEAL_OK);
+    return targets::KeyHandle(out);
+}
+
+// Who calls on a stack of a fibre does not look for room first.
+TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
+    if (tests::stacks_are_sanitized) GTEST_SKIP() << "sanitizers";
+    Random random(909);
+    const auto engine = targets::engine(GetParam());
+    tests::Stack stack;
+    size_t shallow = 0;
+    bool instructions = false;
+    for (const auto& cipher : targets::ciphers()) {
+        instructions |= GetParam() != "portable" && std::strncmp(cipher.name, "aes", 3) == 0;
+        for (const warpseal_mode mode :
+             {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_XTS}) {
+            if (!has(cipher, mode)) continue;
+            const bool two_keys = mode == WARPSEAL_XTS;
+            const Text bytes = random.text((two_keys ? 2 : 1) * cipher.key_bytes), iv = random.text(16);
+            const auto key = two_keys ? xts_key(engine, cipher.name, bytes) : targets::key(engine, cipher.name, bytes);
+            for (const bool decrypt : {false, true}) {
+                const Handle handle = message(key, mode, decrypt);
+                const size_t most = warpseal_inner_message_shallow_bytes(handle.get());
+                Text text = random.text(most);
+                const size_t iv_bytes = mode == WARPSEAL_ECB ? 0 : mode == WARPSEAL_GCM ? 12 : cipher.block_bytes;
+                ASSERT_EQ(warpseal_inner_message_begin(handle.get(), iv.data(), iv_bytes), WARPSEAL_OK);
+                for (size_t n = 16; n <= most; n *= 2, ++shallow)
+                    for (int i = 0; i < 2; ++i) {  // when a function is first called, the dynamic linker looks it up
+                        warpseal_status status = WARPSEAL_OK;
+                        stack.after([&] { status = warpseal_inner_message_update(handle.get(), text.data(), text.data(), n); });
+                        ASSERT_EQ(status, WARPSEAL_OK);
+                        ASSERT_TRUE(i == 0 || stack.deepest_bytes() < size_t{8} << 10) << cipher.name << ", " << mode << ", " << n;
+                    }
+            }
+        }
+    }
+    EXPECT_EQ(shallow != 0, instructions);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OnTarget, testing::ValuesIn(usable_cores()), [](const auto& info) { return info.param; });
