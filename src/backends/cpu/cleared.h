@@ -28,6 +28,7 @@ private:
     static_assert(stack_bytes % sizeof(Part) == 0);
     __attribute__((noinline)) static void clear() {
         uint8_t stack[stack_bytes];
+#pragma GCC unroll 8
         for (size_t at = 0; at < stack_bytes; at += sizeof(Part))
             *reinterpret_cast<volatile Part*>(stack + at) = Part{};  // volatile: no loop of bytes, nor a call
     }

@@ -217,8 +217,8 @@ struct Shapes {
     template <class Key, auto function>
     static uint64_t ccm_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
         const bool brief = Form::facts.has_ccm && count == 1 && !batch.keys;
-        return (brief ? BrieflyCleared<function, 2 * Form::facts.little_stack_bytes>::call : batch_cleared<Key, function>)(state, batch,
-                                                                                                                           first, count);
+        return (brief ? BrieflyCleared<function, Form::facts.little_stack_bytes + 512>::call : batch_cleared<Key, function>)(state, batch,
+                                                                                                                             first, count);
     }
     // And of a serial mode without a tag.
     template <class Key, class Mode>
