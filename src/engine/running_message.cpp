@@ -208,14 +208,23 @@ warpseal_status RunningMessage::sweep(const uint8_t* in, uint8_t* out, size_t by
 // The same of one whose blocks wait for each other: routes lead nowhere else.
 warpseal_status RunningMessage::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
     uint8_t* const state = carried_.value.feedback;
-    uint8_t* const last = carried_.value.part.sum;  // in place, it goes
-    if (mode_ == WARPSEAL_OFB) copy_block(last, in + bytes - block_bytes_);
-    if (bytes > block_bytes_ || instructions_) {
+    const auto whole = [&] {
         batch_.ivs = state;
         batch_.in = in;
         batch_.out = out;
         batch_.message_bytes = bytes;
         (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch_, 0, 1);
+    };
+    if (instructions_) {  // say where the chain ended: to read it from the text takes as long as two rounds
+        batch_.tags = state;
+        batch_.tag_bytes = static_cast<uint32_t>(block_bytes_);
+        whole();
+        return WARPSEAL_OK;
+    }
+    if (bytes > block_bytes_) {
+        uint8_t* const last = carried_.value.part.sum;  // in place, it goes
+        copy_block(last, in + bytes - block_bytes_);
+        whole();
         const uint8_t* const last_out = out + bytes - block_bytes_;
         if (mode_ == WARPSEAL_OFB)
             exclusive_or(last_out, last, state, block_bytes_);

@@ -26,11 +26,12 @@ struct OwnLoops {
         Form::template xts_few<direction>(keys(state), keys(tweak_state), units.first, in, out, bytes);
     }
 
-    // One message of whole blocks.
+    // One message of whole blocks; `end`, if it is set, receives what a block after them would meet, and may be `iv`.
     template <class Mode>
-    static void chain(const void* state, const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void chain(const void* state, const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* end) {
         Block<4> chained = load_block<4>(iv);
         Form::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
+        if (end) store_block(end, chained);
     }
 };
 

@@ -220,20 +220,29 @@ struct Shapes {
         return (brief ? BrieflyCleared<function, Form::facts.little_stack_bytes + 512>::call : batch_cleared<Key, function>)(state, batch,
                                                                                                                              first, count);
     }
-    // And of a serial mode without a tag.
+    // And of a serial mode without a tag: CBC and CFB encryption, OFB. Who asks for one of a block all the same, with a message that goes
+    // on, is told where its chain ended, if the form's own loop has done it.
     template <class Key, class Mode>
     static uint64_t chains_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        if constexpr (Form::facts.has_chain) {
+        if constexpr (Form::facts.few_bytes != 0) {
             if (count == 1 && !batch.keys) {
                 const Message m = message_of(batch, first);
-                if (Form::facts.few_bytes == 0 || m.bytes % Text::bytes != 0)
-                    return cleared_of_little<chain_batch<Mode>>(state, batch, first, count);
-                if (batch.statuses) batch.statuses[first] = WARPSEAL_OK;
-                Key::Own::template chain<Mode>(state, m.iv, m.in, m.out, m.bytes);
-                return 0;
+                if (m.bytes % Text::bytes == 0) {
+                    if (batch.statuses) batch.statuses[first] = WARPSEAL_OK;
+                    Key::Own::template chain<Mode>(state, m.iv, m.in, m.out, m.bytes,
+                                                   batch.tag_bytes == Text::bytes ? batch.tags + first * batch.tag_stride : nullptr);
+                    return 0;
+                }
             }
         }
-        return batch_cleared<Key, chain_batch<Mode>>(state, batch, first, count);
+        return chains_by_shape<Key, chain_batch<Mode>>(state, batch, first, count);
+    }
+    // Not inlined: the above needs no frame for it.
+    template <class Key, auto function>
+    __attribute__((noinline)) static uint64_t chains_by_shape(const void* state, const warpseal_batch& batch, uint64_t first,
+                                                              uint64_t count) {
+        const bool brief = Form::facts.has_chain && count == 1 && !batch.keys;
+        return (brief ? cleared_of_little<function> : batch_cleared<Key, function>)(state, batch, first, count);
     }
 
     template <class Key>
