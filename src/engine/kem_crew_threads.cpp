@@ -88,9 +88,9 @@ std::optional<KemCrew::Time> KemCrew::next_due() const {
     return first;
 }
 
-// What arrives while the inboxes are looked at only raises the number at which this thread is to be woken: who saw the last one wakes it too
-// early at worst. Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep those who submit, and
-// those who come back from a batch, from their locks.
+// What arrives while the inboxes are looked at only raises the number at which this thread is to be woken: who saw the last one wakes it
+// too early at worst. Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep those who submit,
+// and those who come back from a batch, from their locks.
 void KemCrew::sleep(std::unique_lock<std::mutex>& lock) {
     tell(next_wake());
     const bool arrived = collect();
