@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "core/block.h"
 #include "core/secret.h"
 #include "engine/engine.h"
 
@@ -40,7 +41,10 @@ private:
     };
 
     static constexpr size_t shallow_bytes_of_instructions = 512;
-    static constexpr size_t longest_block = 16;
+    static constexpr size_t longest_block = 16, whole_tag_bytes = 16;
+    static constexpr uint8_t no_iv[12] = {};
+    // From here on a call of the engine, with its choice of threads and GPUs, costs a hundredth of the work at most.
+    static constexpr size_t routed_bytes = size_t{64} << 10;
     // From here on. Below, keystream is made for the pieces to come as well, from piece to piece more of it: a call over many blocks costs
     // little more than one over one.
     static constexpr size_t bulk_bytes = 512, bulk_bytes_of_instructions = 64;
@@ -67,6 +71,12 @@ private:
     // In one piece, as it is read again: from two it would not be forwarded.
     void copy_block(uint8_t* to, const uint8_t* from) const { block_bytes_ == 16 ? memcpy(to, from, 16) : memcpy(to, from, 8); }
     uint64_t blocks_of(uint64_t bytes) const { return bytes >> (block_bytes_ == 16 ? 4 : 3); }
+
+    // in == out is allowed.
+    static void exclusive_or(const uint8_t* in, const uint8_t* with, uint8_t* out, size_t bytes) {
+        for (; bytes >= 16; in += 16, with += 16, out += 16, bytes -= 16) store_block(out, load_block<4>(in) ^ load_block<4>(with));
+        for (size_t i = 0; i < bytes; ++i) out[i] = in[i] ^ with[i];
+    }
 
     warpseal_status blocks(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status feedback(const uint8_t* in, uint8_t* out, size_t bytes);
