@@ -6,7 +6,6 @@
 // S: after which no further subject is begun. I/N: of all subjects each Nth, from the Ith on, so that GPUs can share them out. SUBJECT:
 // only those whose names begin so. Planted ones are in each part. Prints a line of JSON for each subject, in the order in which
 // `subject_begins` is launched before their calls. What is to be counted lies between cudaProfilerStart and cudaProfilerStop.
-#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -22,6 +21,10 @@
 #include "backends/ops.h"
 #include "random.h"
 #include "timing/counting.h"
+
+// Of the CUDA runtime. Their header is in a package of its own, which the pinned ones do without.
+extern "C" cudaError_t CUDARTAPI cudaProfilerStart();
+extern "C" cudaError_t CUDARTAPI cudaProfilerStop();
 
 namespace {
 
