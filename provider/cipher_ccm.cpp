@@ -143,9 +143,7 @@ const OSSL_PARAM* CcmCipher::gettable() {
 }
 
 bool CcmCipher::get(OSSL_PARAM params[]) {
-    for (; params != nullptr && params->key != nullptr; ++params)
-        if (!answer(*params)) return false;
-    return true;
+    return answered(params, [this](OSSL_PARAM& wanted) { return answer(wanted); });
 }
 
 bool CcmCipher::answer(OSSL_PARAM& wanted) {

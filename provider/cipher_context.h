@@ -52,6 +52,14 @@ inline __attribute__((always_inline)) Param* asked_for(Param* params, const char
     return nullptr;
 }
 
+// Each of those that are asked for, in the order in which they are: until one cannot be answered.
+template <class Answer>
+inline __attribute__((always_inline)) bool answered(OSSL_PARAM* params, const Answer& answer) {
+    for (; params != nullptr && params->key != nullptr; ++params)
+        if (!answer(*params)) return false;
+    return true;
+}
+
 // False if it cannot be given so.
 bool give(OSSL_PARAM& wanted, size_t value);
 bool give(OSSL_PARAM& wanted, const void* bytes, size_t count);

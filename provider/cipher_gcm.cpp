@@ -177,9 +177,7 @@ const OSSL_PARAM* GcmCipher::gettable() {
 }
 
 bool GcmCipher::get(OSSL_PARAM params[]) {
-    for (; params != nullptr && params->key != nullptr; ++params)
-        if (!answer(*params)) return false;
-    return true;
+    return answered(params, [this](OSSL_PARAM& wanted) { return answer(wanted); });
 }
 
 bool GcmCipher::answer(OSSL_PARAM& wanted) {
