@@ -5,9 +5,9 @@
 
 namespace warpseal::provider {
 
-class BlockCipher : public MessageContext {
+class BlockCipher : public DirectContext {
 public:
-    using MessageContext::MessageContext;
+    using DirectContext::DirectContext;
 
     bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
     bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
@@ -19,6 +19,7 @@ public:
     bool set(const OSSL_PARAM params[]);
     static const OSSL_PARAM* gettable();
     static const OSSL_PARAM* settable();
+    void settle() { go_directly(tls_version_ == 0 && held_bytes_ == 0 && !(decrypt_ && padding_)); }
 
 private:
     static constexpr size_t longest_mac = 64;

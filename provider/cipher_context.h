@@ -168,4 +168,29 @@ protected:
     bool under_way_ = false;
 };
 
+// Those without a tag. Short pieces of whole blocks go straight to what runs them, where nothing else is to be done.
+class DirectContext : public MessageContext {
+public:
+    using MessageContext::MessageContext;
+    DirectContext(const DirectContext& other) : MessageContext(other) { go_directly(other.loop_.most_bytes != 0); }
+
+    // False: nothing was done, and it is for update().
+    bool run_directly(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+        const size_t from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out), distance = from - to;
+        if (bytes - 1 >= loop_.most_bytes || bytes % 16 != 0 || room < bytes || from == 0 || to == 0) return false;
+        if (distance != 0 && distance + bytes - 1 < 2 * bytes - 1) return false;  // they overlap
+        loop_.run(loop_.state, loop_.feedback, in, out, bytes);
+        *out_bytes = bytes;
+        return true;
+    }
+    // To follow any call but that one.
+    void settle() { go_directly(true); }
+
+protected:
+    void go_directly(bool may) { loop_ = may && under_way_ ? warpseal_inner_message_loop(message_.get()) : warpseal_inner_loop{}; }
+
+private:
+    warpseal_inner_loop loop_ = {};  // holds while nothing else is done with the message; all zero: there is none
+};
+
 }  // namespace warpseal::provider

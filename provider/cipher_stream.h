@@ -5,9 +5,9 @@
 
 namespace warpseal::provider {
 
-class StreamCipher : public MessageContext {
+class StreamCipher : public DirectContext {
 public:
-    using MessageContext::MessageContext;
+    using DirectContext::DirectContext;
 
     bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
     bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);

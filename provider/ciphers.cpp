@@ -26,12 +26,14 @@ std::array<CipherAlgorithm, row_count> algorithms;
 // No exception reaches libcrypto.
 template <class Cipher, class Work>
 inline __attribute__((always_inline)) int attempted(Cipher* cipher, const Work& work) noexcept {
+    int done = 0;
     try {
-        return work(*cipher) ? 1 : 0;
+        done = work(*cipher) ? 1 : 0;
     } catch (...) {  // of allocations alone
         raise(cipher->provider(), Reason::out_of_memory);
-        return 0;
     }
+    if constexpr (requires { cipher->settle(); }) cipher->settle();
+    return done;
 }
 
 // And the engine has room on the stack.
@@ -60,6 +62,13 @@ struct Calls {
                        [&](Cipher& cipher) { return cipher.init(decrypt, key, key_bytes, iv, iv_bytes, params); });
     }
     static int update(void* context, unsigned char* out, size_t* out_bytes, size_t room, const unsigned char* in, size_t bytes) {
+        if constexpr (requires { &Cipher::run_directly; }) {
+            if (static_cast<Cipher*>(context)->run_directly(out, out_bytes, room, in, bytes)) return 1;
+        }
+        return update_in_full(context, out, out_bytes, room, in, bytes);
+    }
+    static __attribute__((noinline)) int update_in_full(void* context, unsigned char* out, size_t* out_bytes, size_t room,
+                                                        const unsigned char* in, size_t bytes) {
         const auto work = [=](Cipher& cipher) { return cipher.update(out, out_bytes, room, in, bytes); };
         Cipher* const cipher = static_cast<Cipher*>(context);
         return bytes <= cipher->shallow_bytes() ? attempted(cipher, work) : guarded(cipher, work);

@@ -2,13 +2,14 @@
 // are cleared, however short the call and however little of the stack it clears.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "backends/ops.h"
+#include "backends/loop_ops.h"
 #include "engine/targets.h"
 #include "random.h"
 #include "stack.h"
@@ -25,12 +26,14 @@ struct Memory {
     alignas(64) uint8_t state[65536], tweak_state[65536];
     uint8_t key[64], iv[64] = {0xf1, 0x5c}, aad[300], in[messages * most_bytes], out[messages * most_bytes], tags[16 * messages];
     int32_t statuses[messages];
+    uint8_t feedback[16];
     GcmRun run;
 
     void fill(const CpuCipher& cipher, size_t bytes, tests::Random& random) {
         random.fill(key, sizeof key), random.fill(aad, sizeof aad);
         for (size_t i = 0; i < messages; ++i) random.fill(in + i * most_bytes, bytes);
         random.fill(tags, sizeof tags), random.fill(run.counter0, 16), random.fill(run.sum, 16);
+        std::memcpy(feedback, iv, sizeof feedback);
         cipher.expand(state, key);
         cipher.expand(tweak_state, key + 32);
     }
@@ -72,6 +75,12 @@ std::vector<Named> calls(const CpuCipher& c, size_t bytes) {
                 all.push_back({name, [=](Memory& m) { sweep(m.state, m.iv, 0, m.in, m.out, n); }});
                 all.push_back({name + " in place", [=](Memory& m) { sweep(m.state, m.iv, 0, m.in, m.in, n); }});
             }
+            const CpuLoops* const loops = whole == 0 ? nullptr : cpu_loops(c);
+            const size_t some = mode == WARPSEAL_CTR ? std::min<size_t>(whole, 8192) : whole;
+            if (const auto blocks = loops == nullptr ? nullptr : loops->blocks[mode][d])
+                for (const bool in_place : {false, true})
+                    all.push_back({name + " of a message that goes on" + (in_place ? ", in place" : ""),
+                                   [=](Memory& m) { blocks(m.state, m.feedback, m.in, in_place ? m.in : m.out, some); }});
             const bool verifies = d == 1 && (mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC);
             if (const auto batch = c.batch[mode][d]; batch != nullptr && !verifies)
                 for (const uint64_t count : {uint64_t{1}, uint64_t{messages}})

@@ -30,6 +30,17 @@ warpseal_status warpseal_inner_message_aad(warpseal_inner_message* message, cons
 warpseal_status warpseal_inner_message_update(warpseal_inner_message* message, const void* in, void* out, size_t bytes);
 /* Up to so many bytes an update needs less than 8 KiB of the stack; 0: any may need more. */
 size_t warpseal_inner_message_shallow_bytes(const warpseal_inner_message* message);
+/* Short pieces of ECB, CBC, CFB, OFB and CTR straight to what runs them, for who checks as update does: run(state, feedback, in, out,
+ * bytes) for whole blocks of 16 bytes, one at least and at most most_bytes. It cannot fail, and needs as little of the stack. Holds until
+ * any other call with this message, which goes on after what was run. All zero: there is no such way, or not here: no message is under way,
+ * or it stands within a block, or keystream is left. */
+typedef struct warpseal_inner_loop {
+    void (*run)(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes);
+    const void* state;
+    uint8_t* feedback;
+    size_t most_bytes;
+} warpseal_inner_loop;
+warpseal_inner_loop warpseal_inner_message_loop(warpseal_inner_message* message);
 /* GCM: the end of the message, either way: its tag of 1 to 16 bytes, which who opens compares in constant time; or, opening, the
  * comparison: WARPSEAL_NOT_AUTHENTIC, and all that was opened is worth nothing. */
 warpseal_status warpseal_inner_message_tag(warpseal_inner_message* message, void* tag, size_t tag_bytes);

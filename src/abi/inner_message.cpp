@@ -56,6 +56,13 @@ size_t warpseal_inner_message_shallow_bytes(const warpseal_inner_message* messag
     return message == nullptr ? 0 : message->message->shallow_bytes();
 }
 
+warpseal_inner_loop warpseal_inner_message_loop(warpseal_inner_message* message) {
+    if (message == nullptr) return {};
+    const auto loop = message->message->loop();
+    return loop.run == nullptr ? warpseal_inner_loop{}
+                               : warpseal_inner_loop{loop.run, loop.state, loop.feedback, message->message->shallow_bytes()};
+}
+
 warpseal_status warpseal_inner_message_tag(warpseal_inner_message* message, void* tag, size_t tag_bytes) {
     return message == nullptr ? WARPSEAL_INVALID_ARGUMENT : message->message->tag(static_cast<uint8_t*>(tag), tag_bytes);
 }

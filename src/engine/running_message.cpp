@@ -39,6 +39,8 @@ warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_
     warpseal_status status = prove(made->text_, mode, direction);
     if (status == WARPSEAL_OK && mode != WARPSEAL_XTS) status = prove(made->block_, WARPSEAL_ECB, Direction::encrypt);
     if (status != WARPSEAL_OK) return status;
+    const CpuLoops* const loops = cpu_loops(*made->text_.cipher);
+    if (loops != nullptr) made->loop_ = loops->blocks[mode][static_cast<int>(direction)];
     made->instructions_ = strcmp(made->text_.cipher->form, "instructions") == 0;
     if (made->instructions_ && mode == WARPSEAL_CTR) made->bulk_bytes_ = bulk_bytes_of_instructions;
     out = std::move(made);
@@ -118,6 +120,19 @@ void RunningMessage::position(uint8_t* iv, uint32_t* used) const {
         memcpy(iv, carried_.value.feedback, block_bytes_);
 }
 
+// Blocks that run past update() are not counted here: between blocks nothing needs their number, but for CTR, whose message is taken for
+// one that begins here.
+RunningMessage::Loop RunningMessage::loop() {
+    const bool between_blocks = stage_ == Stage::text && within_block(text_bytes_) == 0 && stream_at_ == stream_end_;
+    if (loop_ == nullptr || !between_blocks) return {};
+    Carried& carried = carried_.value;
+    if (mode_ != WARPSEAL_CTR) return {loop_, text_.state, carried.feedback};
+    counters(next_block_, 1, carried.part.counter0);
+    copy_block(carried.run.counter0, carried.part.counter0);
+    next_block_ = text_bytes_ = 0;
+    return {loop_, text_.state, carried.run.counter0};
+}
+
 // A large piece, by the route of a call of its own. Where that fails, nobody knows how far it came.
 warpseal_status RunningMessage::by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
     warpseal_status status;
@@ -153,23 +168,14 @@ warpseal_status RunningMessage::sweep(const uint8_t* in, uint8_t* out, size_t by
 // The same of one whose blocks wait for each other: routes lead nowhere else.
 warpseal_status RunningMessage::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
     uint8_t* const state = carried_.value.feedback;
-    const auto whole = [&] {
+    if (bytes > block_bytes_) {
+        uint8_t* const last = carried_.value.part.sum;  // in place, it goes
+        copy_block(last, in + bytes - block_bytes_);
         batch_.ivs = state;
         batch_.in = in;
         batch_.out = out;
         batch_.message_bytes = bytes;
         (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch_, 0, 1);
-    };
-    if (instructions_) {  // say where the chain ended: to read it from the text takes as long as two rounds
-        batch_.tags = state;
-        batch_.tag_bytes = static_cast<uint32_t>(block_bytes_);
-        whole();
-        return WARPSEAL_OK;
-    }
-    if (bytes > block_bytes_) {
-        uint8_t* const last = carried_.value.part.sum;  // in place, it goes
-        copy_block(last, in + bytes - block_bytes_);
-        whole();
         const uint8_t* const last_out = out + bytes - block_bytes_;
         if (mode_ == WARPSEAL_OFB)
             exclusive_or(last_out, last, state, block_bytes_);
@@ -191,6 +197,10 @@ warpseal_status RunningMessage::chain(const uint8_t* in, uint8_t* out, size_t by
 // Whole blocks of CBC, CFB and OFB.
 warpseal_status RunningMessage::blocks(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (bytes == 0) return WARPSEAL_OK;
+    if (loop_ != nullptr && (chains_ || bytes < routed_bytes)) {
+        loop_(text_.state, carried_.value.feedback, in, out, bytes);
+        return WARPSEAL_OK;
+    }
     if (chains_) return chain(in, out, bytes);
     uint8_t* const last = carried_.value.part.sum;  // in place, it goes
     copy_block(last, in + bytes - block_bytes_);

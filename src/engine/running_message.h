@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backends/loop_ops.h"
 #include "core/block.h"
 #include "core/secret.h"
 #include "engine/engine.h"
@@ -27,6 +28,13 @@ public:
     warpseal_status verify(const uint8_t* tag, size_t tag_bytes);
     // As warpseal_inner_message_shallow_bytes.
     size_t shallow_bytes() const { return instructions_ ? shallow_bytes_of_instructions : 0; }
+    // As warpseal_inner_message_loop. `run` null: none.
+    struct Loop {
+        CpuLoops::Blocks run;
+        const void* state;
+        uint8_t* feedback;
+    };
+    Loop loop();
     // As warpseal_inner_message_position.
     void position(uint8_t* iv, uint32_t* used) const;
 
@@ -108,11 +116,12 @@ private:
     const warpseal_mode mode_;
     const Direction direction_;
     const size_t block_bytes_;
-    const bool chains_;               // the blocks of the mode wait for each other
-    size_t bulk_bytes_ = bulk_bytes;  // of text whose keystream is not made ahead
-    bool instructions_ = false;       // are what the cipher runs by: in registers, and no call of them is too small
-    Path text_, block_;               // of the mode, and of the cipher alone
-    warpseal_batch batch_;            // of one, of a serial mode
+    const bool chains_;                // the blocks of the mode wait for each other
+    size_t bulk_bytes_ = bulk_bytes;   // of text whose keystream is not made ahead
+    CpuLoops::Blocks loop_ = nullptr;  // of whole blocks, where the form has one
+    bool instructions_ = false;        // are what the cipher runs by: in registers, and no call of them is too small
+    Path text_, block_;                // of the mode, and of the cipher alone
+    warpseal_batch batch_;             // of one, of a serial mode
     Stage stage_ = Stage::none;
     bool has_tag_mask_ = false;
     uint64_t aad_bytes_ = 0, text_bytes_ = 0;

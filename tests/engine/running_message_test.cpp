@@ -172,6 +172,42 @@ TEST_P(OnTarget, CutsChangeNothing) {
     }
 }
 
+// Pieces past update() and pieces through it, in any order: one message.
+TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
+    Random random(904);
+    const auto engine = targets::engine(GetParam());
+    size_t direct = 0;
+    for (const auto& cipher : targets::ciphers()) {
+        if (std::strncmp(cipher.name, "aes", 3) != 0) continue;
+        const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
+        for (const warpseal_mode mode : modes) {
+            if (mode == WARPSEAL_GCM) continue;
+            const Whole whole(key, cipher, mode, 3000, random, false);
+            for (const bool decrypt : {false, true})
+                for (int round = 0; round < 8; ++round) {
+                    const Text &from = decrypt ? whole.ciphertext : whole.plaintext, &to = decrypt ? whole.plaintext : whole.ciphertext;
+                    const Handle handle = message(key, mode, decrypt);
+                    EXPECT_EQ(warpseal_inner_message_loop(handle.get()).most_bytes, 0u) << "no message is under way";
+                    ASSERT_EQ(warpseal_inner_message_begin(handle.get(), whole.iv.data(), whole.iv.size()), WARPSEAL_OK);
+                    Text out = from;
+                    for (size_t at = 0, n; at < out.size(); at += n) {
+                        const warpseal_inner_loop loop = warpseal_inner_message_loop(handle.get());
+                        const size_t most = std::min(loop.most_bytes, out.size() - at) / 16;
+                        const bool past = most != 0 && !random.one_in(3);
+                        n = past ? 16 * (1 + random.below(most)) : std::min(out.size() - at, random.length(90) / whole.grain * whole.grain);
+                        if (past && ++direct != 0) {
+                            loop.run(loop.state, loop.feedback, out.data() + at, out.data() + at, n);
+                        } else {
+                            ASSERT_EQ(warpseal_inner_message_update(handle.get(), out.data() + at, out.data() + at, n), WARPSEAL_OK);
+                        }
+                    }
+                    ASSERT_TRUE(out == to) << cipher.name << " " << warpseal_mode_name(mode) << (decrypt ? " decryption" : " encryption");
+                }
+        }
+    }
+    EXPECT_EQ(direct != 0, GetParam() != "portable");
+}
+
 targets::KeyHandle xts_key(const targets::EngineHandle& engine, const char* cipher, const Text& bytes) {
     warpseal_key* out = nullptr;
     EXPECT_EQ(warpseal_key_create_xts(engine.get(), cipher, bytes.data(), bytes.size(), &out), WARPSEAL_OK);

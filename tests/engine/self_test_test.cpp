@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
 #include "engine/answers.h"
@@ -131,6 +132,46 @@ TEST(SelfTest, EveryTargetOfThisMachineHolds) {
                 }
         }
     }
+}
+
+const CpuCipher* under_test = nullptr;
+warpseal_mode mode_under_test;
+Direction direction_under_test;
+template <int fault>
+void broken_loop(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+    uint8_t before[16];
+    std::memcpy(before, feedback, 16);
+    cpu_loops(*under_test)->blocks[mode_under_test][static_cast<int>(direction_under_test)](state, feedback, in, out, bytes);
+    if (fault == 0) out[bytes - 1] ^= 1;                       // of every piece
+    if (fault == 1) std::memcpy(feedback, before, 16);         // as if each were the first
+    if (fault == 2 && bytes == 48) out[40] ^= 1;               // of one length
+    if (fault == 3 && in != out && bytes > 512) out[16] ^= 1;  // of long ones, out of place
+}
+
+// Whose answers are wrong, or right but for where the next piece begins.
+TEST(SelfTest, RefusesABrokenLoop) {
+    size_t refused = 0;
+    for (const Target target : cpu_targets_best_first) {
+        under_test = cpu_has(target) ? cpu_cipher(target, "aes-192") : nullptr;
+        const CpuLoops* const intact = under_test == nullptr ? nullptr : cpu_loops(*under_test);
+        if (intact == nullptr) continue;
+        const CpuCipher& reference = *cpu_cipher(Target::portable, "aes-192");
+        for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR})
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                mode_under_test = mode, direction_under_test = direction;
+                EXPECT_EQ(test_loops(*under_test, *intact, reference, mode, direction), WARPSEAL_OK);
+                const CpuLoops::Blocks broken[] = {broken_loop<0>, broken_loop<1>, broken_loop<2>, broken_loop<3>};
+                for (size_t fault = 0; fault < std::size(broken); ++fault) {
+                    if (fault == 1 && mode == WARPSEAL_ECB) continue;
+                    CpuLoops loops = *intact;
+                    loops.blocks[mode][static_cast<int>(direction)] = broken[fault];
+                    EXPECT_EQ(test_loops(*under_test, loops, reference, mode, direction), WARPSEAL_SELF_TEST_FAILED)
+                        << target_name(target) << " " << warpseal_mode_name(mode) << " " << fault;
+                    ++refused;
+                }
+            }
+    }
+    EXPECT_EQ(refused != 0, cpu_has(Target::aesni));
 }
 
 bool concerns(Break what, warpseal_mode mode, Direction direction) {

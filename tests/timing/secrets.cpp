@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "backends/kem_ops.h"
-#include "backends/ops.h"
+#include "backends/loop_ops.h"
 #include "engine/targets.h"
 #include "kem/side_by_side.h"
 #include "provider/cipher_record.h"
@@ -109,6 +109,7 @@ public:
     void all() {
         for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode) {
             sweeps(mode);
+            loops(mode);
             batches(mode);
         }
         xts();
@@ -130,6 +131,20 @@ private:
                     run(call(mode, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0, pattern(bytes, 5), {}, [&](Buffers& b) {
                         sweep(b.state->get(), mode == WARPSEAL_ECB ? nullptr : iv.data(), 7, b.in.data(), b.out.data(), bytes);
                     });
+    }
+
+    // Of a message that goes on.
+    void loops(int mode) {
+        const warpseal::CpuLoops* const loops = warpseal::cpu_loops(cipher_);
+        if (loops == nullptr) return;
+        for (int d = 0; d < direction_count; ++d)
+            for (const size_t bytes : {size_t{16}, size_t{64}, many_blocks * 16})
+                if (const auto blocks = loops->blocks[mode][d])
+                    run(call(mode, d) + " of a message that goes on, " + std::to_string(bytes) + " bytes", bytes, 0, pattern(bytes, 5), {},
+                        [&](Buffers& b) {
+                            Text feedback = pattern(16, 4);
+                            blocks(b.state->get(), feedback.data(), b.in.data(), b.out.data(), bytes);
+                        });
     }
 
     void xts() {

@@ -24,7 +24,7 @@ struct FormFacts {
     size_t stack_bytes, little_stack_bytes;
     size_t brief_bytes;  // text of a counter mode below that leaves little on the stack
     size_t few_bytes;    // text up to that leaves nothing there, and a chain of whole blocks never; 0: neither does
-    bool has_one, has_count, has_sweep, has_xts, has_chain, has_ccm, has_fold;
+    bool has_one, has_count, has_sweep, has_xts, has_chain, has_fold;
 };
 
 template <class Mode, Direction direction>
@@ -65,7 +65,6 @@ struct Called {
         void (*xts_blocks[direction_count])(const Schedule&, Text& tweak, const uint8_t* in, uint8_t* out, size_t bytes);
         void (*chain[count_of(ChainModes{})])(const Schedule&, Text& state, const uint8_t* in, uint8_t* out, size_t blocks);
         void (*chains[count_of(ChainModes{})])(const Schedule&, Chain* chains, int count, size_t blocks);
-        void (*ccm[direction_count])(const Schedule&, Text& sum, const Text& first_counter, const uint8_t* in, uint8_t* out, size_t bytes);
         void (*fold[direction_count])(const Schedule&, const Hash::Key&, const Text& j0, Text& sum, uint64_t first_block, const uint8_t* in,
                                       uint8_t* out, size_t bytes);
     };
@@ -106,10 +105,6 @@ struct Called {
     WARPSEAL_INLINE static void chains(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
         schedule.calls->chains[place_of<Mode>(ChainModes{})](schedule, chains, count, blocks);
     }
-    WARPSEAL_INLINE static void ccm(Direction direction, const Schedule& schedule, Text& sum, const Text& first_counter, const uint8_t* in,
-                                    uint8_t* out, size_t bytes) {
-        schedule.calls->ccm[static_cast<int>(direction)](schedule, sum, first_counter, in, out, bytes);
-    }
     template <Direction direction>
     WARPSEAL_INLINE static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum, uint64_t first_block,
                                      const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -146,7 +141,6 @@ constexpr FormFacts facts_of() {
     f.has_sweep = requires { &Form::template sweep<modes::Ecb, Direction::encrypt>; };
     f.has_xts = requires { &Form::template xts_blocks<Direction::encrypt>; };
     f.has_chain = requires { &Form::template chain<macs::CbcMac>; };
-    f.has_ccm = requires { &Form::template ccm<Direction::encrypt>; };
     f.has_fold = requires { &Form::template fold<Direction::encrypt>; };
     return f;
 }
@@ -173,7 +167,6 @@ struct CallsOf {
         if constexpr (facts.has_xts) c.xts_blocks[0] = xts_blocks<encrypt>, c.xts_blocks[1] = xts_blocks<decrypt>;
         if constexpr (facts.has_chain) add_chain(c, ChainModes{});
         if constexpr (facts.chains_at_once != 0) add_chains(c, ChainModes{});
-        if constexpr (facts.has_ccm) c.ccm[0] = ccm<encrypt>, c.ccm[1] = ccm<decrypt>;
         if constexpr (facts.has_fold) c.fold[0] = fold<encrypt>, c.fold[1] = fold<decrypt>;
         return c;
     }
@@ -224,10 +217,6 @@ private:
     template <class Mode>
     static void chains(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
         Form::template chains<Mode>(keys(schedule), chains, count, blocks);
-    }
-    template <Direction direction>
-    static void ccm(const Schedule& schedule, Text& sum, const Text& first_counter, const uint8_t* in, uint8_t* out, size_t bytes) {
-        Form::template ccm<direction>(keys(schedule), sum, first_counter, in, out, bytes);
     }
     template <Direction direction>
     static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum, uint64_t first_block, const uint8_t* in,

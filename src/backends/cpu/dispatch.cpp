@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "backends/ops.h"
+#include "backends/loop_ops.h"
 
-using warpseal::CpuCipherSet, warpseal::cpu_target_count;
+using warpseal::CpuDoor, warpseal::cpu_target_count;
 #include "cpu_doors.h"
 
 namespace warpseal {
@@ -52,17 +52,25 @@ bool cpu_has(Target target) {
 
 const CpuCipher* cpu_cipher(Target target, const char* name) {
     if (static_cast<int>(target) >= cpu_target_count) return nullptr;
-    for (const CpuCipherSet* set : cpu_doors[static_cast<int>(target)])
+    for (const CpuDoor* set : cpu_doors[static_cast<int>(target)])
         for (uint32_t i = 0; i < set->count; ++i)
             if (std::strcmp(set->ciphers[i].name, name) == 0) return &set->ciphers[i];
     return nullptr;
 }
 
 const CpuCipher* cpu_cipher_at(size_t index) {
-    for (const CpuCipherSet* set : cpu_doors[static_cast<int>(Target::portable)]) {
+    for (const CpuDoor* set : cpu_doors[static_cast<int>(Target::portable)]) {
         if (index < set->count) return &set->ciphers[index];
         index -= set->count;
     }
+    return nullptr;
+}
+
+const CpuLoops* cpu_loops(const CpuCipher& cipher) {
+    for (const auto& sets : cpu_doors)
+        for (const CpuDoor* set : sets)
+            for (uint32_t i = 0; set->loops != nullptr && i < set->count; ++i)
+                if (&set->ciphers[i] == &cipher) return &set->loops[i];
     return nullptr;
 }
 

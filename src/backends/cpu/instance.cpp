@@ -3,5 +3,5 @@
 #include WARPSEAL_CIPHER_HEADER
 #include "backends/cpu/keyed.h"
 
-extern "C" const warpseal::CpuCipherSet WARPSEAL_DOOR;
-const warpseal::CpuCipherSet WARPSEAL_DOOR = warpseal::cpu::set<warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>();
+extern "C" const warpseal::CpuDoor WARPSEAL_DOOR;
+const warpseal::CpuDoor WARPSEAL_DOOR = warpseal::cpu::door<warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>();

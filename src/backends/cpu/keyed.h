@@ -3,6 +3,7 @@
 
 #include "backends/cpu/own_loops.h"
 #include "backends/cpu/shapes.h"
+#include "backends/loop_ops.h"
 
 // Included after the target's header, which defines FormOf and Hash. Everything has internal linkage: each object keeps its own copies.
 namespace warpseal::cpu {
@@ -59,6 +60,13 @@ struct Keyed {
         c.known = Cipher::known();
         return c;
     }
+
+    static constexpr bool has_loops = AsCalled::facts.few_bytes != 0;
+    static constexpr CpuLoops describe_loops() {
+        CpuLoops loops{};
+        if constexpr (has_loops) Own::describe(loops);
+        return loops;
+    }
 };
 
 template <class Ciphers>
@@ -66,11 +74,19 @@ struct Set;
 template <class... Cipher>
 struct Set<List<Cipher...>> {
     static constexpr CpuCipher ciphers[] = {Keyed<Cipher>::describe()...};
+    static constexpr bool has_loops = (Keyed<Cipher>::has_loops && ...);
+    static constexpr const CpuLoops* loops() {
+        if constexpr (has_loops) return all_loops;
+        return nullptr;
+    }
+
+private:
+    static constexpr CpuLoops all_loops[] = {Keyed<Cipher>::describe_loops()...};
 };
 
 template <class Ciphers>
-constexpr CpuCipherSet set() {
-    return {Set<Ciphers>::ciphers, sizeof Set<Ciphers>::ciphers / sizeof(CpuCipher)};
+constexpr CpuDoor door() {
+    return {{Set<Ciphers>::ciphers, sizeof Set<Ciphers>::ciphers / sizeof(CpuCipher)}, Set<Ciphers>::loops()};
 }
 
 }  // namespace

@@ -1,8 +1,15 @@
 // Functions of the door for what a form has loops of its own, straight to them: a short text is over in the time that a few calls take.
 #pragma once
 
-#include "backends/ops.h"
+#include "backends/cpu/cleared.h"
+#include "backends/cpu/messages.h"
+#include "backends/loop_ops.h"
 #include "core/block.h"
+#include "modes/cbc.h"
+#include "modes/cfb.h"
+#include "modes/ctr.h"
+#include "modes/ecb.h"
+#include "modes/ofb.h"
 
 namespace warpseal::cpu {
 namespace {
@@ -11,6 +18,8 @@ namespace {
 // that there is nothing to clear behind them. residue_stack_test.cpp holds them to it. State has the form's schedule as `keys`.
 template <class Form, class State>
 struct OwnLoops {
+    static constexpr size_t sweep_stack_bytes = 512;  // that more of a sweep without a counter leaves behind
+
     static const typename Form::Schedule& keys(const void* state) { return static_cast<const State*>(state)->keys; }
 
     template <class Mode, Direction direction>
@@ -26,12 +35,66 @@ struct OwnLoops {
         Form::template xts_few<direction>(keys(state), keys(tweak_state), units.first, in, out, bytes);
     }
 
-    // One message of whole blocks; `end`, if it is set, receives what a block after them would meet, and may be `iv`.
+    // One message of whole blocks.
     template <class Mode>
-    static void chain(const void* state, const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* end) {
+    static void chain(const void* state, const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes) {
         Block<4> chained = load_block<4>(iv);
         Form::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
-        if (end) store_block(end, chained);
+    }
+
+    // One message of CCM.
+    template <Direction direction>
+    static uint64_t ccm(const void* state, const warpseal_batch& batch, uint64_t i, uint64_t) {
+        const Message m = message_of(batch, i);
+        SecretOf<Block<4>> tag;
+        Form::template ccm<direction>(keys(state),
+                                      {m.iv, batch.iv_bytes, batch.tag_bytes, batch.aad + i * batch.aad_stride, batch.aad_bytes}, m.in,
+                                      m.out, m.bytes, tag.value);
+        return settle_tag(direction, batch, i, tag.value, m.out, m.bytes);
+    }
+
+    static constexpr void describe(CpuLoops& loops) {
+        using modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption, modes::CfbEncryption, modes::Ecb, modes::Ofb;
+        constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
+        loops.blocks[WARPSEAL_ECB][0] = sweep_on<Ecb, encrypt>;
+        loops.blocks[WARPSEAL_ECB][1] = sweep_on<Ecb, decrypt>;
+        loops.blocks[WARPSEAL_CBC][0] = chain_on<CbcEncryption>;
+        loops.blocks[WARPSEAL_CBC][1] = sweep_on<CbcDecryption, decrypt>;
+        loops.blocks[WARPSEAL_CFB][0] = chain_on<CfbEncryption>;
+        loops.blocks[WARPSEAL_CFB][1] = sweep_on<CfbDecryption, decrypt>;
+        loops.blocks[WARPSEAL_OFB][0] = loops.blocks[WARPSEAL_OFB][1] = chain_on<Ofb>;
+        loops.blocks[WARPSEAL_CTR][0] = loops.blocks[WARPSEAL_CTR][1] = count_on;
+    }
+
+private:
+    // Of a message that goes on.
+    template <class Mode>
+    static void chain_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+        Block<4> chained = load_block<4>(feedback);
+        Form::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
+        store_block(feedback, chained);
+    }
+
+    template <class Mode, Direction direction>
+    static void sweep_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+        constexpr auto* many = BrieflyCleared<many_on<Mode, direction>, sweep_stack_bytes>::call;
+        if (bytes > Form::few_bytes) return many(state, feedback, in, out, bytes);
+        Form::template sweep_few<Mode, direction>(keys(state), feedback, in, out, bytes);
+    }
+    template <class Mode, Direction direction>
+    static void many_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+        const Block<4> last = load_block<4>(in + bytes - 16);  // in place, it goes
+        sweep<Mode, direction>(state, feedback, 0, in, out, bytes);
+        if constexpr (Mode::has_iv) store_block(feedback, last);
+    }
+
+    static void count_on(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+        constexpr auto* many = BrieflyCleared<many_counted, Form::little_stack_bytes>::call;
+        if (bytes > Form::few_bytes || !Form::count_few(keys(state), counter, in, out, bytes)) many(state, counter, in, out, bytes);
+    }
+    static void many_counted(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+        sweep<modes::Ctr, Direction::encrypt>(state, counter, 0, in, out, bytes);
+        store_block(counter, add_big_endian<4>(load_block<4>(counter), bytes / 16));
     }
 };
 

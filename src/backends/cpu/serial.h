@@ -60,16 +60,14 @@ struct CcmSupply {
     const warpseal_batch& batch;
     const Direction direction;
     const typename Form::Schedule& schedule;
-    bool alone;  // one message, which a form may then sum and put through CTR at once
     uint64_t failed = 0;
     // All messages have as much associated data.
     uint8_t length[modes::ccm::longest_length] = {};
     const uint32_t length_bytes = modes::ccm::encode_length(batch.aad_bytes, length);
     const size_t beside = batch.aad_bytes < 16 - length_bytes ? batch.aad_bytes : 16 - length_bytes;
 
-    static constexpr bool has_own_loop = Form::facts.has_ccm;
     Block<4> begin(uint64_t i) const {
-        if (direction == Direction::decrypt && !(has_own_loop && alone)) crypt(i);
+        if (direction == Direction::decrypt) crypt(i);
         return {};
     }
     bool stretch(uint64_t i, int k, Stretch& s, uint8_t* own) const {
@@ -84,15 +82,12 @@ struct CcmSupply {
         }
         if (k == 1) s = {aad + beside, nullptr, static_cast<size_t>(batch.aad_bytes) - beside};
         if (k == 2) s = {direction == Direction::encrypt ? m.in : m.out, nullptr, m.bytes};
-        return k < (has_own_loop && alone ? 2 : 3);
+        return k < 3;
     }
     void end(uint64_t i, Block<4> sum) {
         const Message m = message_of(batch, i);
         const Block<4> counter = modes::ccm::first_counter(m.iv, batch.iv_bytes);
-        if constexpr (has_own_loop) {
-            if (alone) Form::ccm(direction, schedule, sum, add_big_endian<4>(counter, 1), m.in, m.out, m.bytes);
-        }
-        if (direction == Direction::encrypt && !(has_own_loop && alone)) crypt(i);
+        if (direction == Direction::encrypt) crypt(i);
         SecretOf<Block<4>> tag;
         tag.value = sum ^ encrypt_one<Form>(schedule, counter);
         failed += settle_tag(direction, batch, i, tag.value, m.out, m.bytes);

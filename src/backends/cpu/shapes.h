@@ -157,7 +157,7 @@ struct Shapes {
     template <Direction direction>
     static uint64_t ccm_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
         using Supply = CcmSupply<Form, sizeof(PlaneWord)>;
-        Supply supply{batch, direction, state_of(state), count == 1};
+        Supply supply{batch, direction, state_of(state)};
         ChainShape<Form, macs::CbcMac, Supply>::run(state_of(state), supply, first, count);
         return supply.failed;
     }
@@ -180,7 +180,7 @@ struct Shapes {
     static void sweep_cleared(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
         if constexpr (Form::facts.has_sweep) {
             constexpr auto* own = Key::Own::template sweep<Mode, direction>;
-            constexpr size_t little = counts<Mode> ? Form::facts.little_stack_bytes : 512;
+            constexpr size_t little = counts<Mode> ? Form::facts.little_stack_bytes : Key::Own::sweep_stack_bytes;
             constexpr auto* brief = BrieflyCleared<own, little>::call;
             if (bytes <= Form::facts.few_bytes) return own(state, iv, first_block, in, out, bytes);
             if (!counts<Mode> || bytes < Form::facts.brief_bytes) return brief(state, iv, first_block, in, out, bytes);
@@ -213,15 +213,17 @@ struct Shapes {
         if (count <= narrow) return cleared<function, chain_stack<narrow>>(state, batch, first, count);
         return cleared<function, chain_stack<wide>>(state, batch, first, count);
     }
-    // The same of CCM: where a form has its own loop over one message's text, nothing of the shapes' size is under it.
-    template <class Key, auto function>
+    // The same of CCM: where a form has its own loop over a message, nothing of the shapes' size is under it.
+    template <class Key, Direction direction>
     static uint64_t ccm_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
-        const bool brief = Form::facts.has_ccm && count == 1 && !batch.keys;
-        return (brief ? BrieflyCleared<function, Form::facts.little_stack_bytes + 512>::call : batch_cleared<Key, function>)(state, batch,
-                                                                                                                             first, count);
+        if constexpr (Form::facts.few_bytes != 0) {
+            constexpr auto* own = Key::Own::template ccm<direction>;
+            if (batch.keys) return cleared<Key::own_keys, frames + Key::own_keys_stack>(own, batch, first, count);
+            if (count == 1) return BrieflyCleared<own, Form::facts.little_stack_bytes>::call(state, batch, first, count);
+        }
+        return batch_cleared<Key, ccm_batch<direction>>(state, batch, first, count);
     }
-    // And of a serial mode without a tag: CBC and CFB encryption, OFB. Who asks for one of a block all the same, with a message that goes
-    // on, is told where its chain ended, if the form's own loop has done it.
+    // And of a serial mode without a tag: CBC and CFB encryption, OFB.
     template <class Key, class Mode>
     static uint64_t chains_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
         if constexpr (Form::facts.few_bytes != 0) {
@@ -229,8 +231,7 @@ struct Shapes {
                 const Message m = message_of(batch, first);
                 if (m.bytes % Text::bytes == 0) {
                     if (batch.statuses) batch.statuses[first] = WARPSEAL_OK;
-                    Key::Own::template chain<Mode>(state, m.iv, m.in, m.out, m.bytes,
-                                                   batch.tag_bytes == Text::bytes ? batch.tags + first * batch.tag_stride : nullptr);
+                    Key::Own::template chain<Mode>(state, m.iv, m.in, m.out, m.bytes);
                     return 0;
                 }
             }
@@ -274,8 +275,8 @@ struct Shapes {
             c.gcm_finish = cleared_of_little<gcm_finish>;
             c.batch[WARPSEAL_GCM][0] = batch_cleared<Key, gcm_batch<encrypt>>;
             c.batch[WARPSEAL_GCM][1] = batch_cleared<Key, gcm_batch<decrypt>>;
-            c.batch[WARPSEAL_CCM][0] = ccm_cleared<Key, ccm_batch<encrypt>>;
-            c.batch[WARPSEAL_CCM][1] = ccm_cleared<Key, ccm_batch<decrypt>>;
+            c.batch[WARPSEAL_CCM][0] = ccm_cleared<Key, encrypt>;
+            c.batch[WARPSEAL_CCM][1] = ccm_cleared<Key, decrypt>;
             c.xts[0] = xts_cleared<Key, encrypt>;
             c.xts[1] = xts_cleared<Key, decrypt>;
         }

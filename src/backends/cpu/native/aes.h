@@ -55,6 +55,17 @@ struct AesForm {
         }
     }
 
+    // At most few_bytes, of whole blocks and without a counter, from the block that `feedback` holds: it then holds the last of `in`.
+    template <class Mode, Direction direction>
+    static void sweep_few(const Schedule& schedule, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+        AesSweep<Aes, Mode, direction>::template few<few_bytes>(schedule, feedback, in, out, bytes);
+    }
+
+    // The same of CTR, whose counter block moves on. False, and nothing is done: where that carries far.
+    static bool count_few(const Schedule& schedule, uint8_t* counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+        return Keystream::template few<few_bytes>(schedule, counter, in, out, bytes);
+    }
+
     template <Direction direction>
     static void xts_blocks(const Schedule& schedule, Block<4>& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
         AesXts<Aes, direction>::run(schedule, tweak, in, out, bytes);
@@ -82,12 +93,10 @@ struct AesForm {
         AesChains<Aes, Mode>::run(schedule, chain, count, blocks);
     }
 
-    // The text of one CCM message, from the sum of what stands before it.
+    // A CCM message, up to its tag.
     template <Direction direction>
-    static void ccm(const Schedule& schedule, Block<4>& sum, const Block<4>& first_counter, const uint8_t* in, uint8_t* out, size_t bytes) {
-        __m128i s = load(sum);
-        AesCcm<Aes, direction>::run(schedule, s, first_counter, in, out, bytes);
-        store_one(reinterpret_cast<uint8_t*>(sum.word), s);
+    static void ccm(const Schedule& schedule, const CcmHead& head, const uint8_t* in, uint8_t* out, size_t bytes, Block<4>& tag) {
+        store_one(reinterpret_cast<uint8_t*>(tag.word), AesCcm<Aes, direction>::message(schedule, head, in, out, bytes));
     }
 
     template <Direction direction>

@@ -67,6 +67,31 @@ struct AesKeystream {
         for (int u = 0; u < n; ++u) text[u] = W::encrypt_last(s[u], k ^ text[u]);
     }
 
+    // At most few_bytes, of whole blocks, in registers alone, from the counter block that `counter` holds, and that moves on. False, and
+    // nothing is done: more than its last 32 bits might count.
+    template <size_t few_bytes>
+    WARPSEAL_INLINE static bool few(const Schedule& schedule, uint8_t* counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+        constexpr int n = few_bytes / W::bytes;
+        Counter at(load_one(counter));
+        if (at.low > ~uint32_t{0} - few_bytes / 16) return false;
+        if (bytes == few_bytes) {
+            V text[n];
+            WARPSEAL_UNROLL
+            for (int u = 0; u < n; ++u) text[u] = W::load(in + u * W::bytes);
+            crypt(schedule, at, text);
+            WARPSEAL_UNROLL
+            for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, text[u]);
+            at.add(few_bytes / 16);
+        } else {  // as in aes_sweep.h
+            for (; bytes != 0; in += 16, out += 16, bytes -= 16) {
+                store_one(out, load_one(in) ^ Aes::template one<Direction::encrypt>(schedule, at.block()));
+                at.add(1);
+            }
+        }
+        store_one(counter, at.block());
+        return true;
+    }
+
     // What is left: less than a group, and not necessarily whole blocks.
     template <Sum summing>
     WARPSEAL_INLINE static void rest(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, Place& at) {

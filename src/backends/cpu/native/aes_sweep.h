@@ -21,6 +21,24 @@ struct AesSweep {
         if (bytes != 0) part(schedule, previous, in, out, bytes);
     }
 
+    // At most few_bytes, of whole blocks, in registers alone: `feedback` holds the block before these, and then the last of them.
+    template <size_t few_bytes>
+    WARPSEAL_INLINE static void few(const Schedule& schedule, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+        __m128i previous{};
+        if constexpr (Mode::has_iv) previous = load_one(feedback);
+        if (bytes == few_bytes) {
+            crypt<few_bytes / W::bytes>(schedule, previous, in, out);
+        } else {  // block by block, which do not wait for each other, but as vectors with a mask would for what is still being stored
+            for (; bytes != 0; in += 16, out += 16, bytes -= 16) {
+                const __m128i text = load_one(in);
+                const __m128i made = Aes::template one<way>(schedule, Mode::before(text, previous));
+                store_one(out, Mode::after(text, previous, made));
+                previous = text;
+            }
+        }
+        if constexpr (Mode::has_iv) store_one(feedback, previous);
+    }
+
 private:
     WARPSEAL_INLINE static V text(const uint8_t* in, int u) { return W::load(in + u * W::bytes); }
     WARPSEAL_INLINE static V mask(__m128i previous, const uint8_t* in, int u) {

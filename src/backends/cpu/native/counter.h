@@ -21,6 +21,8 @@ struct Counter {
         : next(_mm_set_epi32(static_cast<int>(swap_bytes(block.word[3])), static_cast<int>(block.word[2]), static_cast<int>(block.word[1]),
                              static_cast<int>(block.word[0]))),
           low(swap_bytes(block.word[3])) {}
+    WARPSEAL_INLINE explicit Counter(__m128i block) : next(swap(block)), low(static_cast<uint32_t>(_mm_extract_epi32(next, 3))) {}
+    WARPSEAL_INLINE __m128i block() const { return swap(next); }
     WARPSEAL_INLINE static __m128i swap(__m128i x) { return _mm_shuffle_epi8(x, order()); }
     WARPSEAL_INLINE static __m128i order() { return _mm_set_epi8(12, 13, 14, 15, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0); }
     WARPSEAL_INLINE void add(uint32_t blocks) {

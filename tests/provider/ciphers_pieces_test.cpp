@@ -1,0 +1,117 @@
+// Modes without a tag in pieces of all short lengths, while padding, direction, key and context change between them: each call gives what
+// OpenSSL's own gives. Pieces of whole blocks have a way of their own through the provider, which must be closed whenever something is held.
+#include "cipher.h"
+
+namespace {
+
+using namespace tests;
+
+constexpr size_t lengths[] = {0, 1, 15, 16, 17, 32, 48, 63, 64, 65, 80, 128, 512, 528, 1040};
+constexpr size_t room = 2048;
+
+// One context of ours and one of OpenSSL's, which are told the same.
+class Both {
+public:
+    Both(const std::string& name, Random& random)
+        : name_(name), random_(random), mine_(our_cipher(name)), other_(stock_cipher(name)), ours_(mine_.get()), theirs_(other_.get()) {}
+
+    void begin(bool new_key) {
+        if (new_key) key_ = random_.text(key_bytes(mine_));
+        const Bytes iv = random_.text(16);
+        const bool encrypt = random_.one_in(2);
+        for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->init(encrypt, key_.data(), iv.data()));
+    }
+    // The message begins anew, under the IV that it had.
+    void again() {
+        for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->more(nullptr, nullptr));
+    }
+    void pad(bool on) {
+        for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->pad(on));
+    }
+    // The copies go on; what they were made of does not hear of it.
+    void copy() {
+        Evp ours(ours_), theirs(theirs_);
+        for (int i = 0; i < 3; ++i) piece(ours, theirs);
+    }
+    void piece() { piece(ours_, theirs_); }
+    void end() {
+        Bytes mine(room), other(room);
+        size_t n = 0, m = 0;
+        const bool done = ours_.final(mine.data(), &n);
+        ASSERT_EQ(done, theirs_.final(other.data(), &m));
+        ASSERT_EQ(n, m);
+        ASSERT_EQ(mine, other);
+        begin(false);
+    }
+
+private:
+    void piece(Evp& ours, Evp& theirs) {
+        const size_t bytes = lengths[random_.below(std::size(lengths))], at = random_.below(17);
+        const Bytes in = random_.text(bytes);
+        const bool in_place = random_.one_in(2);
+        Bytes mine(room), other(room);
+        size_t n = 0, m = 0;
+        std::copy(in.begin(), in.end(), mine.begin() + static_cast<ptrdiff_t>(at));
+        std::copy(in.begin(), in.end(), other.begin() + static_cast<ptrdiff_t>(at));
+        const bool done = ours.update(in_place ? mine.data() + at : in.data(), bytes, mine.data() + at, &n);
+        // OpenSSL refuses to work in place where it holds a part of a block; ours does not, and gives the same.
+        ASSERT_TRUE(theirs.update(in.data(), bytes, other.data() + at, &m));
+        ASSERT_TRUE(done) << name_ << " " << bytes;
+        ASSERT_EQ(n, m) << name_ << " " << bytes;
+        ASSERT_TRUE(std::equal(mine.begin(), mine.begin() + static_cast<ptrdiff_t>(at + n), other.begin()))
+            << name_ << " " << bytes << (in_place ? " in place" : "");
+    }
+
+    const std::string name_;
+    Random& random_;
+    const Cipher mine_, other_;
+    Evp ours_, theirs_;
+    Bytes key_;
+};
+
+TEST(CipherPieces, GiveWhatOpenSslGivesWhateverChangesBetweenThem) {
+    Random random(11);
+    for (const char* name : {"AES-128-CBC", "AES-192-CBC", "AES-256-CBC", "AES-128-ECB", "AES-192-ECB", "AES-256-ECB", "AES-128-CTR", "AES-192-CTR", "AES-256-CTR",
+                             "AES-128-CFB", "AES-256-CFB", "AES-128-OFB", "AES-256-OFB", "ARIA-128-CBC", "ARIA-256-CTR"}) {
+        Both both(name, random);
+        both.begin(true);
+        for (int i = 0; i < 3000 && !testing::Test::HasFatalFailure(); ++i) switch (random.below(20)) {
+                case 0: both.begin(random.one_in(2)); break;
+                case 1: both.again(); break;
+                case 2: both.pad(true); break;
+                case 3:
+                case 4: both.pad(false); break;
+                case 5: both.copy(); break;
+                case 6: both.end(); break;
+                default: both.piece();
+            }
+    }
+    ERR_clear_error();
+}
+
+// No call writes where there is no room, nor makes its output of input that it has overwritten.
+TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
+    Random random(12);
+    for (const bool encrypt : {true, false})
+        for (const size_t bytes : {16u, 48u, 64u, 128u, 512u})
+            for (const int shift : {-513, -512, -65, -64, -63, -16, -1, 0, 1, 16, 63, 64, 65, 511, 512}) {
+                const Bytes key = random.text(16), iv = random.text(16), text = random.text(bytes);
+                const Cipher mine = our_cipher("AES-128-CBC");
+                Evp apart(mine.get()), over(mine.get());
+                Bytes expected(bytes), first(16), memory(2048);
+                size_t n = 0;
+                for (Evp* way : {&apart, &over}) {
+                    ASSERT_TRUE(way->init(encrypt, key.data(), iv.data()) && way->pad(false));
+                    ASSERT_TRUE(way->update(text.data(), 16, first.data(), &n));  // the message is under way
+                }
+                ASSERT_TRUE(apart.update(text.data(), bytes, expected.data(), &n));
+                uint8_t *const in = memory.data() + 700, *const out = in + shift;
+                std::copy(text.begin(), text.end(), in);
+                if (!over.update(in, bytes, out, &n)) continue;  // libcrypto itself refuses some
+                ASSERT_EQ(n, bytes);
+                ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out)) << bytes << " " << shift;
+            }
+    ERR_clear_error();
+}
+
+}  // namespace
