@@ -109,4 +109,29 @@ private:
     int64_t beside_, last_;
 };
 
+// The same of a text whose blocks are whole and lines by themselves: without the calls above, which take registers from the loop that they
+// stand in (AES-128 in CTR is 3 % faster).
+class LineText {
+public:
+    __device__ __forceinline__ LineText(const uint8_t* in, uint8_t* out, uint64_t bytes)
+        : in_(in + 16 * lane_id()), out_(out + 16 * lane_id()), blocks_(static_cast<int64_t>(bytes / 16) - lane_id()) {}
+
+    __device__ __forceinline__ Block<4> line(int64_t first) const {
+        Block<4> b{};
+        if (within(first)) load_aligned(b, in_ + 16 * first);
+        return b;
+    }
+    __device__ __forceinline__ Block<4> block(int64_t, const Block<4>& line) const { return line; }
+    __device__ __forceinline__ void store(int64_t first, const Block<4>& b) const {
+        if (within(first)) store_aligned(out_ + 16 * first, b);
+    }
+
+private:
+    __device__ __forceinline__ bool within(int64_t first) const { return first >= -int64_t{lane_id()} && first < blocks_; }
+
+    const uint8_t* in_;  // where this lane has its block of the text's first row
+    uint8_t* out_;
+    int64_t blocks_;  // less those of the lanes before this one
+};
+
 }  // namespace warpseal::cuda

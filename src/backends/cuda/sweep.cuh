@@ -70,31 +70,29 @@ __device__ __forceinline__ void encrypt_counting(uint32_t (&a)[Cipher::counting_
     }
 }
 
-// A long CTR sweep. What the early rounds make of a counter is the sum of a part for its last byte, one for the byte before and, for 65,536
-// counters, one for all others. A thread keeps the last byte's part for two blocks; the other byte is the same for a warp, each of whose
-// lanes has the part of one of the 32 values that the warp meets.
-template <class Way, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
-    extern __shared__ __align__(16) unsigned char shared[];
-    using Cipher = typename Way::Cipher;
+// Counter mode over so many blocks by a grid; iv is the counter of the first, and only its last word counts, which may wrap. What the early
+// rounds make of a counter is the sum of a part for its last byte, one for the byte before and, for 65,536 counters, one for all others. A
+// thread keeps the last byte's part for two blocks; the other byte is the same for a warp, each of whose lanes has the part of one of the
+// 32 values that the warp meets.
+template <class Cipher, class Look, class Blocks>
+__device__ __forceinline__ void count_steps(const Block<4>& iv, uint64_t blocks, const uint32_t* schedule, const Look& look,
+                                            const Blocks& text) {
     constexpr int words = Cipher::counting_words;
-    const Layout<Way, Fit> look(shared);
-    static_assert(tuning::threads == 1024 && look.looks_up);
-    const RowText<4> text(job.in, job.out, job.bytes);
-    const uint32_t counter = swap_bytes(job.iv.word[3]), place = threadIdx.x / 128, last = threadIdx.x % 128;
-    const uint64_t blocks = (job.bytes + 15) / 16, first = counter / 2048, steps = (counter + blocks + 2047) / 2048 - first;
+    static_assert(tuning::threads == 1024 && Look::looks_up);
+    const uint32_t counter = swap_bytes(iv.word[3]), place = threadIdx.x / 128, last = threadIdx.x % 128;
+    const uint64_t first = counter / 2048, steps = (counter + blocks + 2047) / 2048 - first;
     const uint32_t end = static_cast<uint32_t>(first + steps * (blockIdx.x + 1) / gridDim.x);
     uint32_t step = static_cast<uint32_t>(first + steps * blockIdx.x / gridDim.x);
-    while (step < end && job.bytes != 0) {
+    while (step < end && blocks != 0) {
         const uint32_t high = step / 32 << 16;
-        Block<4> block = job.iv;
+        Block<4> block = iv;
         uint32_t part_a[words], part_b[words], part_of_lane[words];
         block.word[3] = swap_bytes(high | last);
-        Cipher::count_last(part_a, block.word, job.schedule, look);
+        Cipher::count_last(part_a, block.word, schedule, look);
         block.word[3] = swap_bytes(high | 128 | last);
-        Cipher::count_last(part_b, block.word, job.schedule, look);
+        Cipher::count_last(part_b, block.word, schedule, look);
         block.word[3] = swap_bytes(high | (lane_id() * 8 + place) << 8);
-        Cipher::count_next(part_of_lane, block.word, job.schedule, look);
+        Cipher::count_next(part_of_lane, block.word, schedule, look);
         const uint32_t until = end < (step / 32 + 1) * 32 ? end : (step / 32 + 1) * 32;
         for (; step < until; ++step) {
             const int64_t row = static_cast<int64_t>(uint64_t{step} * 2048 + place * 256 + last / 32 * 32) - counter;
@@ -104,13 +102,21 @@ __global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __gr
                 a[w] = part_a[w] ^ part;
                 b[w] = part_b[w] ^ part;
             }
-            encrypt_counting<Cipher>(a, b, job.schedule, look);
+            encrypt_counting<Cipher>(a, b, schedule, look);
             // Read late: the look-ups want the registers, and the other 31 warps fill the wait.
             const Block<4> line_a = text.line(row), line_b = text.line(row + 128);
             text.store(row, text.block(row, line_a) ^ Block<4>{{a[0], a[1], a[2], a[3]}});
             text.store(row + 128, text.block(row + 128, line_b) ^ Block<4>{{b[0], b[1], b[2], b[3]}});
         }
     }
+}
+
+// A long CTR sweep; Blocks: how its text lies.
+template <class Way, class Fit, class Blocks>
+__global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    const Layout<Way, Fit> look(shared);
+    count_steps<typename Way::Cipher>(job.iv, (job.bytes + 15) / 16, job.schedule, look, Blocks(job.in, job.out, job.bytes));
 }
 
 template <class Way, class Mode, class Fit>
@@ -120,7 +126,10 @@ warpseal_status sweep_part(const SweepJob<typename Way::Cipher>& job, const Limi
     const unsigned blocks = blocks_for((job.bytes + row_bytes - 1) / row_bytes, limits);
     const size_t shared = shared_bytes<Way, Fit>(limits.architecture);
     if (job.bytes >= limits.from(tuning::rows_bytes)) {
-        if constexpr (Mode::has_iv && Counts<Cipher>) return launch(counting_kernel<Way, Fit>, blocks, shared, job, stream);
+        if constexpr (Mode::has_iv && Counts<Cipher>) {
+            const bool lines = (reinterpret_cast<uintptr_t>(job.in) | reinterpret_cast<uintptr_t>(job.out) | job.bytes) % 16 == 0;
+            return launch(lines ? counting_kernel<Way, Fit, LineText> : counting_kernel<Way, Fit, RowText<4>>, blocks, shared, job, stream);
+        }
         if constexpr (!Mode::has_iv && Way::pairs) return launch(rows_kernel<Way, Mode, Fit>, blocks, shared, job, stream);
     }
     return launch(sweep_kernel<Way, Mode, Fit>, blocks, shared, job, stream);
