@@ -170,14 +170,16 @@ TEST_P(Batch, GcmCounterWraps) {
     tests::Random random(515);
     Key key(aes(256), random);
     const auto twin = reference::cipher("aes-256", key.bytes);
-    for (const uint64_t before : {0u, 1u, 5u, 40u}) {
+    for (const uint64_t before : {0u, 1u, 5u, 40u, 3000u}) {
         Text counter0 = random.text(16);
         std::fill(counter0.begin() + 12, counter0.end(), uint8_t{0xff});
+        counter0[14] = static_cast<uint8_t>(0xff - (before >> 8));
         counter0[15] = static_cast<uint8_t>(0xff - before);
-        const Text iv = reference::gcm_iv_for(*twin, counter0), in = random.text(3000);
+        const Text iv = reference::gcm_iv_for(*twin, counter0), in = random.text(70000);
         Text tag;
         const Text right = oracle::run("aes-256-gcm", true, key.bytes, iv, {}, in, &tag);
-        const Memory ivs(iv), from(in), to(in.size()), tags(16);
+        const Memory ivs(iv), from(in), tags(16);
+        Memory to(in.size());
         warpseal_batch b{};
         b.struct_bytes = sizeof b;
         b.iv_bytes = 16;
@@ -188,9 +190,13 @@ TEST_P(Batch, GcmCounterWraps) {
         b.in = from.data();
         b.out = to.data();
         b.tags = tags.data();
-        ASSERT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, b, nullptr), WARPSEAL_OK);
-        ASSERT_EQ(to.get(), right);
-        ASSERT_EQ(tags.get(), tag);
+        for (const bool any_length : {false, true}) {  // the kernels of short texts, and those of long ones
+            to.put(Text(in.size(), 0xa5));
+            const AnyLength length(any_length);
+            ASSERT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, b, nullptr), WARPSEAL_OK);
+            ASSERT_EQ(to.get(), right);
+            ASSERT_EQ(tags.get(), tag);
+        }
     }
 }
 

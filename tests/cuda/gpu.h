@@ -59,6 +59,14 @@ protected:
     }
 };
 
+// While it lives, kernels for long texts take those of any length, if `on`.
+struct AnyLength {
+    explicit AnyLength(bool on) { warpseal::cuda::take_any_length(on); }
+    AnyLength(const AnyLength&) = delete;
+    AnyLength& operator=(const AnyLength&) = delete;
+    ~AnyLength() { warpseal::cuda::take_any_length(false); }
+};
+
 // Device memory of exactly so many bytes (so that a memory checker sees every byte outside).
 class Memory {
 public:

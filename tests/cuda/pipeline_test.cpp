@@ -121,6 +121,7 @@ TEST_F(Pipeline, GcmInPieces) {
             warpseal::GcmRun run{};
             cpu.gcm_begin(cpu_state, iv.data(), iv.size(), aad.data(), aad.size(), &run);
             const size_t first = bytes / 3 / 16 * 16;
+            const AnyLength length(i == 1 || i == 2);  // as pieces long enough for the kernels of long texts
             for (const auto& [begin, end] : {std::pair<size_t, size_t>{0, first}, {first, bytes}}) {
                 size_t done = 0;
                 ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), seal ? Direction::encrypt : Direction::decrypt, &run, begin / 16,

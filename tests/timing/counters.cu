@@ -143,7 +143,7 @@ constexpr Shape shapes[] = {
     {"ctr", WARPSEAL_CTR, 0, 0, false},           {"cbc encryption", WARPSEAL_CBC, 0, 256, false},
     {"gcm", WARPSEAL_GCM, 0, 1, false},           {"ctr with keys", WARPSEAL_CTR, 0, 64, true},
     {"ecb", WARPSEAL_ECB, 0, 0, false},           {"cbc decryption", WARPSEAL_CBC, 1, 0, false},
-    {"gcm with keys", WARPSEAL_GCM, 0, 64, true},
+    {"gcm with keys", WARPSEAL_GCM, 0, 64, true}, {"gcm of messages", WARPSEAL_GCM, 0, 16, false},
 };
 
 warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher, const Place& place) {
