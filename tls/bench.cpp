@@ -23,23 +23,30 @@ using papers::rounded;
 
 bool is_ours(const std::string& group) { return group.find("ntru") != std::string::npos; }
 
+// The environment goes before a configuration, and would be that of both sides.
+BenchOptions without_environment(const BenchOptions& options) {
+    (void)unsetenv("WARPSEAL_DEVICE");
+    return options;
+}
+
 ProviderSettings settings_of(const BenchOptions& options) {
-    ProviderSettings settings;
+    ProviderSettings settings{{"device", options.device}};
     if (!options.max_delay_us.empty()) settings.emplace_back("max_delay_us", options.max_delay_us);
     if (!options.max_batch.empty()) settings.emplace_back("max_batch", options.max_batch);
     return settings;
 }
 
-// Clients and server have a library context each, and so each a batcher: a client's key exchanges are not in the server's batches.
+// Clients and server have a library context each, and so each a batcher: a client's key exchanges are not in the server's batches. A loop
+// waits for its clients' key exchanges, one after the other: they are not a GPU's.
 class Bench {
 public:
     explicit Bench(const BenchOptions& options)
-        : options_(options),
+        : options_(without_environment(options)),
           groups_(options.groups.empty() ? usual_groups() : options.groups),
           ours_(std::any_of(groups_.begin(), groups_.end(), is_ours)),
-          clients_(ours_, {}),
+          clients_(ours_, {{"device", "cpu"}}),
           servers_(ours_, settings_of(options)),
-          report_(options.json, "") {
+          report_(options.json, gpu_of(options.device)) {
         load_.in_flight = options.in_flight;
         load_.async = options.async;
         const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -72,7 +79,7 @@ private:
     struct Row {
         std::string name;
         Ends ends;
-        std::vector<double> rates = {}, p50 = {}, p99 = {}, server_cpu = {}, engine_cpu = {};  // of each round
+        std::vector<double> rates = {}, p50 = {}, p99 = {}, server_cpu = {}, engine_cpu = {}, busy = {};  // of each round
         uint64_t done = 0, failed = 0;
         std::string first_failure = {};
         BatchCounts batches = {};
@@ -126,6 +133,7 @@ private:
         row.p99.push_back(measured.percentile(0.99));
         row.server_cpu.push_back(measured.server_cpu());
         row.engine_cpu.push_back(measured.engine_seconds / static_cast<double>(measured.tally.done));
+        row.busy.push_back(measured.busy());
     }
 
     Measured run_once(const Ends& ends) const {
@@ -145,6 +153,7 @@ private:
                               options_.authority.empty() ? ", certificate not verified" : "");
         if (options_.async && !external()) how += ", asynchronous";
         report_.say("how", how);
+        if (!external()) report_.say("device", options_.device);
         report_.say("in_flight", options_.in_flight);
         report_.say("rounds", options_.rounds);
         report_.say("libssl", OpenSSL_version(OPENSSL_VERSION));
@@ -167,6 +176,7 @@ private:
         json["handshakes_per_second"] = rounded(rate);
         json["p50_milliseconds"] = rounded(p50);
         json["p99_milliseconds"] = rounded(p99);
+        json["loops_busy"] = rounded(cli::median(row.busy));
         std::string line = fmt::format("{:<26}{:>13.0f}{:>10.2f}{:>10.2f}", row.name, rate, p50, p99);
         if (!external()) line += server_figures(row, first, json);
         report_.print(line + fmt::format("{:>9}\n", row.failed));
@@ -204,7 +214,7 @@ private:
             "fibres (--async), and in key pools.\n");
     }
 
-    const BenchOptions& options_;
+    const BenchOptions options_;
     const std::vector<std::string> groups_;
     const bool ours_;
     const Library clients_, servers_;
@@ -217,6 +227,9 @@ private:
 
 }  // namespace
 
-cli::ExitCode run_bench(const BenchOptions& options, cli::Session&) { return Bench(options).run(); }
+cli::ExitCode run_bench(const BenchOptions& options, cli::Session& session) {
+    (void)cli::create_engine({options.device, 1}, session);  // the provider would say of a wrong device only that handshakes fail
+    return Bench(options).run();
+}
 
 }  // namespace warpseal::tls

@@ -22,7 +22,7 @@ public:
           cores_(cli::create_engine({"cpu", 0}, session)),
           one_core_(cli::create_engine({"cpu", 1}, session)),
           engine_(cli::create_engine({options.device, 0}, session)),
-          report_(options.json, gpu_name(options.device)) {
+          report_(options.json, gpu_of(options.device)) {
         batching_.struct_bytes = sizeof batching_;
         batching_.max_batch = options.max_batch;
         batching_.max_delay_us = options.max_delay_us;
@@ -37,8 +37,8 @@ public:
         report_.say("outstanding", options_.outstanding);
         report_.say("device", options_.device);
         report_.print(fmt::format(
-            "{} threads ask, {} requests waiting; device {}; every secret compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>9}\n",
-            options_.threads, options_.outstanding, options_.device, "", "seconds", "exchanges/s", "p50 ms", "p99 ms", "batch"));
+            "{} threads ask, {} requests waiting; device {}; every secret compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>10}{:>9}\n",
+            options_.threads, options_.outstanding, options_.device, "", "seconds", "exchanges/s", "core us", "p50 ms", "p99 ms", "batch"));
         for (const std::string& name : options_.sets.empty() ? usual : options_.sets) {
             const uint8_t number = exchange_set_number(name);
             if (number == 0) throw cli::Failure(cli::ExitCode::usage, fmt::format("there is no set '{}': see `warpseal list`.", name));
@@ -50,19 +50,18 @@ public:
     }
 
 private:
-    static std::string gpu_name(const std::string& device) { return device.rfind("cuda", 0) == 0 ? device : ""; }
-
     void take(const warpseal_kem_info& set, const char* scenario, const std::string& how, const KemFigure& figure, uint64_t clients) {
         wrong_ = wrong_ || figure.wrong != 0;
         if (figure.wrong) cli::complain(fmt::format("{}: {}: {} secrets did not arrive", set.name, how, figure.wrong));
         const std::string who = clients ? fmt::format("N = {}, {}", clients, how) : how;
-        std::string line =
-            fmt::format("{:<66}{:>12.4f}{:>14.0f}", fmt::format("{} {}: {}", set.name, scenario, who), figure.seconds, figure.rate());
+        std::string line = fmt::format("{:<66}{:>12.4f}{:>14.0f}{:>10.2f}", fmt::format("{} {}: {}", set.name, scenario, who),
+                                       figure.seconds, figure.rate(), 1e6 * figure.core_seconds_each());
         nlohmann::ordered_json row{{"set", set.name}, {"scenario", scenario}, {"how", how}};
         if (clients) row["clients"] = clients;
         row["seconds"] = rounded(figure.seconds);
         row["exchanges"] = figure.exchanges;
         row["exchanges_per_second"] = rounded(figure.rate());
+        row["core_microseconds"] = rounded(1e6 * figure.core_seconds_each());
         row["wrong"] = figure.wrong;
         if (figure.p50_seconds > 0) {
             row["p50_milliseconds"] = rounded(1e3 * figure.p50_seconds);

@@ -10,10 +10,12 @@ namespace warpseal::tls {
 
 struct KemFigure {
     double seconds = 0;
+    double core_seconds = 0;                  // of all threads of the process
     uint64_t exchanges = 0, wrong = 0;        // secrets that did not arrive
     double p50_seconds = 0, p99_seconds = 0;  // from a request until its answer; 0: not taken
     double mean_batch = 0;                    // 0: no batcher
     double rate() const { return static_cast<double>(exchanges) / seconds; }
+    double core_seconds_each() const { return core_seconds / static_cast<double>(exchanges); }
 };
 
 // The clients of one set: key pairs, and room for their ciphertexts and secrets. The clients' own work is never part of a figure.

@@ -67,6 +67,7 @@ Step step(SSL* end, Tally& tally, bool server) {
 
 Measured run_loops(const std::vector<std::function<Tally()>>& loops) {
     Measured all;
+    all.loops = loops.size();
     std::vector<Tally> tallies(loops.size());
     std::vector<std::exception_ptr> broken(loops.size());
     const double process = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID), mine = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);

@@ -39,8 +39,11 @@ struct Tally {
 struct Measured {
     Tally tally;
     double seconds = 0;
+    size_t loops = 0;
     double engine_seconds = 0;  // CPU of all threads that are not loops: those that compute batches
     double server_cpu() const { return (tally.server_seconds + engine_seconds) / static_cast<double>(tally.done); }
+    // Of the loops' time, what they computed; the rest they waited.
+    double busy() const { return tally.thread_seconds / (seconds * static_cast<double>(loops)); }
     double rate() const { return static_cast<double>(tally.done) / seconds; }
     double percentile(double part) const;
 };

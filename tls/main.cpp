@@ -82,6 +82,12 @@ void add_tls_bench(CLI::App& program, cli::Session& session) {
     bench->add_option("--ca", options->authority, "its certificate must be signed by one of these; otherwise it is not looked at")
         ->type_name("FILE")
         ->needs(connect);
+    bench
+        ->add_option("--device", options->device,
+                     "auto, cpu, cuda or cuda:N, of the server's key exchanges; those of clients are computed on the cores")
+        ->envname("WARPSEAL_DEVICE")
+        ->type_name("DEVICE")
+        ->capture_default_str();
     bench->add_option("--max-delay-us", options->max_delay_us, "how long the first of a batch waits at most; to the provider")
         ->type_name("N");
     bench->add_option("--max-batch", options->max_batch, "how many a batch has at most; to the provider")->type_name("N");

@@ -9,6 +9,9 @@
 
 namespace warpseal::tls {
 
+// What a report's head tells of: the GPU that the device names, if it names one.
+inline std::string gpu_of(const std::string& device) { return device.rfind("cuda", 0) == 0 ? device : ""; }
+
 struct BenchOptions {
     std::vector<std::string> groups;
     uint64_t handshakes = 5000;  // of each group
@@ -20,6 +23,7 @@ struct BenchOptions {
     bool mixed = false;
     std::string connect;                  // "host:port" of a server elsewhere
     std::string authority;                // certificates that sign its own; empty: not verified
+    std::string device = "auto";          // of the server's key exchanges; those of clients are for the cores
     std::string max_delay_us, max_batch;  // as the provider takes them; empty: its defaults
     std::string json;
 };

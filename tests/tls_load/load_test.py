@@ -95,10 +95,23 @@ def a_thousand_in_flight_make_batches(p):
 
 
 @case
+def the_device_is_the_servers(p):
+    options = ("tls-bench", "--group", "ntru_hps2048509", "--handshakes", 10, "--rounds", 1, "--json", "-")
+
+    def head(*more, device):
+        return json.loads(p.ok(*options, *more, env={**os.environ, "WARPSEAL_DEVICE": device}).out)["head"]
+
+    check_equal(head(device="portable")["device"], "portable", "device from the environment")
+    check_equal(head("--device", "cpu", device="portable")["device"], "cpu", "device by the option")
+    p.fails(2, "there is no device", *options, "--device", "cuda:x")
+
+
+@case
 def every_secret_of_exchanges_alone_arrives(p):
     report = json.loads(p.ok("tls-bench", "exchanges", "--set", "ntruhps2048509", "--clients", 100, "--clients", 1000, "--threads", 4,
                              "--outstanding", 512, "--seconds", 0.05, "--json", "-").out)
     check_equal([row["wrong"] for row in report["rows"]], [0] * len(report["rows"]), "secrets that did not arrive")
+    check(all(row["core_microseconds"] > 0 for row in report["rows"]), "no core time")
     check_equal(sorted({row["clients"] for row in report["rows"] if "clients" in row}), [100, 1000], "numbers of clients")
 
 
