@@ -10,18 +10,18 @@
 namespace warpseal {
 namespace {
 
-warpseal_status read_request(const warpseal_kem_request& given, KemRequest& out) {
+warpseal_status read_request(const warpseal_kem_request& given, KemRequest& out, KemKind& kind) {
     if (given.operation < 0 || given.operation >= kem_operation_count) return WARPSEAL_INVALID_ARGUMENT;
     const int set = set_number(given.set);
     if (set < 0) return WARPSEAL_UNSUPPORTED;
-    out.kind = {static_cast<uint8_t>(set), static_cast<KemOperation>(given.operation)};
+    kind = {static_cast<uint8_t>(set), static_cast<KemOperation>(given.operation)};
     out.public_key = given.public_key;
     out.secret_key = given.secret_key;
     out.ciphertext = given.ciphertext;
     out.shared_secret = given.shared_secret;
     out.done = given.done;
     out.user = given.user;
-    return check_kem(out.kind.params(), out.kind.operation, out.as_batch());
+    return check_kem(kind.params(), kind.operation, out.as_batch());
 }
 
 }  // namespace
@@ -47,15 +47,17 @@ KemCrew& KemBatcher::crew() {
 
 warpseal_status KemBatcher::run(const warpseal_kem_request& request) {
     KemRequest own;
-    const warpseal_status status = read_request(request, own);
-    return status == WARPSEAL_OK ? crew().run(own) : status;
+    KemKind kind;
+    const warpseal_status status = read_request(request, own, kind);
+    return status == WARPSEAL_OK ? crew().run(own, kind) : status;
 }
 
 warpseal_status KemBatcher::submit(const warpseal_kem_request& request) {
     if (request.done == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     KemRequest own;
-    const warpseal_status status = read_request(request, own);
-    return status == WARPSEAL_OK ? crew().submit(own) : status;
+    KemKind kind;
+    const warpseal_status status = read_request(request, own, kind);
+    return status == WARPSEAL_OK ? crew().submit(own, kind) : status;
 }
 
 void KemBatcher::read(warpseal_kem_batcher_counts& out) { crew().read(out); }

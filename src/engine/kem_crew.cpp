@@ -10,6 +10,7 @@ namespace warpseal {
 namespace {
 
 constexpr unsigned most_inboxes = 16;
+constexpr uint32_t most_lent = 64;  // places, to an inbox at a time
 constexpr std::chrono::seconds between_writes{1};
 
 // For a caller that waits.
@@ -47,6 +48,7 @@ KemCrew::KemCrew(Engine& engine, const KemBatcherOptions& options, Engine::Rando
       most_of_a_kind_(most_threads_ - 1),
       most_inline_(engine.inside().cuda_only ? 1 : engine.threads()),  // one by one is not what a GPU is for
       inboxes_(std::bit_ceil(std::min(most_inboxes, engine.threads()))),
+      places_(options.most_waiting),
       file_(options.metrics_directory) {}
 
 KemCrew::~KemCrew() {
@@ -60,7 +62,14 @@ KemCrew::~KemCrew() {
     write_metrics(true);
 }
 
-void KemCrew::read(warpseal_kem_batcher_counts& out) const { counts_.read(waiting_.load(std::memory_order_relaxed), out); }
+// Exact while nobody submits.
+uint32_t KemCrew::waiting() const {
+    uint64_t free = places_.load(std::memory_order_relaxed);
+    for (const KemInbox& inbox : inboxes_) free += inbox.places();
+    return options_.most_waiting - static_cast<uint32_t>(std::min<uint64_t>(free, options_.most_waiting));
+}
+
+void KemCrew::read(warpseal_kem_batcher_counts& out) const { counts_.read(waiting(), out); }
 
 KemInbox& KemCrew::inbox() {
     static std::atomic<unsigned> threads{0};
@@ -68,42 +77,56 @@ KemInbox& KemCrew::inbox() {
     return inboxes_[mine & (inboxes_.size() - 1)];
 }
 
-KemCrew::Entry KemCrew::enter() {
-    if (ending_.load(std::memory_order_relaxed)) return Entry::no_thread;
-    if (waiting_.fetch_add(1, std::memory_order_relaxed) >= options_.most_waiting) {
-        leave();
-        counts_.count_full_queue();
-        return Entry::full;
-    }
-    if (!started_.load(std::memory_order_acquire)) {
-        const std::lock_guard lock(mutex_);
-        if (threads_.empty() && !start_thread()) {
-            leave();
-            counts_.count_no_thread();
-            return Entry::no_thread;
-        }
-        started_.store(true, std::memory_order_release);
-    }
-    return Entry::open;
-}
-
-// The request lies in an inbox. A thread that watches says first when it is to be woken, and looks into the inboxes after that: it has seen
-// the request there, or is seen here.
-void KemCrew::ring(KemKind kind) {
-    const auto wanted = [&] {
-        return (wake_kinds_.load(std::memory_order_relaxed) >> kind.number() & 1) != 0 ||
-               waiting_.load(std::memory_order_relaxed) >= wake_at_.load(std::memory_order_relaxed);
-    };
-    if (!wanted()) return;
+bool KemCrew::has_thread() {
+    if (ending_.load(std::memory_order_relaxed)) return false;
+    if (started_.load(std::memory_order_acquire)) return true;
     const std::lock_guard lock(mutex_);
-    if (!wanted()) return;
-    tell({0, never});
-    wake_.notify_one();
+    if (threads_.empty() && !start_thread()) {
+        counts_.count_no_thread();
+        return false;
+    }
+    started_.store(true, std::memory_order_release);
+    return true;
 }
 
-void KemCrew::tell(const Wake& wake) {
-    wake_kinds_.store(wake.kinds, std::memory_order_relaxed);
-    wake_at_.store(wake.waiting, std::memory_order_relaxed);
+// Some at a time, so that requests write nothing that all cores share; but where few are left, one by one, and then those that other
+// inboxes have not used: the bound is a bound on all, wherever they come from.
+bool KemCrew::lend_places(KemInbox& inbox) {
+    for (const bool gathered : {false, true}) {
+        if (gathered)
+            for (KemInbox& other : inboxes_) places_.fetch_add(other.take_places(), std::memory_order_relaxed);
+        uint32_t left = places_.load(std::memory_order_relaxed);
+        while (left != 0) {
+            const uint32_t some = std::clamp(left / (2 * static_cast<uint32_t>(inboxes_.size())), 1u, most_lent);
+            if (!places_.compare_exchange_weak(left, left - some, std::memory_order_relaxed)) continue;
+            inbox.lend(some);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool KemCrew::put(const KemRequest& request, KemKind kind, bool its_caller_waits) {
+    if (!has_thread()) return false;
+    KemInbox& own = inbox();
+    const Time now = BatcherClock::now();
+    KemInbox::Put put;
+    while ((put = own.put(kind, request, now, its_caller_waits)) == KemInbox::Put::no_place)
+        if (!lend_places(own)) {
+            counts_.count_full_queue();
+            return false;
+        }
+    if (put == KemInbox::Put::ring ||
+        (put == KemInbox::Put::counted && asleep_.load(std::memory_order_relaxed) && missing_.fetch_sub(1, std::memory_order_relaxed) <= 1))
+        ring();
+    return true;
+}
+
+// Who sleeps has armed the inboxes with mutex_ held, and holds it until it sleeps.
+void KemCrew::ring() {
+    if (!asleep_.exchange(false, std::memory_order_relaxed)) return;
+    const std::lock_guard lock(mutex_);
+    wake_.notify_one();
 }
 
 // What a system refuses, memory or another of its means, ends no thread.
@@ -115,41 +138,32 @@ warpseal_status KemCrew::kem(KemKind kind, const warpseal_kem_batch& batch) {
     }
 }
 
-warpseal_status KemCrew::run(KemRequest& request) {
+warpseal_status KemCrew::run(const KemRequest& request, KemKind kind) {
     const bool room = inline_now_.fetch_add(1, std::memory_order_relaxed) < most_inline_;
-    if (!room && !serving() && enter() == Entry::open) {
-        inline_now_.fetch_sub(1, std::memory_order_relaxed);
+    if (!room && !serving()) {
         Result result;
-        request.done = [](void* user, warpseal_status status) { static_cast<Result*>(user)->set(status); };
-        request.user = &result;
-        request.arrived = BatcherClock::now();
+        KemRequest queued = request;
+        queued.done = [](void* user, warpseal_status status) { static_cast<Result*>(user)->set(status); };
+        queued.user = &result;
+        bool there = false;
         try {
-            inbox().put_own(request);
-        } catch (...) {
-            leave();
-            throw;
+            there = put(queued, kind, true);
+        } catch (const std::bad_alloc&) {  // here it needs none
         }
-        ring(request.kind);
-        return result.get();
+        if (there) {
+            inline_now_.fetch_sub(1, std::memory_order_relaxed);
+            return result.get();
+        }
     }
-    const warpseal_status status = kem(request.kind, request.as_batch());
+    const warpseal_status status = kem(kind, request.as_batch());
     inline_now_.fetch_sub(1, std::memory_order_relaxed);
     counts_.count_inline(status != WARPSEAL_OK);
     write_metrics(false);
     return status;
 }
 
-warpseal_status KemCrew::submit(KemRequest& request) {
-    if (enter() != Entry::open) return WARPSEAL_LIMIT_EXCEEDED;
-    request.arrived = BatcherClock::now();
-    try {
-        inbox().put(request);
-    } catch (...) {
-        leave();
-        throw;
-    }
-    ring(request.kind);
-    return WARPSEAL_OK;
+warpseal_status KemCrew::submit(const KemRequest& request, KemKind kind) {
+    return put(request, kind, false) ? WARPSEAL_OK : WARPSEAL_LIMIT_EXCEEDED;
 }
 
 void KemCrew::write_metrics(bool at_last) {

@@ -9,6 +9,7 @@
 
 #include "engine/kem_batcher.h"
 #include "engine/kem_counts.h"
+#include "engine/kem_inbox.h"
 #include "engine/kem_tray.h"
 
 namespace warpseal {
@@ -22,25 +23,25 @@ public:
     KemCrew& operator=(const KemCrew&) = delete;
 
     bool of_this_process() const { return birth_ == forks_so_far(); }
-    warpseal_status run(KemRequest& request);
-    warpseal_status submit(KemRequest& request);
+    warpseal_status run(const KemRequest& request, KemKind kind);
+    warpseal_status submit(const KemRequest& request, KemKind kind);
     void read(warpseal_kem_batcher_counts& out) const;
     const std::string& who() const { return file_.who(); }
 
 private:
     using Time = KemQueue::Time;
-    static constexpr uint32_t never = UINT32_MAX;
-    // When the thread that sleeps is to be woken: by a request of one of these kinds, as bits, or by so many that wait.
+    // When the thread that sleeps is to be woken: by a request of one of these kinds, as bits, or by so many more.
     struct Wake {
-        uint32_t kinds, waiting;
+        uint32_t kinds, missing;
     };
 
-    // A place in the queue for one more, and a thread that will see it. Else why not.
-    enum class Entry : uint8_t { open, full, no_thread };
-    Entry enter();
-    void leave() { waiting_.fetch_sub(1, std::memory_order_relaxed); }
+    // Into an inbox, for a thread that will see it. False: the queue is full, or there is no thread.
+    bool put(const KemRequest& request, KemKind kind, bool its_caller_waits);
+    bool has_thread();
+    bool lend_places(KemInbox& inbox);
+    uint32_t waiting() const;
     KemInbox& inbox();
-    void ring(KemKind kind);  // after a request of that kind was put into an inbox
+    void ring();
     warpseal_status kem(KemKind kind, const warpseal_kem_batch& batch);
 
     void write_metrics(bool at_last);  // else not more than once a second
@@ -53,16 +54,17 @@ private:
     KemQueue* ready(Time now);
     void sleep(std::unique_lock<std::mutex>& lock);
     Wake next_wake() const;
-    void tell(const Wake& wake);
+    bool arm();  // true: what would ring is there already
     std::optional<Time> next_due() const;
     void hand_over();
     // Not under it:
     double complete(KemRequests batch, Time begun, KemTray& tray);  // seconds that the operations took
-    void complete_items(KemTray& tray, size_t first, size_t end);
-    void complete_item(KemTray& tray, size_t i);
-    void complete_one(KemRequest& request);
+    void count(const KemRequests& batch, Time begun);
+    void complete_span(KemKind kind, KemTray& tray, const KemTray::Span& span);
+    warpseal_status outcome(KemKind kind, KemTray& tray, const KemRequest& request, size_t item);
+    void complete_apart(const KemRequests& batch);
     template <class Work>
-    void in_parts(const KemTray& tray, size_t count, const Work& work);
+    void in_parts(const KemTray& tray, const Work& work);
 
     // Whether this thread completes requests: then it waits for nobody who does.
     static bool& serving();
@@ -75,14 +77,14 @@ private:
     const unsigned most_threads_, most_of_a_kind_, most_inline_;
 
     std::vector<KemInbox> inboxes_;
-    alignas(64) std::atomic<uint32_t> waiting_{0};  // in inboxes and queues, or about to be
-    alignas(64) std::atomic<uint32_t> wake_kinds_{0};
-    std::atomic<uint32_t> wake_at_{never};
+    alignas(64) std::atomic<uint32_t> places_;     // in the queue, not lent to an inbox
+    alignas(64) std::atomic<int64_t> missing_{0};  // for a full batch, while few are
     alignas(64) std::atomic<uint32_t> inline_now_{0};
-    std::atomic<bool> started_{false}, ending_{false};
+    alignas(64) std::atomic<bool> started_{false}, ending_{false}, asleep_{false};
 
     std::mutex mutex_;
-    std::vector<KemRequest*> arriving_;  // while it is collected
+    // Inboxes that requests came into while the last batch gathered, and since, as bits.
+    uint32_t lively_before_ = 0, lively_ = 0;
     std::array<KemQueue, kem_kind_count> queues_;
     std::vector<std::thread> threads_;
     std::condition_variable wake_, rest_;  // of the thread that watches; of others without work

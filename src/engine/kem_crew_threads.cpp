@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <bit>
 #include <system_error>
 #include <utility>
 
@@ -12,7 +13,8 @@ namespace {
 
 // Copied by one thread as soon as by several, and a part for each of those.
 constexpr size_t little_to_copy = 1 << 20, part_items = 128;
-constexpr size_t fetched_ahead = 8;
+constexpr uint32_t fetched_ahead = 2;
+constexpr uint32_t most_counted = 128;
 constexpr int32_t no_status = -1;
 
 double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point end) {
@@ -44,15 +46,13 @@ bool KemCrew::start_thread() {
 
 bool KemCrew::collect() {
     bool any = false;
-    for (KemInbox& inbox : inboxes_) {
-        inbox.take(arriving_);
-        any = any || !arriving_.empty();
-        for (size_t i = 0; i < arriving_.size(); ++i) {
-            if (i + fetched_ahead < arriving_.size()) __builtin_prefetch(arriving_[i + fetched_ahead], 1);
-            KemRequest& one = *arriving_[i];
-            queues_[static_cast<size_t>(one.kind.number())].arrive(one, options_.rule);
+    for (size_t i = 0; i < inboxes_.size(); ++i)
+        for (KemChunk *chunk = inboxes_[i].take(), *next; chunk != nullptr; chunk = next) {
+            next = chunk->next;
+            any = true;
+            lively_ |= 1u << i;
+            queues_[static_cast<size_t>(chunk->kind.number())].arrive(*chunk, options_.rule);
         }
-    }
     return any;
 }
 
@@ -66,19 +66,37 @@ KemQueue* KemCrew::ready(Time now) {
 
 // Of kinds that have the threads that they may have nothing is due before one of those is done, and looks itself.
 KemCrew::Wake KemCrew::next_wake() const {
-    Wake wake{0, never};
-    size_t waiting = 0, missing = never;
+    Wake wake{0, KemInbox::never};
     for (size_t i = 0; i < queues_.size(); ++i) {
         const KemQueue& queue = queues_[i];
-        waiting += queue.size();
         if (queue.running() >= most_of_a_kind_) continue;
+        const size_t limit = queue.limit(options_.rule);
         if (queue.size() == 0)
             wake.kinds |= 1u << i;
         else
-            missing = std::min(missing, queue.limit(options_.rule) - std::min(queue.size(), queue.limit(options_.rule)));
+            wake.missing = static_cast<uint32_t>(std::min<size_t>(wake.missing, std::max(limit, queue.size() + 1) - queue.size()));
     }
-    if (missing != never) wake.waiting = static_cast<uint32_t>(std::min<size_t>(waiting + missing, never - 1));
     return wake;
+}
+
+// Of many that are missing each inbox that requests come into has a share, and rings when it has that: when all have come, one of them has
+// rung. Where none were to be expected the first one rings. Few are counted in one place, as each ring costs a waking.
+bool KemCrew::arm() {
+    const Wake wake = next_wake();
+    const bool few = wake.missing <= most_counted, many = !few && wake.missing != KemInbox::never;
+    const uint32_t lively = lively_before_ | lively_;
+    const uint32_t share = (wake.missing - 1) / static_cast<uint32_t>(std::max(1, std::popcount(lively))) + 1;
+    missing_.store(wake.missing, std::memory_order_relaxed);
+    uint64_t there = 0;
+    bool reached = false;
+    for (size_t i = 0; i < inboxes_.size(); ++i) {
+        const uint32_t count = !many ? KemInbox::never : (lively >> i & 1) != 0 ? share : 1;
+        const uint32_t now = inboxes_[i].arm(wake.kinds, count, few);
+        reached = reached || now == KemInbox::never;
+        there += now;
+    }
+    const auto counted = static_cast<int64_t>(there);
+    return reached || (few && missing_.fetch_sub(counted, std::memory_order_relaxed) <= counted);
 }
 
 std::optional<KemCrew::Time> KemCrew::next_due() const {
@@ -88,14 +106,11 @@ std::optional<KemCrew::Time> KemCrew::next_due() const {
     return first;
 }
 
-// What arrives while the inboxes are looked at only raises the number at which this thread is to be woken: who saw the last one wakes it
-// too early at worst. Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep those who submit,
-// and those who come back from a batch, from their locks.
+// Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep those who submit, and those who come
+// back from a batch, from their locks.
 void KemCrew::sleep(std::unique_lock<std::mutex>& lock) {
-    tell(next_wake());
-    const bool arrived = collect();
-    if (arrived) tell(next_wake());
-    if (!arrived || ready(BatcherClock::now()) == nullptr) {
+    asleep_.store(true, std::memory_order_relaxed);  // before it is armed: who is to ring sees it
+    if (!arm()) {
         watched_ = true;
         std::optional<Time> until = next_due();
         if (unwritten_.load(std::memory_order_relaxed))
@@ -106,7 +121,7 @@ void KemCrew::sleep(std::unique_lock<std::mutex>& lock) {
             wake_.wait(lock);
         watched_ = false;
     }
-    tell({0, never});
+    asleep_.store(false, std::memory_order_relaxed);
 }
 
 // To one who has nothing to do, or to a new one.
@@ -125,12 +140,13 @@ void KemCrew::serve() {
     std::unique_lock lock(mutex_);
     bool freed = false;  // a kind that had all its threads has no longer
     while (true) {
-        (void)collect();
+        const bool arrived = collect();
         const Time now = BatcherClock::now();
         KemQueue* const queue = ready(now);
         if (queue != nullptr) {
             const KemRequests batch = queue->take(options_.rule);
-            waiting_.fetch_sub(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
+            places_.fetch_add(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
+            lively_before_ = std::exchange(lively_, 0);
             // Whoever sleeps has another queue before it now.
             if (watched_ || next_due() || !queue->is_short(batch.size(), options_.rule)) hand_over();
             lock.unlock();
@@ -142,7 +158,8 @@ void KemCrew::serve() {
         } else if (ending_) {
             return;
         } else if (watched_) {
-            if (std::exchange(freed, false)) wake_.notify_one();
+            // Of what has arrived less is missing than whoever sleeps has armed the inboxes for.
+            if (std::exchange(freed, false) || (arrived && arm())) wake_.notify_one();
             ++resting_;
             rest_.wait(lock);
             --resting_;
@@ -159,94 +176,94 @@ void KemCrew::serve() {
 }
 
 double KemCrew::complete(KemRequests batch, Time begun, KemTray& tray) {
-    const size_t count = batch.size();
-    const KemKind kind = batch.first()->kind;
-    const bool laid = count > 1 && tray.lay(kind, count, options_.rule.most);
-    KemCounts::Waits waits;
-    size_t i = 0;
-    for (KemRequest* one = batch.first(); i < count; one = one->next, ++i) {
-        waits.add(seconds_between(one->arrived, begun));
-        if (laid) tray.request(i) = one;
-    }
-    counts_.count_batch(count, waits);
-    if (!laid) {
-        if (count > 1) counts_.count_redone(count);
-        while (!batch.empty()) complete_one(batch.pop());
+    const KemKind kind = batch.kind();
+    count(batch, begun);
+    if (batch.size() == 1 || !tray.lay(batch, options_.rule.most)) {
+        if (batch.size() > 1) counts_.count_redone(batch.size());
+        complete_apart(batch);
         return seconds_between(begun, BatcherClock::now());
     }
-    in_parts(tray, count, [&](size_t first, size_t end) {
-        for (size_t i = first; i < end; ++i) {
-            tray.status(i) = no_status;
-            tray.gather(i);
+    in_parts(tray, [&](const KemTray::Span& span) {
+        for (uint32_t i = span.begin; i < span.end; ++i) {
+            const size_t item = span.item + (i - span.begin);
+            if (i + fetched_ahead < span.end) tray.fetch_read(span.chunk->requests[i + fetched_ahead]);
+            tray.status(item) = no_status;
+            tray.gather(span.chunk->requests[i], item);
         }
     });
     const Time computing = BatcherClock::now();
     (void)kem(kind, tray.batch());  // the items' own say what came of it
     const double seconds = seconds_between(computing, BatcherClock::now());
-    in_parts(tray, count, [&](size_t first, size_t end) { complete_items(tray, first, end); });
+    in_parts(tray, [&](const KemTray::Span& span) { complete_span(kind, tray, span); });
     return seconds;
 }
 
-// Those that are the batcher's own lie by their inboxes, as they were collected, and go back there.
-void KemCrew::complete_items(KemTray& tray, size_t first, size_t end) {
-    KemRequests used;
-    for (size_t i = first; i < end; ++i) {
-        KemRequest* const one = tray.request(i);
-        KemInbox* const home = one->home;
-        complete_item(tray, i);
-        if (home == nullptr) continue;
-        if (!used.empty() && used.first()->home != home) {
-            used.first()->home->give_back(used);
-            used = {};
-        }
-        used.push(*one);
+void KemCrew::count(const KemRequests& batch, Time begun) {
+    KemCounts::Waits waits;
+    batch.each([&](const KemChunk& chunk, uint32_t begin, uint32_t end) {
+        for (uint32_t i = begin; i < end; ++i) waits.add(seconds_between(chunk.arrived[i], begun));
+    });
+    counts_.count_batch(batch.size(), waits);
+}
+
+void KemCrew::complete_span(KemKind kind, KemTray& tray, const KemTray::Span& span) {
+    for (uint32_t i = span.begin; i < span.end; ++i) {
+        const KemRequest& request = span.chunk->requests[i];
+        if (i + fetched_ahead < span.end) tray.fetch_written(span.chunk->requests[i + fetched_ahead]);
+        const warpseal_status status = outcome(kind, tray, request, span.item + (i - span.begin));
+        if (status != WARPSEAL_OK) counts_.count_failures(1);
+        request.done(request.user, status);
     }
-    if (!used.empty()) used.first()->home->give_back(used);
+    KemInbox::completed(*span.chunk, span.end - span.begin);
 }
 
 // A call of any item's own, after the batch's has failed, says what is the matter with that item.
-void KemCrew::complete_item(KemTray& tray, size_t i) {
-    KemRequest& request = *tray.request(i);
-    auto status = static_cast<warpseal_status>(tray.status(i));
-    if (tray.status(i) != no_status) {
-        tray.scatter(i);
-    } else {
-        tray.wipe(i);
-        counts_.count_redone(1);
-        status = kem(request.kind, request.as_batch());
+warpseal_status KemCrew::outcome(KemKind kind, KemTray& tray, const KemRequest& request, size_t item) {
+    if (tray.status(item) != no_status) {
+        tray.scatter(request, item);
+        return static_cast<warpseal_status>(tray.status(item));
     }
-    if (status != WARPSEAL_OK) counts_.count_failures(1);
-    request.done(request.user, status);  // a waiting caller's is gone now
+    tray.wipe(item);
+    counts_.count_redone(1);
+    return kem(kind, request.as_batch());
 }
 
-void KemCrew::complete_one(KemRequest& request) {
-    KemInbox* const home = request.home;
-    const warpseal_status status = kem(request.kind, request.as_batch());
-    if (status != WARPSEAL_OK) counts_.count_failures(1);
-    request.done(request.user, status);
-    if (home == nullptr) return;
-    KemRequests used;
-    used.push(request);
-    home->give_back(used);
+void KemCrew::complete_apart(const KemRequests& batch) {
+    const KemKind kind = batch.kind();
+    batch.each([&](KemChunk& chunk, uint32_t begin, uint32_t end) {
+        for (uint32_t i = begin; i < end; ++i) {
+            const KemRequest& request = chunk.requests[i];
+            const warpseal_status status = kem(kind, request.as_batch());
+            if (status != WARPSEAL_OK) counts_.count_failures(1);
+            request.done(request.user, status);
+        }
+        KemInbox::completed(chunk, end - begin);
+    });
 }
 
 template <class Work>
-void KemCrew::in_parts(const KemTray& tray, size_t count, const Work& work) {
+void KemCrew::in_parts(const KemTray& tray, const Work& work) {
+    const std::span<const KemTray::Span> spans = tray.spans();
+    const size_t items = spans.back().item + (spans.back().end - spans.back().begin);
     struct {
         const Work& work;
-        const size_t count;
+        const std::span<const KemTray::Span> spans;
+        const size_t part_spans;
         std::atomic<bool> begun{false};
-    } all{work, count};
-    if (count * tray.item_bytes() < little_to_copy) return work(0, count);
+        void run(size_t first, size_t count) const {
+            for (const KemTray::Span& span : spans.subspan(first, std::min(count, spans.size() - first))) work(span);
+        }
+    } all{work, spans, std::max<size_t>(1, part_items * spans.size() / items)};
+    if (items * tray.item_bytes() < little_to_copy) return all.run(0, spans.size());
     try {
-        engine_.parallel((count + part_items - 1) / part_items, [&all](size_t part) {
+        engine_.parallel((spans.size() + all.part_spans - 1) / all.part_spans, [&all](size_t part) {
             all.begun.store(true, std::memory_order_relaxed);
             const bool before = std::exchange(serving(), true);
-            all.work(part * part_items, std::min(all.count, (part + 1) * part_items));
+            all.run(part * all.part_spans, all.part_spans);
             serving() = before;
         });
     } catch (const std::bad_alloc&) {  // for want of memory to ask others
-        if (!all.begun) work(0, count);
+        if (!all.begun) all.run(0, spans.size());
     }
 }
 

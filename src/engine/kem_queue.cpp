@@ -17,21 +17,27 @@ constexpr unsigned most_at_once = 1023;
 
 }  // namespace
 
-void KemQueue::arrive(KemRequest& request, const KemBatchRule& rule) {
-    if (waiting_.empty() || request.arrived < oldest_) oldest_ = request.arrived;
-    if (!request.waited_for()) {
-        if (!waiting_.empty() || running_ != 0) alone_ = at_once_ = 0;
-        const auto gap =
-            last_arrival_ ? std::max(request.arrived - *last_arrival_, BatcherClock::duration::zero()) : BatcherClock::duration::max();
-        if (gap > rule.delay)
-            gap_ = BatcherClock::duration::max();
-        else if (gap_ == BatcherClock::duration::max())
-            gap_ = gap;
-        else if (gap <= silence(rule))  // a few clients who all wait make one, which must not grow by itself
-            gap_ += (gap - gap_) / 8;
-        last_arrival_ = std::max(last_arrival_.value_or(request.arrived), request.arrived);
+void KemQueue::arrive(KemChunk& chunk, const KemBatchRule& rule) {
+    for (uint32_t i = 0; i < chunk.filled; ++i) {
+        const Time arrived = chunk.arrived[i];
+        const bool first = waiting_.empty() && i == 0;
+        if (first || arrived < oldest_) oldest_ = arrived;
+        if (chunk.waits(i)) continue;
+        if (!first || running_ != 0) alone_ = at_once_ = 0;
+        note_arrival(arrived, rule);
     }
-    waiting_.push(request);
+    waiting_.push(chunk);
+}
+
+void KemQueue::note_arrival(Time arrived, const KemBatchRule& rule) {
+    const auto gap = last_arrival_ ? std::max(arrived - *last_arrival_, BatcherClock::duration::zero()) : BatcherClock::duration::max();
+    if (gap > rule.delay)
+        gap_ = BatcherClock::duration::max();
+    else if (gap_ == BatcherClock::duration::max())
+        gap_ = gap;
+    else if (gap <= silence(rule))  // a few clients who all wait make one, which must not grow by itself
+        gap_ += (gap - gap_) / 8;
+    last_arrival_ = std::max(last_arrival_.value_or(arrived), arrived);
 }
 
 size_t KemQueue::limit(const KemBatchRule& rule) const { return std::min(rule.most, static_cast<size_t>(limit_)); }
@@ -47,7 +53,7 @@ KemQueue::Time KemQueue::due(const KemBatchRule& rule) const {
 
 // A client that sends one request after another is alone: what waits for others does so in vain, and seldomer each time.
 KemRequests KemQueue::take(const KemBatchRule& rule) {
-    if (waiting_.size() == 1 && !waiting_.first()->waited_for()) {
+    if (waiting_.size() == 1 && !waiting_.first_waits()) {
         if (at_once_ != 0)
             --at_once_;
         else if (others_expected(rule))

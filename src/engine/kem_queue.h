@@ -16,7 +16,7 @@ class KemQueue {
 public:
     using Time = BatcherClock::time_point;
 
-    void arrive(KemRequest& request, const KemBatchRule& rule);
+    void arrive(KemChunk& chunk, const KemBatchRule& rule);
 
     size_t size() const { return waiting_.size(); }
     Time oldest() const { return oldest_; }  // if there is one
@@ -33,6 +33,7 @@ public:
     bool is_short(size_t count, const KemBatchRule& rule) const;
 
 private:
+    void note_arrival(Time arrived, const KemBatchRule& rule);
     bool others_expected(const KemBatchRule& rule) const;
     BatcherClock::duration silence(const KemBatchRule& rule) const;  // after which nobody is expected any more; of a finite gap_
 

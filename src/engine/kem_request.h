@@ -1,12 +1,11 @@
-// Requests for key encapsulation on their way through a batcher: what one names, lists of them, and where submitters leave them.
+// Requests for key encapsulation on their way through a batcher: what one names, the chunks that they lie in, and lists of those.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
-#include <mutex>
-#include <utility>
-#include <vector>
 
 #include "backends/kem_ops.h"
 
@@ -23,21 +22,14 @@ struct KemKind {
     const kem::Params& params() const { return *kem::sets[set]; }
 };
 
-class KemInbox;
-
 struct KemRequest {
-    KemRequest* next = nullptr;
-    KemInbox* home = nullptr;  // whose it is; null: a waiting caller's, gone as soon as `done` is called
     uint8_t* public_key = nullptr;
     uint8_t* secret_key = nullptr;
     uint8_t* ciphertext = nullptr;
     uint8_t* shared_secret = nullptr;
     void (*done)(void* user, warpseal_status status) = nullptr;
     void* user = nullptr;
-    BatcherClock::time_point arrived;
-    KemKind kind;
 
-    bool waited_for() const { return home == nullptr; }
     warpseal_kem_batch as_batch() const {
         warpseal_kem_batch one{};
         one.struct_bytes = sizeof one;
@@ -50,89 +42,74 @@ struct KemRequest {
     }
 };
 
-// First in, first out; owns nothing.
+class KemInbox;
+
+// Requests of one kind that came one after the other: filled by those who submit, then handed on as one. On many cores each line of memory
+// that goes from one to another costs as much as a request's arithmetic: what only the rule wants to know lies apart, side by side.
+struct KemChunk {
+    static constexpr uint32_t room = 64;
+
+    KemChunk* next = nullptr;
+    KemInbox* home = nullptr;
+    KemKind kind;
+    uint32_t filled = 0;
+    uint64_t waited_for = 0;         // those whose callers wait for them, as bits
+    std::atomic<uint32_t> left = 0;  // to be completed, once it is handed on
+    std::array<BatcherClock::time_point, room> arrived;
+    std::array<KemRequest, room> requests;
+
+    bool waits(uint32_t i) const { return (waited_for >> i & 1) != 0; }
+    void push(const KemRequest& request, BatcherClock::time_point now, bool its_caller_waits) {
+        arrived[filled] = now;
+        requests[filled] = request;
+        waited_for |= uint64_t{its_caller_waits} << filled;
+        ++filled;
+    }
+};
+
+// First in, first out, of one kind; owns nothing. Two may share a chunk, at the end of one and the beginning of the other.
 class KemRequests {
 public:
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    KemRequest* first() const { return first_; }
-    void push(KemRequest& one) {
-        one.next = nullptr;
-        (first_ == nullptr ? first_ : last_->next) = &one;
-        last_ = &one;
-        ++size_;
-    }
-    KemRequest& pop() {
-        KemRequest& one = *first_;
-        first_ = one.next;
-        --size_;
-        return one;
+    KemKind kind() const { return first_->kind; }
+    bool first_waits() const { return first_->waits(begin_); }
+
+    void push(KemChunk& chunk) {
+        chunk.next = nullptr;
+        (empty() ? first_ : last_->next) = &chunk;
+        last_ = &chunk;
+        size_ += chunk.filled;
     }
     // The first `count` of them, of which there are as many.
     KemRequests pop(size_t count) {
-        if (count == size_) return std::exchange(*this, {});
-        KemRequests out;
-        while (count-- > 0) out.push(pop());
+        KemRequests out = *this;
+        out.size_ = count;
+        size_ -= count;
+        count += begin_;
+        for (; first_ != nullptr && count >= first_->filled; first_ = first_->next) count -= first_->filled;
+        begin_ = static_cast<uint32_t>(count);
         return out;
     }
-    void append(const KemRequests& others) {
-        if (others.empty()) return;
-        (first_ == nullptr ? first_ : last_->next) = others.first_;
-        last_ = others.last_;
-        size_ += others.size_;
-    }
-
-private:
-    KemRequest* first_ = nullptr;
-    KemRequest* last_ = nullptr;
-    size_t size_ = 0;
-};
-
-// One of several, so that submitters on many cores seldom meet. Its requests are made once and used again: there are never more of them
-// than were under way at a time.
-class alignas(64) KemInbox {
-public:
-    ~KemInbox() {
-        while (!spare_.empty()) delete &spare_.pop();
-    }
-    // A copy; may throw for want of memory.
-    void put(const KemRequest& request) {
-        std::unique_lock lock(mutex_);
-        KemRequest* own = nullptr;
-        if (spare_.empty()) {
-            lock.unlock();
-            std::unique_ptr<KemRequest> fresh = std::make_unique<KemRequest>();
-            lock.lock();
-            arrived_.push_back(fresh.get());
-            own = fresh.release();
-        } else {
-            arrived_.push_back(spare_.first());
-            own = &spare_.pop();
+    // use(chunk, begin, end) for each chunk, which may be gone afterwards.
+    template <class Use>
+    void each(const Use& use) const {
+        KemChunk* chunk = first_;
+        uint32_t begin = begin_;
+        for (size_t left = size_; left != 0; begin = 0) {
+            KemChunk& now = *chunk;
+            const auto count = static_cast<uint32_t>(std::min<size_t>(left, now.filled - begin));
+            left -= count;
+            if (left != 0) chunk = now.next;
+            use(now, begin, begin + count);
         }
-        *own = request;
-        own->home = this;
-    }
-    // A waiting caller's, in place; may throw likewise.
-    void put_own(KemRequest& request) {
-        const std::lock_guard lock(mutex_);
-        arrived_.push_back(&request);
-    }
-    // What arrived in place of what `emptied` had. Side by side, so that the next ones can be fetched ahead: they lie in other cores'
-    // caches.
-    void take(std::vector<KemRequest*>& emptied) {
-        emptied.clear();
-        const std::lock_guard lock(mutex_);
-        arrived_.swap(emptied);
-    }
-    void give_back(const KemRequests& used) {
-        const std::lock_guard lock(mutex_);
-        spare_.append(used);
     }
 
 private:
-    std::mutex mutex_;
-    std::vector<KemRequest*> arrived_;
-    KemRequests spare_;
+    KemChunk* first_ = nullptr;
+    KemChunk* last_ = nullptr;
+    uint32_t begin_ = 0;
+    size_t size_ = 0;
 };
 
 }  // namespace warpseal

@@ -1,4 +1,4 @@
-// Arrays of one block of memory: those of the operation, then a status and a request for each item.
+// Arrays of one block of memory: those of the operation, then a status for each item, and the spans of chunks.
 #include "engine/kem_tray.h"
 
 #include <algorithm>
@@ -38,19 +38,26 @@ unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
 constexpr size_t little = 128;
 constexpr size_t most_pinned_ahead = 16384;
 
+// By lines. Nothing is touched: what lies there may be anything, or gone.
+template <int for_writing>
+void fetch(const uint8_t* at, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i, for_writing);
+}
+
 size_t whole(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
 size_t KemTray::bytes_for(size_t count) const {
-    size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(void*));
+    size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(Span));
     for (const Field& field : fields)
         if (((field.read | field.written) & bit_of(kind_)) != 0) bytes += whole(count * field.bytes(kind_.params()));
     return bytes;
 }
 
-bool KemTray::lay(KemKind kind, size_t count, size_t most) {
-    kind_ = kind;
+bool KemTray::lay(const KemRequests& requests, size_t most) {
+    const KemKind kind = kind_ = requests.kind();
+    const size_t count = requests.size();
     item_bytes_ = 0;
     for (const Field& field : fields)
         if (((field.read | field.written) & bit_of(kind)) != 0) item_bytes_ += field.bytes(kind.params());
@@ -73,20 +80,37 @@ bool KemTray::lay(KemKind kind, size_t count, size_t most) {
         at += whole(count * field.bytes(kind.params()));
     }
     batch_.statuses = reinterpret_cast<int32_t*>(at);
-    requests_ = reinterpret_cast<KemRequest**>(at + whole(count * sizeof(int32_t)));
+    spans_ = reinterpret_cast<Span*>(at + whole(count * sizeof(int32_t)));
+    span_count_ = 0;
+    size_t item = 0;
+    requests.each([&](KemChunk& chunk, uint32_t begin, uint32_t end) {
+        spans_[span_count_++] = {&chunk, begin, end, item};
+        item += end - begin;
+    });
     return true;
 }
 
-void KemTray::gather(size_t i) {
+void KemTray::fetch_read(const KemRequest& request) const {
     for (const Field& field : fields)
-        if ((field.read & bit_of(kind_)) != 0)
-            std::memcpy(batch_.*field.all + i * (batch_.*field.stride), requests_[i]->*field.one, batch_.*field.stride);
+        if ((field.read & bit_of(kind_)) != 0) fetch<0>(request.*field.one, batch_.*field.stride);
 }
 
-void KemTray::scatter(size_t i) {
+void KemTray::fetch_written(const KemRequest& request) const {
+    for (const Field& field : fields)
+        if ((field.written & bit_of(kind_)) != 0) fetch<1>(request.*field.one, batch_.*field.stride);
+    fetch<1>(static_cast<const uint8_t*>(request.user), 64);
+}
+
+void KemTray::gather(const KemRequest& request, size_t i) {
+    for (const Field& field : fields)
+        if ((field.read & bit_of(kind_)) != 0)
+            std::memcpy(batch_.*field.all + i * (batch_.*field.stride), request.*field.one, batch_.*field.stride);
+}
+
+void KemTray::scatter(const KemRequest& request, size_t i) {
     for (const Field& field : fields)
         if ((field.written & bit_of(kind_)) != 0)
-            std::memcpy(requests_[i]->*field.one, batch_.*field.all + i * (batch_.*field.stride), batch_.*field.stride);
+            std::memcpy(request.*field.one, batch_.*field.all + i * (batch_.*field.stride), batch_.*field.stride);
     wipe(i);
 }
 

@@ -1,6 +1,8 @@
 // Where a batch of requests lies side by side while the engine works on it, as its owners' memory is anywhere.
 #pragma once
 
+#include <span>
+
 #include "engine/engine.h"
 #include "engine/kem_request.h"
 #include "engine/secret_memory.h"
@@ -15,15 +17,26 @@ public:
     KemTray(const KemTray&) = delete;
     KemTray& operator=(const KemTray&) = delete;
 
-    // For a batch of that kind, empty, of batches of `most` at most; false: out of memory.
-    bool lay(KemKind kind, size_t count, size_t most);
+    // Requests of a chunk, which are items of the batch from `item` on.
+    struct Span {
+        KemChunk* chunk;
+        uint32_t begin, end;
+        size_t item;
+    };
 
-    KemRequest*& request(size_t i) { return requests_[i]; }
+    // For these, of batches of `most` at most; false: out of memory.
+    bool lay(const KemRequests& requests, size_t most);
+
+    std::span<const Span> spans() const { return {spans_, span_count_}; }
     int32_t& status(size_t i) { return batch_.statuses[i]; }
     warpseal_kem_batch& batch() { return batch_; }
-    void gather(size_t i);
+    // Into this core's caches what one that comes soon will gather, or what its results will overwrite: it lies in other cores', or in
+    // none.
+    void fetch_read(const KemRequest& request) const;
+    void fetch_written(const KemRequest& request) const;
+    void gather(const KemRequest& request, size_t i);
     // Its results to where they belong; and nothing secret of it stays here.
-    void scatter(size_t i);
+    void scatter(const KemRequest& request, size_t i);
     void wipe(size_t i);
     size_t item_bytes() const { return item_bytes_; }
 
@@ -39,7 +52,8 @@ private:
     KemKind kind_;
     size_t item_bytes_ = 0;
     warpseal_kem_batch batch_{};
-    KemRequest** requests_ = nullptr;
+    Span* spans_ = nullptr;
+    size_t span_count_ = 0;
 };
 
 }  // namespace warpseal

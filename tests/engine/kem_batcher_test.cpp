@@ -173,6 +173,65 @@ TEST(KemBatcher, AFullBatchStarts) {
     EXPECT_EQ(counts.batch_size_buckets[6], 1u);
 }
 
+// Operations that take no time, so that batches may be large: from the moment on that `idle` is set.
+std::atomic<bool> idle{false};
+std::unique_ptr<Engine> idle_engine(unsigned threads) {
+    static const CpuKem kem = [] {
+        CpuKem out = best_kem();
+        out.run[static_cast<int>(encapsulate)] = [](const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
+            if (!idle) return best_kem().run[static_cast<int>(encapsulate)](batch, first, count, work);
+            if (batch.statuses != nullptr) std::fill_n(batch.statuses + first, count, WARPSEAL_OK);
+            return uint64_t{0};
+        };
+        return out;
+    }();
+    EngineOptions options;
+    options.device = "cpu";
+    options.threads = threads;
+    options.cuda = nullptr;
+    options.kems = [](Target target, const char* name) {
+        return target == Target::portable && std::string(name) == set.name ? &kem : nullptr;
+    };
+    options.kems_have = [](Target target) { return target == Target::portable; };
+    std::unique_ptr<Engine> engine;
+    EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+    return engine;
+}
+
+// Wherever the last one comes from: none that fills a batch is overheard while a thread sleeps, though no submitter knows of another's. Few
+// that are missing are counted otherwise than many.
+TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
+    constexpr size_t most_submitters = 7;
+    const auto engine = idle_engine(16);
+    Items items(180 + 1);
+    items.fill(*engine, keypair);
+    items.fill(*engine, encapsulate);  // its self-test
+    idle = true;
+    for (size_t turn = 0; turn < 40; ++turn) {
+        const size_t full = turn % 2 == 0 ? 180 : 60;
+        KemBatcher batcher(*engine, with(full, 1h), system_random);
+        items.forget();
+        ASSERT_EQ(items.submit(batcher, encapsulate, 0), WARPSEAL_OK);
+        ASSERT_TRUE(soon([&] { return items.done == 1; }));
+        for (size_t round = 0; round < 2; ++round) {  // batches that are interrupted would be smaller before long
+            items.forget();
+            std::atomic<size_t> next{1};
+            std::vector<std::thread> threads;
+            for (size_t t = 0; t <= (turn + 3 * round) % most_submitters; ++t)
+                threads.emplace_back([&, t] {
+                    for (size_t i; (i = next.fetch_add(1)) <= full;) {
+                        EXPECT_EQ(items.submit(batcher, encapsulate, i), WARPSEAL_OK);
+                        if ((i + t) % 32 == 0) std::this_thread::sleep_for(200us);  // who sleeps has looked
+                    }
+                });
+            for (std::thread& one : threads) one.join();
+            ASSERT_TRUE(soon([&] { return items.done == full; })) << turn << " " << round;
+        }
+        EXPECT_EQ(counts_of(batcher).batches, 3u);
+    }
+    idle = false;
+}
+
 // What an hour of delay would hold back goes when the batcher does.
 TEST(KemBatcher, TheEndCompletesWhatWaits) {
     const auto engine = engine_on("cpu");
@@ -262,6 +321,36 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     EXPECT_EQ(counts.requests, 2 * room + 3);
 }
 
+// Each of several submitters has an inbox with places of its own: together they have as many as one would have.
+TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
+    constexpr uint32_t room = 500;
+    const auto engine = gated_engine(16);
+    Items items(room + 100);
+    items.fill(*engine, keypair);
+    KemBatcher batcher(*engine, with(1000, 1ms, room), system_random);
+    gate.set_open(false);
+    constexpr int threads = 5;  // of 6: a kind has all but one
+    size_t next = 0;
+    for (; next < threads; ++next) {
+        ASSERT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_OK);
+        ASSERT_TRUE(soon([&] { return gate.inside() == static_cast<int>(next) + 1; }));
+    }
+    for (int t = 0; t < 9; ++t)
+        std::thread([&] {
+            for (int i = 0; i < 3; ++i, ++next) EXPECT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_OK);
+        }).join();
+    EXPECT_EQ(counts_of(batcher).waiting, 27u);
+    while (items.submit(batcher, encapsulate, next) == WARPSEAL_OK) ++next;
+    EXPECT_EQ(counts_of(batcher).waiting, room);
+    EXPECT_EQ(next, threads + room);
+    EXPECT_EQ(counts_of(batcher).full_queue, 1u);
+    std::thread([&] { EXPECT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_LIMIT_EXCEEDED); }).join();
+    gate.set_open(true);
+    ASSERT_TRUE(soon([&] { return items.done == next; }));
+    EXPECT_EQ(items.good(), next);
+    EXPECT_EQ(counts_of(batcher).waiting, 0u);
+}
+
 // A batch under way, and the same kind again: what has come meanwhile starts when that ends, and not before, as other kinds need a thread.
 TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
@@ -298,6 +387,31 @@ TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
         for (std::thread& caller : callers) caller.join();
     }
     ASSERT_EQ(others.submit(batcher, keypair, 1), WARPSEAL_OK);  // an hour to wait
+}
+
+// One that comes back from a batch takes some of them to the queue, and goes to rest: the thread that sleeps counts them.
+TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
+    constexpr size_t full = 60;
+    Items others(full + 1);
+    const auto engine = gated_engine(16);  // it has threads to spare: none of a kind that has missed one
+    KemBatcher batcher(*engine, with(full, 1h), system_random);
+    gate.set_open(false);
+    ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
+    ASSERT_TRUE(soon([&] { return gate.inside() == 1; }));
+    const auto submit_to = [&](size_t& next, size_t end) {
+        for (; next < end; ++next) ASSERT_EQ(others.submit(batcher, keypair, next), WARPSEAL_OK);
+        std::this_thread::sleep_for(20ms);
+    };
+    size_t next = 0;
+    submit_to(next, 1);
+    ASSERT_TRUE(soon([&] { return others.done == 1; }));
+    submit_to(next, 2);  // who sleeps has seen one that must wait, and none of these
+    submit_to(next, full / 2);
+    gate.set_open(true);
+    ASSERT_TRUE(soon([&] { return items_.done == 1; }));
+    submit_to(next, full + 1);
+    ASSERT_TRUE(soon([&] { return others.all_done(); }));
+    EXPECT_EQ(counts_of(batcher).largest_batch, full);
 }
 
 // Where all that may be inline are, and the thread that calls `done` is the only one that its kind may have.

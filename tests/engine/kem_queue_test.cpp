@@ -13,16 +13,13 @@ using namespace std::chrono_literals;
 struct Rule : testing::Test {
     KemBatchRule rule{100, 2000us};
     KemQueue queue;
-    std::deque<KemRequest> requests;
-    KemInbox inbox;
+    std::deque<KemChunk> chunks;
     KemQueue::Time now = KemQueue::Time(1h);
 
-    KemRequest& arrive(BatcherClock::duration after, bool waited_for = false) {
-        KemRequest& one = requests.emplace_back();
-        one.arrived = now += after;
-        one.home = waited_for ? nullptr : &inbox;
+    void arrive(BatcherClock::duration after, bool its_caller_waits = false) {
+        KemChunk& one = chunks.emplace_back();
+        one.push({}, now += after, its_caller_waits);
         queue.arrive(one, rule);
-        return one;
     }
     size_t take() { return queue.take(rule).size(); }
     // From now until it starts if nobody else comes.
@@ -108,11 +105,24 @@ TEST_F(Rule, FullAtOnce) {
 }
 
 TEST_F(Rule, FirstInFirstOut) {
-    std::vector<KemRequest*> arrived;
-    for (int i = 0; i < 150; ++i) arrived.push_back(&arrive(1us));
-    std::vector<KemRequest*> taken;
-    for (int i = 0; i < 2; ++i)
-        for (KemRequests batch = queue.take(rule); !batch.empty();) taken.push_back(&batch.pop());
+    rule.most = 50;
+    std::vector<uintptr_t> arrived, taken;
+    for (const uint32_t count : {1u, KemChunk::room, 30u, KemChunk::room, 1u}) {
+        KemChunk& chunk = chunks.emplace_back();
+        for (uint32_t i = 0; i < count; ++i) {
+            arrived.push_back(arrived.size());
+            chunk.push({.user = reinterpret_cast<void*>(arrived.back())}, now += 1us, false);
+        }
+        queue.arrive(chunk, rule);
+    }
+    while (queue.size() != 0) {
+        const size_t before = taken.size();
+        const KemRequests batch = queue.take(rule);
+        batch.each([&](const KemChunk& chunk, uint32_t begin, uint32_t end) {
+            for (uint32_t i = begin; i < end; ++i) taken.push_back(reinterpret_cast<uintptr_t>(chunk.requests[i].user));
+        });
+        EXPECT_EQ(taken.size() - before, batch.size());
+    }
     EXPECT_EQ(taken, arrived);
 }
 

@@ -330,7 +330,8 @@ const CudaKem* kem(const char* set) {
 
 // One item, with the coins that it has of the call. How many have no result: 0 or 1.
 uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins, uint64_t item) {
-    const CpuKem& cores = *cpu_kem(Target::portable, kem.params->name);
+    // A sanitizer slows the portable one's loops down to minutes.
+    const CpuKem& cores = *cpu_kem(cpu_has_kem(Target::avx2) ? Target::avx2 : Target::portable, kem.params->name);
     const size_t stride = drawn_coins_stride(*kem.params, operation);
     std::vector<uint8_t> drawn(stride), memory(cores.work_bytes(operation, 1) + 64);
     warpseal_kem_batch one = part_of(batch, item, 1);
