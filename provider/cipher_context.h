@@ -187,9 +187,16 @@ public:
     void settle() { go_directly(true); }
 
 protected:
-    void go_directly(bool may) { loop_ = may && under_way_ ? warpseal_inner_message_loop(message_.get()) : warpseal_inner_loop{}; }
+    bool run(const uint8_t* in, uint8_t* out, size_t bytes) {
+        whole_ = bytes % 16 == 0;
+        return MessageContext::run(in, out, bytes);
+    }
+    void go_directly(bool may) {
+        loop_ = may && under_way_ && whole_ ? warpseal_inner_message_loop(message_.get()) : warpseal_inner_loop{};
+    }
 
 private:
+    bool whole_ = true;              // the last piece was of whole blocks: who gives others need not be asked for after each of them
     warpseal_inner_loop loop_ = {};  // holds while nothing else is done with the message; all zero: there is none
 };
 

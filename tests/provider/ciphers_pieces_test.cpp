@@ -1,5 +1,6 @@
 // Modes without a tag in pieces of all short lengths, while padding, direction, key and context change between them: each call gives what
-// OpenSSL's own gives. Pieces of whole blocks have a way of their own through the provider, which must be closed whenever something is held.
+// OpenSSL's own gives. Pieces of whole blocks have a way of their own through the provider, which must be closed whenever something is
+// held.
 #include "cipher.h"
 
 namespace {
@@ -71,8 +72,9 @@ private:
 
 TEST(CipherPieces, GiveWhatOpenSslGivesWhateverChangesBetweenThem) {
     Random random(11);
-    for (const char* name : {"AES-128-CBC", "AES-192-CBC", "AES-256-CBC", "AES-128-ECB", "AES-192-ECB", "AES-256-ECB", "AES-128-CTR", "AES-192-CTR", "AES-256-CTR",
-                             "AES-128-CFB", "AES-256-CFB", "AES-128-OFB", "AES-256-OFB", "ARIA-128-CBC", "ARIA-256-CTR"}) {
+    for (const char* name :
+         {"AES-128-CBC", "AES-192-CBC", "AES-256-CBC", "AES-128-ECB", "AES-192-ECB", "AES-256-ECB", "AES-128-CTR", "AES-192-CTR",
+          "AES-256-CTR", "AES-128-CFB", "AES-256-CFB", "AES-128-OFB", "AES-256-OFB", "ARIA-128-CBC", "ARIA-256-CTR"}) {
         Both both(name, random);
         both.begin(true);
         for (int i = 0; i < 3000 && !testing::Test::HasFatalFailure(); ++i) switch (random.below(20)) {
