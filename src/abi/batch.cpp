@@ -8,26 +8,26 @@ namespace {
 enum class Call : uint8_t { crypt, seal, mac };
 
 bool fits(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, Call call) {
-    if (key == nullptr || !sized(batch)) return false;
+    if (key == nullptr || !known(mode) || !sized(batch)) return false;
     const Call due = mode == WARPSEAL_CMAC ? Call::mac : mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? Call::seal : Call::crypt;
     return call == due && long_enough(mode, batch->tag_bytes);
 }
 
 warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction direction, const warpseal_batch* batch, Call call) {
     if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&] { return key->engine.batch(*key->key, mode, direction, *batch); });
+    return guarded([&, mode] { return key->engine.batch(*key->key, mode, direction, *batch); });
 }
 
 warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction, const warpseal_batch* batch, Call call,
                           void* stream) {
     if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
+    return guarded([&, mode] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
 }
 
 warpseal_status sweep_device(const warpseal_key* key, warpseal_mode mode, Direction direction, const void* iv, size_t iv_bytes,
                              const void* in, void* out, size_t bytes, void* stream) {
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&] {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded([&, mode] {
         return key->engine.sweep_device(*key->key, mode, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in),
                                         static_cast<uint8_t*>(out), bytes, stream);
     });

@@ -48,8 +48,8 @@ void warpseal_engine_destroy(warpseal_engine* engine) { delete engine; }
 
 const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, uint64_t bytes) {
     const char* name = "";
-    if (engine == nullptr || cipher == nullptr) return name;
-    (void)abi::guarded([&] {
+    if (engine == nullptr || cipher == nullptr || !known(mode)) return name;
+    (void)abi::guarded([&, mode] {
         name = engine->engine->pick(cipher, mode, bytes);
         return WARPSEAL_OK;
     });
@@ -59,8 +59,8 @@ const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, wa
 const char* warpseal_inner_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, const void* in, const void* out,
                                 uint64_t bytes) {
     const char* name = "";
-    if (engine == nullptr || cipher == nullptr) return name;
-    (void)abi::guarded([&] {
+    if (engine == nullptr || cipher == nullptr || !known(mode)) return name;
+    (void)abi::guarded([&, mode] {
         name = engine->engine->pick(cipher, mode, bytes, in, out);
         return WARPSEAL_OK;
     });

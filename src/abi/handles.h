@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-#include "engine/key.h"
+#include "engine/limits.h"
 
 struct warpseal_engine {
     std::unique_ptr<warpseal::Engine> engine;
@@ -18,6 +18,8 @@ struct warpseal_key {
 
 namespace warpseal::abi {
 
+// A mode comes as any number that C has. One that is none is refused where it arrives: C++ does not define reading it from memory, where a
+// lambda keeps it. So modes are captured by value, and `known` is asked before.
 template <class Work>
 warpseal_status guarded(Work work) noexcept {
     try {

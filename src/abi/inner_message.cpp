@@ -15,8 +15,8 @@ extern "C" {
 warpseal_status warpseal_inner_message_create(const warpseal_key* key, warpseal_mode mode, int32_t decrypt, warpseal_inner_message** out) {
     if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out = nullptr;
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&, mode] {
         auto made = std::make_unique<warpseal_inner_message>();
         const Direction direction = decrypt != 0 ? Direction::decrypt : Direction::encrypt;
         const warpseal_status status = RunningMessage::create(key->engine, *key->key, mode, direction, made->message);

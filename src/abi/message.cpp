@@ -6,8 +6,8 @@ namespace {
 
 warpseal_status plain(const warpseal_key* key, warpseal_mode mode, Direction direction, const void* iv, size_t iv_bytes, const void* in,
                       void* out, size_t bytes) {
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&] {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded([&, mode] {
         return key->engine.message(*key->key, mode, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in),
                                    static_cast<uint8_t*>(out), bytes);
     });

@@ -19,8 +19,8 @@ extern "C" {
 
 warpseal_status warpseal_inner_seal(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,
                                     size_t aad_bytes, const void* in, void* out, size_t bytes, void* tag, size_t tag_bytes) {
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&, mode] {
         return key->engine.seal(*key->key, mode, abi::span(iv, iv_bytes), abi::span(aad, aad_bytes), static_cast<const uint8_t*>(in),
                                 static_cast<uint8_t*>(out), bytes, static_cast<uint8_t*>(tag), tag_bytes);
     });
@@ -28,8 +28,8 @@ warpseal_status warpseal_inner_seal(const warpseal_key* key, warpseal_mode mode,
 
 warpseal_status warpseal_inner_open(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* aad,
                                     size_t aad_bytes, const void* in, void* out, size_t bytes, const void* tag, size_t tag_bytes) {
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&, mode] {
         return key->engine.open(*key->key, mode, abi::span(iv, iv_bytes), abi::span(aad, aad_bytes), static_cast<const uint8_t*>(in),
                                 static_cast<uint8_t*>(out), bytes, static_cast<const uint8_t*>(tag), tag_bytes);
     });
@@ -59,15 +59,16 @@ warpseal_status warpseal_open(const warpseal_key* key, warpseal_mode mode, const
 }
 
 warpseal_status warpseal_mac(const warpseal_key* key, warpseal_mode mode, const void* in, size_t bytes, void* tag, size_t tag_bytes) {
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded(
-        [&] { return key->engine.mac(*key->key, mode, Direction::encrypt, abi::span(in, bytes), static_cast<uint8_t*>(tag), tag_bytes); });
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&, mode] {
+        return key->engine.mac(*key->key, mode, Direction::encrypt, abi::span(in, bytes), static_cast<uint8_t*>(tag), tag_bytes);
+    });
 }
 
 warpseal_status warpseal_mac_verify(const warpseal_key* key, warpseal_mode mode, const void* in, size_t bytes, const void* tag,
                                     size_t tag_bytes) {
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {  // verifying only reads the tag
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&, mode] {  // verifying only reads the tag
         return key->engine.mac(*key->key, mode, Direction::decrypt, abi::span(in, bytes),
                                const_cast<uint8_t*>(static_cast<const uint8_t*>(tag)), tag_bytes);
     });
