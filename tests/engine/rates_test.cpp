@@ -10,8 +10,10 @@
 namespace {
 thread_local bool out_of_memory = false;
 
-__attribute__((noinline)) void* allocated(size_t bytes) {
-    void* memory = out_of_memory ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+__attribute__((noinline)) void* allocated(size_t bytes) { return out_of_memory ? nullptr : std::malloc(bytes == 0 ? 1 : bytes); }
+
+void* allocated_or_throw(size_t bytes) {
+    void* const memory = allocated(bytes);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
@@ -19,7 +21,9 @@ __attribute__((noinline)) void* allocated(size_t bytes) {
 __attribute__((noinline)) void give_back(void* memory) { std::free(memory); }
 }  // namespace
 
-void* operator new(size_t bytes) { return allocated(bytes); }
+void* operator new(size_t bytes) { return allocated_or_throw(bytes); }
+// The library's would call the one above, AddressSanitizer's does not.
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return allocated(bytes); }
 void operator delete(void* memory) noexcept { give_back(memory); }
 void operator delete(void* memory, size_t) noexcept { give_back(memory); }
 

@@ -187,6 +187,7 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
 }
 
 TEST_P(KemBatch, LessThan8KibOfStack) {
+    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
     if (door().cpu() == nullptr) GTEST_SKIP() << "NOT RUN: a GPU's threads have stacks of their own";
     const auto& params = door().params();
     const Singles singles(door(), 9, 5304);

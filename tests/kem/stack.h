@@ -6,6 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include "../stack.h"
+
 namespace tests {
 
 // Bytes from the top of the stack to the deepest that `call` wrote.
