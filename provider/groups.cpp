@@ -6,6 +6,8 @@
 #include <openssl/ssl3.h>
 #include <openssl/tls1.h>
 
+#include <algorithm>
+
 #include "provider/algorithms.h"
 #include "provider/context.h"
 
@@ -50,6 +52,11 @@ std::string object_identifier(const Group& group) {
     size_t arc = 1;
     while (numbered_sets[arc - 1] != &group.set) ++arc;
     return "1.3.6.1.4.1.22554.5.5." + std::to_string(arc);
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return std::ranges::equal(a, b, {}, lower, lower);
 }
 
 const char* algorithm_names(size_t group) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace warpseal::provider {
 
@@ -59,6 +60,10 @@ struct Group {
     constexpr size_t secret_bytes() const { return classical_secret_bytes() + ntru_secret_bytes; }
     constexpr size_t secret_key_bytes() const { return scalar_bytes() + set.secret_key_bytes(); }
 };
+
+// Whether names that OpenSSL gives and ours are the same, as it compares them: ASCII letters of either case. (Its own OPENSSL_strcasecmp is
+// only in 3.0.3 and later, and with it the module would not load in Ubuntu 22.04.)
+bool same_name(std::string_view a, std::string_view b);
 
 // Numbers are those of the Open Quantum Safe project. It has none for X25519 with a set other than the first: those are from the range for
 // private use (RFC 8446 4.2.7).

@@ -71,7 +71,7 @@ int set_generation_params(void* data, const OSSL_PARAM params[]) {
     if (named == nullptr) return 1;
     char name[64];  // copied: it need not end in a zero
     char* out = name;
-    if (OSSL_PARAM_get_utf8_string(named, &out, sizeof name) != 0 && OPENSSL_strcasecmp(name, generation.group.name) == 0) return 1;
+    if (OSSL_PARAM_get_utf8_string(named, &out, sizeof name) != 0 && same_name(name, generation.group.name)) return 1;
     raise(generation.context, Reason::wrong_group, generation.group.name);
     return 0;
 }

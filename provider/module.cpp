@@ -10,6 +10,7 @@
 #include "provider/algorithms.h"
 #include "provider/context.h"
 #include "provider/encoding.h"
+#include "provider/groups.h"
 
 namespace warpseal::provider {
 namespace {
@@ -72,7 +73,7 @@ void make_tables() {
 }
 
 int get_capabilities(void* context, const char* capability, OSSL_CALLBACK* callback, void* user) {
-    if (OPENSSL_strcasecmp(capability, "TLS-GROUP") != 0) return 0;
+    if (!same_name(capability, "TLS-GROUP")) return 0;
     return tell_groups(*static_cast<const Context*>(context), callback, user);
 }
 
