@@ -206,8 +206,7 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_one_text_kernel(const 
         return write_zeros(m, thread, blocks, uint64_t{gridDim.x} * tuning::threads);
     const Block<4> counter = modes::Gcm::mask(counter0_of(job, 0, m), job.first_block);
     count_steps<Cipher>(counter, whole, job.key.schedule, look, LineText(m.in, m.out, 16 * whole));
-    if (thread < 32)
-        crypt_blocks<Way>(m, whole, blocks, add_big_endian<1>(counter, static_cast<uint32_t>(whole)), job.key.schedule, look);
+    if (thread < 32) crypt_blocks<Way>(m, whole, blocks, add_big_endian<1>(counter, static_cast<uint32_t>(whole)), job.key.schedule, look);
 }
 
 }  // namespace warpseal::cuda
