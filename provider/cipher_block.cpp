@@ -33,9 +33,8 @@ bool BlockCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const
 }
 
 bool BlockCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
-    // Whole blocks go through as they are, unless something is held.
-    const bool holds = !under_way_ || tls_version_ != 0 || held_bytes_ != 0 || (decrypt_ && padding_);
-    if (holds || bytes == 0 || (bytes & (algorithm_.block_bytes - 1)) != 0 || room < bytes || in == nullptr || out == nullptr)
+    if (!under_way_ || !passes() || bytes == 0 || (bytes & (algorithm_.block_bytes - 1)) != 0 || room < bytes || in == nullptr ||
+        out == nullptr)
         return assemble(out, out_bytes, room, in, bytes);
     const bool done = run(in, out, bytes);
     *out_bytes = done ? bytes : 0;

@@ -19,11 +19,13 @@ public:
     bool set(const OSSL_PARAM params[]);
     static const OSSL_PARAM* gettable();
     static const OSSL_PARAM* settable();
-    void settle() { go_directly(tls_version_ == 0 && held_bytes_ == 0 && !(decrypt_ && padding_)); }
+    void settle() { go_directly(passes()); }
 
 private:
     static constexpr size_t longest_mac = 64;
 
+    // Whether whole blocks go through as they are: nothing is held, nor may be.
+    bool passes() const { return tls_version_ == 0 && held_bytes_ == 0 && !(decrypt_ && padding_); }
     bool ready() { return under_way_ || begin(iv_, algorithm_.iv_bytes()); }
     // Any update.
     bool assemble(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);

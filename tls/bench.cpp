@@ -23,14 +23,11 @@ using papers::rounded;
 
 bool is_ours(const std::string& group) { return group.find("ntru") != std::string::npos; }
 
-// The environment goes before a configuration, and would be that of both sides.
-BenchOptions without_environment(const BenchOptions& options) {
-    (void)unsetenv("WARPSEAL_DEVICE");
-    return options;
-}
+// Of the server's key exchanges; one elsewhere has its own.
+std::string device_of(const BenchOptions& options) { return options.connect.empty() ? options.device : "cpu"; }
 
 ProviderSettings settings_of(const BenchOptions& options) {
-    ProviderSettings settings{{"device", options.device}};
+    ProviderSettings settings{{"device", device_of(options)}};
     if (!options.max_delay_us.empty()) settings.emplace_back("max_delay_us", options.max_delay_us);
     if (!options.max_batch.empty()) settings.emplace_back("max_batch", options.max_batch);
     return settings;
@@ -41,12 +38,12 @@ ProviderSettings settings_of(const BenchOptions& options) {
 class Bench {
 public:
     explicit Bench(const BenchOptions& options)
-        : options_(without_environment(options)),
+        : options_(options),
           groups_(options.groups.empty() ? usual_groups() : options.groups),
           ours_(std::any_of(groups_.begin(), groups_.end(), is_ours)),
           clients_(ours_, {{"device", "cpu"}}),
           servers_(ours_, settings_of(options)),
-          report_(options.json, gpu_of(options.device)) {
+          report_(options.json, gpu_of(ours_ ? device_of(options) : "")) {
         load_.in_flight = options.in_flight;
         load_.async = options.async;
         const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -228,7 +225,8 @@ private:
 }  // namespace
 
 cli::ExitCode run_bench(const BenchOptions& options, cli::Session& session) {
-    (void)cli::create_engine({options.device, 1}, session);  // the provider would say of a wrong device only that handshakes fail
+    (void)cli::create_engine({device_of(options), 1}, session);  // the provider would say of a wrong device only that handshakes fail
+    (void)unsetenv("WARPSEAL_DEVICE");                           // it goes before a configuration, and would be that of both sides
     return Bench(options).run();
 }
 

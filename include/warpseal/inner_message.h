@@ -32,8 +32,8 @@ warpseal_status warpseal_inner_message_update(warpseal_inner_message* message, c
 size_t warpseal_inner_message_shallow_bytes(const warpseal_inner_message* message);
 /* Short pieces of ECB, CBC, CFB, OFB and CTR straight to what runs them, for who checks as update does: run(state, feedback, in, out,
  * bytes) for whole blocks of 16 bytes, one at least and at most most_bytes. It cannot fail, and needs as little of the stack. Holds until
- * any other call with this message, which goes on after what was run. All zero: there is no such way, or not here: no message is under way,
- * or it stands within a block, or keystream is left. */
+ * any other call with this message, which goes on after what was run (copying it is none). All zero: there is no such way, or not here: no
+ * message is under way, or it stands within a block, or keystream is left. */
 typedef struct warpseal_inner_loop {
     void (*run)(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes);
     const void* state;

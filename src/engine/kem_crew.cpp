@@ -92,16 +92,20 @@ bool KemCrew::has_thread() {
 // Some at a time, so that requests write nothing that all cores share; but where few are left, one by one, and then those that other
 // inboxes have not used: the bound is a bound on all, wherever they come from.
 bool KemCrew::lend_places(KemInbox& inbox) {
-    for (const bool gathered : {false, true}) {
-        if (gathered)
-            for (KemInbox& other : inboxes_) places_.fetch_add(other.take_places(), std::memory_order_relaxed);
-        uint32_t left = places_.load(std::memory_order_relaxed);
-        while (left != 0) {
-            const uint32_t some = std::clamp(left / (2 * static_cast<uint32_t>(inboxes_.size())), 1u, most_lent);
-            if (!places_.compare_exchange_weak(left, left - some, std::memory_order_relaxed)) continue;
-            inbox.lend(some);
-            return true;
-        }
+    if (lend_some(inbox)) return true;
+    // One at a time: on their way from an inbox places are in nobody's sight, and who saw none anywhere would be refused for nothing.
+    const std::lock_guard gathering(gather_);
+    for (KemInbox& other : inboxes_) places_.fetch_add(other.take_places(), std::memory_order_relaxed);
+    return lend_some(inbox);
+}
+
+bool KemCrew::lend_some(KemInbox& inbox) {
+    uint32_t left = places_.load(std::memory_order_relaxed);
+    while (left != 0) {
+        const uint32_t some = std::clamp(left / (2 * static_cast<uint32_t>(inboxes_.size())), 1u, most_lent);
+        if (!places_.compare_exchange_weak(left, left - some, std::memory_order_relaxed)) continue;
+        inbox.lend(some);
+        return true;
     }
     return false;
 }

@@ -39,6 +39,7 @@ private:
     bool put(const KemRequest& request, KemKind kind, bool its_caller_waits);
     bool has_thread();
     bool lend_places(KemInbox& inbox);
+    bool lend_some(KemInbox& inbox);
     uint32_t waiting() const;
     KemInbox& inbox();
     void ring();
@@ -82,6 +83,7 @@ private:
     alignas(64) std::atomic<uint32_t> inline_now_{0};
     alignas(64) std::atomic<bool> started_{false}, ending_{false}, asleep_{false};
 
+    std::mutex gather_;  // whoever fetches back what inboxes have not used
     std::mutex mutex_;
     // Inboxes that requests came into while the last batch gathered, and since, as bits.
     uint32_t lively_before_ = 0, lively_ = 0;

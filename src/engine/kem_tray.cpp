@@ -64,7 +64,8 @@ bool KemTray::lay(const KemRequests& requests, size_t most) {
     const bool pin = count > little && engine_.inside().gpus.any_open();
     if (bytes_for(count) > room_ || (pin && pinned_ == nullptr)) {
         reset();
-        // To pin takes milliseconds and stops the GPU's other work: once, for the largest batch, as far as that is no waste.
+        // To pin takes milliseconds, for thousands of items on many threads a tenth of a second, and stops the GPU's other work: once, for
+        // the largest batch, as far as that is no waste.
         const size_t room = std::bit_ceil(bytes_for(pin ? std::max(count, std::min(most, most_pinned_ahead)) : count));
         if (!(pin ? pinned(room) : secret_.allocate(room, SecretMemory::AfterFork::wiped))) return false;
         room_ = room;

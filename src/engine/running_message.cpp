@@ -246,6 +246,7 @@ warpseal_status RunningMessage::unit(const uint8_t* in, uint8_t* out, size_t byt
     return WARPSEAL_OK;
 }
 
+// No message is under way, nor is anything left of one.
 void RunningMessage::end() {
     Carried& carried = carried_.value;
     wipe(&carried, offsetof(Carried, stream));

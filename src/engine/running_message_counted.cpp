@@ -206,6 +206,4 @@ void RunningMessage::finish(uint8_t* tag) {
     end();
 }
 
-// No message is under way, nor is anything left of one.
-
 }  // namespace warpseal

@@ -351,6 +351,28 @@ TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
 }
 
+// As many submitters as places, and each asks again when it has its answer: there is always room for the one that asks.
+TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
+    constexpr size_t threads = 8, each = 300;
+    const auto engine = gated_engine(16);
+    KemBatcher batcher(*engine, with(64, 1ms, threads), system_random);
+    std::atomic<size_t> wrong{0};
+    std::vector<std::thread> all;
+    for (size_t t = 0; t < threads; ++t)
+        all.emplace_back([&] {
+            Items items(1);
+            for (size_t i = 0; i < each; ++i) {
+                items.forget();
+                wrong += items.submit(batcher, keypair, 0) != WARPSEAL_OK || !soon([&] { return items.all_done(); });
+            }
+        });
+    for (std::thread& one : all) one.join();
+    EXPECT_EQ(wrong, 0u);
+    const auto counts = counts_of(batcher);
+    EXPECT_EQ(counts.requests, threads * each);
+    EXPECT_EQ(counts.full_queue, 0u);
+}
+
 // A batch under way, and the same kind again: what has come meanwhile starts when that ends, and not before, as other kinds need a thread.
 TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
