@@ -41,14 +41,12 @@ inline const CpuKem& best_kem() {
     return *cpu_kem(Target::portable, set.name);
 }
 
-inline std::unique_ptr<Engine> gated_engine(unsigned threads) {
+// On the cores, as anywhere but for encapsulation.
+template <auto encapsulation>
+std::unique_ptr<Engine> engine_encapsulating_by(unsigned threads) {
     static const CpuKem kem = [] {
         CpuKem out = best_kem();
-        out.run[static_cast<int>(KemOperation::encapsulate)] = [](const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
-                                                                  void* work) {
-            gate.pass();
-            return best_kem().run[static_cast<int>(KemOperation::encapsulate)](batch, first, count, work);
-        };
+        out.run[static_cast<int>(KemOperation::encapsulate)] = encapsulation;
         return out;
     }();
     EngineOptions options;
@@ -63,5 +61,12 @@ inline std::unique_ptr<Engine> gated_engine(unsigned threads) {
     EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     return engine;
 }
+
+inline uint64_t encapsulate_past_the_gate(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
+    gate.pass();
+    return best_kem().run[static_cast<int>(KemOperation::encapsulate)](batch, first, count, work);
+}
+
+inline std::unique_ptr<Engine> gated_engine(unsigned threads) { return engine_encapsulating_by<encapsulate_past_the_gate>(threads); }
 
 }  // namespace batched

@@ -175,28 +175,13 @@ TEST(KemBatcher, AFullBatchStarts) {
 
 // Operations that take no time, so that batches may be large: from the moment on that `idle` is set.
 std::atomic<bool> idle{false};
-std::unique_ptr<Engine> idle_engine(unsigned threads) {
-    static const CpuKem kem = [] {
-        CpuKem out = best_kem();
-        out.run[static_cast<int>(encapsulate)] = [](const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
-            if (!idle) return best_kem().run[static_cast<int>(encapsulate)](batch, first, count, work);
-            if (batch.statuses != nullptr) std::fill_n(batch.statuses + first, count, WARPSEAL_OK);
-            return uint64_t{0};
-        };
-        return out;
-    }();
-    EngineOptions options;
-    options.device = "cpu";
-    options.threads = threads;
-    options.cuda = nullptr;
-    options.kems = [](Target target, const char* name) {
-        return target == Target::portable && std::string(name) == set.name ? &kem : nullptr;
-    };
-    options.kems_have = [](Target target) { return target == Target::portable; };
-    std::unique_ptr<Engine> engine;
-    EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
-    return engine;
+uint64_t encapsulate_unless_idle(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
+    if (!idle) return best_kem().run[static_cast<int>(encapsulate)](batch, first, count, work);
+    if (batch.statuses != nullptr) std::fill_n(batch.statuses + first, count, WARPSEAL_OK);
+    return 0;
 }
+
+std::unique_ptr<Engine> idle_engine(unsigned threads) { return engine_encapsulating_by<encapsulate_unless_idle>(threads); }
 
 // Wherever the last one comes from: none that fills a batch is overheard while a thread sleeps, though no submitter knows of another's. Few
 // that are missing are counted otherwise than many.
