@@ -188,7 +188,7 @@ warpseal_status Messages::queue(Slot& slot, const Piece& piece) {
     warpseal_status status = slot.pin();
     if (status != WARPSEAL_OK) return status;
     const Packing p = packing(piece.end - piece.begin, text_bytes(piece));
-    slot.uses(p.end, p.end);
+    slot.uses(p.end, direct_in_ && direct_out_ ? p.text : p.end);
     pack(slot.pinned, p, piece);
     status = copy_in(slot, p, piece);
     if (status == WARPSEAL_OK) status = run_(state_, on_device(slot.device, p, piece), slot.stream);
