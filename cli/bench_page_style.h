@@ -29,9 +29,10 @@ td + td, th + th:not(.chart) { text-align: right; }
 .chart { width: 40%; min-width: 7rem; }
 td.chart { vertical-align: middle; }
 .wide td, .wide th + th { text-align: left; }
-.wide td.number, .wide th.number { text-align: right; }
+.wide td.number, .wide th.number { text-align: right; white-space: nowrap; overflow-wrap: normal; }
 .scroll { overflow-x: auto; }
-.ladder .chart { width: 25%; }
+.ladder .chart { width: 25%; padding-right: 1rem; }
+.ladder td.chart { vertical-align: top; padding-top: .35rem; }
 .ladder, .papers { min-width: 60rem; }
 .bar { display: block; width: 100%; height: .8em; background: var(--track); }
 .bar .ours { fill: var(--ours); }
