@@ -139,7 +139,9 @@ void add_file_options(CLI::App& command, FileChoice& choice) {
 }
 
 void add_output_options(CLI::App& command, OutputChoice& choice) {
-    command.add_option("-o,--output", choice.path, "file to write, appears when whole; - or nothing: standard output")->type_name("OUTPUT");
+    command.add_option("-o,--output", choice.path, "file to write, appears when whole; - or nothing: standard output")
+        ->type_name("OUTPUT")
+        ->check([](const std::string& path) { return path.empty() ? "it names no file; - is standard output" : ""; });
     command.add_flag("-f,--force", choice.force, "replace an existing output");
 }
 
@@ -152,6 +154,7 @@ void check_file_choice(const FileChoice& choice) {
         throw Failure(ExitCode::usage, "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and no passphrase.");
     if (secrets.passphrase_descriptor == STDIN_FILENO && choice.input == "-")
         throw Failure(ExitCode::usage, "--passphrase-fd 0 and the input cannot both be standard input.");
+    check_passphrase_descriptor(secrets);
 }
 
 ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal, const OutputChoice* output_choice,
@@ -162,6 +165,9 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     if (output_choice) {
         output.emplace(output_choice->path, output_choice->force, task == FileTask::decrypt ? mode_decrypted : mode_encrypted, session);
         output->refuse_same_file(input.get());
+        for (const std::string& path : choice.secrets.key_files) output->refuse_same_file(path);
+        for (const std::string& path : choice.secrets.passphrase_files) output->refuse_same_file(path);
+        output->refuse_same_file(choice.secrets.passphrase_descriptor);
     }
     SecretChoice wanted = choice.secrets;
     ask_if_nothing_named(input.get(), task, choice, wanted);

@@ -30,7 +30,7 @@ struct OutputChoice {
 };
 void add_output_options(CLI::App& command, OutputChoice& choice);
 
-// Throws Failure (usage) for options that do not go together.
+// Throws Failure: usage for options that do not go together, input_output for a descriptor that is not there.
 void check_file_choice(const FileChoice& choice);
 
 enum class FileTask { encrypt, decrypt, verify };

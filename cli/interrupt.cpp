@@ -1,6 +1,7 @@
 // SIGINT, SIGTERM and SIGHUP: a thread that waits for them with sigwait(3), so that no code runs in a signal handler.
 #include "interrupt.h"
 
+#include <fmt/core.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "command.h"
@@ -74,7 +76,12 @@ void watch_interrupts() {
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     undo();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    std::thread(watch, set).detach();
+    try {
+        std::thread(watch, set).detach();
+    } catch (const std::system_error& error) {  // unwatched, a signal would leave behind what is not whole
+        complain(fmt::format("cannot start a thread: {}. See `ulimit -u`.", error.code().message()));
+        _exit(static_cast<int>(ExitCode::error));
+    }
 }
 
 int interrupted_by() { return received; }

@@ -9,6 +9,7 @@ namespace warpseal::cli {
 
 // Once, before any other thread starts: blocks the signals in every thread and watches for them in one of its own.
 // A signal that was ignored when the program started (nohup, a shell's background job) stays ignored.
+// Ends the program with `error` where no thread can be had.
 void watch_interrupts();
 
 // Readable once a signal came: for waits in poll(2).

@@ -124,10 +124,22 @@ void Output::open_temporary(Session& session) {
 }
 
 void Output::refuse_same_file(int input) const {
-    struct stat in, out;
-    if (!stream_ || fstat(input, &in) != 0 || fstat(file_.get(), &out) != 0) return;
-    if (S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        throw Failure(ExitCode::usage, "input and output are the same file: name another output with -o.");
+    struct stat about;
+    if (fstat(input, &about) == 0) refuse_same_file(about);
+}
+
+void Output::refuse_same_file(const std::string& input) const {
+    struct stat about;
+    if (stat(input.c_str(), &about) == 0) refuse_same_file(about);
+}
+
+void Output::refuse_same_file(const struct stat& input) const {
+    struct stat output;  // a stream, or the old file that would be replaced
+    const int found =
+        stream_ ? fstat(file_.get(), &output) : fstatat(directory_descriptor_.get(), name_.c_str(), &output, AT_SYMLINK_NOFOLLOW);
+    if (found != 0 || !S_ISREG(input.st_mode)) return;
+    if (input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+        throw Failure(ExitCode::usage, fmt::format("{} is the same file as one that is read here: name another output with -o.", shown_));
 }
 
 void Output::commit() {

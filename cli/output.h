@@ -1,6 +1,7 @@
 // Where a command writes: a file that appears under its name only when it is whole and synced, or a stream.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <memory>
@@ -34,8 +35,9 @@ public:
     bool is_stream() const { return stream_; }
     const std::string& shown() const { return shown_; }
 
-    // Throws if input and output are one file and writing would change what is still to be read.
+    // Throws if the output would change or replace a file that the command reads.
     void refuse_same_file(int input) const;
+    void refuse_same_file(const std::string& input) const;
 
     // Syncs, then gives the file its name; a file that came into being meanwhile is not replaced unless `force`. Throws Failure.
     void commit();
@@ -48,6 +50,7 @@ public:
     void take_back();
 
 private:
+    void refuse_same_file(const struct stat& input) const;
     void open_standard_output(bool refuse_terminal);
     bool is_stream_path(const std::string& path) const;
     void open_stream(const std::string& path);

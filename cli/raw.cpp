@@ -96,9 +96,14 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     const Descriptor input = open_input(choice.input);
     Output output(choice.output.path, choice.output.force, encrypt ? mode_encrypted : mode_decrypted, session);
     output.refuse_same_file(input.get());
+    output.refuse_same_file(choice.key_file);
     RawOutput out(output);
     std::optional<WholeInput> aad;
-    if (!choice.aad_file.empty()) aad.emplace(open_input(choice.aad_file).get(), "'" + choice.aad_file + "'", 0, out);
+    if (!choice.aad_file.empty()) {
+        const Descriptor file = open_input(choice.aad_file);
+        output.refuse_same_file(file.get());
+        aad.emplace(file.get(), "'" + choice.aad_file + "'", 0, out);
+    }
     const bool xts = job.mode == WARPSEAL_XTS;
     const SecretBytes secret = read_raw_key(choice.key_file, job.cipher.key_bytes * (xts ? 2 : 1));
     const EngineHandle engine = create_engine(choice.engine, session);

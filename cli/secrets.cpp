@@ -148,6 +148,16 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
     if (choice.ask) add(WARPSEAL_SECRET_PASSPHRASE, ask_passphrase(confirm));
 }
 
+void check_passphrase_descriptor(const SecretChoice& choice) {
+    if (choice.passphrase_descriptor < 0) return;
+    // The program's own close on exec(2), so none that it was started with does.
+    const int flags = fcntl(choice.passphrase_descriptor, F_GETFD);
+    if (flags < 0 || (flags & FD_CLOEXEC) != 0)
+        throw Failure(ExitCode::input_output, fmt::format("cannot read the passphrase on descriptor {}: it was not open when the program "
+                                                          "started. Open it in the shell: {}<FILE.",
+                                                          choice.passphrase_descriptor, choice.passphrase_descriptor));
+}
+
 void Secrets::add(warpseal_secret_type type, SecretBytes bytes) {
     list_.push_back({type, bytes.data(), bytes.size});
     memory_.push_back(std::move(bytes));

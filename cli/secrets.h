@@ -54,6 +54,10 @@ private:
     std::vector<warpseal_secret> list_;
 };
 
+// Before anything is opened: throws Failure (input_output) for a descriptor of --passphrase-fd that the program was not started with.
+// Later its number may be that of a file of the program's own, whose content would be taken for the passphrase.
+void check_passphrase_descriptor(const SecretChoice& choice);
+
 // A file that only its owner may read. `shown`: what it is, for messages. Throws Failure as Secrets does.
 Descriptor open_private(const std::string& path, const std::string& shown);
 

@@ -1,5 +1,6 @@
 """Ended in the middle: by SIGKILL at random times, by SIGINT and SIGTERM; no half output, no plaintext left, the old file whole."""
 
+import errno
 import os
 import random
 import signal
@@ -9,6 +10,7 @@ import time
 
 from program import case, check, check_equal, main, some_bytes, wait_until_output_is_open, wait_until_signals_are_watched
 from raw_data import MIB, key_file, need
+from refusal import refuse
 
 KILLS = int(os.environ.get("WARPSEAL_TEST_KILLS", "100"))
 
@@ -220,6 +222,19 @@ def an_ignored_signal_stays_ignored(p):
     sealed, err = process.communicate(b"text", timeout=30)
     check_equal(process.returncode, 0, err)
     check_equal(p.ok("decrypt", "-k", "key", input=sealed).out, b"text", "what comes back")
+
+
+@case
+def no_thread_to_watch_with(p):
+    """Unwatched, a signal would leave behind what is not whole: no work is begun."""
+    def no_threads():
+        for call in ["clone", "clone3"]:
+            refuse(call, errno.EAGAIN)()
+
+    p.key()
+    p.write("plain", b"text")
+    for command in [["list"], ["encrypt", "-k", "key", "plain", "-o", "sealed"]]:
+        p.fails(1, "thread", *command, preexec_fn=no_threads)
 
 
 main()

@@ -173,11 +173,34 @@ def input_as_output(p):
         p.fails(2, "same file", "encrypt", "-k", "key", "file", stdout=same)
         source = os.open(p.file("second-name"), os.O_RDONLY)
         p.fails(2, "same file", "encrypt", "-k", "key", stdin=source, stdout=same)
-    # With --force it is safe: the old file is read to its end before the new one takes its name.
-    p.ok("encrypt", "-k", "key", "file", "-o", "file", "--force")
-    check_equal(p.read("second-name"), content, "the other name keeps the old file")
-    p.ok("decrypt", "-k", "key", "file", "-o", "file", "--force")
-    check_equal(p.read("file"), content, "back again")
+    os.symlink("file", p.file("link"))
+    for name in ["file", "./file", "link", "second-name"]:
+        p.fails(2, "same file", "encrypt", "-k", "key", "file", "--force", "-o", name)
+        with open(p.file("file"), "rb") as source:
+            p.fails(2, "same file", "encrypt", "-k", "key", "--force", "-o", name, stdin=source)
+
+
+@case
+def a_key_as_output(p):
+    p.sealed(some_bytes(1000))
+    p.write("plain", some_bytes(1000))
+    p.write("word", b"secret\n", 0o600)
+    os.symlink("key", p.file("link"))
+    raw = ["raw", "encrypt", "-c", "aes-256-gcm", "-k", "key", "--iv", "00" * 12, "--aad-file", "word", "plain"]
+    for command in [["encrypt", "-k", "key", "--passphrase-file", "word", "plain"], ["decrypt", "-k", "key", "sealed"], raw]:
+        for name in ["key", "./key", "link", "word" if "word" in command else "key"]:
+            p.fails(2, ["'" + name + "'", "same file"], *command, "--force", "-o", name)
+        with open(p.file("key"), "ab") as key:
+            p.fails(2, "same file", *command, stdout=key)
+    with open(p.file("word"), "rb") as word:
+        p.fails(2, "same file", "encrypt", "--passphrase-fd", word.fileno(), "plain", "-f", "-o", "word", pass_fds=[word.fileno()])
+
+
+@case
+def no_name(p):
+    p.key()
+    p.write("plain", b"text")
+    check_equal(p.fails(2, "--output", "encrypt", "-k", "key", "plain", "-o", "").out, b"", "standard output")
 
 
 @case

@@ -83,6 +83,15 @@ def from_a_descriptor(p):
 
 
 @case
+def a_descriptor_of_the_programs_own(p):
+    """What the program opens takes the lowest numbers: none of them is read for a passphrase that was promised on it."""
+    p.write("plain", b"content\n")
+    for fd in range(3, 9):
+        p.fails(16, [f"descriptor {fd}", "not open"], "encrypt", *QUICK, "--passphrase-fd", fd, "plain", "-o", "sealed")
+        p.fails(16, [f"descriptor {fd}", "not open"], "encrypt", *QUICK, "-k", "nothing", "--passphrase-fd", fd, "nothing", "-o", "sealed")
+
+
+@case
 def no_passphrase(p):
     p.write("plain", b"text")
     for content, word in [(b"", "empty"), (b"\n", "empty"), (b"\r\n", "empty"), (b"a\nb\n", "more than one line"), (b"x" * 5000, "too long")]:
