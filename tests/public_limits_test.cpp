@@ -130,6 +130,71 @@ TEST_F(Limits, MoreTextThanGcmAllows) {  // SP 800-38D 5.2.1.1; nothing is read 
     EXPECT_TRUE(untouched());
 }
 
+// No object is that long; what rounded such a length up to whole pieces found none to do. All but GCM's, which are past its standard.
+TEST_F(Limits, LengthsThatNoMemoryHas) {
+    const auto bad = WARPSEAL_INVALID_ARGUMENT;
+    uint8_t* const far = reinterpret_cast<uint8_t*>(uintptr_t{1} << 63);
+    const targets::KeyHandle xts = [&] {
+        warpseal_key* made = nullptr;
+        Text pair(64, 0x42);
+        pair[0] = 1;
+        EXPECT_EQ(warpseal_key_create_xts(engine_.get(), "aes-256", pair.data(), pair.size(), &made), WARPSEAL_OK);
+        return targets::KeyHandle(made);
+    }();
+    for (const size_t n : {size_t{PTRDIFF_MAX} + 1, SIZE_MAX / 16 * 15, SIZE_MAX - 31, SIZE_MAX - 15}) {
+        SCOPED_TRACE(n);
+        const size_t whole = n / 16 * 16;
+        for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
+            const size_t iv_bytes = mode == WARPSEAL_ECB ? 0 : 16;
+            EXPECT_EQ(warpseal_encrypt(key_.get(), mode, iv_, iv_bytes, out_, out_, whole), bad) << mode;
+            EXPECT_EQ(warpseal_decrypt(key_.get(), mode, iv_, iv_bytes, out_, out_, whole), bad) << mode;
+        }
+        size_t written = 0;
+        EXPECT_EQ(warpseal_encrypt_padded(key_.get(), iv_, 16, far, n - 1, in_, SIZE_MAX, &written), bad);
+        EXPECT_EQ(warpseal_decrypt_padded(key_.get(), iv_, 16, out_, whole, out_, SIZE_MAX, &written), bad);
+        EXPECT_EQ(warpseal_xts_encrypt(xts.get(), iv_, 32, out_, out_, n / 32 * 32), bad);
+        EXPECT_EQ(warpseal_xts_decrypt(xts.get(), iv_, 32, out_, out_, n / 32 * 32), bad);
+        for (const size_t iv_bytes : {7, 12}) {
+            const auto text = iv_bytes == 7 ? bad : WARPSEAL_LIMIT_EXCEEDED;
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, nullptr, 0, out_, out_, n, tag_, 16), text);
+            EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, nullptr, 0, out_, out_, n, tag_, 16), text);
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, in_, n, in_, out_, 16, tag_, 16), bad);
+        }
+        EXPECT_EQ(seal(12, 16, n), WARPSEAL_LIMIT_EXCEEDED);
+        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, n, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_LIMIT_EXCEEDED);
+        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, in_, n, in_, out_, 16, tag_, 16), WARPSEAL_LIMIT_EXCEEDED);
+        EXPECT_EQ(warpseal_mac(key_.get(), WARPSEAL_CMAC, in_, n, tag_, 16), bad);
+        EXPECT_EQ(warpseal_mac_verify(key_.get(), WARPSEAL_CMAC, in_, n, tag_, 16), bad);
+        const uint64_t lengths[2] = {16, whole}, offsets[2] = {0, whole};
+        for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
+            warpseal_batch b = batch();
+            b.iv_bytes = 16;
+            b.tag_bytes = 0;
+            b.message_count = 1;
+            b.message_bytes = whole;
+            EXPECT_EQ(warpseal_encrypt_batch(key_.get(), mode, &b), bad) << mode;
+            b.message_count = 2;
+            b.lengths = lengths;
+            EXPECT_EQ(warpseal_encrypt_batch(key_.get(), mode, &b), bad) << mode;
+            b.lengths = nullptr;
+            b.message_bytes = 16;
+            b.in_offsets = b.out_offsets = offsets;
+            EXPECT_EQ(warpseal_decrypt_batch(key_.get(), mode, &b), bad) << mode;
+        }
+        warpseal_batch b = batch();
+        b.aad = in_;
+        b.aad_bytes = n;
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CCM, &b), bad);
+        b = batch();
+        b.iv_bytes = 0;
+        b.out = nullptr;
+        b.message_count = 1;
+        b.message_bytes = n;
+        EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), bad);
+    }
+    EXPECT_TRUE(untouched());
+}
+
 // SP 800-38D 8.3, with the count set forward: 2^32 calls that draw an IV, and never another.
 TEST_F(Limits, MoreRandomIvsThanGcmAllows) {
     uint8_t iv[12];

@@ -34,17 +34,17 @@ warpseal_status check_tag(warpseal_mode mode, const CipherFacts& cipher, uint64_
 
 warpseal_status check_aad(warpseal_mode mode, uint64_t aad_bytes) {
     if (mode == WARPSEAL_GCM && aad_bytes > gcm_other_limit) return WARPSEAL_LIMIT_EXCEEDED;
-    return when(aead(mode) || aad_bytes == 0);
+    return when(aead(mode) ? aad_bytes <= most_bytes : aad_bytes == 0);
 }
 
 warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes, uint64_t text_bytes) {
     switch (mode) {
         case WARPSEAL_ECB:
-        case WARPSEAL_CBC: return when(text_bytes % cipher.block_bytes == 0);
+        case WARPSEAL_CBC: return when(text_bytes <= most_bytes && text_bytes % cipher.block_bytes == 0);
         case WARPSEAL_GCM: return text_bytes > gcm_text_limit ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
         case WARPSEAL_CCM:  // the length lies in 15 - n bytes of the first block
-            return iv_bytes > 7 && text_bytes >> (8 * (15 - iv_bytes)) != 0 ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
-        default: return WARPSEAL_OK;
+            return iv_bytes > 7 && text_bytes >> (8 * (15 - iv_bytes)) != 0 ? WARPSEAL_LIMIT_EXCEEDED : when(text_bytes <= most_bytes);
+        default: return when(text_bytes <= most_bytes);
     }
 }
 
@@ -52,7 +52,7 @@ warpseal_status check_units(uint64_t unit_bytes, uint64_t text_bytes) {
     if (unit_bytes < 16) return WARPSEAL_INVALID_ARGUMENT;
     if (unit_bytes > xts_most_unit) return WARPSEAL_LIMIT_EXCEEDED;
     const uint64_t last = text_bytes % unit_bytes;
-    return when(last == 0 || last >= 16);
+    return when(text_bytes <= most_bytes && (last == 0 || last >= 16));
 }
 
 warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, uint64_t bytes) {

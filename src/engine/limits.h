@@ -39,6 +39,9 @@ constexpr Shape shape_of(warpseal_mode mode, Direction direction) {
     return sweeps(mode, direction) ? Shape::sweep : Shape::batch;
 }
 
+// No object in memory is longer. With lengths up to it, the sums of two in the code below do not wrap.
+constexpr uint64_t most_bytes = PTRDIFF_MAX;
+
 // WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT, or WARPSEAL_LIMIT_EXCEEDED where it is only too long. For modes that the cipher has.
 warpseal_status check_iv(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes);
 warpseal_status check_tag(warpseal_mode mode, const CipherFacts& cipher, uint64_t tag_bytes);

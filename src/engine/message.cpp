@@ -182,7 +182,7 @@ warpseal_status Engine::padded(const Key& key, Direction direction, Bytes iv, co
         if (status != WARPSEAL_OK) return status;
         return publish_verdict(padding_of(out + bytes - block_bytes, block_bytes), out, bytes, out_bytes);
     }
-    if (out == nullptr || (in == nullptr && bytes != 0) || out_room <= bytes || out_room - whole < block_bytes)
+    if (out == nullptr || (in == nullptr && bytes != 0) || bytes > most_bytes || out_room <= bytes || out_room - whole < block_bytes)
         return WARPSEAL_INVALID_ARGUMENT;
     if (overlap(in, bytes, out, whole + block_bytes)) return WARPSEAL_INVALID_ARGUMENT;
     Secret<longest_block> last;

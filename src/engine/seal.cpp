@@ -194,7 +194,8 @@ warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direct
     if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr || (in.data == nullptr && in.size != 0))
         return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    const warpseal_status status = check_tag(mode, key.facts(), tag_bytes);
+    warpseal_status status = check_tag(mode, key.facts(), tag_bytes);
+    if (status == WARPSEAL_OK) status = check_text(mode, key.facts(), 0, in.size);
     if (status != WARPSEAL_OK) return status;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
     return serial(*inside_, key, mode, direction, {}, {}, {in.data, nullptr, in.size}, tag, tag_bytes);
