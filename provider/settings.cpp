@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "provider/context.h"
+#include "warpseal/inner.h"
 
 namespace warpseal::provider {
 namespace {
@@ -65,6 +66,15 @@ private:
     const CoreCalls& calls_;
 };
 
+// A device that is not there is another matter: the machine may have it at the next start.
+bool read_device(const Source& source, Settings& settings) {
+    const std::optional<std::string> given = source.text("device");
+    if (!given) return true;
+    settings.device = *given;
+    return warpseal_inner_device_known(given->c_str()) != 0 ||
+           Source::refuse("device", *given, "auto, cpu, cuda, cuda:N or a target of `warpseal list` is wanted");
+}
+
 // `groups`: the names of those that are offered, with commas, colons or blanks between them; all if it is not set.
 bool read_offered(const Source& source, Settings& settings) {
     const std::optional<std::string> given = source.text("groups");
@@ -112,8 +122,7 @@ bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Setting
         !source.number("max_waiting", 0, 1 << 30, settings.max_waiting))
         return false;
     settings.metrics_directory = source.text("metrics_directory").value_or("");
-    if (const auto device = source.text("device")) settings.device = *device;
-    return read_offered(source, settings) && read_numbers(source, settings);
+    return read_device(source, settings) && read_offered(source, settings) && read_numbers(source, settings);
 }
 
 }  // namespace warpseal::provider

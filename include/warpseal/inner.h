@@ -18,6 +18,9 @@ warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const cha
 /* 1 if the key was made of these bytes, as many as its cipher's keys have (XTS: both); compared in constant time. */
 int32_t warpseal_inner_key_made_of(const warpseal_key* key, const void* bytes);
 
+/* 1 if `device` is spelled as warpseal_engine_options takes it, whether or not this machine has it. */
+int32_t warpseal_inner_device_known(const char* device);
+
 /* What runs a cipher on a target: "instructions", "bytes", "words", "planes" or "tables"; static storage. Null: nothing, or no
  * such name. */
 const char* warpseal_inner_form(const char* cipher, const char* target);

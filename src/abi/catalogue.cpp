@@ -93,6 +93,15 @@ warpseal_status warpseal_cipher_at(size_t index, warpseal_cipher_info* info) {
     return WARPSEAL_OK;
 }
 
+int32_t warpseal_inner_device_known(const char* device) {
+    if (device == nullptr) return 0;
+    const warpseal_status status = abi::guarded([&] {
+        DeviceChoice choice;
+        return choose_device(device, choice);
+    });
+    return status == WARPSEAL_OK ? 1 : 0;
+}
+
 const char* warpseal_inner_form(const char* cipher, const char* target) {
     if (cipher == nullptr || target == nullptr) return nullptr;
     const char* form = nullptr;

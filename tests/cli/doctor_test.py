@@ -136,7 +136,9 @@ def module_that_does_not_load(p):
 @case
 def setting_that_is_wrong(p):
     """The provider's own words come through."""
-    problem(doctor(p, GOOD.format(module=module_of(p)) + "device = toaster\nmax_batch = many\n")[1], "warpseal does not load", "max_batch", "many")
+    problem(doctor(p, GOOD.format(module=module_of(p)) + "max_batch = many\n")[1], "warpseal does not load", "max_batch", "many")
+    problem(doctor(p, GOOD.format(module=module_of(p)) + "device = toaster\n")[1], "warpseal does not load", "device", "toaster")
+    check_equal(doctor(p, GOOD.format(module=module_of(p)) + "device = cuda:31\n")[0], 0, "a device that is not there today")
 
 
 @case

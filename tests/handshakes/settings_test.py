@@ -17,7 +17,8 @@ def load(machine, **environment):
 def values_that_they_cannot_have(p):
     with Machine(p) as machine:
         for name, value, why in [("THREADS", "many", "number from 0"), ("THREADS", "-1", "number from 0"), ("THREADS", "5000", "number from 0"),
-                                 ("THREADS", "", "number from 0"), ("MAX_DELAY_US", "1e3", "number from 0"),
+                                 ("THREADS", "", "number from 0"), ("DEVICE", "bogus", "cuda:N"), ("DEVICE", "cuda:0,0", "cuda:N"), ("DEVICE", "", "cuda:N"),
+                                 ("MAX_DELAY_US", "1e3", "number from 0"),
                                  ("MAX_BATCH", "99999999999999999999", "number from 0"), ("MAX_WAITING", "0x", "number from 0"),
                                  ("GROUPS", "ntru_hps2048509, ntru_hps", "no group is called ntru_hps"),
                                  ("NUMBER_NTRU_HRSS701", "0x1d", "number from"), ("NUMBER_NTRU_HRSS701", "65536", "number from"),
