@@ -33,6 +33,8 @@ void add_recorded(PageData& data, const std::string& path) {
                       fmt::format("cannot read {}: {}.", path, std::strerror(errno)));
     try {
         data.add(nlohmann::ordered_json::parse(file));
+    } catch (const std::ios_base::failure& why) {
+        throw Failure(ExitCode::input_output, fmt::format("cannot read {}: {}.", path, why.code().message()));
     } catch (const nlohmann::json::exception& why) {
         throw Failure(ExitCode::unsupported, fmt::format("{} is not a report of warpseal bench --json: {}.", path, why.what()));
     }

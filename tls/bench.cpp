@@ -39,6 +39,7 @@ class Bench {
 public:
     explicit Bench(const BenchOptions& options)
         : options_(options),
+          elsewhere_(options.connect.empty() ? HostAndPort{} : split_address(options.connect)),
           groups_(options.groups.empty() ? usual_groups() : options.groups),
           ours_(std::any_of(groups_.begin(), groups_.end(), is_ours)),
           clients_(ours_, {{"device", "cpu"}}),
@@ -97,6 +98,7 @@ private:
             SSL_CTX* const client = client_contexts_.emplace_back(clients_.context(TLS_client_method(), group)).get();
             if (external() && options_.authority.empty()) continue;
             SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
+            if (external()) require_file(options_.authority);
             const int trusts = external() ? SSL_CTX_load_verify_locations(client, options_.authority.c_str(), nullptr)
                                           : X509_STORE_add_cert(SSL_CTX_get_cert_store(client), identity.certificate.get());
             if (trusts != 1) fail("trust the server's certificate");
@@ -134,10 +136,7 @@ private:
     }
 
     Measured run_once(const Ends& ends) const {
-        if (external()) {
-            const HostAndPort server = split_address(options_.connect);
-            return run_against(load_, ends, server.host, server.port);
-        }
+        if (external()) return run_against(load_, ends, elsewhere_.host, elsewhere_.port);
         return options_.sockets ? run_over_sockets(load_, ends) : run_in_memory(load_, ends);
     }
 
@@ -212,6 +211,7 @@ private:
     }
 
     const BenchOptions options_;
+    const HostAndPort elsewhere_;
     const std::vector<std::string> groups_;
     const bool ours_;
     const Library clients_, servers_;

@@ -25,6 +25,7 @@ SslContext make_context(const ConnectOptions& options) {
     if (!context) fail("make a TLS context");
     offer_exchange(context.get());
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    if (!options.authority.empty()) require_file(options.authority);
     const int trusts = options.authority.empty() ? SSL_CTX_set_default_verify_paths(context.get())
                                                  : SSL_CTX_load_verify_locations(context.get(), options.authority.c_str(), nullptr);
     if (trusts != 1) fail("read the certificates in " + options.authority);
@@ -34,13 +35,12 @@ SslContext make_context(const ConnectOptions& options) {
 class Conversation {
 public:
     Conversation(const ConnectOptions& options, SSL_CTX* context, warpseal_engine* engine)
-        : server_(split_address(options.server)), patience_(options.patience_seconds), engine_(engine), stream_(context, connect(), false) {
+        : server_(split_address(options.server)),
+          sets_(exchange_set_numbers(options.sets)),
+          patience_(options.patience_seconds),
+          engine_(engine),
+          stream_(context, connect(), false) {
         name_server(stream_.get(), options.name.empty() ? server_.host : options.name);
-        const std::vector<std::string> usual{"ntruhps4096821"};
-        for (const std::string& name : options.sets.empty() ? usual : options.sets) {
-            sets_.push_back(exchange_set_number(name));
-            if (sets_.back() == 0) throw Failure(ExitCode::usage, fmt::format("there is no set '{}': see `warpseal list`.", name));
-        }
     }
 
     void run() {
@@ -129,10 +129,10 @@ private:
     }
 
     const HostAndPort server_;
+    const std::vector<uint8_t> sets_;
     const std::chrono::seconds patience_;
     warpseal_engine* const engine_;
     TlsStream stream_;
-    std::vector<uint8_t> sets_;
     bool input_ready_ = false;
 };
 

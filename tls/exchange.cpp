@@ -1,6 +1,7 @@
 // Frames of the exchange, and its key schedule: HKDF (RFC 5869) with SHA-256, of which a block is enough everywhere.
 #include "exchange.h"
 
+#include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+
+#include "command.h"
 
 namespace warpseal::tls {
 namespace {
@@ -104,7 +107,14 @@ const warpseal_kem_info* exchange_set(uint8_t number) {
 uint8_t exchange_set_number(const std::string& name) {
     for (size_t i = 0; i < std::size(set_names); ++i)
         if (name == set_names[i]) return static_cast<uint8_t>(i + 1);
-    return 0;
+    throw cli::Failure(cli::ExitCode::unsupported, fmt::format("there is no set '{}': there are {}.", name, fmt::join(set_names, ", ")));
+}
+
+std::vector<uint8_t> exchange_set_numbers(const std::vector<std::string>& names) {
+    std::vector<uint8_t> numbers;
+    for (const std::string& name : names) numbers.push_back(exchange_set_number(name));
+    if (numbers.empty()) numbers.push_back(exchange_set_number("ntruhps4096821"));
+    return numbers;
 }
 
 ExchangeKeys derive_keys(const SecretKey& exporter, const SecretKey& shared_secret, const Transcript& transcript, const char* set) {

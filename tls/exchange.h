@@ -56,8 +56,10 @@ private:
 
 // Sets as frames number them: from 1, in the order of warpseal_kem_at, which is that of docs/tls-exchange.md. Null if there is none.
 const warpseal_kem_info* exchange_set(uint8_t number);
-// 0: no such set.
+// Throws Failure (unsupported) if there is no such set.
 uint8_t exchange_set_number(const std::string& name);
+// Of none: of ntruhps4096821.
+std::vector<uint8_t> exchange_set_numbers(const std::vector<std::string>& names);
 
 // A key, wiped with its owner.
 class SecretKey {

@@ -18,6 +18,7 @@ class Exchanges {
 public:
     Exchanges(const ExchangesOptions& options, cli::Session& session)
         : options_(options),
+          sets_(exchange_set_numbers(options.sets)),
           counts_(options.clients.empty() ? std::vector<uint64_t>{100, 1'000, 10'000, 100'000} : options.clients),
           cores_(cli::create_engine({"cpu", 0}, session)),
           one_core_(cli::create_engine({"cpu", 1}, session)),
@@ -32,16 +33,13 @@ public:
     }
 
     cli::ExitCode run() {
-        const std::vector<std::string> usual{"ntruhps4096821"};
         report_.say("threads", options_.threads);
         report_.say("outstanding", options_.outstanding);
         report_.say("device", options_.device);
         report_.print(fmt::format(
             "{} threads ask, {} requests waiting; device {}; every secret compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>10}{:>9}\n",
             options_.threads, options_.outstanding, options_.device, "", "seconds", "exchanges/s", "core us", "p50 ms", "p99 ms", "batch"));
-        for (const std::string& name : options_.sets.empty() ? usual : options_.sets) {
-            const uint8_t number = exchange_set_number(name);
-            if (number == 0) throw cli::Failure(cli::ExitCode::usage, fmt::format("there is no set '{}': see `warpseal list`.", name));
+        for (const uint8_t number : sets_) {
             measure_rates(*exchange_set(number));
             measure_clients(*exchange_set(number));
         }
@@ -109,6 +107,7 @@ private:
     // Of those that go one by one: enough for a percentile.
     static constexpr uint64_t most_lone = 4096;
     const ExchangesOptions& options_;
+    const std::vector<uint8_t> sets_;
     const std::vector<uint64_t> counts_;
     const cli::EngineHandle cores_, one_core_, engine_;
     warpseal_kem_batcher_options batching_{};

@@ -1,15 +1,19 @@
 // OpenSSL for this program.
 #include "openssl.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/params.h>
 #include <openssl/x509v3.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "command.h"
@@ -38,11 +42,16 @@ void load_configuration(OSSL_LIB_CTX* library, const std::string& text) {
     if (OSSL_LIB_CTX_load_config(library, path.c_str()) != 1) fail("load OpenSSL's providers");
 }
 
+// As the build leaves it, then as it is installed.
 void look_beside_this_program(OSSL_LIB_CTX* library) {
     if (std::getenv("OPENSSL_MODULES")) return;
     std::error_code error;
     const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-    if (fs::is_regular_file(here / "warpseal.so", error)) OSSL_PROVIDER_set_default_search_path(library, here.c_str());
+    for (const fs::path& place : {here, here / WARPSEAL_INSTALLED_MODULES})
+        if (fs::is_regular_file(place / "warpseal.so", error)) {
+            OSSL_PROVIDER_set_default_search_path(library, place.lexically_normal().c_str());
+            return;
+        }
 }
 
 }  // namespace
@@ -58,6 +67,16 @@ std::string openssl_error() {
 }
 
 void fail(const std::string& what) { throw cli::Failure(cli::ExitCode::error, fmt::format("cannot {}: {}.", what, openssl_error())); }
+
+void require_file(const std::string& path) {
+    const cli::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat about {};
+    int error = file && fstat(file.get(), &about) == 0 ? 0 : errno;
+    if (error == 0 && S_ISDIR(about.st_mode)) error = EISDIR;
+    if (error == 0) return;
+    throw cli::Failure(error == ENOENT ? cli::ExitCode::input_missing : cli::ExitCode::input_output,
+                       fmt::format("cannot read {}: {}.", path, std::strerror(error)));
+}
 
 void name_server(SSL* client, const std::string& host) {
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(client), host.c_str()) == 1) return;

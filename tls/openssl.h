@@ -29,14 +29,17 @@ std::string openssl_error();
 // Throws cli::Failure: "cannot WHAT: why".
 [[noreturn]] void fail(const std::string& what);
 
+// Before OpenSSL opens it: Failure (input_missing, or input_output) if the file cannot be read.
+void require_file(const std::string& path);
+
 // Of a client: asks for the host's certificate, and, if it verifies at all, takes no other. A name or an address.
 void name_server(SSL* client, const std::string& host);
 
 // Names and values of the provider's section of a configuration file.
 using ProviderSettings = std::vector<std::pair<std::string, std::string>>;
 
-// A library context of its own, with the default provider and, if wanted, ours: from $OPENSSL_MODULES, from beside this program, or from
-// where OpenSSL has its modules.
+// A library context of its own, with the default provider and, if wanted, ours: from $OPENSSL_MODULES, from beside this program, from
+// the prefix where this program is installed, or from where OpenSSL has its modules.
 class Library {
 public:
     Library(bool with_warpseal, const ProviderSettings& settings);

@@ -15,6 +15,8 @@ SslContext make_context(const ServeOptions& options) {
     SslContext context(SSL_CTX_new(TLS_server_method()));
     if (!context) fail("make a TLS context");
     accept_exchange(context.get());
+    require_file(options.certificate);
+    require_file(options.key);
     if (SSL_CTX_use_certificate_chain_file(context.get(), options.certificate.c_str()) != 1)
         fail("read the certificate " + options.certificate);
     if (SSL_CTX_use_PrivateKey_file(context.get(), options.key.c_str(), SSL_FILETYPE_PEM) != 1) fail("read the key " + options.key);
@@ -42,7 +44,6 @@ void tell(const ExchangeService& service, const PoolGatherer::Counts& pool) {
 
 cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session) {
     const uint8_t set = exchange_set_number(options.set);
-    if (set == 0) throw cli::Failure(cli::ExitCode::usage, fmt::format("there is no set '{}': see `warpseal list`.", options.set));
     const unsigned threads = options.threads ? options.threads : std::max(1U, std::thread::hardware_concurrency());
     constexpr uint64_t others = 256;
     allow_descriptors(options.most_clients + others);

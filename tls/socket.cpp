@@ -8,7 +8,10 @@
 #include <poll.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -38,6 +41,14 @@ void send_at_once(int socket) {
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+// What has no letter getaddrinfo takes for a number, signs and blanks with it, and of a large one the last 16 bits.
+bool is_port(const std::string& text) {
+    if (std::any_of(text.begin(), text.end(), [](unsigned char letter) { return std::isalpha(letter) != 0; })) return true;
+    uint16_t port = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+    return error == std::errc() && stop == text.data() + text.size();
+}
+
 }  // namespace
 
 std::string Address::text() const {
@@ -52,6 +63,7 @@ HostAndPort split_address(const std::string& text) {
     if (colon == std::string::npos || colon == 0 || colon + 1 == text.size())
         throw Failure(ExitCode::usage, fmt::format("'{}' is no HOST:PORT.", text));
     HostAndPort parts{text.substr(0, colon), text.substr(colon + 1)};
+    if (!is_port(parts.port)) throw Failure(ExitCode::usage, fmt::format("'{}' of '{}' is no port: 0 to 65535 are.", parts.port, text));
     if (parts.host.front() == '[' && parts.host.back() == ']') parts.host = parts.host.substr(1, parts.host.size() - 2);
     return parts;
 }

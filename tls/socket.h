@@ -17,7 +17,7 @@ struct Address {
     std::string text() const;  // "127.0.0.1:443"
 };
 
-// "host:port", "[::1]:443". Throws Failure (usage).
+// "host:port", "[::1]:443"; a port is 0 to 65535, or a service's name. Throws Failure (usage).
 struct HostAndPort {
     std::string host, port;
 };

@@ -188,6 +188,7 @@ def usage(p):
     p.write("other.json", b'{"head": {}, "rows": [{"cipher": "aes-128"}]}')
     for name, code in (("nowhere.json", 10), ("broken.json", 15), ("other.json", 15)):
         p.fails(code, name, "bench", "--html", "page.html", "--from", name)
+    p.fails(16, ".: Is a directory", "bench", "--html", "page.html", "--from", ".")
     p.write("report.json", json.dumps(measurements()).encode())
     p.fails(16, "nowhere", "bench", "--html", "nowhere/page.html", "--from", "report.json")
     for wrong in (("--from", "report.json"), ("--max-size", "1MiB"), ("--html", "page.html", "--place", "host"), ("--html", "page.html", "--size", "1MiB"),

@@ -115,6 +115,26 @@ def a_server_that_is_not_trusted_is_not_talked_to(p):
 
 
 @case
+def what_cannot_be_served_or_trusted_has_its_exit_code(p):
+    """docs/exit-codes.md: all of it before anybody is connected to, or anything measured."""
+    certificate(p)
+    os.mkdir(p.file("folder"))
+    serve = {"--cert": "cert.pem", "--key": "key.pem", "--listen": "127.0.0.1:0"}
+    for option, value, code, words in [("--set", "bogus", 15, "ntruhps2048509"), ("--cert", "absent.pem", 10, "absent.pem: No such file"),
+                                       ("--key", "absent.pem", 10, "absent.pem: No such file"), ("--key", "folder", 16, "folder: Is a directory"),
+                                       ("--listen", "127.0.0.1:99999", 2, "99999"), ("--listen", "127.0.0.1:-1", 2, "-1"),
+                                       ("--listen", "127.0.0.1:65536", 2, "65535"), ("--listen", "127.0.0.1: 1", 2, "no port")]:
+        p.fails(code, words, "tls-serve", *[word for pair in {**serve, option: value}.items() for word in pair])
+    nobody = "127.0.0.1:1"
+    p.fails(15, "ntruhps2048509", "tls-connect", nobody, "--set", "bogus")
+    p.fails(10, "absent.pem: No such file", "tls-connect", nobody, "--ca", "absent.pem")
+    p.fails(2, "65535", "tls-connect", "127.0.0.1:65537")
+    p.fails(2, "65535", "tls-bench", "--group", "X25519", "--connect", "127.0.0.1:65537")
+    p.fails(10, "absent.pem: No such file", "tls-bench", "--group", "X25519", "--connect", nobody, "--ca", "absent.pem")
+    p.fails(15, "ntruhps2048509", "tls-bench", "exchanges", "--set", SMALL, "--set", "bogus", "--json", "report.json")
+
+
+@case
 def who_does_not_know_the_exchange_is_refused_by_tls(p):
     with server(p) as one:
         for alpn in (None, "h2"):
