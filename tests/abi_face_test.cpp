@@ -145,6 +145,8 @@ TEST(Face, KeyEncapsulation) {
     EXPECT_THROW(kem.encapsulate(publics, {text, ct - 1}, shared), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, {text, 0}, shared), warpseal::Error);
     EXPECT_THROW(warpseal::Kem(engine, "ntru"), warpseal::Error);
+    EXPECT_THROW(warpseal::Kem(engine, nullptr), warpseal::Error);
+    EXPECT_THROW(warpseal::KemPool(engine, nullptr, 1), warpseal::Error);
 }
 
 TEST(Face, PoolsOfKeyPairs) {

@@ -259,6 +259,7 @@ public:
     void decapsulate(const warpseal_kem_batch& batch) const { check(warpseal_kem_decapsulate(engine_, info_.name, &batch)); }
 
     static warpseal_kem_info find(const char* set) {
+        if (set == nullptr) throw Error(WARPSEAL_INVALID_ARGUMENT);
         warpseal_kem_info info = {};
         for (std::size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK; ++i)
             if (std::string_view(info.name) == set) return info;

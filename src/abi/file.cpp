@@ -15,20 +15,30 @@ void clear(Struct& given) {
     given.struct_bytes = bytes;
 }
 
-bool well_formed(const warpseal_file_options* options) {
-    if (!sized(options) || (options->secrets == nullptr && options->secret_count != 0)) return false;
-    if (options->context == nullptr && options->context_bytes != 0) return false;
+// What is wrong with them; "" if nothing is.
+const char* wrong_in(const warpseal_file_options* options) {
+    if (!sized(options)) return "there are no options, or their struct_bytes is too small";
+    if (options->secrets == nullptr && options->secret_count != 0) return "secrets is null";
+    if (options->context == nullptr && options->context_bytes != 0) return "context is null";
     for (size_t i = 0; i < options->secret_count; ++i)
-        if (options->secrets[i].bytes == nullptr && options->secrets[i].byte_count != 0) return false;
-    return true;
+        if (options->secrets[i].bytes == nullptr && options->secrets[i].byte_count != 0) return "a secret's bytes are null";
+    return "";
 }
 
-// Runs work(); what went wrong always leaves a message behind.
+const char* wrong_in(const warpseal_engine* engine, int in_fd, int out_fd, int least_out, const warpseal_file_options* options) {
+    if (engine == nullptr) return "the engine is null";
+    if (in_fd < 0) return "the input is no descriptor";
+    if (out_fd < least_out) return "the output is no descriptor";
+    return wrong_in(options);
+}
+
+// Runs work() unless something is wrong before; what went wrong always leaves a message behind.
 template <class Work>
-warpseal_status reported(warpseal_file_result& result, Work work) {
+warpseal_status reported(warpseal_file_result& result, const char* wrong, Work work) {
     clear(result);
     result.target = "";
-    const warpseal_status status = guarded(work);
+    if (*wrong != 0) std::snprintf(result.message, sizeof result.message, "%s", wrong);
+    const warpseal_status status = *wrong != 0 ? WARPSEAL_INVALID_ARGUMENT : guarded(work);
     if (result.target == nullptr) result.target = "";
     if (status != WARPSEAL_OK && result.message[0] == 0)
         std::snprintf(result.message, sizeof result.message, "%s", warpseal_status_text(status));
@@ -44,21 +54,24 @@ extern "C" {
 
 warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
                                    warpseal_file_result* result) {
-    if (engine == nullptr || in_fd < 0 || out_fd < 0 || !abi::well_formed(options) || !abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::reported(*result, [&] { return container::seal(*engine->engine, in_fd, out_fd, *options, *result); });
+    if (!abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::reported(*result, abi::wrong_in(engine, in_fd, out_fd, 0, options),
+                         [&] { return container::seal(*engine->engine, in_fd, out_fd, *options, *result); });
 }
 
 warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
                                    warpseal_file_result* result) {
-    if (engine == nullptr || in_fd < 0 || out_fd < -1 || !abi::well_formed(options) || !abi::sized(result))
-        return WARPSEAL_INVALID_ARGUMENT;
-    return abi::reported(*result, [&] { return container::open(*engine->engine, in_fd, out_fd, *options, *result); });
+    if (!abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::reported(*result, abi::wrong_in(engine, in_fd, out_fd, -1, options),
+                         [&] { return container::open(*engine->engine, in_fd, out_fd, *options, *result); });
 }
 
 warpseal_status warpseal_file_info_read(int in_fd, warpseal_file_info* info, warpseal_file_result* result) {
-    if (in_fd < 0 || !abi::sized(info) || !abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
-    abi::clear(*info);
-    return abi::reported(*result, [&] { return container::info(in_fd, *info, *result); });
+    if (!abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
+    const char* wrong = in_fd < 0 ? "the input is no descriptor" : "";
+    if (!abi::sized(info)) wrong = "there is no info, or its struct_bytes is too small";
+    if (*wrong == 0) abi::clear(*info);
+    return abi::reported(*result, wrong, [&] { return container::info(in_fd, *info, *result); });
 }
 
 }  // extern "C"
