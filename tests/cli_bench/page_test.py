@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import math
 import os
 import pathlib
 import re
@@ -21,7 +22,8 @@ HEAD = {"machine": "Xeon, 16 cores, " + HOSTILE, "gpu": "H200 " + HOSTILE, "driv
 LOOK_UPS, LOGIC = 132 * 1.98 * 32, 132 * 1.98 * 64
 BOUNDS = {("aes-128", "ctr"): LOOK_UPS / 112 * 16, ("aes-256", "ecb"): LOOK_UPS / 208 * 16, ("aria-128", "ctr"): LOOK_UPS / 162 * 16,
           ("camellia-128", "ctr"): LOOK_UPS / 124 * 16, ("des", "ecb"): LOGIC / ((3584 + 640) / 32) * 8,
-          ("des", "ctr"): LOGIC / ((3584 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOK_UPS / 384 * 8}
+          ("des", "ctr"): LOGIC / ((3584 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOK_UPS / 384 * 8,
+          ("aes-128", "ccm"): LOOK_UPS / (160 + 112) * 16}
 
 
 def row(cipher, mode, figure, **more):
@@ -99,6 +101,12 @@ def page_of_everything(p):
     return make(p, measurements(), *studies())
 
 
+def table_rows(text):
+    """Of every row of every table the texts of its cells."""
+    return [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall("<t[hd].*?</t[hd]>", line, re.S)]
+            for line in re.findall("<tr>.*?</tr>", text, re.S)]
+
+
 @case
 def everything_is_there_once(p):
     text = pathlib.Path(page_of_everything(p)).read_text()
@@ -130,6 +138,66 @@ def bounds_are_as_documented(p):
         check(said, f"{cipher}-{mode}: no bound of {bound:.0f} in {labels}")
     check([label for label in labels if label.startswith("48.5 GB/s, at most 50.5: plain copies")], "no bound of the link")
     check_equal(sum("at most" in label for label in labels), len(BOUNDS) + 1, "bounds")
+
+
+@case
+def memory_bounds_what_passes_through_it(p):
+    """A MAC reads and writes nothing; and LEA in CCM is LEA twice."""
+    slow = dict(HEAD, gpu_memory_bytes_per_second=100 * 10**9)
+    text = pathlib.Path(make(p, {"head": slow, "rows": [row("aes-128", "ctr", 25.0), row("aes-128", "cmac", 75.0, operation="mac")]})).read_text()
+    labels = [a["aria-label"] for tag, a in Markup(text).tags if tag == "svg" and a.get("class") == "bar"]
+    check_equal(labels, ["25.0 GB/s, at most 50.0: memory, read and written once", "75.0 GB/s, at most 100: memory, read once"], "labels")
+    check_equal([cells[-1] for cells in table_rows(text) if cells[-1].endswith(" %")], ["50 %", "75 %"], "of the bound")
+    fast = dict(HEAD, gpu_memory_bytes_per_second=10**15)
+    text = pathlib.Path(make(p, {"head": fast, "rows": [row("lea-128", mode, 1.0) for mode in ("ecb", "ccm")]})).read_text()
+    once, twice = (float(bound) for bound in re.findall(r'<svg[^>]*at most (\d+):', text))
+    check(abs(once - 2 * twice) <= 2, f"bounds of LEA once and twice: {once} and {twice}")
+
+
+@case
+def facts_and_quotients_are_of_the_report(p):
+    text = pathlib.Path(page_of_everything(p)).read_text()
+    facts = {cells[0]: cells[1] for cells in table_rows(text) if len(cells) == 2}
+    check_equal((facts["GPU"], facts["Multiprocessors"], facts["GPU memory"], facts["Shared memory"]),
+                (HEAD["gpu"] + ", compute capability 9.0", "132 at 1980 MHz at most", "150.0 GiB, 4917 GB/s", "227 KiB a block"), "facts")
+    check_equal([cells[-1] for cells in table_rows(text) if cells[-1].endswith("×*")], ["2.50×*"] * 2, "times OpenSSL")
+    check_equal(text.count(">90 %</td>"), len(BOUNDS), "of the bound")
+
+
+@case
+def each_figure_of_another_thing_has_a_bar(p):
+    others = [{}, {"cipher": "aes-256"}, {"mode": "ecb"}, {"operation": "decrypt"}, {"device": "cuda:0,1"}, {"place": "host"}, {"threads": 2},
+              {"message_bytes": 4096}, {"message_bytes": 4096, "key_per_message": True}, {"place": "host", "pinned": True},
+              {"data_unit_bytes": 512}, {"buffer_per_thread": True}]
+    rows = [{**row("aes-128", "ctr", 1.0), **other} for other in others]
+    check_equal(Markup(pathlib.Path(make(p, {"head": HEAD, "rows": rows})).read_text()).count("svg", class_="bar"), len(rows), "bars")
+
+
+@case
+def axes_and_points_are_to_scale(p):
+    text = pathlib.Path(page_of_everything(p)).read_text()
+    axes = [[(float(place), float(value)) for place, value in re.findall(r'left:([\d.]+)%">([\d.]+)<', axis)]
+            for axis in re.findall('<span class="axis">(.*?)</span><span class="unseen">', text)]
+    for (zero, nothing), (first, one), *more in axes:
+        check(zero == nothing == 0 and all(abs(place / value - first / one) < 0.01 * first / one for place, value in more), f"ticks of {more}")
+    points = [(float(x), float(y)) for x, y in re.findall(r'</title><circle cx="([\d.]+)" cy="([\d.]+)"', text)]
+    check_equal(len(points), 11, "points")
+    decade = 292 / 5  # from 0.01 to 1000 GB/s
+    for i, (x, y) in enumerate(points):
+        check(abs(x - (48 + 50 * i)) < 0.2 and abs(y - (302 - i * decade * math.log10(3))) < 0.2, f"point {i} at {x}, {y}")
+    table = [cells for cells in table_rows(text) if re.fullmatch(r"\d+ [KMG]iB", cells[0])]
+    check_equal([[float(cell) for cell in cells[1:]] for cells in table],
+                [[float(f"{0.01 * 3 ** i:.{3 if i > 4 else 2}g}")] * 3 for i in range(11)], "the same as a table")
+
+
+@case
+def columns_of_the_studies(p):
+    rows = table_rows(pathlib.Path(make(p, *studies())).read_text())
+    steps = [cells for cells in rows if cells[0].startswith(("step ", "ntru "))]
+    check_equal([cells[2] for cells in steps], ["12.5", "300", "–", "894", "1.50", "–"], "figures: GB/s, and millions of operations a second")
+    check_equal([cells[3:7] for cells in steps[:4]], [["40", "0", "4096", "256"]] * 4, "registers, local, shared, threads")
+    check("ntru 0" in steps[4][0] and steps[4][1].endswith("1.50 million/s"), steps[4])
+    check_equal([cells[1:] for cells in rows if cells[0] == "0 8800 GTS"], [["3.10", "Gbit/s", "120 8-bit", "6100 aes-128-ecb", "50.8"]] * 2, "papers")
 
 
 @case
