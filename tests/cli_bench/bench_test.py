@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
@@ -38,6 +40,7 @@ def bench(p, *arguments):
     for row in report["rows"]:
         check(ROW <= row.keys(), f"row: {row.keys()}")
         check(row["gigabytes_per_second"] > 0, row)
+        check(abs(row["gigabytes_per_second"] - statistics.median(row["repetitions"])) < 0.001 * row["gigabytes_per_second"], f"median: {row}")
     return report["rows"], result.out.decode()
 
 
@@ -52,7 +55,11 @@ def everything(p):
         if row["ratio"] is not None:
             check(abs(row["ratio"] - row["gigabytes_per_second"] / row["openssl_gigabytes_per_second"]) < 0.01 * row["ratio"], row)
         check_equal((row["bytes"], row["message_bytes"], row["threads"], row["place"]), (8192, 8192, 1, "host"), "defaults")
-        check(any(line.split()[:2] == [f"{row['cipher']}-{row['mode']}", row["operation"]] for line in table.splitlines()), f"no line: {row}")
+        lines = [line for line in table.splitlines() if line.split()[:2] == [f"{row['cipher']}-{row['mode']}", row["operation"]]]
+        check(lines, f"no line: {row}")
+        said = re.search(r" ([\d.]+)x", lines[0])
+        check(bool(said) == (row["ratio"] is not None) and (not said or abs(float(said[1]) - row["ratio"]) < 0.006 + 0.001 * row["ratio"]),
+              f"ratio of {row} in {lines[0]}")
         check_equal("data_unit_bytes" in row, row["mode"] == "xts", f"data units: {row}")
 
 
@@ -196,7 +203,9 @@ def wrong_outputs_give_no_figure(p):
             ("encrypt", "encrypt", "aes-256-ofb", host), ("xts_encrypt", "encrypt", "aes-256-xts", host),
             ("xts_decrypt", "decrypt", "aes-256-xts", bulk), ("seal_unsafe_iv", "seal", "aes-128-ccm", host),
             ("open_batch", "open", "aes-128-ccm", bulk), ("mac", "mac", "aes-128-cmac", host), ("mac_verify", "verify", "aes-128-cmac", host),
-            ("mac_batch", "mac", "aes-128-cmac", bulk), ("encrypt_batch", "encrypt", "aes-128-cbc", bulk)]:
+            ("mac_batch", "mac", "aes-128-cmac", bulk), ("encrypt_batch", "encrypt", "aes-128-cbc", bulk),
+            ("encrypt_late", "encrypt", "aes-128-ctr", host), ("decrypt_late", "decrypt", "aes-128-ctr", bulk),
+            ("decrypt_nothing", "decrypt", "aes-128-ctr", bulk)]:  # where the encryption before it left the right output
         if what.rpartition("-")[2] not in modes_of(p, what.rpartition("-")[0]):
             continue
         result = p.run("bench", *CORES, "--json", "figures.json", *arguments, what, env=dict(os.environ, WARPSEAL_TEST_FAULT=fault))
@@ -255,10 +264,57 @@ def a_job_that_lies_on_two_gpus(p):
     p.fails(2, "whole messages", "bench", "--device", "cuda:0,1", "--place", "device", "--size", "1MiB", "aes-128-ctr", env=PRETEND_GPU)
     for fault, what, left in [("encrypt_device", "aes-128-ctr", {"decrypt"}), ("seal_batch_device_unsafe_iv", "aes-128-gcm", set()),
                               ("seal_batch_device_unsafe_iv_tag", "aes-128-gcm", set()), ("open_batch_device", "aes-128-gcm", {"seal"}),
-                              ("open_batch_device_status", "aes-128-gcm", {"seal"}), ("mac_batch_device_tag", "aes-128-cmac", set())]:
+                              ("open_batch_device_status", "aes-128-gcm", {"seal"}), ("mac_batch_device_tag", "aes-128-cmac", set()),
+                              ("encrypt_device_1", "aes-128-ctr", {"decrypt"})]:
         result = p.run(*job, "--size", "4MiB", what, env=dict(PRETEND_GPU, WARPSEAL_TEST_FAULT=fault))
         check_equal(result.code, 1, f"exit code with {fault}: {result.err}")
         check_equal({r["operation"] for r in json.loads(p.read("figures.json"))["rows"]}, left, f"rows with {fault}")
+
+
+@case
+def figures_are_bytes_by_the_clock(p):
+    """Of calls that take a tenth of a second each, whatever the machine: at most so much, and the best of the repetitions no less than it."""
+    p.path, ctr = FAULTY, "aes-128-ctr"
+    per_call = {"host": 1 << 20, "device": 1 << 20, "file": 1 << 20, "cores": 2 * (64 << 10), "two": 2 << 20}
+    for where, fault, arguments in (("cores", "encrypt_slow", ("--device", "cpu", "--threads", "2", ctr)),
+                                    ("host", "encrypt_slow", ("--device", "cpu", "--place", "host", "--size", "1MiB", ctr)),
+                                    ("file", "file_seal_slow", ("--device", "cpu", "--place", "file", "--size", "1MiB", "aes-128-gcm")),
+                                    ("device", "encrypt_slow", ("--device", "cuda", "--size", "1MiB", ctr)),
+                                    ("two", "encrypt_slow", ("--device", "cuda:0,1", "--place", "device", "--size", "4MiB", ctr))):
+        p.ok("bench", *QUICK, *arguments, "--json", "figures.json", env=dict(PRETEND_GPU, WARPSEAL_TEST_FAULT=fault))
+        row = next(r for r in json.loads(p.read("figures.json"))["rows"] if r["operation"] in ("encrypt", "seal"))
+        wanted = per_call[where] / 0.1 / 1e9
+        for name, best in (("all", max(row["repetitions"])), ("one GPU", row.get("one_gpu_gigabytes_per_second", wanted))):
+            check((0.95 if name == "all" else 0.8) * wanted < best < 1.001 * wanted, f"{name} of {where}: {wanted} GB/s wanted: {row}")
+
+
+CORES_ALONE = dict(os.environ, WARPSEAL_TARGETS="portable,aesni,avx2,vaes256,vaes512")
+
+
+@case
+def a_bad_point_of_auto_decides_the_exit_code(p):
+    """auto alone is wrong, does nothing where another left the right output, has a wrong tag, or takes 20 ms where others take 17."""
+    p.path = FAULTY
+    for fault, why in (("auto", "auto has another output than portable"), ("auto_nothing", "auto has another output than portable"),
+                       ("seal_unsafe_iv_tag", "not what it must be")):
+        result = p.run("bench", "auto", "--size", "4KiB", "--json", "auto.json", env=dict(CORES_ALONE, WARPSEAL_TEST_FAULT=fault))
+        check_equal(result.code, 1, f"exit code with {fault}")
+        check(why in result.err, f"{fault}: {result.err}")
+    result = p.run("bench", "auto", "--size", "4KiB", "--json", "auto.json", env=dict(os.environ, WARPSEAL_TEST_FAULT="auto_slow", WARPSEAL_TARGETS="portable"))
+    slow = [point for point in json.loads(p.read("auto.json"))["points"] if point["mode"] == "ctr"]
+    check_equal((result.code, len(slow), [point for point in slow if point["good"]]), (1, 3, []), "auto at 85 %")
+    for point in slow:
+        check(point["attempts"] == 3 and 0.9 * 4096 / 0.02 / 1e9 < point["gigabytes_per_second"] < 4096 / 0.02 / 1e9, f"GB/s of {point}")
+
+
+@case
+def auto_has_sixty_points(p):
+    """Of which none has a figure where no key can be made."""
+    p.path = FAULTY
+    result = p.run("bench", "auto", env=dict(CORES_ALONE, WARPSEAL_TEST_FAULT="key_create"))
+    check_equal(result.code, 1, "exit code")
+    check_equal((result.err.count("making a key"), result.out.decode().count("  NOT RUN: there is no GPU\n")), (20, 40), "points")
+    check("\n0 of 60 points within 10 % of the best; 40 NOT RUN" in result.out.decode(), result.out.decode())
 
 
 @case

@@ -3,8 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
 #include <utility>
 
 #include "warpseal/inner.h"
@@ -20,6 +25,21 @@ bool is_broken(const char* call) {
 // The last bit of an output, or all of it left as it was, are the small faults that a careless comparison would miss.
 void spoil(const char* call, void* out, size_t bytes) {
     if (is_broken(call) && bytes != 0) static_cast<uint8_t*>(out)[bytes - 1] ^= 1;
+}
+
+// `_slow`: a tenth of a second a call, beside which the work is nothing, so that the figure is known.
+void slow_down(const char* call, int milliseconds = 100) {
+    if (is_broken(call)) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+// Keys of the engine that was made for "auto": `auto...` are faults of calls with those.
+std::mutex auto_mutex;
+const warpseal_engine* auto_engine = nullptr;
+std::set<const warpseal_key*> auto_keys;
+
+bool is_of_auto(const warpseal_key* key) {
+    const std::lock_guard lock(auto_mutex);
+    return auto_keys.count(key) != 0;
 }
 
 void same_as_first(uint8_t* array, uint64_t stride, uint64_t item) { std::memcpy(array + item * stride, array, stride); }
@@ -43,6 +63,21 @@ void spoil_file(const char* call, int fd) {
 
 extern "C" {
 
+void note_auto_engine(const warpseal_engine* engine) {
+    const std::lock_guard lock(auto_mutex);
+    auto_engine = engine;
+}
+
+warpseal_status __real_warpseal_key_create(warpseal_engine*, const char*, const void*, size_t, warpseal_key**);
+warpseal_status __wrap_warpseal_key_create(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
+                                           warpseal_key** out) {
+    if (is_broken("key_create")) return WARPSEAL_OUT_OF_MEMORY;
+    const warpseal_status status = __real_warpseal_key_create(engine, cipher, key, key_bytes, out);
+    const std::lock_guard lock(auto_mutex);
+    if (status == WARPSEAL_OK && engine == auto_engine) auto_keys.insert(*out);
+    return status;
+}
+
 // `_allows`: a weak key encrypts. The output is left as it was.
 #define WEAK(call, status) ((status) == WARPSEAL_WEAK_KEY && is_broken(call "_allows") ? WARPSEAL_OK : (status))
 
@@ -50,8 +85,14 @@ extern "C" {
     warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*, size_t, const void*, void*, size_t);         \
     warpseal_status __wrap_warpseal_##call(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in, \
                                            void* out, size_t bytes) {                                                                    \
+        static std::atomic<bool> called{false};                                                                                          \
+        if (is_broken(#call "_nothing") || (is_broken("auto_nothing") && is_of_auto(key))) return WARPSEAL_OK;                           \
         const warpseal_status status = __real_warpseal_##call(key, mode, iv, iv_bytes, in, out, bytes);                                  \
         spoil(#call, out, status == WARPSEAL_OK ? bytes : 0);                                                                            \
+        if (called.exchange(true)) spoil(#call "_late", out, bytes);                                                                     \
+        if (is_of_auto(key)) spoil("auto", out, bytes);                                                                                  \
+        slow_down(#call "_slow");                                                                                                        \
+        slow_down("auto_slow", is_of_auto(key) ? 20 : 17);                                                                               \
         return WEAK(#call, status);                                                                                                      \
     }
 SWEEP(encrypt)
@@ -165,6 +206,7 @@ BATCH(open_batch)
         const warpseal_status status = __real_warpseal_##call(engine, in_fd, out_fd, options, result);                           \
         if (status != WARPSEAL_OK && is_broken(#call "_accepts")) return WARPSEAL_OK;                                            \
         spoil_file(#call, out_fd);                                                                                               \
+        slow_down(#call "_slow");                                                                                                \
         return status;                                                                                                           \
     }
 FILES(file_seal)
