@@ -177,6 +177,34 @@ TEST(Plan, CoresAndGpuShareByTheirRates) {
     EXPECT_FALSE(plan({10 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).shared());
 }
 
+// What was not measured: six threads feed each GPU, the others go on as they would alone.
+TEST(Plan, EachGpuTakesThreadsFromTheCores) {
+    MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
+    facts.cores = {32, 0};
+    facts.gpu_count = 2;
+    facts.gpus[0] = {true, {20, 0}};
+    facts.gpus[1] = {true, {20, 0}};
+    facts.gpu_numbers[1] = 1;
+    const Plan p = plan({10 * gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+    EXPECT_NEAR(static_cast<double>(p.core_bytes) / (10.0 * gib), 8.0 / 48, 0.01);
+}
+
+TEST(Plan, ChainsAreNotSharedBetweenCoresAndGpus) {
+    MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
+    facts.cores = facts.gpus[0].speed = {10, 10};
+    EXPECT_TRUE(plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::decrypt}, facts).shared());
+    EXPECT_FALSE(plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt, Form::instructions, 100000}, facts).shared());
+}
+
+TEST(Plan, GcmCiphersAndHashes) {
+    for (const Target target : all_cores)
+        for (const Form form : all_forms) {
+            const double ctr = usual_core_speed(target, {gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, form});
+            const double gcm = usual_core_speed(target, {gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt, form});
+            EXPECT_LT(gcm, 0.999 * ctr) << target_name(target);
+        }
+}
+
 TEST(Plan, SmallCallsAreNeverShared) {
     for (const unsigned gpus : {1u, 2u, 16u})
         for (uint64_t bytes = 1; bytes < least_shared_bytes; bytes = bytes * 3 / 2 + 1)

@@ -237,6 +237,7 @@ TEST(Limits, BatchesThatReachOutsideAreRefused) {
     EXPECT_EQ(outcome([](auto& b) { b.in = nullptr; }), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(outcome([](auto& b) { b.out = nullptr; }), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(outcome([](auto& b) { b.out_stride = 31; }), WARPSEAL_INVALID_ARGUMENT) << "outputs would overlap";
+    EXPECT_EQ(outcome([](auto& b) { b.out += 64, b.out_stride = 31; }), WARPSEAL_INVALID_ARGUMENT) << "apart from their ins too";
     EXPECT_EQ(outcome([](auto& b) { b.out += 1; }), WARPSEAL_INVALID_ARGUMENT) << "out overlaps its in";
     EXPECT_EQ(outcome([](auto& b) { b.aad_bytes = 1; }), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(outcome([](auto& b) { b.reserved = 1; }), WARPSEAL_INVALID_ARGUMENT);

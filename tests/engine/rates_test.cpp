@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <new>
 #include <thread>
@@ -57,6 +58,14 @@ TEST(Rates, RiseAtOnceAndFallSlowly) {
         EXPECT_EQ(rates.of(pace, party).shared, 0);
         EXPECT_EQ(rates.of(pace, 5).alone, 0);
     }
+}
+
+// What is over about when a GPU usually begins was no slower than twice as fast as the clock says.
+TEST(Rates, AShortCallDoesNotMakeAGpuFast) {
+    Rates rates(4);
+    const double seconds = usual_gpu_delay(pace.place) / 2;
+    for (int i = 0; i < 3; ++i) rates.note(pace, 0, false, telling_bytes, seconds);
+    EXPECT_NEAR(rates.of(pace, 0).alone, static_cast<double>(telling_bytes) * 1e-9 / (seconds / 2), 1e-9);
 }
 
 // Else one bad measurement would keep a target out for good.
@@ -145,6 +154,22 @@ TEST(Rates, CoresAreCalibratedOnceForAllThreads) {
     kind.shape = Shape::sweep;
     note(rates, Rates::cores, 20, 3, kind);
     EXPECT_NEAR(rates.of(kind, Rates::cores).alone, 20, 1e-9) << "what was measured counts";
+}
+
+// A core that takes ten milliseconds for 64 KiB when nothing holds it up; four of them are 0.7 of four times as fast.
+TEST(Rates, CalibrationIsGigabytesASecondOfAllThreads) {
+    CpuCipher cipher = {};
+    cipher.sweep[WARPSEAL_CTR][0] = [](const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t) {
+        static int runs = 0;
+        std::this_thread::sleep_for(std::chrono::milliseconds(++runs == 3 ? 30 : 10));
+    };
+    Pace kind = pace;
+    kind.cipher = &cipher;
+    Rates rates(4);
+    rates.calibrate(kind, nullptr);
+    const double most = 4 * 0.7 * 65536 / 0.010 * 1e-9;
+    EXPECT_LE(rates.of(kind, Rates::cores).alone, most);
+    EXPECT_GE(rates.of(kind, Rates::cores).alone, most / 2);
 }
 
 // In a thread of its own, as a GPU's part of a call is: what it throws ends the process.

@@ -295,10 +295,10 @@ warpseal_status batch_host(int device, const CudaCipher& cipher, const void* sta
     return WARPSEAL_OK;
 }
 
-bool pinned(const void* begin, size_t) {
+bool pinned(const void* begin, size_t bytes) {
     const std::lock_guard lock(stepping);
     if (current.lost) ++current.calls_after_lost;
-    return begin != nullptr && current.all_pinned;
+    return begin != nullptr && current.all_pinned && bytes <= current.most_pinned;
 }
 
 warpseal_status device_of(const void* memory, int* device) {

@@ -21,9 +21,10 @@ struct Script {
     uint32_t wrong_host = 0;
     uint32_t wrong_device = 0;
     bool wrong_batches_only = false;
-    uint32_t wrong_kem = 0;   // as bits (1 << KemOperation)
-    int wrong_gpu = -1;       // that one alone; -1: all
-    bool all_pinned = false;  // whatever host memory is asked about
+    uint32_t wrong_kem = 0;         // as bits (1 << KemOperation)
+    int wrong_gpu = -1;             // that one alone; -1: all
+    bool all_pinned = false;        // whatever host memory is asked about
+    size_t most_pinned = SIZE_MAX;  // unless it is longer
 
     // What happened.
     uint64_t steps = 0;

@@ -114,10 +114,12 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                     script.passing = passing;
                     script.fail_device = gpu;
                     script.fail_device_at = script.steps_of[gpu] + step;
+                    const uint64_t asked = script.host_calls_of[gpu];
                     ASSERT_TRUE(result_of(all, GetParam()) == right);
                     const bool lost = failure == WARPSEAL_NO_DEVICE && !passing;
                     if (!script.lost && script.steps_of[gpu] < script.fail_device_at) continue;  // its part was shorter
                     ASSERT_EQ(script.lost, lost);
+                    ASSERT_LE(script.host_calls_of[gpu], asked + 1) << "who failed is not asked to finish";
                     ASSERT_EQ(all.notices.size(), 1u);
                     const uint64_t late = script.calls_after_lost;
                     ASSERT_LE(late, 1u) << "the other GPU's thread may have asked before, and no other";
@@ -166,10 +168,12 @@ TEST(Gpus, WhereTheTextLiesDecides) {
         Engines all("auto", door_with(1), [](int party) { return party < 0 ? Speed{30, 0.001} : Speed{}; });
         tests::script().all_pinned = pinned;
         Text in(message_bytes), out(message_bytes);
-        const auto place = [&](const void* from, const void* to) {
+        const auto place = [&](const void* from, const void* to, uint64_t in_extent = 10, uint64_t out_extent = 10) {
             Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
             call.in = from;
             call.out = to;
+            call.in_extent = in_extent;
+            call.out_extent = out_extent;
             return all.engine->inside().pace_of(all.engine->inside().descriptors("aes-128"), Target::portable, call).place;
         };
         EXPECT_EQ(place(in.data(), out.data()), Place::host) << "no GPU is open";
@@ -177,6 +181,11 @@ TEST(Gpus, WhereTheTextLiesDecides) {
         EXPECT_EQ(place(in.data(), out.data()), pinned ? Place::pinned : Place::host);
         EXPECT_EQ(place(in.data(), in.data()), pinned ? Place::pinned_in_place : Place::host);
         EXPECT_EQ(place(nullptr, nullptr), Place::host);
+        tests::script().most_pinned = 15;
+        EXPECT_EQ(place(in.data(), out.data(), 20, 10), Place::host);
+        EXPECT_EQ(place(in.data(), out.data(), 10, 20), Place::host) << "all of what is written must be pinned too";
+        EXPECT_EQ(place(in.data(), out.data(), 15, 15), pinned ? Place::pinned : Place::host);
+        tests::script().most_pinned = SIZE_MAX;
         const auto to_gpu = [&](const Text& from, const Text& to) {
             return std::strcmp(all.engine->pick("aes-128", WARPSEAL_CTR, uint64_t{1} << 30, from.data(), to.data()), "cuda") == 0;
         };
@@ -211,8 +220,73 @@ TEST(Gpus, PiecesOfWorkersAreNotRated) {
         ASSERT_EQ(inside.prove_cores(descriptors, WARPSEAL_CTR, Direction::encrypt, core), WARPSEAL_OK);
         const Pace pace = inside.pace_of(descriptors, core, {WARPSEAL_CTR, Direction::encrypt, Shape::batch, size_t{16} << 20});
         const Speed gpu = inside.rates.of(pace, 0);
-        EXPECT_EQ(gpu.alone + gpu.shared > 0, where == Engine::Where::everywhere);
+        EXPECT_EQ(gpu.alone, 0) << "with the cores is another thing than alone";
+        EXPECT_EQ(gpu.shared > 0, where == Engine::Where::everywhere);
     }
+}
+
+// One of the engine's threads is as fast as its share of them.
+TEST(Gpus, WorkersHaveOneThreadEach) {
+    Engines it("auto", door_with(1), [](int) { return Speed{8, 8}; }), unmeasured("auto", door_with(1));
+    ASSERT_EQ(it.engine->threads(), 2u);
+    Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
+    const CpuCipher& cipher = *cpu_cipher(Target::portable, "aes-128");
+    const Pace pace{&cipher, WARPSEAL_CTR, Direction::encrypt, Shape::sweep, Place::host, 0};
+    const double usual = usual_core_speed(Target::portable, {message_bytes, Place::host, 16, call.mode, call.direction, form_of(cipher)});
+    for (const auto& [engines, one_thread] : {std::pair<Engines&, double>{it, 4}, {unmeasured, usual}}) {
+        call.bytes = static_cast<uint64_t>(1.5 * one_thread * usual_gpu_delay(Place::pinned) * 1e9);
+        for (const bool alone : {false, true}) {
+            call.one_thread = alone;
+            EXPECT_EQ(engines.engine->inside().quick(cipher, Target::portable, call, pace, nullptr), !alone) << one_thread;
+        }
+    }
+}
+
+// Which parts there would be is known once the first is open: then the others are opened too.
+TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
+    Engines it("auto", door_with(2), half_speed_cores);
+    EXPECT_TRUE(it.engine->gpus_for_pieces("aes-128", WARPSEAL_GCM, Direction::encrypt, uint64_t{100} << 30));
+    EXPECT_TRUE(it.engine->gpu_is_open(0) && it.engine->gpu_is_open(1));
+}
+
+// Keys, additional data, tags and statuses of a batch, which every part has its own of; and a forgery among those that a GPU has done when
+// it fails, though all the others verify.
+TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
+    constexpr size_t count = 160, each = 65536;
+    const Text keys = answers::pattern(16 * count, 3), aad = answers::pattern(24 * count, 4), ivs = answers::pattern(12 * count, 5);
+    Text text = answers::pattern(count * each, 6), sealed(text.size()), again(text.size()), tags(16 * count), others(16 * count);
+    std::vector<int32_t> statuses(count, -1);
+    warpseal_batch batch = {};
+    batch.struct_bytes = sizeof batch;
+    batch.message_count = count;
+    batch.message_bytes = batch.in_stride = batch.out_stride = each;
+    batch.keys = keys.data();
+    batch.ivs = ivs.data(), batch.iv_bytes = 12, batch.iv_stride = 12;
+    batch.aad = aad.data(), batch.aad_bytes = 20, batch.aad_stride = 24;
+    batch.in = text.data(), batch.out = sealed.data();
+    batch.tags = tags.data(), batch.tag_bytes = 16, batch.tag_stride = 16;
+    const Work work{"aes-128", WARPSEAL_GCM, Direction::encrypt, true, false};
+    const auto core_key = tests::key_for(tests::cores(), work, answers::pattern(16, 1));
+    ASSERT_EQ(tests::cores().batch(*core_key, WARPSEAL_GCM, Direction::encrypt, batch), WARPSEAL_OK);
+
+    Engines all("auto", door_with(2), half_speed_cores);
+    for (size_t i = 0; i < 2; ++i) ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
+    const auto key = key_of(all);
+    batch.out = again.data(), batch.tags = others.data();
+    ASSERT_EQ(all.engine->batch(*key, WARPSEAL_GCM, Direction::encrypt, batch), WARPSEAL_OK);
+    EXPECT_TRUE(again == sealed && others == tags);
+    EXPECT_TRUE(tests::script().host_calls_of[0] != 0 && tests::script().host_calls_of[1] != 0);
+
+    batch.in = sealed.data(), batch.tags = tags.data(), batch.statuses = statuses.data();
+    EXPECT_EQ(all.engine->batch(*key, WARPSEAL_GCM, Direction::decrypt, batch), WARPSEAL_OK);
+    EXPECT_TRUE(again == text);
+    tags[16] ^= 1;
+    tests::script().fail_device = 0;
+    tests::script().passing = true;
+    tests::script().fail_device_at = tests::script().steps_of[0] + 4;
+    EXPECT_EQ(all.engine->batch(*key, WARPSEAL_GCM, Direction::decrypt, batch), WARPSEAL_NOT_AUTHENTIC);
+    EXPECT_EQ(all.notices.size(), 1u) << "it did fail";
+    for (size_t i = 0; i < count; ++i) EXPECT_EQ(statuses[i], i == 1 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK) << i;
 }
 
 // One that is a little faster does not have them all.
