@@ -88,6 +88,21 @@ def speeds_are_ratios_of_what_stands_there(p):
 
 
 @case
+def times_and_speed_ups_fit_each_other(p):
+    report, _ = papers(p, "P5")
+    tables = by_table(report["rows"])
+    times = tables["P5", "figures 6 and 7"]
+    serial, _, two, _, _, saved = times
+    for figure, fast in (("method", two["method"]), ("default", serial["default"])):
+        part = fast / serial["method"]
+        check(abs(saved[figure] - 100 * (1 - part)) < 0.2 * max(1, part), f"{figure} of what is saved: {times}")
+    one, *more = tables["P5", "speed-up"]
+    for row in more:
+        for figure, rate in (("method", "method_gigabytes_per_second"), ("default", "default_gigabytes_per_second")):
+            check(row[figure] is None or abs(row[figure] - row[rate] / one[rate]) < 0.002 * row[figure], f"{figure} of {row} beside {one}")
+
+
+@case
 def one_paper_and_files_of_ones_own(p):
     os.mkdir(p.file("own"))
     for name, content in (("a.txt", b"text\n" * 1000), ("b.bin", bytes(range(256)) * 33), ("empty", b"")):
@@ -116,6 +131,14 @@ def a_wrong_output_is_caught(p):
                     {(way, 0, 1) for way in ways}, "rows that differ")
 
 
+@case
+def a_wrong_secret_is_caught(p):
+    p.path = FAULTY
+    for fault in ("kem_encapsulate", "kem_decapsulate"):
+        result = p.run("papers", *QUICK, "P4", env=dict(os.environ, WARPSEAL_TEST_FAULT=fault))
+        check_equal((result.code, result.err.count("the plain NTRU on a core and ours differ")), (1, 1), f"{fault}: {result.err}")
+
+
 STEPS = ("aes-128.bytes", "aes-128.words", "aria-128.bytes", "aria-128.words", "des.words",
          *(f"camellia-{bits}.{layout}" for bits in (128, 192, 256) for layout in ("global", "merged", "merged-copies")))
 
@@ -131,6 +154,15 @@ def a_gpus_figures_stand_where_they_belong(p):
     kernels = [STEPS.index(name) for name in ("aes-128.bytes", "aria-128.bytes", "aes-128.words", "aria-128.words", "des.words")]
     check_equal([row["method"] for row in tables["P1", "table 4"]], [base + i for i in kernels for base in (300, 100, 200)], "shared, registers, local")
     check_equal([row["method_what"] for row in tables["P1", "table 4"]], [STEPS[i] for i in kernels for _ in range(3)], "steps")
+    form_rates = [10 * (1 + i) for i in kernels]  # bytes of AES and ARIA, words of AES, ARIA and DES
+    check_equal([row["method"] for row in tables["P1", "table 3"]], [8 * rate for rate in form_rates[2:] for _ in (1, 2)], "Gbit/s, words")
+    core = [row["method"] / 8 for row in tables["P1", "section 4.1"]]
+    forms = tables["P1", "section 3.2"]
+    check_equal([row["method_gigabytes_per_second"] for row in forms], [form_rates[i] for i in (2, 0, 3, 1)], "forms")
+    for i, row in enumerate(forms):
+        check(abs(row["method"] * core[i // 2] - row["method_gigabytes_per_second"]) < 0.003 * row["method_gigabytes_per_second"], row)
+    check_equal([row["method"] for row in tables["P1", "section 4.2"]], [form_rates[i] for i in (2, 0, 3, 1, 4) for _ in range(9)], "by threads")
+    check_equal([row["method"] for row in tables["P2", "section 4.2"]], [14.29, 25], "% saved of rates of 60, 70 and 80")
     rates = [10 * (1 + STEPS.index(f"camellia-{bits}.{layout}")) for layout in ("global", "merged", "merged-copies") for bits in (128, 192, 256)]
     wanted = [figure for rate in rates for figure in (2**35 * 16 / 1e9 / rate, 8 * rate)]
     rows = tables["P2", "table 2"]
@@ -145,6 +177,43 @@ def a_gpus_figures_stand_where_they_belong(p):
     check_equal([report["head"][name] for name in ("rows_judged", "rows_beaten", "methods_below_published")], [len(judged), sum(judged), below], "head")
     check(f"\n{sum(judged)} of {len(judged)} rows are beaten by our default; {below} methods are below" in result.out.decode(), "the last line")
     check(judged, "nothing is judged")
+
+
+@case
+def gkrypts_figures_stand_where_they_belong(p):
+    """The best of its steps, which is not the last, stands for the method against size and cores."""
+    p.path = SCRIPTED
+    p.ok("papers", "--bytes", "1MiB", "--seconds", "0.002", "--json", "papers.json", "P3", env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
+    tables = by_table(json.loads(p.read("papers.json"))["rows"])
+    order = [14, 15, 16, 18, 19, 17, *range(20, 26)]
+    steps = [(row["method"], row["registers"], row["local_bytes"], row["shared_bytes"]) for row in tables["P3", "section 3"]]
+    check_equal(steps, [(10 * (i + 1), 100 + i, 200 + i, 300 + i) for i in order], "steps")
+    check_equal([row["method"] for row in tables["P3", "section 3, shared memory"]], [316, 319], "shared bytes")
+    on_gpu, on_cores = tables["P3", "figure 8"]
+    check_equal((on_gpu["method"], on_gpu["method_what"]), (0.005243, "gkrypt.device-keys"), "ms for 1 MiB at 200 GB/s")
+    over = tables["P3", "figure 9"][0]
+    check(abs(over["method"] / 200 * (2**20 / on_cores["method"] / 1e6) - 1) < 0.9 and over["method"] > 1, f"{over} beside {on_cores}")
+
+
+@case
+def steps_of_the_ladder_one_by_one(p):
+    p.path, gpu = SCRIPTED, dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
+    text = p.ok("ladder", "--json", "ladder.json", "--bytes", "1MiB", env=gpu).out.decode()
+    rows = json.loads(p.read("ladder.json"))["rows"]
+    steps, ntru = [row for row in rows if "cipher" in row], [row for row in rows if "set" in row]
+    check_equal([(row["gigabytes_per_second"], row["registers"], row["local_bytes"], row["shared_bytes"], row["threads_per_block"]) for row in steps],
+                [(10 * (i + 1), 100 + i, 200 + i, 300 + i, 256) for i in range(26)], "steps")
+    check_equal([row["operations_per_second"] for row in ntru], [float(f"{1e6 / (i + 1):.4g}") for i in range(7)], "steps of NTRU")
+    check_equal([row.get("registers") for row in ntru], [None, 101, 102, None, 104, 105, None], "registers, but of the product")
+    lines = {words[0]: words[1:6] for words in map(str.split, text.splitlines()) if len(words) > 5}
+    check_equal(lines["aes-128.words"], ["20", "101", "201", "301", "256"], "a line")
+    check_equal(lines["ntruhps4096821.encapsulate.block"][:2], ["0.5", "101"], "a line of NTRU")
+    for wrong in ("aria-128.words", "ntruhps4096821.decapsulate.block"):
+        result = p.run("ladder", "--json", "ladder.json", "--bytes", "1MiB", env=dict(gpu, WARPSEAL_TEST_FAULT=wrong))
+        row = next(row for row in json.loads(p.read("ladder.json"))["rows"] if row["step"] == wrong)
+        check_equal((result.code, row["not_run"] is None, "registers" in row), (1, False, False), wrong)
+    result = p.run("papers", "--bytes", "64KiB", "--seconds", "0.002", "P1", env=dict(gpu, WARPSEAL_TEST_FAULT="aria-128.words"))
+    check_equal((result.code, "aria-128.words: no figure" in result.err), (1, True), "a wrong step in the papers")
 
 
 @case
@@ -170,6 +239,10 @@ def ntrus_figures_stand_where_they_belong(p):
                 [("encapsulation, N = 100", 0.2, 0.4), ("encapsulation, N = 1000", 2, 4), ("decapsulation, N = 100", 0.6, 0.7),
                  ("decapsulation, N = 1000", 6, 7), ("key pairs, N = 100", None, 0.1), ("key pairs, N = 1000", None, 1)], "by clients")
     check(all((row["method"] is None) == ("method_over_one_core" not in row) for row in clients), clients)
+    for row in clients[:4]:
+        for key, core in zip(("method", "default"), cores[row["row"].split(",")[0]]):
+            wanted = core * row["count"] / 10000 / row[key]
+            check(abs(row[key + "_over_one_core"] - wanted) < 0.002 * wanted, f"{key} over one core's {core}: {row}")
 
 
 @case

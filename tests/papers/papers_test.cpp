@@ -115,6 +115,12 @@ TEST(Rows, AreJudgedAsSpeeds) {
     EXPECT_EQ(rate.beats(), false);
     rate.ours = std::nullopt;
     EXPECT_EQ(rate.beats(), std::nullopt);
+    for (const char* unit : {"ms", "Gbit/s"}) {
+        const bool time = unit[0] == 'm';
+        const Row row{.table = &table, .unit = unit, .published = 10, .method = 5, .ours = time ? 1 : 20};
+        EXPECT_EQ(row.method_over_published(), time ? 2 : 0.5) << unit;
+        EXPECT_EQ(row.ours_over_method(), time ? 5 : 4) << unit;
+    }
     Row registers{.table = &table, .unit = "registers", .published = 10, .method = 5};
     EXPECT_EQ(registers.method_over_published(), std::nullopt);
 }
