@@ -85,6 +85,17 @@ def more_than_one_call(p):
     sent = p.read("sent")
     check_equal(len({sent[i:i + 32] for i in range(0, len(sent), 32)}), 8200, "secrets of their own")
     check(p.read("received") == sent, "secrets over several calls")
+    # A key each.
+    count, public = 4100, SETS[SMALL][0]
+    keygen(p, SMALL, "--count", str(count), "--force")
+    check_equal((len(p.read("pk")), len(p.read("sk"))), (count * public, count * SETS[SMALL][1]), "keys")
+    p.ok(*encapsulate("--set", SMALL, "--force"))
+    p.ok(*decapsulate("--set", SMALL, "--force"))
+    check(len(p.read("sent")) == 32 * count and p.read("received") == p.read("sent"), "secrets of as many keys")
+    keys = bytearray(p.read("pk"))
+    keys[(count - 1) * public - 1] |= 0x80
+    p.write("pk", keys)
+    p.fails(2, f"number {count - 1} ", *encapsulate("--set", SMALL, ct="c", ss="s"))
 
 
 @case
@@ -99,6 +110,19 @@ def through_pipes(p):
     check_equal(len(p.ok("kem", "keygen", "--set", SMALL, "--secret-key", "-", "--public-key", "pk2").out), len(secret), "secret key")
     p.fails(2, "standard output", *encapsulate(ct="-", ss="-"))
     p.fails(2, "standard input", *decapsulate(sk="-", ct="-"))
+
+
+@case
+def never_to_a_terminal(p):
+    keygen(p)
+    ours, theirs = os.openpty()
+    try:
+        for command in [("kem", "keygen", "--set", SMALL, "--secret-key", "-", "--public-key", "new"), encapsulate(ct="-"),
+                        encapsulate(ss="-"), decapsulate(ss="-", ct="pk")]:
+            p.fails(2, "terminal", *command, stdout=theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 @case
@@ -182,6 +206,8 @@ def outputs_are_left_alone(p):
     os.symlink("sk", p.file("link"))
     p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="link"))
     p.fails(2, "same file", *encapsulate("--force", ct="pk"))
+    p.fails(2, "same file", *encapsulate("--force", ss="pk"))
+    p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="pk"))
     old = p.read("sk")
     keygen(p, SMALL, "--force")
     check(p.read("sk") != old and mode(p, "sk") == 0o600, "--force makes new keys")

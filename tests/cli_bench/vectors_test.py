@@ -3,6 +3,7 @@
 import concurrent.futures
 import functools
 import gzip
+import hashlib
 import json
 import os
 import pathlib
@@ -469,8 +470,12 @@ def ntru_every_changed_field_is_found(p):
 @case
 def ntru_malformed(p):
     good = blocks("ntruhrss701-decaps.rsp.gz", 1)
+    ct = next(line for line in good.splitlines() if line.startswith("ct = "))
+    nothing = " " + hashlib.sha256().hexdigest()
     for text in [good.replace("# ntruhrss701", "# ntruhrss702"), good.replace("count = 0", "count = x"), good.replace("ct = ", "c = "),
-                 good.replace("kind = ", "sort = "), good.replace("\nss = ", "\nss = 00\nss = "), "# ntruhrss701\n0 256 00\n", "# ntruhrss701\nnothing\n"]:
+                 good.replace("kind = ", "sort = "), good.replace("\nss = ", "\nss = 00\nss = "), "# ntruhrss701\n0 256 00\n", "# ntruhrss701\nnothing\n",
+                 good.replace("count = 0", "count = 100"), good.replace(ct, ct[:-2]), good.replace(ct, ct + "00"),
+                 "# ntruhrss701\n0 0" + 5 * nothing + "\n", "# ntruhrss701\n0 65537" + 5 * nothing + "\n"]:
         p.write("row", text.encode())
         check_equal(p.run("vectors", "row").code, 1, text[:60])
         expect(p, (0, 0, 1), "row")

@@ -1,4 +1,6 @@
 // Batches of requests: what comes out, in whatever company; when they start; the bound; the end.
+#include <signal.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -489,6 +491,27 @@ TEST(KemBatcher, MadeAndEndedUnderLoad) {
         ASSERT_EQ(items.done, items.count);
         EXPECT_EQ(items.good(), items.count);
     }
+}
+
+// Signals are for the program's own threads: those of a batcher take none, and who asks keeps its own mask.
+TEST(KemBatcher, ItsThreadsTakeNoSignals) {
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, {}, system_random);
+    Items items(1);
+    static std::atomic<int> blocked;
+    blocked = -1;
+    warpseal_kem_request one = items.request(keypair, 0);
+    one.done = [](void*, warpseal_status) {
+        sigset_t mask;
+        pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+        blocked = sigismember(&mask, SIGTERM);
+    };
+    ASSERT_EQ(batcher.submit(one), WARPSEAL_OK);
+    ASSERT_TRUE(soon([] { return blocked >= 0; }));
+    EXPECT_EQ(blocked, 1);
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    EXPECT_EQ(sigismember(&mask, SIGTERM), 0);
 }
 
 TEST(KemBatcher, NothingSecretStaysOfABatch) {

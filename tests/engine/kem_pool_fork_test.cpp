@@ -8,6 +8,7 @@
 #include <functional>
 #include <utility>
 
+#include "engine/inside.h"
 #include "engine/pool_clients.h"
 
 namespace {
@@ -55,6 +56,37 @@ TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
     EXPECT_EQ(before.decapsulate(*pool) + during.decapsulate(*pool), 5u);
 }
 
+// The same while a thread fills it: the child has nobody to wait for.
+TEST_F(KemPoolForked, WhilePlacesAreBeingFilled) {
+    const auto engine = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
+    int result = -1;
+    while_drawing = [&] {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            _exit(pool->fill() == WARPSEAL_OK && pool->fill() == WARPSEAL_OK && !testing::Test::HasFailure() ? 7 : 1);
+        }
+        result = result_of(child);
+    };
+    EXPECT_EQ(pool->fill(), WARPSEAL_OK);
+    EXPECT_EQ(result, 7);
+    Clients all(*pool, *engine, 6);
+    EXPECT_EQ(all.decapsulate(*pool), 6u);
+}
+
+// A child could wait for ever for a self-test that its parent has begun: a pool has none before it.
+TEST_F(KemPoolForked, WhatItUsesIsProvedWhenItIsMade) {
+    const auto engine = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 1, counted, pool), WARPSEAL_OK);
+    const KemInside& kem = engine->inside().kem;
+    for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
+        EXPECT_GE(kem.chosen[set_number(set.name)][static_cast<int>(operation)], 0);
+    EXPECT_GE(kem.chosen_for_coins, 0);
+}
+
 // A process that was copied past the C library, so that nothing counted a fork: the pages of its keys are empty, and say so.
 TEST_F(KemPoolForked, PastTheLibrary) {
     const auto engine = engine_on("cpu", nullptr);
@@ -77,12 +109,17 @@ TEST_F(KemPoolForked, WithoutRandomEveryItemIsToldSo) {
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 3, watched, pool), WARPSEAL_OK);
     Clients some(*pool, *engine, 3);
+    // More than one piece of a call.
+    constexpr size_t count = 3000;
+    std::vector<uint64_t> tickets(count, some.tickets[0]);
+    Text received(count * 32, 0xa5);
+    std::vector<int32_t> statuses(count, -1);
     const pid_t child = fork();
     if (child == 0) {
         failing = true;
-        const PooledTexts texts{some.ciphertexts.data(), ct, some.received.data(), 32, some.statuses.data()};
-        _exit(pool->decapsulate(3, some.tickets.data(), texts) == WARPSEAL_NO_RANDOM && some.received == Text(96, 0) &&
-                      some.statuses == std::vector<int32_t>(3, WARPSEAL_NO_RANDOM)
+        const PooledTexts texts{some.ciphertexts.data(), 0, received.data(), 32, statuses.data()};
+        _exit(pool->decapsulate(count, tickets.data(), texts) == WARPSEAL_NO_RANDOM && received == Text(count * 32, 0) &&
+                      statuses == std::vector<int32_t>(count, WARPSEAL_NO_RANDOM)
                   ? 7
                   : 1);
     }

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "engine/inside.h"
 #include "engine/pool_clients.h"
@@ -131,11 +135,140 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
             EXPECT_EQ(status, WARPSEAL_OUT_OF_MEMORY);
             EXPECT_EQ(clients.received, Text(96, 0));
             EXPECT_EQ(clients.statuses, std::vector<int32_t>(3, WARPSEAL_OUT_OF_MEMORY));
+            // What is returned is the first item's that has none.
+            tests::script().fail_at = tests::script().steps + 1;
+            const uint64_t stray_first[] = {~clients.tickets[0], clients.tickets[1], clients.tickets[2]};
+            EXPECT_EQ(
+                pool->decapsulate(3, stray_first, {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()}),
+                WARPSEAL_INVALID_ARGUMENT);
+            EXPECT_EQ(clients.statuses, (std::vector<int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OUT_OF_MEMORY, WARPSEAL_OUT_OF_MEMORY}));
             EXPECT_EQ(clients.decapsulate(*pool), 3u);
         }
         failures += failed;
     }
     EXPECT_GE(failures, 9u);
+}
+
+// Of keys and secrets that were staged for a batch nothing stays, also where a step fails; but for one that wipes.
+TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
+    static struct {
+        uint8_t* last = nullptr;
+        bool wipe_failed = false;
+    } seen;
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    const auto cores = engine_on("cpu", nullptr);
+    const size_t secret_bytes = KemPairs::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
+    uint64_t fail_at = 0;
+    for (bool failed = true; failed; ++fail_at) {
+        door = *(scripted = tests::scripted_door());
+        door.device_alloc = [](int device, size_t bytes, void** out) {
+            const warpseal_status status = scripted->device_alloc(device, bytes, out);
+            seen.last = static_cast<uint8_t*>(*out);
+            std::fill_n(seen.last, bytes, uint8_t{0});
+            return status;
+        };
+        door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
+                             void* stream) {
+            const warpseal_status status = scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
+            seen.wipe_failed = seen.wipe_failed || (what == KemPlaced::wipe && status != WARPSEAL_OK);
+            return status;
+        };
+        seen.wipe_failed = false;
+        const auto engine = engine_on("cuda", &door);
+        std::unique_ptr<KemPool> pool;
+        ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
+        const uint8_t* const staged = seen.last;
+        const auto nothing_stays = [&] { return std::all_of(staged, staged + secret_bytes, [](uint8_t byte) { return byte == 0; }); };
+        tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
+        tests::script().fail_at = tests::script().steps + 1 + fail_at;
+        (void)pool->fill();
+        EXPECT_TRUE(nothing_stays()) << fail_at;
+        EXPECT_EQ(pool->fill(), WARPSEAL_OK);
+        Clients clients(*pool, *cores, 4);
+        (void)pool->decapsulate(4, clients.tickets.data(),
+                                {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
+        EXPECT_TRUE(nothing_stays() || seen.wipe_failed) << fail_at;
+        failed = tests::script().steps >= tests::script().fail_at;
+    }
+    EXPECT_GT(fail_at, 10u);
+}
+
+// There is one place to stage batches: two at once would have each other's keys.
+TEST(KemPoolOnGpu, BatchesTakeTurns) {
+    static std::atomic<int> under_way, most;
+    under_way = most = 0;
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    door = *(scripted = tests::scripted_door());
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                         void* stream) {
+        most = std::max<int>(most, ++under_way);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, coins, stream);
+        --under_way;
+        return status;
+    };
+    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 9, counted, pool), WARPSEAL_OK);
+    Clients first(*pool, *cores, 2), second(*pool, *cores, 2);
+    {
+        std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }), other([&] { EXPECT_EQ(second.decapsulate(*pool), 2u); }),
+            filler([&] { EXPECT_EQ(pool->fill(), WARPSEAL_OK); });
+    }
+    EXPECT_EQ(most, 1);
+    Clients all(*pool, *cores, 9);
+    EXPECT_EQ(all.decapsulate(*pool), 9u);
+}
+
+// An item of a batch that the GPU says has no keys: none of that batch is handed out.
+TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
+    static bool without;
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    door = *(scripted = tests::scripted_door());
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                         void* stream) {
+        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, coins, stream);
+        if (without) batch.statuses[1] = WARPSEAL_INVALID_ARGUMENT;
+        return status;
+    };
+    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 3, counted, pool), WARPSEAL_OK);
+    without = true;
+    EXPECT_EQ(pool->fill(), WARPSEAL_INVALID_ARGUMENT);
+    without = false;
+    Clients all(*pool, *cores, 3);
+    EXPECT_EQ(all.decapsulate(*pool), 3u);
+}
+
+// While a call has tickets in hand the GPU is lost, and others go on in the host's memory: those tickets name nothing there.
+TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
+    static std::function<void()> meanwhile;
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    door = *(scripted = tests::scripted_door());
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                         void* stream) {
+        const auto work = std::exchange(meanwhile, nullptr);
+        if (work) tests::script().fail_at = tests::script().steps + 1;
+        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, coins, stream);
+        if (work) work();
+        return status;
+    };
+    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
+    Clients clients(*pool, *cores, 4);
+    meanwhile = [&] { EXPECT_EQ(pool->fill(), WARPSEAL_OK); };
+    EXPECT_EQ(clients.decapsulate(*pool), 0u);
+    EXPECT_TRUE(tests::script().lost);
+    EXPECT_EQ(clients.decapsulate(*pool), 0u);
+    Clients all(*pool, *cores, 6);
+    EXPECT_EQ(all.decapsulate(*pool), 6u);
+    EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
 // A call for one ticket is the cores' there, and a large one is not: as with the calls on host memory.

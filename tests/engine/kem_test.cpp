@@ -1,9 +1,12 @@
 // Key encapsulation through a GPU: whatever step fails, outputs are those of the cores alone, also where coins are drawn.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "engine/answers.h"
 #include "engine/inside.h"
@@ -315,6 +318,38 @@ TEST(KemOnGpu, SeveralShareACall) {
     }
 }
 
+// Signals are for the program's own threads: those that a call starts take none, and the caller keeps its own mask.
+TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
+    static std::thread::id caller;
+    static std::atomic<int> others, shielded;
+    caller = std::this_thread::get_id();
+    tests::Script several;
+    several.device_count = 3;
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    door = *(scripted = tests::scripted_door(several));
+    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
+                       uint64_t* done, uint64_t* failed) {
+        sigset_t mask;
+        pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+        if (std::this_thread::get_id() != caller) {
+            ++others;
+            shielded += sigismember(&mask, SIGTERM);
+        }
+        return scripted->kem_host(device, kem, operation, batch, coins, done, failed);
+    };
+    World world("cuda:0,1,2", &door);
+    world.engine->inside().kem.items_for_another_gpu = 10;
+    Items items(61);
+    others = shielded = 0;
+    EXPECT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random), WARPSEAL_OK);
+    EXPECT_EQ(others, 2);
+    EXPECT_EQ(shielded, 2);
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    EXPECT_EQ(sigismember(&mask, SIGTERM), 0);
+}
+
 // --- device memory --------------------------------------------------------------------------------------------------------------------
 
 // A batch in memory of a scripted device.
@@ -372,9 +407,11 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             const int i = static_cast<int>(operation);
             Items items = expected.before[i], elsewhere = items;
             There there(*door, device, items);
-            const uint64_t steps = tests::script().steps_of[device];
+            const bool draws = operation != KemOperation::decapsulate;
+            const uint64_t steps = tests::script().steps_of[device], forgotten = tests::script().forgotten;
             ASSERT_EQ(world.engine->kem_device(operation, set.name, there.batch(), fixed_random, &stream), WARPSEAL_OK);
             EXPECT_EQ(tests::script().last_stream, &stream);
+            EXPECT_EQ(tests::script().forgotten - forgotten, draws ? 1u : 0u);
             EXPECT_GT(tests::script().steps_of[device], steps);
             there.read();
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
@@ -389,6 +426,10 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             else
                 split.secret_keys = elsewhere.secrets.data();
             EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream), WARPSEAL_INVALID_ARGUMENT);
+            split = there.batch();
+            split.coins = elsewhere.secrets.data();  // which decapsulation does not ask for
+            EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream),
+                      draws ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
         }
 }
 
@@ -422,14 +463,56 @@ TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
     const uint64_t steps = tests::script().steps;
     for (const KemOperation operation : operations) {
         warpseal_kem_batch batch = there.batch();
-        batch.statuses = reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(batch.statuses) + 1);
-        EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, fixed_random, nullptr), WARPSEAL_INVALID_ARGUMENT);
+        for (int across = 1; across < 4; ++across) {
+            batch.statuses = reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(there.batch().statuses) + across);
+            EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, fixed_random, nullptr), WARPSEAL_INVALID_ARGUMENT);
+        }
         batch.count = 0;
         EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, no_random, nullptr), WARPSEAL_OK);
     }
     EXPECT_EQ(tests::script().steps, steps);
     there.read();
     EXPECT_TRUE(items == Items(few));
+}
+
+// That one GPU's answers are right says nothing of another's, whichever is asked first.
+TEST(KemOnGpu, EachGpuIsTestedByItself) {
+    static int wrong;
+    static const GpuDoor* scripted;
+    const auto answers_of_two = [](World& world, const GpuDoor& door) {
+        for (const int device : {1 - wrong, wrong}) {
+            Items items(few);
+            std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
+            const There there(door, device, items);
+            EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), fixed_random, nullptr),
+                      device == wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK)
+                << device;
+        }
+        EXPECT_EQ(world.notices.size(), 1u);
+    };
+    tests::Script two;
+    two.device_count = 2;
+    for (wrong = 0; wrong < 2; ++wrong) {
+        static GpuDoor doors[2];
+        GpuDoor& door = doors[wrong];
+        door = *(scripted = tests::scripted_door(two));
+        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+                             const DrawnCoins* coins, void* stream) {
+            const warpseal_status status = scripted->kem_device(device, kem, operation, batch, coins, stream);
+            if (device == wrong) batch.shared_secrets[0] ^= 1;
+            return status;
+        };
+        World world("cuda:0,1", &door);
+        answers_of_two(world, door);
+    }
+    // And so of the cipher that coins are drawn with.
+    for (wrong = 0; wrong < 2; ++wrong) {
+        two.wrong_gpu = wrong;
+        two.wrong_device = 1u << (2 * WARPSEAL_CTR + static_cast<int>(Direction::encrypt));
+        const GpuDoor* door = tests::scripted_door(two);
+        World world("cuda:0,1", door);
+        answers_of_two(world, *door);
+    }
 }
 
 TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {

@@ -49,6 +49,30 @@ TEST_P(KemAgreement, EdgesOfCoins) {
     }
 }
 
+// Numbers to sort by that are the highest there are: what a sort fills its array up with has to stay behind them. They are signed, so of 30
+// bits all but the top one are set.
+TEST_P(KemAgreement, HighestSortKeys) {
+    const auto& params = door().params();
+    tests::Random random(5104);
+    const auto highest = [&](size_t bytes) {
+        Text coins = random.text(bytes);
+        std::fill(coins.begin() + static_cast<long>(params.iid_coins()), coins.end(), uint8_t{0});
+        for (size_t bit = 0; bit < 8 * (bytes - params.iid_coins()); ++bit)
+            if (bit % 30 != 29) coins[params.iid_coins() + bit / 8] |= static_cast<uint8_t>(1 << bit % 8);
+        return coins;
+    };
+    const Text coins = highest(params.keypair_coins()), encapsulation_coins = highest(params.encapsulation_coins());
+    const auto expected = twin().keypair(coins);
+    ASSERT_TRUE(expected.has_value());
+    const tests::Keys keys = door().keypairs(coins);
+    EXPECT_EQ(keys.publics, expected->public_key);
+    EXPECT_EQ(keys.secrets, expected->secret_key);
+    const auto both = twin().encapsulate(encapsulation_coins, expected->public_key);
+    const tests::Encapsulated sent = door().encapsulate(encapsulation_coins, expected->public_key);
+    EXPECT_EQ(sent.ciphertexts, both.ciphertext);
+    EXPECT_EQ(sent.secrets, both.secret);
+}
+
 // One key and ciphertext of the twin's, every flip of it, and the twin's answers: made once for all targets.
 struct Flips {
     Text secret_key, ciphertexts, secrets;

@@ -90,7 +90,9 @@ TEST_P(KemBatch, BadItemsLeaveTheOthersAlone) {
     const Singles singles(door(), count, 5302);
     for (size_t bad = 0; bad < count; ++bad) {
         Text coins = singles.keypair_coins;
-        std::fill_n(coins.begin() + static_cast<long>(bad * params.keypair_coins()), params.iid_coins(), uint8_t{3});  // f = 0
+        // f = 0, or g, which only HRSS draws so that it may be.
+        const size_t zero = params.family == warpseal::kem::Family::hrss && bad % 2 == 1 ? params.iid_coins() : 0;
+        std::fill_n(coins.begin() + static_cast<long>(bad * params.keypair_coins() + zero), params.iid_coins(), uint8_t{3});
         const tests::Keys keys = door().keypairs(coins);
         EXPECT_EQ(keys.failed, 1u);
         for (size_t i = 0; i < count; ++i) {

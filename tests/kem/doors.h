@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/kem_ops.h"
+#include "guard.h"
 #include "reference/ntru.h"
 #include "targets.h"
 
@@ -140,9 +141,12 @@ public:
     uint32_t group(KemOperation operation) const override { return kem_.group[static_cast<int>(operation)]; }
     using Door::run;
     uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const override {
-        std::vector<uint8_t> memory(kem_.work_bytes(operation, count) + 64, 0xa5);
-        void* work = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
-        return kem_.run[static_cast<int>(operation)](batch, first, count, work);
+        // As much work space as it asks for, and a guard behind it.
+        const size_t bytes = kem_.work_bytes(operation, count);
+        EXPECT_EQ(bytes % 64, 0u);
+        const Guarded memory(bytes);
+        std::memset(memory.at_end(bytes), 0xa5, bytes);
+        return kem_.run[static_cast<int>(operation)](batch, first, count, memory.at_end(bytes));
     }
 
 private:

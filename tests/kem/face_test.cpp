@@ -238,6 +238,8 @@ TEST_F(KemFace, WrongArguments) {
             refused("coins' stride", [](Batch& b) { b.coins_stride = 100; });
             refused("coins' stride", [](Batch& b) { b.coins_stride = UINT64_MAX / 2; });
         }
+        for (const Field& field : fields)  // the third item alone
+            if (field.used) refused("past the end of the address space", [&](Batch& b) { b.*field.stride = (UINT64_MAX - (1 << 20)) / 2; });
         refused("a count past the address space", [](Batch& b) { b.count = UINT64_MAX; });
         refused("a count past the address space", [](Batch& b) { b.count = UINT64_MAX / 600; });
     }
@@ -266,6 +268,58 @@ TEST_F(KemFace, RecordsOfFields) {
     ASSERT_EQ(warpseal_kem_decapsulate(one.get(), set, &receive), WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i)
         EXPECT_EQ(std::memcmp(batch.shared_secrets + i * record, receive.shared_secrets + i * record, 32), 0) << i;
+}
+
+// Fields of records may touch, also one record's last field the next one's first, and not by a byte more.
+TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
+    const auto one = engine();
+    const char* set = "ntruhps4096821";
+    constexpr size_t count = 3;
+    Items items(set, count);
+    const size_t pk = items.info.public_key_bytes, sk = items.info.secret_key_bytes, ct = items.info.ciphertext_bytes;
+    // What lies in a record, in this order, of each operation.
+    using Batch = warpseal_kem_batch;
+    struct Field {
+        uint8_t* Batch::*at;
+        uint64_t Batch::*stride;
+        size_t bytes;
+    };
+    const Field publics{&Batch::public_keys, &Batch::public_key_stride, pk}, secrets{&Batch::secret_keys, &Batch::secret_key_stride, sk},
+        texts{&Batch::ciphertexts, &Batch::ciphertext_stride, ct}, shared{&Batch::shared_secrets, &Batch::shared_secret_stride, 32};
+    const std::vector<Field> fields[] = {{publics, secrets}, {publics, texts, shared}, {shared, secrets, texts}};
+    for (int operation = 0; operation < 3; ++operation) {
+        size_t record = 0;
+        for (const Field& field : fields[operation]) record += field.bytes;
+        for (const size_t less : {0, 1}) {
+            Text memory(count * record, 0);
+            Batch batch = items.batch;
+            uint8_t* at = memory.data();
+            for (const Field& field : fields[operation]) {
+                batch.*field.at = at;
+                batch.*field.stride = record - less;
+                at += field.bytes;
+            }
+            EXPECT_EQ(calls[operation](one.get(), set, &batch), less == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT) << operation;
+            if (less != 0) {
+                EXPECT_EQ(memory, Text(count * record, 0)) << operation;
+            }
+        }
+    }
+}
+
+// What the call does not use may be anything.
+TEST_F(KemFace, DecapsulationAsksForNoCoins) {
+    const auto one = engine();
+    Items items("ntruhps2048509", 3);
+    ASSERT_EQ(warpseal_kem_keypair(one.get(), items.info.name, &items.batch), WARPSEAL_OK);
+    ASSERT_EQ(warpseal_kem_encapsulate(one.get(), items.info.name, &items.batch), WARPSEAL_OK);
+    warpseal_kem_batch receive = items.to_receive();
+    receive.public_keys = receive.shared_secrets;
+    receive.public_key_stride = 1;
+    receive.coins = receive.shared_secrets;
+    receive.coins_stride = 1;
+    EXPECT_EQ(warpseal_kem_decapsulate(one.get(), items.info.name, &receive), WARPSEAL_OK);
+    EXPECT_EQ(items.received, items.sent);
 }
 
 TEST_F(KemFace, AStatusForEachItem) {
@@ -319,7 +373,7 @@ TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
 // Copies of the portable target's descriptors, which no self-test has seen, some of them broken.
 struct Machine {
     static inline std::vector<std::unique_ptr<CpuKem>> made;
-    static inline std::set<Target> broken;
+    static inline std::set<Target> broken, asked;
     static inline CpuKem::Run intact[3];
 
     template <int operation>
@@ -330,6 +384,7 @@ struct Machine {
     }
     static const CpuKem* kem(Target target, const char* set) {
         const CpuKem* portable = warpseal::cpu_kem(Target::portable, set);
+        asked.insert(target);
         if (portable == nullptr || target == Target::aesni || target == Target::vaes256) return nullptr;
         made.push_back(std::make_unique<CpuKem>(*portable));
         std::copy(portable->run, portable->run + 3, intact);
@@ -343,6 +398,11 @@ struct Machine {
     static bool has(Target) { return true; }
 };
 
+bool random(void* out, size_t bytes) {
+    std::memset(out, 5, bytes);
+    return true;
+}
+
 TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
     std::vector<std::string> notices;
     warpseal::EngineOptions options;
@@ -353,11 +413,10 @@ TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
     options.kems = Machine::kem;
     options.kems_have = Machine::has;
     options.notice = [&](const char* text) { notices.push_back(text); };
-    const auto random = [](void* out, size_t bytes) {
-        std::memset(out, 5, bytes);
-        return true;
-    };
     const char* set = "ntruhps2048509";
+    constexpr const char* names[] = {"vaes512 failed its self-test in ntruhps2048509 key generation ",
+                                     "vaes512 failed its self-test in ntruhps2048509 encapsulation ",
+                                     "vaes512 failed its self-test in ntruhps2048509 decapsulation "};
     for (const bool all : {false, true}) {
         Machine::broken = {Target::vaes512};
         if (all) Machine::broken = {Target::vaes512, Target::avx2, Target::portable};
@@ -370,6 +429,7 @@ TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
             notices.clear();
             EXPECT_EQ(engine->kem(operation, set, items.batch, random), all ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK);
             EXPECT_EQ(notices.size(), all ? 3u : 1u);
+            EXPECT_NE(notices[0].find(names[static_cast<int>(operation)]), std::string::npos) << notices[0];
             if (all) {
                 EXPECT_EQ(items.written(), before);
             }
@@ -392,6 +452,28 @@ TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
         const warpseal_kem_batch receive = items.to_receive();
         EXPECT_EQ(warpseal_kem_decapsulate(one.get(), "ntruhps2048509", &receive), WARPSEAL_OK) << device;
         EXPECT_EQ(items.received, items.sent) << device;
+    }
+}
+
+// Of a machine that has all targets: what it was told not to use is not even tried.
+TEST_F(KemFace, StandInsAreLowerTargets) {
+    const std::map<const char*, std::set<Target>> lower = {{"aesni", {Target::portable}}, {"vaes256", {Target::avx2}}};
+    for (const auto& [device, stand_ins] : lower) {
+        warpseal::EngineOptions options;
+        options.cuda = nullptr;
+        options.threads = 1;
+        options.device = device;
+        options.cores_have = [](Target) { return true; };
+        options.cores = [](Target, const char* name) { return warpseal::cpu_cipher(Target::portable, name); };
+        options.kems = Machine::kem;
+        options.kems_have = [](Target target) { return target != Target::aesni && target != Target::vaes256; };
+        Machine::broken.clear();
+        Machine::asked.clear();
+        std::unique_ptr<Engine> engine;
+        ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK) << device;
+        Items items("ntruhps2048509", 1);
+        EXPECT_EQ(engine->kem(KemOperation::keypair, "ntruhps2048509", items.batch, random), WARPSEAL_OK) << device;
+        EXPECT_EQ(Machine::asked, stand_ins) << device;
     }
 }
 

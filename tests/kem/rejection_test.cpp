@@ -152,6 +152,18 @@ TEST_P(KemRejection, OtherKeysAndZeroBytes) {
     EXPECT_GT(zeros, 0u);
 }
 
+// Bits of a secret key that carry nothing say nothing: those after 1 / h would be a coefficient more.
+TEST_P(KemRejection, SpareBitsOfASecretKey) {
+    const auto& params = door().params();
+    tests::Random random(5203);
+    const tests::Keys keys = door().keypairs(random.text(params.keypair_coins()));
+    const tests::Encapsulated sent = door().encapsulate(random.text(9 * params.encapsulation_coins()), keys.publics);
+    Text secret_key = keys.secrets;
+    uint8_t& last = secret_key[2 * params.ternary_bytes() + params.rq_bytes() - 1];
+    last = static_cast<uint8_t>(last | ~(0xff >> params.spare_bits()));
+    EXPECT_EQ(door().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
+}
+
 FOR_EACH_SET_AND_TARGET(KemRejection);
 
 }  // namespace
