@@ -211,6 +211,19 @@ TEST(Limits, OfTheStandard) {
     EXPECT_EQ(engine->message(*key, WARPSEAL_GCM, Direction::encrypt, {block, 12}, block, block, 16), WARPSEAL_INVALID_ARGUMENT);
 }
 
+// Longer than a test's memory: the last length that the standard allows, and the first that it does not.
+TEST(Limits, TheLongestMessagesOfGcmAndCcm) {
+    const CpuCipher& cipher = *cpu_cipher(Target::portable, "aes-128");
+    const uint64_t gcm = (uint64_t{1} << 36) - 32;
+    EXPECT_EQ(check_text(WARPSEAL_GCM, cipher, 12, gcm), WARPSEAL_OK);
+    EXPECT_EQ(check_text(WARPSEAL_GCM, cipher, 12, gcm + 1), WARPSEAL_LIMIT_EXCEEDED);
+    for (const uint64_t iv_bytes : {8, 12, 13}) {
+        const uint64_t ccm = uint64_t{1} << 8 * (15 - iv_bytes);
+        EXPECT_EQ(check_text(WARPSEAL_CCM, cipher, iv_bytes, ccm - 1), WARPSEAL_OK);
+        EXPECT_EQ(check_text(WARPSEAL_CCM, cipher, iv_bytes, ccm), WARPSEAL_LIMIT_EXCEEDED);
+    }
+}
+
 TEST(Limits, BatchesThatReachOutsideAreRefused) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
