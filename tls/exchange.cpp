@@ -112,6 +112,7 @@ uint8_t exchange_set_number(const std::string& name) {
 
 std::vector<uint8_t> exchange_set_numbers(const std::vector<std::string>& names) {
     std::vector<uint8_t> numbers;
+    numbers.reserve(names.size());
     for (const std::string& name : names) numbers.push_back(exchange_set_number(name));
     if (numbers.empty()) numbers.push_back(exchange_set_number("ntruhps4096821"));
     return numbers;
