@@ -243,7 +243,7 @@ void add_bench(CLI::App& program, Session& session) {
         ->check(CLI::IsMember({"openssl"}).description(""))
         ->type_name("openssl");
     bench->add_option("--seconds", options->seconds, "how long to measure for each figure")
-        ->check(CLI::Range(0.01, 3600.0).description(""))
+        ->check(check_seconds)
         ->type_name("S")
         ->capture_default_str();
     bench->add_option("--directory", options->directory, "where --place file puts its files")->type_name("DIR")->capture_default_str();

@@ -1,4 +1,4 @@
-// File to file: a Cobblestone message sealed and opened in a directory, and each of its chunks opened again by OpenSSL.
+// File to file: a Cobblestone message sealed and opened in unnamed files of a directory, and each of its chunks opened again by OpenSSL.
 #include <fcntl.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -12,11 +12,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "bench_answers.h"
 #include "bench_openssl.h"
+#include "descriptor.h"
 
 namespace warpseal::cli {
 namespace {
@@ -27,48 +28,27 @@ constexpr size_t sealed_chunk_bytes = chunk_bytes + bench_tag_stride;
 
 [[noreturn]] void fail(const std::string& what) { throw Failure(ExitCode::input_output, what + ": " + std::strerror(errno) + "."); }
 
-// A directory of our own, gone with all it holds when this ends.
-class Directory {
-public:
-    explicit Directory(const std::string& parent) : path_(parent + "/warpseal-bench-XXXXXX") {
-        if (!mkdtemp(path_.data())) fail("cannot make a directory in " + parent);
-    }
-    ~Directory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Directory(const Directory&) = delete;
-    Directory& operator=(const Directory&) = delete;
-    std::string file(const char* name) const { return path_ + "/" + name; }
+// A new file without a name: whatever ends the program leaves nothing of it.
+Descriptor unnamed_file(const std::string& directory) {
+    std::string path = directory + "/warpseal-bench-XXXXXX";
+    Descriptor file(mkostemp(path.data(), O_CLOEXEC));
+    if (!file || ::unlink(path.c_str()) != 0) fail("cannot make a file in " + directory);
+    return file;
+}
 
-private:
-    std::string path_;
-};
-
-class File {
-public:
-    File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
-        if (fd_ < 0) fail("cannot open " + path);
-    }
-    ~File() { ::close(fd_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-    int fd() const { return fd_; }
-
-private:
-    int fd_;
-};
+void rewind(const Descriptor& file) {
+    if (lseek(file.get(), 0, SEEK_SET) != 0) fail("cannot rewind a file");
+}
 
 // A whole file's bytes, to look at.
 class Mapping {
 public:
-    explicit Mapping(const std::string& path) {
-        const File file(path, O_RDONLY);
+    explicit Mapping(const Descriptor& file) {
         struct stat status {};
-        if (fstat(file.fd(), &status) != 0) fail("cannot look at " + path);
+        if (fstat(file.get(), &status) != 0) fail("cannot look at a file");
         bytes_ = static_cast<size_t>(status.st_size);
-        memory_ = bytes_ ? mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file.fd(), 0) : nullptr;
-        if (memory_ == MAP_FAILED) fail("cannot map " + path);
+        memory_ = bytes_ ? mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file.get(), 0) : nullptr;
+        if (memory_ == MAP_FAILED) fail("cannot map a file");
     }
     ~Mapping() {
         if (memory_) munmap(memory_, bytes_);
@@ -83,16 +63,15 @@ private:
     size_t bytes_ = 0;
 };
 
-void write_random(const std::string& path, uint64_t bytes) {
-    const File file(path, O_WRONLY | O_CREAT | O_EXCL);
+void write_random(const Descriptor& file, uint64_t bytes) {
     std::vector<uint8_t> piece(std::min<uint64_t>(bytes, uint64_t{64} << 20));
     for (uint64_t done = 0; done < bytes;) {
         const size_t length = std::min<uint64_t>(piece.size(), bytes - done);
         fill_random(piece.data(), length);
         std::memcpy(piece.data(), &done, std::min(sizeof done, length));  // no two pieces are alike
-        const ssize_t wrote = ::write(file.fd(), piece.data(), length);
+        const ssize_t wrote = ::write(file.get(), piece.data(), length);
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) fail("cannot write " + path);
+        if (wrote <= 0) fail("cannot write a file");
         done += static_cast<uint64_t>(wrote);
     }
 }
@@ -130,14 +109,14 @@ private:
         options.secret_count = 1;
         result_ = {};
         result_.struct_bytes = sizeof result_;
-        const std::string& to = what.encrypt ? sealed_ : opened_;
-        ::unlink(to.c_str());
+        const Descriptor& in = what.encrypt ? plain_ : sealed_;
+        Descriptor& out = what.encrypt ? sealed_ : opened_;
+        rewind(in);
+        out = Descriptor();  // the time of a call is that of writing a new file
         const auto begin = std::chrono::steady_clock::now();
-        warpseal_status status = WARPSEAL_OK;
-        {
-            const File in(what.encrypt ? plain_ : sealed_, O_RDONLY), out(to, O_RDWR | O_CREAT | O_EXCL);
-            status = (what.encrypt ? warpseal_file_seal : warpseal_file_open)(engine_, in.fd(), out.fd(), &options, &result_);
-        }
+        out = unnamed_file(directory_);
+        const warpseal_status status =
+            (what.encrypt ? warpseal_file_seal : warpseal_file_open)(engine_, in.get(), out.get(), &options, &result_);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         if (status != WARPSEAL_OK) throw BenchWrong(std::string(warpseal_status_text(status)) + ": " + result_.message);
         return took.count();
@@ -196,8 +175,9 @@ private:
     warpseal_engine* engine_;
     const std::vector<uint8_t> key_;
     const std::string suite_;
-    Directory directory_;
-    const std::string plain_ = directory_.file("plain"), sealed_ = directory_.file("sealed"), opened_ = directory_.file("opened");
+    const std::string directory_;
+    const Descriptor plain_ = unnamed_file(directory_);
+    Descriptor sealed_, opened_;
     warpseal_file_result result_{};
 };
 

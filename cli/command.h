@@ -37,7 +37,8 @@ using EngineHandle = std::unique_ptr<warpseal_engine, EngineDelete>;
 //         list->callback([options, &session] { session.command = [options, &session] { return run(*options, session); }; });
 //     }
 struct Session {
-    bool quiet = false;  // -q: no remarks on stderr, errors only
+    bool quiet = false;        // -q: no remarks on stderr, errors only
+    bool json_events = false;  // --progress json: a failure is an event, too
     std::function<ExitCode()> command;
 };
 
@@ -50,7 +51,7 @@ void add_engine_options(CLI::App& command, EngineChoice& choice);
 // Throws Failure with device_not_usable, usage or self_test_failed. Notices of the engine go to stderr. `session` must outlive the engine.
 EngineHandle create_engine(const EngineChoice& choice, Session& session);
 
-// One line on stderr, "warpseal: " in front; `remark` is silent under --quiet.
+// One line on stderr, "warpseal: " in front, whatever bytes a name in it holds; `remark` is silent under --quiet.
 void remark(const Session& session, const std::string& text);
 void complain(const std::string& text);
 // Text as it is on stderr; a stderr that does not take it is no reason to fail.
@@ -60,6 +61,9 @@ void print_output(const std::string& text);
 
 // 0, or the signal (SIGINT, SIGTERM, SIGHUP) that asked the program to stop: long work asks now and then and returns 128 + it.
 int interrupted_by();
+
+// For options that take seconds: "" for a number of 0.01 to 3600, which NaN is not (CLI::Range takes it), or what is wrong.
+std::string check_seconds(const std::string& text);
 
 // "1.5 GiB" for people.
 std::string human_bytes(uint64_t bytes);

@@ -12,7 +12,7 @@ void add_decrypt(CLI::App& program, Session& session) {
     };
     auto choice = std::make_shared<DecryptChoice>();
     CLI::App* command = program.add_subcommand("decrypt", "Decrypt a file or a stream; only authenticated data is written");
-    add_file_options(*command, choice->file);
+    add_file_options(*command, choice->file, session);
     add_output_options(*command, choice->output);
     command->footer(
         "Without a key or passphrase option, a passphrase is asked for on the terminal.\n"
@@ -28,9 +28,10 @@ void add_decrypt(CLI::App& program, Session& session) {
 void add_verify(CLI::App& program, Session& session) {
     auto choice = std::make_shared<FileChoice>();
     CLI::App* command = program.add_subcommand("verify", "Check that a file is whole and authentic, writing nothing");
-    add_file_options(*command, *choice);
+    add_file_options(*command, *choice, session);
     command->footer(
-        "Exit code 26 means damage: a changed or truncated file.\n"
+        "Exit code 26 means damage: a changed or truncated file. A file whose header is damaged in one of its two copies opens, and\n"
+        "verify says so on stderr.\n"
         "Example:\n"
         "  warpseal verify -k my.key disk.img.ws");
     command->callback([choice, &session] {

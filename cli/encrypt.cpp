@@ -33,7 +33,7 @@ ExitCode run(const EncryptChoice& choice, Session& session) {
 void add_encrypt(CLI::App& program, Session& session) {
     auto choice = std::make_shared<EncryptChoice>();
     CLI::App* command = program.add_subcommand("encrypt", "Encrypt and authenticate a file or a stream");
-    add_file_options(*command, choice->file);
+    add_file_options(*command, choice->file, session);
     add_output_options(*command, choice->output);
     command->add_option("-c,--cipher", choice->seal.suite, "aes-256-gcm (default), or another of `warpseal list`")->type_name("CIPHER");
     command->add_option("--argon2-memory", choice->seal.argon2_memory_mib, "memory for the passphrase's key derivation, MiB (default 256)")

@@ -17,6 +17,8 @@ namespace {
 const char* verb(FileTask task) { return task == FileTask::encrypt ? "encrypt" : task == FileTask::decrypt ? "decrypt" : "verify"; }
 const char* past(FileTask task) { return task == FileTask::encrypt ? "encrypted" : task == FileTask::decrypt ? "decrypted" : "verified"; }
 
+std::string shown(const FileChoice& choice) { return choice.input == "-" ? "standard input" : "'" + choice.input + "'"; }
+
 warpseal_format format_named(const std::string& name) {
     if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
     if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
@@ -73,8 +75,8 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
     if (interrupted_by() != 0) {
         text = "interrupted.";
     } else {
-        const std::string shown = choice.input == "-" ? "standard input" : "'" + choice.input + "'";
-        text = fmt::format("cannot {} {}: {}", verb(task), shown, result.message[0] ? result.message : warpseal_status_text(status));
+        text =
+            fmt::format("cannot {} {}: {}", verb(task), shown(choice), result.message[0] ? result.message : warpseal_status_text(status));
         if (result.system_error != 0 && text.find(strerror(result.system_error)) == std::string::npos)
             text += fmt::format(": {}", strerror(result.system_error));
         if (text.back() != '.') text += '.';
@@ -104,6 +106,28 @@ warpseal_file_options file_options(const FileChoice& choice, const SealChoice& s
     return options;
 }
 
+// A file opens with either copy of its header: damage to one would go unnoticed until the other has it too. Of what cannot be read twice
+// nothing is said.
+void say_if_header_copies_differ(int input, off_t start, const FileChoice& choice) {
+    constexpr uint32_t before_copies = 4096;  // docs/file-format.md
+    warpseal_file_info info{};
+    warpseal_file_result result{};
+    info.struct_bytes = sizeof info;
+    result.struct_bytes = sizeof result;
+    const off_t end = lseek(input, 0, SEEK_CUR);
+    if (choice.format != WARPSEAL_FORMAT_WARPSEAL || start < 0 || lseek(input, start, SEEK_SET) != start) return;
+    const warpseal_status status = warpseal_file_info_read(input, &info, &result);
+    if (lseek(input, end, SEEK_SET) != end || status != WARPSEAL_OK) return;
+    const size_t copy_bytes = (info.header_bytes - before_copies) / 2;
+    std::vector<uint8_t> copies(2 * copy_bytes);
+    if (pread(input, copies.data(), copies.size(), start + before_copies) != static_cast<ssize_t>(copies.size())) return;
+    if (memcmp(copies.data(), copies.data() + copy_bytes, copy_bytes) != 0)
+        complain(
+            fmt::format("'{}' is whole, but the two copies of its header differ: one is damaged, or a change of its keys was not "
+                        "finished. It opens with the other: make a new copy of the file while it does.",
+                        shown(choice)));
+}
+
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result, double seconds, const Session& session) {
     const double rate = seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
     remark(session, fmt::format("{} {} on {}{} in {:.2f} s ({:.2f} GB/s)", past(task), human_bytes(result.plaintext_bytes),
@@ -113,9 +137,20 @@ void say_done(FileTask task, const FileChoice& choice, const warpseal_file_resul
 
 }  // namespace
 
-void add_file_options(CLI::App& command, FileChoice& choice) {
+void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
     static const std::map<std::string, Progress::Style> styles{
         {"auto", Progress::Style::automatic}, {"none", Progress::Style::none}, {"json", Progress::Style::json}};
+    // First: what is wrong with another option is told as it says.
+    command
+        .add_option_function<std::string>(
+            "--progress",
+            [&choice, &session](const std::string& name) {
+                choice.progress = styles.at(name);
+                session.json_events = choice.progress == Progress::Style::json;
+            },
+            "auto: a bar on a terminal; json: one object a line on stderr")
+        ->type_name("auto|none|json")
+        ->check(CLI::IsMember(styles).description(""));
     command.add_option("input", choice.input, "file to read; - or nothing: standard input")->type_name("INPUT");
     add_secret_options(command, choice.secrets);
     command
@@ -132,9 +167,6 @@ void add_file_options(CLI::App& command, FileChoice& choice) {
             },
             "context of a cobblestone message, hexadecimal")
         ->type_name("HEX");
-    command.add_option("--progress", choice.progress, "auto: a bar on a terminal; json: one object a line on stderr")
-        ->type_name("auto|none|json")
-        ->transform(CLI::CheckedTransformer(styles).description(""));
     add_engine_options(command, choice.engine);
 }
 
@@ -180,17 +212,14 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     const warpseal_file_options options = file_options(choice, seal, secrets, context, progress);
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
+    const off_t start = lseek(input.get(), 0, SEEK_CUR);
     const int out = output ? output->descriptor() : -1;
     const warpseal_status status = task == FileTask::encrypt ? warpseal_file_seal(engine.get(), input.get(), out, &options, &result)
                                                              : warpseal_file_open(engine.get(), input.get(), out, &options, &result);
-    try {
-        if (status != WARPSEAL_OK || interrupted_by() != 0)
-            throw Failure(exit_code_for(task, status), failure_text(task, choice, status, result, output ? &*output : nullptr));
-        if (output) output->commit();
-    } catch (const Failure& failure) {
-        progress.failed(failure.code, failure.what());
-        throw;
-    }
+    if (status != WARPSEAL_OK || interrupted_by() != 0)
+        throw Failure(exit_code_for(task, status), failure_text(task, choice, status, result, output ? &*output : nullptr));
+    if (output) output->commit();
+    if (task == FileTask::verify) say_if_header_copies_differ(input.get(), start, choice);
     const double seconds = progress.seconds();
     progress.done(result);
     if (!progress.is_json()) say_done(task, choice, result, seconds, session);

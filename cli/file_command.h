@@ -22,7 +22,7 @@ struct FileChoice {
     Progress::Style progress = Progress::Style::automatic;
     EngineChoice engine;
 };
-void add_file_options(CLI::App& command, FileChoice& choice);
+void add_file_options(CLI::App& command, FileChoice& choice, Session& session);
 
 struct OutputChoice {
     std::string path;

@@ -75,7 +75,7 @@ void add_kem_bench(CLI::App& kem, Session& session) {
         ->type_name("N")
         ->capture_default_str();
     bench->add_option("--seconds", options->seconds, "how long to measure for each figure")
-        ->check(CLI::Range(0.01, 3600.0).description(""))
+        ->check(check_seconds)
         ->type_name("S")
         ->capture_default_str();
     bench

@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "interrupt.h"
+#include "progress.h"
 
 namespace warpseal::cli {
 namespace {
@@ -61,9 +62,8 @@ void add_commands(CLI::App& program, Session& session) {
         exit_codes());
 }
 
-ExitCode run(int argument_count, char** arguments) {
+ExitCode run(int argument_count, char** arguments, Session& session) {
     CLI::App program("Warpseal encrypts and authenticates big files on all cores and GPUs.", "warpseal");
-    Session session;
     add_commands(program, session);
     try {
         program.parse(argument_count, arguments);
@@ -89,18 +89,21 @@ ExitCode run(int argument_count, char** arguments) {
 
 int run_program(int argument_count, char** arguments) {
     prepare_process();
-    ExitCode code = ExitCode::error;
+    Session session;
+    const auto fail = [&session](ExitCode code, const std::string& text) {
+        if (session.json_events) print_failed_event(code, text);
+        complain(text);
+        return static_cast<int>(code);
+    };
     try {
-        code = run(argument_count, arguments);
+        return static_cast<int>(run(argument_count, arguments, session));
     } catch (const Failure& failure) {
-        complain(failure.what());
-        code = failure.code;
+        return fail(failure.code, failure.what());
     } catch (const std::bad_alloc&) {
-        complain("out of memory.");
+        return fail(ExitCode::error, "out of memory.");
     } catch (const std::exception& error) {
-        complain(error.what());
+        return fail(ExitCode::error, error.what());
     }
-    return static_cast<int>(code);
 }
 
 }  // namespace warpseal::cli

@@ -96,9 +96,8 @@ void Progress::done(const warpseal_file_result& result) {
                 {"target", result.target ? result.target : ""}});
 }
 
-void Progress::failed(ExitCode code, const std::string& message) {
-    erase();
-    if (style_ == Style::json) print_line({{"event", "failed"}, {"exit_code", static_cast<int>(code)}, {"message", message}});
+void print_failed_event(ExitCode code, const std::string& message) {
+    print_line({{"event", "failed"}, {"exit_code", static_cast<int>(code)}, {"message", message}});
 }
 
 }  // namespace warpseal::cli

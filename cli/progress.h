@@ -29,9 +29,8 @@ public:
     static int callback(void* progress, uint64_t done_bytes, uint64_t total_bytes);
 
     double seconds() const;
-    // The last line. After it the bar is gone.
+    // The last line of a success. After it the bar is gone.
     void done(const warpseal_file_result& result);
-    void failed(ExitCode code, const std::string& message);
     bool is_json() const { return style_ == Style::json; }
 
 private:
@@ -46,5 +45,8 @@ private:
     Clock::time_point start_ = Clock::now();
     Clock::time_point next_ = start_;
 };
+
+// The last line of a failure, told as JSON.
+void print_failed_event(ExitCode code, const std::string& message);
 
 }  // namespace warpseal::cli

@@ -38,6 +38,19 @@ bool is_device_name(const std::string& device) {
     return false;
 }
 
+// Names may hold any bytes: none ends the line, and none is an order to a terminal (C0 and C1 controls of ECMA-48, these in UTF-8).
+std::string printable(const std::string& text) {
+    std::string shown;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<uint8_t>(text[i]), next = static_cast<uint8_t>(i + 1 < text.size() ? text[i + 1] : 0);
+        if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0))
+            shown += fmt::format("\\x{:02x}", byte);
+        else
+            shown += text[i];
+    }
+    return shown;
+}
+
 std::string reason_against(const std::string& device) {
     for (const warpseal_target_info& target : all_targets())
         if (device.substr(0, device.find(':')) == target.name && target.reason[0]) return fmt::format(" ({})", target.reason);
@@ -101,7 +114,7 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session) {
 
 void print_error(const std::string& text) { (void)!fwrite(text.data(), 1, text.size(), stderr); }
 
-void complain(const std::string& text) { print_error("warpseal: " + text + "\n"); }
+void complain(const std::string& text) { print_error("warpseal: " + printable(text) + "\n"); }
 
 void remark(const Session& session, const std::string& text) {
     if (!session.quiet) complain(text);
@@ -112,6 +125,12 @@ void print_output(const std::string& text) {
     // An error of an earlier write stays in the stream, without its errno.
     if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0 || ferror(stdout) != 0)
         throw Failure(ExitCode::input_output, fmt::format("cannot write to standard output: {}.", strerror(errno ? errno : EIO)));
+}
+
+std::string check_seconds(const std::string& text) {
+    double seconds = 0;
+    const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0.01 && seconds <= 3600;
+    return good ? "" : fmt::format("'{}' is no number from 0.01 to 3600", text);
 }
 
 std::string human_bytes(uint64_t bytes) {

@@ -47,6 +47,22 @@ def tampered(p):
 
 
 @case
+def one_copy_of_the_header_damaged(p):
+    """The file opens with the other copy, and verify says so."""
+    content = some_bytes(50_000)
+    sealed = bytearray(p.read(p.sealed(content)))
+    check("copies" not in p.ok("verify", "-k", "key", "sealed").err, "an undamaged file")
+    for place in [4096, 4096 + 100, 4096 + 8191, 4096 + 8192, 4096 + 2 * 8192 - 1]:  # docs/file-format.md: two copies of 8192 bytes
+        changed = bytearray(sealed)
+        changed[place] ^= 1
+        p.write("changed", changed)
+        check(p.ok("decrypt", "-k", "key", "changed").out == content, "what comes back")
+        check("copies of its header differ" in p.ok("-q", "verify", "-k", "key", "changed").err, f"nothing is said of byte {place}")
+        with open(p.file("changed"), "rb") as file:
+            check("copies of its header differ" in p.ok("verify", "-k", "key", stdin=file).err, f"nothing is said of byte {place}")
+
+
+@case
 def truncated(p):
     content = some_bytes(3 * 16384 + 100)
     sealed = p.read(p.sealed(content))

@@ -122,6 +122,12 @@ def a_failure_as_json(p):
     last = events(result.err)[-1]
     check_equal((last["event"], last["exit_code"]), ("failed", 12), "the last event")
     check("'sealed'" in last["message"], last["message"])
+    p.write("old", b"precious")
+    for code, command in [(10, ["decrypt", "-k", "nothing", "sealed"]), (10, ["verify", "-k", "key", "nothing"]),
+                          (11, ["decrypt", "-k", "key", "sealed", "-o", "old"]), (15, ["encrypt", "-k", "key", "-c", "rot13", "sealed"]),
+                          (20, ["verify", "-k", "key", "--device", "cuda:77", "sealed"]), (2, ["decrypt", "sealed", "-o", "opened"])]:
+        result = p.fails(code, "", *command, "--progress", "json")
+        check_equal([(event["event"], event["exit_code"]) for event in events(result.err)], [("failed", code)], "events")
 
 
 @case
@@ -136,12 +142,16 @@ def no_progress_where_nobody_looks(p):
 def names_that_are_no_text(p):
     """A path with any bytes in it reaches messages and JSON without breaking them."""
     p.key()
-    name = os.fsencode(p.directory) + b"/\xff\n\"name"
+    forged = b'{"event":"done"}'
+    name = os.fsencode(p.directory) + b"/\xff\n" + forged + b"\n\x1b[2J\xc2\x9b2J\"name"
     with open(name, "wb") as file:
         file.write(b"not ours")
     result = p.run("decrypt", "-k", "key", "--progress", "json", name.decode(errors="surrogateescape"), "-o", "out")
     check_equal(result.code, 15, result.err)
+    check_equal([event["event"] for event in events(result.err)], ["failed"], "events")
     check_equal(events(result.err)[-1]["exit_code"], 15, "the JSON line")
+    words = result.err.splitlines()[-1]
+    check("\\x0a" + forged.decode() + "\\x0a\\x1b[2J\\xc2" in words and "\x1b" not in words and "\x9b" not in words, words)
 
 
 main()

@@ -4,11 +4,12 @@ import json
 import os
 import pathlib
 import re
+import signal
 import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from program import NotRun, case, check, check_equal, main  # noqa: E402
+from program import NotRun, case, check, check_equal, main, wait_until  # noqa: E402
 
 FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
 QUICK = ("--seconds", "0.01")
@@ -160,6 +161,16 @@ def file_to_file(p):
         check_equal(sorted((r["cipher"], r["operation"], r["place"]) for r in rows),
                     [(cipher, operation, "file") for cipher in ("aes-128", "aes-256") for operation in ("open", "seal")], "rows")
     check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "what is left behind")
+    process = p.start("bench", "--place", "file", "--size", "64MiB", "--directory", p.directory, "aes-256-gcm")
+    wait_until(lambda: process.poll() is not None or any("warpseal-bench" in os.readlink(f"/proc/{process.pid}/fd/{descriptor}")
+                                                         for descriptor in os.listdir(f"/proc/{process.pid}/fd")), "it has made a file")
+    process.kill()
+    process.communicate()
+    check_equal(process.returncode, -signal.SIGKILL, "killed while it measures")
+    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "what kill -9 leaves behind")
+    for seconds in ("nan", "inf", "0"):
+        p.fails(2, "--seconds", "bench", "--place", "file", "--seconds", seconds)
+        p.fails(2, "--seconds", "kem", "bench", "--seconds", seconds)
     p.fails(15, "gcm", "bench", "--place", "file", "aes-256-ctr")
     p.fails(16, "nowhere", "bench", "--place", "file", "--directory", p.file("nowhere"))
 
