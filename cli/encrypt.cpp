@@ -41,7 +41,7 @@ void add_encrypt(CLI::App& program, Session& session) {
         ->check(CLI::Range(1, 1024));
     command->add_option("--argon2-passes", choice->seal.argon2_passes, "passes of the key derivation (default 3)")
         ->type_name("N")
-        ->check(CLI::Range(1, 1 << 20));
+        ->check(CLI::Range(1, 16));
     command->footer(
         "Examples:\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"

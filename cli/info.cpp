@@ -73,8 +73,9 @@ ExitCode run(const InfoChoice& choice) {
     result.struct_bytes = sizeof result;
     const warpseal_status status = warpseal_file_info_read(input.get(), &info, &result);
     if (status != WARPSEAL_OK)
-        throw Failure(exit_code_of(status), fmt::format("cannot read the header of '{}': {}", choice.input,
-                                                        result.message[0] ? result.message : warpseal_status_text(status)));
+        throw Failure(exit_code_of(status),
+                      fmt::format("cannot read the header of {}: {}", choice.input == "-" ? "standard input" : "'" + choice.input + "'",
+                                  result.message[0] ? result.message : warpseal_status_text(status)));
     print_output(choice.json ? as_json(info) : as_text(info));
     return ExitCode::ok;
 }

@@ -77,7 +77,10 @@ ExitCode run(int argument_count, char** arguments, Session& session) {
         if (program.get_subcommands().empty() && !unknown.empty() && unknown.front().front() != '-')
             throw Failure(ExitCode::usage, fmt::format("there is no command '{}'. See `warpseal --help`.", unknown.front()));
         std::string command;
-        for (const CLI::App* parsed : program.get_subcommands()) command += " " + parsed->get_name();
+        for (const CLI::App* parsed = &program; !parsed->get_subcommands().empty();) {
+            parsed = parsed->get_subcommands().front();
+            command += " " + parsed->get_name();
+        }
         throw Failure(ExitCode::usage, fmt::format("{}. See `warpseal{} --help`.", error.what(), command));
     }
     const ExitCode code = session.command();

@@ -163,9 +163,7 @@ void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& sessi
 
 void require_raw(const RawJob& job, warpseal_status status) {
     if (status == WARPSEAL_OK) return;
-    const char* next = status == WARPSEAL_BAD_PADDING     ? " Try another key or IV, or --no-padding if there is none."
-                       : status == WARPSEAL_NOT_AUTHENTIC ? " Nothing was released."
-                                                          : "";
+    const char* next = status == WARPSEAL_BAD_PADDING ? " Try another key or IV, or --no-padding if there is none." : "";
     throw Failure(exit_code_of(status), fmt::format("cannot {} with {}: {}{}", job.verb(), job.name, warpseal_status_text(status), next));
 }
 

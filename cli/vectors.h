@@ -77,7 +77,10 @@ void require_equal(const uint8_t* got, const Octets& expected, const std::string
 void require_wiped(const uint8_t* memory, size_t bytes, const std::string& what);
 
 std::string digest_hex(const char* algorithm, const uint8_t* data, size_t bytes);
-Octets inflate_all(const uint8_t* data, size_t bytes);  // gzip or zlib; throws std::runtime_error
+// Of a file, packed or not: above any file of vectors, and a bound on the memory that a hostile one can take.
+inline constexpr size_t vectors_bytes_most = size_t{64} << 20;
+// gzip or zlib. Throws std::runtime_error for what is damaged, Failure (limit_exceeded) for what unpacks to more than vectors_bytes_most.
+Octets inflate_all(const uint8_t* data, size_t bytes);
 
 // A row's key. What policy refuses to encrypt with, the inner door takes; that the public calls do refuse it is the row's to check.
 class RowKey {

@@ -24,6 +24,7 @@ Octets read_whole(const std::string& path) {
     Octets bytes;
     ssize_t got = 0;
     do {
+        if (bytes.size() > vectors_bytes_most) break;
         constexpr size_t piece = 1 << 20;
         const size_t before = bytes.size();
         bytes.resize(before + piece);
@@ -33,6 +34,9 @@ Octets read_whole(const std::string& path) {
     const int error = got < 0 ? errno : 0;
     ::close(fd);
     if (error != 0) throw Failure(ExitCode::input_output, path + ": cannot be read: " + std::strerror(error));
+    if (bytes.size() > vectors_bytes_most)
+        throw Failure(ExitCode::limit_exceeded,
+                      path + ": more than the " + human_bytes(vectors_bytes_most) + " that are read of a file: split it.");
     return bytes;
 }
 
@@ -106,6 +110,8 @@ Tally check_file(Subject& subject, const std::string& path) {
     const bool gzip = bytes.size() > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;  // RFC 1952 2.3.1
     try {
         if (gzip) bytes = inflate_all(bytes.data(), bytes.size());
+    } catch (const Failure& failure) {
+        throw Failure(failure.code, path + ": " + failure.what());
     } catch (const std::runtime_error& why) {
         tally.run(path, [&] { throw RowFailed(why.what()); });
         return tally;

@@ -135,8 +135,7 @@ std::string digest_hex(const char* algorithm, const uint8_t* data, size_t bytes)
 }
 
 Octets inflate_all(const uint8_t* data, size_t bytes) {
-    constexpr size_t limit = size_t{1} << 30;  // far above any vector file: a bound on what a hostile one can take
-    constexpr int any_header = 15 + 32;        // zlib's inflateInit2: gzip or zlib, told by the header
+    constexpr int any_header = 15 + 32;  // zlib's inflateInit2: gzip or zlib, told by the header
     z_stream stream{};
     if (inflateInit2(&stream, any_header) != Z_OK) throw std::runtime_error("zlib does not start");
     const std::unique_ptr<z_stream, int (*)(z_stream*)> closer(&stream, inflateEnd);
@@ -150,7 +149,8 @@ Octets inflate_all(const uint8_t* data, size_t bytes) {
         const int code = inflate(&stream, Z_NO_FLUSH);
         if (code != Z_OK && code != Z_STREAM_END) throw std::runtime_error("the compressed data is damaged");
         out.insert(out.end(), piece.begin(), piece.end() - stream.avail_out);
-        if (out.size() > limit) throw std::runtime_error("more than 1 GiB when unpacked");
+        if (out.size() > vectors_bytes_most)
+            throw Failure(ExitCode::limit_exceeded, "more than the " + human_bytes(vectors_bytes_most) + " that are read when unpacked.");
         if (code == Z_STREAM_END) {
             if (stream.avail_in == 0) return out;
             if (inflateReset(&stream) != Z_OK) throw std::runtime_error("zlib does not restart");  // gzip members one after the other

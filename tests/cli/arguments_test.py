@@ -20,6 +20,13 @@ def unknown_words(p):
 
 
 @case
+def the_help_that_is_named_has_the_option(p):
+    p.fails(2, "`warpseal raw encrypt --help`", "raw", "encrypt", "--bogus")
+    p.fails(2, "`warpseal kem keygen --help`", "kem", "keygen", "--count", 0)
+    p.fails(2, "`warpseal encrypt --help`", "encrypt", "--bogus")
+
+
+@case
 def unknown_cipher_and_format(p):
     p.key()
     p.write("plain", b"text")

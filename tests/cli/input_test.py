@@ -15,6 +15,7 @@ def missing(p):
     for command in [["encrypt", "-k", "key", "-o", "out"], ["decrypt", "-k", "key", "-o", "out"], ["verify", "-k", "key"], ["info"]]:
         p.fails(10, "'nothing'", *command, "nothing")
         p.fails(10, "'key/nothing'", *command, "key/nothing")
+    p.fails(14, "standard input", "info")
 
 
 @case

@@ -109,6 +109,7 @@ def cost_is_kept_in_the_file_and_bounded(p):
     check("16 MiB, 2 passes" in shown, shown)
     p.ok("encrypt", "--passphrase-file", "word", "plain", "-o", "default")
     check("256 MiB, 3 passes" in p.ok("info", "default").out.decode(), "the default cost")
+    p.fails(2, "--argon2-passes", "encrypt", "--argon2-passes", 17, "--passphrase-file", "word", "plain", "-o", "other")
     p.fails(2, "--argon2-memory", "encrypt", "--argon2-memory", 4096, "--passphrase-file", "word", "plain", "-o", "other")
 
 

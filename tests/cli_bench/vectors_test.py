@@ -266,6 +266,11 @@ def broken_files_fail(p):
     damaged[len(damaged) // 2] ^= 0xFF
     p.write("damaged.gz", bytes(damaged))
     expect(p, (0, 1, 0), "damaged.gz")
+    with open(p.file("long"), "wb") as file:
+        file.truncate((64 << 20) + 1)
+    p.write("long.gz", gzip.compress(bytes((64 << 20) + 1)))
+    for name in ("long", "long.gz", "/dev/zero"):
+        p.fails(17, [name, "64.0 MiB"], "vectors", name)
     p.write("empty", b"")
     expect(p, (0, 1, 0), "empty")
     p.write("noise", bytes(range(128, 256)))
