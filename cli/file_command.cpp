@@ -83,7 +83,9 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
         text += next_step(task, status, choice);
     }
     if (!output) return text;
-    const bool before_any_output = status == WARPSEAL_WRONG_KEY || status == WARPSEAL_UNSUPPORTED || status == WARPSEAL_NO_DEVICE;
+    const bool damage = status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_TRUNCATED;
+    const bool before_any_output = status == WARPSEAL_WRONG_KEY || status == WARPSEAL_UNSUPPORTED || status == WARPSEAL_NO_DEVICE ||
+                                   (task == FileTask::decrypt && damage && result.plaintext_bytes == 0);
     if (!output->is_stream() || before_any_output) return text + " Nothing was written to " + output->shown() + ".";
     return text + (task == FileTask::encrypt ? " What went to " + output->shown() + " is useless."
                                              : " What went to " + output->shown() + " is not the whole file.");

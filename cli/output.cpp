@@ -47,7 +47,7 @@ Descriptor open_input(const std::string& path) {
         throw Failure(ExitCode::input_output, fmt::format("cannot read {}: it is closed.", shown));
     if (S_ISDIR(about.st_mode))
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot read {}: it is a directory. Pack it first: tar -c DIRECTORY | warpseal encrypt", shown));
+                      fmt::format("cannot read {}: it is a directory. Name a file; tar -c DIRECTORY packs one into a stream.", shown));
     return file;
 }
 

@@ -62,20 +62,25 @@ void add_commands(CLI::App& program, Session& session) {
         exit_codes());
 }
 
+void refuse_unknown_command(const CLI::App& program) {
+    const std::vector<std::string> unknown = program.remaining();
+    if (program.get_subcommands().empty() && !unknown.empty() && unknown.front().rfind('-', 0) != 0)
+        throw Failure(ExitCode::usage, fmt::format("there is no command '{}'. See `warpseal --help`.", unknown.front()));
+}
+
 ExitCode run(int argument_count, char** arguments, Session& session) {
     CLI::App program("Warpseal encrypts and authenticates big files on all cores and GPUs.", "warpseal");
     add_commands(program, session);
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& success) {  // --help, --version
+        refuse_unknown_command(program);
         std::ostringstream text;
         program.exit(success, text);
         print_output(text.str());
         return ExitCode::ok;
     } catch (const CLI::ParseError& error) {
-        const std::vector<std::string> unknown = program.remaining();
-        if (program.get_subcommands().empty() && !unknown.empty() && unknown.front().front() != '-')
-            throw Failure(ExitCode::usage, fmt::format("there is no command '{}'. See `warpseal --help`.", unknown.front()));
+        refuse_unknown_command(program);
         std::string command;
         for (const CLI::App* parsed = &program; !parsed->get_subcommands().empty();) {
             parsed = parsed->get_subcommands().front();

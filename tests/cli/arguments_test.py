@@ -11,6 +11,8 @@ from program import NotRun, case, check, check_equal, main, some_bytes
 def unknown_words(p):
     p.fails(2, "--bogus", "encrypt", "--bogus")
     p.fails(2, "enkrypt", "enkrypt")
+    p.fails(2, "enkrypt", "enkrypt", "--help")
+    p.fails(2, "there is no command ''", "")
     p.fails(2, "--help")
     p.fails(2, "extra", "keygen", "one", "extra")
     p.fails(2, "--threads", "encrypt", "--threads", "many")

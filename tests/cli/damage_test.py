@@ -9,6 +9,7 @@ def opens_nowhere(p, code, words, name, verify_code=None):
     """To a file, to a pipe, and verified: the same verdict."""
     p.fails(code, [*words, "Nothing was written"], "decrypt", "-k", "key", name, "-o", "opened")
     to_pipe = p.fails(code, words, "decrypt", "-k", "key", name)
+    check(("Nothing was written" in to_pipe.err) == (to_pipe.out == b""), to_pipe.err)
     p.fails(verify_code or code, words, "verify", "-k", "key", name)
     return to_pipe.out
 
