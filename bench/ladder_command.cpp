@@ -180,7 +180,7 @@ void add_ladder(CLI::App& program, cli::Session& session) {
         ->check(CLI::Range(1, 1024).description(""))
         ->type_name("N");
     ladder->add_option("--seconds", options->run.seconds, "no repetition is begun after so many")
-        ->check(CLI::Range(0.001, 3600.0).description(""))
+        ->check(cli::check_seconds)
         ->type_name("S")
         ->capture_default_str();
     ladder->callback([options, list, &session] {

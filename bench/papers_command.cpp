@@ -96,7 +96,7 @@ void add_papers(CLI::App& program, cli::Session& session) {
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
     papers->add_option("--seconds", options->seconds, "no repetition of a measurement is begun after so many")
-        ->check(CLI::Range(0.001, 3600.0).description(""))
+        ->check(cli::check_seconds)
         ->type_name("S")
         ->capture_default_str();
     papers->callback([options, &session] { session.command = [options, &session] { return run(*options, session); }; });

@@ -62,7 +62,7 @@ void print_output(const std::string& text);
 // 0, or the signal (SIGINT, SIGTERM, SIGHUP) that asked the program to stop: long work asks now and then and returns 128 + it.
 int interrupted_by();
 
-// For options that take seconds: "" for a number of 0.01 to 3600, which NaN is not (CLI::Range takes it), or what is wrong.
+// For options that take seconds: "" for a number of 0.001 to 3600, which NaN is not (CLI::Range takes it), or what is wrong.
 std::string check_seconds(const std::string& text);
 
 // "1.5 GiB" for people.

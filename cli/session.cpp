@@ -129,8 +129,8 @@ void print_output(const std::string& text) {
 
 std::string check_seconds(const std::string& text) {
     double seconds = 0;
-    const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0.01 && seconds <= 3600;
-    return good ? "" : fmt::format("'{}' is no number from 0.01 to 3600", text);
+    const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 && seconds <= 3600;
+    return good ? "" : fmt::format("'{}' is no number from 0.001 to 3600", text);
 }
 
 std::string human_bytes(uint64_t bytes) {

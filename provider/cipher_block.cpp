@@ -45,15 +45,22 @@ bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t room, const u
     *out_bytes = 0;
     if (!ready()) return false;
     if (tls_version_ != 0) return record(out, out_bytes, room, in, bytes);
-    if ((in == nullptr || out == nullptr) && bytes != 0) return fail(Reason::wrong_parameter, "no input or output");
     const size_t block = algorithm_.block_bytes, all = held_bytes_ + bytes;
     size_t whole = all & ~(block - 1);
     if (decrypt_ && padding_ && whole == all && whole != 0) whole -= block;
+    if ((in == nullptr && bytes != 0) || (out == nullptr && (bytes != 0 || whole != 0)))
+        return fail(Reason::wrong_parameter, "no input or output");
     if (all < bytes || room < whole) return fail(Reason::wrong_length, "no room for the output");
     const size_t left = all - whole;
     if (whole == 0) {
         if (bytes != 0) std::memcpy(held_ + held_bytes_, in, bytes);
         held_bytes_ = all;
+        return true;
+    }
+    if (bytes == 0) {  // a block was held back for its padding, which has been switched off since
+        if (!run(held_, out, whole)) return false;
+        held_bytes_ = 0;
+        *out_bytes = whole;
         return true;
     }
     uint8_t rest[longest_block];  // before output overwrites it

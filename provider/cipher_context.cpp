@@ -121,7 +121,7 @@ bool CipherContext::take_record_head(const OSSL_PARAM& given, size_t tag_bytes, 
     return true;
 }
 
-bool CipherContext::failed(warpseal_status status, std::source_location where) const {
+bool CipherContext::failed(warpseal_status status, Place where) const {
     if (status == WARPSEAL_NOT_AUTHENTIC) {
         raise(provider_, Reason::not_authentic, nullptr, where);
     } else {

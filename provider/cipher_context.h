@@ -108,13 +108,11 @@ protected:
     bool has_key(const uint8_t* key, size_t bytes) const;
     // A key of the right length for this algorithm. On failure there is none.
     bool set_key(const uint8_t* key, size_t bytes);
-    bool fail(Reason reason, const char* detail = nullptr, std::source_location where = std::source_location::current()) const {
+    bool fail(Reason reason, const char* detail = nullptr, Place where = Place::here()) const {
         raise(provider_, reason, detail, where);
         return false;
     }
-    bool passed(warpseal_status status, std::source_location where = std::source_location::current()) const {
-        return status == WARPSEAL_OK || failed(status, where);
-    }
+    bool passed(warpseal_status status, Place where = Place::here()) const { return status == WARPSEAL_OK || failed(status, where); }
     bool given(const OSSL_PARAM& wanted, bool good) const { return good || fail(Reason::wrong_parameter, wanted.key); }
     // After a failed start there is no key: nothing goes on under half of what was asked for.
     bool started(bool good) {
@@ -137,7 +135,7 @@ protected:
     size_t shallow_bytes_ = 0;
 
 private:
-    bool failed(warpseal_status status, std::source_location where) const;
+    bool failed(warpseal_status status, Place where) const;
 };
 
 // Modes whose messages come in pieces.

@@ -51,7 +51,7 @@ int hand_over(std::unique_ptr<Key> key, OSSL_CALLBACK* callback, void* user) {
     const OSSL_PARAM params[] = {
         OSSL_PARAM_construct_int(OSSL_OBJECT_PARAM_TYPE, &type),
         OSSL_PARAM_construct_utf8_string(OSSL_OBJECT_PARAM_DATA_TYPE, const_cast<char*>(key->group().name), 0),
-        OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_REFERENCE, &reference, sizeof reference),
+        OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_REFERENCE, &reference, sizeof(void*)),
         OSSL_PARAM_construct_end(),
     };
     const int result = callback(params, user);
@@ -92,7 +92,7 @@ int private_key_fits(void*, int selection) { return selection == 0 || (selection
 
 // A key goes to key management of another provider as parameters.
 int export_key(void*, const void* reference, size_t bytes, OSSL_CALLBACK* callback, void* user) {
-    if (reference == nullptr || bytes != sizeof(Key*)) return 0;
+    if (reference == nullptr || bytes != sizeof(void*)) return 0;
     const Key& key = **static_cast<Key* const*>(reference);
     return key.tell(key.has_secret(), callback, user);
 }

@@ -44,10 +44,10 @@ const OSSL_ITEM* reason_strings() {
     return items;
 }
 
-void raise(const Context& context, Reason reason, const char* detail, std::source_location where) {
+void raise(const Context& context, Reason reason, const char* detail, Place where) {
     const CoreCalls& calls = context.calls();
     calls.new_error(context.core());
-    calls.set_error_debug(context.core(), where.file_name(), static_cast<int>(where.line()), where.function_name());
+    calls.set_error_debug(context.core(), where.file, where.line, where.function);
     if (detail == nullptr) {
         calls.set_error(context.core(), number(reason), nullptr, {});
     } else {
@@ -55,7 +55,7 @@ void raise(const Context& context, Reason reason, const char* detail, std::sourc
     }
 }
 
-void raise(const Context& context, warpseal_status status, std::source_location where) {
+void raise(const Context& context, warpseal_status status, Place where) {
     raise(context, status == WARPSEAL_OUT_OF_MEMORY ? Reason::out_of_memory : Reason::operation_failed, warpseal_status_text(status),
           where);
 }

@@ -4,7 +4,6 @@
 #include <openssl/core.h>
 
 #include <cstdint>
-#include <source_location>
 
 #include "warpseal/warpseal.h"
 
@@ -34,10 +33,20 @@ enum class Reason : uint32_t {
 // For OSSL_FUNC_PROVIDER_GET_REASON_STRINGS; ends with zeros.
 const OSSL_ITEM* reason_strings();
 
+// Where in the source an error was raised: as std::source_location, which clang-tidy 14 does not have.
+struct Place {
+    const char* file;
+    int line;
+    const char* function;
+    static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                                const char* function = __builtin_FUNCTION()) {
+        return {file, line, function};
+    }
+};
+
 // detail: one line more, or null.
-void raise(const Context& context, Reason reason, const char* detail = nullptr,
-           std::source_location where = std::source_location::current());
+void raise(const Context& context, Reason reason, const char* detail = nullptr, Place where = Place::here());
 // A status of the engine, with its sentence.
-void raise(const Context& context, warpseal_status status, std::source_location where = std::source_location::current());
+void raise(const Context& context, warpseal_status status, Place where = Place::here());
 
 }  // namespace warpseal::provider

@@ -38,7 +38,7 @@ void* duplicate(const void* from, int selection) {
 
 // A decoder hands over a pointer to its key.
 void* load(const void* reference, size_t bytes) {
-    if (reference == nullptr || bytes != sizeof(Key*)) return nullptr;
+    if (reference == nullptr || bytes != sizeof(void*)) return nullptr;
     return std::exchange(*static_cast<Key**>(const_cast<void*>(reference)), nullptr);
 }
 

@@ -39,9 +39,7 @@ void add_exchanges(CLI::App& bench, cli::Session& session) {
         ->check(CLI::Range(1, 1'000'000).description(""))
         ->type_name("N");
     exchanges->add_option("--device", options->device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
-    exchanges->add_option("--seconds", options->seconds, "of each measurement")
-        ->check(CLI::Range(0.001, 3600.0).description(""))
-        ->capture_default_str();
+    exchanges->add_option("--seconds", options->seconds, "of each measurement")->check(cli::check_seconds)->capture_default_str();
     exchanges->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")
         ->type_name("FILE");
     exchanges->callback([options, &session] { session.command = [options, &session] { return tls::run_exchanges(*options, session); }; });

@@ -254,6 +254,8 @@ def json_on_stdout(p):
 
 @case
 def usage(p):
+    for command in ("papers", "ladder"):
+        p.fails(2, "--seconds", "bench", command, "--seconds", "nan")
     for wrong in (("papers", "P6"), ("papers", "--bytes", "many"), ("papers", "--device", "sparc"), ("ladder", "--device", "-1")):
         check_equal(p.run("bench", *wrong).code, 2, f"exit code of {wrong}")
     p.fails(15, "no step", "bench", "ladder", "aes-129")

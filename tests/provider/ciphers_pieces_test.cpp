@@ -119,4 +119,20 @@ TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
     ERR_clear_error();
 }
 
+// A block held back for its padding, which is then switched off: no more input brings it out, where there is somewhere to put it.
+TEST(CipherPieces, WhatIsHeldForPaddingThatIsSwitchedOff) {
+    const Cipher mine = our_cipher("AES-128-CBC");
+    const Bytes key(16, 1), iv(16, 2), text(16, 3);
+    Bytes out(64);
+    size_t n = 0;
+    Evp way(mine.get());
+    ASSERT_TRUE(way.init(false, key.data(), iv.data()) && way.update(text.data(), 16, out.data(), &n));
+    ASSERT_EQ(n, 0u);
+    ASSERT_TRUE(way.pad(false));
+    EXPECT_FALSE(way.update(nullptr, 0, nullptr, &n));
+    EXPECT_TRUE(way.update(nullptr, 0, out.data(), &n));
+    EXPECT_EQ(n, 16u);
+    ERR_clear_error();
+}
+
 }  // namespace

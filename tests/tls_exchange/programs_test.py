@@ -130,6 +130,7 @@ def what_cannot_be_served_or_trusted_has_its_exit_code(p):
     p.fails(10, "absent.pem: No such file", "tls-connect", nobody, "--ca", "absent.pem")
     p.fails(2, "65535", "tls-connect", "127.0.0.1:65537")
     p.fails(2, "65535", "tls-bench", "--group", "X25519", "--connect", "127.0.0.1:65537")
+    p.fails(2, "--seconds", "tls-bench", "exchanges", "--seconds", "nan")
     p.fails(10, "absent.pem: No such file", "tls-bench", "--group", "X25519", "--connect", nobody, "--ca", "absent.pem")
     p.fails(15, "ntruhps2048509", "tls-bench", "exchanges", "--set", SMALL, "--set", "bogus", "--json", "report.json")
 
