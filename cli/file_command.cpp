@@ -125,7 +125,7 @@ void say_if_header_copies_differ(int input, off_t start, const FileChoice& choic
     if (pread(input, copies.data(), copies.size(), start + before_copies) != static_cast<ssize_t>(copies.size())) return;
     if (memcmp(copies.data(), copies.data() + copy_bytes, copy_bytes) != 0)
         complain(
-            fmt::format("'{}' is whole, but the two copies of its header differ: one is damaged, or a change of its keys was not "
+            fmt::format("{} is whole, but the two copies of its header differ: one is damaged, or a change of its keys was not "
                         "finished. It opens with the other: make a new copy of the file while it does.",
                         shown(choice)));
 }

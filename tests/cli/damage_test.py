@@ -58,7 +58,8 @@ def one_copy_of_the_header_damaged(p):
         changed[place] ^= 1
         p.write("changed", changed)
         check(p.ok("decrypt", "-k", "key", "changed").out == content, "what comes back")
-        check("copies of its header differ" in p.ok("-q", "verify", "-k", "key", "changed").err, f"nothing is said of byte {place}")
+        check("warpseal: 'changed' is whole, but the two copies of its header differ" in p.ok("-q", "verify", "-k", "key", "changed").err,
+              f"nothing is said of byte {place}")
         with open(p.file("changed"), "rb") as file:
             check("copies of its header differ" in p.ok("verify", "-k", "key", stdin=file).err, f"nothing is said of byte {place}")
 
