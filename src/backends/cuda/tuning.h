@@ -60,6 +60,9 @@ inline constexpr int slots_per_staging_thread = 2;
 inline constexpr int slots_kept = 16;  // per device: 256 MiB there and as much pinned
 inline constexpr size_t device_bytes_limit = size_t{512} << 20;
 
+// Work space that is kept between calls: to map it anew took 60 to 100 us a call, more than the kernels of some MiB.
+inline constexpr size_t kept_work_bytes = size_t{256} << 20;
+
 // NTRU: a warp for each item of a batch, as many on a multiprocessor as its registers hold without a spill (a product takes 12 for each 128
 // coefficients); of the two sets of more than 1,000 coefficients, less in a block, whose shared memory is not everywhere that of an H200.
 // Hashing takes a lane for each item.

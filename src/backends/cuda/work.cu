@@ -1,12 +1,12 @@
 // Work space in stream order: see work.h.
-#include "backends/cuda/kem/work.h"
+#include "backends/cuda/work.h"
 
 #include <map>
 #include <mutex>
 #include <new>
 
 #include "backends/cuda/device.h"
-#include "backends/cuda/kem/pipeline.h"
+#include "backends/cuda/tuning.h"
 
 namespace warpseal::cuda {
 
@@ -27,7 +27,7 @@ warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
         wanted.location.type = cudaMemLocationTypeDevice;
         wanted.location.id = device;
         cudaMemPool_t made = nullptr;
-        uint64_t kept = tuning::kem_kept_bytes;
+        uint64_t kept = tuning::kept_work_bytes;
         status = check(cudaMemPoolCreate(&made, &wanted));
         if (status != WARPSEAL_OK) return status;
         status = check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept));
