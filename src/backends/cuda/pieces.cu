@@ -93,9 +93,10 @@ struct InFlight {
 // One thread: keeps its slots busy, oldest piece first.
 class Feeder {
 public:
-    Feeder(int device, Work& work, Progress& progress, int slots) : device_(device), work_(work), progress_(progress), slots_(slots) {
-        flying_.reserve(static_cast<size_t>(slots));
-        idle_.reserve(static_cast<size_t>(slots));
+    Feeder(int device, Work& work, Progress& progress, const Crew& crew)
+        : device_(device), work_(work), progress_(progress), slots_(crew.slots), alone_(crew.threads == 1) {
+        flying_.reserve(static_cast<size_t>(slots_));
+        idle_.reserve(static_cast<size_t>(slots_));
     }
 
     warpseal_status run() {
@@ -160,7 +161,7 @@ private:
     void retire() {
         const InFlight oldest = flying_.front();
         flying_.erase(flying_.begin());
-        const warpseal_status status = oldest.slot->wait();
+        const warpseal_status status = oldest.slot->wait(alone_);
         if (status != WARPSEAL_OK)
             progress_.fail(oldest.piece.sequence, status);
         else if (progress_.ready(oldest.piece.sequence))
@@ -172,6 +173,7 @@ private:
     Work& work_;
     Progress& progress_;
     const int slots_;
+    const bool alone_;
     std::vector<InFlight> flying_;
     std::vector<Slot*> idle_;  // with those in flight at most slots_
 };
@@ -181,12 +183,12 @@ private:
 warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done) {
     *done = 0;
     Progress progress(work);
-    Feeder feeder(device, work, progress, crew.slots);
+    Feeder feeder(device, work, progress, crew);
     std::vector<std::thread> threads;
     threads.reserve(static_cast<size_t>(crew.threads));  // what throws from here on is caught: threads that run must be joined
     try {
         for (int i = 1; i < crew.threads; ++i)
-            threads.emplace_back([&] { caught([&] { return Feeder(device, work, progress, crew.slots).run(); }); });
+            threads.emplace_back([&] { caught([&] { return Feeder(device, work, progress, crew).run(); }); });
     } catch (const std::exception&) {
         // Fewer threads do the same.
     }
@@ -218,7 +220,8 @@ warpseal_status device_of(const void* memory, int* device) {
 }
 
 size_t piece_bytes(uint64_t before, uint64_t after, bool staged) {
-    constexpr uint64_t least = uint64_t{2} << 20, most_staged = uint64_t{8} << 20;
+    constexpr uint64_t mib = uint64_t{1} << 20, most_staged = 8 * mib;
+    const uint64_t least = std::clamp((before + after) / 64, 2 * mib, (staged ? 2 : 4) * mib);
     return static_cast<size_t>(std::clamp(std::min(before, after) / 4, least, staged ? most_staged : uint64_t{tuning::slot_bytes}));
 }
 

@@ -28,7 +28,8 @@ public:
     virtual void keep(Slot& slot, const Piece& piece) = 0;
 };
 
-// How many threads feed the device, and from how many slots each.
+// How many threads feed the device, and from how many slots each. One alone is the caller's, and asks for the end of pieces; several leave
+// the cores to each other's copies.
 struct Crew {
     int threads;
     int slots;

@@ -20,9 +20,13 @@ public:
 
     // Gives the slot its pinned memory.
     warpseal_status pin();
-    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile.
+    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile but for a first while if `asking`.
     warpseal_status mark();
-    warpseal_status wait();
+    warpseal_status wait(bool asking);
+
+    // Queues a kernel that brings bytes [at, at + bytes) from there to the pinned memory, both multiples of 4. A copy of its own would hold
+    // up those of other pieces' text for as long as half a MiB of it takes.
+    warpseal_status tell(size_t at, size_t bytes);
 
     void uses(size_t device_bytes, size_t pinned_bytes);
 
