@@ -18,7 +18,7 @@ inline constexpr uint64_t segment_blocks = 1024;  // at most
 inline constexpr uint64_t summing_lanes = 256;    // of a multiprocessor, for segments' sums: a lane pays for powers of H
 inline constexpr uint64_t segments_per_row = 4;   // at least, where there is enough text: so many for each quad of the grid
 // What that is worth its launches: so much of all messages, so much of each, and no more AAD, which is then folded by a thread.
-inline constexpr uint64_t two_pass_bytes = uint64_t{32} << 20;
+inline constexpr uint64_t two_pass_bytes = uint64_t{8} << 20;
 inline constexpr uint64_t two_pass_message_bytes = 1024;
 inline constexpr uint64_t two_pass_aad_bytes = 1024;
 
