@@ -94,7 +94,7 @@ struct InFlight {
 class Feeder {
 public:
     Feeder(int device, Work& work, Progress& progress, const Crew& crew)
-        : device_(device), work_(work), progress_(progress), slots_(crew.slots), alone_(crew.threads == 1) {
+        : device_(device), work_(work), progress_(progress), slots_(crew.slots), asks_(crew.asks) {
         flying_.reserve(static_cast<size_t>(slots_));
         idle_.reserve(static_cast<size_t>(slots_));
     }
@@ -161,7 +161,7 @@ private:
     void retire() {
         const InFlight oldest = flying_.front();
         flying_.erase(flying_.begin());
-        const warpseal_status status = oldest.slot->wait(alone_);
+        const warpseal_status status = oldest.slot->wait(asks_);
         if (status != WARPSEAL_OK)
             progress_.fail(oldest.piece.sequence, status);
         else if (progress_.ready(oldest.piece.sequence))
@@ -173,7 +173,7 @@ private:
     Work& work_;
     Progress& progress_;
     const int slots_;
-    const bool alone_;
+    const bool asks_;
     std::vector<InFlight> flying_;
     std::vector<Slot*> idle_;  // with those in flight at most slots_
 };
@@ -253,7 +253,7 @@ Crew staging_crew(uint64_t bytes) {
     const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     const uint64_t pieces = bytes / piece_bytes(0, bytes, true);
     const int threads = static_cast<int>(std::min<uint64_t>(std::min(cores, tuning::staging_threads), std::max<uint64_t>(pieces, 1)));
-    return {threads, tuning::slots_per_staging_thread};
+    return {threads, tuning::slots_per_staging_thread, threads == 1};
 }
 
 }  // namespace warpseal::cuda

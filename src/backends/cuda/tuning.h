@@ -61,7 +61,7 @@ inline constexpr int staging_threads = 6;  // for pageable memory: one core copi
 inline constexpr int slots_per_staging_thread = 2;
 inline constexpr int slots_kept = 16;  // per device: 256 MiB there and as much pinned
 inline constexpr size_t device_bytes_limit = size_t{512} << 20;
-// How long a thread that alone feeds the GPU asks for the end of a piece before it sleeps until told: to be woken took 0.1 ms and more on a
+// How long a thread asks for the end of a piece before it sleeps until told: to be woken took 0.1 ms and more on a
 // virtual machine, a third of the time that a piece takes over the link.
 inline constexpr int asking_microseconds = 2000;
 
