@@ -22,6 +22,7 @@ struct Shape {
     bool shared_iv = false, shared_aad = false;
     size_t gap = 16;         // between messages; 16 keeps them aligned
     size_t apart = 0;        // bytes between neighbours' IVs, their AADs and their tags
+    bool statuses = true;    // wanted
     size_t spoil_every = 0;  // opening: spoil one message in so many
 
     bool seals() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
@@ -99,7 +100,7 @@ public:
         b.in_stride = b.out_stride = pitch_;
         b.tags = base + tags_;
         b.tag_stride = shape_.tag_stride();
-        b.statuses = reinterpret_cast<int32_t*>(base + statuses_);
+        b.statuses = shape_.statuses ? reinterpret_cast<int32_t*>(base + statuses_) : nullptr;
         return b;
     }
 
@@ -150,7 +151,7 @@ private:
             }
         }
         write(right_, out_ + place, out);
-        std::memcpy(right_.data() + statuses_ + 4 * i, &status, 4);
+        if (shape_.statuses) std::memcpy(right_.data() + statuses_ + 4 * i, &status, 4);
     }
 
     const Shape shape_;

@@ -111,6 +111,17 @@ void pinned(tests::Random& random) {
         EXPECT_EQ(refused, messages.refused);
         EXPECT_TRUE(image.holds(messages.right()));
     }
+    const Text iv = random.text(12), text = random.text(70000);
+    const Text right = oracle::run(key.mode("gcm"), true, key.bytes, iv, {}, text, nullptr);
+    const Host from(text.size(), true), to(text.size(), true);
+    std::memcpy(from.data(), text.data(), text.size());
+    warpseal::GcmRun run{};
+    std::memcpy(run.counter0, iv.data(), iv.size());
+    run.counter0[15] = 1;
+    size_t done = 0;
+    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0, from.data(), to.data(), text.size(), &done),
+              WARPSEAL_OK);
+    EXPECT_TRUE(to.holds(right));
 }
 
 // The three operations of NTRU: its kernels are a set's own.

@@ -165,6 +165,22 @@ CurrentDevice::~CurrentDevice() {
     if (before_ >= 0 && !lost()) check(cudaSetDevice(before_));
 }
 
+BesideCaptures::BesideCaptures() : status_(enter()) {
+    if (status_ == WARPSEAL_OK) status_ = check(cudaThreadExchangeStreamCaptureMode(&mode_));
+}
+
+BesideCaptures::~BesideCaptures() {
+    if (status_ == WARPSEAL_OK && !lost()) check(cudaThreadExchangeStreamCaptureMode(&mode_));
+}
+
+warpseal_status is_done(cudaEvent_t event, bool* done) {
+    const cudaError_t error = cudaEventQuery(event);
+    *done = error == cudaSuccess;
+    if (error != cudaErrorNotReady) return check(error);
+    cudaGetLastError();  // an answer, no error, but the runtime notes it as one
+    return WARPSEAL_OK;
+}
+
 warpseal_status device_count(int* count) {
     *count = 0;
     const warpseal_status status = enter();

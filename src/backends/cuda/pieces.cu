@@ -101,8 +101,8 @@ public:
 
     warpseal_status run() {
         const CurrentDevice current(device_);
-        if (current.status() != WARPSEAL_OK) return current.status();
-        warpseal_status status = WARPSEAL_OK;
+        const BesideCaptures beside;  // of other threads: these streams are nobody else's
+        warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : beside.status();
         while (status == WARPSEAL_OK) {
             Slot* slot = nullptr;
             status = next_slot(&slot);
@@ -162,6 +162,7 @@ private:
         const InFlight oldest = flying_.front();
         flying_.erase(flying_.begin());
         const warpseal_status status = oldest.slot->wait(asks_);
+        if (status != WARPSEAL_OK && !lost()) check(cudaStreamSynchronize(oldest.slot->stream));  // what is given back is wiped
         if (status != WARPSEAL_OK)
             progress_.fail(oldest.piece.sequence, status);
         else if (progress_.ready(oldest.piece.sequence))

@@ -29,7 +29,7 @@ public:
 };
 
 // How many threads feed the device, and from how many slots each; whether they ask for the end of a piece, or sleep until told. One thread
-// alone is the caller's, which has nothing else to do; several leave the cores to each other's copies.
+// alone has nothing else to do; several leave the cores to each other's copies.
 struct Crew {
     int threads;
     int slots;

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -29,6 +30,7 @@ struct Pool {
     std::vector<Slot*> idle;
     int lent = 0;
     bool large_lent = false;
+    std::atomic<bool> asked = false;  // one of all calls asks for the end of its piece
 };
 
 Pool& pool_of(int device) {
@@ -92,14 +94,20 @@ warpseal_status Slot::pin() {
 warpseal_status Slot::mark() { return check(cudaEventRecord(done_, stream)); }
 
 warpseal_status Slot::wait(bool asking) {
-    using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + std::chrono::microseconds(asking ? tuning::asking_microseconds : 0);
-    while (!lost() && Clock::now() < until) {
-        const cudaError_t done = cudaEventQuery(done_);
-        if (done != cudaErrorNotReady) return check(done);
-        sched_yield();  // whoever else wants the core has it
-    }
+    if (asking && asked_until_done()) return WARPSEAL_OK;
     return lost() ? WARPSEAL_NO_DEVICE : check(cudaEventSynchronize(done_));
+}
+
+bool Slot::asked_until_done() {
+    using Clock = std::chrono::steady_clock;
+    std::atomic<bool>& asked = pool_of(device_index).asked;
+    if (asked.exchange(true)) return false;  // another call keeps a core busy
+    bool done = false;
+    const auto until = Clock::now() + std::chrono::microseconds(tuning::asking_microseconds);
+    while (!lost() && is_done(done_, &done) == WARPSEAL_OK && !done && Clock::now() < until)
+        sched_yield();  // whoever wants the core has it
+    asked = false;
+    return done;
 }
 
 warpseal_status Slot::tell(size_t at, size_t bytes) {

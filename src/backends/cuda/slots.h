@@ -20,7 +20,8 @@ public:
 
     // Gives the slot its pinned memory.
     warpseal_status pin();
-    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile but for a first while if `asking`.
+    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile but, if `asking` and no other call
+    // asks, for a first while.
     warpseal_status mark();
     warpseal_status wait(bool asking);
 
@@ -36,6 +37,8 @@ public:
     void destroy();
 
 private:
+    bool asked_until_done();
+
     cudaEvent_t done_ = nullptr;
     size_t used_device_ = 0, used_pinned_ = 0;
 };

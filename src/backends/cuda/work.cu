@@ -12,22 +12,6 @@ namespace warpseal::cuda {
 
 namespace {
 
-// While it lives, this thread may make calls that a capture forbids, its own or another thread's; they become no part of a graph.
-class BesideCaptures {
-public:
-    BesideCaptures() : status_(check(cudaThreadExchangeStreamCaptureMode(&mode_))) {}
-    ~BesideCaptures() {
-        if (status_ == WARPSEAL_OK && !lost()) check(cudaThreadExchangeStreamCaptureMode(&mode_));
-    }
-    BesideCaptures(const BesideCaptures&) = delete;
-    BesideCaptures& operator=(const BesideCaptures&) = delete;
-    warpseal_status status() const { return status_; }
-
-private:
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then, the one that was
-    const warpseal_status status_;
-};
-
 // One for each device. Never destroyed: CUDA may be gone before static objects are. The first call that wants it may be one that is
 // captured.
 warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
