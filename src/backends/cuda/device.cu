@@ -126,8 +126,9 @@ void forget_launched(int device) {
     const auto first = all.lower_bound({device, nullptr}), end = all.lower_bound({device + 1, nullptr});
     if (first == end) return;
     const CurrentDevice current(device);
+    const BesideCaptures beside;  // a key may go while another thread captures
     cudaStream_t& stream = memory().streams[device];
-    if (current.status() != WARPSEAL_OK) return;
+    if (current.status() != WARPSEAL_OK || beside.status() != WARPSEAL_OK) return;
     if (stream == nullptr && check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != WARPSEAL_OK) return;
     for (auto i = first; i != end && !lost(); ++i) {
         void* arguments[] = {nothing};
