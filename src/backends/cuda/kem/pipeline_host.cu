@@ -116,9 +116,7 @@ public:
     Crew crew() const {
         const bool direct =
             std::all_of(arrays_.begin(), arrays_.end(), [](const Array& a) { return a.bytes == 0 || a.shared || a.direct; });
-        Crew crew = direct ? direct_crew(tuning::kem_slots) : staging_crew(staged_bytes_);
-        crew.asks = false;  // a server's cores have handshakes to do meanwhile
-        return crew;
+        return direct ? direct_crew(tuning::kem_slots) : staging_crew(staged_bytes_);
     }
     uint64_t failed() const { return failed_; }
 
