@@ -229,6 +229,37 @@ TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     }
 }
 
+// Block i of the text meets Ctr(i + 1) (SP 800-38C A.3), also past 2^16 blocks; where a form has a loop of its own for that.
+TEST_P(BatchLengths, CcmCountsInMoreThanTwoBytes) {
+    if (!targets::has(GetParam(), WARPSEAL_CCM)) return;
+    const Text text = random_.text((size_t{1} << 20) + 21), nonce = iv(WARPSEAL_CCM, 0);
+    Text counter0(16, 0), expected(text.size()), tag(16);
+    counter0[0] = static_cast<uint8_t>(14 - nonce.size());
+    std::copy(nonce.begin(), nonce.end(), counter0.begin() + 1);
+    for (const auto& path : paths_) {
+        if (path->cpu().form != std::string("instructions")) continue;
+        path->sweep(WARPSEAL_CTR, Direction::encrypt, counter0.data(), 1, text.data(), expected.data(), text.size());
+        Text out(text.size());
+        warpseal_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        batch.iv_bytes = static_cast<uint32_t>(nonce.size());
+        batch.tag_bytes = 16;
+        batch.message_count = 1;
+        batch.message_bytes = text.size();
+        batch.ivs = nonce.data();
+        batch.in = text.data();
+        batch.out = out.data();
+        batch.tags = tag.data();
+        ASSERT_EQ(path->batch(WARPSEAL_CCM, Direction::encrypt, batch, 0, 1), 0u);
+        ASSERT_TRUE(out == expected) << path->target();
+        batch.in = out.data();
+        ASSERT_EQ(path->batch(WARPSEAL_CCM, Direction::decrypt, batch, 0, 1), 0u);
+        ASSERT_TRUE(out == text) << path->target();
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+            matrix::count(path->target(), GetParam().name, WARPSEAL_CCM, direction);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ciphers, BatchLengths, testing::ValuesIn(targets::ciphers()), [](const auto& info) {
     std::string name = info.param.name;
     for (char& c : name)

@@ -172,6 +172,30 @@ TEST_P(OnTarget, CutsChangeNothing) {
     }
 }
 
+// Two pieces past update() on either side of a carry out of the counter's last 32 bits, and across it.
+TEST_P(OnTarget, LoopsOfCounterModeCarry) {
+    Random random(908);
+    const auto engine = targets::engine(GetParam());
+    const auto key = targets::key(engine, "aes-128", random.text(16));
+    const Text text = random.text(16 * 16);
+    const Handle handle = message(key, WARPSEAL_CTR, false);
+    for (size_t until_carry = 1; until_carry <= 8; ++until_carry) {
+        const Text iv = Random::counter_before(random.text(16), 4, until_carry - 1);
+        Text expected(text.size());
+        ASSERT_EQ(warpseal_encrypt(key.get(), WARPSEAL_CTR, iv.data(), 16, text.data(), expected.data(), text.size()), WARPSEAL_OK);
+        for (size_t n = 16; n < text.size(); n += 16) {
+            ASSERT_EQ(warpseal_inner_message_begin(handle.get(), iv.data(), 16), WARPSEAL_OK);
+            const warpseal_inner_loop loop = warpseal_inner_message_loop(handle.get());
+            ASSERT_EQ(loop.most_bytes != 0, GetParam() != "portable");
+            if (loop.most_bytes == 0) return;
+            Text out = text;
+            loop.run(loop.state, loop.feedback, out.data(), out.data(), n);
+            loop.run(loop.state, loop.feedback, out.data() + n, out.data() + n, out.size() - n);
+            ASSERT_EQ(out, expected) << until_carry << " blocks until the carry, the first piece of " << n << " bytes";
+        }
+    }
+}
+
 // Pieces past update() and pieces through it, in any order: one message.
 TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
     Random random(904);
