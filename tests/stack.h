@@ -32,6 +32,7 @@ public:
         makecontext(
             &there_, [] { (*self()->work_)(); }, 0);
         swapcontext(&here_, &there_);
+        self() = nullptr;
         return memory_;
     }
     // Of the last call.
