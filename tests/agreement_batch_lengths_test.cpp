@@ -201,6 +201,20 @@ TEST_P(BatchLengths, OneFlushAgainstTheGuards) {
     }
 }
 
+warpseal_batch one_message(const Text& nonce, const Text& in, Text& out, Text& tag) {
+    warpseal_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.iv_bytes = static_cast<uint32_t>(nonce.size());
+    batch.tag_bytes = static_cast<uint32_t>(tag.size());
+    batch.message_count = 1;
+    batch.message_bytes = in.size();
+    batch.ivs = nonce.data();
+    batch.in = in.data();
+    batch.out = out.data();
+    batch.tags = tag.data();
+    return batch;
+}
+
 // CCM encodes the length of its associated data in 2 bytes, or in 6 from 65280 bytes on.
 TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     if (!targets::has(GetParam(), WARPSEAL_CCM)) return;
@@ -209,18 +223,9 @@ TEST_P(BatchLengths, CcmWithLongAssociatedData) {
         const reference::Sealed sealed = reference::ccm_seal(*twins_[0], nonce, aad, text, 16);
         for (const auto& path : paths_) {
             Text out(text.size()), tag(16);
-            warpseal_batch batch{};
-            batch.struct_bytes = sizeof batch;
-            batch.iv_bytes = static_cast<uint32_t>(nonce.size());
-            batch.tag_bytes = 16;
-            batch.message_count = 1;
-            batch.message_bytes = text.size();
-            batch.ivs = nonce.data();
+            warpseal_batch batch = one_message(nonce, text, out, tag);
             batch.aad = aad.data();
             batch.aad_bytes = size;
-            batch.in = text.data();
-            batch.out = out.data();
-            batch.tags = tag.data();
             ASSERT_EQ(path->batch(WARPSEAL_CCM, Direction::encrypt, batch, 0, 1), 0u);
             ASSERT_EQ(out, sealed.ciphertext) << path->target() << ", " << size << " bytes";
             ASSERT_EQ(tag, sealed.tag) << path->target() << ", " << size << " bytes";
@@ -240,16 +245,7 @@ TEST_P(BatchLengths, CcmCountsInMoreThanTwoBytes) {
         if (path->cpu().form != std::string("instructions")) continue;
         path->sweep(WARPSEAL_CTR, Direction::encrypt, counter0.data(), 1, text.data(), expected.data(), text.size());
         Text out(text.size());
-        warpseal_batch batch{};
-        batch.struct_bytes = sizeof batch;
-        batch.iv_bytes = static_cast<uint32_t>(nonce.size());
-        batch.tag_bytes = 16;
-        batch.message_count = 1;
-        batch.message_bytes = text.size();
-        batch.ivs = nonce.data();
-        batch.in = text.data();
-        batch.out = out.data();
-        batch.tags = tag.data();
+        warpseal_batch batch = one_message(nonce, text, out, tag);
         ASSERT_EQ(path->batch(WARPSEAL_CCM, Direction::encrypt, batch, 0, 1), 0u);
         ASSERT_TRUE(out == expected) << path->target();
         batch.in = out.data();
