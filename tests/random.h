@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 namespace tests {
@@ -26,9 +27,9 @@ public:
     uint64_t below(uint64_t bound) { return next() % bound; }
     bool one_in(uint64_t n) { return below(n) == 0; }
     void fill(uint8_t* out, size_t bytes) {
-        for (size_t i = 0; i < bytes; i += 8) {
-            uint64_t z = next();
-            for (size_t j = i; j < bytes && j < i + 8; ++j, z >>= 8) out[j] = static_cast<uint8_t>(z);
+        for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+            const uint64_t z = next();
+            std::memcpy(out + i, &z, std::min(sizeof z, bytes - i));
         }
     }
     std::vector<uint8_t> text(size_t bytes) {
