@@ -60,7 +60,7 @@ TEST_P(Batch, Lengths) {
 
 TEST_P(Batch, LongMessages) {
     tests::Random random(513);
-    for (const size_t bytes : {(size_t{1} << 20) + 7, (size_t{24} << 20) - 16, (size_t{40} << 20) + 1}) {
+    for (const size_t bytes : {(size_t{1} << 20) + 7, (size_t{8} << 20) - 16, (size_t{40} << 20) + 1}) {
         for (int i = 0; i < 6; ++i) {
             Key key(aes(128 + 64 * (i % 3)), random);
             Shape shape;
@@ -105,7 +105,7 @@ TEST_P(Batch, ManyChunks) {
         Key key(aes(i % 2 == 0 ? 128 : 256), random);
         Shape shape;
         shape.bytes = bytes;
-        shape.count = (size_t{32} << 20) / bytes + 1 + random.below(40);
+        shape.count = (size_t{8} << 20) / bytes + 1 + random.below(40);
         shape.gap = 32 - bytes % 16;
         shape.in_place = i % 3 == 0;
         shape.aad_bytes = i % 2 == 0 ? 0 : random.below(70);

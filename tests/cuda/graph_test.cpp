@@ -1,6 +1,7 @@
 // Sweeps and batches captured in a CUDA graph: the calls neither synchronise nor allocate outside the stream.
 #include <cuda_runtime_api.h>
 
+#include "alone.h"
 #include "messages.h"
 #include "reference/xts.h"
 
@@ -65,6 +66,9 @@ TEST_F(Graph, SweepAndBatches) {
         door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::decrypt, chunks_opened.at(fifth.data()), stream),
         WARPSEAL_OK);
     warpseal::cuda::take_any_length(false);
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;  // this thread's, as it was
+    EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
+    EXPECT_EQ(mode, cudaStreamCaptureModeGlobal);
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
     for (int replay = 0; replay < 3; ++replay) {
@@ -92,5 +96,8 @@ TEST_F(Graph, SweepAndBatches) {
     EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
+
+// With nothing made beforehand.
+TEST_F(Graph, OfAProcessesFirstCalls) { passes_alone("Graph.SweepAndBatches", "[  PASSED  ] 1 test."); }
 
 }  // namespace

@@ -21,10 +21,15 @@ struct Shape {
     size_t iv_bytes = 12, aad_bytes = 0, tag_bytes = 16;
     bool shared_iv = false, shared_aad = false;
     size_t gap = 16;         // between messages; 16 keeps them aligned
+    size_t apart = 0;        // bytes between neighbours' IVs, their AADs and their tags
+    bool statuses = true;    // wanted
     size_t spoil_every = 0;  // opening: spoil one message in so many
 
     bool seals() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
     bool tagged() const { return seals() || mode == WARPSEAL_CMAC; }
+    size_t iv_stride() const { return shared_iv ? 0 : iv_bytes + apart; }
+    size_t aad_stride() const { return shared_aad ? 0 : aad_bytes + apart; }
+    size_t tag_stride() const { return tag_bytes + apart; }
 };
 
 // The tag, and the ciphertext where there is one.
@@ -50,8 +55,8 @@ class Messages {
 public:
     Messages(const Shape& shape, const Key& key, Direction direction, tests::Random& random) : shape_(shape), direction_(direction) {
         const size_t whole = shape.mode == WARPSEAL_CBC ? key.cipher.block_bytes : 1;
-        ivs_ = add(random.text(shape.iv_bytes * (shape.shared_iv ? 1 : shape.count)));
-        aad_ = add(random.text(shape.aad_bytes * (shape.shared_aad ? 1 : shape.count)));
+        ivs_ = add(random.text(shape.shared_iv ? shape.iv_bytes : shape.iv_stride() * shape.count));
+        aad_ = add(random.text(shape.shared_aad ? shape.aad_bytes : shape.aad_stride() * shape.count));
         if (shape.own_keys) keys_ = add(random.text(key.cipher.key_bytes * shape.count));
         for (uint64_t i = 0; i < shape.count; ++i)
             lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) / whole * whole
@@ -60,7 +65,7 @@ public:
         pitch_ = shape.bytes + shape.gap;
         for (uint64_t i = 0; i < shape.count; ++i) offsets_.push_back((shape.count - 1 - i) * pitch_);  // backwards
         offsets_at_ = add(bytes_of(offsets_));
-        tags_ = add(Text(shape.tag_bytes * shape.count, 0xa5));
+        tags_ = add(Text(shape.tag_stride() * shape.count, 0xa5));
         statuses_ = add(Text(4 * shape.count, 0xa5));
         in_ = add(random.text(pitch_ * shape.count));
         out_ = shape.in_place ? in_ : add(Text(pitch_ * shape.count, 0xa5));
@@ -86,16 +91,16 @@ public:
         }
         b.keys = shape_.own_keys ? base + keys_ : nullptr;
         b.ivs = base + ivs_;
-        b.iv_stride = shape_.shared_iv ? 0 : shape_.iv_bytes;
+        b.iv_stride = shape_.iv_stride();
         b.aad = base + aad_;
         b.aad_bytes = shape_.aad_bytes;
-        b.aad_stride = shape_.shared_aad ? 0 : shape_.aad_bytes;
+        b.aad_stride = shape_.aad_stride();
         b.in = base + in_;
         b.out = shape_.mode == WARPSEAL_CMAC ? nullptr : base + out_;
         b.in_stride = b.out_stride = pitch_;
         b.tags = base + tags_;
-        b.tag_stride = shape_.tag_bytes;
-        b.statuses = reinterpret_cast<int32_t*>(base + statuses_);
+        b.tag_stride = shape_.tag_stride();
+        b.statuses = shape_.statuses ? reinterpret_cast<int32_t*>(base + statuses_) : nullptr;
         return b;
     }
 
@@ -116,8 +121,8 @@ private:
         const bool opening = shape_.tagged() && direction_ == Direction::decrypt;
         const size_t n = lengths_[i], place = shape_.lengths ? offsets_[i] : i * pitch_;
         const Text secret = shape_.own_keys ? part(image, keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes) : key.bytes;
-        const Text iv = part(image, ivs_ + (shape_.shared_iv ? 0 : i * shape_.iv_bytes), shape_.iv_bytes);
-        const Text aad = part(image, aad_ + (shape_.shared_aad ? 0 : i * shape_.aad_bytes), shape_.aad_bytes);
+        const Text iv = part(image, ivs_ + i * shape_.iv_stride(), shape_.iv_bytes);
+        const Text aad = part(image, aad_ + i * shape_.aad_stride(), shape_.aad_bytes);
         const Text text = part(image, in_ + place, n);
         int32_t status = WARPSEAL_OK;
         Text out;
@@ -128,7 +133,7 @@ private:
             out = s.ciphertext;
             Text tag = s.tag;
             if (!opening) {
-                write(right_, tags_ + i * shape_.tag_bytes, tag);
+                write(right_, tags_ + i * shape_.tag_stride(), tag);
             } else {
                 Text input = shape_.seals() ? s.ciphertext : text;
                 out = shape_.seals() ? text : Text{};
@@ -141,12 +146,12 @@ private:
                 }
                 for (Text* to : {&image, &right_}) {
                     write(*to, in_ + place, input);
-                    write(*to, tags_ + i * shape_.tag_bytes, tag);
+                    write(*to, tags_ + i * shape_.tag_stride(), tag);
                 }
             }
         }
         write(right_, out_ + place, out);
-        std::memcpy(right_.data() + statuses_ + 4 * i, &status, 4);
+        if (shape_.statuses) std::memcpy(right_.data() + statuses_ + 4 * i, &status, 4);
     }
 
     const Shape shape_;
@@ -180,6 +185,7 @@ inline Shape random_shape(tests::Random& random, const CudaCipher& cipher, size_
     s.shared_iv = random.one_in(4);
     s.shared_aad = s.aad_bytes > 100 || random.one_in(2);
     s.gap = random.one_in(2) ? 16 : random.below(40);
+    s.apart = random.one_in(2) ? 0 : random.below(20);
     s.spoil_every = s.tag_bytes < 4 ? 0 : 5;  // a short tag may survive a spoilt text
     return s;
 }

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "host.h"
 #include "messages.h"
 
 namespace {
@@ -10,32 +11,6 @@ namespace {
 using namespace gpu;
 
 class Pipeline : public OnGpuOnce {};
-
-// Host memory, pinned or not, as warpseal_host_alloc and a caller's own would be.
-class Host {
-public:
-    Host(size_t bytes, bool pinned) : bytes_(bytes), pinned_(pinned) {
-        if (pinned_)
-            EXPECT_EQ(door().host_alloc(device, bytes, &data_), WARPSEAL_OK);
-        else
-            data_ = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
-    }
-    ~Host() {
-        if (pinned_)
-            door().host_free(device, data_, bytes_);
-        else
-            std::free(data_);
-    }
-    Host(const Host&) = delete;
-    Host& operator=(const Host&) = delete;
-    uint8_t* data() const { return static_cast<uint8_t*>(data_); }
-    bool holds(const Text& text, size_t at = 0) const { return text.empty() || std::memcmp(data() + at, text.data(), text.size()) == 0; }
-
-private:
-    void* data_ = nullptr;
-    size_t bytes_;
-    bool pinned_;
-};
 
 constexpr size_t sizes[] = {1, 4096, (size_t{1} << 20) + 3, (size_t{16} << 20) + 5, (size_t{70} << 20) + 19};
 
@@ -147,6 +122,7 @@ void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned, 
               WARPSEAL_OK);
     EXPECT_EQ(done, shape.count);
     EXPECT_EQ(refused, messages.refused);
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // nor is "not ready" left to the caller's next look
     EXPECT_TRUE(image.holds(messages.right())) << "count " << shape.count << " bytes " << shape.bytes << " pinned " << pinned;
 }
 
@@ -168,16 +144,63 @@ TEST_F(Pipeline, LargeBatches) {
     tests::Random random(534);
     Key key("aes-256", random);
     for (const bool pinned : {true, false}) {
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 8; ++i) {
+            const bool longer = i % 2 == 1, opens = i >= 4;
             Shape shape;
-            shape.bytes = i < 2 ? 16384 : (size_t{20} << 20) + 3;
-            shape.count = i < 2 ? 3000 : 2;
-            shape.aad_bytes = i == 1 ? 7 : 0;
-            shape.in_place = i % 2 == 1;
+            shape.bytes = longer ? (size_t{20} << 20) + 3 : 16384;
+            shape.count = longer ? 2 : 3000;
+            shape.aad_bytes = i % 3 == 1 ? 7 : 0;
+            shape.apart = i % 3 == 2 ? 4 : 0;
+            shape.statuses = i % 4 != 3;
+            shape.in_place = i / 2 % 2 == 1;
             shape.spoil_every = 3;
-            batch_case(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, pinned, random);
+            batch_case(shape, key, opens ? Direction::decrypt : Direction::encrypt, pinned, random);
             if (HasFatalFailure()) return;
         }
+    }
+}
+
+// More tags and statuses than one round of what brings them.
+TEST_F(Pipeline, ManyShortMessages) {
+    tests::Random random(537);
+    Key key("aes-128", random);
+    Shape shape;
+    shape.mode = WARPSEAL_CMAC;
+    shape.iv_bytes = 0;
+    shape.bytes = 16;
+    shape.count = 20000;
+    shape.spoil_every = 3;
+    for (const Direction direction : {Direction::encrypt, Direction::decrypt}) batch_case(shape, key, direction, true, random);
+}
+
+// A capture by another thread is no business of calls on memory of the host, nor they of its.
+TEST_F(Pipeline, WhileAnotherThreadCaptures) {
+    tests::Random random(538);
+    Key key("aes-128", random);
+    Shape shape;
+    shape.bytes = 16384;
+    shape.count = 2000;
+    shape.spoil_every = 3;
+    for (const bool pinned : {true, false}) {
+        const Messages messages(shape, key, Direction::decrypt, random);
+        const Host image(messages.image.size(), pinned);
+        std::memcpy(image.data(), messages.image.data(), messages.image.size());
+        cudaStream_t stream = nullptr;
+        cudaGraph_t graph = nullptr;
+        ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+        ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+        warpseal_status status = WARPSEAL_NO_DEVICE;
+        uint64_t done = 0, refused = 0;
+        std::thread([&] {
+            status = door().batch_host(device, key.cipher, key.state(), shape.mode, Direction::decrypt, messages.at(image.data()), &done,
+                                       &refused);
+        }).join();
+        EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess) << pinned;
+        EXPECT_EQ(status, WARPSEAL_OK) << pinned;
+        EXPECT_EQ(refused, messages.refused);
+        EXPECT_TRUE(image.holds(messages.right()));
+        EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+        EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
     }
 }
 
@@ -213,6 +236,15 @@ TEST_F(Pipeline, DeviceMemoryIsBounded) {
     size_t done = 0;
     ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, from.data(), to.data(),
                                 bytes, &done, nullptr),
+              WARPSEAL_OK);
+    // With scratch.
+    const Host rest(bytes, true);
+    const warpseal::XtsUnits units{{1}, 4096};
+    ASSERT_EQ(
+        door().xts_host(device, key.cipher, key.state(), key.state(), Direction::encrypt, units, from.data(), rest.data(), bytes, &done),
+        WARPSEAL_OK);
+    warpseal::GcmRun run{};
+    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0, from.data(), rest.data(), bytes, &done),
               WARPSEAL_OK);
     ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
     EXPECT_LE(free_before - std::min(free_before, free_after), size_t{512} << 20);

@@ -1,10 +1,10 @@
 // One call over several GPUs of this machine: what comes out is what the cores make of it, also where a GPU gives up on its way.
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <thread>
 
+#include "alone.h"
 #include "backends/gpu_door.h"
 #include "engine/calls.h"
 #include "gpu.h"
@@ -294,19 +294,6 @@ TEST_F(Several, DISABLED_ContextOfOneDies) {
     std::printf("finished on the cores\n");
 }
 
-TEST_F(Several, StickyErrorOfOneInAChildProcess) {
-    char self[4096];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    ASSERT_GT(length, 0);
-    self[length] = 0;
-    const std::string command =
-        std::string(self) + " --gtest_also_run_disabled_tests --gtest_filter=Several.DISABLED_ContextOfOneDies 2>&1";
-    std::FILE* child = popen(command.c_str(), "r");
-    ASSERT_NE(child, nullptr);
-    std::string said;
-    for (int c; (c = std::fgetc(child)) != EOF;) said.push_back(static_cast<char>(c));
-    EXPECT_EQ(pclose(child), 0) << said;
-    EXPECT_NE(said.find("finished on the cores"), std::string::npos) << said;
-}
+TEST_F(Several, StickyErrorOfOneInAChildProcess) { gpu::passes_alone("Several.DISABLED_ContextOfOneDies", "finished on the cores"); }
 
 }  // namespace

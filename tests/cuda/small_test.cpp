@@ -4,6 +4,7 @@
 #include <set>
 
 #include "backends/gpu_door.h"
+#include "host.h"
 #include "kem/doors.h"
 #include "launches.h"
 #include "messages.h"
@@ -93,6 +94,34 @@ void all_calls(Key& key, tests::Random& random) {
             if (mode == WARPSEAL_XTS && key.cipher.xts[0] != nullptr) data_units(key, direction, random);
         }
     }
+}
+
+// Pinned memory of the host: tags and statuses, and the sum of a message's piece, come back by a kernel.
+void pinned(tests::Random& random) {
+    Key key("aes-128", random);
+    Shape shape;
+    shape.count = 3, shape.bytes = 4100, shape.spoil_every = 2;
+    for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+        const Messages messages(shape, key, direction, random);
+        const Host image(messages.image.size(), true);
+        std::memcpy(image.data(), messages.image.data(), messages.image.size());
+        uint64_t done = 0, refused = 0;
+        ASSERT_EQ(door().batch_host(device, key.cipher, key.state(), shape.mode, direction, messages.at(image.data()), &done, &refused),
+                  WARPSEAL_OK);
+        EXPECT_EQ(refused, messages.refused);
+        EXPECT_TRUE(image.holds(messages.right()));
+    }
+    const Text iv = random.text(12), text = random.text(70000);
+    const Text right = oracle::run(key.mode("gcm"), true, key.bytes, iv, {}, text, nullptr);
+    const Host from(text.size(), true), to(text.size(), true);
+    std::memcpy(from.data(), text.data(), text.size());
+    warpseal::GcmRun run{};
+    std::memcpy(run.counter0, iv.data(), iv.size());
+    run.counter0[15] = 1;
+    size_t done = 0;
+    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0, from.data(), to.data(), text.size(), &done),
+              WARPSEAL_OK);
+    EXPECT_TRUE(to.holds(right));
 }
 
 // The three operations of NTRU: its kernels are a set's own.
@@ -208,7 +237,7 @@ TEST_P(Small, EveryKernel) {
     }
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         if (GetParam() == Layouts::usual) kem(*warpseal::cuda_kem(set->name), random);
-    if (GetParam() == Layouts::usual) places(random);
+    if (GetParam() == Layouts::usual) places(random), pinned(random);
     const std::vector<Kernel> all = kernels_of(GetParam());
     const std::set<std::string> had = launched(all);
     for (const Kernel& kernel : all)

@@ -126,8 +126,9 @@ void forget_launched(int device) {
     const auto first = all.lower_bound({device, nullptr}), end = all.lower_bound({device + 1, nullptr});
     if (first == end) return;
     const CurrentDevice current(device);
+    const BesideCaptures beside;  // a key may go while another thread captures
     cudaStream_t& stream = memory().streams[device];
-    if (current.status() != WARPSEAL_OK) return;
+    if (current.status() != WARPSEAL_OK || beside.status() != WARPSEAL_OK) return;
     if (stream == nullptr && check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != WARPSEAL_OK) return;
     for (auto i = first; i != end && !lost(); ++i) {
         void* arguments[] = {nothing};
@@ -163,6 +164,22 @@ CurrentDevice::CurrentDevice(int device) : status_(enter()) {
 
 CurrentDevice::~CurrentDevice() {
     if (before_ >= 0 && !lost()) check(cudaSetDevice(before_));
+}
+
+BesideCaptures::BesideCaptures() : status_(enter()) {
+    if (status_ == WARPSEAL_OK) status_ = check(cudaThreadExchangeStreamCaptureMode(&mode_));
+}
+
+BesideCaptures::~BesideCaptures() {
+    if (status_ == WARPSEAL_OK && !lost()) check(cudaThreadExchangeStreamCaptureMode(&mode_));
+}
+
+warpseal_status is_done(cudaEvent_t event, bool* done) {
+    const cudaError_t error = cudaEventQuery(event);
+    *done = error == cudaSuccess;
+    if (error != cudaErrorNotReady) return check(error);
+    cudaGetLastError();  // an answer, no error, but the runtime notes it as one
+    return WARPSEAL_OK;
 }
 
 warpseal_status device_count(int* count) {

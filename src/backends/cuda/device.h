@@ -48,6 +48,24 @@ private:
     int before_ = -1;
 };
 
+// While it lives, this thread may make calls that a capture forbids, its own or another thread's; what is queued on a stream that is being
+// captured still becomes part of the graph, and nothing else does.
+class BesideCaptures {
+public:
+    BesideCaptures();
+    ~BesideCaptures();
+    BesideCaptures(const BesideCaptures&) = delete;
+    BesideCaptures& operator=(const BesideCaptures&) = delete;
+    warpseal_status status() const { return status_; }
+
+private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then, the one that was
+    warpseal_status status_;
+};
+
+// Whether the device is done with what was queued before that event.
+warpseal_status is_done(cudaEvent_t event, bool* done);
+
 // A kernel that was launched. The driver keeps, on the heap and for as long as the context lives, a copy of the parameters of each
 // kernel's last launch (seen with driver 580), round keys among them: `forget` launches each once more, without work.
 struct Launched {

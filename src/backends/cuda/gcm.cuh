@@ -174,7 +174,9 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
                 secret.value = {};
                 secret.value.key = job.keys;
                 secret.value.batch = batch;
-                return two_passes<Cipher, direction, Fit>(secret.value, limits, stream);
+                bool begun = false;
+                const warpseal_status status = two_passes<Cipher, direction, Fit>(secret.value, limits, stream, &begun);
+                if (begun || status != WARPSEAL_OUT_OF_MEMORY) return status;  // else one pass, which wants less
             }
         job.opens = direction == Direction::decrypt;
         job.division = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
@@ -211,7 +213,9 @@ warpseal_status gcm_piece(const void* state, const uint8_t* counter0, uint64_t f
         job.counter0 = load_block<4>(counter0);
         job.first_block = first_block;
         job.piece = static_cast<Block<4>*>(sum);
-        return two_passes<Cipher, direction, Fit>(job, limits, stream);
+        bool begun = false;
+        const warpseal_status passes = two_passes<Cipher, direction, Fit>(job, limits, stream, &begun);
+        if (begun || passes != WARPSEAL_OUT_OF_MEMORY) return passes;  // else one pass, which wants none
     }
     SecretOf<BatchJob<OneKey<Cipher>>> secret;
     BatchJob<OneKey<Cipher>>& job = secret.value;

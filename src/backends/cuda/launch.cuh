@@ -7,6 +7,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/tuning.h"
+#include "backends/cuda/work.h"
 
 namespace warpseal::cuda {
 
@@ -43,14 +44,12 @@ __device__ __forceinline__ uint64_t item_step() { return uint64_t{gridDim.x} * t
 // Scratch for `work(scratch)` to queue kernels over, wiped before it goes; a graph can capture it all.
 template <class Work>
 warpseal_status with_scratch(size_t bytes, cudaStream_t stream, const Work& work) {
-    void* scratch = nullptr;
-    warpseal_status status = check(cudaMallocAsync(&scratch, bytes, stream));
+    uint8_t* scratch = nullptr;
+    warpseal_status status = take_work(bytes, stream, &scratch);
     if (status != WARPSEAL_OK) return status;
     status = work(scratch);
-    if (lost()) return status;
-    const warpseal_status wiped = check(cudaMemsetAsync(scratch, 0, bytes, stream));
-    const warpseal_status freed = lost() ? wiped : check(cudaFreeAsync(scratch, stream));
-    return status != WARPSEAL_OK ? status : wiped != WARPSEAL_OK ? wiped : freed;
+    const warpseal_status given_back = give_back_work(scratch, bytes, stream);
+    return status != WARPSEAL_OK ? status : given_back;
 }
 
 }  // namespace warpseal::cuda

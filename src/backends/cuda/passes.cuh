@@ -77,9 +77,10 @@ inline bool takes_two_passes(const warpseal_batch& b, const Limits& limits) {
            b.message_bytes >= limits.from(tuning::two_pass_bytes) / b.message_count;
 }
 
-// The caller has filled in key and batch, and of a piece the rest.
+// The caller has filled in key and batch, and of a piece the rest. *begun: there was memory for scratch, and something may be queued.
 template <class Cipher, Direction direction, class Fit>
-warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStream_t stream) {
+warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStream_t stream, bool* begun) {
+    *begun = false;
     using Forward = Way<Cipher, Direction::encrypt>;
     const warpseal_batch& batch = job.batch;
     job.opens = direction == Direction::decrypt;
@@ -90,6 +91,7 @@ warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStrea
     const bool hashed = !job.is_piece() && batch.iv_bytes != modes::Gcm::plain_iv_bytes;
     const size_t each = batch.message_count * sizeof(Block<4>), shared = shared_bytes<Forward, Fit>(limits.architecture);
     return with_scratch(sizeof(Block<4>) + 2 * each + segments.scratch_bytes(), stream, [&](void* scratch) {
+        *begun = true;
         job.taken = static_cast<uint32_t*>(scratch);
         job.sums = static_cast<Block<4>*>(scratch) + 1;
         job.counters = hashed ? job.sums + batch.message_count : nullptr;

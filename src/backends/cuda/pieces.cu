@@ -93,15 +93,16 @@ struct InFlight {
 // One thread: keeps its slots busy, oldest piece first.
 class Feeder {
 public:
-    Feeder(int device, Work& work, Progress& progress, int slots) : device_(device), work_(work), progress_(progress), slots_(slots) {
-        flying_.reserve(static_cast<size_t>(slots));
-        idle_.reserve(static_cast<size_t>(slots));
+    Feeder(int device, Work& work, Progress& progress, const Crew& crew)
+        : device_(device), work_(work), progress_(progress), slots_(crew.slots), asks_(crew.asks) {
+        flying_.reserve(static_cast<size_t>(slots_));
+        idle_.reserve(static_cast<size_t>(slots_));
     }
 
     warpseal_status run() {
         const CurrentDevice current(device_);
-        if (current.status() != WARPSEAL_OK) return current.status();
-        warpseal_status status = WARPSEAL_OK;
+        const BesideCaptures beside;  // of other threads: these streams are nobody else's
+        warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : beside.status();
         while (status == WARPSEAL_OK) {
             Slot* slot = nullptr;
             status = next_slot(&slot);
@@ -160,7 +161,8 @@ private:
     void retire() {
         const InFlight oldest = flying_.front();
         flying_.erase(flying_.begin());
-        const warpseal_status status = oldest.slot->wait();
+        const warpseal_status status = oldest.slot->wait(asks_);
+        if (status != WARPSEAL_OK && !lost()) check(cudaStreamSynchronize(oldest.slot->stream));  // what is given back is wiped
         if (status != WARPSEAL_OK)
             progress_.fail(oldest.piece.sequence, status);
         else if (progress_.ready(oldest.piece.sequence))
@@ -172,6 +174,7 @@ private:
     Work& work_;
     Progress& progress_;
     const int slots_;
+    const bool asks_;
     std::vector<InFlight> flying_;
     std::vector<Slot*> idle_;  // with those in flight at most slots_
 };
@@ -181,12 +184,12 @@ private:
 warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done) {
     *done = 0;
     Progress progress(work);
-    Feeder feeder(device, work, progress, crew.slots);
+    Feeder feeder(device, work, progress, crew);
     std::vector<std::thread> threads;
     threads.reserve(static_cast<size_t>(crew.threads));  // what throws from here on is caught: threads that run must be joined
     try {
         for (int i = 1; i < crew.threads; ++i)
-            threads.emplace_back([&] { caught([&] { return Feeder(device, work, progress, crew.slots).run(); }); });
+            threads.emplace_back([&] { caught([&] { return Feeder(device, work, progress, crew).run(); }); });
     } catch (const std::exception&) {
         // Fewer threads do the same.
     }
@@ -218,7 +221,8 @@ warpseal_status device_of(const void* memory, int* device) {
 }
 
 size_t piece_bytes(uint64_t before, uint64_t after, bool staged) {
-    constexpr uint64_t least = uint64_t{2} << 20, most_staged = uint64_t{8} << 20;
+    constexpr uint64_t mib = uint64_t{1} << 20, most_staged = 8 * mib;
+    const uint64_t least = std::clamp((before + after) / 64, 2 * mib, (staged ? 2 : 4) * mib);
     return static_cast<size_t>(std::clamp(std::min(before, after) / 4, least, staged ? most_staged : uint64_t{tuning::slot_bytes}));
 }
 
@@ -250,7 +254,7 @@ Crew staging_crew(uint64_t bytes) {
     const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     const uint64_t pieces = bytes / piece_bytes(0, bytes, true);
     const int threads = static_cast<int>(std::min<uint64_t>(std::min(cores, tuning::staging_threads), std::max<uint64_t>(pieces, 1)));
-    return {threads, tuning::slots_per_staging_thread};
+    return {threads, tuning::slots_per_staging_thread, threads == 1};
 }
 
 }  // namespace warpseal::cuda

@@ -28,10 +28,12 @@ public:
     virtual void keep(Slot& slot, const Piece& piece) = 0;
 };
 
-// How many threads feed the device, and from how many slots each.
+// How many threads feed the device, and from how many slots each; whether they ask for the end of a piece, or sleep until told. One thread
+// alone has nothing else to do; several leave the cores to each other's copies.
 struct Crew {
     int threads;
     int slots;
+    bool asks;
 };
 
 // Runs it all. *done: everything before it is kept, also on failure; nothing after it was kept.
@@ -53,6 +55,6 @@ inline constexpr uint64_t much_bytes = uint64_t{32} << 20;
 
 // Threads for staging so many bytes through ordinary memory, within the process's affinity.
 Crew staging_crew(uint64_t bytes);
-inline constexpr Crew direct_crew(int slots) { return {1, slots}; }
+inline constexpr Crew direct_crew(int slots) { return {1, slots, true}; }
 
 }  // namespace warpseal::cuda

@@ -14,6 +14,15 @@ namespace {
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
+// So many items of `bytes` each, which stand at a stride on either side.
+void copy_items(uint8_t* to, size_t to_stride, const uint8_t* from, size_t from_stride, size_t bytes, uint64_t count) {
+    if (to_stride == bytes && from_stride == bytes) {
+        memcpy(to, from, bytes * count);
+    } else {
+        for (uint64_t i = 0; i < count; ++i) memcpy(to + i * to_stride, from + i * from_stride, bytes);
+    }
+}
+
 // Where everything of a piece lies in its slot, on the device and in pinned memory alike.
 struct Packing {
     size_t lengths, offsets, ivs, keys, aad, tags, statuses, text, end;
@@ -46,7 +55,10 @@ public:
         direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) && is_pinned(batch.out, out_extent);
     }
 
-    Crew crew() const { return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight) : staging_crew(text_bytes_); }
+    Crew crew() const {
+        if (!direct_in_ || !direct_out_) return staging_crew(text_bytes_);
+        return direct_crew(waiting_ ? tuning::slots_of_chains : tuning::slots_in_flight);
+    }
     uint64_t not_authentic() const { return not_authentic_; }
 
     uint64_t end() const override { return batch_.message_count; }
@@ -122,20 +134,24 @@ size_t Messages::text_bytes(const Piece& piece) const {
 }
 
 void Messages::pack(uint8_t* pinned, const Packing& p, const Piece& piece) const {
+    const uint64_t first = piece.begin, count = piece.end - piece.begin;
+    const uint64_t ivs = batch_.iv_stride != 0 ? count : 1, aads = batch_.aad_stride != 0 ? count : 1;
+    if (batch_.iv_bytes != 0)
+        copy_items(pinned + p.ivs, batch_.iv_bytes, batch_.ivs + first * batch_.iv_stride, batch_.iv_stride, batch_.iv_bytes, ivs);
+    if (batch_.aad_bytes != 0)
+        copy_items(pinned + p.aad, batch_.aad_bytes, batch_.aad + first * batch_.aad_stride, batch_.aad_stride, batch_.aad_bytes, aads);
+    if (batch_.keys != nullptr) memcpy(pinned + p.keys, batch_.keys + first * key_bytes_, count * key_bytes_);
+    if (opening_)
+        copy_items(pinned + p.tags, batch_.tag_bytes, batch_.tags + first * batch_.tag_stride, batch_.tag_stride, batch_.tag_bytes, count);
+    if (direct_in_) return;
     size_t text = 0;
-    for (uint64_t i = piece.begin; i < piece.end; ++i) {
-        const uint64_t k = i - piece.begin, n = length(i);
+    for (uint64_t i = first; i < piece.end; ++i) {
+        const uint64_t k = i - first, n = length(i);
         if (batch_.lengths != nullptr) {
             memcpy(pinned + p.lengths + 8 * k, &n, 8);
             memcpy(pinned + p.offsets + 8 * k, &text, 8);
         }
-        if (batch_.iv_bytes != 0 && (k == 0 || batch_.iv_stride != 0))
-            memcpy(pinned + p.ivs + batch_.iv_bytes * k, batch_.ivs + i * batch_.iv_stride, batch_.iv_bytes);
-        if (batch_.keys != nullptr) memcpy(pinned + p.keys + key_bytes_ * k, batch_.keys + i * key_bytes_, key_bytes_);
-        if (batch_.aad_bytes != 0 && (k == 0 || batch_.aad_stride != 0))
-            memcpy(pinned + p.aad + batch_.aad_bytes * k, batch_.aad + i * batch_.aad_stride, batch_.aad_bytes);
-        if (opening_) memcpy(pinned + p.tags + batch_.tag_bytes * k, batch_.tags + i * batch_.tag_stride, batch_.tag_bytes);
-        if (!direct_in_ && n != 0) memcpy(pinned + p.text + text, input(i), n);
+        if (n != 0) memcpy(pinned + p.text + text, input(i), n);
         text += round_up(n, 16);
     }
 }
@@ -175,9 +191,11 @@ warpseal_status Messages::copy_in(Slot& slot, const Packing& p, const Piece& pie
 }
 
 warpseal_status Messages::copy_out(Slot& slot, const Packing& p, const Piece& piece) const {
-    const size_t end = direct_out_ ? p.text : p.end, row = round_up(batch_.message_bytes, 16), rows = piece.end - piece.begin;
+    const size_t row = round_up(batch_.message_bytes, 16), rows = piece.end - piece.begin;
     warpseal_status status =
-        check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags, end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
+        direct_out_
+            ? slot.tell(p.tags, p.statuses + sizeof(int32_t) * rows - p.tags)
+            : check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags, p.end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
     if (status == WARPSEAL_OK && direct_out_ && !silent_)
         status = check(cudaMemcpy2DAsync(output(piece.begin), rows > 1 ? batch_.out_stride : row, slot.device + p.text, row,
                                          batch_.message_bytes, rows, cudaMemcpyDeviceToHost, slot.stream));
@@ -196,21 +214,21 @@ warpseal_status Messages::queue(Slot& slot, const Piece& piece) {
 }
 
 void Messages::keep(Slot& slot, const Piece& piece) {
-    const Packing p = packing(piece.end - piece.begin, text_bytes(piece));
+    const uint64_t first = piece.begin, count = piece.end - piece.begin;
+    const Packing p = packing(count, text_bytes(piece));
+    const auto* const statuses = reinterpret_cast<const int32_t*>(slot.pinned + p.statuses);
+    not_authentic_ += static_cast<uint64_t>(std::count(statuses, statuses + count, WARPSEAL_NOT_AUTHENTIC));
+    if (batch_.statuses != nullptr) memcpy(batch_.statuses + first, statuses, count * sizeof *statuses);
+    if (tagged_ && !opening_)
+        copy_items(batch_.tags + first * batch_.tag_stride, batch_.tag_stride, slot.pinned + p.tags, batch_.tag_bytes, batch_.tag_bytes,
+                   count);
+    if (direct_out_) return;
     size_t text = 0;
-    uint64_t refused = 0;
-    for (uint64_t i = piece.begin; i < piece.end; ++i) {
-        const uint64_t k = i - piece.begin, n = length(i);
-        int32_t status = 0;
-        memcpy(&status, slot.pinned + p.statuses + sizeof status * k, sizeof status);
-        refused += status == WARPSEAL_NOT_AUTHENTIC;
-        if (batch_.statuses != nullptr) batch_.statuses[i] = status;
-        if (tagged_ && !opening_)
-            memcpy(batch_.tags + i * batch_.tag_stride, slot.pinned + p.tags + batch_.tag_bytes * k, batch_.tag_bytes);
-        if (!direct_out_ && n != 0) unstage(output(i), slot.pinned + p.text + text, n, text_bytes_ >= much_bytes);
+    for (uint64_t i = first; i < piece.end; ++i) {
+        const size_t n = length(i);
+        if (n != 0) unstage(output(i), slot.pinned + p.text + text, n, text_bytes_ >= much_bytes);
         text += round_up(n, 16);
     }
-    not_authentic_ += refused;
 }
 
 }  // namespace

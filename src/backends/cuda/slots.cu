@@ -1,7 +1,11 @@
 // Slots: see slots.h.
 #include "backends/cuda/slots.h"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -9,6 +13,7 @@
 #include <vector>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/launch.cuh"
 #include "backends/cuda/tuning.h"
 #include "core/secret.h"
 
@@ -25,6 +30,7 @@ struct Pool {
     std::vector<Slot*> idle;
     int lent = 0;
     bool large_lent = false;
+    std::atomic<bool> asked = false;  // one of all calls asks for the end of its piece
 };
 
 Pool& pool_of(int device) {
@@ -32,6 +38,18 @@ Pool& pool_of(int device) {
     static auto* pools = new std::map<int, Pool>;
     const std::lock_guard lock(mutex);
     return (*pools)[device];
+}
+
+struct TellJob {
+    uint32_t* to;
+    const uint32_t* from;
+    uint64_t words;
+};
+
+constexpr unsigned tell_threads = 256, most_tell_blocks = 128;
+
+__global__ void __launch_bounds__(tell_threads) tell_kernel(const __grid_constant__ TellJob job) {
+    for (uint64_t i = blockIdx.x * tell_threads + threadIdx.x; i < job.words; i += gridDim.x * tell_threads) job.to[i] = job.from[i];
 }
 
 constexpr size_t large_bytes_limit = tuning::device_bytes_limit - tuning::slots_kept * tuning::slot_bytes;
@@ -74,7 +92,29 @@ warpseal_status Slot::pin() {
 }
 
 warpseal_status Slot::mark() { return check(cudaEventRecord(done_, stream)); }
-warpseal_status Slot::wait() { return lost() ? WARPSEAL_NO_DEVICE : check(cudaEventSynchronize(done_)); }
+
+warpseal_status Slot::wait(bool asking) {
+    if (asking && asked_until_done()) return WARPSEAL_OK;
+    return lost() ? WARPSEAL_NO_DEVICE : check(cudaEventSynchronize(done_));
+}
+
+bool Slot::asked_until_done() {
+    using Clock = std::chrono::steady_clock;
+    std::atomic<bool>& asked = pool_of(device_index).asked;
+    if (asked.exchange(true)) return false;  // another call keeps a core busy
+    bool done = false;
+    const auto until = Clock::now() + std::chrono::microseconds(tuning::asking_microseconds);
+    while (!lost() && is_done(done_, &done) == WARPSEAL_OK && !done && Clock::now() < until)
+        sched_yield();  // whoever wants the core has it
+    asked = false;
+    return done;
+}
+
+warpseal_status Slot::tell(size_t at, size_t bytes) {
+    const TellJob job{reinterpret_cast<uint32_t*>(pinned + at), reinterpret_cast<const uint32_t*>(device + at), bytes / 4};
+    const auto blocks = std::clamp<uint64_t>((job.words + tell_threads - 1) / tell_threads, 1, most_tell_blocks);
+    return launch(tell_kernel, static_cast<unsigned>(blocks), 0, job, stream, tell_threads);
+}
 
 void Slot::uses(size_t device_bytes, size_t pinned_bytes) {
     used_device_ = std::max(used_device_, device_bytes);

@@ -20,9 +20,14 @@ public:
 
     // Gives the slot its pinned memory.
     warpseal_status pin();
-    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile.
+    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile but, if `asking` and no other call
+    // asks, for a first while.
     warpseal_status mark();
-    warpseal_status wait();
+    warpseal_status wait(bool asking);
+
+    // Queues a kernel that brings bytes [at, at + bytes) from there to the pinned memory, both multiples of 4. A copy of its own would hold
+    // up those of other pieces' text for as long as half a MiB of it takes.
+    warpseal_status tell(size_t at, size_t bytes);
 
     void uses(size_t device_bytes, size_t pinned_bytes);
 
@@ -32,6 +37,8 @@ public:
     void destroy();
 
 private:
+    bool asked_until_done();
+
     cudaEvent_t done_ = nullptr;
     size_t used_device_ = 0, used_pinned_ = 0;
 };

@@ -18,7 +18,7 @@ inline constexpr uint64_t segment_blocks = 1024;  // at most
 inline constexpr uint64_t summing_lanes = 256;    // of a multiprocessor, for segments' sums: a lane pays for powers of H
 inline constexpr uint64_t segments_per_row = 4;   // at least, where there is enough text: so many for each quad of the grid
 // What that is worth its launches: so much of all messages, so much of each, and no more AAD, which is then folded by a thread.
-inline constexpr uint64_t two_pass_bytes = uint64_t{32} << 20;
+inline constexpr uint64_t two_pass_bytes = uint64_t{8} << 20;
 inline constexpr uint64_t two_pass_message_bytes = 1024;
 inline constexpr uint64_t two_pass_aad_bytes = 1024;
 
@@ -51,14 +51,22 @@ inline constexpr uint64_t tweaks_at_once = uint64_t{1} << 21;
 inline constexpr int plane_threads = 384;
 inline constexpr size_t plane_bytes = size_t{4} << 20;
 
-// Pipeline. 16 MiB take about 0.3 ms over PCIe 5 x16, a hundred times a launch; four of them keep both directions busy.
+// Pipeline. 16 MiB take about 0.3 ms over PCIe 5 x16, a hundred times a launch. Three of them, by the one thread that feeds pinned memory
+// straight to the GPU, keep both directions busy; four or more are 1 to 2 % slower on an H200, where three just fit the second level of the
+// cache. Blocks that wait for each other want more of them at once.
 inline constexpr size_t slot_bytes = size_t{16} << 20;
 inline constexpr size_t smallest_slot_bytes = size_t{1} << 20;  // tried before out of memory is reported
-inline constexpr int slots_in_flight = 4;                       // by the one thread that feeds pinned memory straight to the GPU
-inline constexpr int staging_threads = 6;                       // for pageable memory: one core copies about 10 GB/s
+inline constexpr int slots_in_flight = 3, slots_of_chains = 4;
+inline constexpr int staging_threads = 6;  // for pageable memory: one core copies about 10 GB/s
 inline constexpr int slots_per_staging_thread = 2;
 inline constexpr int slots_kept = 16;  // per device: 256 MiB there and as much pinned
 inline constexpr size_t device_bytes_limit = size_t{512} << 20;
+// How long a thread asks for the end of a piece before it sleeps until told: to be woken took 0.1 ms and more on a
+// virtual machine, a third of the time that a piece takes over the link.
+inline constexpr int asking_microseconds = 2000;
+
+// Work space that is kept between calls: to map it anew took 60 to 100 us a call, more than the kernels of some MiB.
+inline constexpr size_t kept_work_bytes = size_t{256} << 20;
 
 // NTRU: a warp for each item of a batch, as many on a multiprocessor as its registers hold without a spill (a product takes 12 for each 128
 // coefficients); of the two sets of more than 1,000 coefficients, less in a block, whose shared memory is not everywhere that of an H200.

@@ -5,7 +5,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/pipeline.h"
-#include "backends/cuda/kem/work.h"
+#include "backends/cuda/work.h"
 
 namespace warpseal::cuda {
 

@@ -10,8 +10,6 @@ namespace tuning {
 // Work space of a call on device memory, most of it coins: those of some 120,000 items, sixty for each warp of an H200, so that what is
 // left over at a piece's end is little of it.
 inline constexpr size_t kem_work_bytes = size_t{512} << 20;
-// What is kept of it between calls.
-inline constexpr size_t kem_kept_bytes = size_t{256} << 20;
 // Through host memory: coins at a time, of some 17,000 items; slots that the one thread keeps busy; and items of the first pieces and the
 // last, two for each warp of an H200. Of 3 to 12 slots, 64 and 256 MiB of coins and 2048 to 8448 items no other choice was faster there
 // beyond what runs differ by.

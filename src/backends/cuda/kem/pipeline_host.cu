@@ -116,7 +116,9 @@ public:
     Crew crew() const {
         const bool direct =
             std::all_of(arrays_.begin(), arrays_.end(), [](const Array& a) { return a.bytes == 0 || a.shared || a.direct; });
-        return direct ? direct_crew(tuning::kem_slots) : staging_crew(staged_bytes_);
+        Crew crew = direct ? direct_crew(tuning::kem_slots) : staging_crew(staged_bytes_);
+        crew.asks = false;  // a server's cores have handshakes to do meanwhile
+        return crew;
     }
     uint64_t failed() const { return failed_; }
 

@@ -1,18 +1,19 @@
 // Work space in stream order: see work.h.
-#include "backends/cuda/kem/work.h"
+#include "backends/cuda/work.h"
 
 #include <map>
 #include <mutex>
 #include <new>
 
 #include "backends/cuda/device.h"
-#include "backends/cuda/kem/pipeline.h"
+#include "backends/cuda/tuning.h"
 
 namespace warpseal::cuda {
 
 namespace {
 
-// One for each device. Never destroyed: CUDA may be gone before static objects are.
+// One for each device. Never destroyed: CUDA may be gone before static objects are. The first call that wants it may be one that is
+// captured.
 warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
     static std::mutex mutex;
     static auto* pools = new std::map<int, cudaMemPool_t>;
@@ -27,8 +28,10 @@ warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
         wanted.location.type = cudaMemLocationTypeDevice;
         wanted.location.id = device;
         cudaMemPool_t made = nullptr;
-        uint64_t kept = tuning::kem_kept_bytes;
-        status = check(cudaMemPoolCreate(&made, &wanted));
+        uint64_t kept = tuning::kept_work_bytes;
+        const BesideCaptures beside;
+        status = beside.status();
+        if (status == WARPSEAL_OK) status = check(cudaMemPoolCreate(&made, &wanted));
         if (status != WARPSEAL_OK) return status;
         status = check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept));
         if (status != WARPSEAL_OK) {
