@@ -91,7 +91,7 @@ struct Engine::Inside {
                                  const uint8_t* seed, uint64_t& failed);
     // The same on a GPU. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call.
     warpseal_status prove_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu, const CudaKem*& out);
-    warpseal_status prove_coins_gpu(unsigned gpu, const CudaCipher*& out);
+    warpseal_status prove_coins_gpu(unsigned gpu, Path path, const CudaCipher*& out);
     // Whether a call in host memory goes to GPUs; to which; and what they leave of it, with the coins of that seed or, null, given ones.
     bool gpu_pays(int set, KemOperation operation, uint64_t count);
     warpseal_status kem_gpus(int set, KemOperation operation, uint64_t count, bool draws, KemGpus& out);

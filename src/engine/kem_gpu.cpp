@@ -77,12 +77,13 @@ warpseal_status Engine::Inside::prove_kem_gpu(int set, KemOperation operation, P
     return status;
 }
 
-warpseal_status Engine::Inside::prove_coins_gpu(unsigned number, const CudaCipher*& out) {
+warpseal_status Engine::Inside::prove_coins_gpu(unsigned number, Path path, const CudaCipher*& out) {
     const Key::Descriptors found = descriptors("aes-256");
     out = found.cuda;
-    if ((kem.gpu_coins_proved.load(std::memory_order_acquire) >> number & 1) != 0) return gpus[number].open();
-    const warpseal_status status = prove_cuda(found, WARPSEAL_CTR, Direction::encrypt, Path::gpu_device_memory, number);
-    if (status == WARPSEAL_OK) kem.gpu_coins_proved.fetch_or(1u << number, std::memory_order_acq_rel);
+    std::atomic<uint32_t>& proved = kem.gpu_coins_proved[path == Path::gpu_device_memory ? 1 : 0];
+    if ((proved.load(std::memory_order_acquire) >> number & 1) != 0) return gpus[number].open();
+    const warpseal_status status = prove_cuda(found, WARPSEAL_CTR, Direction::encrypt, path, number);
+    if (status == WARPSEAL_OK) proved.fetch_or(1u << number, std::memory_order_acq_rel);
     return status;
 }
 
@@ -113,7 +114,7 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set, cons
         return told(gpu.door().kem_device(gpu.device(), *kem, operation, batch, nullptr, stream));
 
     const CudaCipher* aes = nullptr;
-    status = inside.prove_coins_gpu(i, aes);
+    status = inside.prove_coins_gpu(i, Path::gpu_device_memory, aes);
     if (status != WARPSEAL_OK) return status;
     Secret<CoinSeed::bytes> seed;
     if (!random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
@@ -134,7 +135,7 @@ warpseal_status Engine::Inside::kem_gpus(int set, KemOperation operation, uint64
     warpseal_status first = WARPSEAL_NO_DEVICE;
     for (unsigned i = 0; i < gpus.count() && out.count <= count / kem.items_for_another_gpu; ++i) {
         warpseal_status status = prove_kem_gpu(set, operation, Path::gpu_host_memory, i, out.kem);
-        if (status == WARPSEAL_OK && draws) status = prove_coins_gpu(i, out.aes);
+        if (status == WARPSEAL_OK && draws) status = prove_coins_gpu(i, Path::gpu_host_memory, out.aes);
         if (status == WARPSEAL_OK) out.numbers[out.count++] = i;
         if (i == 0) first = status;
     }

@@ -44,9 +44,9 @@ struct KemInside {
     // The choice among the CPU targets, -1 before there is one: so that small calls ask nobody.
     std::atomic<int8_t> chosen[kem::set_count][kem_operation_count];
     std::atomic<int8_t> chosen_for_coins{-1};  // AES-256
-    // A bit for each GPU of the engine whose path holds, through host memory and on device memory; and for AES-256 on the latter.
+    // A bit for each GPU of the engine whose path holds, through host memory and on device memory; and for AES-256 of coins.
     std::atomic<uint32_t> gpu_proved[2][kem::set_count][kem_operation_count] = {};
-    std::atomic<uint32_t> gpu_coins_proved{0};
+    std::atomic<uint32_t> gpu_coins_proved[2] = {};
     KemPaces paces;
     uint64_t items_for_another_gpu = 32768;  // less is not worth its thread; tests ask for less
 

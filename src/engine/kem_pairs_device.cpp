@@ -158,7 +158,7 @@ std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set, E
     const CudaCipher* aes = nullptr;
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
         if (inside.prove_kem_gpu(number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK) return nullptr;
-    if (inside.prove_coins_gpu(0, aes) != WARPSEAL_OK || inside.gpus.door().kem_placed == nullptr) return nullptr;
+    if (inside.prove_coins_gpu(0, Path::gpu_device_memory, aes) != WARPSEAL_OK || inside.gpus.door().kem_placed == nullptr) return nullptr;
     auto made = std::make_shared<DevicePairs>(engine, inside.gpus[0], set, random);
     return made->allocate(pairs) ? made : nullptr;
 }

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -20,6 +21,8 @@ Watch& watch() {
     static auto* one = new Watch;
     return *one;
 }
+
+std::atomic<bool> refuse_next{false};
 
 cudaError_t taken(cudaError_t error, void* memory, size_t bytes) {
     const std::lock_guard lock(watch().mutex);
@@ -62,6 +65,7 @@ cudaError_t __wrap_cudaMallocAsync(void** out, size_t bytes, cudaStream_t stream
     return taken(error, *out, bytes);
 }
 cudaError_t __wrap_cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    if (refuse_next.exchange(false)) return cudaErrorMemoryAllocation;
     const cudaError_t error = __real_cudaMallocFromPoolAsync(out, bytes, pool, stream);
     return taken(error, *out, bytes);
 }
@@ -91,5 +95,9 @@ Leftovers leftovers() {
     }
     return watch().seen;
 }
+
+void refuse_next_scratch() { refuse_next = true; }
+
+bool refused_scratch() { return !refuse_next.exchange(false); }
 
 }  // namespace gpu

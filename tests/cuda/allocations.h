@@ -15,4 +15,8 @@ void watch_allocations();
 // Until now; nothing is watched any more. Waits for the device.
 Leftovers leftovers();
 
+// The next request for scratch finds no memory; and whether there was one since.
+void refuse_next_scratch();
+bool refused_scratch();
+
 }  // namespace gpu

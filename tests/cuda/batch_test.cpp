@@ -1,4 +1,5 @@
 // Batches in device memory, every cipher and mode: lengths, strides, IVs, tags, keys per message, messages that do not verify, long ones.
+#include "allocations.h"
 #include "messages.h"
 #include "reference/gcm.h"
 
@@ -77,6 +78,27 @@ TEST_P(Batch, LongMessages) {
             if (HasFatalFailure()) return;
         }
     }
+}
+
+// One pass where two found no memory: what comes of them is the same.
+TEST_P(Batch, LongWithoutScratch) {
+    if (!has_ghash()) GTEST_SKIP() << "this GPU takes one pass";
+    tests::Random random(519);
+    for (const size_t bytes : {size_t{16384}, (size_t{9} << 20) + 5})
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+            Key key(aes(256), random);
+            Shape shape;
+            shape.bytes = bytes;
+            shape.count = (size_t{9} << 20) / bytes + 1;
+            shape.gap = 32 - bytes % 16;
+            shape.iv_bytes = bytes == 16384 ? 12 : 60;
+            shape.aad_bytes = 20;
+            shape.spoil_every = 3;
+            refuse_next_scratch();
+            check(shape, key, direction, random);
+            EXPECT_TRUE(refused_scratch()) << bytes;
+            if (HasFatalFailure()) return;
+        }
 }
 
 // Few messages of many sizes each, so that every way to divide them among warps occurs.

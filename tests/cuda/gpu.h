@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/ghash.h"
 #include "backends/ops.h"
 #include "core/secret.h"
 #include "oracle.h"
@@ -27,6 +28,12 @@ inline constexpr int device = 0;
 inline bool present() {
     int count = 0;
     return door().device_count(&count) == WARPSEAL_OK && count > 0;
+}
+
+// Whether GCM of long texts takes two passes there.
+inline bool has_ghash() {
+    warpseal::cuda::Limits limits;
+    return warpseal::cuda::current_limits(limits) == WARPSEAL_OK && warpseal::cuda::has_ghash(limits);
 }
 
 // AES once more, with the table layout of GPUs that have less shared memory (tests/cuda/CMakeLists.txt).

@@ -1,6 +1,8 @@
 // Key encapsulation in device memory under CUDA's own terms: graphs, streams, and what calls leave behind.
 #include <cuda_runtime_api.h>
 
+#include <thread>
+
 #include "allocations.h"
 #include "engine/engine.h"
 #include "gpu.h"
@@ -92,6 +94,36 @@ TEST_F(GraphOfKem, EveryOperation) {
         EXPECT_EQ(batch.received.get(), right);
     }
     EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+// A host's batch with coins of its own, an engine's first call and one that follows, while another thread captures.
+TEST_F(GraphOfKem, HostCallsBesideACapture) {
+    constexpr uint64_t many = 5000;
+    Text publics(many * set.public_key_bytes()), secrets(many * set.secret_key_bytes()), ciphertexts(many * set.ciphertext_bytes()),
+        sent(many * 32), received(many * 32);
+    warpseal_kem_batch batch = tests::side_by_side(set, many);
+    batch.public_keys = publics.data();
+    batch.secret_keys = secrets.data();
+    batch.ciphertexts = ciphertexts.data();
+    batch.shared_secrets = sent.data();
+    const auto one = engine();
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    std::vector<warpseal_status> outcomes;
+    std::thread([&] {
+        for (const KemOperation operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+            if (operation == KemOperation::decapsulate) batch.shared_secrets = received.data();
+            outcomes.push_back(one->kem(operation, set.name, batch, fixed_random));
+        }
+    }).join();
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    EXPECT_EQ(outcomes, std::vector<warpseal_status>(3, WARPSEAL_OK));
+    EXPECT_EQ(received, sent);
+    EXPECT_NE(sent, Text(many * 32));
     EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }

@@ -39,7 +39,7 @@ TEST_F(Leftover, OfACallersMemory) {
     expect_nothing_freed(leftovers());
 }
 
-// The sums of a message's parts; the matrix of H and the sums of two passes; J0s of long IVs.
+// The sums of a message's parts; the matrix of H and the sums of two passes.
 TEST_F(Leftover, OfScratch) {
     tests::Random random(551);
     for (const auto& [count, bytes] : {std::pair<uint64_t, uint64_t>{1, size_t{1} << 20}, {2100, 16384}, {1, size_t{40} << 20}})

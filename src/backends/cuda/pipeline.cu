@@ -252,8 +252,9 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
 // The whole of `bytes` in each direction, in copies of a slot's size, each direction over and over on memory of one slot.
 warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes) {
     const CurrentDevice current(device);
+    const BesideCaptures beside;  // a wait that is refused would leave copies into `out` on their way
     Slot *inwards = nullptr, *outwards = nullptr;
-    warpseal_status status = current.status();
+    warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : beside.status();
     if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &inwards);
     if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, false, &outwards);  // who waits for a slot holds none
     if (status == WARPSEAL_OK && outwards == nullptr) status = WARPSEAL_OUT_OF_MEMORY;

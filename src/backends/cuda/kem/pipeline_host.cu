@@ -262,6 +262,8 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
         return outcome;
     };
     if (coins == nullptr) return all(nullptr);
+    const BesideCaptures beside;  // longer than the window, which waits at its end
+    if (beside.status() != WARPSEAL_OK) return beside.status();
     CoinWindow window(*coins, *kem.params, operation, batch.count);
     status = window.open();
     return status == WARPSEAL_OK ? all(&window) : status;
