@@ -86,7 +86,7 @@ public:
             json_.open(options_.json, std::ios::trunc);
             if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
         }
-        report_["head"] = json_head(devices_.gpu);
+        report_["head"] = json_head(devices_.gpu, options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
         print(table_.title(options_, report_["head"]));
         for (const BenchCase& what : cases_) {

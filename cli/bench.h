@@ -123,7 +123,8 @@ BenchRow measure_resident(const BenchOptions& options, const BenchCase& what, co
 // All of it: 5 ciphers, 4 sizes, 3 places.
 ExitCode run_bench_auto(const BenchOptions& options, Session& session);
 
-nlohmann::ordered_json json_head(const std::string& gpu_device);
+// seconds: what --seconds asks for each figure, where a command has it.
+nlohmann::ordered_json json_head(const std::string& gpu_device, std::optional<double> seconds = std::nullopt);
 nlohmann::ordered_json json_row(const BenchRow& row);
 
 // The table for people: which columns it has, and its lines.

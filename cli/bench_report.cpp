@@ -66,7 +66,7 @@ double median(std::vector<double> values) {
     return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-nlohmann::ordered_json json_head(const std::string& gpu_device) {
+nlohmann::ordered_json json_head(const std::string& gpu_device, std::optional<double> seconds) {
     utsname system{};
     uname(&system);
     nlohmann::ordered_json head{{"machine", fmt::format("{}, {} cores", cpu_name(), core_count())},
@@ -80,6 +80,7 @@ nlohmann::ordered_json json_head(const std::string& gpu_device) {
                                 {"cores", core_count()},
                                 {"system", fmt::format("{} {}", system.sysname, system.release)},
                                 {"repetitions", bench_repetitions}};
+    if (seconds) head["seconds"] = *seconds;
     warpseal_device_info gpu{};
     const size_t colon = gpu_device.find(':');
     const size_t index = colon == std::string::npos ? 0 : std::stoul(gpu_device.substr(colon + 1));  // the first of several

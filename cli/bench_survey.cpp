@@ -85,7 +85,7 @@ public:
         if (options.device.rfind("cuda", 0) == 0) gpu_ = options.device;  // and says so where there is none
         cores_ = cores_alone ? options.device : "cpu";
         gpu_memory_ = gpu.memory_bytes;
-        report_["head"] = json_head(gpu_);
+        report_["head"] = json_head(gpu_, options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
         report_["sizes"] = nlohmann::ordered_json::array();
         options_.threads = std::max(1, report_["head"]["cores"].get<int>());

@@ -140,7 +140,7 @@ public:
     }
 
     ExitCode run() {
-        report_["head"] = json_head(devices_.back()->is_gpu() ? devices_.back()->name : "");
+        report_["head"] = json_head(devices_.back()->is_gpu() ? devices_.back()->name : "", options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
         print(fmt::format("warpseal {} (commit {}), {}\n", report_["head"]["warpseal"].get<std::string>(),
                           report_["head"]["commit"].get<std::string>(), report_["head"]["machine"].get<std::string>()));

@@ -38,6 +38,7 @@ def bench(p, *arguments):
     result = p.ok("bench", *QUICK, *device, "--json", "figures.json", *arguments)
     report = json.loads(p.read("figures.json"))
     check(HEAD <= report["head"].keys(), f"head: {report['head'].keys()}")
+    check_equal(report["head"]["seconds"], float(QUICK[1]), "how long for each figure")
     for row in report["rows"]:
         check(ROW <= row.keys(), f"row: {row.keys()}")
         check(row["gigabytes_per_second"] > 0, row)

@@ -21,6 +21,7 @@ def every_set(p):
     table = p.ok(*QUICK, "--batch", "1,3", "--json", "figures.json").out.decode()
     report = json.loads(p.read("figures.json"))
     check(HEAD <= report["head"].keys(), report["head"])
+    check_equal(report["head"]["seconds"], 0.01, "how long for each figure")
     rows = report["rows"]
     check_equal([(r["set"], r["batch"], r["operation"]) for r in rows],
                 [(name, batch, operation) for name in SETS for batch in (1, 3) for operation in OPERATIONS], "rows")
