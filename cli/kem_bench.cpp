@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -40,7 +41,7 @@ struct Figures {
     double percentile(double part) const {
         std::vector<double> sorted = calls;
         std::sort(sorted.begin(), sorted.end());
-        return sorted[static_cast<size_t>(part * static_cast<double>(sorted.size() - 1) + 0.5)];
+        return sorted[static_cast<size_t>(std::lround(part * static_cast<double>(sorted.size() - 1)))];
     }
 };
 
