@@ -1,0 +1,27 @@
+// What tests/house/rejections links tests/kem/rejection_test.cpp with in the place of the library: NTRU's portable target, of a set of each
+// family.
+#include <string>
+
+#include "backends/cpu/kem/portable.h"
+
+// Of what the target brings.
+#include "backends/cpu/kem/batch.h"
+
+namespace warpseal {
+
+bool cpu_has_kem(Target target) { return target == Target::portable; }
+
+const CpuKem* cpu_kem(Target, const char* name) {
+    using cpu::Arithmetic, cpu::Operations;
+    for (const CpuKem* kem : {&Operations<Arithmetic, kem::ntruhps2048509>::door, &Operations<Arithmetic, kem::ntruhrss701>::door})
+        if (std::string(name) == kem->params->name) return kem;
+    return nullptr;
+}
+
+}  // namespace warpseal
+
+warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {
+    if (index != static_cast<size_t>(warpseal::Target::portable)) return WARPSEAL_INVALID_ARGUMENT;
+    *info = {"portable", 1, "", ""};
+    return WARPSEAL_OK;
+}
