@@ -189,6 +189,7 @@ std::vector<KindOfFile> files_in(const std::string& folder) {
     if (paths.empty()) throw cli::Failure(cli::ExitCode::input_missing, "there are no files in " + folder + ".");
     std::sort(paths.begin(), paths.end());
     std::vector<KindOfFile> files;
+    files.reserve(paths.size());
     for (const auto& path : paths) files.push_back({path.filename().string(), read_file(path)});
     return files;
 }

@@ -30,7 +30,8 @@ void take_pair(Study& study, const paper::Layout& layout, int key, const Study::
         set_method(row, method, convert);
         set_ours(row, ours, convert);
         if (method.gigabytes_per_second) {
-            row.more.emplace_back("method_blocks", static_cast<double>(method.measured.bytes / 16));
+            const uint64_t blocks = method.measured.bytes / 16;
+            row.more.emplace_back("method_blocks", static_cast<double>(blocks));
             row.more.emplace_back("method_milliseconds", method.measured.milliseconds);
         }
         study.take(row);
