@@ -13,6 +13,7 @@
 #include "backends/kem_ops.h"
 #include "guard.h"
 #include "reference/ntru.h"
+#include "stack.h"
 #include "targets.h"
 
 namespace tests {
@@ -259,6 +260,8 @@ protected:
     const Door& door() const { return *door_; }
     const std::string& set() const { return GetParam().set; }
     bool fast() const { return GetParam().target != "portable"; }
+    // Whether cases may go by the thousand: not on a GPU, whose runs are by hand, nor where a sanitizer makes each many times as slow.
+    bool many() const { return door().cpu() != nullptr && !stacks_are_sanitized; }
     // The twin, made once: it inverts x - 1.
     const reference::Ntru& twin() const {
         static std::map<std::string, reference::Ntru> all;
