@@ -66,6 +66,24 @@ TEST(Coefficient, TernaryIsToldFromTheRest) {
     ternary<kem::ntruhrss1373>();
 }
 
+// One coefficient, at any place, and a polynomial is not zero: coins of a key with a single one are rare.
+template <const kem::Params& set>
+void zero() {
+    kem::Poly<set> a{};
+    ASSERT_EQ(kem::is_zero<set>(a), 1u);
+    for (int i = 0; i < set.n; ++i)
+        for (const uint16_t v : {uint16_t{1}, uint16_t{0xffff}}) {
+            a.at[i] = v;
+            ASSERT_EQ(kem::is_zero<set>(a), 0u) << i;
+            a.at[i] = 0;
+        }
+}
+TEST(Coefficient, ZeroIsToldFromASingleCoefficient) {
+    zero<kem::ntruhps2048509>();
+    zero<kem::ntruhps40961229>();
+    zero<kem::ntruhrss1373>();
+}
+
 // Every byte, also those that no ternary coefficients pack to.
 TEST(Coefficient, EveryByteOfTernaryCoefficientsUnpacks) {
     using kem::ntruhps4096821;
