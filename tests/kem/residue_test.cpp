@@ -12,6 +12,7 @@ namespace {
 using residue::mask;
 using residue::Patterns;
 using tests::Text;
+using warpseal::KemOperation;
 
 // Windows of `bytes` bytes. One that begins with zeros would be compared wherever memory is empty.
 void add_windows(Patterns& patterns, const Text& masked, size_t bytes) {
@@ -88,6 +89,46 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     flip(planted);
     EXPECT_EQ(residue::occurrences({left}), 1u);
 }
+
+// A stack after a call has nothing on it that depends on coins or keys, whatever the operation leaves there before it is cleared.
+class KemStack : public tests::KemTest {};
+
+TEST_P(KemStack, DependsOnNoSecret) {
+    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+    const auto& params = door().params();
+    tests::Random random(5401);
+    tests::Stack stack;
+    for (const uint64_t count : {uint64_t{1}, uint64_t{9}}) {
+        Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes()), coins;
+        Text ciphertexts(count * params.ciphertext_bytes()), shared(count * 32);
+        warpseal_kem_batch batch = door().batch(count);
+        batch.public_keys = publics.data();
+        batch.secret_keys = secrets.data();
+        batch.ciphertexts = ciphertexts.data();
+        batch.shared_secrets = shared.data();
+        for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+            batch.coins_stride = operation == KemOperation::keypair ? params.keypair_coins() : params.encapsulation_coins();
+            std::vector<uint8_t> memory(door().cpu()->work_bytes(operation, count) + 64);
+            void* work = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+            coins.resize(count * batch.coins_stride);
+            batch.coins = coins.data();
+            const auto after = [&] {
+                random.fill(coins.data(), coins.size());
+                return stack.after([&] { door().cpu()->run[static_cast<int>(operation)](batch, 0, count, work); });
+            };
+            const std::vector<uint8_t> first = after();
+            EXPECT_TRUE(first == after()) << static_cast<int>(operation) << ", " << count;
+        }
+    }
+}
+
+std::vector<tests::Subject> on_cores() {
+    std::vector<tests::Subject> out = tests::subjects();
+    std::erase_if(out, [](const tests::Subject& subject) { return subject.target == "cuda"; });
+    return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KemStack, testing::ValuesIn(on_cores()), tests::name_of);
 
 // One set of each family: the text is one.
 std::vector<tests::Subject> two_sets() {
