@@ -99,13 +99,13 @@ const char* Piece::transform(const PipelineJob& job) {
     if (chunks == 0) return nullptr;
     // The tags of a batch lie at one stride: that of the short chunk visits the place where a whole chunk's would be.
     uint8_t* const short_chunk = last ? chunk(chunks - 1) : nullptr;
-    if (last && !sealing(job)) memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);
+    if (short_chunk != nullptr && !sealing(job)) memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);
     const char* target = nullptr;
     const warpseal_status status =
         job.engine.batch(*job.payload.key, WARPSEAL_GCM, job.direction, batch(job), Engine::Where::here, &target);
     if (status != WARPSEAL_OK)
         find_failed_chunk(job, status);
-    else if (last && sealing(job))
+    else if (short_chunk != nullptr && sealing(job))
         memmove(short_chunk + last_text, short_chunk + chunk_text_bytes, tag_bytes);
     return target;
 }

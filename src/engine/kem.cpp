@@ -254,9 +254,9 @@ warpseal_status Engine::kem(KemOperation operation, const char* set, const warps
             for (const KemRange& range : left) done -= range.end - range.begin;
             paces.handed_back(number, operation, done, seconds);
             status = inside.kem_cores(number, operation, draws, cores);
+            for (const KemRange& range : left)
+                if (status == WARPSEAL_OK) status = inside.kem_on_cores(cores, operation, batch, range, drawn, failed);
         }
-        for (const KemRange& range : left)
-            if (status == WARPSEAL_OK) status = inside.kem_on_cores(cores, operation, batch, range, drawn, failed);
     }
     return status == WARPSEAL_OK && failed != 0 ? WARPSEAL_INVALID_ARGUMENT : status;
 }
