@@ -86,6 +86,12 @@ void weights(Cases& cases, const reference::Ntru& twin, int count) {
                 cases.m[cases.place_of(from)] = to;
                 cases.add("weight of m", cases.encrypted(), false);
             }
+    // One of each sign too few, or too many: the sum is as it was, and with it r, so that no other check sees it.
+    for (int i = 0; i < count; ++i) {
+        cases.draw();
+        for (const uint16_t sign : {1, 2}) cases.m[cases.place_of(i % 2 == 0 ? sign : 0)] = i % 2 == 0 ? 0 : sign;
+        cases.add("weight of m, sum zero", cases.encrypted(), false);
+    }
     cases.draw();
     cases.m.assign(cases.m.size(), 0);
     cases.add("m zero", cases.encrypted(), false);
