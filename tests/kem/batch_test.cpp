@@ -123,6 +123,31 @@ protected:
         EXPECT_EQ(door().decapsulate(ciphertexts, singles.keys.secrets), expected);
     }
 
+    // Every second item is bad, each of the spare bits in turn: all of them are counted.
+    void many_bad(const Singles& singles) const {
+        const auto& params = door().params();
+        Text coins = singles.keypair_coins, publics = singles.keys.publics, cleared_publics = publics,
+             ciphertexts = singles.sent.ciphertexts;
+        std::vector<int32_t> expected(singles.count, WARPSEAL_OK);
+        for (size_t i = 1; i < singles.count; i += 2) {
+            std::fill_n(coins.begin() + static_cast<long>(i * params.keypair_coins()), params.iid_coins(), uint8_t{3});
+            if (params.spare_bits() != 0)
+                publics[(i + 1) * params.public_key_bytes() - 1] |= static_cast<uint8_t>(0x80 >> (i / 2 % params.spare_bits()));
+            cleared_publics = cleared(cleared_publics, i, params.public_key_bytes());
+            ciphertexts = cleared(ciphertexts, i, params.ciphertext_bytes());
+            expected[i] = WARPSEAL_INVALID_ARGUMENT;
+        }
+        const tests::Keys keys = door().keypairs(coins);
+        EXPECT_EQ(keys.failed, singles.count / 2);
+        EXPECT_EQ(keys.statuses, expected);
+        EXPECT_EQ(keys.publics, cleared_publics);
+        if (params.spare_bits() == 0) return;
+        const tests::Encapsulated sent = door().encapsulate(singles.encapsulation_coins, publics);
+        EXPECT_EQ(sent.failed, singles.count / 2);
+        EXPECT_EQ(sent.statuses, expected);
+        EXPECT_EQ(sent.ciphertexts, ciphertexts);
+    }
+
 private:
     static Text cleared(Text items, size_t i, size_t bytes) {
         std::fill_n(items.begin() + static_cast<long>(i * bytes), bytes, uint8_t{0});
@@ -163,6 +188,7 @@ TEST_P(KemBatch, BadItemsLeaveTheOthersAlone) {
         bad_public_key(singles, bad);
         bad_ciphertext(singles, bad);
     }
+    if (many()) many_bad(singles);
 }
 
 // Every array flush against a guard page, with gaps between items that must stay, a part of the batch at a time.
