@@ -116,6 +116,7 @@ TEST_P(KemStack, DependsOnNoSecret) {
                 random.fill(coins.data(), coins.size());
                 return stack.after([&] { door().cpu()->run[static_cast<int>(operation)](batch, 0, count, work); });
             };
+            after();  // the dynamic linker saves registers when it looks a function up, which is when it is first called
             const std::vector<uint8_t> first = after();
             EXPECT_TRUE(first == after()) << static_cast<int>(operation) << ", " << count;
         }
