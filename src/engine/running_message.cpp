@@ -49,9 +49,9 @@ warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_
 
 warpseal_status RunningMessage::begin(Bytes iv) {
     if (stage_ != Stage::none) end();
-    if (iv.data == nullptr && iv.size != 0) return WARPSEAL_INVALID_ARGUMENT;
     const warpseal_status status = check_iv(mode_, key_.facts(), iv.size);
     if (status != WARPSEAL_OK) return status;
+    if (iv.data == nullptr && mode_ != WARPSEAL_ECB) return WARPSEAL_INVALID_ARGUMENT;
     Carried& carried = carried_.value;
     if (mode_ == WARPSEAL_GCM && iv.size == sizeof no_iv) {
         memcpy(carried.run.counter0, iv.data, sizeof no_iv);
