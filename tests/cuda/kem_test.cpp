@@ -1,11 +1,14 @@
 // Key encapsulation in device memory under CUDA's own terms: graphs, streams, and what calls leave behind.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+#include <functional>
 #include <thread>
 
 #include "allocations.h"
 #include "engine/engine.h"
 #include "gpu.h"
+#include "host.h"
 #include "kem/side_by_side.h"
 #include "warpseal/kem.h"
 
@@ -46,8 +49,9 @@ struct Batch {
     }
 };
 
-std::unique_ptr<Engine> engine() {
+std::unique_ptr<Engine> engine(std::function<void(const char*)> notice = nullptr) {
     warpseal::EngineOptions options;
+    options.notice = std::move(notice);
     options.device = "cuda";
     options.threads = 1;
     std::unique_ptr<Engine> out;
@@ -145,6 +149,81 @@ TEST_F(KemLeftover, OfWorkSpace) {
     EXPECT_GE(seen.freed, 3u);
     EXPECT_EQ(seen.freed_unwiped, 0u) << "of " << seen.freed;
     EXPECT_EQ(batch.received.get(), batch.sent.get());
+}
+
+// Batches of the host's: what is drawn, gathered and staged. 5000 items are several pieces.
+struct HostBatch {
+    static constexpr uint64_t many = 5000;
+    Host publics, secrets, ciphertexts, sent, received;
+
+    explicit HostBatch(bool pinned)
+        : publics(many * set.public_key_bytes(), pinned), secrets(many * set.secret_key_bytes(), pinned),
+          ciphertexts(many * set.ciphertext_bytes(), pinned), sent(many * 32, pinned), received(many * 32, pinned) {}
+
+    warpseal_status run(Engine& engine, KemOperation operation) const {
+        warpseal_kem_batch batch = tests::side_by_side(set, many);
+        batch.public_keys = publics.data();
+        batch.secret_keys = secrets.data();
+        batch.ciphertexts = ciphertexts.data();
+        batch.shared_secrets = operation == KemOperation::decapsulate ? received.data() : sent.data();
+        return engine.kem(operation, set.name, batch, fixed_random);
+    }
+};
+
+TEST_F(KemLeftover, OfHostBatches) {
+    const auto one = engine();
+    {
+        const HostBatch first(false);
+        ASSERT_EQ(first.run(*one, KemOperation::keypair), WARPSEAL_OK);  // and tests the paths
+    }
+    for (const bool pinned : {false, true}) {
+        watch_allocations();
+        {
+            const HostBatch batch(pinned);
+            for (const KemOperation operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
+                ASSERT_EQ(batch.run(*one, operation), WARPSEAL_OK);
+            EXPECT_TRUE(batch.received.holds(Text(batch.sent.data(), batch.sent.data() + HostBatch::many * 32)));
+            for (const Host* its_own : {&batch.publics, &batch.secrets, &batch.ciphertexts, &batch.sent, &batch.received}) its_own->clear();
+        }
+        const Leftovers seen = leftovers();
+        EXPECT_GE(seen.kept, 1u);
+        EXPECT_EQ(seen.kept_unwiped, 0u) << "of " << seen.kept;
+        EXPECT_GE(seen.freed, 1u);
+        EXPECT_EQ(seen.freed_unwiped, 0u) << "of " << seen.freed;
+    }
+}
+
+class KemWithoutScratch : public OnGpuOnce {};
+
+// The first half of a batch is done again with less of it, to the same effect, and no core helps.
+TEST_F(KemWithoutScratch, SmallerPieces) {
+    tests::Random random(573);
+    Batch batch(random);
+    const auto one = engine();
+    warpseal_kem_batch drawn = batch.at(batch.sent);
+    drawn.coins = nullptr;
+    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    const Text publics = batch.publics.get(), secrets = batch.secrets.get();
+    batch.clear();
+    refuse_next_scratch();
+    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_TRUE(refused_scratch());
+    EXPECT_EQ(batch.publics.get(), publics);
+    EXPECT_EQ(batch.secrets.get(), secrets);
+}
+
+TEST_F(KemWithoutScratch, FewerCoinsOfAHostsBatch) {
+    std::atomic<int> notices{0};
+    const auto one = engine([&](const char*) { ++notices; });
+    const HostBatch right(false), batch(false);
+    ASSERT_EQ(right.run(*one, KemOperation::keypair), WARPSEAL_OK);
+    refuse_next_scratch();
+    ASSERT_EQ(batch.run(*one, KemOperation::keypair), WARPSEAL_OK);
+    EXPECT_TRUE(refused_scratch());
+    EXPECT_EQ(notices, 0);
+    EXPECT_TRUE(batch.secrets.holds(Text(right.secrets.data(), right.secrets.data() + HostBatch::many * set.secret_key_bytes())));
 }
 
 }  // namespace
