@@ -61,12 +61,6 @@ TEST_F(Failure, ForkedChildStaysAway) {
     EXPECT_FALSE(door().lost());
 }
 
-// Queues a kernel that reads and writes where nothing is mapped, and does not wait for it.
-void poison(Key& key, const Text& iv) {
-    uint8_t* nowhere = reinterpret_cast<uint8_t*>(uintptr_t{4096});
-    door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), nowhere, nowhere, 1 << 20, nullptr);
-}
-
 // Runs in a process of its own: the context dies under a host-memory call; the rest is finished on the cores.
 void context_dies(uint8_t* from, uint8_t* to, size_t bytes) {
     tests::Random random(552);

@@ -11,7 +11,7 @@ using tests::Text;
 struct Counts {
     int spare, weight, signs, r, last, random;
 };
-constexpr Counts few{8, 24, 0, 40, 40, 40}, thousands{67, 168, 1000, 250, 1000, 1000};
+constexpr Counts few{8, 24, 40, 40, 40, 40}, thousands{67, 168, 1000, 250, 1000, 1000};
 
 // Ciphertexts that one check alone can reject, and a few that are valid although they look odd. All of one key, as one batch.
 class Cases {
