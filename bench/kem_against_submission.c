@@ -1,9 +1,11 @@
 /* NTRU by this library and by the submission's own, from the same coins, in turn; bench/kem_against_submission builds and runs it.
  *
- *   PROGRAM SUBMISSION.so|- SET BATCH SECONDS DEVICE:THREADS...
+ *   PROGRAM SUBMISSION.so|- SET BATCH SECONDS DEVICE:THREADS[+1]...
  *
- * One JSON object a line: who did which operation, and so many a second in each of seven repetitions. */
+ * One JSON object a line: who did which operation, and so many a second in each of seven repetitions. With +1 another engine of that kind
+ * works beside it, with which it has nothing in common: what the machine gives to both. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,8 @@ static struct {
 } work;
 
 struct subject {
-    const char* name; /* "avx2:1", or "submission" */
+    const char* name;      /* "avx2:1", or "submission" */
+    struct subject* other; /* works at the same time */
     warpseal_engine* engine;
     int (*keypair)(unsigned char*, unsigned char*);
     int (*encapsulate)(unsigned char*, unsigned char*, const unsigned char*);
@@ -138,6 +141,42 @@ static void open_ours(struct subject* subject, const char* name) {
     options.device = device;
     options.threads = (uint32_t)strtoul(colon + 1, NULL, 10);
     require(warpseal_engine_create(&options, &subject->engine) == WARPSEAL_OK, "a device is not usable");
+    if (strchr(colon, '+') == NULL) return;
+    static struct subject others[most_subjects];
+    static int used;
+    subject->other = &others[used++];
+    open_subject(subject->other, name);
+    require(warpseal_engine_create(&options, &subject->other->engine) == WARPSEAL_OK, "a device is not usable");
+}
+
+struct span {
+    struct subject* subject;
+    int operation;
+    double seconds, rate;
+};
+
+/* For so long: all items, again and again. */
+static void* measure(void* span_) {
+    struct span* const span = span_;
+    const double start = now();
+    uint64_t done = 0;
+    double end;
+    do {
+        run(span->subject, span->operation);
+        done += work.count;
+        end = now();
+    } while (end - start < span->seconds);
+    span->rate = (double)done / (end - start);
+    return NULL;
+}
+
+static double rate(struct subject* subject, int operation, double seconds) {
+    struct span own = {subject, operation, seconds, 0}, others = {subject->other, operation, seconds, 0};
+    pthread_t thread;
+    if (subject->other != NULL) require(pthread_create(&thread, NULL, measure, &others) == 0, "no thread can be had");
+    measure(&own);
+    if (subject->other != NULL) require(pthread_join(thread, NULL) == 0, "a thread is lost");
+    return own.rate + others.rate;
 }
 
 static int same(const struct values* a, const struct values* b) {
@@ -150,15 +189,17 @@ static int same(const struct values* a, const struct values* b) {
 /* From the same coins come the same bytes, and decapsulation finds the secrets that were sent. */
 static void check(struct subject* subjects, int subject_count) {
     uint8_t* const sent = room(work.set.shared_secret_bytes);
-    for (int s = 0; s < subject_count; ++s) {
-        run(&subjects[s], 0);
-        run(&subjects[s], 1);
-        memcpy(sent, subjects[s].values.shared_secrets, work.count * work.set.shared_secret_bytes);
-        memset(subjects[s].values.shared_secrets, 0, work.count * work.set.shared_secret_bytes);
-        run(&subjects[s], 2);
-        require(memcmp(sent, subjects[s].values.shared_secrets, work.count * work.set.shared_secret_bytes) == 0, "a secret did not arrive");
-        require(same(&subjects[s].values, &subjects[0].values), "two subjects made different bytes of the same coins");
-    }
+    for (int s = 0; s < subject_count; ++s)
+        for (struct subject* subject = &subjects[s]; subject != NULL; subject = subject->other) {
+            run(subject, 0);
+            run(subject, 1);
+            memcpy(sent, subject->values.shared_secrets, work.count * work.set.shared_secret_bytes);
+            memset(subject->values.shared_secrets, 0, work.count * work.set.shared_secret_bytes);
+            run(subject, 2);
+            require(memcmp(sent, subject->values.shared_secrets, work.count * work.set.shared_secret_bytes) == 0,
+                    "a secret did not arrive");
+            require(same(&subject->values, &subjects[0].values), "two subjects made different bytes of the same coins");
+        }
     free(sent);
 }
 
@@ -181,17 +222,7 @@ int main(int argument_count, char** arguments) {
     check(subjects, subject_count);
     for (int repetition = 0; repetition < repetitions; ++repetition)
         for (int operation = 0; operation < operation_count; ++operation)
-            for (int s = 0; s < subject_count; ++s) {
-                const double start = now();
-                uint64_t done = 0;
-                double end;
-                do {
-                    run(&subjects[s], operation);
-                    done += work.count;
-                    end = now();
-                } while (end - start < seconds);
-                subjects[s].rates[operation][repetition] = (double)done / (end - start);
-            }
+            for (int s = 0; s < subject_count; ++s) subjects[s].rates[operation][repetition] = rate(&subjects[s], operation, seconds);
     check(subjects, subject_count);
     for (int s = 0; s < subject_count; ++s)
         for (int operation = 0; operation < operation_count; ++operation) {

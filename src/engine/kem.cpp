@@ -44,11 +44,12 @@ private:
 struct Cut {
     uint64_t job_items, step_items, jobs;
 
-    // A job is worth waking a thread for from about 100 microseconds, and keys are cheaper the more of them are inverted together.
+    // A job is worth waking a thread for from about 100 microseconds, and keys are cheaper the more of them are inverted together. No more
+    // than that: threads that have nothing left wait for the last job of the others.
     Cut(const CpuKem& kem, KemOperation operation, uint64_t count, unsigned threads) {
         const uint64_t group = kem.group[static_cast<int>(operation)];
         const bool keypair = operation == KemOperation::keypair;
-        const uint64_t least = keypair ? 8 : 16, most = keypair ? group : 16 * group + 64;
+        const uint64_t least = keypair ? 8 : 16, most = keypair ? group : std::max(least, 2 * group);
         const uint64_t even = (count + threads - 1) / threads;
         job_items = std::clamp(even, std::min(least, most), most);
         if (job_items > group) job_items = (job_items + group - 1) / group * group;
