@@ -116,27 +116,31 @@ private:
         return kem_.run[static_cast<int>(operation_)](part, 0, count, work);
     }
 
+    // Each thread has a stretch of the items, so that what was in one core's cache at the last call is there again; who is done with it
+    // goes on with the others'.
     template <class Step>
     void each_job(unsigned threads, const Step& step) {
-        // One for each thread that has a job at a time.
-        std::mutex mutex;
-        std::vector<uint8_t*> free;
-        for (const Workspaces::Lease& lease : leases_) free.push_back(static_cast<uint8_t*>(lease.data()));
-        inside_.pool.run(cut_.jobs, threads, [&](size_t job) {
-            uint8_t* work;
-            {
-                const std::lock_guard lock(mutex);
-                work = free.back();
-                free.pop_back();
-            }
-            const uint64_t begin = range_.begin + job * cut_.job_items, end = std::min(begin + cut_.job_items, range_.end);
+        std::vector<std::atomic<uint64_t>> taken(threads);  // jobs of each stretch
+        inside_.pool.run(threads, threads, [&](size_t own) {
+            uint8_t* const work = static_cast<uint8_t*>(leases_[own].data());
             uint64_t failed = 0;
-            for (uint64_t first = begin; first < end; first += cut_.step_items)
-                failed += step(first, std::min(cut_.step_items, end - first), work);
+            for (size_t stretch = own; stretch < own + threads; ++stretch) {
+                const size_t i = stretch % threads;
+                const uint64_t first = cut_.jobs * i / threads, end = cut_.jobs * (i + 1) / threads;
+                for (uint64_t job; (job = first + taken[i].fetch_add(1, std::memory_order_relaxed)) < end;)
+                    failed += one_job(job, work, step);
+            }
             failed_.fetch_add(failed, std::memory_order_relaxed);
-            const std::lock_guard lock(mutex);
-            free.push_back(work);
         });
+    }
+
+    template <class Step>
+    uint64_t one_job(uint64_t job, uint8_t* work, const Step& step) const {
+        const uint64_t begin = range_.begin + job * cut_.job_items, end = std::min(begin + cut_.job_items, range_.end);
+        uint64_t failed = 0;
+        for (uint64_t first = begin; first < end; first += cut_.step_items)
+            failed += step(first, std::min(cut_.step_items, end - first), work);
+        return failed;
     }
 
     Engine::Inside& inside_;
