@@ -16,7 +16,7 @@ struct uint2 {
 };
 
 struct ThreadNumber {
-    uint32_t x;
+    uint32_t x, y = 0;
 };
 inline ThreadNumber threadIdx{0};
 inline ThreadNumber blockDim{1};

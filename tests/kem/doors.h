@@ -16,6 +16,12 @@
 #include "stack.h"
 #include "targets.h"
 
+#ifdef WARPSEAL_WITH_CUDA
+namespace warpseal::cuda {
+void take_any_length(bool on);  // backends/cuda/device.h, which wants CUDA's headers
+}
+#endif
+
 namespace tests {
 
 using reference::Text;
@@ -190,7 +196,30 @@ public:
     explicit CudaDoor(const warpseal::CudaKem& kem) : Door(*kem.params), kem_(kem) {}
     uint32_t group(KemOperation) const override { return 32; }
     using Door::run;
+    // Keys twice, inverted in groups and as the batch is long: to the same bytes.
     uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const override {
+#ifdef WARPSEAL_WITH_CUDA
+        if (operation == KemOperation::keypair && count > 1) {
+            warpseal::cuda::take_any_length(true);
+            const uint64_t failed = once(operation, batch, first, count);
+            warpseal::cuda::take_any_length(false);
+            const auto keys = [&](const uint8_t* array, size_t bytes, uint64_t stride) {
+                return Text(array + first * stride, array + (first + count - 1) * stride + bytes);
+            };
+            const auto publics = [&] { return keys(batch.public_keys, params().public_key_bytes(), batch.public_key_stride); };
+            const auto secrets = [&] { return keys(batch.secret_keys, params().secret_key_bytes(), batch.secret_key_stride); };
+            const Text in_groups = publics(), secrets_in_groups = secrets();
+            EXPECT_EQ(once(operation, batch, first, count), failed);
+            EXPECT_EQ(publics(), in_groups);
+            EXPECT_EQ(secrets(), secrets_in_groups);
+            return failed;
+        }
+#endif
+        return once(operation, batch, first, count);
+    }
+
+private:
+    uint64_t once(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const {
         const bool keypair = operation == KemOperation::keypair, encapsulate = operation == KemOperation::encapsulate;
         const size_t coins_bytes = keypair ? params().keypair_coins() : params().encapsulation_coins();
         const auto span = [&](bool used, size_t bytes, uint64_t stride) {
@@ -231,7 +260,6 @@ public:
         return static_cast<uint64_t>(std::count_if(statuses.begin(), statuses.end(), [](int32_t status) { return status != WARPSEAL_OK; }));
     }
 
-private:
     const warpseal::CudaKem& kem_;
 };
 

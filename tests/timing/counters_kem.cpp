@@ -51,7 +51,8 @@ public:
           ciphertexts_(items * params_.ciphertext_bytes()),
           shared_(items * 32),
           coins_(items * params_.keypair_coins()),
-          work_(std::max(kem.work_bytes(KemOperation::encapsulate, items), kem.work_bytes(KemOperation::decapsulate, items))) {}
+          work_(std::max({kem.work_bytes(KemOperation::keypair, items), kem.work_bytes(KemOperation::encapsulate, items),
+                          kem.work_bytes(KemOperation::decapsulate, items)})) {}
 
     void count(KemOperation operation) {
         std::vector<Input> inputs = operation == KemOperation::keypair       ? of_coins(false)

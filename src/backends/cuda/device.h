@@ -28,7 +28,7 @@ struct Limits {
     uint64_t from(uint64_t bytes) const { return any_length ? 0 : bytes; }
 };
 
-// For tests: kernels for long texts take those of any length.
+// For tests: kernels for long texts take those of any length, and NTRU's pairs are inverted in groups however few there are.
 void take_any_length(bool on);
 
 // Of the current device; read once per device.

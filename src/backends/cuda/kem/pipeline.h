@@ -7,8 +7,8 @@ namespace warpseal::cuda {
 
 namespace tuning {
 
-// Work space of a call on device memory, most of it coins: those of some 120,000 items, sixty for each warp of an H200, so that what is
-// left over at a piece's end is little of it.
+// Work space of a call on device memory: coins of some 120,000 items, or coins and bands of 50,000 pairs of keys, which is 25 and more for
+// each warp of an H200, so that what is left over at a piece's end is little of it.
 inline constexpr size_t kem_work_bytes = size_t{512} << 20;
 // Through host memory: coins at a time, of some 17,000 items; slots that the one thread keeps busy; and items of the first pieces and the
 // last, two for each warp of an H200. Of 3 to 12 slots, 64 and 256 MiB of coins and 2048 to 8448 items no other choice was faster there

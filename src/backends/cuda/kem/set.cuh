@@ -1,6 +1,9 @@
 // One parameter set of NTRU on a GPU: which kernels a batch takes, in what work space.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/decapsulate.cuh"
 #include "backends/cuda/kem/encapsulate.cuh"
@@ -17,7 +20,7 @@ struct WorkSpace {
 
     static size_t mask_bytes(uint64_t count) { return (count * sizeof(uint32_t) + 15) / 16 * 16; }
     static size_t bytes(KemOperation operation, uint64_t count) {
-        if (operation == KemOperation::keypair) return 0;
+        if (operation == KemOperation::keypair) return mask_bytes(count) + count * pair_band_count * pair_band_bytes<Ring<set.n>>;
         const size_t messages = count * message_bytes;
         return mask_bytes(count) + messages + (operation == KemOperation::decapsulate ? count * rejected_bytes : 0);
     }
@@ -29,8 +32,8 @@ struct WorkSpace {
 };
 
 template <class Job>
-warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_warp, unsigned threads, const Job& job,
-                       cudaStream_t stream) {
+warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_warp, unsigned threads, const Job& job, cudaStream_t stream,
+                       unsigned rows = 1) {
     const uint64_t blocks = (warps + threads / 32 - 1) / (threads / 32);
     if (blocks > INT32_MAX) return WARPSEAL_LIMIT_EXCEEDED;  // the keys of so many items are terabytes
     const size_t shared_bytes = size_t{threads} / 32 * static_cast<size_t>(shared_bytes_of_warp);
@@ -39,8 +42,8 @@ warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_
         if (error != cudaSuccess) return check(error);
     }
     void* arguments[] = {const_cast<Job*>(&job)};
-    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)), dim3(threads), arguments,
-                                  shared_bytes, stream));
+    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks), rows), dim3(threads),
+                                  arguments, shared_bytes, stream));
 }
 
 template <const Params& set, int other_blocks>
@@ -50,6 +53,30 @@ warpseal_status launch_hash(const ItemJob& job, cudaStream_t stream) {
                   tuning::kem_hash_threads, hashes, stream);
 }
 
+// Few pairs are inverted alone, in the least time; many in groups, in the least work. A power of two, so that groups are of one length.
+inline warpseal_status group_of(uint64_t count, uint32_t& group) {
+    Limits limits;
+    const warpseal_status status = current_limits(limits);
+    if (status != WARPSEAL_OK) return status;
+    const uint64_t wanted = limits.any_length ? count : count / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_groups);
+    group = static_cast<uint32_t>(std::bit_floor(std::clamp<uint64_t>(wanted, 1, tuning::kem_most_of_a_group)));
+    return WARPSEAL_OK;
+}
+
+template <const Params& set>
+warpseal_status run_keypair(const warpseal_kem_batch& batch, void* work, cudaStream_t stream) {
+    using Bytes = KeyGeneration<set>;
+    auto* bytes = static_cast<uint8_t*>(work);
+    PairJob job{batch, bytes + WorkSpace<set>::mask_bytes(batch.count), reinterpret_cast<uint32_t*>(bytes), 1};
+    warpseal_status status = group_of(batch.count, job.group);
+    if (status != WARPSEAL_OK) return status;
+    const uint64_t groups = (batch.count + job.group - 1) / job.group;
+    constexpr unsigned threads = tuning::kem_threads<set.n>;
+    status = launch(keypair_draw<set.n>, batch.count, Bytes::draw_bytes, threads, job, stream);
+    if (status == WARPSEAL_OK) status = launch(keypair_invert<set.n>, groups, Bytes::invert_bytes, threads, job, stream, 2);
+    return status == WARPSEAL_OK ? launch(keypair_write<set.n>, batch.count, Bytes::write_bytes, threads, job, stream) : status;
+}
+
 template <const Params& set, KemOperation operation>
 warpseal_status run(const warpseal_kem_batch& batch, void* work, void* stream_of_caller) {
     if (batch.count == 0) return WARPSEAL_OK;
@@ -57,7 +84,7 @@ warpseal_status run(const warpseal_kem_batch& batch, void* work, void* stream_of
     const ItemJob job = WorkSpace<set>::job(batch, work);
     warpseal_status status = WARPSEAL_OK;
     if constexpr (operation == KemOperation::keypair) {
-        return launch(keypair<set.n>, batch.count, KeyGeneration<set>::shared_bytes, tuning::kem_threads<set.n>, job, stream);
+        status = run_keypair<set>(batch, work, stream);
     } else if constexpr (operation == KemOperation::encapsulate) {
         status = launch(encapsulate<set.n>, batch.count, Encapsulation<set>::shared_bytes, tuning::kem_threads<set.n>, job, stream);
         if (status == WARPSEAL_OK) status = launch_hash<set, 0>(job, stream);

@@ -1,0 +1,48 @@
+// Pairs of keys of NTRU that are being made: what of them lies in device memory between kernels.
+#pragma once
+
+#include "backends/cuda/kem/item.cuh"
+#include "backends/cuda/kem/poly.cuh"
+
+namespace warpseal::cuda::ntru {
+
+// Bands of n bytes. a = f G, whose inverse is wanted; of the pairs of a group up to this one the products of all f in S3 and of all a; the
+// latter's place is for 1 / a at last.
+enum PairBand { pair_f, pair_g, pair_a_low, pair_a_high, pair_s3_product, pair_product_low, pair_product_high, pair_band_count };
+
+// What the kernels of key generation get. usable: a mask of all ones for each pair that there is. So many of a group, which follow each
+// other, are inverted together.
+struct PairJob {
+    warpseal_kem_batch batch;
+    uint8_t* pairs;
+    uint32_t* usable;
+    uint32_t group;
+};
+
+template <class R>
+inline constexpr size_t pair_band_bytes = round16(R::n + 3);
+
+template <class R>
+__device__ __forceinline__ uint8_t* pair_band(const PairJob& job, uint64_t item, PairBand which) {
+    return job.pairs + (item * pair_band_count + which) * pair_band_bytes<R>;
+}
+template <class R>
+__device__ __forceinline__ void load_band(uint8_t* band, const PairJob& job, uint64_t item, PairBand which) {
+    const uint8_t* from = pair_band<R>(job, item, which);
+#pragma unroll
+    for (int first = 0; first < R::n; first += 128) {
+        const int i = first + 4 * static_cast<int>(lane_id());
+        if (i < R::n) put_word(band + i, word_at(from + i));
+    }
+}
+template <class R>
+__device__ __forceinline__ void store_band(const uint8_t* band, const PairJob& job, uint64_t item, PairBand which) {
+    uint8_t* to = pair_band<R>(job, item, which);
+#pragma unroll
+    for (int first = 0; first < R::n; first += 128) {
+        const int i = first + 4 * static_cast<int>(lane_id());
+        if (i < R::n) put_word(to + i, word_at(band + i));
+    }
+}
+
+}  // namespace warpseal::cuda::ntru
