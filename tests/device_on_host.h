@@ -5,6 +5,7 @@
 #include <cstring>
 
 #define __device__
+#define __host__
 #define __forceinline__ inline
 
 struct uint4 {

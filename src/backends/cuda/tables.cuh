@@ -182,12 +182,13 @@ struct ScanLayout {
     const TableData<Tables>& data;
 
     template <int table, int byte>
-    uint32_t look(uint32_t word) const {
+    WARPSEAL_INLINE uint32_t look(uint32_t word) const {
         return scan(data.entries[table], (word >> (8 * byte)) & 0xff);
     }
 
 private:
-    __attribute__((noinline)) static uint32_t scan(const uint32_t (&entries)[256], uint32_t wanted) {
+    // Of both, as rounds are, which nvcc wants to call nothing of the host's alone.
+    __host__ __device__ __attribute__((noinline)) static uint32_t scan(const uint32_t (&entries)[256], uint32_t wanted) {
         uint32_t found = 0;
         for (uint32_t x = 0; x < entries_of<Tables>(); ++x) found |= entries[x] & (((x ^ wanted) - 1) >> 31) * 0xffffffffu;
         return found;

@@ -1,4 +1,5 @@
-// Inverses of polynomials of NTRU, a warp for each group of pairs: one by powers (Itoh and Tsujii) and Newton's steps, the others by products.
+// Inverses of polynomials of NTRU, a warp for each group of pairs: one by powers (Itoh and Tsujii) and Newton's steps, the others by
+// products.
 #pragma once
 
 #include <bit>
@@ -64,8 +65,8 @@ __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const
     }
 }
 
-// Factors to invert, as left factors, become their inverses, left factors too. In S3: digits modulo 3. With u = a^(3 + 3^2 + ... + 3^(n - 2)), a
-// u is a's norm: 1 or -1.
+// Factors to invert, as left factors, become their inverses, left factors too. In S3: digits modulo 3. With u = a^(3 + 3^2 + ... + 3^(n -
+// 2)), a u is a's norm: 1 or -1.
 template <class R>
 __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* turned) {
     constexpr int positive = 3 * 2048;  // a multiple of 3, more than any difference is below zero
@@ -82,8 +83,7 @@ __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* t
     const uint32_t norm = mod3(warp_sum(static_cast<uint32_t>(first - last)) + positive);
     const uint32_t end = turned[R::n - 1];
     __syncwarp();
-    for (int i = static_cast<int>(lane_id()); i < R::n; i += 32)
-        a[i] = static_cast<uint8_t>(mod3(digit_difference(turned[i], end) * norm));
+    for (int i = static_cast<int>(lane_id()); i < R::n; i += 32) a[i] = static_cast<uint8_t>(mod3(digit_difference(turned[i], end) * norm));
     __syncwarp();
     extend<R>(a);
     __syncwarp();
@@ -134,7 +134,8 @@ __device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const ui
 
 // In Sq, two bands.
 template <const Params& set>
-__device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8_t* v_low, uint8_t* v_high, uint8_t* power, uint8_t* turned) {
+__device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8_t* v_low, uint8_t* v_high, uint8_t* power,
+                                          uint8_t* turned) {
     using R = Ring<set.n>;
     for (int i = 4 * static_cast<int>(lane_id()) - R::behind; i < R::ahead; i += 128) {
         const uint32_t lowest = word_at(a_low + i) & 0x01010101;
