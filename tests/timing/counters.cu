@@ -1,11 +1,11 @@
 // Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject for each cipher and kernel shape, each
 // operation of each set of NTRU, and kernels that leak. tests/timing/counters runs it and judges.
 //
-//   warpseal-counters [--seconds S] [--part I/N] [SUBJECT]...
+//   warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD]...
 //
-// S: after which no further subject is begun. I/N: of all subjects each Nth, from the Ith on, so that GPUs can share them out. SUBJECT:
-// only those whose names begin so. Planted ones are in each part. Prints a line of JSON for each subject, in the order in which
-// `subject_begins` is launched before their calls. What is to be counted lies between cudaProfilerStart and cudaProfilerStop.
+// S: after which no further subject is begun. I/N: of all subjects each Nth, from the Ith on, so that GPUs can share them out. WORD:
+// only those whose names hold one, or with --but none. Planted ones are in each part. Prints a line of JSON for each subject, in the order
+// in which `subject_begins` is launched before their calls. What is to be counted lies between cudaProfilerStart and cudaProfilerStop.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -211,7 +211,7 @@ std::vector<counting::Subject> subjects(const Place& place) {
 }
 
 int usage() {
-    std::fprintf(stderr, "usage: warpseal-counters [--seconds S] [--part I/N] [SUBJECT]...\n");
+    std::fprintf(stderr, "usage: warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD]...\n");
     return 2;
 }
 
@@ -248,13 +248,15 @@ void counting::count(const std::string& name, const std::vector<Input>& inputs, 
 int main(int argc, char** argv) {
     double seconds = 1e9;
     size_t part = 0, parts = 1;
-    std::vector<std::string> only;
+    std::vector<std::string> only, but;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)
             seconds = std::atof(argv[++i]);
         else if (std::strcmp(argv[i], "--part") == 0 && i + 1 < argc) {
             if (std::sscanf(argv[++i], "%zu/%zu", &part, &parts) != 2 || part >= parts) return usage();
-        } else if (argv[i][0] == '-')
+        } else if (std::strcmp(argv[i], "--but") == 0 && i + 1 < argc)
+            but.emplace_back(argv[++i]);
+        else if (argv[i][0] == '-')
             return usage();
         else
             only.emplace_back(argv[i]);
@@ -270,8 +272,9 @@ int main(int argc, char** argv) {
     for (const counting::Subject& subject : planted(place)) subject.count();
     size_t index = 0;
     for (const counting::Subject& subject : subjects(place)) {
-        const auto begins = [&](const std::string& text) { return subject.name.compare(0, text.size(), text) == 0; };
-        if (!only.empty() && std::none_of(only.begin(), only.end(), begins)) continue;
+        const auto holds = [&](const std::string& word) { return subject.name.find(word) != std::string::npos; };
+        if (!only.empty() && std::none_of(only.begin(), only.end(), holds)) continue;
+        if (std::any_of(but.begin(), but.end(), holds)) continue;
         if (index++ % parts != part) continue;
         if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds)
             subject.count();
