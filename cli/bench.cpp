@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 
 #include "bench_bulk.h"
 #include "ciphers.h"
+#include "report_file.h"
 
 namespace warpseal::cli {
 namespace {
@@ -77,15 +77,12 @@ public:
           session_(session),
           devices_(chosen_devices(options)),
           cases_(chosen_cases(options)),
+          report_file_(options.json, session),
           table_{!devices_.cores.empty(), !devices_.gpu.empty(), options.against_openssl && options.place != "file"} {}
 
     ExitCode run() {
         for (const std::string& device : {devices_.cores, devices_.gpu})  // a device that is not there is told before anything is measured
             if (!device.empty()) create_engine({device, 1}, session_);
-        if (!options_.json.empty() && options_.json != "-") {  // a file that cannot be written is told before the measuring
-            json_.open(options_.json, std::ios::trunc);
-            if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
-        }
         report_["head"] = json_head(devices_.gpu, options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
         print(table_.title(options_, report_["head"]));
@@ -93,7 +90,7 @@ public:
             const size_t sizes = std::max<size_t>(1, options_.sizes.size());
             for (size_t i = 0; i < sizes; ++i) measure(what, i);
         }
-        if (!options_.json.empty()) write_json();
+        report_file_.write(report_.dump(1) + "\n");
         return wrong_ ? ExitCode::error : ExitCode::ok;
     }
 
@@ -154,22 +151,14 @@ private:
         }
     }
 
-    void write_json() {
-        const std::string text = report_.dump(1) + "\n";
-        if (options_.json == "-") return print_output(text);
-        json_ << text;
-        json_.close();
-        if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
-    }
-
     const BenchOptions& options_;
     Session& session_;
     const Devices devices_;
     const std::vector<BenchCase> cases_;
+    ReportFile report_file_;
     const BenchTable table_;
     std::map<std::string, BulkMeter> bulk_;  // by device
     nlohmann::ordered_json report_;
-    std::ofstream json_;
     bool wrong_ = false;
 };
 
@@ -247,11 +236,14 @@ void add_bench(CLI::App& program, Session& session) {
         ->type_name("S")
         ->capture_default_str();
     bench->add_option("--directory", options->directory, "where --place file puts its files")->type_name("DIR")->capture_default_str();
-    bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
+    bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")
+        ->type_name("FILE")
+        ->check(Output::refused_path);
     bench
         ->add_option("--html", options->html,
                      "measure all places, the ladder and the papers in about two minutes, and write a page of it there")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(Output::refused_path);
     bench->add_option("--from", options->from, "measure nothing: the page is of these reports of --json")
         ->delimiter(',')
         ->allow_extra_args(false)

@@ -2,12 +2,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <tuple>
 
 #include "bench_race.h"
 #include "ciphers.h"
+#include "report_file.h"
 #include "warpseal/inner.h"
 
 namespace warpseal::cli {
@@ -71,7 +71,7 @@ struct Point {
 
 class AutoBench {
 public:
-    AutoBench(const BenchOptions& options, Session& session) : options_(options), session_(session) {
+    AutoBench(const BenchOptions& options, Session& session) : options_(options), session_(session), report_file_(options.json, session) {
         warpseal_device_info gpu{};
         has_gpu_ = warpseal_device_at(0, &gpu) == WARPSEAL_OK;
         for (const warpseal_target_info& target : all_targets())
@@ -80,10 +80,6 @@ public:
     }
 
     ExitCode run() {
-        if (!options_.json.empty() && options_.json != "-") {
-            json_.open(options_.json, std::ios::trunc);
-            if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
-        }
         report_["head"] = json_head(has_gpu_ ? "cuda" : "");
         report_["points"] = nlohmann::ordered_json::array();
         print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9}  {:<10}{:>9}{:>8}   GB/s of each\n", "", "bytes", "place", "auto picked", "GB/s",
@@ -96,12 +92,7 @@ public:
         print(fmt::format("\n{} of {} points within 10 % of the best{}\n", points_ - bad_, all,
                           left_out_ == 0 ? "" : fmt::format("; {} NOT RUN: there is no GPU", left_out_)));
         report_["left_out"] = left_out_;
-        if (options_.json == "-") print_output(report_.dump(1) + "\n");
-        if (json_.is_open()) {
-            json_ << report_.dump(1) << "\n";
-            json_.close();
-            if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
-        }
+        report_file_.write(report_.dump(1) + "\n");
         return bad_ == 0 ? ExitCode::ok : ExitCode::error;
     }
 
@@ -181,7 +172,7 @@ private:
     std::vector<std::string> names_;
     std::map<std::string, EngineHandle> engines_;
     size_t points_ = 0, bad_ = 0, left_out_ = 0;
-    std::ofstream json_;
+    ReportFile report_file_;
     nlohmann::ordered_json report_;
 };
 

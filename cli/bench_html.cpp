@@ -7,24 +7,10 @@
 
 #include "bench_page.h"
 #include "bench_survey.h"
+#include "report_file.h"
 
 namespace warpseal::cli {
 namespace {
-
-std::ofstream open_report(const std::string& path) {
-    std::ofstream file;
-    if (path.empty() || path == "-") return file;
-    file.open(path, std::ios::trunc);
-    if (!file) throw Failure(ExitCode::input_output, "cannot write " + path + ".");
-    return file;
-}
-
-void write_report(std::ofstream& file, const std::string& path, const std::string& text) {
-    if (path == "-") return print_output(text);
-    file << text;
-    file.close();
-    if (!file) throw Failure(ExitCode::input_output, "cannot write " + path + ".");
-}
 
 void add_recorded(PageData& data, const std::string& path) {
     std::ifstream file(path);
@@ -69,15 +55,15 @@ bool add_studies(PageData& data, const BenchOptions& options) {
 ExitCode bench_html(const BenchOptions& options, Session& session) {
     PageData data;
     for (const std::string& path : options.from) add_recorded(data, path);
-    std::ofstream page = open_report(options.html), json = open_report(options.json);
+    ReportFile page(options.html, session), json(options.json, session);
     bool wrong = false;
     if (options.from.empty()) {
         const nlohmann::ordered_json report = survey(options, session, wrong);
-        if (!options.json.empty()) write_report(json, options.json, report.dump(1) + "\n");
+        json.write(report.dump(1) + "\n");
         data.add(report);
         if (!add_studies(data, options)) wrong = true;
     }
-    write_report(page, options.html, html_page(data));
+    page.write(html_page(data));
     return wrong ? ExitCode::error : ExitCode::ok;
 }
 

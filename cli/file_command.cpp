@@ -175,7 +175,7 @@ void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
 void add_output_options(CLI::App& command, OutputChoice& choice) {
     command.add_option("-o,--output", choice.path, "file to write, appears when whole; - or nothing: standard output")
         ->type_name("OUTPUT")
-        ->check([](const std::string& path) { return path.empty() ? "it names no file; - is standard output" : ""; });
+        ->check(Output::refused_path);
     command.add_flag("-f,--force", choice.force, "replace an existing output");
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "kem_bench.h"
+#include "output.h"
 
 namespace warpseal::cli {
 namespace {
@@ -14,6 +15,7 @@ struct FileOption {
     const char* name;
     std::string KemChoice::*path;
     const char* text;
+    bool written;
 };
 
 std::string lengths() {
@@ -28,7 +30,10 @@ CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text, co
                            ExitCode (*run)(const KemChoice&, Session&), Session& session) {
     auto choice = std::make_shared<KemChoice>();
     CLI::App* command = kem.add_subcommand(name, text);
-    for (const FileOption& file : files) command->add_option(file.name, (*choice).*file.path, file.text)->type_name("FILE")->required();
+    for (const FileOption& file : files) {
+        CLI::Option* option = command->add_option(file.name, (*choice).*file.path, file.text)->type_name("FILE")->required();
+        if (file.written) option->check(Output::refused_path);
+    }
     const bool generates = run == run_kem_keygen;
     command->add_option("--set", choice->set, generates ? "parameter set" : "parameter set; a file with one key tells it by its length")
         ->type_name("SET")
@@ -83,7 +88,9 @@ void add_kem_bench(CLI::App& kem, Session& session) {
                      "measure nothing: so many key pairs, each with a ciphertext, and count the secrets that do not arrive")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40).description(""))
         ->type_name("N");
-    bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
+    bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")
+        ->type_name("FILE")
+        ->check(Output::refused_path);
     bench->callback([options, &session] { session.command = [options, &session] { return run_kem_bench(*options, session); }; });
 }
 
@@ -115,19 +122,20 @@ void add_kem(CLI::App& program, Session& session) {
                 "  warpseal kem encapsulate --public-key my.pk --ciphertext to.me --shared-secret theirs\n"
                 "  warpseal kem decapsulate --secret-key my.sk --ciphertext to.me --shared-secret mine");
     add_file_command(*kem, "keygen", "Make key pairs",
-                     {{"--secret-key", &KemChoice::secret_key, "file to write, mode 0600; - for standard output"},
-                      {"--public-key", &KemChoice::public_key, "file to write; - for standard output"}},
+                     {{"--secret-key", &KemChoice::secret_key, "file to write, mode 0600; - for standard output", true},
+                      {"--public-key", &KemChoice::public_key, "file to write; - for standard output", true}},
                      run_kem_keygen, session);
     add_file_command(*kem, "encapsulate", "Make a shared secret and the ciphertext that carries it, for each public key",
-                     {{"--public-key", &KemChoice::public_key, "file to read; - for standard input"},
-                      {"--ciphertext", &KemChoice::ciphertext, "file to write; - for standard output"},
-                      {"--shared-secret", &KemChoice::shared_secret, "file to write, mode 0600; - for standard output"}},
+                     {{"--public-key", &KemChoice::public_key, "file to read; - for standard input", false},
+                      {"--ciphertext", &KemChoice::ciphertext, "file to write; - for standard output", true},
+                      {"--shared-secret", &KemChoice::shared_secret, "file to write, mode 0600; - for standard output", true}},
                      run_kem_encapsulate, session);
-    add_file_command(*kem, "decapsulate", "Find the shared secret that each ciphertext carries",
-                     {{"--secret-key", &KemChoice::secret_key, "file to read, private (mode 0600): one key for all, or one for each"},
-                      {"--ciphertext", &KemChoice::ciphertext, "file to read; - for standard input"},
-                      {"--shared-secret", &KemChoice::shared_secret, "file to write, mode 0600; - for standard output"}},
-                     run_kem_decapsulate, session)
+    add_file_command(
+        *kem, "decapsulate", "Find the shared secret that each ciphertext carries",
+        {{"--secret-key", &KemChoice::secret_key, "file to read, private (mode 0600): one key for all, or one for each", false},
+         {"--ciphertext", &KemChoice::ciphertext, "file to read; - for standard input", false},
+         {"--shared-secret", &KemChoice::shared_secret, "file to write, mode 0600; - for standard output", true}},
+        run_kem_decapsulate, session)
         ->footer(
             "What is no ciphertext of that key gives another secret, and no error (implicit rejection): whether both sides have the same\n"
             "secret is seen when they use it.");

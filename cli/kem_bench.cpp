@@ -8,11 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <thread>
 
 #include "bench.h"
 #include "kem_batch.h"
+#include "report_file.h"
 
 namespace warpseal::cli {
 namespace {
@@ -121,11 +121,7 @@ private:
 
 class KemBench {
 public:
-    KemBench(const KemBenchOptions& options, Session& session) : options_(options) {
-        if (!options.json.empty() && options.json != "-") {  // a file that cannot be written is told before the measuring
-            json_.open(options.json, std::ios::trunc);
-            if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options.json + ".");
-        }
+    KemBench(const KemBenchOptions& options, Session& session) : options_(options), report_file_(options.json, session) {
         for (const std::string& name : options.sets) sets_.push_back(kem_set(name));
         if (sets_.empty()) sets_ = all_kem_sets();
         const std::string& device = options.engine.device;
@@ -153,7 +149,7 @@ public:
                 "p50", "p99"));
         for (const warpseal_kem_info& set : sets_)
             for (const auto& device : devices_) attempt(set, *device);
-        write_json();
+        report_file_.write(report_.dump(1) + "\n");
         return wrong_ ? ExitCode::error : ExitCode::ok;
     }
 
@@ -257,20 +253,11 @@ private:
                                           {"seconds", rounded(seconds)}});
     }
 
-    void write_json() {
-        if (options_.json.empty()) return;
-        const std::string text = report_.dump(1) + "\n";
-        if (options_.json == "-") return print_output(text);
-        json_ << text;
-        json_.close();
-        if (!json_) throw Failure(ExitCode::input_output, "cannot write " + options_.json + ".");
-    }
-
     const KemBenchOptions& options_;
+    ReportFile report_file_;
     std::vector<warpseal_kem_info> sets_;
     std::vector<std::unique_ptr<Device>> devices_;  // a GPU last
     nlohmann::ordered_json report_;
-    std::ofstream json_;
     bool wrong_ = false;
 };
 

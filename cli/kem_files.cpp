@@ -1,5 +1,6 @@
 // `warpseal kem keygen`, `encapsulate` and `decapsulate`: keys, ciphertexts and shared secrets as raw bytes in files.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,24 +44,37 @@ void refuse_same(const std::vector<std::string>& paths, const char* stream) {
 class KemOutput {
 public:
     KemOutput(const std::string& path, mode_t mode, bool force, Session& session) : output_(path, force, mode, session), written_(output_) {
-        if (path == "-" && isatty(STDOUT_FILENO))
+        if (output_.is_stream() && isatty(output_.descriptor()))
             throw Failure(ExitCode::usage, "refused to write binary data to the terminal: name a file.");
     }
     RawOutput& raw() { return written_; }
     void write(const uint8_t* data, size_t bytes) { written_.write(data, bytes); }
     void commit() { output_.commit(); }
-    // Both files, or none but where `force` replaces: the second takes the first along when it fails.
+    // A pipe has other names than "-" (/dev/stdout): opened, they are the same.
+    static void refuse_same_stream(const KemOutput& one, const KemOutput& other) {
+        struct stat a, b;
+        const bool known = one.output_.is_stream() && other.output_.is_stream() && fstat(one.output_.descriptor(), &a) == 0 &&
+                           fstat(other.output_.descriptor(), &b) == 0;
+        if (known && !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+            throw Failure(ExitCode::usage,
+                          fmt::format("{} and {} are the same: name a file for one.", one.output_.shown(), other.output_.shown()));
+    }
+    // Both files or none, also where `force` replaces: the second takes the first along when it fails. What was said to a stream is said,
+    // so that comes last; and of two files the secret, so that the old one is there as long as anything may fail.
     static void commit(KemOutput& secret, KemOutput& other) {
         secret.output_.sync();
         other.output_.sync();
+        Output& first = other.output_.is_stream() ? secret.output_ : other.output_;
+        Output& second = other.output_.is_stream() ? other.output_ : secret.output_;
         Uninterrupted shield;
-        secret.output_.finish();
+        first.finish(true);
         try {
-            other.output_.finish();
+            second.finish();
         } catch (...) {
-            secret.output_.take_back();
+            first.take_back();
             throw;
         }
+        first.settle();
     }
 
 private:
@@ -115,7 +129,7 @@ void call(KemCall operation, const char* task, warpseal_engine* engine, const wa
         throw Failure(ExitCode::usage, fmt::format("cannot {}: number {} is no key of {}: bits that are never used are set in it.", task,
                                                    first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name));
     const ExitCode code = status == WARPSEAL_UNSUPPORTED ? ExitCode::device_not_usable : exit_code_of(status);
-    throw Failure(code, fmt::format("cannot {} with {}: {}.", task, set.name, warpseal_status_text(status)));
+    throw Failure(code, fmt::format("cannot {} with {}: {}", task, set.name, warpseal_status_text(status)));
 }
 
 warpseal_kem_batch empty_batch() {
@@ -131,6 +145,7 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     refuse_same({choice.secret_key, choice.public_key}, "standard output");
     KemOutput secret_out(choice.secret_key, mode_secret, choice.force, session);
     KemOutput public_out(choice.public_key, mode_public, choice.force, session);
+    KemOutput::refuse_same_stream(secret_out, public_out);
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(choice.count, piece_items);
     SecretBytes secrets = room_for(most, set.secret_key_bytes), publics = room_for(most, set.public_key_bytes);
@@ -155,6 +170,7 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     Descriptor file = open_input(choice.public_key);
     KemOutput secret_out(choice.shared_secret, mode_secret, choice.force, session);
     KemOutput ciphertext_out(choice.ciphertext, mode_public, choice.force, session);
+    KemOutput::refuse_same_stream(secret_out, ciphertext_out);
     const KemInput keys(std::move(file), "public key", choice.public_key, secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::public_key_bytes);
     const uint64_t key_count = keys.count(set, set.public_key_bytes, ExitCode::usage);

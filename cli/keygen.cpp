@@ -21,8 +21,9 @@ struct KeygenChoice {
 };
 
 ExitCode run(const KeygenChoice& choice, Session& session) {
-    if (choice.path == "-" && isatty(STDOUT_FILENO)) throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
     Output output(choice.path, choice.force, 0600, session);
+    if (output.is_stream() && isatty(output.descriptor()))
+        throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
     SecretBytes key;
     key.size = key_bytes;
     if (warpseal_random(key.data(), key.size) != WARPSEAL_OK)
@@ -43,7 +44,10 @@ ExitCode run(const KeygenChoice& choice, Session& session) {
 void add_keygen(CLI::App& program, Session& session) {
     auto choice = std::make_shared<KeygenChoice>();
     CLI::App* command = program.add_subcommand("keygen", "Make a key file: 32 random bytes, mode 0600");
-    command->add_option("-o,--output,keyfile", choice->path, "file to write; - for standard output")->type_name("KEYFILE")->required();
+    command->add_option("-o,--output,keyfile", choice->path, "file to write; - for standard output")
+        ->type_name("KEYFILE")
+        ->required()
+        ->check(Output::refused_path);
     command->add_flag("-f,--force", choice->force, "replace an existing key file: what it sealed is lost without a copy");
     command->footer("Example:\n  warpseal keygen my.key");
     command->callback([choice, &session] { session.command = [choice, &session] { return run(*choice, session); }; });

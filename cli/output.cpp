@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace warpseal::cli {
 namespace {
@@ -51,6 +52,8 @@ Descriptor open_input(const std::string& path) {
     return file;
 }
 
+std::string Output::refused_path(const std::string& path) { return path.empty() ? "it names no file; - is standard output" : ""; }
+
 Output::Output(const std::string& path, bool force, mode_t mode, Session& session)
     : shown_(path.empty() || path == "-" ? "standard output" : "'" + path + "'"), mode_(mode), force_(force) {
     if (path.empty() || path == "-")
@@ -70,7 +73,7 @@ void Output::open_standard_output(bool refuse_terminal) {
     file_ = Descriptor(STDOUT_FILENO);
     const int flags = fcntl(STDOUT_FILENO, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-        throw Failure(ExitCode::input_output, "cannot write to standard output: it is closed. Name a file with -o.");
+        throw Failure(ExitCode::input_output, "cannot write to standard output: it is closed. Name a file.");
     if (refuse_terminal && isatty(STDOUT_FILENO))
         throw Failure(ExitCode::usage, "refused to write binary data to the terminal: name a file with -o, use a pipe, or say -o -.");
 }
@@ -157,7 +160,8 @@ void Output::sync() {
     if (const int signal_number = interrupted_by()) throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
 }
 
-void Output::finish() {
+void Output::finish(bool keep_replaced) {
+    keep_replaced_ = keep_replaced;
     if (stream_) {
         if (!file_.close()) fail("cannot finish", errno);
         return;
@@ -171,12 +175,27 @@ void Output::finish() {
 }
 
 void Output::take_back() {
-    if (!stream_ && !force_) unlinkat(directory_descriptor_.get(), name_.c_str(), 0);
+    const int directory = directory_descriptor_.get();
+    if (is_new_) unlinkat(directory, name_.c_str(), 0);
+    is_new_ = false;
+    if (replaced_.empty()) return;
+    const std::string other = std::exchange(replaced_, {});
+    if (renameat2(directory, other.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0)
+        unlinkat(directory, other.c_str(), 0);
+    else
+        complain(fmt::format("{} was replaced; what it was is now '{}'.", shown_, directory_ + "/" + other));
+}
+
+void Output::settle() {
+    const std::string old = std::exchange(replaced_, {});
+    if (!old.empty() && unlinkat(directory_descriptor_.get(), old.c_str(), 0) != 0)
+        fail(("cannot remove '" + old + "', which was replaced by").c_str(), errno);
 }
 
 void Output::name_unnamed() {
     const std::string unnamed = process_path(file_.get());
-    if (linkat(AT_FDCWD, unnamed.c_str(), directory_descriptor_.get(), name_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+    is_new_ = linkat(AT_FDCWD, unnamed.c_str(), directory_descriptor_.get(), name_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    if (is_new_) return;
     if (errno != EEXIST) fail("cannot give its name to", errno);
     if (!force_) fail_exists();
     replace_by_unnamed();
@@ -194,25 +213,31 @@ void Output::replace_by_unnamed() {
 
 void Output::rename_temporary() {
     const int directory = directory_descriptor_.get();
-    if (force_) {
-        if (renameat(directory, temporary_.c_str(), directory, name_.c_str()) != 0) fail("cannot replace", errno);
-    } else if (renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_NOREPLACE) != 0) {
+    is_new_ = renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_NOREPLACE) == 0;
+    if (!is_new_ && force_) return replace_by_temporary();
+    if (!is_new_) {
         if (errno == EEXIST) fail_exists();
         // File systems without RENAME_NOREPLACE: a hard link does not replace either.
-        if (linkat(directory, temporary_.c_str(), directory, name_.c_str(), 0) != 0) {
-            if (errno == EEXIST) fail_exists();
-            fail("cannot name without the risk of replacing (--force accepts that)", errno);
-        }
+        is_new_ = linkat(directory, temporary_.c_str(), directory, name_.c_str(), 0) == 0;
+        if (!is_new_ && errno == EEXIST) fail_exists();
+        if (!is_new_) fail("cannot name without the risk of replacing (--force accepts that)", errno);
         unlinkat(directory, temporary_.c_str(), 0);
     }
+    temporary_.clear();
+}
+
+void Output::replace_by_temporary() {
+    const int directory = directory_descriptor_.get();
+    const bool kept = keep_replaced_ && renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0;
+    if (!kept && renameat(directory, temporary_.c_str(), directory, name_.c_str()) != 0) fail("cannot replace", errno);
+    if (kept) replaced_ = temporary_;
     temporary_.clear();
 }
 
 void Output::sync_directory() {
     if (fsync(directory_descriptor_.get()) == 0 || errno == EINVAL) return;  // EINVAL: a file system without directory sync
     const int error = errno;
-    // What may not outlast a power cut is not announced as done. A file that was replaced is gone already, so the new one stays.
-    if (!force_) unlinkat(directory_descriptor_.get(), name_.c_str(), 0);
+    take_back();  // what may not outlast a power cut is not announced as done
     fail("cannot sync the directory of", error);
 }
 

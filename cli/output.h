@@ -22,6 +22,9 @@ constexpr mode_t mode_encrypted = 0666;
 
 class Output {
 public:
+    // Why a path given on the command line names no output; empty if it does.
+    static std::string refused_path(const std::string& path);
+
     // `path` empty: standard output, refused if it is a terminal; "-": standard output in any case. A device or a named pipe is written
     // directly. Any other path must not exist unless `force`. mode: permissions of a new file before the umask. Throws Failure.
     Output(const std::string& path, bool force, mode_t mode, Session& session);
@@ -42,12 +45,15 @@ public:
     // Syncs, then gives the file its name; a file that came into being meanwhile is not replaced unless `force`. Throws Failure.
     void commit();
 
-    // Its two steps, for outputs that belong together: what can fail is behind all of them before the first has its name. Between the two
-    // nothing may interrupt (Uninterrupted).
+    // Its steps, for outputs that belong together: what can fail is behind all of them before the first has its name. After sync nothing
+    // may interrupt (Uninterrupted).
     void sync();
-    void finish();
-    // After finish: as if it had not been, unless something was replaced.
+    // keep_replaced: what stood there keeps a name until settle or take_back, if the file system can exchange two.
+    void finish(bool keep_replaced = false);
+    // As if finish had not been; but what was replaced and not kept is gone, and the new one stays.
     void take_back();
+    // What was kept goes.
+    void settle();
 
 private:
     void refuse_same_file(const struct stat& input) const;
@@ -59,6 +65,7 @@ private:
     void name_unnamed();
     void replace_by_unnamed();
     void rename_temporary();
+    void replace_by_temporary();
     void sync_directory();
     [[noreturn]] void fail(const char* what, int error) const;
     [[noreturn]] void fail_exists() const;
@@ -67,8 +74,11 @@ private:
     std::string directory_;  // of the file
     std::string name_;       // in the directory
     std::string temporary_;  // name of the fallback's temporary; empty: the file has no name yet
+    std::string replaced_;   // name that the old file has meanwhile, if it is kept
     mode_t mode_;
     bool force_;
+    bool keep_replaced_ = false;
+    bool is_new_ = false;  // it has its name, which nothing had
     bool stream_ = false;
     Descriptor directory_descriptor_;
     Descriptor file_;

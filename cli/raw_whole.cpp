@@ -37,8 +37,7 @@ WholeInput::WholeInput(uint64_t known, size_t more, const std::string& shown)
     : known_(known), capacity_((known != 0 ? known : held_most) + std::max<size_t>(more, 1)) {
     void* const memory = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-        throw Failure(ExitCode::error,
-                      fmt::format("out of memory: the {} of {} cannot be held until the tag is known.", human_bytes(capacity_), shown));
+        throw Failure(ExitCode::error, fmt::format("out of memory: the {} of {} cannot be held.", human_bytes(capacity_), shown));
     madvise(memory, capacity_, MADV_DONTDUMP);
     data_ = static_cast<uint8_t*>(memory);
 }

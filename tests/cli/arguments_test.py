@@ -139,7 +139,10 @@ def binary_to_a_terminal(p):
     ours, theirs = os.openpty()
     for command in [["encrypt", "-k", "key", "plain"], ["decrypt", "-k", "key", "plain"]]:
         p.fails(2, ["terminal", "-o"], *command, stdout=theirs)
-    p.fails(2, "terminal", "keygen", "-", stdout=theirs)
+    pair = ("kem", "keygen", "--set", "ntruhps2048509", "--public-key", "public", "--secret-key")
+    for name in ("-", "/dev/stdout"):
+        p.fails(2, "terminal", "keygen", name, stdout=theirs)
+        p.fails(2, "terminal", *pair, name, stdout=theirs)
     process = p.start("encrypt", "-k", "key", "plain", "-o", "-", stdout=theirs, stderr=subprocess.DEVNULL)
     os.close(theirs)
     got = b""

@@ -239,6 +239,56 @@ def a_pair_appears_when_both_are_whole(p):
 
 
 @case
+def a_pair_replaces_a_pair(p):
+    """With --force too: two that belong together, or the old two."""
+    keygen(p)
+    before = snapshot(p.directory)
+    replace = ("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force")
+    # The second cannot be replaced: the first, which was, comes back.
+    p.fails(16, os.strerror(errno.EIO), *replace, preexec_fn=refuse("renameat", errno.EIO))
+    check_equal(snapshot(p.directory), before, "files")
+    # What was not there before is gone again.
+    p.fails(16, os.strerror(errno.EIO), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "new", "--force",
+            preexec_fn=refuse("renameat", errno.EIO))
+    check_equal(snapshot(p.directory), before, "files")
+    for preexec in (None, without_unnamed_files(), refuse("renameat2", errno.EINVAL)):
+        old = p.read("sk"), p.read("pk")
+        p.ok(*replace, preexec_fn=preexec)
+        check(p.read("sk") != old[0] and p.read("pk") != old[1], "both are new")
+        check_equal(sorted(os.listdir(p.directory)), ["pk", "sk"], "nothing else is left")
+        p.ok(*encapsulate())
+        p.ok(*decapsulate())
+        check_equal(p.read("received"), p.read("sent"), "they belong together")
+        for name in ("ct", "sent", "received"):
+            os.unlink(p.file(name))
+    # A file system that cannot exchange two files: the secret key, which comes last, is there as long as anything can fail.
+    secret = p.read("sk")
+    os.unlink(p.file("pk"))
+    filters = refuse("renameat2", errno.EINVAL), refuse("renameat", errno.EPERM)
+    p.fails(16, os.strerror(errno.EPERM), *replace, preexec_fn=lambda: [install() for install in filters])
+    check_equal(p.read("sk"), secret, "the old secret key")
+
+
+@case
+def names_of_outputs(p):
+    keygen(p)
+    p.ok(*encapsulate())
+    before = snapshot(p.directory)
+    for call in (("kem", "keygen", "--set", SMALL, "--secret-key", "", "--public-key", "x"),
+                 ("kem", "keygen", "--set", SMALL, "--secret-key", "x", "--public-key", ""),
+                 encapsulate(ss=""), encapsulate(ct=""), decapsulate(ss="")):
+        result = p.fails(2, "it names no file", *call)
+        check_equal(result.out, b"", "nothing is printed")
+    # Another name of standard output is the same pipe.
+    for other in ("-", "/dev/stdout", "/dev/fd/1"):
+        result = p.fails(2, "are the same", "kem", "keygen", "--set", SMALL, "--secret-key", "/dev/stdout", "--public-key", other)
+        check_equal(result.out, b"", "nothing is printed")
+    p.fails(2, "are the same", *encapsulate(ct="/dev/stdout", ss="-"))
+    p.ok("kem", "keygen", "--set", SMALL, "--secret-key", "/dev/null", "--public-key", "/dev/null")
+    check_equal(snapshot(p.directory), before, "files")
+
+
+@case
 def wrong_use(p):
     p.fails(15, ["'ntru'", "ntruhps4096821"], "kem", "keygen", "--set", "ntru", "--secret-key", "sk", "--public-key", "pk")
     p.fails(2, "--set", "kem", "keygen", "--secret-key", "sk", "--public-key", "pk")

@@ -3,10 +3,11 @@
 import json
 import os
 import pathlib
+import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from program import case, check, check_equal, main  # noqa: E402
+from program import case, check, check_equal, main, wait_until_output_is_open  # noqa: E402
 
 FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
 SETS = ["ntruhps2048509", "ntruhps2048677", "ntruhps4096821", "ntruhps40961229", "ntruhrss701", "ntruhrss1373"]
@@ -51,6 +52,19 @@ def round_trips(p):
     for row in report["round_trips"]:
         check_equal((row["round_trips"], row["mismatches"], row["secrets_distinct"], row["batch"]),
                     (1000, 0, 1000, 300), row["set"])
+
+
+@case
+def a_report_appears_when_it_is_whole(p):
+    p.write("old.json", b"precious")
+    process = p.start("kem", "bench", "--seconds", "10", "--device", "cpu", "--json", "old.json")
+    wait_until_output_is_open(process, p.directory)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    check_equal((process.returncode, p.read("old.json")), (128 + signal.SIGINT, b"precious"), "the old report")
+    p.ok(*QUICK, "--set", "ntruhrss701", "--batch", "1", "--json", "old.json")
+    check_equal(len(json.loads(p.read("old.json"))["rows"]), 3, "rows")
+    p.fails(2, "it names no file", *QUICK, "--json", "")
 
 
 @case

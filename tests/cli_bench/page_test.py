@@ -240,7 +240,7 @@ def recorded_results(p):
     found = 0
     for path in sorted((pathlib.Path(__file__).resolve().parents[2] / "bench/results").glob("*.json")):
         report = json.loads(path.read_text())
-        if not {"cipher", "paper"} & report.get("rows", [{}])[0].keys():
+        if not {"cipher", "paper"} & (report.get("rows") or [{}])[0].keys():
             continue  # of TLS and its exchanges the page has nothing
         p.ok("bench", "--html", "page.html", "--from", path)
         page = Markup(p.read("page.html").decode())

@@ -1,0 +1,19 @@
+// Where a bench's report goes.
+#include "report_file.h"
+
+#include "raw.h"
+
+namespace warpseal::cli {
+
+ReportFile::ReportFile(const std::string& path, Session& session) : printed_(path == "-") {
+    if (!path.empty() && !printed_) file_.emplace(path, true, mode_encrypted, session);
+}
+
+void ReportFile::write(const std::string& text) {
+    if (printed_) print_output(text);
+    if (!file_) return;
+    RawOutput(*file_).write(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+    file_->commit();
+}
+
+}  // namespace warpseal::cli
