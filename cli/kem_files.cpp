@@ -69,12 +69,13 @@ public:
         Uninterrupted shield;
         first.finish(true);
         try {
-            second.finish();
+            second.finish(true);
         } catch (...) {
             first.take_back();
             throw;
         }
         first.settle();
+        second.settle();
     }
 
 private:

@@ -5,8 +5,10 @@
 
 namespace warpseal::cli {
 
+constexpr mode_t mode_report = 0666;
+
 ReportFile::ReportFile(const std::string& path, Session& session) : printed_(path == "-") {
-    if (!path.empty() && !printed_) file_.emplace(path, true, mode_encrypted, session);
+    if (!path.empty() && !printed_) file_.emplace(path, true, mode_report, session);
 }
 
 void ReportFile::write(const std::string& text) {

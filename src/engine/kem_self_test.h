@@ -12,7 +12,7 @@ struct KemAnswer {
 };
 const KemAnswer* kem_answer(const char* set);
 
-// How many items; more than a vector has lanes, so that a whole group and a part of one are seen.
+// How many items; more than a vector has lanes, so that a whole group of a core's and a part of one are seen.
 inline constexpr uint64_t kem_answer_items = 9;
 // Fills `bytes` bytes: SHAKE256 of the name, the operation and `what`.
 enum class KemInput : uint8_t { coins = 0, public_keys = 1 };

@@ -1,34 +1,10 @@
-"""`warpseal kem`: keys, ciphertexts and secrets in files, one and many; lengths, permissions, pipes, and what is left when it fails."""
+"""`warpseal kem`: keys, ciphertexts and secrets in files, one and many; lengths, permissions and pipes."""
 
 import concurrent.futures
-import errno
 import os
-import signal
-import stat
 
-from program import case, check, check_equal, main, snapshot, some_bytes, wait_until, wait_until_output_is_open
-from refusal import refuse, without_unnamed_files
-
-# Public key, secret key, ciphertext (docs/kem.md).
-SETS = {"ntruhps2048509": (699, 935, 699), "ntruhps2048677": (930, 1234, 930), "ntruhps4096821": (1230, 1590, 1230),
-        "ntruhps40961229": (1842, 2366, 1842), "ntruhrss701": (1138, 1450, 1138), "ntruhrss1373": (2401, 2983, 2401)}
-SMALL = "ntruhps2048509"
-
-
-def keygen(p, name=SMALL, *more):
-    return p.ok("kem", "keygen", "--set", name, "--secret-key", "sk", "--public-key", "pk", *more)
-
-
-def encapsulate(*more, ct="ct", ss="sent"):
-    return ("kem", "encapsulate", "--public-key", "pk", "--ciphertext", ct, "--shared-secret", ss, *more)
-
-
-def decapsulate(*more, sk="sk", ct="ct", ss="received"):
-    return ("kem", "decapsulate", "--secret-key", sk, "--ciphertext", ct, "--shared-secret", ss, *more)
-
-
-def mode(p, name):
-    return stat.S_IMODE(os.stat(p.file(name)).st_mode)
+from kem_files import SETS, SMALL, decapsulate, encapsulate, keygen, mode
+from program import case, check, check_equal, main, snapshot, some_bytes
 
 
 @case
@@ -191,101 +167,6 @@ def spare_bits_of_a_public_key(p):
     public[2 * SETS[SMALL][0] - 1] |= 0x80
     p.write("pk", public)
     p.fails(2, ["number 2", SMALL], *encapsulate("--set", SMALL))
-
-
-@case
-def outputs_are_left_alone(p):
-    keygen(p)
-    before = snapshot(p.directory)
-    for secret, public in [("sk", "new"), ("new", "pk")]:
-        p.fails(11, "--force", "kem", "keygen", "--set", SMALL, "--secret-key", secret, "--public-key", public)
-    check_equal(snapshot(p.directory), before, "files")
-    for other in ["new", "./new"]:
-        p.fails(2, "same file", "kem", "keygen", "--set", SMALL, "--secret-key", "new", "--public-key", other, "--force")
-    p.fails(16, "No space", "kem", "keygen", "--set", SMALL, "--secret-key", "new", "--public-key", "/dev/full")
-    os.symlink("sk", p.file("link"))
-    p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="link"))
-    p.fails(2, "same file", *encapsulate("--force", ct="pk"))
-    p.fails(2, "same file", *encapsulate("--force", ss="pk"))
-    p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="pk"))
-    old = p.read("sk")
-    keygen(p, SMALL, "--force")
-    check(p.read("sk") != old and mode(p, "sk") == 0o600, "--force makes new keys")
-
-
-@case
-def a_pair_appears_when_both_are_whole(p):
-    keygen(p)
-    before = snapshot(p.directory)
-    for error in (errno.EIO, errno.ENOSPC):
-        p.fails(16, os.strerror(error), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force",
-                preexec_fn=refuse("fsync", error))
-    # The second cannot have its name: the first has none either.
-    process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "new.sk", "--public-key", "new.pk", "--count", "200000")
-    wait_until_output_is_open(process, p.directory)
-    p.write("new.pk", b"another's")
-    _, err = process.communicate(timeout=120)
-    check_equal((process.returncode, p.read("new.pk")), (11, b"another's"), err)
-    os.unlink(p.file("new.pk"))
-    check_equal(snapshot(p.directory), before, "files")
-    # Without unnamed files both temporaries go, whatever ends the program.
-    process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "new.sk", "--public-key", "new.pk", "--count", "1000000",
-                      preexec_fn=without_unnamed_files())
-    wait_until(lambda: sum(name.startswith(".warpseal-") for name in os.listdir(p.directory)) == 2, "both temporaries are there")
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
-    check_equal(process.returncode, 128 + signal.SIGTERM, "exit code")
-    check_equal(snapshot(p.directory), before, "files after the signal")
-
-
-@case
-def a_pair_replaces_a_pair(p):
-    """With --force too: two that belong together, or the old two."""
-    keygen(p)
-    before = snapshot(p.directory)
-    replace = ("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force")
-    # The second cannot be replaced: the first, which was, comes back.
-    p.fails(16, os.strerror(errno.EIO), *replace, preexec_fn=refuse("renameat", errno.EIO))
-    check_equal(snapshot(p.directory), before, "files")
-    # What was not there before is gone again.
-    p.fails(16, os.strerror(errno.EIO), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "new", "--force",
-            preexec_fn=refuse("renameat", errno.EIO))
-    check_equal(snapshot(p.directory), before, "files")
-    for preexec in (None, without_unnamed_files(), refuse("renameat2", errno.EINVAL)):
-        old = p.read("sk"), p.read("pk")
-        p.ok(*replace, preexec_fn=preexec)
-        check(p.read("sk") != old[0] and p.read("pk") != old[1], "both are new")
-        check_equal(sorted(os.listdir(p.directory)), ["pk", "sk"], "nothing else is left")
-        p.ok(*encapsulate())
-        p.ok(*decapsulate())
-        check_equal(p.read("received"), p.read("sent"), "they belong together")
-        for name in ("ct", "sent", "received"):
-            os.unlink(p.file(name))
-    # A file system that cannot exchange two files: the secret key, which comes last, is there as long as anything can fail.
-    secret = p.read("sk")
-    os.unlink(p.file("pk"))
-    filters = refuse("renameat2", errno.EINVAL), refuse("renameat", errno.EPERM)
-    p.fails(16, os.strerror(errno.EPERM), *replace, preexec_fn=lambda: [install() for install in filters])
-    check_equal(p.read("sk"), secret, "the old secret key")
-
-
-@case
-def names_of_outputs(p):
-    keygen(p)
-    p.ok(*encapsulate())
-    before = snapshot(p.directory)
-    for call in (("kem", "keygen", "--set", SMALL, "--secret-key", "", "--public-key", "x"),
-                 ("kem", "keygen", "--set", SMALL, "--secret-key", "x", "--public-key", ""),
-                 encapsulate(ss=""), encapsulate(ct=""), decapsulate(ss="")):
-        result = p.fails(2, "it names no file", *call)
-        check_equal(result.out, b"", "nothing is printed")
-    # Another name of standard output is the same pipe.
-    for other in ("-", "/dev/stdout", "/dev/fd/1"):
-        result = p.fails(2, "are the same", "kem", "keygen", "--set", SMALL, "--secret-key", "/dev/stdout", "--public-key", other)
-        check_equal(result.out, b"", "nothing is printed")
-    p.fails(2, "are the same", *encapsulate(ct="/dev/stdout", ss="-"))
-    p.ok("kem", "keygen", "--set", SMALL, "--secret-key", "/dev/null", "--public-key", "/dev/null")
-    check_equal(snapshot(p.directory), before, "files")
 
 
 @case

@@ -1,0 +1,125 @@
+"""What `warpseal kem` writes: what it leaves alone, what it replaces, and what is there when it fails."""
+
+import errno
+import os
+import signal
+
+from kem_files import SMALL, decapsulate, encapsulate, keygen, mode
+from program import case, check, check_equal, main, snapshot, wait_until, wait_until_output_is_open
+from refusal import refuse, without_unnamed_files
+
+
+@case
+def outputs_are_left_alone(p):
+    keygen(p)
+    before = snapshot(p.directory)
+    for secret, public in [("sk", "new"), ("new", "pk")]:
+        p.fails(11, "--force", "kem", "keygen", "--set", SMALL, "--secret-key", secret, "--public-key", public)
+    check_equal(snapshot(p.directory), before, "files")
+    for other in ["new", "./new"]:
+        p.fails(2, "same file", "kem", "keygen", "--set", SMALL, "--secret-key", "new", "--public-key", other, "--force")
+    p.fails(16, "No space", "kem", "keygen", "--set", SMALL, "--secret-key", "new", "--public-key", "/dev/full")
+    os.symlink("sk", p.file("link"))
+    p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="link"))
+    p.fails(2, "same file", *encapsulate("--force", ct="pk"))
+    p.fails(2, "same file", *encapsulate("--force", ss="pk"))
+    p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="pk"))
+    old = p.read("sk")
+    keygen(p, SMALL, "--force")
+    check(p.read("sk") != old and mode(p, "sk") == 0o600, "--force makes new keys")
+
+
+@case
+def a_pair_appears_when_both_are_whole(p):
+    keygen(p)
+    before = snapshot(p.directory)
+    for error in (errno.EIO, errno.ENOSPC):
+        p.fails(16, os.strerror(error), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force",
+                preexec_fn=refuse("fsync", error))
+    # One cannot have its name: the other has none either, whichever comes first.
+    for taken in ("new.sk", "new.pk"):
+        process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "new.sk", "--public-key", "new.pk", "--count", "200000")
+        wait_until_output_is_open(process, p.directory)
+        p.write(taken, b"another's")
+        _, err = process.communicate(timeout=120)
+        check_equal((process.returncode, p.read(taken)), (11, b"another's"), err)
+        os.unlink(p.file(taken))
+        check_equal(snapshot(p.directory), before, "files")
+    # Without unnamed files both temporaries go, whatever ends the program.
+    process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "new.sk", "--public-key", "new.pk", "--count", "1000000",
+                      preexec_fn=without_unnamed_files())
+    wait_until(lambda: sum(name.startswith(".warpseal-") for name in os.listdir(p.directory)) == 2, "both temporaries are there")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    check_equal(process.returncode, 128 + signal.SIGTERM, "exit code")
+    check_equal(snapshot(p.directory), before, "files after the signal")
+
+
+@case
+def a_pair_replaces_a_pair(p):
+    """With --force too: two that belong together, or the old two."""
+    keygen(p)
+    replace = ("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force")
+    # The third cannot replace what it is to keep until both have their names.
+    for preexec in (None, without_unnamed_files(), refuse("renameat", errno.EIO), refuse("renameat2", errno.EINVAL)):
+        old = p.read("sk"), p.read("pk")
+        p.ok(*replace, preexec_fn=preexec)
+        check(p.read("sk") != old[0] and p.read("pk") != old[1], "both are new")
+        check_equal(sorted(os.listdir(p.directory)), ["pk", "sk"], "nothing else is left")
+        p.ok(*encapsulate())
+        p.ok(*decapsulate())
+        check_equal(p.read("received"), p.read("sent"), "they belong together")
+        for name in ("ct", "sent", "received"):
+            os.unlink(p.file(name))
+
+
+@case
+def the_old_pair_stays(p):
+    """With --force, if one of the two cannot have its name."""
+    keygen(p)
+    os.mkdir(p.file("keys"))
+    before = snapshot(p.directory)
+    # The folder of the second is gone when it is to be named: what the first replaced comes back, and what was not there before is gone again.
+    for public in ("pk", "new"):
+        process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "keys/sk", "--public-key", public, "--force", "--count", "200000")
+        wait_until_output_is_open(process, p.file("keys"))
+        os.rmdir(p.file("keys"))
+        _, err = process.communicate(timeout=120)
+        check_equal(process.returncode, 16, err)
+        os.mkdir(p.file("keys"))
+        check_equal(snapshot(p.directory), before, "files")
+    # Neither of two old ones can be replaced.
+    filters = refuse("renameat2", errno.EINVAL), refuse("renameat", errno.EPERM)
+    p.fails(16, os.strerror(errno.EPERM), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force",
+            preexec_fn=lambda: [install() for install in filters])
+    # Where two files cannot be exchanged: the secret's comes last, so that the old one is there when the other fails.
+    process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "keys/pk", "--force", "--count", "200000",
+                      preexec_fn=refuse("renameat2", errno.EINVAL))
+    wait_until_output_is_open(process, p.file("keys"))
+    os.rmdir(p.file("keys"))
+    _, err = process.communicate(timeout=120)
+    check_equal(process.returncode, 16, err)
+    os.mkdir(p.file("keys"))
+    check_equal(snapshot(p.directory), before, "files")
+
+
+@case
+def names_of_outputs(p):
+    keygen(p)
+    p.ok(*encapsulate())
+    before = snapshot(p.directory)
+    for call in (("kem", "keygen", "--set", SMALL, "--secret-key", "", "--public-key", "x"),
+                 ("kem", "keygen", "--set", SMALL, "--secret-key", "x", "--public-key", ""),
+                 encapsulate(ss=""), encapsulate(ct=""), decapsulate(ss="")):
+        result = p.fails(2, "it names no file", *call)
+        check_equal(result.out, b"", "nothing is printed")
+    # Another name of standard output is the same pipe.
+    for other in ("-", "/dev/stdout", "/dev/fd/1"):
+        result = p.fails(2, "are the same", "kem", "keygen", "--set", SMALL, "--secret-key", "/dev/stdout", "--public-key", other)
+        check_equal(result.out, b"", "nothing is printed")
+    p.fails(2, "are the same", *encapsulate(ct="/dev/stdout", ss="-"))
+    p.ok("kem", "keygen", "--set", SMALL, "--secret-key", "/dev/null", "--public-key", "/dev/null")
+    check_equal(snapshot(p.directory), before, "files")
+
+
+main()
