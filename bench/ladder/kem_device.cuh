@@ -117,7 +117,7 @@ public:
                 batch.coins = coins_->data();
                 batch.coins_stride = stride_;
             }
-            check(kem_.run[static_cast<int>(operation)](batch, work_->data(), nullptr));
+            check(kem_.run[static_cast<int>(operation)](batch, all, work_->data(), nullptr));
             for (auto [at, stride] : {std::pair{&batch.public_keys, batch.public_key_stride},
                                       {&batch.secret_keys, batch.secret_key_stride},
                                       {&batch.ciphertexts, batch.ciphertext_stride},
@@ -128,7 +128,7 @@ public:
 
 private:
     void reserve(KemOperation operation, uint64_t count) {
-        const size_t work = std::max<size_t>(kem_.work_bytes(operation, count), 1);
+        const size_t work = kem_.work_bytes(operation, count);
         if (!coins_ || coins_->bytes() < count * stride_) coins_ = std::make_unique<Memory>(count * stride_);
         if (!work_ || work_->bytes() < work) work_ = std::make_unique<Memory>(work);
     }

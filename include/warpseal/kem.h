@@ -62,8 +62,8 @@ WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, c
  * pointer of the batch is a device pointer, statuses' too, on that one GPU; the struct itself is read before return. What is returned says
  * whether the work was queued; whether an item has its result, its status says alone. Coins that are drawn come from the same generator,
  * whose seed is part of what is queued: a call without coins that is captured in a CUDA graph is refused, as its replay would repeat them
- * (WARPSEAL_INVALID_ARGUMENT). WARPSEAL_NO_DEVICE unless the engine has a GPU. The first call of each operation waits for its self-test:
- * make one before capturing. */
+ * (WARPSEAL_INVALID_ARGUMENT). WARPSEAL_NO_DEVICE unless the engine has a GPU, or there is no item. The first call of each operation waits
+ * for its self-test: make one before capturing. */
 WARPSEAL_API warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch,
                                                          void* stream);
 WARPSEAL_API warpseal_status warpseal_kem_encapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch,

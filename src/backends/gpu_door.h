@@ -30,12 +30,14 @@ struct GpuDoor : CudaDoor {
 
     // Key encapsulation: the set by name, null if there is none. coins: null if the batch brings them, or needs none.
     const CudaKem* (*kem)(const char* set);
+    // under_way: how many items this GPU is to do at about this time, those of the batch among them (CudaKem::run).
+    //
     // Every pointer of the batch is a device pointer. Takes its work space in stream order, wiped before it goes back, and as many pieces
     // as that leaves. WARPSEAL_INVALID_ARGUMENT: the stream is being captured, and coins would be drawn.
     warpseal_status (*kem_device)(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
-                                  const DrawnCoins* coins, void* stream);
+                                  uint64_t under_way, const DrawnCoins* coins, void* stream);
     // Host memory, synchronous, through slots of bounded device memory. Items before *done are final, *failed of them without a result.
-    warpseal_status (*kem_host)(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+    warpseal_status (*kem_host)(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
                                 const DrawnCoins* coins, uint64_t* done, uint64_t* failed);
     // Asynchronous, in device memory all: item i and the place numbers[i] (null: i), `stride` bytes each, a multiple of 16. Null: there is
     // none.

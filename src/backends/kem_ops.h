@@ -59,8 +59,11 @@ bool cpu_has_kem(Target target);
 // One parameter set on a GPU. Every pointer in the batch is a device pointer. Asynchronous on `stream` of the current device.
 struct CudaKem {
     const kem::Params* params;
+    // What a batch of up to `count` items needs of device memory; it holds secrets, and its owner wipes it.
     size_t (*work_bytes)(KemOperation operation, uint64_t count);
-    using Run = warpseal_status (*)(const warpseal_kem_batch& batch, void* work, void* stream);
+    // under_way: how many items this GPU is to do at about this time, those of the batch among them. Where they are few, each is done in
+    // the least time; where they are many, all in the least work. The bytes are the same.
+    using Run = warpseal_status (*)(const warpseal_kem_batch& batch, uint64_t under_way, void* work, void* stream);
     Run run[kem_operation_count];
 };
 

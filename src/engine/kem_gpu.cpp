@@ -111,7 +111,7 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set, cons
         return outcome;
     };
     if (operation == KemOperation::decapsulate || batch.coins != nullptr)
-        return told(gpu.door().kem_device(gpu.device(), *kem, operation, batch, nullptr, stream));
+        return told(gpu.door().kem_device(gpu.device(), *kem, operation, batch, batch.count, nullptr, stream));
 
     const CudaCipher* aes = nullptr;
     status = inside.prove_coins_gpu(i, Path::gpu_device_memory, aes);
@@ -121,7 +121,7 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set, cons
     const Generator generator(inside.kem.workspaces, *aes, seed.data());
     if (!generator) return WARPSEAL_OUT_OF_MEMORY;
     const DrawnCoins coins = generator.from(0);
-    status = gpu.door().kem_device(gpu.device(), *kem, operation, batch, &coins, stream);
+    status = gpu.door().kem_device(gpu.device(), *kem, operation, batch, batch.count, &coins, stream);
     gpu.forget();  // what the driver keeps of the launches, round keys among it
     return told(status);
 }
@@ -159,8 +159,8 @@ std::vector<KemRange> Engine::Inside::kem_on_gpus(const KemGpus& chosen, KemOper
         if (generator) coins = generator->from(part.begin);
         warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
         try {
-            status = part.gpu->door().kem_host(part.gpu->device(), *chosen.kem, operation, own, generator ? &coins : nullptr, &part.done,
-                                               &part.failed);
+            status = part.gpu->door().kem_host(part.gpu->device(), *chosen.kem, operation, own, own.count, generator ? &coins : nullptr,
+                                               &part.done, &part.failed);
         } catch (const std::exception&) {
             // A thread has nobody to throw to; what a system refuses, memory or another of its means, the cores do without.
         }

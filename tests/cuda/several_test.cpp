@@ -67,12 +67,12 @@ const GpuDoor& watched_door() {
             some.message_count = call.part_of(batch.message_count, 1);
             return call.answer(real().batch_host(device, cipher, state, mode, direction, some, done, not_authentic));
         };
-        watched.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+        watched.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
                               const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
             const Watched call(device);
             warpseal_kem_batch some = batch;
             some.count = call.part_of(batch.count, 1);
-            return call.answer(real().kem_host(device, kem, operation, some, coins, done, failed));
+            return call.answer(real().kem_host(device, kem, operation, some, under_way, coins, done, failed));
         };
         return watched;
     }();

@@ -196,17 +196,17 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
 
 // There is one place to stage batches: two at once would have each other's keys.
 TEST(KemPoolOnGpu, BatchesTakeTurns) {
-    static std::atomic<int> under_way, most;
-    under_way = most = 0;
+    static std::atomic<int> inside, most;
+    inside = most = 0;
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
-                         void* stream) {
-        most = std::max<int>(most, ++under_way);
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                         const DrawnCoins* coins, void* stream) {
+        most = std::max<int>(most, ++inside);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, coins, stream);
-        --under_way;
+        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+        --inside;
         return status;
     };
     const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
@@ -228,9 +228,9 @@ TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
-                         void* stream) {
-        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, coins, stream);
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                         const DrawnCoins* coins, void* stream) {
+        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
         if (without) batch.statuses[1] = WARPSEAL_INVALID_ARGUMENT;
         return status;
     };
@@ -250,11 +250,11 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
-                         void* stream) {
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                         const DrawnCoins* coins, void* stream) {
         const auto work = std::exchange(meanwhile, nullptr);
         if (work) tests::script().fail_at = tests::script().steps + 1;
-        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, coins, stream);
+        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
         if (work) work();
         return status;
     };

@@ -328,15 +328,15 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door(several));
-    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
-                       uint64_t* done, uint64_t* failed) {
+    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                       const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
         sigset_t mask;
         pthread_sigmask(SIG_SETMASK, nullptr, &mask);
         if (std::this_thread::get_id() != caller) {
             ++others;
             shielded += sigismember(&mask, SIGTERM);
         }
-        return scripted->kem_host(device, kem, operation, batch, coins, done, failed);
+        return scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed);
     };
     World world("cuda:0,1,2", &door);
     world.engine->inside().kem.items_for_another_gpu = 10;
@@ -496,9 +496,9 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
         static GpuDoor doors[2];
         GpuDoor& door = doors[wrong];
         door = *(scripted = tests::scripted_door(two));
-        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
                              const DrawnCoins* coins, void* stream) {
-            const warpseal_status status = scripted->kem_device(device, kem, operation, batch, coins, stream);
+            const warpseal_status status = scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
             if (device == wrong) batch.shared_secrets[0] ^= 1;
             return status;
         };
@@ -526,6 +526,56 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
               WARPSEAL_SELF_TEST_FAILED);
     EXPECT_EQ(world.engine->kem_device(KemOperation::keypair, set.name, there.batch(), fixed_random, nullptr), WARPSEAL_OK);
     EXPECT_EQ(world.notices.size(), 1u);
+}
+
+// A door that notes how many items it was told of, and makes wrong keys of few among very many.
+struct OfMany {
+    static inline const GpuDoor* scripted;
+    static inline uint64_t most;
+    static inline bool wrong;
+
+    static warpseal_status seen(warpseal_status status, const warpseal_kem_batch& batch, uint64_t under_way) {
+        EXPECT_GE(under_way, batch.count);
+        most = std::max(most, under_way);
+        if (wrong && under_way > 1000 * batch.count) batch.public_keys[0] ^= 1;
+        return status;
+    }
+    static GpuDoor door() {
+        GpuDoor door = *(scripted = tests::scripted_door());
+        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                             const DrawnCoins* coins, void* stream) {
+            return seen(scripted->kem_device(device, kem, operation, batch, under_way, coins, stream), batch, under_way);
+        };
+        door.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                           const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
+            return seen(scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed), batch, under_way);
+        };
+        return door;
+    }
+};
+
+// The way of many is not that of few, and so has a test of its own; a call says how many it has.
+TEST(KemOnGpu, TheWayOfManyIsTestedToo) {
+    static GpuDoor doors[2];
+    for (const bool device_memory : {false, true})
+        for (const bool wrong : {false, true}) {
+            GpuDoor& door = doors[wrong ? 1 : 0];
+            door = OfMany::door();
+            OfMany::wrong = wrong;
+            World world("cuda", &door);
+            Items items(few);
+            const There there(door, 0, items);
+            const auto call = [&] {
+                OfMany::most = 0;
+                return device_memory ? world.engine->kem_device(KemOperation::keypair, set.name, there.batch(), fixed_random, nullptr)
+                                     : world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random);
+            };
+            const warpseal_status right = wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK;
+            EXPECT_EQ(call(), right);
+            EXPECT_GT(OfMany::most, 1000000u);
+            EXPECT_EQ(call(), right);
+            EXPECT_EQ(OfMany::most, wrong ? 0 : few);
+        }
 }
 
 }  // namespace

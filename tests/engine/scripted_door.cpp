@@ -316,7 +316,7 @@ warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
 
 // --- key encapsulation ---------------------------------------------------------------------------------------------------------------
 
-warpseal_status offered_kem(const warpseal_kem_batch&, void*, void*) { return WARPSEAL_UNSUPPORTED; }
+warpseal_status offered_kem(const warpseal_kem_batch&, uint64_t, void*, void*) { return WARPSEAL_UNSUPPORTED; }
 
 // A descriptor of its own for each set, which stands in tables of outcomes by its address.
 const CudaKem* kem(const char* set) {
@@ -348,16 +348,16 @@ uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem
     return failed;
 }
 
-warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
-                           void* stream) {
+warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t,
+                           const DrawnCoins* coins, void* stream) {
     current.last_stream = stream;
     const warpseal_status status = step(device);
     for (uint64_t i = 0; status == WARPSEAL_OK && i < batch.count; ++i) kem_item(kem, operation, batch, coins, i);
     return status;
 }
 
-warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
-                         uint64_t* done, uint64_t* failed) {
+warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t,
+                         const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
     const Inside here(device);
     *failed = 0;
     for (*done = 0; *done < batch.count; ++*done) {

@@ -75,7 +75,7 @@ private:
         b.shared_secrets = shared_.data();
         b.coins = coins_.data();
         b.coins_stride = operation == KemOperation::keypair ? params_.keypair_coins() : params_.encapsulation_coins();
-        expect(kem_.run[static_cast<int>(operation)](b, work_.data(), nullptr) == WARPSEAL_OK, name(operation));
+        expect(kem_.run[static_cast<int>(operation)](b, UINT64_MAX, work_.data(), nullptr) == WARPSEAL_OK, name(operation));
     }
 
     size_t coins_bytes(KemOperation of) const {

@@ -68,18 +68,19 @@ inline constexpr int asking_microseconds = 2000;
 // Work space that is kept between calls: to map it anew took 60 to 100 us a call, more than the kernels of some MiB.
 inline constexpr size_t kept_work_bytes = size_t{256} << 20;
 
-// NTRU: a warp for each item of a batch, as many on a multiprocessor as its registers hold without a spill (a product takes 12 for each 128
-// coefficients); of the two sets of more than 1,000 coefficients, less in a block, whose shared memory is not everywhere that of an H200.
-// Hashing takes a lane for each item.
+// NTRU: a warp for each item of a batch (in key generation for a group of them, too), as many on a multiprocessor as its registers hold
+// without a spill (a product takes 12 for each 128 coefficients); of the two sets of more than 1,000 coefficients, less in a block, whose
+// shared memory is not everywhere that of an H200. Hashing takes a lane for each item.
 template <int n>
 inline constexpr int kem_threads = n < 1000 ? 128 : 64;
 template <int n>
 inline constexpr int kem_blocks = n<600 || n> 1000 ? 4 : 3;
 template <int n>
-inline constexpr int kem_encapsulate_blocks = n < 800 ? 4 : kem_blocks<n>;  // of two products and a sort
+inline constexpr int kem_encapsulate_blocks =
+    n < 800 ? 4 : kem_blocks<n>;  // of two products and a sort; a pair is drawn with one and a sort
 inline constexpr int kem_hash_threads = 128;
-// Key generation: pairs are inverted in groups that leave each multiprocessor at least so many; a longer one saves little and waits for its
-// last pair. Of 1 to 32, for 64 to 131,072 pairs of four sets on an H200, no other choice was more than 8 % faster.
+// Key generation: pairs are inverted in groups that leave each multiprocessor at least so many, as a longer one saves little and is later
+// done. Of 1 to 32, for 64 to 131,072 pairs of four sets on an H200, no other choice was more than 8 % faster.
 inline constexpr uint64_t kem_groups = 3, kem_most_of_a_group = 16;
 
 }  // namespace warpseal::cuda::tuning

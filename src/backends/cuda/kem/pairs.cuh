@@ -6,8 +6,8 @@
 
 namespace warpseal::cuda::ntru {
 
-// Bands of n bytes. a = f G, whose inverse is wanted; of the pairs of a group up to this one the products of all f in S3 and of all a; the
-// latter's place is for 1 / a at last.
+// Bands of n bytes. The digits of f; the bytes with sign of G, which is 3 g or 3 (x - 1) g; a = f G, whose inverse is wanted; of the pairs
+// of a group up to this one the products of all f in S3 and of all a; the latter's place is for 1 / a at last.
 enum PairBand { pair_f, pair_g, pair_a_low, pair_a_high, pair_s3_product, pair_product_low, pair_product_high, pair_band_count };
 
 // What the kernels of key generation get. usable: a mask of all ones for each pair that there is. So many of a group, which follow each

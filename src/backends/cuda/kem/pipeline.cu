@@ -18,6 +18,7 @@ struct DeviceCall {
     const CudaKem& kem;
     const KemOperation operation;
     const warpseal_kem_batch& batch;
+    const uint64_t under_way;
     const DrawnCoins* coins;
     cudaStream_t stream;
 
@@ -33,12 +34,12 @@ struct DeviceCall {
             part.coins = drawn;
             part.coins_stride = stride();
         }
-        return kem.run[static_cast<int>(operation)](part, work, stream);
+        return kem.run[static_cast<int>(operation)](part, under_way, work, stream);
     }
     // So many items at a time.
     warpseal_status run(uint64_t items) const {
         uint8_t* work = nullptr;
-        warpseal_status status = work_bytes(items) == 0 ? WARPSEAL_OK : take_work(work_bytes(items), stream, &work);
+        warpseal_status status = take_work(work_bytes(items), stream, &work);
         for (uint64_t first = 0; first < batch.count && status == WARPSEAL_OK; first += items)
             status = piece(first, std::min(items, batch.count - first), work, work + own_bytes(items));
         const warpseal_status given_back = work == nullptr ? WARPSEAL_OK : give_back_work(work, work_bytes(items), stream);
@@ -56,15 +57,15 @@ warpseal_status not_captured(cudaStream_t stream) {
 
 }  // namespace
 
-warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
-                           void* stream_of_caller) {
+warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                           const DrawnCoins* coins, void* stream_of_caller) {
     const CurrentDevice current(device);
     const auto stream = static_cast<cudaStream_t>(stream_of_caller);
     warpseal_status status = current.status();
     if (status == WARPSEAL_OK && coins != nullptr) status = not_captured(stream);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
-    const DeviceCall call{kem, operation, batch, coins, stream};
-    const uint64_t most = tuning::kem_work_bytes / std::max<size_t>(call.work_bytes(4) / 4, 1), pieces = (batch.count - 1) / most + 1;
+    const DeviceCall call{kem, operation, batch, under_way, coins, stream};
+    const uint64_t most = tuning::kem_work_bytes / (call.work_bytes(4) / 4), pieces = (batch.count - 1) / most + 1;
     for (uint64_t items = (batch.count - 1) / pieces + 1;;) {
         status = call.run(items);
         if (status != WARPSEAL_OUT_OF_MEMORY || items == 1) return status;

@@ -96,8 +96,8 @@ private:
 class Items : public Work {
 public:
     // coins: null if the batch brings them, or needs none.
-    Items(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, CoinWindow* coins)
-        : kem_(kem), operation_(operation), batch_(batch), coins_(coins) {
+    Items(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way, CoinWindow* coins)
+        : kem_(kem), operation_(operation), batch_(batch), under_way_(under_way), coins_(coins) {
         const kem::Params& set = *kem.params;
         const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
         const auto use = [&](Field field, const uint8_t* at, uint64_t stride, size_t bytes, bool written) {
@@ -145,6 +145,7 @@ private:
     const CudaKem& kem_;
     const KemOperation operation_;
     const warpseal_kem_batch& batch_;
+    const uint64_t under_way_;
     CoinWindow* const coins_;
     std::array<Array, field_count> arrays_;
     size_t item_bytes_ = 0;  // of a slot, or a little more
@@ -205,10 +206,10 @@ warpseal_status Items::copy_in(const Slot& slot, const Packing& p, const Piece& 
 warpseal_status Items::compute(Slot& slot, const Packing& p, const Piece& piece, std::optional<Turns::Turn>& turn) {
     warpseal_kem_batch there = on_device(slot.device, p, piece);
     const auto run = kem_.run[static_cast<int>(operation_)];
-    if (!turn) return run(there, slot.device + p.work, slot.stream);
+    if (!turn) return run(there, under_way_, slot.device + p.work, slot.stream);
     turn->wait();
     warpseal_status status = coins_->before(piece.begin, slot.stream, there);
-    if (status == WARPSEAL_OK) status = run(there, slot.device + p.work, slot.stream);
+    if (status == WARPSEAL_OK) status = run(there, under_way_, slot.device + p.work, slot.stream);
     return status == WARPSEAL_OK ? coins_->after(slot.stream) : status;
 }
 
@@ -249,14 +250,14 @@ void Items::keep(Slot& slot, const Piece& piece) {
 
 }  // namespace
 
-warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins,
-                         uint64_t* done, uint64_t* failed) {
+warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                         const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
     *done = *failed = 0;
     const CurrentDevice current(device);
     warpseal_status status = current.status();
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     const auto all = [&](CoinWindow* window) {
-        Items work(kem, operation, batch, window);
+        Items work(kem, operation, batch, under_way, window);
         const warpseal_status outcome = run(device, work, work.crew(), done);
         *failed = work.failed();
         return outcome;

@@ -13,7 +13,8 @@
 
 namespace warpseal::cuda::ntru {
 
-// What a batch keeps in device memory between kernels: a mask for each item, and one message to hash or two.
+// What a batch keeps in device memory between kernels: a mask for each item; and one message to hash or two, or the bands of a pair of
+// keys.
 template <const Params& set>
 struct WorkSpace {
     static constexpr size_t message_bytes = Encapsulation<set>::padded_bytes, rejected_bytes = Decapsulation<set>::rejected_padded_bytes;
@@ -53,48 +54,44 @@ warpseal_status launch_hash(const ItemJob& job, cudaStream_t stream) {
                   tuning::kem_hash_threads, hashes, stream);
 }
 
-// Few pairs are inverted alone, in the least time; many in groups, in the least work. A power of two, so that groups are of one length.
-inline warpseal_status group_of(uint64_t count, uint32_t& group) {
+// Few pairs are inverted alone, in the least time; many in groups, in the least work. A power of two, as most batches are.
+inline warpseal_status group_of(uint64_t under_way, uint32_t& group) {
     Limits limits;
     const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
-    const uint64_t wanted = limits.any_length ? count : count / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_groups);
+    const uint64_t wanted = under_way / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_groups);
     group = static_cast<uint32_t>(std::bit_floor(std::clamp<uint64_t>(wanted, 1, tuning::kem_most_of_a_group)));
     return WARPSEAL_OK;
 }
 
 template <const Params& set>
-warpseal_status run_keypair(const warpseal_kem_batch& batch, void* work, cudaStream_t stream) {
-    using Bytes = KeyGeneration<set>;
+warpseal_status run_keypair(const warpseal_kem_batch& batch, uint64_t under_way, void* work, cudaStream_t stream) {
+    using Shared = KeyGeneration<set>;
     auto* bytes = static_cast<uint8_t*>(work);
     PairJob job{batch, bytes + WorkSpace<set>::mask_bytes(batch.count), reinterpret_cast<uint32_t*>(bytes), 1};
-    warpseal_status status = group_of(batch.count, job.group);
+    warpseal_status status = group_of(under_way, job.group);
     if (status != WARPSEAL_OK) return status;
     const uint64_t groups = (batch.count + job.group - 1) / job.group;
     constexpr unsigned threads = tuning::kem_threads<set.n>;
-    status = launch(keypair_draw<set.n>, batch.count, Bytes::draw_bytes, threads, job, stream);
-    if (status == WARPSEAL_OK) status = launch(keypair_invert<set.n>, groups, Bytes::invert_bytes, threads, job, stream, 2);
-    return status == WARPSEAL_OK ? launch(keypair_write<set.n>, batch.count, Bytes::write_bytes, threads, job, stream) : status;
+    status = launch(keypair_draw<set.n>, batch.count, Shared::draw_bytes, threads, job, stream);
+    if (status == WARPSEAL_OK) status = launch(keypair_invert<set.n>, groups, Shared::invert_bytes, threads, job, stream, 2);
+    return status == WARPSEAL_OK ? launch(keypair_write<set.n>, batch.count, Shared::write_bytes, threads, job, stream) : status;
 }
 
 template <const Params& set, KemOperation operation>
-warpseal_status run(const warpseal_kem_batch& batch, void* work, void* stream_of_caller) {
+warpseal_status run(const warpseal_kem_batch& batch, [[maybe_unused]] uint64_t under_way, void* work, void* stream_of_caller) {
     if (batch.count == 0) return WARPSEAL_OK;
     const auto stream = static_cast<cudaStream_t>(stream_of_caller);
+    if constexpr (operation == KemOperation::keypair) return run_keypair<set>(batch, under_way, work, stream);
     const ItemJob job = WorkSpace<set>::job(batch, work);
-    warpseal_status status = WARPSEAL_OK;
-    if constexpr (operation == KemOperation::keypair) {
-        status = run_keypair<set>(batch, work, stream);
-    } else if constexpr (operation == KemOperation::encapsulate) {
-        status = launch(encapsulate<set.n>, batch.count, Encapsulation<set>::shared_bytes, tuning::kem_threads<set.n>, job, stream);
-        if (status == WARPSEAL_OK) status = launch_hash<set, 0>(job, stream);
+    constexpr unsigned threads = tuning::kem_threads<set.n>;
+    if constexpr (operation == KemOperation::encapsulate) {
+        const warpseal_status status = launch(encapsulate<set.n>, batch.count, Encapsulation<set>::shared_bytes, threads, job, stream);
+        return status == WARPSEAL_OK ? launch_hash<set, 0>(job, stream) : status;
     } else {
-        status = launch(decapsulate<set.n>, batch.count, Decapsulation<set>::shared_bytes, tuning::kem_threads<set.n>, job, stream);
-        if (status == WARPSEAL_OK) status = launch_hash<set, WorkSpace<set>::rejected_bytes / keccak::rate>(job, stream);
+        const warpseal_status status = launch(decapsulate<set.n>, batch.count, Decapsulation<set>::shared_bytes, threads, job, stream);
+        return status == WARPSEAL_OK ? launch_hash<set, WorkSpace<set>::rejected_bytes / keccak::rate>(job, stream) : status;
     }
-    if (lost()) return status;
-    const warpseal_status wiped = check(cudaMemsetAsync(work, 0, WorkSpace<set>::bytes(operation, batch.count), stream));
-    return status != WARPSEAL_OK ? status : wiped;
 }
 
 template <const Params& set>
