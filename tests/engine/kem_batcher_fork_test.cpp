@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "engine/gated_kem.h"
+#include "engine/scripted_door.h"
 
 namespace {
 
@@ -136,6 +137,64 @@ TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
                   return counts.no_thread == 1 && counts.inline_requests == 1 && items.done == 0 ? 7 : 4;
               })),
               7);
+}
+
+// Where a batch cannot be laid side by side its requests are done one by one, and counted.
+TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
+#endif
+    const auto engine = engine_on("cpu", 1);
+    Items items(16);
+    items.fill(*engine, keypair);
+    items.fill(*engine, encapsulate);
+    items.fill(*engine, decapsulate);
+    KemBatcher batcher(*engine, with(15, 1h), system_random);
+    EXPECT_EQ(result_of(child_that([&] {
+                  std::fill(items.received.begin(), items.received.end(), uint8_t{0});
+                  if (items.submit(batcher, decapsulate, 0) != WARPSEAL_OK || !soon([&] { return items.done == 1; })) return 1;
+                  const rlimit none{1, 1};
+                  if (setrlimit(RLIMIT_AS, &none) != 0) return 2;
+                  for (size_t i = 1; i < items.count; ++i)
+                      if (items.submit(batcher, decapsulate, i) != WARPSEAL_OK) return 3;
+                  if (!soon([&] { return items.all_done(); }) || items.good() != items.count) return 4;
+                  if (items.received != items.sent) return 5;
+                  const auto counts = counts_of(batcher);
+                  return counts.redone == 15 && counts.batches == 2 && counts.failures == 0 ? 7 : 6;
+              })),
+              7);
+}
+
+// What a batch lays side by side while the engine works on it is not for children: they have secret keys of their callers' as it is.
+TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    static std::atomic<int> asked;
+    door = *(scripted = tests::scripted_door());
+    asked = 0;
+    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+                       const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
+        if (operation == decapsulate && batch.count == 20) {
+            const size_t bytes = batch.count * batch.secret_key_stride;
+            const auto zeros = [&] { return std::count(batch.secret_keys, batch.secret_keys + bytes, 0); };
+            EXPECT_LT(static_cast<size_t>(zeros()), bytes / 2);
+            EXPECT_EQ(result_of(child_that([&] { return static_cast<size_t>(zeros()) == bytes ? 7 : 1; })), 7);
+            ++asked;
+        }
+        return scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed);
+    };
+    const auto engine = engine_on("cuda", 1, &door);
+    Items items(21);
+    items.fill(*engine, keypair);
+    items.fill(*engine, encapsulate);
+    KemBatcher batcher(*engine, with(20, 1h), system_random);
+    for (size_t i = 0; i < items.count; ++i) {
+        ASSERT_EQ(items.submit(batcher, decapsulate, i), WARPSEAL_OK);
+        ASSERT_TRUE(i > 0 || soon([&] { return items.done == 1; }));
+    }
+    ASSERT_TRUE(soon([&] { return items.all_done(); }));
+    EXPECT_EQ(items.received, items.sent);
+    EXPECT_EQ(asked, 1);
 }
 
 }  // namespace

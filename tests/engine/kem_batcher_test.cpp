@@ -568,22 +568,34 @@ TEST(KemBatcher, AGpuIsLostUnderLoad) {
     }
 }
 
-// Where gather buffers are pinned, their owner wipes them too.
-TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
-    static struct {
-        uint8_t* memory = nullptr;
-        size_t bytes = 0;
-    } pinned;
-    static GpuDoor door;
+// What was pinned last, zeroed before it was handed out.
+struct {
+    uint8_t* memory = nullptr;
+    size_t bytes = 0;
+    bool has(const Text& text, size_t stride, size_t i) const {
+        return std::search(memory, memory + bytes, &text[i * stride], &text[i * stride] + 32) != memory + bytes;
+    }
+} pinned;
+// A new one each time, as what a self-test found of a door stays.
+const GpuDoor* pinning_door(const tests::Script& script = {}) {
+    static std::vector<std::unique_ptr<GpuDoor>> doors;
     static const GpuDoor* scripted;
-    door = *(scripted = tests::scripted_door());
-    door.host_alloc = [](int device, size_t bytes, void** out) {
+    pinned = {};
+    scripted = tests::scripted_door(script);
+    doors.push_back(std::make_unique<GpuDoor>(*scripted));
+    doors.back()->host_alloc = [](int device, size_t bytes, void** out) {
         const warpseal_status status = scripted->host_alloc(device, bytes, out);
-        pinned = {static_cast<uint8_t*>(*out), bytes};
+        pinned.memory = static_cast<uint8_t*>(*out);
+        pinned.bytes = bytes;
         std::fill_n(pinned.memory, bytes, uint8_t{0});
         return status;
     };
-    const auto engine = engine_on("cuda", 1, &door);
+    return doors.back().get();
+}
+
+// Where gather buffers are pinned, their owner wipes them too.
+TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
+    const auto engine = engine_on("cuda", 1, pinning_door());
     Items items(161);
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
@@ -600,17 +612,33 @@ TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
     submit_all(batcher, decapsulate, items);
     EXPECT_EQ(items.received, items.sent);
     ASSERT_NE(pinned.memory, nullptr);
-    const auto lies_there = [&](const Text& text, size_t stride, size_t i) {
-        return std::search(pinned.memory, pinned.memory + pinned.bytes, &text[i * stride], &text[i * stride] + 32) !=
-               pinned.memory + pinned.bytes;
-    };
     size_t public_items = 0;
     for (size_t i = 1; i < items.count; ++i) {
-        EXPECT_FALSE(lies_there(items.secrets, set.secret_key_bytes(), i));
-        EXPECT_FALSE(lies_there(items.sent, 32, i));
-        public_items += lies_there(items.ciphertexts, set.ciphertext_bytes(), i);
+        EXPECT_FALSE(pinned.has(items.secrets, set.secret_key_bytes(), i));
+        EXPECT_FALSE(pinned.has(items.sent, 32, i));
+        public_items += pinned.has(items.ciphertexts, set.ciphertext_bytes(), i);
     }
     EXPECT_EQ(public_items, items.count - 1);
+}
+
+// And after a batch that has failed as a whole: the GPU decapsulates wrongly, and no core stands in for it.
+TEST(KemBatcher, PinnedMemoryIsWipedAfterABatchThatFailed) {
+    const auto engine = engine_on("cuda", 1, pinning_door({.wrong_kem = 1u << static_cast<int>(decapsulate)}));
+    Items items(161);
+    items.fill(*engine, keypair);
+    items.fill(*engine, encapsulate);
+    KemBatcher batcher(*engine, with(160, 1h), system_random);
+    submit_all(batcher, decapsulate, items);
+    ASSERT_NE(pinned.memory, nullptr);
+    size_t public_items = 0;
+    for (size_t i = 0; i < items.count; ++i) {
+        EXPECT_EQ(items.statuses[i], WARPSEAL_SELF_TEST_FAILED);
+        EXPECT_FALSE(pinned.has(items.secrets, set.secret_key_bytes(), i));
+        public_items += pinned.has(items.ciphertexts, set.ciphertext_bytes(), i);
+    }
+    EXPECT_EQ(public_items, items.count - 1);
+    EXPECT_EQ(counts_of(batcher).redone, items.count - 1);
+    EXPECT_EQ(counts_of(batcher).failures, items.count);
 }
 
 TEST(KemBatcher, RefusesWhatMeansNothing) {

@@ -119,4 +119,18 @@ TEST(SecretMemory, AForkedChildHasACopyAndMayGoOn) {
     busy.join();
 }
 
+TEST(SecretMemory, AForkedChildHasNothingOfWhatIsWipedForIt) {
+    for (const size_t size : sizes) {
+        SecretMemory secret;
+        ASSERT_TRUE(secret.allocate(size, SecretMemory::AfterFork::wiped));
+        std::memset(secret.data(), 0x31, size);
+        const pid_t child = fork();
+        if (child == 0) _exit(all_are(secret, size, 0) ? 0 : 1);
+        int status = -1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << size;
+        EXPECT_TRUE(all_are(secret, size, 0x31));
+    }
+}
+
 }  // namespace

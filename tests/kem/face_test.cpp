@@ -1,4 +1,8 @@
 // The public calls of kem.h: coins from the operating system, threads, and all that a caller can get wrong.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <set>
 
 #include "answer_files.h"
@@ -491,6 +495,22 @@ TEST(Workspaces, AreWipedBeforeTheyAreGivenOutAgain) {
     EXPECT_NE(other.data(), first);
     for (size_t i = 0; i < 10000; ++i) ASSERT_EQ(static_cast<uint8_t*>(again.data())[i], 0);
     EXPECT_FALSE(static_cast<bool>(spaces.lease(SIZE_MAX / 2)));
+}
+
+TEST(Workspaces, AForkedChildHasNothingOfThem) {
+    warpseal::Workspaces spaces;
+    for (const size_t bytes : {100, 8000, 10000}) {
+        const auto lease = spaces.lease(bytes);
+        ASSERT_TRUE(static_cast<bool>(lease));
+        auto* const data = static_cast<uint8_t*>(lease.data());
+        std::memset(data, 0xa5, bytes);
+        const pid_t child = fork();
+        if (child == 0) _exit(static_cast<int>(std::count(data, data + bytes, 0xa5) != 0));
+        int status = -1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << bytes;
+        EXPECT_EQ(std::count(data, data + bytes, 0xa5), static_cast<ptrdiff_t>(bytes));
+    }
 }
 
 }  // namespace
