@@ -9,8 +9,8 @@ SETS = {"ntruhps2048509": (699, 935, 699), "ntruhps2048677": (930, 1234, 930), "
 SMALL = "ntruhps2048509"
 
 
-def keygen(p, name=SMALL, *more):
-    return p.ok("kem", "keygen", "--set", name, "--secret-key", "sk", "--public-key", "pk", *more)
+def keygen(p, name=SMALL, *more, **options):
+    return p.ok("kem", "keygen", "--set", name, "--secret-key", "sk", "--public-key", "pk", *more, **options)
 
 
 def encapsulate(*more, ct="ct", ss="sent"):

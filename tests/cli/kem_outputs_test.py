@@ -2,10 +2,12 @@
 
 import errno
 import os
+import shutil
 import signal
+import subprocess
 
 from kem_files import SMALL, decapsulate, encapsulate, keygen, mode
-from program import case, check, check_equal, main, snapshot, wait_until, wait_until_output_is_open
+from program import NotRun, case, check, check_equal, main, snapshot, wait_until, wait_until_output_is_open
 from refusal import refuse, without_unnamed_files
 
 
@@ -24,6 +26,11 @@ def outputs_are_left_alone(p):
     p.fails(2, "same file", *encapsulate("--force", ct="pk"))
     p.fails(2, "same file", *encapsulate("--force", ss="pk"))
     p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="pk"))
+    # Whether or not the key is a file.
+    p.fails(2, "same file", *("kem", "encapsulate", "--public-key", "-", "--ciphertext", "new", "--shared-secret", "new", "--force"),
+            input=p.read("pk"))
+    for secret in ("sk", "-"):
+        p.fails(2, "same file" if secret == "sk" else "standard input", *decapsulate(sk=secret, ct=secret, ss="-"), input=p.read("sk"))
     old = p.read("sk")
     keygen(p, SMALL, "--force")
     check(p.read("sk") != old and mode(p, "sk") == 0o600, "--force makes new keys")
@@ -101,6 +108,27 @@ def the_old_pair_stays(p):
     check_equal(process.returncode, 16, err)
     os.mkdir(p.file("keys"))
     check_equal(snapshot(p.directory), before, "files")
+
+
+@case
+def each_sync_counts(p):
+    """Of both files, then of both directories: whichever fails, the old pair stays."""
+    keygen(p)
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    before = snapshot(p.directory)
+    for sync in range(1, 6):
+        traced = subprocess.run(["strace", "-f", "-o", "/dev/null", "-e", f"inject=fsync:error=EIO:when={sync}", p.path, "kem", "keygen", "--set",
+                                 SMALL, "--secret-key", "sk", "--public-key", "pk", "--force"],
+                                cwd=p.directory, capture_output=True, start_new_session=True)
+        if b"ptrace" in traced.stderr:
+            raise NotRun("no ptrace here")
+        if sync == 5:
+            check_equal(traced.returncode, 0, "there are four")
+            check(snapshot(p.directory) != before, "both are new")
+            continue
+        check_equal(traced.returncode, 16, traced.stderr)
+        check_equal(snapshot(p.directory), before, f"files after sync {sync} has failed")
 
 
 @case

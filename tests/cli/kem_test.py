@@ -1,10 +1,12 @@
 """`warpseal kem`: keys, ciphertexts and secrets in files, one and many; lengths, permissions and pipes."""
 
 import concurrent.futures
+import errno
 import os
 
 from kem_files import SETS, SMALL, decapsulate, encapsulate, keygen, mode
 from program import case, check, check_equal, main, snapshot, some_bytes
+from refusal import refuse
 
 
 @case
@@ -26,6 +28,12 @@ def secrets_are_private(p):
     p.ok(*decapsulate(), umask=0o000)
     check_equal([mode(p, name) for name in ("sk", "sent", "received")], [0o600] * 3, "secret files")
     check_equal(mode(p, "ct"), 0o644, "the ciphertext")
+    for umask in (0o027, 0o000):
+        keygen(p, SMALL, "--force", umask=umask)
+        p.ok(*encapsulate("--force"), umask=umask)
+        p.ok(*decapsulate("--force"), umask=umask)
+        check_equal([mode(p, name) for name in ("sk", "sent", "received")], [0o600] * 3, "secret files")
+        check_equal([mode(p, name) for name in ("pk", "ct")], [0o666 & ~umask] * 2, "what is public")
     os.chmod(p.file("sk"), 0o640)
     p.fails(2, ["'sk'", "chmod 600"], *decapsulate("--force"))
 
@@ -117,7 +125,9 @@ def wrong_lengths(p):
             p.write(file, good[file], 0o600)
     p.write("sk", 2 * good["sk"], 0o600)
     p.fails(2, "--set", *decapsulate(ss="s"))
-    p.fails(2, ["2 secret keys", "1 ciphertexts"], *decapsulate("--set", "ntruhrss1373", ss="s"))
+    for count in (1, 3):
+        p.write("ct", count * good["ct"])
+        p.fails(2, ["2 secret keys", f"{count} ciphertexts"], *decapsulate("--set", "ntruhrss1373", ss="s"))
     p.write("pk", 2 * good["pk"])
     p.fails(2, "--count", *encapsulate("--set", "ntruhrss1373", "--count", "3", ct="c", ss="s"))
     p.fails(2, "699", *encapsulate("--set", SMALL, ct="c", ss="s"))
@@ -170,6 +180,19 @@ def spare_bits_of_a_public_key(p):
 
 
 @case
+def no_random_source(p):
+    """Nothing appears that was not drawn, and what draws nothing works."""
+    keygen(p)
+    p.ok(*encapsulate())
+    refused = {"preexec_fn": refuse("getrandom", errno.EIO)}
+    for extra in ((), ("--count", "3")):
+        p.fails(1, "random", "kem", "keygen", "--set", SMALL, "--secret-key", "s", "--public-key", "p", *extra, **refused)
+        p.fails(1, "random", *encapsulate(*extra, ct="c", ss="s"), **refused)
+    p.ok(*decapsulate(), **refused)
+    check_equal(p.read("received"), p.read("sent"), "secret")
+
+
+@case
 def wrong_use(p):
     p.fails(15, ["'ntru'", "ntruhps4096821"], "kem", "keygen", "--set", "ntru", "--secret-key", "sk", "--public-key", "pk")
     p.fails(2, "--set", "kem", "keygen", "--secret-key", "sk", "--public-key", "pk")
@@ -178,6 +201,10 @@ def wrong_use(p):
     p.fails(10, "'pk'", *encapsulate())
     p.fails(20, "'avx2'", *("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--device", "avx2"),
             env=dict(os.environ, WARPSEAL_TARGETS="portable"))
+    keygen(p)
+    p.ok(*encapsulate())
+    for command in (encapsulate("--device", "avx2", ct="c", ss="s"), decapsulate("--device", "avx2")):
+        p.fails(20, "'avx2'", *command, env=dict(os.environ, WARPSEAL_TARGETS="portable"))
 
 
 main()

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -37,6 +38,9 @@ std::mutex auto_mutex;
 const warpseal_engine* auto_engine = nullptr;
 std::set<const warpseal_key*> auto_keys;
 
+// Of the last engine that was made with one.
+std::function<void()> notice = [] {};
+
 bool is_of_auto(const warpseal_key* key) {
     const std::lock_guard lock(auto_mutex);
     return auto_keys.count(key) != 0;
@@ -62,6 +66,11 @@ void spoil_file(const char* call, int fd) {
 }  // namespace
 
 extern "C" {
+
+void note_notice(void (*told)(void*, const char*), void* user) {
+    const std::lock_guard lock(auto_mutex);
+    if (told != nullptr) notice = [told, user] { told(user, "a made-up notice"); };
+}
 
 void note_auto_engine(const warpseal_engine* engine) {
     const std::lock_guard lock(auto_mutex);
@@ -213,11 +222,16 @@ FILES(file_seal)
 FILES(file_open)
 
 // A key whose other half is another's, a secret that is not the one sent. `_nothing`: what never ran; `_late`: what no longer runs after
-// its first call; `_status`: an item without a result. kem_same: all items are the first one.
+// its first call; `_status`: an item without a result; `_slow`: 20 ms a call, `_rare`: every fiftieth call. kem_same: all items are the
+// first one; kem_notice: the engine has something to say in each call.
 #define KEM(call, writes_keys)                                                                                            \
     warpseal_status __real_warpseal_##call(warpseal_engine*, const char*, const warpseal_kem_batch*);                     \
     warpseal_status __wrap_warpseal_##call(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch) {   \
         static bool called = false;                                                                                       \
+        static unsigned calls = 0;                                                                                        \
+        slow_down(#call "_slow", 20);                                                                                     \
+        if (++calls % 50 == 0) slow_down(#call "_rare", 20);                                                              \
+        if (is_broken("kem_notice")) notice();                                                                            \
         if (is_broken(#call "_nothing") || (std::exchange(called, true) && is_broken(#call "_late"))) return WARPSEAL_OK; \
         const warpseal_status status = __real_warpseal_##call(engine, set, batch);                                        \
         const uint64_t last = batch->count - 1;                                                                           \

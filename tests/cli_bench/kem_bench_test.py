@@ -35,6 +35,34 @@ def every_set(p):
 
 
 @case
+def a_rows_figures_fit_each_other(p):
+    """Of calls of known length: 20 ms, beside which the work is nothing; or 20 ms every fiftieth time."""
+    p.path = FAULTY
+    arguments = ("kem", "bench", "--device", "cpu", "--set", "ntruhps2048509", "--json", "figures.json")
+    p.ok(*arguments, "--seconds", "0.3", "--batch", "16", env=dict(os.environ, WARPSEAL_TEST_FAULT="kem_encapsulate_slow"))
+    row = json.loads(p.read("figures.json"))["rows"][1]
+    check(row["operation"] == "encapsulate" and 0.02 <= row["p50_seconds"] < 0.2, row)
+    for rate in [row["operations_per_second"], *row["repetitions"]]:
+        check(0.2 < rate * 0.02 / 16 <= 1, row)
+    p.ok(*arguments, "--seconds", "0.7", "--batch", "1", env=dict(os.environ, WARPSEAL_TEST_FAULT="kem_encapsulate_rare"))
+    row = json.loads(p.read("figures.json"))["rows"][1]
+    check(row["p50_seconds"] < 0.01 and 0.02 <= row["p99_seconds"] < 0.2, row)
+
+
+@case
+def the_table_is_of_the_same_figures(p):
+    table = p.ok(*QUICK[:2], "--seconds", "0.2", "--device", "cpu", "--set", "ntruhps2048509", "--batch", "1,3", "--json", "figures.json").out.decode()
+    rows = json.loads(p.read("figures.json"))["rows"]
+    lines = [line.split() for line in table.splitlines() if line.startswith("ntruhps2048509")]
+    check_equal(len(lines), len(rows), "lines")
+    for line, row in zip(lines, rows):
+        rate, p50, p99 = row["operations_per_second"], 1e6 * row["p50_seconds"], row["p99_seconds"]
+        check_equal((line[0], line[1], int(line[4]), line[7]), (row["set"], row["operation"], row["batch"], "us"), "which")
+        check(abs(float(line[5]) - rate) <= 0.001 * rate and abs(float(line[6]) - p50) <= 0.06 + 0.001 * p50, f"{line} and {row}")
+        check(line[8] == "-" if p99 is None else abs(float(line[8]) - 1e6 * p99) <= 0.06 + 1000 * p99, f"{line} and {row}")
+
+
+@case
 def json_on_stdout(p):
     result = p.ok(*QUICK, "--set", "ntruhrss701", "--threads", "2", "--json", "-")
     rows = json.loads(result.out)["rows"]
@@ -113,6 +141,18 @@ def a_secret_that_does_not_arrive_has_no_figure(p):
             continue
         row = json.loads(p.read("figures.json"))["round_trips"][0]
         check(row["secrets_distinct"] == 3 and row["mismatches"] == 0 if fault == "kem_same" else row["mismatches"] > 0, f"{fault}: {row}")
+
+
+@case
+def what_the_engine_gave_back_has_no_figure(p):
+    p.path = FAULTY
+    noticed = dict(os.environ, WARPSEAL_TEST_FAULT="kem_notice")
+    for more in ((), ("--round-trips", "10")):
+        result = p.run(*QUICK, "--set", "ntruhps2048509", "--batch", "4", "--json", "figures.json", *more, env=noticed)
+        check_equal(result.code, 1, f"exit code with {more}")
+        check("a made-up notice" in result.err and "no figure" in result.err, result.err)
+        report = json.loads(p.read("figures.json"))
+        check(not report["rows"] and "round_trips" not in report, report)
 
 
 main()

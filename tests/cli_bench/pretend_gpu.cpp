@@ -27,10 +27,13 @@ warpseal_status queued(warpseal_status status) { return status == WARPSEAL_NOT_A
 
 extern "C" {
 
-void note_auto_engine(const warpseal_engine*);  // faulty_calls.cpp
+// faulty_calls.cpp
+void note_auto_engine(const warpseal_engine*);
+void note_notice(void (*)(void*, const char*), void*);
 
 warpseal_status __real_warpseal_engine_create(const warpseal_engine_options*, warpseal_engine**);
 warpseal_status __wrap_warpseal_engine_create(const warpseal_engine_options* options, warpseal_engine** engine) {
+    if (options) note_notice(options->notice, options->notice_user);
     if (!pretends() || !options || std::strncmp(options->device, "cuda", 4) != 0) {
         const warpseal_status status = __real_warpseal_engine_create(options, engine);
         if (status == WARPSEAL_OK && options && std::strcmp(options->device, "auto") == 0) note_auto_engine(*engine);

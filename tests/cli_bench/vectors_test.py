@@ -441,6 +441,12 @@ def ntru_in_device_memory(p):
     for call in ("kem_keypair", "kem_encapsulate", "kem_decapsulate"):
         expect(p, (0, 2, 0), "row", env=dict(os.environ, WARPSEAL_TEST_FAULT=call))
         expect(p, (0, 2, 0), "--device", "cuda", "row", env=dict(gpu, WARPSEAL_TEST_FAULT=call + "_device"))
+        # On a device nothing but its status tells of an item without a result.
+        expect(p, (0, 2, 0), "--device", "cuda", "row", env=dict(gpu, WARPSEAL_TEST_FAULT=call + "_status"))
+    p.write("row", blocks("ntruhps2048509-coins.rsp.gz", 2).encode())
+    expect(p, (2, 0, 0), "row")
+    for call in ("kem_keypair", "kem_encapsulate", "kem_decapsulate"):
+        expect(p, (0, 2, 0), "row", env=dict(os.environ, WARPSEAL_TEST_FAULT=call))
 
 
 @case
@@ -478,7 +484,7 @@ def ntru_malformed(p):
     ct = next(line for line in good.splitlines() if line.startswith("ct = "))
     nothing = " " + hashlib.sha256().hexdigest()
     for text in [good.replace("# ntruhrss701", "# ntruhrss702"), good.replace("count = 0", "count = x"), good.replace("ct = ", "c = "),
-                 good.replace("kind = ", "sort = "), good.replace("\nss = ", "\nss = 00\nss = "), "# ntruhrss701\n0 256 00\n", "# ntruhrss701\nnothing\n",
+                 good.replace("kind = ", "sort = "), good.replace("\nss = ", "\nss = 00\nss = "), good.replace("\nss = ", "\njunk\nss = "), "# ntruhrss701\n0 256 00\n", "# ntruhrss701\nnothing\n",
                  good.replace("count = 0", "count = 100"), good.replace(ct, ct[:-2]), good.replace(ct, ct + "00"),
                  "# ntruhrss701\n0 0" + 5 * nothing + "\n", "# ntruhrss701\n0 65537" + 5 * nothing + "\n"]:
         p.write("row", text.encode())

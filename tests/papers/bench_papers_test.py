@@ -238,6 +238,13 @@ def ntrus_figures_stand_where_they_belong(p):
         time, speed_up, registers = tables["P4", "table 6"][3 * i:3 * i + 3]
         check_equal((time["method"], speed_up["method"], registers["method"]), (13.02, 768, 200 + i), time["row"])
     check_equal([row["method"] for row in tables["P4", "figures 8 to 10"]], [1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 384, 512, 640, 768] * 8, "speed-ups")
+    check_equal([(row["row"], row["method"]) for row in tables["P4", "section 4.3"]],
+                [(f"{name}, T = {threads}", float(f"{whole / threads:.4g}")) for name, whole in (("encapsulation", 20), ("decapsulation", 60))
+                 for threads in (1, 32, 64, 128, 192, 256, 384, 512, 640, 768)], "by threads")
+    # The parts of an operation are most of it, and no more than all.
+    for name in ("encapsulation", "decapsulation"):
+        share = sum(row["method_share"] for row in tables["P4", "table 5"] if row["row"].startswith(name + ": "))
+        check(0.5 < share < 1.5, f"shares of {name}: {share}")
     clients = tables["P4", "figures 12 and 13"]
     check_equal([(row["row"], row["method"], row["default"]) for row in clients],
                 [("encapsulation, N = 100", 0.2, 0.4), ("encapsulation, N = 1000", 2, 4), ("decapsulation, N = 100", 0.6, 0.7),
@@ -247,6 +254,15 @@ def ntrus_figures_stand_where_they_belong(p):
         for key, core in zip(("method", "default"), cores[row["row"].split(",")[0]]):
             wanted = core * row["count"] / 10000 / row[key]
             check(abs(row[key + "_over_one_core"] - wanted) < 0.002 * wanted, f"{key} over one core's {core}: {row}")
+
+
+@case
+def a_wrong_step_of_ntru_is_caught(p):
+    p.path = SCRIPTED
+    arguments = ("papers", "--bytes", "4MiB", "--seconds", "0.002", "P4")
+    for step in ("encapsulate.block", "decapsulate.split-hash", "keypair.product"):
+        result = p.run(*arguments, env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1", WARPSEAL_TEST_FAULT="ntruhps4096821." + step))
+        check_equal((result.code, f"{step}: no figure" in result.err), (1, True), result.err)
 
 
 @case

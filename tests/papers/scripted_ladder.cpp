@@ -74,12 +74,13 @@ std::span<const Component> components() {
     return all;
 }
 
-// The step at place i: i + 1 microseconds an operation, 100 + i registers. The component at place i: a millisecond over the number of
-// threads, 200 + i registers.
+// The step at place i: i + 1 microseconds an operation, over the number of threads if that is asked for; 100 + i registers. The component
+// at place i: a millisecond over the number of threads, 200 + i registers.
 warpseal_status run(const KemStep& step, const KemOptions& options, KemMeasured* measured) {
     int i = 0;
     while (std::string_view(step.name) != kem_steps()[static_cast<size_t>(i)].name) ++i;
-    *measured = {static_cast<double>(options.count) * (i + 1) / 1000, options.count, 100 + i, 0, 0, 192};
+    const double sharers = options.threads_per_block == 0 ? 1 : options.threads_per_block;
+    *measured = {static_cast<double>(options.count) * (i + 1) / 1000 / sharers, options.count, 100 + i, 0, 0, 192};
     return status_of(step.name);
 }
 warpseal_status run(const Component& component, const KemOptions& options, KemMeasured* measured) {
