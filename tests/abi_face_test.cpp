@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -144,6 +146,10 @@ TEST(Face, KeyEncapsulation) {
     EXPECT_THROW(kem.encapsulate({bytes(publics).first(pk - 1), 0}, text, shared), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, {text, ct - 1}, shared), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, {text, 0}, shared), warpseal::Error);
+    // One key is that of one text; of one and a half there are none.
+    std::vector<std::uint8_t> two_texts(2 * ct), two_secrets(64);
+    EXPECT_THROW(kem.encapsulate(publics, two_texts, two_secrets), warpseal::Error);
+    EXPECT_THROW(kem.encapsulate(publics, bytes(two_texts).first(ct + 5), shared), warpseal::Error);
     EXPECT_THROW(warpseal::Kem(engine, "ntru"), warpseal::Error);
     EXPECT_THROW(warpseal::Kem(engine, nullptr), warpseal::Error);
     EXPECT_THROW(warpseal::KemPool(engine, nullptr, 1), warpseal::Error);
@@ -158,11 +164,13 @@ TEST(Face, PoolsOfKeyPairs) {
     std::vector<std::uint64_t> tickets(4);
     std::vector<std::int32_t> statuses(4);
     pool.fill();
+    EXPECT_THROW(pool.take(std::span(publics).first(3 * pk), tickets), warpseal::Error) << "fewer keys than tickets";
     pool.take(publics, tickets);
     kem.encapsulate(publics, texts, sent);
     EXPECT_THROW(pool.take(publics, tickets), warpseal::Error) << "all are taken";
     EXPECT_THROW(pool.take(publics, std::span(tickets).first(3)), warpseal::Error) << "more keys than tickets";
     pool.drop(std::span(tickets).first(1));
+    warpseal_kem_pool_drop(pool.get(), 3, nullptr);
     EXPECT_THROW(pool.decapsulate(tickets, texts, received, std::span(statuses).first(3)), warpseal::Error) << "too few statuses";
     EXPECT_THROW(pool.decapsulate(tickets, texts, received, statuses), warpseal::Error) << "one is dropped";
     EXPECT_EQ(statuses, (std::vector<std::int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OK, WARPSEAL_OK, WARPSEAL_OK}));
@@ -201,6 +209,31 @@ TEST(Face, BatchersOfRequests) {
     }
     EXPECT_EQ(status, WARPSEAL_OK);
     EXPECT_EQ(sent, received);
+
+    warpseal_kem_batcher_options options = {};
+    EXPECT_THROW(warpseal::KemBatcher(engine, &options), warpseal::Error) << "of no size";
+    options.struct_bytes = sizeof options;
+    options.max_waiting = 1;
+    // `done` holds the only thread that takes from the queue: the bound is then told, and no error.
+    std::atomic<int> held{0}, told{0};
+    std::pair<std::atomic<int>*, std::atomic<int>*> both{&held, &told};
+    request.operation = WARPSEAL_KEM_KEYPAIR;
+    request.user = &both;
+    request.done = [](void* user, warpseal_status) {
+        const auto [held, told] = *static_cast<std::pair<std::atomic<int>*, std::atomic<int>*>*>(user);
+        held->wait(0);
+        ++*told;
+    };
+    {
+        warpseal::KemBatcher batcher(engine, &options);
+        int accepted = 0;
+        EXPECT_NO_THROW(while (accepted < 1000 && batcher.submit(request))++ accepted);
+        EXPECT_LT(accepted, 1000);
+        EXPECT_GE(batcher.counts().full_queue, 1u);
+        held = 1;
+        held.notify_all();
+    }
+    EXPECT_GE(told, 1);
 }
 
 TEST(Face, FilesThrowWhatWentWrong) {

@@ -146,8 +146,8 @@ def a_secret_that_does_not_arrive_has_no_figure(p):
 @case
 def what_the_engine_gave_back_has_no_figure(p):
     p.path = FAULTY
-    noticed = dict(os.environ, WARPSEAL_TEST_FAULT="kem_notice")
-    for more in ((), ("--round-trips", "10")):
+    noticed = dict(os.environ, WARPSEAL_TEST_FAULT="kem_encapsulate_notice")
+    for more in ((), ("--round-trips", "30")):
         result = p.run(*QUICK, "--set", "ntruhps2048509", "--batch", "4", "--json", "figures.json", *more, env=noticed)
         check_equal(result.code, 1, f"exit code with {more}")
         check("a made-up notice" in result.err and "no figure" in result.err, result.err)

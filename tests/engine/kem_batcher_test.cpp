@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
+#include "abi/handles.h"
 #include "engine/gated_kem.h"
 #include "engine/inside.h"
 #include "engine/scripted_door.h"
@@ -308,6 +310,47 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     EXPECT_EQ(counts.requests, 2 * room + 3);
 }
 
+// What batcher.h says of its options, and of none.
+TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
+    warpseal_engine engine{gated_engine(1)};
+    Items items(4200);
+    for (size_t i = 0; i < items.count; ++i)
+        std::copy_n(items_.publics.begin(), set.public_key_bytes(), &items.publics[i * set.public_key_bytes()]);
+    warpseal_kem_batcher_options zeros{}, some{};
+    zeros.struct_bytes = some.struct_bytes = sizeof some;
+    some.max_batch = 3;
+    some.max_waiting = 10;
+    for (const auto& [options, waiting, largest] :
+         {std::tuple<const warpseal_kem_batcher_options*, size_t, size_t>{nullptr, 4096, 256}, {&zeros, 4096, 256}, {&some, 10, 3}}) {
+        items.forget();
+        warpseal_kem_batcher* batcher = nullptr;
+        ASSERT_EQ(warpseal_kem_batcher_create(&engine, options, &batcher), WARPSEAL_OK);
+        const auto submit = [&](size_t i) {
+            warpseal_kem_request one = items.request(encapsulate, i);
+            auto told = std::make_unique<Items::Told>(Items::Told{&items, i});
+            one.user = told.get();
+            const warpseal_status status = warpseal_kem_batcher_submit(batcher, &one);
+            if (status == WARPSEAL_OK) (void)told.release();
+            return status;
+        };
+        gate.set_open(false);
+        EXPECT_EQ(submit(0), WARPSEAL_OK);
+        EXPECT_TRUE(soon([&] { return gate.inside() == 1; }));
+        size_t queued = 0;
+        while (queued < 4199 && submit(1 + queued) == WARPSEAL_OK) ++queued;
+        EXPECT_EQ(queued, waiting);
+        gate.set_open(true);
+        EXPECT_TRUE(soon([&] { return items.done == 1 + queued; }));
+        EXPECT_EQ(items.good(), 1 + queued);
+        warpseal_kem_batcher_counts counts{};
+        counts.struct_bytes = sizeof counts;
+        EXPECT_EQ(warpseal_kem_batcher_counts_read(batcher, &counts), WARPSEAL_OK);
+        EXPECT_GE(counts.largest_batch, largest);
+        EXPECT_TRUE(options != &some || counts.largest_batch == largest);
+        warpseal_kem_batcher_destroy(batcher);
+    }
+}
+
 // Each of several submitters has an inbox with places of its own: together they have as many as one would have.
 TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     constexpr uint32_t room = 500;
@@ -472,6 +515,81 @@ TEST(KemBatcher, DoneMaySubmitAndRun) {
     EXPECT_EQ(chain.wrong, 0u);
     chain.items.fill(*engine, decapsulate);
     EXPECT_EQ(chain.items.received, chain.items.sent);
+}
+
+// The end refuses what `done` submits, or it would wait for that too, and for what comes of it.
+TEST(KemBatcher, DoneSubmitsNothingAtTheEnd) {
+    const auto engine = engine_on("cpu");
+    Items items(1);
+    items.fill(*engine, keypair);
+    struct Chain {
+        KemBatcher* batcher;
+        Items& items;
+        std::atomic<bool> ending{false};
+        std::atomic<int> at_the_end{0}, last{-1};
+        void next() {
+            warpseal_kem_request one = items.request(keypair, 0);
+            one.user = this;
+            one.done = [](void* user, warpseal_status) {
+                Chain& chain = *static_cast<Chain*>(user);
+                if (chain.ending && ++chain.at_the_end > 1000) return;
+                chain.next();
+            };
+            last = batcher->submit(one);
+        }
+    } chain{nullptr, items};
+    {
+        KemBatcher batcher(*engine, with(64, 1ms), system_random);
+        chain.batcher = &batcher;
+        chain.next();
+        std::this_thread::sleep_for(5ms);
+        chain.ending = true;
+    }
+    EXPECT_EQ(chain.last, WARPSEAL_LIMIT_EXCEEDED);
+    EXPECT_LT(chain.at_the_end, 1000);
+}
+
+// Several threads gather and answer batches that are large, which they are where operations took no time.
+TEST(KemBatcher, LargeBatchesAreGatheredInParts) {
+    const auto engine = idle_engine(3);
+    for (const size_t most : {800, 870, 937, 1000}) {
+        Items items(1 + 256 + most);
+        items.fill(*engine, keypair);
+        items.fill(*engine, encapsulate);
+        std::fill(items.sent.begin(), items.sent.end(), uint8_t{0});
+        KemBatcher batcher(*engine, with(most, 1h), system_random);
+        idle = true;
+        for (size_t i = 0; i < 257; ++i) {
+            ASSERT_EQ(items.submit(batcher, encapsulate, i), WARPSEAL_OK);
+            ASSERT_TRUE(i > 0 || soon([&] { return items.done == 1; }));
+        }
+        ASSERT_TRUE(soon([&] { return items.done == 257; }));
+        idle = false;
+        for (size_t i = 257; i < items.count; ++i) ASSERT_EQ(items.submit(batcher, encapsulate, i), WARPSEAL_OK);
+        ASSERT_TRUE(soon([&] { return items.all_done(); }));
+        EXPECT_EQ(items.good(), items.count);
+        EXPECT_EQ(counts_of(batcher).largest_batch, most);
+        items.fill(*engine, decapsulate);
+        EXPECT_TRUE(std::equal(items.sent.begin() + 257 * 32, items.sent.end(), items.received.begin() + 257 * 32)) << most;
+    }
+}
+
+// What a system refuses is told, by all three ways to an answer, and ends nothing.
+TEST(KemBatcher, WhereMemoryRunsOut) {
+    static std::atomic<bool> out{false};
+    out = false;
+    const auto engine = engine_on("cpu");
+    KemBatcher batcher(*engine, with(16, 1s),
+                       [](void* to, size_t bytes) { return out ? throw std::bad_alloc() : system_random(to, bytes); });
+    Items items(17);
+    submit_all(batcher, keypair, items);
+    out = true;
+    submit_all(batcher, encapsulate, items);
+    for (const auto& status : items.statuses) EXPECT_EQ(status, WARPSEAL_OUT_OF_MEMORY);
+    EXPECT_EQ(batcher.run(items.request(encapsulate, 0)), WARPSEAL_OUT_OF_MEMORY);
+    out = false;
+    submit_all(batcher, encapsulate, items);
+    EXPECT_EQ(items.good(), items.count);
 }
 
 TEST(KemBatcher, MadeAndEndedUnderLoad) {

@@ -441,6 +441,53 @@ TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
     }
 }
 
+// An engine that was told which target to use takes no other where that one fails.
+TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
+    warpseal::EngineOptions options;
+    options.cuda = nullptr;
+    options.threads = 1;
+    options.device = "avx2";
+    options.cores_have = [](Target) { return true; };
+    options.cores = [](Target, const char* name) { return warpseal::cpu_cipher(Target::portable, name); };
+    options.kems = Machine::kem;
+    options.kems_have = Machine::has;
+    Machine::broken = {Target::avx2};
+    std::unique_ptr<Engine> engine;
+    ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+    Items items("ntruhps2048509", 3);
+    std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
+    const Text before = items.written();
+    for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+        Machine::asked.clear();
+        EXPECT_EQ(engine->kem(operation, "ntruhps2048509", items.batch, random), WARPSEAL_SELF_TEST_FAILED);
+        EXPECT_EQ(Machine::asked, std::set<Target>{Target::avx2});
+    }
+    EXPECT_EQ(items.written(), before);
+}
+
+// What all coins of a call are drawn from is as secret as its keys.
+TEST_F(KemFace, TheSeedOfCoinsDoesNotStayOnTheStack) {
+    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+    const auto one = engine();
+    tests::Stack stack;
+    Text seed(32);
+    for (size_t i = 0; i < seed.size(); ++i) seed[i] = fixed_byte(i);
+    Items items("ntruhps2048509", 3);
+    for (const Call call : {warpseal_kem_keypair, warpseal_kem_encapsulate})
+        for (int warm = 0; warm < 2; ++warm) {
+            source = Source::fixed;
+            warpseal_status status = WARPSEAL_INVALID_ARGUMENT;
+            const auto& left = stack.after([&] { status = call(one.get(), "ntruhps2048509", &items.batch); });
+            EXPECT_EQ(status, WARPSEAL_OK);
+            for (size_t at = 0; at + 8 <= seed.size(); ++at)
+                EXPECT_EQ(std::search(left.begin(), left.end(), &seed[at], &seed[at] + 8), left.end()) << at;
+        }
+    // What was looked for was drawn.
+    Items again("ntruhps2048509", 3);
+    EXPECT_EQ(warpseal_kem_keypair(one.get(), "ntruhps2048509", &again.batch), WARPSEAL_OK);
+    EXPECT_EQ(again.publics, items.publics);
+}
+
 TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
     for (const char* device : {"portable", "aesni", "avx2", "vaes256", "vaes512"}) {
         warpseal_engine_options options{};

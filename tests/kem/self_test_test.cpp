@@ -87,11 +87,13 @@ struct Broken {
     static inline CpuKem::Run intact;
     static inline KemOperation operation;
     static inline uint64_t item;
-    static inline int output;  // the first or second that it writes; 2: how many have no result
+    static inline int output;  // the first or second that it writes; 2: how many have no result; 3: which
 
     static uint64_t run(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
         const uint64_t failed = intact(batch, first, count, work);
         if (output == 2) return failed + 1;
+        if (output == 3) batch.statuses[item] = WARPSEAL_INVALID_ARGUMENT;
+        if (output == 3) return failed;
         uint8_t* const public_key = batch.public_keys + item * batch.public_key_stride;
         uint8_t* const ciphertext = batch.ciphertexts + item * batch.ciphertext_stride;
         uint8_t* const shared = batch.shared_secrets + item * batch.shared_secret_stride;
@@ -111,7 +113,7 @@ TEST(KemSelfTest, ClosesWhatIsBroken) {
         for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
             ASSERT_EQ(warpseal::test_kem(intact, operation), WARPSEAL_OK);
             for (uint64_t item = 0; item < warpseal::kem_answer_items; item += 4)
-                for (int output = 0; output < 3; ++output) {
+                for (int output = 0; output < 4; ++output) {
                     CpuKem broken = intact;
                     Broken::intact = intact.run[static_cast<int>(operation)];
                     Broken::operation = operation;
