@@ -46,12 +46,6 @@ KemBatch::KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64
     spoil_results();
 }
 
-// Memory of a GPU is wiped when it is freed.
-KemBatch::~KemBatch() {
-    if (!on_device_ && memory_.data() != nullptr) warpseal_wipe(memory_.data(), bytes_);
-    if (copy_.data() != nullptr) warpseal_wipe(copy_.data(), bytes_ - results_at_);
-}
-
 KemBatch::Results KemBatch::results_in(uint8_t* memory) const {
     const size_t secrets = aligned(count_ * sizeof(KemSecret)), statuses = aligned(count_ * sizeof(int32_t));
     Results results{memory, memory + secrets, {}};

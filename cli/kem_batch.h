@@ -17,10 +17,8 @@ using KemSecret = std::array<uint8_t, 32>;
 // Whatever fails throws BenchWrong.
 class KemBatch {
 public:
-    // In the memory of the engine's GPU, or in the host's.
+    // In the memory of the engine's GPU, or in the host's: the library wipes both when they are freed.
     KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count, bool on_device);
-    // Wiped: whoever measures has no use for the keys.
-    ~KemBatch();
     KemBatch(const KemBatch&) = delete;
     KemBatch& operator=(const KemBatch&) = delete;
 

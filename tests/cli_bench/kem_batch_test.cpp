@@ -1,0 +1,40 @@
+// What a batch of `warpseal kem bench` leaves in memory.
+#include "kem_batch.h"
+
+#include <gtest/gtest.h>
+
+#include "residue.h"
+
+namespace {
+
+using namespace warpseal::cli;
+
+TEST(KemBatch, LeavesNoSecret) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "NOT RUN: sanitizers keep memory of their own";
+#endif
+    warpseal_engine_options options{};
+    options.struct_bytes = sizeof options;
+    options.threads = 1;
+    options.device = "cpu";
+    warpseal_engine* engine = nullptr;
+    ASSERT_EQ(warpseal_engine_create(&options, &engine), WARPSEAL_OK);
+    constexpr uint64_t count = 10;  // so few that their memory is the heap's, and stays
+    residue::Patterns patterns;
+    {
+        KemBatch batch(engine, kem_set("ntruhps2048509"), count, false);
+        for (const KemOperation operation : kem_operations) batch.run(operation, count);
+        ASSERT_EQ(batch.mismatches(count), 0u);
+        for (uint64_t i = 0; i < count; ++i) {
+            KemSecret secret = batch.secret(i);
+            patterns.push_back(residue::masked(secret.data(), 16));
+            patterns.push_back(residue::masked(secret.data() + 16, 16));
+            warpseal_wipe(secret.data(), secret.size());
+        }
+        EXPECT_GE(residue::occurrences(patterns), patterns.size()) << "sent and received, while it lives";
+    }
+    EXPECT_EQ(residue::occurrences(patterns), 0u);
+    warpseal_engine_destroy(engine);
+}
+
+}  // namespace
