@@ -112,6 +112,57 @@ void expect_decapsulations() {
     expect_decapsulation(items, *memory, false);
 }
 
+// What one check alone rejects: a spare bit; in HPS a coefficient of each sign too many in m; a 2 in r.
+template <const Params& set>
+void expect_each_check() {
+    tests::Random random(970 + set.n);
+    Items<set> items;
+    const auto memory = std::make_unique<DecapsulationMemory<set>>();
+    const auto r = std::make_unique<Poly<set>>(), m = std::make_unique<Poly<set>>(), c = std::make_unique<Poly<set>>(),
+               h = std::make_unique<Poly<set>>();
+    const auto changed = [&](const auto& change) {
+        uint32_t sum = 0;
+        unpack_rq<set>(one, *c, items.ciphertext.data(), sum);
+        change();
+        const std::vector<uint8_t> good = items.ciphertext;
+        pack_rq<set>(one, items.ciphertext.data(), *c);
+        expect_decapsulation(items, *memory, false);
+        items.ciphertext = good;
+    };
+    for (uint64_t item = 0; item < 4; ++item) {
+        items.make_keys(random);
+        items.on_cores(KemOperation::encapsulate, coins_of(item, set.encapsulation_coins()));
+        expect_decapsulation(items, *memory, true);
+        unpack_ternary<set>(one, *r, memory->message);
+        unpack_ternary<set>(one, *m, memory->message + set.ternary_bytes());
+        uint32_t sum = 0;
+        unpack_rq<set>(one, *h, items.public_key.data(), sum);
+        if constexpr (set.spare_bits() != 0) {
+            items.ciphertext.back() |= 0x80;
+            expect_decapsulation(items, *memory, false);
+            items.ciphertext.back() &= 0x7f;
+        }
+        if constexpr (set.family == kem::Family::hps)
+            changed([&] {
+                const auto zero = std::find(m->at, m->at + set.n, 0), other = std::find(zero + 1, m->at + set.n, 0);
+                c->at[zero - m->at] = low16(c->at[zero - m->at] + 1u);
+                c->at[other - m->at] = low16(c->at[other - m->at] - 1u);
+            });
+        changed([&] {
+            const int k = static_cast<int>(std::find(r->at, r->at + set.n, 1) - r->at);
+            for (int i = 0; i < set.n; ++i) c->at[(i + k) % set.n] = low16(c->at[(i + k) % set.n] + uint32_t{h->at[i]});
+        });
+        expect_decapsulation(items, *memory, true);
+    }
+}
+
+TEST(LadderNtru, EachCheckRejects) {
+    expect_each_check<kem::ntruhps2048509>();
+    expect_each_check<kem::ntruhps2048677>();
+    expect_each_check<kem::ntruhps4096821>();
+    expect_each_check<kem::ntruhrss701>();
+}
+
 TEST(LadderNtru, EncapsulatesAsThePortableTarget) {
     expect_encapsulations<kem::ntruhps2048509, Sorts::one>();
     expect_encapsulations<kem::ntruhps2048677, Sorts::all>();
