@@ -42,6 +42,52 @@ TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
     EXPECT_FALSE(tests::script().lost);
 }
 
+// Fields of records, with a ticket that names nothing among them: what lies between the fields is the caller's.
+TEST(KemPoolOnGpu, RecordsOfFields) {
+    constexpr size_t count = 5, bad = 3, gap = 13;
+    const size_t public_stride = pk + gap, text_stride = ct + 7, secret_stride = 32 + 5;
+    const GpuDoor* door = tests::scripted_door();
+    const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 2 * count, counted, pool), WARPSEAL_OK);
+    Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5), sent(count * secret_stride, 0xa5);
+    std::vector<uint64_t> tickets(count);
+    ASSERT_EQ(pool->take(count, {publics.data(), public_stride}, tickets.data()), WARPSEAL_OK);
+    for (size_t i = 0; i < count; ++i) {
+        const auto after = publics.begin() + static_cast<long>(i * public_stride + pk);
+        EXPECT_EQ(Text(after, after + gap), Text(gap, 0xa5)) << i;
+    }
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = count;
+    batch.public_keys = publics.data();
+    batch.public_key_stride = public_stride;
+    batch.ciphertexts = ciphertexts.data();
+    batch.ciphertext_stride = text_stride;
+    batch.shared_secrets = sent.data();
+    batch.shared_secret_stride = secret_stride;
+    ASSERT_EQ(cores->kem(KemOperation::encapsulate, set.name, batch, counted), WARPSEAL_OK);
+    tickets[bad] = ~tickets[bad];
+    std::fill_n(sent.begin() + bad * secret_stride, 32, uint8_t{0});
+    Text received(count * secret_stride, 0xa5);
+    EXPECT_EQ(pool->decapsulate(count, tickets.data(), {ciphertexts.data(), text_stride, received.data(), secret_stride, nullptr}),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(received, sent);  // and with it what lies between
+
+    // One ciphertext for all, which is not the first's.
+    const Clients others(*pool, *cores, count);
+    received.assign(count * secret_stride, 0xa5);
+    EXPECT_EQ(pool->decapsulate(count, others.tickets.data(),
+                                {others.ciphertexts.data() + (count - 1) * ct, 0, received.data(), secret_stride, nullptr}),
+              WARPSEAL_OK);
+    for (size_t i = 0; i < count; ++i) {
+        const auto at = received.begin() + static_cast<long>(i * secret_stride);
+        EXPECT_EQ(std::equal(at, at + 32, others.sent.end() - 32), i == count - 1) << i;
+        EXPECT_EQ(Text(at + 32, at + 37), Text(5, 0xa5)) << i;
+    }
+    EXPECT_GT(tests::script().live_device_allocations, 0u);
+}
+
 // What a driver copies to other memory goes through its own, which nobody wipes.
 TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
     static struct {
@@ -222,6 +268,76 @@ TEST(KemPoolOnGpu, BatchesTakeTurns) {
     EXPECT_EQ(all.decapsulate(*pool), 9u);
 }
 
+// Places are uploaded to one place too, also of what is only wiped: another's would be wiped, or used, instead.
+TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
+    static std::atomic<std::thread::id> last;
+    static std::atomic<int> of_others;
+    of_others = 0;
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    door = *(scripted = tests::scripted_door());
+    door.upload = [](int device, void* to, const void* from, size_t bytes) {
+        const warpseal_status status = scripted->upload(device, to, from, bytes);
+        last = std::this_thread::get_id();
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));  // in which others would come
+        return status;
+    };
+    door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
+                         void* stream) {
+        if (numbers != nullptr) of_others += last.load() != std::this_thread::get_id();
+        return scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
+    };
+    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 20, counted, pool), WARPSEAL_OK);
+    Clients first(*pool, *cores, 2), second(*pool, *cores, 2), dropped(*pool, *cores, 10);
+    {
+        std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }), other([&] { EXPECT_EQ(second.decapsulate(*pool), 2u); }),
+            filler([&] { EXPECT_EQ(pool->fill(), WARPSEAL_OK); });
+        std::jthread droppers[2];
+        for (size_t half = 0; half < 2; ++half)
+            droppers[half] = std::jthread([&, half] {
+                for (size_t i = half; i < 10; i += 2) pool->drop(1, &dropped.tickets[i]);
+            });
+    }
+    EXPECT_EQ(of_others, 0);
+    EXPECT_EQ(dropped.decapsulate(*pool), 0u);
+    Clients all(*pool, *cores, 20);
+    EXPECT_EQ(all.decapsulate(*pool), 20u);
+}
+
+// Who used or dropped a ticket may rely on it that its key is gone, and not only that its end is queued.
+TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
+    static int wipes;
+    static bool waited;
+    wipes = 0;
+    waited = false;
+    static GpuDoor door;
+    static const GpuDoor* scripted;
+    door = *(scripted = tests::scripted_door());
+    door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
+                         void* stream) {
+        EXPECT_EQ(stream, nullptr);
+        wipes += what == KemPlaced::wipe && numbers != nullptr;
+        waited = false;
+        return scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
+    };
+    door.synchronize = [](int device, void* stream) {
+        waited = stream == nullptr;
+        return scripted->synchronize(device, stream);
+    };
+    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
+    Clients used(*pool, *cores, 2), dropped(*pool, *cores, 2);
+    EXPECT_EQ(used.decapsulate(*pool), 2u);
+    EXPECT_EQ(wipes, 1);
+    EXPECT_TRUE(waited);
+    pool->drop(2, dropped.tickets.data());
+    EXPECT_EQ(wipes, 2);
+    EXPECT_TRUE(waited);
+}
+
 // An item of a batch that the GPU says has no keys: none of that batch is handed out.
 TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
     static bool without;
@@ -268,6 +384,27 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
     EXPECT_EQ(clients.decapsulate(*pool), 0u);
     Clients all(*pool, *cores, 6);
     EXPECT_EQ(all.decapsulate(*pool), 6u);
+    EXPECT_EQ(tests::script().calls_after_lost, 0u);
+}
+
+// Ready pairs that a call has in hand when the GPU is lost are lost with it: their places need new ones.
+TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
+    const GpuDoor* door = tests::scripted_door();
+    const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemPool> pool;
+    ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
+    ASSERT_EQ(pool->fill(), WARPSEAL_OK);
+    Clients first(*pool, *cores, 3);
+    EXPECT_EQ(first.decapsulate(*pool), 3u);
+    tests::script().fail_at = tests::script().steps + 1;  // when the three that are not ready are made
+    Clients all(*pool, *cores, 6);
+    EXPECT_TRUE(tests::script().lost);
+    EXPECT_EQ(all.decapsulate(*pool), 6u);
+    std::set<std::string> seen;
+    for (size_t i = 0; i < 6; ++i) seen.emplace(reinterpret_cast<const char*>(all.publics.data()) + i * pk, pk);
+    EXPECT_EQ(seen.size(), 6u);
+    Clients again(*pool, *cores, 6);  // no place was lost
+    EXPECT_EQ(again.decapsulate(*pool), 6u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -416,21 +417,30 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             EXPECT_GT(tests::script().steps_of[device], steps);
             there.read();
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
-            // Parts of it on another's memory, and memory of none.
+            // Each part of it on another's memory, and on the host's: of no matter where the operation does not ask for it.
             const There other(*door, (device + 1) % 3, elsewhere);
-            warpseal_kem_batch split = there.batch();
-            split.statuses = other.batch().statuses;
-            EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream), WARPSEAL_INVALID_ARGUMENT);
-            split = there.batch();
-            if (operation != KemOperation::decapsulate)
-                split.public_keys = elsewhere.publics.data();
-            else
-                split.secret_keys = elsewhere.secrets.data();
-            EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream), WARPSEAL_INVALID_ARGUMENT);
-            split = there.batch();
-            split.coins = elsewhere.secrets.data();  // which decapsulation does not ask for
-            EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream),
-                      draws ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
+            using Batch = warpseal_kem_batch;
+            const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
+            struct Part {
+                const char* name;
+                bool used;
+                std::function<void(Batch&, const Batch&)> move;
+            };
+            const Part parts[] = {
+                {"public keys", !decapsulate, [](Batch& b, const Batch& from) { b.public_keys = from.public_keys; }},
+                {"secret keys", keypair || decapsulate, [](Batch& b, const Batch& from) { b.secret_keys = from.secret_keys; }},
+                {"ciphertexts", !keypair, [](Batch& b, const Batch& from) { b.ciphertexts = from.ciphertexts; }},
+                {"shared secrets", !keypair, [](Batch& b, const Batch& from) { b.shared_secrets = from.shared_secrets; }},
+                {"coins", draws, [](Batch& b, const Batch& from) { b.coins = from.secret_keys; }},  // one for all items
+                {"statuses", true, [](Batch& b, const Batch& from) { b.statuses = from.statuses; }}};
+            for (const Part& part : parts)
+                for (const bool host : {false, true}) {
+                    Batch split = there.batch();
+                    part.move(split, host ? elsewhere.batch() : other.batch());
+                    EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream),
+                              part.used ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK)
+                        << part.name << (host ? " on the host" : " on another GPU") << ", operation " << i;
+                }
         }
 }
 

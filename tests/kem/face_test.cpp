@@ -249,6 +249,36 @@ TEST_F(KemFace, WrongArguments) {
     }
 }
 
+// Each call on device memory looks at the pointers of its own operation, before it says that there is no device.
+TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
+    using DeviceCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*, void*);
+    constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device, warpseal_kem_encapsulate_device, warpseal_kem_decapsulate_device};
+    const auto one = engine();
+    const char* set = "ntruhps2048677";
+    Items items(set, 3);
+    const Text before = items.written();
+    // What each operation names, and nothing else.
+    warpseal_kem_batch named[] = {items.batch, items.batch, items.batch};
+    named[0].ciphertexts = named[0].shared_secrets = nullptr;
+    named[1].secret_keys = nullptr;
+    named[2].public_keys = nullptr;
+    for (int operation = 0; operation < 3; ++operation) {
+        const DeviceCall call = device_calls[operation];
+        for (int others = 0; others < 3; ++others)
+            EXPECT_EQ(call(one.get(), set, &named[others], nullptr), others == operation ? WARPSEAL_NO_DEVICE : WARPSEAL_INVALID_ARGUMENT)
+                << operation << " with the pointers of " << others;
+        warpseal_kem_batch batch = named[operation];
+        EXPECT_EQ(call(one.get(), "ntru", &batch, nullptr), WARPSEAL_UNSUPPORTED) << operation;
+        batch.struct_bytes = sizeof batch - 1;
+        EXPECT_EQ(call(one.get(), set, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT) << operation;
+        batch.struct_bytes = sizeof batch;
+        EXPECT_EQ(call(nullptr, set, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT) << operation;
+        EXPECT_EQ(call(one.get(), nullptr, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT) << operation;
+        EXPECT_EQ(call(one.get(), set, nullptr, nullptr), WARPSEAL_INVALID_ARGUMENT) << operation;
+    }
+    EXPECT_EQ(items.written(), before);
+}
+
 // Keys and ciphertexts as fields of records, with the smallest strides that leave them apart.
 TEST_F(KemFace, RecordsOfFields) {
     const auto one = engine(2);

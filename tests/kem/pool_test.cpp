@@ -221,6 +221,55 @@ TEST_P(KemPool, WrongArguments) {
               WARPSEAL_OK);  // one ciphertext for all, statuses of no interest
 }
 
+// Fields of records, with a ticket that names nothing among them: what lies between the fields is the caller's.
+TEST_P(KemPool, RecordsOfFields) {
+    constexpr size_t count = 5, bad = 3, public_gap = 13;
+    const size_t pk = info.public_key_bytes, public_stride = pk + public_gap, text_stride = info.ciphertext_bytes + 7,
+                 secret_stride = 32 + 5;
+    const PoolHandle some = pool(count);
+    Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5), sent(count * secret_stride, 0xa5);
+    Tickets tickets(count);
+    ASSERT_EQ(warpseal_kem_pool_take(some.get(), count, publics.data(), public_stride, tickets.data()), WARPSEAL_OK);
+    for (size_t i = 0; i < count; ++i) {
+        const auto gap = publics.begin() + static_cast<long>(i * public_stride + pk);
+        EXPECT_EQ(Text(gap, gap + public_gap), Text(public_gap, 0xa5)) << i;
+    }
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = count;
+    batch.public_keys = publics.data();
+    batch.public_key_stride = public_stride;
+    batch.ciphertexts = ciphertexts.data();
+    batch.ciphertext_stride = text_stride;
+    batch.shared_secrets = sent.data();
+    batch.shared_secret_stride = secret_stride;
+    ASSERT_EQ(warpseal_kem_encapsulate(engine.get(), info.name, &batch), WARPSEAL_OK);
+
+    Tickets given = tickets;
+    given[bad] = ~given[bad];
+    std::fill_n(sent.begin() + bad * secret_stride, 32, uint8_t{0});
+    Text received(count * secret_stride, 0xa5);
+    EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), count, given.data(), ciphertexts.data(), text_stride, received.data(),
+                                            secret_stride, nullptr),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(received, sent);  // and with it what lies between
+
+    // One ciphertext for all, which is not the first's.
+    const Taken again = taken(some, count - 1);
+    Text texts, secrets;
+    encapsulate(again.publics, texts, secrets);
+    const Text last = tests::slice(texts, count - 2, info.ciphertext_bytes), secret = tests::slice(secrets, count - 2, 32);
+    received.assign((count - 1) * secret_stride, 0xa5);
+    EXPECT_EQ(
+        warpseal_kem_pool_decapsulate(some.get(), count - 1, again.tickets.data(), last.data(), 0, received.data(), secret_stride, nullptr),
+        WARPSEAL_OK);
+    for (size_t i = 0; i < count - 1; ++i) {
+        const auto at = received.begin() + static_cast<long>(i * secret_stride);
+        EXPECT_EQ(Text(at, at + 32) == secret, i == count - 2) << i;
+        EXPECT_EQ(Text(at + 32, at + 37), Text(5, 0xa5)) << i;
+    }
+}
+
 // Threads take, use and drop at random, of a pool that is too small for them all, while one fills it.
 TEST_P(KemPool, EachPairOnceUnderManyThreads) {
     constexpr unsigned thread_count = 8;
