@@ -86,28 +86,25 @@ def the_old_pair_stays(p):
     keygen(p)
     os.mkdir(p.file("keys"))
     before = snapshot(p.directory)
-    # The folder of the second is gone when it is to be named: what the first replaced comes back, and what was not there before is gone again.
-    for public in ("pk", "new"):
-        process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "keys/sk", "--public-key", public, "--force", "--count", "200000")
+
+    def fails_as_the_folder_goes(secret, public, **options):
+        process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", secret, "--public-key", public, "--force", "--count", "200000", **options)
         wait_until_output_is_open(process, p.file("keys"))
         os.rmdir(p.file("keys"))
         _, err = process.communicate(timeout=120)
         check_equal(process.returncode, 16, err)
         os.mkdir(p.file("keys"))
         check_equal(snapshot(p.directory), before, "files")
+
+    # The second cannot be named: what the first replaced comes back, and what was not there before is gone again.
+    for public in ("pk", "new"):
+        fails_as_the_folder_goes("keys/sk", public)
     # Neither of two old ones can be replaced.
     filters = refuse("renameat2", errno.EINVAL), refuse("renameat", errno.EPERM)
     p.fails(16, os.strerror(errno.EPERM), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force",
             preexec_fn=lambda: [install() for install in filters])
     # Where two files cannot be exchanged: the secret's comes last, so that the old one is there when the other fails.
-    process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "keys/pk", "--force", "--count", "200000",
-                      preexec_fn=refuse("renameat2", errno.EINVAL))
-    wait_until_output_is_open(process, p.file("keys"))
-    os.rmdir(p.file("keys"))
-    _, err = process.communicate(timeout=120)
-    check_equal(process.returncode, 16, err)
-    os.mkdir(p.file("keys"))
-    check_equal(snapshot(p.directory), before, "files")
+    fails_as_the_folder_goes("sk", "keys/pk", preexec_fn=refuse("renameat2", errno.EINVAL))
 
 
 @case

@@ -57,14 +57,12 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
         const auto after = publics.begin() + static_cast<long>(i * public_stride + pk);
         EXPECT_EQ(Text(after, after + gap), Text(gap, 0xa5)) << i;
     }
-    warpseal_kem_batch batch{};
-    batch.struct_bytes = sizeof batch;
-    batch.count = count;
+    warpseal_kem_batch batch = tests::side_by_side(set, count);
     batch.public_keys = publics.data();
-    batch.public_key_stride = public_stride;
     batch.ciphertexts = ciphertexts.data();
-    batch.ciphertext_stride = text_stride;
     batch.shared_secrets = sent.data();
+    batch.public_key_stride = public_stride;
+    batch.ciphertext_stride = text_stride;
     batch.shared_secret_stride = secret_stride;
     ASSERT_EQ(cores->kem(KemOperation::encapsulate, set.name, batch, counted), WARPSEAL_OK);
     tickets[bad] = ~tickets[bad];

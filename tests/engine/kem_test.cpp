@@ -11,7 +11,6 @@
 
 #include "engine/answers.h"
 #include "engine/inside.h"
-#include "engine/scripted_cores.h"
 #include "engine/scripted_door.h"
 #include "kem/side_by_side.h"
 
@@ -587,34 +586,6 @@ TEST(KemOnGpu, TheWayOfManyIsTestedToo) {
             EXPECT_EQ(call(), right);
             EXPECT_EQ(OfMany::most, wrong ? 0 : few);
         }
-}
-
-// Coins are drawn by AES that has been proved, or not at all.
-TEST(KemCoins, AreNotDrawnByABrokenCipher) {
-    tests::break_all_cores(tests::Break::sweep, WARPSEAL_ECB, Direction::encrypt);
-    EngineOptions options;
-    options.device = "cpu";
-    options.threads = 1;
-    options.cuda = nullptr;
-    options.cores = tests::machine_cipher;
-    options.cores_have = tests::machine_has;
-    std::unique_ptr<Engine> engine;
-    ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
-    Text publics(set.public_key_bytes(), 0xa5), secrets(set.secret_key_bytes(), 0xa5), coins(set.keypair_coins(), 0x17);
-    warpseal_kem_batch batch{};
-    batch.struct_bytes = sizeof batch;
-    batch.count = 1;
-    batch.public_keys = publics.data();
-    batch.public_key_stride = publics.size();
-    batch.secret_keys = secrets.data();
-    batch.secret_key_stride = secrets.size();
-    EXPECT_EQ(engine->kem(KemOperation::keypair, set.name, batch, fixed_random), WARPSEAL_SELF_TEST_FAILED);
-    EXPECT_EQ(publics, Text(publics.size(), 0xa5));
-    EXPECT_EQ(secrets, Text(secrets.size(), 0xa5));
-    batch.coins = coins.data();
-    batch.coins_stride = coins.size();
-    EXPECT_EQ(engine->kem(KemOperation::keypair, set.name, batch, fixed_random), WARPSEAL_OK);
-    tests::mend_cores();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "engine/answers.h"
 #include "engine/kem_pool.h"
+#include "kem/side_by_side.h"
 
 namespace pooled {
 
@@ -41,15 +42,10 @@ struct Clients {
     Clients(KemPool& pool, Engine& cores, size_t count)
         : publics(count * pk), ciphertexts(count * ct), sent(count * 32), received(count * 32, 0xa5), tickets(count), statuses(count, -1) {
         EXPECT_EQ(pool.take(count, {publics.data(), pk}, tickets.data()), WARPSEAL_OK);
-        warpseal_kem_batch batch{};
-        batch.struct_bytes = sizeof batch;
-        batch.count = count;
+        warpseal_kem_batch batch = tests::side_by_side(set, count);
         batch.public_keys = publics.data();
-        batch.public_key_stride = pk;
         batch.ciphertexts = ciphertexts.data();
-        batch.ciphertext_stride = ct;
         batch.shared_secrets = sent.data();
-        batch.shared_secret_stride = 32;
         EXPECT_EQ(cores.kem(KemOperation::encapsulate, set.name, batch, counted), WARPSEAL_OK);
     }
     // How many have their secret; the others have zeros, and a status that says that their tickets name nothing.

@@ -11,6 +11,7 @@
 #include "engine/scripted_cores.h"
 #include "engine/scripted_door.h"
 #include "engine/targets.h"
+#include "kem/side_by_side.h"
 
 namespace {
 
@@ -297,6 +298,25 @@ TEST(SelfTest, AnswersThatAreNotThePublishedOnesAreNoReference) {
     tests::break_all_cores(Break::known_block, WARPSEAL_ECB, Direction::encrypt);
     EXPECT_TRUE(use(*engine_on("auto", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
+}
+
+// Coins of key encapsulation are drawn by AES that has been proved, or not at all.
+TEST(SelfTest, CoinsAreNotDrawnByABrokenCipher) {
+    Notices notices;
+    tests::break_all_cores(Break::sweep, WARPSEAL_ECB, Direction::encrypt);
+    const auto engine = engine_on("auto", notices);
+    const kem::Params& set = kem::ntruhps2048509;
+    const auto draw = [](void* out, size_t bytes) { return std::memset(out, 5, bytes) != nullptr; };
+    Text publics(set.public_key_bytes(), 0xa5), secrets(set.secret_key_bytes(), 0xa5), coins(set.keypair_coins(), 0x17);
+    warpseal_kem_batch batch = tests::side_by_side(set, 1);
+    batch.public_keys = publics.data();
+    batch.secret_keys = secrets.data();
+    EXPECT_EQ(engine->kem(KemOperation::keypair, set.name, batch, draw), WARPSEAL_SELF_TEST_FAILED);
+    EXPECT_EQ(publics, Text(publics.size(), 0xa5));
+    EXPECT_EQ(secrets, Text(secrets.size(), 0xa5));
+    batch.coins = coins.data();
+    batch.coins_stride = coins.size();
+    EXPECT_EQ(engine->kem(KemOperation::keypair, set.name, batch, draw), WARPSEAL_OK);
 }
 
 // ---- the GPU's paths

@@ -60,15 +60,21 @@ protected:
         const size_t count = publics.size() / info.public_key_bytes;
         ciphertexts.assign(count * info.ciphertext_bytes, 0);
         secrets.assign(count * 32, 0);
+        encapsulate(publics, ciphertexts, secrets, {info.public_key_bytes, info.ciphertext_bytes, 32});
+    }
+    struct Strides {
+        size_t public_key, ciphertext, secret;
+    };
+    void encapsulate(const Text& publics, Text& ciphertexts, Text& secrets, const Strides& strides) const {
         warpseal_kem_batch batch{};
         batch.struct_bytes = sizeof batch;
-        batch.count = count;
+        batch.count = publics.size() / strides.public_key;
         batch.public_keys = const_cast<uint8_t*>(publics.data());
-        batch.public_key_stride = info.public_key_bytes;
+        batch.public_key_stride = strides.public_key;
         batch.ciphertexts = ciphertexts.data();
-        batch.ciphertext_stride = info.ciphertext_bytes;
+        batch.ciphertext_stride = strides.ciphertext;
         batch.shared_secrets = secrets.data();
-        batch.shared_secret_stride = 32;
+        batch.shared_secret_stride = strides.secret;
         EXPECT_EQ(warpseal_kem_encapsulate(engine.get(), info.name, &batch), WARPSEAL_OK);
     }
     warpseal_status decapsulate(const PoolHandle& pool, const Tickets& tickets, const Text& ciphertexts, Text& secrets,

@@ -234,17 +234,7 @@ TEST_P(KemPool, RecordsOfFields) {
         const auto gap = publics.begin() + static_cast<long>(i * public_stride + pk);
         EXPECT_EQ(Text(gap, gap + public_gap), Text(public_gap, 0xa5)) << i;
     }
-    warpseal_kem_batch batch{};
-    batch.struct_bytes = sizeof batch;
-    batch.count = count;
-    batch.public_keys = publics.data();
-    batch.public_key_stride = public_stride;
-    batch.ciphertexts = ciphertexts.data();
-    batch.ciphertext_stride = text_stride;
-    batch.shared_secrets = sent.data();
-    batch.shared_secret_stride = secret_stride;
-    ASSERT_EQ(warpseal_kem_encapsulate(engine.get(), info.name, &batch), WARPSEAL_OK);
-
+    encapsulate(publics, ciphertexts, sent, {public_stride, text_stride, secret_stride});
     Tickets given = tickets;
     given[bad] = ~given[bad];
     std::fill_n(sent.begin() + bad * secret_stride, 32, uint8_t{0});
