@@ -119,6 +119,7 @@ private:
         if (our_cores.gigabytes_per_second) set_ours(row, gpu, [&](double rate) { return rate / *our_cores.gigabytes_per_second; });
         row.method_what += " over " + cores.what;
         row.ours_what = gpu.what + " over " + our_cores.what;
+        row.more = {{"cores_gigabytes_per_second", *cores.gigabytes_per_second}};
         study_.take(row);
     }
 

@@ -113,7 +113,7 @@ bool KemCrew::lend_some(KemInbox& inbox) {
 bool KemCrew::put(const KemRequest& request, KemKind kind, bool its_caller_waits) {
     if (!has_thread()) return false;
     KemInbox& own = inbox();
-    const Time now = BatcherClock::now();
+    const Time now = options_.now();
     KemInbox::Put put;
     while ((put = own.put(kind, request, now, its_caller_waits)) == KemInbox::Put::no_place)
         if (!lend_places(own)) {
@@ -172,7 +172,7 @@ warpseal_status KemCrew::submit(const KemRequest& request, KemKind kind) {
 
 void KemCrew::write_metrics(bool at_last) {
     if (!file_.wanted()) return;
-    const int64_t now = BatcherClock::now().time_since_epoch().count();
+    const int64_t now = options_.now().time_since_epoch().count();
     int64_t next = next_write_.load(std::memory_order_relaxed);
     if (!at_last && (now < next || !next_write_.compare_exchange_strong(next, now + BatcherClock::duration(between_writes).count()))) {
         unwritten_.store(true, std::memory_order_relaxed);

@@ -116,7 +116,7 @@ void KemCrew::sleep(std::unique_lock<std::mutex>& lock) {
         if (unwritten_.load(std::memory_order_relaxed))
             until = std::min(until.value_or(Time::max()), Time(Time::duration(next_write_.load(std::memory_order_relaxed))));
         if (until)
-            wake_.wait_until(lock, *until);
+            wake_.wait_for(lock, *until - options_.now());
         else
             wake_.wait(lock);
         watched_ = false;
@@ -141,7 +141,7 @@ void KemCrew::serve() {
     bool freed = false;  // a kind that had all its threads has no longer
     while (true) {
         const bool arrived = collect();
-        const Time now = BatcherClock::now();
+        const Time now = options_.now();
         KemQueue* const queue = ready(now);
         if (queue != nullptr) {
             const KemRequests batch = queue->take(options_.rule);
@@ -180,8 +180,7 @@ double KemCrew::complete(KemRequests batch, Time begun, KemTray& tray) {
     count(batch, begun);
     if (batch.size() == 1 || !tray.lay(batch, options_.rule.most)) {
         if (batch.size() > 1) counts_.count_redone(batch.size());
-        complete_apart(batch);
-        return seconds_between(begun, BatcherClock::now());
+        return complete_apart(batch);
     }
     in_parts(tray, [&](const KemTray::Span& span) {
         for (uint32_t i = span.begin; i < span.end; ++i) {
@@ -191,9 +190,9 @@ double KemCrew::complete(KemRequests batch, Time begun, KemTray& tray) {
             tray.gather(span.chunk->requests[i], item);
         }
     });
-    const Time computing = BatcherClock::now();
+    const Time computing = options_.now();
     (void)kem(kind, tray.batch());  // the items' own say what came of it
-    const double seconds = seconds_between(computing, BatcherClock::now());
+    const double seconds = seconds_between(computing, options_.now());
     in_parts(tray, [&](const KemTray::Span& span) { complete_span(kind, tray, span); });
     return seconds;
 }
@@ -228,17 +227,21 @@ warpseal_status KemCrew::outcome(KemKind kind, KemTray& tray, const KemRequest& 
     return kem(kind, request.as_batch());
 }
 
-void KemCrew::complete_apart(const KemRequests& batch) {
+double KemCrew::complete_apart(const KemRequests& batch) {
     const KemKind kind = batch.kind();
+    double seconds = 0;
     batch.each([&](KemChunk& chunk, uint32_t begin, uint32_t end) {
         for (uint32_t i = begin; i < end; ++i) {
             const KemRequest& request = chunk.requests[i];
+            const Time computing = options_.now();
             const warpseal_status status = kem(kind, request.as_batch());
+            seconds += seconds_between(computing, options_.now());
             if (status != WARPSEAL_OK) counts_.count_failures(1);
             request.done(request.user, status);
         }
         KemInbox::completed(chunk, end - begin);
     });
+    return seconds;
 }
 
 template <class Work>

@@ -149,7 +149,7 @@ TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
     items.fill(*engine, decapsulate);
-    KemBatcher batcher(*engine, with(15, 1h), system_random);
+    KemBatcher batcher(*engine, full_batches(15), system_random);
     EXPECT_EQ(result_of(child_that([&] {
                   std::fill(items.received.begin(), items.received.end(), uint8_t{0});
                   if (items.submit(batcher, decapsulate, 0) != WARPSEAL_OK || !soon([&] { return items.done == 1; })) return 1;
@@ -187,7 +187,7 @@ TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
     Items items(21);
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
-    KemBatcher batcher(*engine, with(20, 1h), system_random);
+    KemBatcher batcher(*engine, full_batches(20), system_random);
     for (size_t i = 0; i < items.count; ++i) {
         ASSERT_EQ(items.submit(batcher, decapsulate, i), WARPSEAL_OK);
         ASSERT_TRUE(i > 0 || soon([&] { return items.done == 1; }));

@@ -196,7 +196,9 @@ def gkrypts_figures_stand_where_they_belong(p):
     on_gpu, on_cores = tables["P3", "figure 8"]
     check_equal((on_gpu["method"], on_gpu["method_what"]), (0.005243, "gkrypt.device-keys"), "ms for 1 MiB at 200 GB/s")
     over = tables["P3", "figure 9"][0]
-    check(abs(over["method"] / 200 * (2**20 / on_cores["method"] / 1e6) - 1) < 0.9 and over["method"] > 1, f"{over} beside {on_cores}")
+    check(abs(over["method"] * over["cores_gigabytes_per_second"] / 200 - 1) < 0.002, f"200 GB/s over {over}")
+    # Two measurements of one thing, on a machine that may be busy.
+    check(0.05 < over["cores_gigabytes_per_second"] * on_cores["method"] / (2**20 / 1e6) < 20, f"{over} beside {on_cores}")
 
 
 @case
