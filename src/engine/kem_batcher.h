@@ -16,7 +16,7 @@ struct KemBatcherOptions {
     KemBatchRule rule;
     uint32_t most_waiting = 4096;
     std::string metrics_directory;
-    BatcherClock::time_point (*now)() = BatcherClock::now;  // tests script it
+    BatcherClock::time_point (*now)() = BatcherClock::now;  // a test may replace the clock
 };
 
 class KemCrew;

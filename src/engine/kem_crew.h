@@ -63,7 +63,7 @@ private:
     void count(const KemRequests& batch, Time begun);
     void complete_span(KemKind kind, KemTray& tray, const KemTray::Span& span);
     warpseal_status outcome(KemKind kind, KemTray& tray, const KemRequest& request, size_t item);
-    double complete_apart(const KemRequests& batch);  // likewise
+    double complete_apart(const KemRequests& batch);  // seconds that the operations took
     template <class Work>
     void in_parts(const KemTray& tray, const Work& work);
 
