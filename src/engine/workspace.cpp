@@ -1,25 +1,30 @@
 // A list of free pages under a lock.
 #include "engine/workspace.h"
 
-#include <algorithm>
+#include <new>
 
 #include "core/secret.h"
 
 namespace warpseal {
 
+Workspaces::Space* Workspaces::reuse(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    for (Space** at = &free_; *at != nullptr; at = &(*at)->next) {
+        Space* const space = *at;
+        if (space->bytes < bytes) continue;
+        *at = space->next;
+        --kept_;
+        return space;
+    }
+    return nullptr;
+}
+
 Workspaces::Lease Workspaces::lease(size_t bytes) {
     Lease out;
-    {
-        const std::lock_guard lock(mutex_);
-        const auto fits = std::find_if(free_.begin(), free_.end(), [&](const auto& space) { return space->bytes >= bytes; });
-        if (fits != free_.end()) {
-            out.space_ = std::move(*fits);
-            free_.erase(fits);
-        }
-    }
+    out.space_.reset(reuse(bytes));
     if (out.space_ == nullptr) {
-        auto space = std::make_unique<Lease::Space>();
-        if (!space->memory.allocate(bytes, SecretMemory::AfterFork::wiped)) return {};
+        std::unique_ptr<Space> space(new (std::nothrow) Space);
+        if (!space || !space->memory.allocate(bytes, SecretMemory::AfterFork::wiped)) return {};
         space->bytes = bytes;
         out.space_ = std::move(space);
     }
@@ -32,7 +37,17 @@ Workspaces::Lease::~Lease() {
     if (space_ == nullptr) return;
     wipe(space_->memory.data(), used_);
     const std::lock_guard lock(owner_->mutex_);
-    if (owner_->free_.size() < most_kept) owner_->free_.push_back(std::move(space_));
+    if (owner_->kept_ == most_kept) return;
+    space_->next = owner_->free_;
+    owner_->free_ = space_.release();
+    ++owner_->kept_;
+}
+
+Workspaces::~Workspaces() {
+    while (free_ != nullptr) {
+        const std::unique_ptr<Space> space(free_);
+        free_ = space->next;
+    }
 }
 
 }  // namespace warpseal

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "engine/forks.h"
 #include "engine/secret_memory.h"
@@ -10,8 +9,19 @@
 namespace warpseal {
 
 class Workspaces {
+    struct Space {
+        SecretMemory memory;
+        size_t bytes = 0;
+        Space* next = nullptr;  // of the free ones
+    };
+
 public:
-    // Some of it, until it goes: wiped then, and given back.
+    Workspaces() = default;
+    ~Workspaces();
+    Workspaces(const Workspaces&) = delete;
+    Workspaces& operator=(const Workspaces&) = delete;
+
+    // Some of it, until it goes: wiped then, and given back. Giving back allocates nothing, so it cannot fail.
     class Lease {
     public:
         Lease() = default;
@@ -23,10 +33,6 @@ public:
 
     private:
         friend class Workspaces;
-        struct Space {
-            SecretMemory memory;
-            size_t bytes = 0;
-        };
         Workspaces* owner_ = nullptr;
         std::unique_ptr<Space> space_;
         size_t used_ = 0;
@@ -36,8 +42,11 @@ public:
 
 private:
     static constexpr size_t most_kept = 256;
+    Space* reuse(size_t bytes);  // null: none is large enough
+
     ForkMutex mutex_;
-    std::vector<std::unique_ptr<Lease::Space>> free_;
+    Space* free_ = nullptr;
+    size_t kept_ = 0;
 };
 
 }  // namespace warpseal
