@@ -136,6 +136,8 @@ warpseal_status Engine::host_alloc(size_t bytes, void** out) {
     Inside& inside = *inside_;
     *out = nullptr;
     if (bytes == 0 || bytes > SIZE_MAX / 2) return WARPSEAL_INVALID_ARGUMENT;
+    // The record comes first: what can fail does so while there is no memory to lose.
+    auto record = std::map<void*, Inside::Allocation>{{nullptr, {bytes, false}}}.extract(nullptr);
     void* memory = nullptr;
     bool pinned = false;
     if (inside.cuda_exists && inside.gpus[0].is_open()) {
@@ -149,8 +151,10 @@ warpseal_status Engine::host_alloc(size_t bytes, void** out) {
         if (memory == nullptr) return WARPSEAL_OUT_OF_MEMORY;
         if (alignment == huge_page) (void)madvise(memory, whole, MADV_HUGEPAGE);
     }
+    record.key() = memory;
+    record.mapped().pinned = pinned;
     const std::lock_guard lock(inside.allocations_mutex);
-    inside.allocations[memory] = {bytes, pinned};
+    inside.allocations.insert(std::move(record));
     *out = memory;
     return WARPSEAL_OK;
 }

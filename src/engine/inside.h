@@ -2,9 +2,9 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <vector>
 
+#include "engine/forks.h"
 #include "engine/gpu.h"
 #include "engine/kem_inside.h"
 #include "engine/limits.h"
@@ -112,7 +112,7 @@ struct Engine::Inside {
     std::atomic<unsigned> turn{0};
     const std::function<Speed(int)> speeds;  // in place of what is measured
 
-    std::mutex allocations_mutex;
+    ForkMutex allocations_mutex;
     struct Allocation {
         size_t bytes;
         bool pinned;

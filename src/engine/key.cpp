@@ -22,9 +22,13 @@ Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, W
 Key::~Key() {
     bool met_gpu = false;
     for (Schedule* schedules : {schedules_, tweak_schedules_}) {
-        Schedule& schedule = schedules[static_cast<size_t>(Target::cuda)];
-        met_gpu |= schedule.ready.load(std::memory_order_acquire) != nullptr;
-        schedule.memory.reset();
+        for (size_t i = 0; i < target_count; ++i) {
+            void* const memory = schedules[i].load(std::memory_order_acquire);
+            if (memory == nullptr) continue;
+            const bool gpu = i == static_cast<size_t>(Target::cuda);
+            met_gpu |= gpu;
+            SecretMemory().adopt(memory, gpu ? descriptors_.cuda->state_bytes : descriptors_.cores[i]->state_bytes);  // wipes it
+        }
     }
     if (met_gpu) gpus_->forget();
 }
@@ -52,13 +56,13 @@ bool Key::made_of(const uint8_t* bytes) const {
 
 template <class Cipher>
 const void* Key::expanded(Schedule& schedule, const Cipher& cipher, size_t at) const {
-    if (const void* ready = schedule.ready.load(std::memory_order_acquire)) return ready;
-    const std::lock_guard lock(expanding_);
-    if (const void* ready = schedule.ready.load(std::memory_order_acquire)) return ready;
-    if (!schedule.memory.allocate(cipher.state_bytes)) return nullptr;
-    cipher.expand(schedule.memory.data(), static_cast<const uint8_t*>(bytes_.data()) + at);
-    schedule.ready.store(schedule.memory.data(), std::memory_order_release);
-    return schedule.memory.data();
+    if (const void* ready = schedule.load(std::memory_order_acquire)) return ready;
+    SecretMemory memory;
+    if (!memory.allocate(cipher.state_bytes)) return nullptr;
+    cipher.expand(memory.data(), static_cast<const uint8_t*>(bytes_.data()) + at);
+    void* published = nullptr;
+    if (!schedule.compare_exchange_strong(published, memory.data(), std::memory_order_acq_rel)) return published;
+    return memory.release();
 }
 
 const void* Key::state(Target cores) const {

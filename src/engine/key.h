@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <mutex>
 
 #include "engine/engine.h"
 #include "engine/secret_memory.h"
@@ -58,11 +57,10 @@ public:
 private:
     Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak, const Gpus* gpus);
 
-    struct Schedule {
-        std::atomic<const void*> ready{nullptr};
-        SecretMemory memory;
-    };
-    // Of the key that lies `at` bytes into the memory.
+    // Memory that SecretMemory released; null before the first use.
+    using Schedule = std::atomic<void*>;
+    // Expands the key that lies `at` bytes into the memory, without a lock: of threads that do so at once, one publishes its schedule and
+    // the others wipe theirs.
     template <class Cipher>
     const void* expanded(Schedule& schedule, const Cipher& cipher, size_t at) const;
 
@@ -73,8 +71,7 @@ private:
     const Gpus* const gpus_;  // of the engine, which outlives its keys
     bool weak_ = false;
     SecretMemory bytes_;
-    mutable std::mutex expanding_;
-    mutable Schedule schedules_[target_count], tweak_schedules_[target_count];
+    mutable Schedule schedules_[target_count] = {}, tweak_schedules_[target_count] = {};
     mutable std::atomic<int8_t> chosen_[WARPSEAL_MODE_COUNT][direction_count];
     mutable std::atomic<uint32_t> cuda_proved_[2][WARPSEAL_MODE_COUNT][direction_count];
 };

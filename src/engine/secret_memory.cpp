@@ -112,13 +112,29 @@ private:
 
 }  // namespace
 
+void SecretMemory::measure(size_t bytes, AfterFork after) {
+    const size_t page = page_bytes();
+    cell_ = after == AfterFork::copied && bytes != 0 && bytes <= Slabs::most_bytes;
+    bytes_ = (bytes + page - 1) / page * page;
+}
+
 bool SecretMemory::allocate(size_t bytes, AfterFork after) {
     reset();
-    cell_ = after == AfterFork::copied && bytes != 0 && bytes <= Slabs::most_bytes;
-    const size_t page = page_bytes();
-    bytes_ = (bytes + page - 1) / page * page;
-    memory_ = cell_ ? Slabs::all().take(bytes) : map(bytes_, page, after);
+    measure(bytes, after);
+    memory_ = cell_ ? Slabs::all().take(bytes) : map(bytes_, page_bytes(), after);
     return memory_ != nullptr;
+}
+
+void* SecretMemory::release() {
+    void* const memory = memory_;
+    memory_ = nullptr;
+    return memory;
+}
+
+void SecretMemory::adopt(void* memory, size_t bytes, AfterFork after) {
+    reset();
+    measure(bytes, after);
+    memory_ = memory;
 }
 
 void SecretMemory::reset() {
