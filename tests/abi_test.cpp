@@ -43,7 +43,8 @@ protected:
         warpseal_batch b = {};
         b.struct_bytes = sizeof b;
         b.iv_bytes = 12, b.tag_bytes = 16, b.message_count = 2, b.message_bytes = 32;
-        b.ivs = iv_, b.in = text_, b.out = text_, b.in_stride = b.out_stride = 32, b.tags = tag_, b.tag_stride = 16, b.statuses = statuses_;
+        b.ivs = iv_, b.iv_stride = 12, b.in = text_, b.out = text_, b.in_stride = b.out_stride = 32, b.tags = tag_, b.tag_stride = 16,
+        b.statuses = statuses_;
         return b;
     }
 
@@ -215,8 +216,8 @@ TEST_F(Abi, Nulls) {
     EXPECT_STREQ(warpseal_engine_pick(engine_, nullptr, WARPSEAL_CTR, 1), "");
     warpseal_engine_destroy(nullptr);
     warpseal_key_destroy(nullptr);
-    warpseal_host_free(engine_, nullptr, 1);
-    warpseal_device_free(engine_, nullptr, 1);
+    warpseal_host_free(engine_, nullptr);
+    warpseal_device_free(engine_, nullptr);
     warpseal_wipe(nullptr, 0);
 }
 
@@ -270,7 +271,7 @@ TEST_F(Abi, ModesWithATagAreSealedTheOthersEncrypted) {
     warpseal_batch b = batch();
     EXPECT_EQ(warpseal_encrypt_batch(key_, WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_decrypt_batch(key_, WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
-    b.iv_bytes = 16, b.tag_bytes = 0, b.tags = nullptr;
+    b.iv_bytes = 16, b.iv_stride = 16, b.tag_bytes = 0, b.tags = nullptr;
     EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_, WARPSEAL_CTR, &b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_open_batch(key_, WARPSEAL_CTR, &b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_encrypt_batch(key_, WARPSEAL_CTR, &b), WARPSEAL_OK);
@@ -323,14 +324,14 @@ TEST_F(Abi, HostMemory) {
         ASSERT_EQ(warpseal_host_alloc(engine_, bytes, &memory), WARPSEAL_OK);
         EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 4096, 0u);
         std::memset(memory, 0xff, bytes);
-        warpseal_host_free(engine_, memory, bytes);
+        warpseal_host_free(engine_, memory);
     }
     void* memory = text_;
     EXPECT_EQ(warpseal_host_alloc(engine_, SIZE_MAX, &memory), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(memory, nullptr);
     EXPECT_EQ(warpseal_host_alloc(engine_, SIZE_MAX / 4, &memory), WARPSEAL_OUT_OF_MEMORY);
     EXPECT_EQ(warpseal_host_alloc(engine_, 0, &memory), WARPSEAL_INVALID_ARGUMENT);
-    warpseal_host_free(engine_, text_, 1);  // not ours: left alone
+    warpseal_host_free(engine_, text_);  // not ours: left alone
 }
 
 // ---- files

@@ -62,7 +62,7 @@ protected:
 
     targets::EngineHandle engine_;
     targets::KeyHandle key_;
-    uint8_t iv_[64] = {1}, in_[64] = {}, out_[64], tag_[64];
+    uint8_t iv_[128] = {1}, in_[64] = {}, out_[64], tag_[64];
     int32_t statuses_[4] = {-1, -1, -1, -1};
 };
 

@@ -25,7 +25,7 @@ TEST_F(Limits, TagsOfCcmAndCmac) {
         b.tag_bytes = static_cast<uint32_t>(tag_bytes);
         b.tag_stride = 32;
         EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CCM, &b), ccm) << tag_bytes;
-        b.iv_bytes = 0;
+        b.iv_stride = b.iv_bytes = 0;
         b.out = nullptr;
         EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), cmac) << tag_bytes;
         EXPECT_EQ(warpseal_mac_verify_batch(key_.get(), WARPSEAL_CMAC, &b), cmac) << tag_bytes;
@@ -42,7 +42,7 @@ TEST_F(Limits, MoreTextThanCcmAllows) {
             EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_CCM, iv_, n, nullptr, 0, in_, out_, bytes, tag_, 16), WARPSEAL_LIMIT_EXCEEDED);
             uint64_t lengths[2] = {16, bytes}, offsets[2] = {0, 16};
             warpseal_batch b = batch();
-            b.iv_bytes = static_cast<uint32_t>(n);
+            b.iv_stride = b.iv_bytes = static_cast<uint32_t>(n);
             b.lengths = lengths;
             b.in_offsets = b.out_offsets = offsets;
             EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CCM, &b), WARPSEAL_LIMIT_EXCEEDED);
@@ -148,7 +148,7 @@ TEST_F(Limits, KeysThatAreNoKeysForDes) {
             Text both(fine);
             both.insert(both.end(), bytes.begin(), bytes.end());
             warpseal_batch b = batch();
-            b.iv_bytes = 8;
+            b.iv_stride = b.iv_bytes = 8;
             b.tag_bytes = 0;
             EXPECT_EQ(warpseal_encrypt_batch(key.get(), WARPSEAL_CBC, &b), WARPSEAL_WEAK_KEY);
             b.keys = both.data();

@@ -80,7 +80,7 @@ TEST_F(Limits, TextOverIvAadOrTag) {
 
 // Messages by strides of which one's output is another's input would come out by the order in which threads take them.
 TEST_F(Limits, BatchesThatReadWhatTheyWrite) {
-    Text memory(4096, 7), ivs(16), tags(8 * 16), copy;
+    Text memory(4096, 7), ivs(8 * 16), tags(8 * 16), copy;
     const uint64_t lengths[8] = {48, 48, 48, 48, 48, 48, 48, 48};
     struct Case {
         size_t in, in_stride, out, out_stride;
@@ -118,12 +118,12 @@ TEST_F(Limits, BatchesThatReadWhatTheyWrite) {
             b.out = memory.data() + c.out;
             b.out_stride = c.out_stride;
             b.ivs = ivs.data();
-            b.iv_bytes = 16;
+            b.iv_stride = b.iv_bytes = 16;
             const auto wanted = c.fine ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
             copy = memory;
             EXPECT_EQ(warpseal_encrypt_batch(key_.get(), WARPSEAL_CTR, &b), wanted);
             EXPECT_EQ(warpseal_decrypt_batch(key_.get(), WARPSEAL_CBC, &b), wanted);
-            b.iv_bytes = 12;
+            b.iv_stride = b.iv_bytes = 12;
             b.tag_bytes = 16;
             b.tags = tags.data();
             b.tag_stride = 16;
@@ -132,7 +132,7 @@ TEST_F(Limits, BatchesThatReadWhatTheyWrite) {
                 EXPECT_EQ(memory, copy);
             }
             b.out = nullptr;
-            b.iv_bytes = 0;
+            b.iv_stride = b.iv_bytes = 0;
             EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), WARPSEAL_OK) << "a MAC writes no text";
         }
 }

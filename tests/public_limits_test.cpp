@@ -47,7 +47,7 @@ TEST_F(Limits, IvLengths) {
             EXPECT_EQ(encrypt(mode, n, 32), block) << n;
             EXPECT_EQ(warpseal_decrypt(key_.get(), mode, iv_, n, in_, out_, 32), block) << n;
             warpseal_batch b = batch();
-            b.iv_bytes = static_cast<uint32_t>(n);
+            b.iv_stride = b.iv_bytes = static_cast<uint32_t>(n);
             b.tag_bytes = 0;
             EXPECT_EQ(warpseal_encrypt_batch(key_.get(), mode, &b), block) << n;
         }
@@ -60,7 +60,7 @@ TEST_F(Limits, IvLengths) {
                   n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
             << n;
         warpseal_batch b = batch();
-        b.iv_bytes = static_cast<uint32_t>(n);
+        b.iv_stride = b.iv_bytes = static_cast<uint32_t>(n);
         b.tag_bytes = 16;
         EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CCM, &b), n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
             << n;
@@ -75,7 +75,7 @@ TEST_F(Limits, IvLengths) {
         EXPECT_EQ(seal(n, 16), any) << n;
         EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, n, nullptr, 0, out_, out_, 32, tag_, 16), any) << n;
         b = batch();
-        b.iv_bytes = static_cast<uint32_t>(n);
+        b.iv_stride = b.iv_bytes = static_cast<uint32_t>(n);
         EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), any) << n;
         if (n == 0)
             EXPECT_TRUE(untouched());
@@ -83,7 +83,7 @@ TEST_F(Limits, IvLengths) {
             poison();
     }
     warpseal_batch b = batch();
-    b.iv_bytes = 0;
+    b.iv_stride = b.iv_bytes = 0;
     EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
     b = batch();
     b.tag_bytes = 0;
@@ -103,7 +103,7 @@ TEST_F(Limits, PartialBlocksInEcbAndCbc) {
         EXPECT_EQ(warpseal_decrypt_padded(key_.get(), iv_, 16, in_, n, out_, 64, &written), WARPSEAL_INVALID_ARGUMENT) << n;
         const uint64_t lengths[2] = {16, n}, offsets[2] = {0, 16};
         warpseal_batch b = batch();
-        b.iv_bytes = 16;
+        b.iv_stride = b.iv_bytes = 16;
         b.tag_bytes = 0;
         b.lengths = lengths;
         b.in_offsets = b.out_offsets = offsets;
@@ -168,7 +168,7 @@ TEST_F(Limits, LengthsThatNoMemoryHas) {
         const uint64_t lengths[2] = {16, whole}, offsets[2] = {0, whole};
         for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
             warpseal_batch b = batch();
-            b.iv_bytes = 16;
+            b.iv_stride = b.iv_bytes = 16;
             b.tag_bytes = 0;
             b.message_count = 1;
             b.message_bytes = whole;
@@ -186,7 +186,7 @@ TEST_F(Limits, LengthsThatNoMemoryHas) {
         b.aad_bytes = n;
         EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CCM, &b), bad);
         b = batch();
-        b.iv_bytes = 0;
+        b.iv_stride = b.iv_bytes = 0;
         b.out = nullptr;
         b.message_count = 1;
         b.message_bytes = n;
@@ -273,7 +273,7 @@ TEST_F(Limits, ModesInTheWrongCall) {
         }
         for (const uint32_t iv_bytes : {0u, 12u, 16u}) {
             warpseal_batch b = batch();
-            b.iv_bytes = iv_bytes;
+            b.iv_stride = b.iv_bytes = iv_bytes;
             b.tag_bytes = plain ? 0 : 16;
             if (!plain || mode == WARPSEAL_ECB) {
                 EXPECT_EQ(warpseal_encrypt_batch(key_.get(), mode, &b), bad);

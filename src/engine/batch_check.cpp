@@ -23,9 +23,20 @@ bool order_matters(const warpseal_batch& batch, uint64_t longest, uint64_t in_by
     return in != out && (ahead < longest || stride - ahead < longest);
 }
 
+// Messages under one key whose IVs cannot all differ: in these modes two of one IV give away the exclusive-or of their texts.
+bool repeats_keystream(warpseal_mode mode, Direction direction, const warpseal_batch& batch) {
+    const bool keystream = mode == WARPSEAL_CTR || mode == WARPSEAL_OFB || aead(mode);
+    return keystream && direction == Direction::encrypt && batch.keys == nullptr && batch.message_count > 1 &&
+           batch.iv_stride < batch.iv_bytes;
+}
+
 bool by_strides(const warpseal_batch& batch) { return batch.in_offsets == nullptr && batch.out_offsets == nullptr; }
 
 }  // namespace
+
+bool lacks_text(warpseal_mode mode, const warpseal_batch& batch) {
+    return batch.in == nullptr || (mode != WARPSEAL_CMAC && batch.out == nullptr);
+}
 
 warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch) {
     if (!known(mode) || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
@@ -45,8 +56,8 @@ warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direct
         return WARPSEAL_INVALID_ARGUMENT;
     if (tagged(mode) && direction == Direction::decrypt && batch.statuses == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     if (batch.aad == nullptr && batch.aad_bytes != 0) return WARPSEAL_INVALID_ARGUMENT;
-    const bool any_text = batch.lengths != nullptr || batch.message_bytes != 0;
-    if (any_text && (batch.in == nullptr || (!mac && batch.out == nullptr))) return WARPSEAL_INVALID_ARGUMENT;
+    if (repeats_keystream(mode, direction, batch)) return WARPSEAL_INVALID_ARGUMENT;
+    if (batch.lengths == nullptr && batch.message_bytes != 0 && lacks_text(mode, batch)) return WARPSEAL_INVALID_ARGUMENT;
     if (mac && batch.out != nullptr) return WARPSEAL_INVALID_ARGUMENT;
     for (const uint64_t stride : {batch.iv_stride, batch.aad_stride, batch.tag_stride, batch.in_stride, batch.out_stride})
         if (!product_fits(count, stride)) return WARPSEAL_INVALID_ARGUMENT;
@@ -68,8 +79,9 @@ warpseal_status check_host_messages(const CipherFacts& cipher, warpseal_mode mod
         const uint64_t from = batch.in_offsets != nullptr ? batch.in_offsets[i] : i * batch.in_stride;
         const uint64_t to = batch.out_offsets != nullptr ? batch.out_offsets[i] : i * batch.out_stride;
         if (const warpseal_status status = check_text(mode, cipher, batch.iv_bytes, bytes); status != WARPSEAL_OK) return status;
+        if (bytes != 0 && lacks_text(mode, batch)) return WARPSEAL_INVALID_ARGUMENT;
         if (bytes > address_limit || from > address_limit || to > address_limit) return WARPSEAL_INVALID_ARGUMENT;
-        if (mode != WARPSEAL_CMAC && overlap(batch.in + from, batch.out + to, bytes)) return WARPSEAL_INVALID_ARGUMENT;
+        if (bytes != 0 && mode != WARPSEAL_CMAC && overlap(batch.in + from, batch.out + to, bytes)) return WARPSEAL_INVALID_ARGUMENT;
         total_bytes += bytes;
         if (total_bytes > address_limit) return WARPSEAL_INVALID_ARGUMENT;
         longest = std::max(longest, bytes);
@@ -78,6 +90,11 @@ warpseal_status check_host_messages(const CipherFacts& cipher, warpseal_mode mod
     }
     if (mode != WARPSEAL_CMAC && by_strides(batch) && order_matters(batch, longest, in_end, out_end)) return WARPSEAL_INVALID_ARGUMENT;
     return WARPSEAL_OK;
+}
+
+warpseal_status check_device_text(warpseal_mode mode, const warpseal_batch& batch) {
+    const bool unread = batch.message_count != 0 && batch.lengths != nullptr;
+    return unread && lacks_text(mode, batch) ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK;
 }
 
 }  // namespace warpseal

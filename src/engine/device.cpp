@@ -73,6 +73,7 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
 
 warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream) {
     warpseal_status status = check_batch(key, mode, direction, batch);
+    if (status == WARPSEAL_OK) status = check_device_text(mode, batch);
     Device device;
     if (status == WARPSEAL_OK && batch.keys == nullptr && key.refuses(direction)) status = WARPSEAL_WEAK_KEY;
     if (status == WARPSEAL_OK) status = ready(*inside_, key, Shape::batch, mode, direction, batch.in, batch.out, device);

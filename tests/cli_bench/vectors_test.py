@@ -339,6 +339,8 @@ def cobblestone(p):
         p.write("document", json.dumps(dict(document, testGroups=[dict(document["testGroups"][0], tests=[test], **group)])).encode())
         expect(p, wanted, "document")
 
+    for bits in 128, 256:
+        expect(p, (2, 0, 0), VECTORS / f"cobblestone/empty-{bits}.json")
     valid = next(t for t in tests if t["result"] == "valid" and t["msgLength"] > 16384)
     expect_test((1, 0, 0), valid)
     expect_test((0, 1, 0), dict(valid, result="invalid"))
