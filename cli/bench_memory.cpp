@@ -21,7 +21,7 @@ bool equal(const uint8_t* a, const uint8_t* b, size_t bytes) {
 }  // namespace
 
 void BulkMemory::release() {
-    if (memory_) (on_device_ ? warpseal_device_free : warpseal_host_free)(engine_, memory_, bytes_);
+    if (memory_) (on_device_ ? warpseal_device_free : warpseal_host_free)(engine_, memory_);
     memory_ = nullptr;
     bytes_ = 0;
 }

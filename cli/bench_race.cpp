@@ -55,9 +55,9 @@ Ground::Ground(warpseal_engine* engine, const std::string& place, uint64_t bytes
 }
 
 Ground::~Ground() {
-    release(in_, bytes_);
-    release(out_, bytes_);
-    release(small_, small_bytes);
+    release(in_);
+    release(out_);
+    release(small_);
 }
 
 std::vector<uint8_t> Ground::input() const {
@@ -103,11 +103,11 @@ void* Ground::allocate(size_t bytes) {
     return memory;
 }
 
-void Ground::release(void* memory, size_t bytes) {
+void Ground::release(void* memory) {
     if (place_ == "host")
         std::free(memory);
     else
-        (on_device() ? warpseal_device_free : warpseal_host_free)(engine_, memory, bytes);
+        (on_device() ? warpseal_device_free : warpseal_host_free)(engine_, memory);
 }
 
 void Candidate::call(const BenchCase& what, const Ground& ground) const {

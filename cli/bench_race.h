@@ -31,7 +31,7 @@ private:
     static constexpr size_t small_bytes = 256, tag_at = 64, status_at = 128;
 
     void* allocate(size_t bytes);
-    void release(void* memory, size_t bytes);
+    void release(void* memory);
     void put(void* to, const void* from, size_t bytes) const;
     void get(void* to, const void* from, size_t bytes) const;
 

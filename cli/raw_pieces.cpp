@@ -26,7 +26,7 @@ public:
     Buffer(warpseal_engine* engine, size_t bytes) : engine_(engine), bytes_(bytes) {
         if (warpseal_host_alloc(engine, bytes, &memory_) != WARPSEAL_OK) throw std::bad_alloc();
     }
-    ~Buffer() { warpseal_host_free(engine_, memory_, bytes_); }
+    ~Buffer() { warpseal_host_free(engine_, memory_); }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(memory_); }

@@ -34,11 +34,11 @@ void Tally::add(const Tally& other) {
     for (const auto& [reason, count] : other.reasons) reasons[reason] += count;
 }
 
-Subject::~Subject() { warpseal_device_free(engine_, device_memory_, device_bytes_); }
+Subject::~Subject() { warpseal_device_free(engine_, device_memory_); }
 
 uint8_t* Subject::device_memory(size_t bytes) {
     if (bytes > device_bytes_) {
-        warpseal_device_free(engine_, device_memory_, device_bytes_);
+        warpseal_device_free(engine_, device_memory_);
         device_memory_ = nullptr;
         device_bytes_ = 0;
         void* memory = nullptr;

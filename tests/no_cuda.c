@@ -77,7 +77,7 @@ static void run(void* library) {
     expect(memcmp(text, out, sizeof text) == 0, "opened text is the text");
     expect(strcmp(pick(engine, "aes-256", WARPSEAL_GCM, UINT64_C(1) << 40), "cuda") != 0, "auto does not pick a GPU");
     expect(host_alloc(engine, 1 << 20, &memory) == WARPSEAL_OK, "host memory without a GPU");
-    host_free(engine, memory, 1 << 20);
+    host_free(engine, memory);
     expect(device_alloc(engine, 16, &memory) == WARPSEAL_NO_DEVICE, "device memory is refused");
     key_destroy(key);
     destroy(engine);

@@ -103,7 +103,7 @@ typedef struct warpseal_key warpseal_key;
 
 typedef struct warpseal_engine_options {
     uint32_t struct_bytes;
-    uint32_t threads;   /* 0: as many as affinity and cgroup limits allow; 1: the caller's thread alone */
+    uint32_t threads;   /* 0: as many as affinity and cgroup limits allow; 1: the caller's thread alone; at most 4096 */
     const char* device; /* null or "auto"; "cpu"; "cuda", "cuda:N", or several GPUs, "cuda:0,1"; or one target: "portable", "aesni", "avx2",
                            "vaes256", "vaes512". Anything but auto never falls back: WARPSEAL_NO_DEVICE if one of it cannot be used. */
     void (*notice)(void* user, const char* text); /* one line, no newline: a target failed its self-test, a GPU was lost; may be null */
@@ -163,7 +163,8 @@ WARPSEAL_API warpseal_status warpseal_mac_verify(const warpseal_key* key, warpse
                                                  size_t tag_bytes);
 
 /* AEAD: GCM and CCM. Draws a random IV of 12 bytes and writes it to iv, then writes the ciphertext and the tag. GCM: tags of 12 to 16 bytes, at
- * most 2^36 - 32 bytes a message and 2^32 calls a key (SP 800-38D 5.2.1.1, 8.3). CCM: tags of 4, 6, ..., 16 bytes, IVs of n = 7 to 13, and
+ * most 2^36 - 32 bytes a message and 2^32 calls a key handle (SP 800-38D 5.2.1.1, 8.3); messages sealed otherwise, and under another handle of
+ * the same key bytes, are for the caller to count. CCM: tags of 4, 6, ..., 16 bytes, IVs of n = 7 to 13, and
  * less than 2^(8 (15 - n)) bytes a message: 16 MiB under a drawn IV (SP 800-38C A.1). in and out as for warpseal_encrypt. That out overlaps
  * the IV, the AAD or the tag, or the tag the IV, is WARPSEAL_INVALID_ARGUMENT; that a drawn IV does not overwrite in or aad is the caller's part. */
 WARPSEAL_API warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void* iv, const void* aad, size_t aad_bytes,
@@ -181,7 +182,8 @@ WARPSEAL_API warpseal_status warpseal_open(const warpseal_key* key, warpseal_mod
 
 /* Message i reads in + (in_offsets ? in_offsets[i] : i * in_stride), writes out + the same for out, has
  * lengths ? lengths[i] : message_bytes bytes, IV ivs + i * iv_stride, AAD aad + i * aad_stride, tag tags + i * tag_stride.
- * A stride of 0 shares one value between all messages. keys: null for the key of the call, else message_count keys of key_bytes each,
+ * A stride of 0 shares one value between all messages. Under one key no two messages that are encrypted in CTR, OFB, GCM or CCM may have one
+ * IV: iv_stride below iv_bytes is then WARPSEAL_INVALID_ARGUMENT. in and out may be null in host memory where every message is empty. keys: null for the key of the call, else message_count keys of key_bytes each,
  * one after the other, expanded where the batch runs. statuses[i] receives a warpseal_status; may be null but for
  * warpseal_open_batch, warpseal_mac_verify_batch and their _device forms.
  * Messages run at once and in any order: a message's out equals its in or is apart from it, and what is written for a message (out, tag,
@@ -253,15 +255,17 @@ WARPSEAL_API warpseal_status warpseal_mac_batch_device(const warpseal_key* key, 
 WARPSEAL_API warpseal_status warpseal_mac_verify_batch_device(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
                                                               void* stream);
 
-/* Device memory of the engine's GPU (`cuda:0,1`: of the first), for callers without CUDA headers. free wipes first. Copies are synchronous. */
+/* Device memory of the engine's GPU (`cuda:0,1`: of the first), for callers without CUDA headers. Copies are synchronous. Free wipes all of it
+ * first. It leaves null and memory that warpseal_device_alloc of this engine did not give alone. */
 WARPSEAL_API warpseal_status warpseal_device_alloc(warpseal_engine* engine, size_t bytes, void** out);
-WARPSEAL_API void warpseal_device_free(warpseal_engine* engine, void* memory, size_t bytes);
+WARPSEAL_API void warpseal_device_free(warpseal_engine* engine, void* memory);
 WARPSEAL_API warpseal_status warpseal_device_upload(warpseal_engine* engine, void* to_device, const void* from_host, size_t bytes);
 WARPSEAL_API warpseal_status warpseal_device_download(warpseal_engine* engine, void* to_host, const void* from_device, size_t bytes);
 WARPSEAL_API warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* stream);
-/* Pinned if the engine has a GPU (then host-to-host calls on it need no staging copy), ordinary page-aligned memory otherwise. */
+/* Pinned if the engine has a GPU (then host-to-host calls on it need no staging copy), ordinary page-aligned memory otherwise. Free wipes and
+ * skips as above. */
 WARPSEAL_API warpseal_status warpseal_host_alloc(warpseal_engine* engine, size_t bytes, void** out);
-WARPSEAL_API void warpseal_host_free(warpseal_engine* engine, void* memory, size_t bytes);
+WARPSEAL_API void warpseal_host_free(warpseal_engine* engine, void* memory);
 
 /* ---- files: docs/file-format.md ----------------------------------------------------------------------------- */
 

@@ -158,7 +158,7 @@ public:
     HostMemory(const Engine& engine, std::size_t bytes) : engine_(engine.get()), bytes_(bytes) {
         check(warpseal_host_alloc(engine_, bytes_, &memory_));
     }
-    ~HostMemory() { warpseal_host_free(engine_, memory_, bytes_); }
+    ~HostMemory() { warpseal_host_free(engine_, memory_); }
     HostMemory(const HostMemory&) = delete;
     HostMemory& operator=(const HostMemory&) = delete;
     MutableBytes span() const noexcept { return {static_cast<std::uint8_t*>(memory_), bytes_}; }
@@ -174,7 +174,7 @@ public:
     DeviceMemory(const Engine& engine, std::size_t bytes) : engine_(engine.get()), bytes_(bytes) {
         check(warpseal_device_alloc(engine_, bytes_, &memory_));
     }
-    ~DeviceMemory() { warpseal_device_free(engine_, memory_, bytes_); }
+    ~DeviceMemory() { warpseal_device_free(engine_, memory_); }
     DeviceMemory(const DeviceMemory&) = delete;
     DeviceMemory& operator=(const DeviceMemory&) = delete;
     void* get() const noexcept { return memory_; }

@@ -21,13 +21,13 @@ warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction d
 warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction, const warpseal_batch* batch, Call call,
                           void* stream) {
     if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&, mode] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
+    return guarded_waiting([&, mode] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
 }
 
 warpseal_status sweep_device(const warpseal_key* key, warpseal_mode mode, Direction direction, const void* iv, size_t iv_bytes,
                              const void* in, void* out, size_t bytes, void* stream) {
     if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&, mode] {
+    return guarded_waiting([&, mode] {
         return key->engine.sweep_device(*key->key, mode, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in),
                                         static_cast<uint8_t*>(out), bytes, stream);
     });
@@ -36,7 +36,7 @@ warpseal_status sweep_device(const warpseal_key* key, warpseal_mode mode, Direct
 warpseal_status xts_device(const warpseal_key* key, Direction direction, const void* first_unit, uint64_t data_unit_bytes, const void* in,
                            void* out, size_t bytes, void* stream) {
     if (key == nullptr || first_unit == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&] {
+    return guarded_waiting([&] {
         return key->engine.xts_device(*key->key, direction, units(first_unit, data_unit_bytes), static_cast<const uint8_t*>(in),
                                       static_cast<uint8_t*>(out), bytes, stream);
     });

@@ -126,7 +126,7 @@ const char* warpseal_inner_side_channels(const char* cipher, const char* target)
 
 warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {
     if (info == nullptr || index >= target_count) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
+    return abi::guarded_waiting([&] {
         TargetSet allowed;
         const warpseal_status status = unmasked_targets(std::getenv("WARPSEAL_TARGETS"), allowed);
         if (status != WARPSEAL_OK) return status;
@@ -139,6 +139,7 @@ warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {
 
 warpseal_status warpseal_device_at(size_t index, warpseal_device_info* info) {
     if (info == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    const CancellationDisabled disabled;
     const CudaDoor* door = cuda_door();
     int count = 0;
     if (door == nullptr || door->lost() || door->device_count(&count) != WARPSEAL_OK || count <= 0) return WARPSEAL_NO_DEVICE;

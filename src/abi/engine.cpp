@@ -29,13 +29,16 @@ warpseal_status warpseal_engine_create(const warpseal_engine_options* options, w
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *engine = nullptr;
     if (options != nullptr && !abi::sized(options)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
+    return abi::guarded_waiting([&] {
         EngineOptions wanted;
         if (options != nullptr) {
             wanted.threads = options->threads;
             if (options->device != nullptr) wanted.device = options->device;
             if (options->notice != nullptr)
-                wanted.notice = [notice = options->notice, user = options->notice_user](const char* text) { notice(user, text); };
+                wanted.notice = [notice = options->notice, user = options->notice_user](const char* text) {
+                    const CancellationDisabled disabled;
+                    notice(user, text);
+                };
         }
         auto made = std::make_unique<warpseal_engine>();
         const warpseal_status status = Engine::create(wanted, made->engine);
@@ -44,12 +47,15 @@ warpseal_status warpseal_engine_create(const warpseal_engine_options* options, w
     });
 }
 
-void warpseal_engine_destroy(warpseal_engine* engine) { delete engine; }
+void warpseal_engine_destroy(warpseal_engine* engine) {
+    const CancellationDisabled disabled;
+    delete engine;
+}
 
 const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, uint64_t bytes) {
     const char* name = "";
     if (engine == nullptr || cipher == nullptr || !known(mode)) return name;
-    (void)abi::guarded([&, mode] {
+    (void)abi::guarded_waiting([&, mode] {
         name = engine->engine->pick(cipher, mode, bytes);
         return WARPSEAL_OK;
     });
@@ -60,7 +66,7 @@ const char* warpseal_inner_pick(warpseal_engine* engine, const char* cipher, war
                                 uint64_t bytes) {
     const char* name = "";
     if (engine == nullptr || cipher == nullptr || !known(mode)) return name;
-    (void)abi::guarded([&, mode] {
+    (void)abi::guarded_waiting([&, mode] {
         name = engine->engine->pick(cipher, mode, bytes, in, out);
         return WARPSEAL_OK;
     });

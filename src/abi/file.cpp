@@ -38,7 +38,7 @@ warpseal_status reported(warpseal_file_result& result, const char* wrong, Work w
     clear(result);
     result.target = "";
     if (*wrong != 0) std::snprintf(result.message, sizeof result.message, "%s", wrong);
-    const warpseal_status status = *wrong != 0 ? WARPSEAL_INVALID_ARGUMENT : guarded(work);
+    const warpseal_status status = *wrong != 0 ? WARPSEAL_INVALID_ARGUMENT : guarded_waiting(work);
     if (result.target == nullptr) result.target = "";
     if (status != WARPSEAL_OK && result.message[0] == 0)
         std::snprintf(result.message, sizeof result.message, "%s", warpseal_status_text(status));

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <system_error>
 
+#include "engine/cancellation.h"
 #include "engine/limits.h"
 
 struct warpseal_engine {
@@ -26,9 +28,18 @@ warpseal_status guarded(Work work) noexcept {
         return work();
     } catch (const std::bad_alloc&) {
         return WARPSEAL_OUT_OF_MEMORY;
+    } catch (const std::system_error&) {  // a thread or a lock that the system does not give
+        return WARPSEAL_OUT_OF_MEMORY;
     } catch (...) {  // nothing here throws anything else on purpose: what could was a length or an argument out of range
         return WARPSEAL_INVALID_ARGUMENT;
     }
+}
+
+// For calls that wait: for threads, a device, a file or other callers. A thread that is cancelled meanwhile is so when the call is done.
+template <class Work>
+warpseal_status guarded_waiting(Work work) noexcept {
+    const CancellationDisabled disabled;
+    return guarded(work);
 }
 
 // A size that a newer or older caller could have: at least what the first version had.

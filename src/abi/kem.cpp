@@ -9,13 +9,13 @@ namespace {
 
 warpseal_status kem(warpseal_engine* engine, KemOperation operation, const char* set, const warpseal_kem_batch* batch) {
     if (engine == nullptr || set == nullptr || !sized(batch)) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&] { return engine->engine->kem(operation, set, *batch, container::random_bytes); });
+    return guarded_waiting([&] { return engine->engine->kem(operation, set, *batch, container::random_bytes); });
 }
 
 warpseal_status kem_device(warpseal_engine* engine, KemOperation operation, const char* set, const warpseal_kem_batch* batch,
                            void* stream) {
     if (engine == nullptr || set == nullptr || !sized(batch)) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&] { return engine->engine->kem_device(operation, set, *batch, container::random_bytes, stream); });
+    return guarded_waiting([&] { return engine->engine->kem_device(operation, set, *batch, container::random_bytes, stream); });
 }
 
 }  // namespace

@@ -38,27 +38,30 @@ warpseal_status warpseal_kem_batcher_create(warpseal_engine* engine, const warps
     *batcher = nullptr;
     if (engine == nullptr || (options != nullptr && !abi::sized(options))) return WARPSEAL_INVALID_ARGUMENT;
     if (options != nullptr && options->max_waiting > abi::most_waiting) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
+    return abi::guarded_waiting([&] {
         *batcher = new warpseal_kem_batcher{{*engine->engine, abi::options_of(options), container::random_bytes}};
         return WARPSEAL_OK;
     });
 }
 
-void warpseal_kem_batcher_destroy(warpseal_kem_batcher* batcher) { delete batcher; }
+void warpseal_kem_batcher_destroy(warpseal_kem_batcher* batcher) {
+    const CancellationDisabled disabled;
+    delete batcher;
+}
 
 warpseal_status warpseal_kem_batcher_run(warpseal_kem_batcher* batcher, const warpseal_kem_request* request) {
     if (batcher == nullptr || !abi::sized(request) || request->set == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] { return batcher->batcher.run(*request); });
+    return abi::guarded_waiting([&] { return batcher->batcher.run(*request); });
 }
 
 warpseal_status warpseal_kem_batcher_submit(warpseal_kem_batcher* batcher, const warpseal_kem_request* request) {
     if (batcher == nullptr || !abi::sized(request) || request->set == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] { return batcher->batcher.submit(*request); });
+    return abi::guarded_waiting([&] { return batcher->batcher.submit(*request); });
 }
 
 warpseal_status warpseal_kem_batcher_counts_read(warpseal_kem_batcher* batcher, warpseal_kem_batcher_counts* counts) {
     if (batcher == nullptr || !abi::sized(counts)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
+    return abi::guarded_waiting([&] {
         batcher->batcher.read(*counts);
         return WARPSEAL_OK;
     });
@@ -67,7 +70,7 @@ warpseal_status warpseal_kem_batcher_counts_read(warpseal_kem_batcher* batcher, 
 size_t warpseal_kem_batcher_metrics(warpseal_kem_batcher* batcher, char* out, size_t room) {
     size_t bytes = 0;
     if (batcher == nullptr || (out == nullptr && room != 0)) return 0;
-    (void)abi::guarded([&] {
+    (void)abi::guarded_waiting([&] {
         const std::string text = batcher->batcher.metrics();
         bytes = text.size();
         if (room == 0) return WARPSEAL_OK;

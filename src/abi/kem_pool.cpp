@@ -17,7 +17,7 @@ warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* se
     if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *pool = nullptr;
     if (engine == nullptr || set == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] {
+    return abi::guarded_waiting([&] {
         auto made = std::make_unique<warpseal_kem_pool>();
         const warpseal_status status = KemPool::create(*engine->engine, set, pairs, container::random_bytes, made->pool);
         if (status == WARPSEAL_OK) *pool = made.release();
@@ -25,17 +25,20 @@ warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* se
     });
 }
 
-void warpseal_kem_pool_destroy(warpseal_kem_pool* pool) { delete pool; }
+void warpseal_kem_pool_destroy(warpseal_kem_pool* pool) {
+    const CancellationDisabled disabled;
+    delete pool;
+}
 
 warpseal_status warpseal_kem_pool_fill(warpseal_kem_pool* pool) {
     if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] { return pool->pool->fill(); });
+    return abi::guarded_waiting([&] { return pool->pool->fill(); });
 }
 
 warpseal_status warpseal_kem_pool_take(warpseal_kem_pool* pool, uint64_t count, uint8_t* public_keys, uint64_t public_key_stride,
                                        uint64_t* tickets) {
     if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] { return pool->pool->take(count, {public_keys, public_key_stride}, tickets); });
+    return abi::guarded_waiting([&] { return pool->pool->take(count, {public_keys, public_key_stride}, tickets); });
 }
 
 warpseal_status warpseal_kem_pool_decapsulate(warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets, const uint8_t* ciphertexts,
@@ -43,12 +46,12 @@ warpseal_status warpseal_kem_pool_decapsulate(warpseal_kem_pool* pool, uint64_t 
                                               int32_t* statuses) {
     if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     const PooledTexts texts{ciphertexts, ciphertext_stride, shared_secrets, shared_secret_stride, statuses};
-    return abi::guarded([&] { return pool->pool->decapsulate(count, tickets, texts); });
+    return abi::guarded_waiting([&] { return pool->pool->decapsulate(count, tickets, texts); });
 }
 
 void warpseal_kem_pool_drop(warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets) {
     if (pool == nullptr || tickets == nullptr) return;
-    (void)abi::guarded([&] {
+    (void)abi::guarded_waiting([&] {
         pool->pool->drop(count, tickets);
         return WARPSEAL_OK;
     });

@@ -14,7 +14,7 @@ namespace {
 template <class Find, class Work>
 warpseal_status on_device(warpseal_engine* engine, Find find, Work work) {
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded([&] {
+    return guarded_waiting([&] {
         const GpuDoor* door = engine->engine->cuda();
         if (door == nullptr) return WARPSEAL_NO_DEVICE;
         const int device = find(*engine->engine);
@@ -33,7 +33,7 @@ auto holding(const void* memory) {
 // 0: none.
 size_t gpu_count(warpseal_engine* engine) {
     size_t count = 0;
-    (void)guarded([&] {
+    (void)guarded_waiting([&] {
         count = engine->engine->gpu_count();
         return WARPSEAL_OK;
     });
@@ -66,13 +66,14 @@ void warpseal_wipe(void* memory, size_t bytes) {
 warpseal_status warpseal_device_alloc(warpseal_engine* engine, size_t bytes, void** out) {
     if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out = nullptr;
-    return abi::on_device(engine, abi::number(0), [&](const GpuDoor& door, int device) { return door.device_alloc(device, bytes, out); });
+    if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded_waiting([&] { return engine->engine->device_alloc(bytes, out); });
 }
 
-void warpseal_device_free(warpseal_engine* engine, void* memory, size_t bytes) {
-    if (memory == nullptr) return;
-    (void)abi::on_device(engine, abi::holding(memory), [&](const GpuDoor& door, int device) {
-        door.device_free(device, memory, bytes);
+void warpseal_device_free(warpseal_engine* engine, void* memory) {
+    if (engine == nullptr || memory == nullptr) return;
+    (void)abi::guarded_waiting([&] {
+        engine->engine->device_free(memory);
         return WARPSEAL_OK;
     });
 }
@@ -133,16 +134,16 @@ warpseal_status warpseal_inner_time_link(warpseal_engine* engine, const void* in
 warpseal_status warpseal_host_alloc(warpseal_engine* engine, size_t bytes, void** out) {
     if (engine == nullptr || out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out = nullptr;
-    return abi::guarded([&] {
+    return abi::guarded_waiting([&] {
         (void)engine->engine->cuda_device();  // opens the GPU, if there is one: only then can memory be pinned
         return engine->engine->host_alloc(bytes, out);
     });
 }
 
-void warpseal_host_free(warpseal_engine* engine, void* memory, size_t bytes) {
+void warpseal_host_free(warpseal_engine* engine, void* memory) {
     if (engine == nullptr || memory == nullptr) return;
-    (void)abi::guarded([&] {
-        engine->engine->host_free(memory, bytes);
+    (void)abi::guarded_waiting([&] {
+        engine->engine->host_free(memory);
         return WARPSEAL_OK;
     });
 }

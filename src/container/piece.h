@@ -15,14 +15,13 @@ class PieceMemory {
 public:
     PieceMemory() = default;
     ~PieceMemory() {
-        if (pinned_ != nullptr) engine_->host_free(pinned_, bytes_);
+        if (pinned_ != nullptr) engine_->host_free(pinned_);
     }
     PieceMemory(const PieceMemory&) = delete;
     PieceMemory& operator=(const PieceMemory&) = delete;
 
     bool allocate(Engine& engine, bool pinned, size_t bytes) {
         engine_ = &engine;
-        bytes_ = bytes;
         return (pinned && engine.host_alloc(bytes, &pinned_) == WARPSEAL_OK) || pages_.allocate(bytes);
     }
     uint8_t* data() { return static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : pages_.data()); }
@@ -30,7 +29,6 @@ public:
 private:
     Engine* engine_ = nullptr;
     void* pinned_ = nullptr;
-    size_t bytes_ = 0;
     SecretMemory pages_;
 };
 

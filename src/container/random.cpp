@@ -7,10 +7,12 @@
 #include <cstdint>
 
 #include "core/secret.h"
+#include "engine/cancellation.h"
 
 namespace warpseal::container {
 
 bool random_bytes(void* out, size_t bytes) {
+    const CancellationDisabled disabled;  // getrandom(2) is a cancellation point
     uint8_t* const begin = static_cast<uint8_t*>(out);
     for (size_t done = 0; done < bytes;) {
         const ssize_t got = getrandom(begin + done, bytes - done, 0);

@@ -18,7 +18,6 @@ namespace {
 constexpr size_t cuda_index = static_cast<size_t>(Target::cuda);
 
 constexpr size_t huge_page = size_t{2} << 20;
-constexpr unsigned most_threads = 4096;  // more than any machine has cores
 
 bool any_core(const TargetSet& targets) {
     for (size_t i = 0; i < cpu_target_count; ++i)
@@ -52,7 +51,7 @@ Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice,
       cuda_only(cuda_allowed && !any_core_chosen(choice, usable)),
       cuda_exists(cuda_allowed),
       gpus(cuda_exists ? options.cuda : nullptr, choice.cuda_devices, options.notice),
-      pool(options.threads == 0 ? usable_cores() : std::min(options.threads, most_threads)),
+      pool(options.threads == 0 ? usable_cores() : options.threads),
       rates(pool.threads()),
       kem(options.kems, options.kems_have, pool.threads()),
       speeds(options.speeds) {}
@@ -69,6 +68,7 @@ Engine::Engine() = default;
 Engine::~Engine() = default;
 
 warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Engine>& out) {
+    if (options.threads > most_threads) return WARPSEAL_INVALID_ARGUMENT;
     TargetSet usable;
     DeviceChoice choice;
     warpseal_status status = unmasked_targets(std::getenv("WARPSEAL_TARGETS"), usable);
@@ -132,48 +132,67 @@ int Engine::cuda_device_holding(const void* memory) const {
 
 void Engine::parallel(size_t count, const std::function<void(size_t)>& work) { inside_->pool.run(count, threads(), work); }
 
-warpseal_status Engine::host_alloc(size_t bytes, void** out) {
-    Inside& inside = *inside_;
-    *out = nullptr;
-    if (bytes == 0 || bytes > SIZE_MAX / 2) return WARPSEAL_INVALID_ARGUMENT;
-    // The record comes first: what can fail does so while there is no memory to lose.
-    auto record = std::map<void*, Inside::Allocation>{{nullptr, {bytes, false}}}.extract(nullptr);
+void* Engine::Inside::pageable(size_t bytes) {
+    const size_t alignment = bytes >= huge_page ? huge_page : 4096;
+    const size_t whole = (bytes + alignment - 1) / alignment * alignment;
+    void* const memory = std::aligned_alloc(alignment, whole);
+    if (memory != nullptr && alignment == huge_page) (void)madvise(memory, whole, MADV_HUGEPAGE);
+    return memory;
+}
+
+// The record comes first: what can fail does so while there is no memory to lose.
+warpseal_status Engine::Inside::allocate(size_t bytes, Allocation::Kind wanted, void** out) {
+    auto record = std::map<void*, Allocation>{{nullptr, {bytes, wanted}}}.extract(nullptr);
+    Gpu& gpu = gpus[0];
     void* memory = nullptr;
-    bool pinned = false;
-    if (inside.cuda_exists && inside.gpus[0].is_open()) {
-        pinned = inside.gpus.door().host_alloc(inside.gpus[0].device(), bytes, &memory) == WARPSEAL_OK;
-        if (!pinned) memory = nullptr;  // a limit on pinned memory is no reason to fail: staging copies work from any memory
-    }
-    if (memory == nullptr) {
-        const size_t alignment = bytes >= huge_page ? huge_page : 4096;
-        const size_t whole = (bytes + alignment - 1) / alignment * alignment;
-        memory = std::aligned_alloc(alignment, whole);
+    if (wanted == Allocation::Kind::device) {
+        const warpseal_status status = gpus.door().device_alloc(gpu.device(), bytes, &memory);
+        if (status != WARPSEAL_OK) return status;
+    } else {
+        // A limit on pinned memory is no reason to fail: staging copies work from any memory.
+        const bool pinned = cuda_exists && gpu.is_open() && gpus.door().host_alloc(gpu.device(), bytes, &memory) == WARPSEAL_OK;
+        if (!pinned) memory = pageable(bytes);
         if (memory == nullptr) return WARPSEAL_OUT_OF_MEMORY;
-        if (alignment == huge_page) (void)madvise(memory, whole, MADV_HUGEPAGE);
+        record.mapped().kind = pinned ? Allocation::Kind::pinned : Allocation::Kind::pageable;
     }
     record.key() = memory;
-    record.mapped().pinned = pinned;
-    const std::lock_guard lock(inside.allocations_mutex);
-    inside.allocations.insert(std::move(record));
+    const std::lock_guard lock(allocations_mutex);
+    allocations.insert(std::move(record));
     *out = memory;
     return WARPSEAL_OK;
 }
 
-void Engine::host_free(void* memory, size_t) {
-    Inside& inside = *inside_;
-    Inside::Allocation allocation;
+void Engine::Inside::free(void* memory, bool on_device) {
+    using Kind = Allocation::Kind;
+    Allocation allocation;
     {
-        const std::lock_guard lock(inside.allocations_mutex);
-        const auto found = inside.allocations.find(memory);
-        if (found == inside.allocations.end()) return;
+        const std::lock_guard lock(allocations_mutex);
+        const auto found = allocations.find(memory);
+        if (found == allocations.end() || (found->second.kind == Kind::device) != on_device) return;
         allocation = found->second;
-        inside.allocations.erase(found);
+        allocations.erase(found);
     }
-    wipe(memory, allocation.bytes);
-    if (!allocation.pinned)
-        std::free(memory);
-    else if (inside.gpus[0].is_open())  // else it goes with the process: no call may be made for it
-        inside.gpus.door().host_free(inside.gpus[0].device(), memory, allocation.bytes);
+    if (!on_device) wipe(memory, allocation.bytes);
+    if (allocation.kind == Kind::pageable) return std::free(memory);
+    Gpu& gpu = gpus[0];
+    if (!gpu.is_open()) return;  // it goes with the process: no call may be made for it
+    (on_device ? gpus.door().device_free : gpus.door().host_free)(gpu.device(), memory, allocation.bytes);
 }
+
+warpseal_status Engine::host_alloc(size_t bytes, void** out) {
+    *out = nullptr;
+    if (bytes == 0 || bytes > SIZE_MAX / 2) return WARPSEAL_INVALID_ARGUMENT;
+    return inside_->allocate(bytes, Inside::Allocation::Kind::pageable, out);
+}
+
+void Engine::host_free(void* memory) { inside_->free(memory, false); }
+
+warpseal_status Engine::device_alloc(size_t bytes, void** out) {
+    *out = nullptr;
+    if (cuda_device() < 0) return WARPSEAL_NO_DEVICE;
+    return inside_->allocate(bytes, Inside::Allocation::Kind::device, out);
+}
+
+void Engine::device_free(void* memory) { inside_->free(memory, true); }
 
 }  // namespace warpseal

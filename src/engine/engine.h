@@ -13,9 +13,11 @@
 
 namespace warpseal {
 
+inline constexpr unsigned most_threads = 4096;  // of an engine: more than any machine has cores
+
 struct EngineOptions {
     std::string device = "auto";
-    unsigned threads = 0;
+    unsigned threads = 0;                          // 0: as many as affinity and cgroups allow; at most most_threads
     std::function<void(const char* text)> notice;  // from any thread; not for calls into the engine
     // Tests give a scripted door, and scripted ciphers of a machine that this is not.
     const GpuDoor* cuda = gpu_door();
@@ -107,7 +109,10 @@ public:
 
     // Pinned where the engine's GPU is open (cuda_device() opens it); page-aligned either way. Wiped when freed.
     warpseal_status host_alloc(size_t bytes, void** out);
-    void host_free(void* memory, size_t bytes);
+    void host_free(void* memory);
+    // Memory of the engine's first GPU. WARPSEAL_NO_DEVICE where it has none. Free wipes first.
+    warpseal_status device_alloc(size_t bytes, void** out);
+    void device_free(void* memory);
     const GpuDoor* cuda() const;  // null: as cuda_device() -1
 
     struct Inside;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/cancellation.h"
 namespace warpseal {
 
 Gpu::Gpu(const GpuDoor* door, int device, GpuNotice& notice) : door_(door), device_(device), notice_(notice) {
@@ -29,6 +30,7 @@ bool Gpu::possible() const { return state_.load(std::memory_order_acquire) != St
 warpseal_status Gpu::open() {
     if (is_open()) return WARPSEAL_OK;
     if (!possible()) return WARPSEAL_NO_DEVICE;  // a forked child asks for no lock that its parent may have held
+    const CancellationDisabled disabled;
     const std::lock_guard lock(opening_);
     if (!possible()) return WARPSEAL_NO_DEVICE;
     if (state_.load(std::memory_order_acquire) == State::open) return WARPSEAL_OK;
@@ -37,6 +39,12 @@ warpseal_status Gpu::open() {
     const bool there = door_->device_count(&count) == WARPSEAL_OK && device_ < count && door_->describe(device_, &info) == WARPSEAL_OK;
     state_.store(there ? State::open : State::absent, std::memory_order_release);
     return there ? WARPSEAL_OK : WARPSEAL_NO_DEVICE;
+}
+
+void Gpu::forget() const {
+    if (!is_open() || door_->forget == nullptr) return;
+    const CancellationDisabled disabled;
+    door_->forget(device_);
 }
 
 void Gpu::failed(warpseal_status status) {

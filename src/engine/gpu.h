@@ -32,9 +32,7 @@ public:
     bool possible() const;
 
     // Erases what launches left behind of keys that are gone.
-    void forget() const {
-        if (is_open() && door_->forget != nullptr) door_->forget(device_);
-    }
+    void forget() const;
 
     const GpuDoor& door() const { return *door_; }
     int device() const { return device_; }

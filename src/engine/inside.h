@@ -112,14 +112,20 @@ struct Engine::Inside {
     std::atomic<unsigned> turn{0};
     const std::function<Speed(int)> speeds;  // in place of what is measured
 
-    ForkMutex allocations_mutex;
+    // Memory that the engine gave to callers: it frees, and wipes, what it has a record of and nothing else.
     struct Allocation {
+        enum class Kind : uint8_t { pageable, pinned, device };
         size_t bytes;
-        bool pinned;
+        Kind kind;
     };
+    // Host memory is pinned where a GPU is open. Device memory is the first GPU's, which is open.
+    warpseal_status allocate(size_t bytes, Allocation::Kind wanted, void** out);
+    void free(void* memory, bool on_device);
+    ForkMutex allocations_mutex;
     std::map<void*, Allocation> allocations;
 
 private:
+    static void* pageable(size_t bytes);
     const CpuCipher* block_reference(const char* cipher) const;
     Place place_of(const Call& call) const;
     // Of all of them together, or of the one thread that the call has.

@@ -130,7 +130,7 @@ bool KemTray::pinned(size_t bytes) {
 }
 
 void KemTray::reset() {
-    if (pinned_ != nullptr) engine_.host_free(pinned_, room_);
+    if (pinned_ != nullptr) engine_.host_free(pinned_);
     pinned_ = nullptr;
     secret_.reset();
     room_ = 0;

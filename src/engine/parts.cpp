@@ -11,6 +11,7 @@
 #include <system_error>
 #include <thread>
 
+#include "engine/cancellation.h"
 namespace warpseal {
 namespace {
 
@@ -106,6 +107,9 @@ Parts parts_of(const Route& route, uint64_t bytes, uint64_t unit_bytes) {
     return parts;
 }
 
-void run_parts(Engine::Inside& inside, const Route& route, PartWork& work, Parts& parts) { Run(inside, route, work, parts).all(); }
+void run_parts(Engine::Inside& inside, const Route& route, PartWork& work, Parts& parts) {
+    const CancellationDisabled disabled;
+    Run(inside, route, work, parts).all();
+}
 
 }  // namespace warpseal

@@ -9,6 +9,7 @@
 #include <exception>
 #include <system_error>
 
+#include "engine/cancellation.h"
 #include "engine/forks.h"
 
 namespace warpseal {
@@ -133,6 +134,7 @@ void Pool::run(size_t count, unsigned threads, const std::function<void(size_t)>
         for (size_t i = 0; i < count; ++i) work(i);
         return;
     }
+    const CancellationDisabled disabled;  // helpers use the job, which lies on this stack
     Job job{work, count, threads - 1, {}, {}, {}, {}, {}};
     {
         const std::lock_guard lock(mutex_);

@@ -118,6 +118,22 @@ void text_of(Engine::Inside& inside, const Route& route, Direction direction, co
     work.combine(parts, run);
 }
 
+// Plaintext before its tag is compared: wiped if an exception ends the call.
+class Unverified {
+public:
+    Unverified(uint8_t* text, size_t bytes) : text_(text), bytes_(bytes) {}
+    ~Unverified() {
+        if (bytes_ != 0) wipe(text_, bytes_);
+    }
+    Unverified(const Unverified&) = delete;
+    Unverified& operator=(const Unverified&) = delete;
+    void release() { bytes_ = 0; }
+
+private:
+    uint8_t* const text_;
+    size_t bytes_;
+};
+
 // Ciphers the text and computes the whole tag.
 warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction, Bytes iv, Bytes aad, const Message& message,
                     uint8_t (&tag)[gcm_tag_bytes]) {
@@ -127,7 +143,9 @@ warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction,
     Secret<sizeof(GcmRun)> secret;
     GcmRun& run = *new (secret.data()) GcmRun;
     route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &run);
+    Unverified text(message.out, direction == Direction::decrypt ? message.bytes : 0);
     text_of(inside, route, direction, message, run);
+    text.release();
     route.cores->gcm_finish(route.state, &run, aad.size, message.bytes, tag);
     return WARPSEAL_OK;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "engine/cancellation.h"
 #include "engine/forks.h"
 
 namespace warpseal {
@@ -64,6 +65,7 @@ private:
 warpseal_status verdict(const PathName& name, const std::function<warpseal_status()>& test, bool* failed_now) {
     *failed_now = false;
     const Place place{name.cipher, name.door, name.device, name.path, name.mode, name.direction};
+    const CancellationDisabled disabled;  // others wait until the outcome is settled
     if (const auto known = Outcomes::all().known(place)) return *known;
     // Of a test that could not be run to its end nothing is known.
     struct Settled {

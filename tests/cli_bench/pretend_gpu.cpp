@@ -59,7 +59,7 @@ warpseal_status __wrap_warpseal_device_alloc(warpseal_engine*, size_t bytes, voi
     *out = pretends() ? std::malloc(bytes) : nullptr;
     return *out ? WARPSEAL_OK : WARPSEAL_NO_DEVICE;
 }
-void __wrap_warpseal_device_free(warpseal_engine*, void* memory, size_t) { std::free(memory); }
+void __wrap_warpseal_device_free(warpseal_engine*, void* memory) { std::free(memory); }
 warpseal_status __wrap_warpseal_device_upload(warpseal_engine*, void* to, const void* from, size_t bytes) {
     std::memcpy(to, from, bytes);
     return WARPSEAL_OK;

@@ -52,7 +52,7 @@ public:
             memory_ = std::aligned_alloc(64, bytes / 64 * 64 + 64);
         std::memset(memory_, 0, bytes);
     }
-    ~HostMemory() { engine_ != nullptr ? engine_->host_free(memory_, bytes_) : std::free(memory_); }
+    ~HostMemory() { engine_ != nullptr ? engine_->host_free(memory_) : std::free(memory_); }
     HostMemory(const HostMemory&) = delete;
     HostMemory& operator=(const HostMemory&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(memory_); }

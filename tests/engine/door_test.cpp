@@ -320,11 +320,11 @@ TEST(Door, HostMemoryIsPinnedOnceTheGpuIsOpenAndNeverFreedThroughALostOne) {
     ASSERT_EQ(world.engine->host_alloc(100000, &left), WARPSEAL_OK);
     EXPECT_EQ(tests::script().live_host_allocations, 2u);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(pageable) % 4096, 0u);
-    world.engine->host_free(pageable, 100000);
-    world.engine->host_free(pinned, 100000);
+    world.engine->host_free(pageable);
+    world.engine->host_free(pinned);
     EXPECT_EQ(tests::script().live_host_allocations, 1u);
     tests::script().lost = true;
-    world.engine->host_free(left, 100000);
+    world.engine->host_free(left);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
     std::free(left);
 }
@@ -336,7 +336,7 @@ TEST(Door, WherePinnedMemoryIsRefusedOrdinaryMemoryServes) {
     void* memory = nullptr;
     ASSERT_EQ(world.engine->host_alloc(5000, &memory), WARPSEAL_OK);
     std::memset(memory, 1, 5000);
-    world.engine->host_free(memory, 5000);
+    world.engine->host_free(memory);
     EXPECT_EQ(tests::script().live_host_allocations, 0u);
 }
 
@@ -364,6 +364,27 @@ TEST(Door, DeviceMemory) {
         world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
         WARPSEAL_NO_DEVICE);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
+}
+
+TEST(Door, MemoryIsFreedByTheEnginesOwnRecord) {
+    World world("cuda", tests::scripted_door());
+    void *device = nullptr, *host = nullptr;
+    ASSERT_EQ(world.engine->device_alloc(5000, &device), WARPSEAL_OK);
+    ASSERT_EQ(world.engine->host_alloc(3000, &host), WARPSEAL_OK);
+    const auto live = [] { return tests::script().live_device_allocations + tests::script().live_host_allocations; };
+    const size_t before = live();
+    uint8_t foreign[16];
+    world.engine->device_free(foreign);
+    world.engine->device_free(host);
+    world.engine->host_free(device);
+    EXPECT_EQ(live(), before) << "the wrong function, or memory that is not the engine's";
+    world.engine->device_free(device);
+    EXPECT_EQ(tests::script().last_freed_bytes, 5000u);
+    world.engine->host_free(host);
+    EXPECT_EQ(tests::script().last_freed_bytes, 3000u);
+    EXPECT_EQ(live(), before - 2);
+    world.engine->device_free(device);
+    EXPECT_EQ(live(), before - 2) << "twice";
 }
 
 TEST(Door, AKeyThatMetTheGpuIsForgottenThere) {

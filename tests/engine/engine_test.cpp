@@ -74,10 +74,12 @@ TEST(Engine, ThreadsAreTheOption) {
     EXPECT_EQ(engine->threads(), 3u);
     ASSERT_EQ(create("cpu", engine, 0), WARPSEAL_OK);
     EXPECT_GE(engine->threads(), 1u);
-    ASSERT_EQ(create("cpu", engine, UINT32_MAX), WARPSEAL_OK);
+    ASSERT_EQ(create("cpu", engine, most_threads), WARPSEAL_OK);
     std::atomic<int> pieces{0};
     engine->parallel(8, [&](size_t) { ++pieces; });
     EXPECT_EQ(pieces, 8) << "no memory is taken for threads that no work wants";
+    EXPECT_EQ(create("cpu", engine, most_threads + 1), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(create("cpu", engine, UINT32_MAX), WARPSEAL_INVALID_ARGUMENT);
 }
 
 TEST(Engine, PickOfWhatIsNotThere) {

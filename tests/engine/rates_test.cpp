@@ -4,29 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <new>
 #include <thread>
 
-namespace {
-thread_local bool out_of_memory = false;
-
-__attribute__((noinline)) void* allocated(size_t bytes) { return out_of_memory ? nullptr : std::malloc(bytes == 0 ? 1 : bytes); }
-
-void* allocated_or_throw(size_t bytes) {
-    void* const memory = allocated(bytes);
-    if (memory == nullptr) throw std::bad_alloc();
-    return memory;
-}
-// Apart, so that the compiler does not take a free here for the partner of a new elsewhere.
-__attribute__((noinline)) void give_back(void* memory) { std::free(memory); }
-}  // namespace
-
-void* operator new(size_t bytes) { return allocated_or_throw(bytes); }
-// The library's would call the one above, AddressSanitizer's does not.
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return allocated(bytes); }
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, size_t) noexcept { give_back(memory); }
+#include "engine/no_memory.h"
 
 namespace {
 
@@ -176,9 +156,9 @@ TEST(Rates, CalibrationIsGigabytesASecondOfAllThreads) {
 TEST(Rates, WithoutMemoryNothingIsLearnt) {
     Rates rates(4);
     std::thread([&] {
-        out_of_memory = true;
+        tests::requests_met = 0;
         note(rates, 0, 10, 3);
-        out_of_memory = false;
+        tests::requests_met = -1;
     }).join();
     EXPECT_EQ(rates.of(pace, 0).alone, 0);
     note(rates, 0, 10, 3);

@@ -120,7 +120,8 @@ warpseal_status device_alloc(int device, size_t bytes, void** out) {
     return WARPSEAL_OK;
 }
 
-void device_free(int, void* memory, size_t) {
+void device_free(int, void* memory, size_t bytes) {
+    current.last_freed_bytes = bytes;
     if (current.lost) ++current.calls_after_lost;
     --current.live_device_allocations;
     on_device.erase(memory);
@@ -137,8 +138,9 @@ warpseal_status host_alloc(int, size_t bytes, void** out) {
     return WARPSEAL_OK;
 }
 
-void host_free(int, void* memory, size_t) {
+void host_free(int, void* memory, size_t bytes) {
     const std::lock_guard lock(stepping);
+    current.last_freed_bytes = bytes;
     on_host.erase(memory);
     std::free(memory);
     if (current.lost) ++current.calls_after_lost;

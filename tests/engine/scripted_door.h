@@ -34,6 +34,7 @@ struct Script {
     uint64_t forgotten = 0;
     void* last_stream = nullptr;  // of calls on device memory
     uint64_t live_device_allocations = 0;
+    size_t last_freed_bytes = 0;
     uint64_t live_host_allocations = 0;
     bool lost = false;
 };

@@ -8,6 +8,7 @@
 #include "engine/answers.h"
 #include "engine/calls.h"
 #include "engine/inside.h"
+#include "engine/no_memory.h"
 #include "engine/scripted_cores.h"
 #include "engine/scripted_door.h"
 
@@ -25,10 +26,10 @@ struct Engines {
     std::unique_ptr<Engine> engine;
     warpseal_status created = WARPSEAL_OK;
 
-    Engines(const char* device, const GpuDoor* door, std::function<Speed(int)> speeds = {}) {
+    Engines(const char* device, const GpuDoor* door, std::function<Speed(int)> speeds = {}, unsigned threads = 2) {
         EngineOptions options;
         options.device = device;
-        options.threads = 2;
+        options.threads = threads;
         options.cuda = door;
         options.speeds = std::move(speeds);
         options.notice = [this](const char* text) { notices.emplace_back(text); };
@@ -196,13 +197,13 @@ TEST(Gpus, WhereTheTextLiesDecides) {
 
 // As a worker of a pipeline has it: 16 MiB under one key.
 warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
-    Text text(size_t{16} << 20), ivs(16);
+    Text text(size_t{16} << 20), ivs(32);
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
     batch.message_count = 2;
     batch.message_bytes = batch.in_stride = batch.out_stride = text.size() / 2;
     batch.in = batch.out = text.data();
-    batch.iv_bytes = 16;
+    batch.iv_bytes = 16, batch.iv_stride = 16;
     batch.ivs = ivs.data();
     return it.engine->batch(key, WARPSEAL_CTR, Direction::encrypt, batch, where);
 }
@@ -369,6 +370,38 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
             EXPECT_EQ(two.engine->batch_device(*key, WARPSEAL_CTR, Direction::encrypt, batch, nullptr), right);
         }
     for (int gpu = 0; gpu < 2; ++gpu) door.device_free(gpu, texts[gpu], bytes);
+}
+
+// The GPU's part may be written when the cores' part fails: what no tag has confirmed does not stay.
+TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
+    const Text iv = answers::pattern(12, 3), in = answers::pattern(message_bytes, 4);
+    Text sealed(in.size()), tag(16);
+    const GpuDoor* door = door_with(1);
+    size_t wiped = 0;
+    for (long met = -1, last = 100; met < last; ++met) {
+        Engines all("auto", door, half_speed_cores, 4);  // several threads for the cores' part too
+        ASSERT_EQ(all.engine->cuda_device(), 0);
+        const auto key = key_of(all);
+        if (met < 0) {  // and the self-tests run
+            ASSERT_EQ(all.engine->seal(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, in.data(), sealed.data(), in.size(), tag.data(), 16),
+                      WARPSEAL_OK);
+        }
+        Text out(in.size(), 0xa5);
+        warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+        tests::requests_met = met;
+        tests::refused_once = true;
+        try {
+            status = all.engine->open(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, sealed.data(), out.data(), out.size(), tag.data(), 16);
+        } catch (const std::bad_alloc&) {
+        }
+        if (tests::requests_met > 0) last = met;  // there were fewer requests
+        tests::requests_met = -1;
+        tests::refused_once = false;
+        const bool untouched = out == Text(in.size(), 0xa5), zero = out == Text(in.size());
+        ASSERT_TRUE(status == WARPSEAL_OK ? out == in : untouched || zero) << "after " << met << " requests";
+        wiped += status != WARPSEAL_OK && zero;
+    }
+    EXPECT_GT(wiped, 0u) << "no failure came after text was written";
 }
 
 }  // namespace

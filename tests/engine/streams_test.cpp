@@ -30,7 +30,7 @@ struct World {
         std::memset(memory, 0, bytes);
     }
     ~World() {
-        warpseal_device_free(&engine, memory, bytes);
+        warpseal_device_free(&engine, memory);
         warpseal_key_destroy(key);
         warpseal_key_destroy(xts);
     }

@@ -76,7 +76,7 @@ public:
         EXPECT_EQ(warpseal_device_alloc(engine_, bytes_, &data_), WARPSEAL_OK);
         EXPECT_EQ(warpseal_device_upload(engine_, data_, text.data(), bytes_), WARPSEAL_OK);
     }
-    ~Copy() { warpseal_device_free(engine_, data_, bytes_); }
+    ~Copy() { warpseal_device_free(engine_, data_); }
     Copy(const Copy&) = delete;
     Copy& operator=(const Copy&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(data_); }
@@ -208,7 +208,7 @@ TEST_F(KemDevice, ThroughHostMemory_cuda) {
                 EXPECT_EQ(host_calls[operation](cpu_.get(), set.name, &here), WARPSEAL_OK);
                 EXPECT_TRUE(std::equal(items.memory.begin(), items.memory.end(), at)) << count << " items, operation " << operation;
             }
-            warpseal_host_free(cuda_.get(), memory, items.memory.size());
+            warpseal_host_free(cuda_.get(), memory);
         }
 }
 

@@ -1,0 +1,208 @@
+// pthread_cancel(3) of threads that are in a call: the call ends as always, and the thread after it.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "targets.h"
+#include "warpseal/batcher.h"
+#include "warpseal/kem.h"
+
+namespace {
+
+using targets::EngineHandle;
+using targets::KeyHandle;
+using vectors::Text;
+
+constexpr const char* set = "ntruhps2048509";
+constexpr size_t most_threads = 8, rounds = 12, largest_field = 1024;
+
+struct BatcherFreed {
+    void operator()(warpseal_kem_batcher* batcher) const { warpseal_kem_batcher_destroy(batcher); }
+};
+struct PoolFreed {
+    void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
+};
+
+// What all threads share.
+struct Shared {
+    EngineHandle engine = targets::engine("cpu", 4);
+    KeyHandle key = targets::key(engine, "aes-256", Text(32, 1));
+    // Slow enough for its threads to wait for each other.
+    EngineHandle slow_engine = targets::engine("portable", 4);
+    KeyHandle slow_key = targets::key(slow_engine, "aes-256", Text(32, 1));
+    std::unique_ptr<warpseal_kem_batcher, BatcherFreed> batcher;
+    std::unique_ptr<warpseal_kem_pool, PoolFreed> pool;
+
+    Shared() {
+        warpseal_kem_batcher* made = nullptr;
+        EXPECT_EQ(warpseal_kem_batcher_create(engine.get(), nullptr, &made), WARPSEAL_OK);
+        batcher.reset(made);
+        warpseal_kem_pool* pairs = nullptr;
+        EXPECT_EQ(warpseal_kem_pool_create(engine.get(), set, 256, &pairs), WARPSEAL_OK);
+        pool.reset(pairs);
+    }
+};
+
+// One thread's memory, which outlives it.
+struct Place {
+    Shared* shared = nullptr;
+    warpseal_status (*call)(Place&) = nullptr;
+    std::atomic<warpseal_status> failure{WARPSEAL_OK};
+    std::atomic<uint64_t> calls{0};
+    Text in = Text(8 << 20, 5), out = Text(8 << 20), public_key = Text(64 * largest_field), secret_key = Text(64 * largest_field);
+};
+
+warpseal_status large_message(Place& place) {
+    const uint8_t iv[16] = {1};
+    return warpseal_encrypt(place.shared->slow_key.get(), WARPSEAL_CTR, iv, 16, place.in.data(), place.out.data(), 1 << 20);
+}
+
+warpseal_status drawn_iv(Place& place) {
+    uint8_t iv[12], tag[16];
+    return warpseal_seal(place.shared->key.get(), WARPSEAL_GCM, iv, nullptr, 0, place.in.data(), place.out.data(), 64, tag, 16);
+}
+
+warpseal_status first_use(Place& place) {
+    const EngineHandle engine = targets::engine("cpu", 2);
+    const KeyHandle key = targets::key(engine, "seed-128", Text(16, 1));
+    const uint8_t iv[16] = {1};
+    return warpseal_encrypt(key.get(), WARPSEAL_OFB, iv, 16, place.in.data(), place.out.data(), 4096);
+}
+
+warpseal_status host_memory(Place& place) {
+    void* memory = nullptr;
+    const warpseal_status status = warpseal_host_alloc(place.shared->engine.get(), 1 << 20, &memory);
+    warpseal_host_free(place.shared->engine.get(), memory);
+    return status;
+}
+
+warpseal_status key_pairs(Place& place) {
+    warpseal_kem_batch batch = {};
+    batch.struct_bytes = sizeof batch;
+    batch.count = 64;
+    batch.public_keys = place.public_key.data(), batch.public_key_stride = largest_field;
+    batch.secret_keys = place.secret_key.data(), batch.secret_key_stride = largest_field;
+    return warpseal_kem_keypair(place.shared->engine.get(), set, &batch);
+}
+
+warpseal_kem_request request_of(Place& place) {
+    warpseal_kem_request request = {};
+    request.struct_bytes = sizeof request;
+    request.operation = WARPSEAL_KEM_KEYPAIR;
+    request.set = set;
+    request.public_key = place.public_key.data(), request.secret_key = place.secret_key.data();
+    return request;
+}
+
+warpseal_status batcher_run(Place& place) {
+    const warpseal_kem_request request = request_of(place);
+    return warpseal_kem_batcher_run(place.shared->batcher.get(), &request);
+}
+
+warpseal_status pool_take(Place& place) {
+    uint64_t tickets[16];
+    const warpseal_status status = warpseal_kem_pool_take(place.shared->pool.get(), 16, place.public_key.data(), largest_field, tickets);
+    if (status == WARPSEAL_OK) warpseal_kem_pool_drop(place.shared->pool.get(), 16, tickets);
+    return status;
+}
+
+// write(2) and close(2) are cancellation points of their own.
+class NotMeanwhile {
+public:
+    NotMeanwhile() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+    ~NotMeanwhile() { (void)pthread_setcancelstate(before_, nullptr); }
+    NotMeanwhile(const NotMeanwhile&) = delete;
+    NotMeanwhile& operator=(const NotMeanwhile&) = delete;
+
+private:
+    int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+class File {
+public:
+    File() = default;
+    ~File() {
+        const NotMeanwhile disabled;
+        (void)close(descriptor);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    bool has(const uint8_t* bytes, size_t count) const {
+        const NotMeanwhile disabled;
+        return write(descriptor, bytes, count) == static_cast<ssize_t>(count) && lseek(descriptor, 0, SEEK_SET) == 0;
+    }
+    const int descriptor = memfd_create("", 0);
+};
+
+warpseal_status file_seal(Place& place) {
+    const File plain, sealed;
+    if (!plain.has(place.in.data(), 1 << 20)) return WARPSEAL_IO;
+    const warpseal_secret secret = {WARPSEAL_SECRET_KEY, place.in.data(), 32};
+    warpseal_file_options options = {};
+    options.struct_bytes = sizeof options;
+    options.secrets = &secret, options.secret_count = 1;
+    warpseal_file_result result = {};
+    result.struct_bytes = sizeof result;
+    return warpseal_file_seal(place.shared->engine.get(), plain.descriptor, sealed.descriptor, &options, &result);
+}
+
+extern "C" void* call_for_ever(void* user) {
+    Place& place = *static_cast<Place*>(user);
+    while (true) {
+        const warpseal_status status = place.call(place);
+        if (status != WARPSEAL_OK) place.failure = status;
+        place.calls.fetch_add(1);
+        pthread_testcancel();
+    }
+    return nullptr;
+}
+
+struct Named {
+    const char* name;
+    warpseal_status (*call)(Place&);
+};
+
+class Cancellation : public testing::TestWithParam<Named> {};
+
+TEST_P(Cancellation, TakesEffectAfterTheCall) {
+    Shared shared;
+    for (size_t round = 0; round < rounds; ++round) {
+        // Few threads wait for the pool's workers, many for each other.
+        const size_t threads = round % 2 == 0 ? most_threads : 2;
+        std::vector<Place> places(threads);
+        std::vector<pthread_t> running(threads);
+        for (size_t i = 0; i < threads; ++i) {
+            places[i].shared = &shared;
+            places[i].call = GetParam().call;
+            ASSERT_EQ(pthread_create(&running[i], nullptr, call_for_ever, &places[i]), 0);
+        }
+        for (size_t i = 0; i < threads; ++i) {  // somewhere in a later call
+            while (places[i].calls.load() < 1 + round % 3) std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::microseconds(137 * i + 211 * round));
+            ASSERT_EQ(pthread_cancel(running[i]), 0);
+        }
+        for (size_t i = 0; i < threads; ++i) {
+            void* result = nullptr;
+            ASSERT_EQ(pthread_join(running[i], &result), 0);
+            ASSERT_EQ(result, PTHREAD_CANCELED);
+            ASSERT_EQ(places[i].failure.load(), WARPSEAL_OK);
+        }
+    }
+    Place after;
+    after.shared = &shared;
+    EXPECT_EQ(GetParam().call(after), WARPSEAL_OK) << "others go on";
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, Cancellation,
+                         testing::Values(Named{"large_message", large_message}, Named{"drawn_iv", drawn_iv}, Named{"first_use", first_use},
+                                         Named{"host_memory", host_memory}, Named{"key_pairs", key_pairs},
+                                         Named{"batcher_run", batcher_run}, Named{"pool_take", pool_take}, Named{"file_seal", file_seal}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
