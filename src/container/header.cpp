@@ -6,6 +6,7 @@
 
 #include "container/bytes.h"
 #include "container/random.h"
+#include "container/tries.h"
 
 namespace warpseal::container {
 namespace {
@@ -24,6 +25,10 @@ bool copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_byt
            hmac({key.data(), key.size()}, {parts, 2}, mac);
 }
 
+bool zeros(Bytes bytes) {
+    return std::all_of(bytes.data, bytes.data + bytes.size, [](uint8_t byte) { return byte == 0; });
+}
+
 void parse_copy(Bytes raw, HeaderCopy& out) {
     out = {};
     out.generation = get64(raw.data);
@@ -33,79 +38,47 @@ void parse_copy(Bytes raw, HeaderCopy& out) {
     for (uint32_t i = 0; i < out.slot_count; ++i) {
         if (!parse_slot(rest, out.slots[i])) return;
     }
-    out.well_formed = true;
+    out.well_formed = zeros({raw.data + 10, copy_head_bytes - 10}) && zeros(rest);
 }
 
-bool same(Bytes a, Bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
-
-bool holds(const HeaderCopy& copy, const Slot& slot) {
-    return copy.well_formed &&
-           std::any_of(copy.slots, copy.slots + copy.slot_count, [&](const Slot& other) { return same(other.whole, slot.whole); });
+// A reason for which a try was left out, in words.
+Fault refused(const Try& left_out) {
+    Fault fault;
+    switch (left_out.refusal) {
+        case Refusal::slot_cost: {
+            const Argon2Cost cost = passphrase_cost(*left_out.slot);
+            fault.say(WARPSEAL_LIMIT_EXCEEDED, "a passphrase slot asks for Argon2id with %u passes and %u KiB; the limits are %u and %u",
+                      cost.passes, cost.memory_kib, argon2_passes_max, argon2_memory_kib_max);
+            break;
+        }
+        case Refusal::copy_work:
+            fault.say(WARPSEAL_LIMIT_EXCEEDED, "the passphrase slots together ask for more Argon2id work than the file format allows");
+            break;
+        case Refusal::budget:
+            fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                      "no slot opened before the limit of Argon2id work for one file: give fewer passphrases, or the key file");
+            break;
+        case Refusal::none: break;
+    }
+    return fault;
 }
 
-// What the passphrase slots of a copy cost together, leaving out those that are refused one by one.
-uint64_t passphrase_work(const HeaderCopy& copy) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < copy.slot_count; ++i) {
-        if (copy.slots[i].type != WARPSEAL_SECRET_PASSPHRASE) continue;
-        const Argon2Cost cost = passphrase_cost(copy.slots[i]);
-        if (within_bounds(cost)) sum += work(cost);
-    }
-    return sum;
-}
-
-// The search for a slot that opens. Each step returns true when the search is over: found, or failed for a reason of the machine's.
-class Search {
-public:
-    Search(Engine& engine, const uint8_t* fixed_part, const warpseal_secret* secrets, size_t secret_count, Secret<data_key_bytes>& data_key)
-        : engine_(engine), fixed_part_(fixed_part), secrets_(secrets), secret_count_(secret_count), data_key_(data_key) {
-        outcome_.say(WARPSEAL_WRONG_KEY, "no key slot of the file opens with the given keys or passphrases");
-    }
-
-    // Slots that `tried` holds as well were tried before.
-    bool try_copy(const HeaderCopy& copy, uint32_t type, const HeaderCopy* tried) {
-        if (!copy.well_formed) return false;
-        if (type == WARPSEAL_SECRET_PASSPHRASE && passphrase_work(copy) > argon2_work_max) {
-            Fault here;
-            here.say(WARPSEAL_LIMIT_EXCEEDED, "the passphrase slots together ask for more Argon2id work than the file format allows");
-            return note(here);
-        }
-        for (uint32_t i = 0; i < copy.slot_count; ++i) {
-            const Slot& slot = copy.slots[i];
-            if (slot.type != type || (tried != nullptr && holds(*tried, slot))) continue;
-            if (try_slot(slot)) return true;
-        }
-        return false;
-    }
-
-    const Fault& outcome() const { return outcome_; }
-
-private:
-    bool try_slot(const Slot& slot) {
-        for (size_t i = 0; i < secret_count_; ++i) {
-            if (secrets_[i].type != slot.type) continue;
-            Fault here;
-            open_slot(engine_, fixed_part_, slot, secrets_[i], data_key_, here);
-            if (note(here)) return true;
-        }
-        return false;
-    }
-
-    // A slot that is damaged or asks too much does not keep the next one from opening the file.
-    bool note(const Fault& here) {
+// Finds a slot that one of the secrets opens. Of what goes wrong with slots the first counts; a slot that is damaged or asks too much does
+// not keep the next one from opening the file.
+Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret* secrets, size_t secret_count, uint64_t budget,
+                    Secret<data_key_bytes>& data_key) {
+    Fault outcome;
+    outcome.say(WARPSEAL_WRONG_KEY, "no key slot of the file opens with the given keys or passphrases");
+    visit_tries(header, secrets, secret_count, budget, [&](const Try& next) {
+        Fault here = refused(next);
+        if (next.refusal == Refusal::none) open_slot(engine, header.fixed.bytes, *next.slot, *next.secret, data_key, here);
         if (here.status == WARPSEAL_WRONG_KEY) return false;
         const bool over = here.status != WARPSEAL_NOT_AUTHENTIC && here.status != WARPSEAL_LIMIT_EXCEEDED;
-        if (over || outcome_.status == WARPSEAL_WRONG_KEY) outcome_ = here;
+        if (over || outcome.status == WARPSEAL_WRONG_KEY) outcome = here;
         return over;
-    }
-
-    Engine& engine_;
-    const uint8_t* const fixed_part_;
-    const warpseal_secret* const secrets_;
-    const size_t secret_count_;
-    Secret<data_key_bytes>& data_key_;
-    Fault outcome_;
-};
+    });
+    return outcome;
+}
 
 // A new data key, file id and fixed part, in the header's first block.
 bool draw(const Suite& suite, Header& header, Secret<data_key_bytes>& data_key) {
@@ -140,7 +113,7 @@ warpseal_status parse_first_block(const uint8_t* block, size_t have, FixedPart& 
                          out.copy_bytes, copy_bytes_step, copy_bytes_max);
     }
     if (have < first_block_bytes) return fault.say(WARPSEAL_TRUNCATED, "the file ends after %zu bytes, within its first block", have);
-    if (std::any_of(block + fixed_part_bytes, block + first_block_bytes, [](uint8_t byte) { return byte != 0; })) {
+    if (!zeros({block + fixed_part_bytes, first_block_bytes - fixed_part_bytes})) {
         return fault.say(WARPSEAL_NOT_AUTHENTIC, "the zeros after the fixed part of the file were changed");
     }
     return WARPSEAL_OK;
@@ -151,26 +124,18 @@ int Header::newest() const {
     return copies[1].well_formed && copies[1].generation > copies[0].generation ? 1 : 0;
 }
 
+bool Header::copies_equal() const { return memcmp(copy(0), copy(1), fixed.copy_bytes) == 0; }
+
 void parse_copies(Header& header) {
     for (int i = 0; i < 2; ++i) parse_copy({header.copy(i), header.fixed.copy_bytes}, header.copies[i]);
 }
 
 warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets, size_t secret_count,
-                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault) {
+                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault, uint64_t argon2_budget) {
     const int newest = header.newest();
     if (newest < 0) return fault.say(WARPSEAL_NOT_AUTHENTIC, "both copies of the file's header are damaged");
-    const HeaderCopy& first = header.copies[newest];
-    const HeaderCopy& second = header.copies[1 - newest];
-
-    Search search(engine, header.fixed.bytes, secrets, secret_count, data_key);
-    // Keys before passphrases: they cost nothing to try.
-    const bool over = search.try_copy(first, WARPSEAL_SECRET_KEY, nullptr) || search.try_copy(second, WARPSEAL_SECRET_KEY, &first) ||
-                      search.try_copy(first, WARPSEAL_SECRET_PASSPHRASE, nullptr) ||
-                      search.try_copy(second, WARPSEAL_SECRET_PASSPHRASE, &first);
-    if (!over || search.outcome().status != WARPSEAL_OK) {
-        fault = search.outcome();
-        return fault.status;
-    }
+    fault = find_data_key(engine, header, secrets, secret_count, argon2_budget, data_key);
+    if (fault.status != WARPSEAL_OK) return fault.status;
 
     for (const int index : {newest, 1 - newest}) {
         if (!header.copies[index].well_formed) continue;

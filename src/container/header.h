@@ -43,16 +43,19 @@ struct Header {
     HeaderCopy copies[2];
 
     const uint8_t* copy(int index) const { return bytes.data() + first_block_bytes + static_cast<size_t>(index) * fixed.copy_bytes; }
-    // The index of the well-formed copy with the higher generation; -1 if neither is well formed.
+    // The index of the well-formed copy with the higher generation, 0 where both have the same; -1 if neither is well formed.
     int newest() const;
+    // Byte for byte: what a finished write leaves.
+    bool copies_equal() const;
 };
 
 // Fills `fixed` and both copies from `bytes`, which parse_first_block accepted.
 void parse_copies(Header& header);
 
-// Finds a slot that one of the secrets opens, and the copy in force: of those whose MAC verifies under the data key, the newest.
+// Finds a slot that one of the secrets opens (visit_tries says in which order, and what that may cost), and the copy in force: of those
+// whose MAC verifies under the data key, the newest.
 warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets, size_t secret_count,
-                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault);
+                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault, uint64_t argon2_budget = argon2_work_max);
 
 // A new file's header: draws file id and data key, seals one slot for each secret, writes generation 1 in both copies.
 warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_secret* secrets, size_t secret_count, Argon2Cost cost,

@@ -99,11 +99,6 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
 warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes], const Slot& slot, const warpseal_secret& secret,
                           Secret<data_key_bytes>& data_key, Fault& fault) {
     if (slot.type != secret.type) return fault.say(WARPSEAL_WRONG_KEY, "a slot of another type");
-    if (slot.type == WARPSEAL_SECRET_PASSPHRASE && !within_bounds(passphrase_cost(slot))) {
-        const Argon2Cost cost = passphrase_cost(slot);
-        return fault.say(WARPSEAL_LIMIT_EXCEEDED, "a passphrase slot asks for Argon2id with %u passes and %u KiB; the limits are %u and %u",
-                         cost.passes, cost.memory_kib, argon2_passes_max, argon2_memory_kib_max);
-    }
     const Context context(fixed_part, slot.head);
     Secret<32> key;
     warpseal_status status = slot_key(secret, slot.parameters.data, key, fault);

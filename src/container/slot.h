@@ -31,7 +31,7 @@ Argon2Cost passphrase_cost(const Slot& slot);
 // Writes a slot for one secret and returns its length: key_file_slot_bytes or passphrase_slot_bytes. Costs are within bounds.
 warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes], const warpseal_secret& secret, Argon2Cost cost,
                           const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes, Fault& fault);
-// WARPSEAL_WRONG_KEY if the slot is not this secret's, WARPSEAL_LIMIT_EXCEEDED before any work if its cost is out of bounds.
+// WARPSEAL_WRONG_KEY if the slot is not this secret's. The slot's cost is within bounds.
 warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes], const Slot& slot, const warpseal_secret& secret,
                           Secret<data_key_bytes>& data_key, Fault& fault);
 

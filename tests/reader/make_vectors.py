@@ -68,9 +68,11 @@ class File:
         sealed = body or b"".join(chunks(key, b"warpseal/slot/v1" + self.fixed + head, self.data_key, salt))
         return head + struct.pack(">H", len(sealed)) + sealed
 
-    def copy(self, slots, generation=1, count=None):
+    def copy(self, slots, generation=1, count=None, mark=None):
         front = struct.pack(">QH6x", generation, len(slots) if count is None else count) + b"".join(slots)
         front = front.ljust(self.copy_bytes - 64, b"\0")
+        if mark is not None:  # a byte that must be zero
+            front = flip(front, mark)
         return front + hmac.digest(expand(self.data_key, b"warpseal/header-mac/v1", 64), self.block + front, "sha512")
 
     def both(self, slots, **how):
@@ -177,6 +179,18 @@ def copies():
     add("a slot longer than its copy", file(*[f.copy([struct.pack(">HHH", 77, 0, 65535)])] * 2), "not_authentic")
     add("slot type 0", file(*[f.copy([struct.pack(">HHH", 0, 0, 0), slot])] * 2), "not_authentic")
     add("a key slot with a short body", file(*[f.copy([f.slot(KEY, body=bytes(103))])] * 2), "not_authentic")
+    for place, at in (("head", 10), ("head's end", 15), ("slots", 16 + len(slot)), ("MAC", 8192 - 65)):
+        marked = f.copy([slot], 2, mark=at)
+        add(f"both copies authentic, not zero at the {place}", file(marked, marked), "not_authentic")
+        add(f"newer copy authentic, not zero at the {place}", file(good, marked), "ok", text)
+    add("equal generations, slots of both open, first key", file(f.copy([slot]), f.copy([f.slot(OTHER)])), "ok", text)
+    add("equal generations, slots of both open, second key", file(f.copy([slot]), f.copy([f.slot(OTHER)])), "ok", text, OTHER)
+    dear, torn = f.copy([f.slot("p", (17, 64))]), f.copy([flip(f.slot("p"), -1)])
+    add("equal generations, the first copy's slot asks too much", file(dear, torn), "limit_exceeded", None, None, "p")
+    add("equal generations, the first copy's slot is changed", file(torn, dear), "not_authentic", None, None, "p")
+    beyond = f.copy([f.slot(str(i), (16, 2**20)) for i in range(3)], 2)
+    add("newer copy asks too much in all, the other opens", file(f.copy([f.slot("p")]), beyond), "ok", text, None, "p")
+    add("Argon2id work beyond the bound, and only a key given", file(beyond, beyond), "wrong_key")
     for copy_bytes in (4096, 28672):
         g = File("sizes", text, copy_bytes=copy_bytes)
         add(f"copies of {copy_bytes} bytes", g.both([g.slot(KEY)]).bytes(), "ok", text)

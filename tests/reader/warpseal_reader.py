@@ -17,6 +17,7 @@ from cryptography import cobblestone
 
 FIXED_BYTES, FIRST_BLOCK_BYTES, MAC_BYTES, HEAD_BYTES = 32, 4096, 64, 56
 CHUNK_BYTES, TAG_BYTES = 16400, 16
+ARGON2_WORK = 32 << 20  # passes times KiB: of the slots of a copy, and of all tries
 KEY_FILE, PASSPHRASE = 1, 2
 
 
@@ -211,12 +212,21 @@ def parse_copy(raw):
             return None
         slots.append((kind, rest[: 4 + parameter_bytes], rest[4 : 4 + parameter_bytes], rest[6 + parameter_bytes : end]))
         rest = rest[end:]
-    return generation, slots
+    return None if any(raw[10:16]) or any(rest) else (generation, slots)
 
 
 def argon2_allowed(parameters):
     passes, kib = struct.unpack_from(">II", parameters)
     return 1 <= passes <= 16 and 8 <= kib <= 1 << 20
+
+
+def argon2_work(parameters):
+    passes, kib = struct.unpack_from(">II", parameters)
+    return passes * kib
+
+
+def first_failure(failure, refused):
+    return refused if failure.kind == "wrong_key" else failure
 
 
 def slot_key(kind, parameters, secret):
@@ -229,27 +239,27 @@ def slot_key(kind, parameters, secret):
 def open_slots(fixed, copies, key, passphrase):
     """The data key, from the first slot that opens: key files first, and the newer copy first."""
     failure = Refused("wrong_key", "no slot opens")
-    tried = set()
+    tried, budget = set(), ARGON2_WORK
     for kind, secret in ((KEY_FILE, key), (PASSPHRASE, passphrase)):
         for _, slots in copies if secret is not None else []:
             mine = [slot for slot in slots if slot[0] == kind]
-            work = sum(a * b for a, b in (struct.unpack_from(">II", s[2]) for s in mine if kind == PASSPHRASE and argon2_allowed(s[2])))
-            if work > 32 << 20:
-                failure = Refused("limit_exceeded", "too much Argon2id work")
+            if kind == PASSPHRASE and sum(argon2_work(slot[2]) for slot in mine if argon2_allowed(slot[2])) > ARGON2_WORK:
+                failure = first_failure(failure, Refused("limit_exceeded", "too much Argon2id work"))
                 continue
             for slot in mine:
                 if slot in tried:
                     continue
                 tried.add(slot)
-                if kind == PASSPHRASE and not argon2_allowed(slot[2]):
-                    failure = Refused("limit_exceeded", "Argon2id parameters")
+                if kind == PASSPHRASE and not (argon2_allowed(slot[2]) and argon2_work(slot[2]) <= budget):
+                    failure = first_failure(failure, Refused("limit_exceeded", "Argon2id parameters, or work over all slots"))
                     continue
+                budget -= argon2_work(slot[2]) if kind == PASSPHRASE else 0
                 data_key = io.BytesIO()
                 try:
                     open_payload(io.BytesIO(slot[3]), 2, slot_key(kind, slot[2], secret), b"warpseal/slot/v1" + fixed + slot[1], data_key)
                     return data_key.getvalue()
                 except Refused as refused:
-                    failure = failure if refused.kind == "wrong_key" else refused
+                    failure = first_failure(failure, refused)
     raise failure
 
 
@@ -294,6 +304,11 @@ def seal_bare(stream, out, key, context):
     out.write(encryptor.finalize())
 
 
+def one_line(text):
+    """Without the newline at its end, LF or CR LF."""
+    return text[:-2] if text.endswith(b"\r\n") else text.removesuffix(b"\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=["open", "open-bare", "seal-bare"], help="bare: the payload alone, under a raw key")
@@ -304,7 +319,7 @@ def main():
     parser.add_argument("output")
     given = parser.parse_args()
     key = open(given.key, "rb").read() if given.key else None
-    passphrase = open(given.passphrase_file, "rb").read().rstrip(b"\n") if given.passphrase_file else None
+    passphrase = one_line(open(given.passphrase_file, "rb").read()) if given.passphrase_file else None
     context = bytes.fromhex(given.context)
     try:
         with open(given.input, "rb") as stream, open(given.output, "wb") as out:
