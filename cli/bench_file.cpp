@@ -107,6 +107,7 @@ private:
         options.suite = what.encrypt ? suite_.c_str() : nullptr;
         options.secrets = &secret;
         options.secret_count = 1;
+        options.any_order = 1;
         result_ = {};
         result_.struct_bytes = sizeof result_;
         const Descriptor& in = what.encrypt ? plain_ : sealed_;

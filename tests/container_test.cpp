@@ -36,12 +36,14 @@ void round_trip(const Options& options, size_t head_bytes) {
                 ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
                 EXPECT_EQ(file.out.size(), head_bytes + size + (size / chunk + 1) * 16);
                 EXPECT_EQ(file.result.file_bytes, file.out.size());
+                EXPECT_EQ(file.result.output_bytes, file.out.size());
                 EXPECT_EQ(file.result.plaintext_bytes, size);
                 EXPECT_STRNE(file.result.target, "");
                 const Outcome back = run(Way::open, file.out, options, threads, pipes & 2, pipes & 1);
                 ASSERT_EQ(back.status, WARPSEAL_OK) << back.result.message;
                 EXPECT_EQ(back.result.file_bytes, file.out.size());
                 EXPECT_EQ(back.result.plaintext_bytes, size);
+                EXPECT_EQ(back.result.output_bytes, size);
                 ASSERT_TRUE(back.out == text);
             }
         }
@@ -242,6 +244,50 @@ TEST(Container, ProgressAndCancellation) {
     }
 }
 
+// The secrets of a call, which wipes them as soon as it may.
+struct Wiped {
+    Options& options;
+    int calls = 0;
+    static void now(void* user) {
+        Wiped& wiped = *static_cast<Wiped*>(user);
+        ++wiped.calls;
+        for (Data& held : wiped.options.held) warpseal::wipe(held.data(), held.size());
+        wiped.options.list.clear();
+    }
+};
+
+TEST(Container, SecretsAreUsedOnceAndBeforeTheText) {
+    for (const bool bare : {false, true}) {
+        const Data text = Random(9).text(70000);
+        Data file;
+        for (const Way way : {Way::seal, Way::open}) {
+            Options options;
+            if (bare)
+                options.bare(32);
+            else
+                options.key(1).passphrase("wiped");
+            Wiped wiped{options};
+            options.secrets_used = Wiped::now;
+            options.secrets_user = &wiped;
+            const Outcome outcome = run(way, way == Way::seal ? text : file, options, 4);
+            ASSERT_EQ(outcome.status, WARPSEAL_OK) << outcome.result.message;
+            EXPECT_EQ(wiped.calls, 1);
+            if (way == Way::seal)
+                file = outcome.out;
+            else
+                EXPECT_TRUE(outcome.out == text);
+        }
+        Options wrong;
+        if (bare) wrong.format = WARPSEAL_FORMAT_COBBLESTONE;
+        wrong.key(9);
+        Wiped wiped{wrong};
+        wrong.secrets_used = Wiped::now;
+        wrong.secrets_user = &wiped;
+        EXPECT_EQ(run(Way::open, file, wrong).status, WARPSEAL_WRONG_KEY);
+        EXPECT_EQ(wiped.calls, 0);
+    }
+}
+
 TEST(Container, Arguments) {
     Options none;
     EXPECT_EQ(run(Way::seal, {}, none).status, WARPSEAL_INVALID_ARGUMENT);
@@ -330,6 +376,11 @@ TEST(Container, MostChunks) {
     warpseal_file_result result;
     EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_LIMIT_EXCEEDED);
     EXPECT_NE(std::string(result.message), "");
+    EXPECT_EQ(result.plaintext_bytes, 0u);
+    ASSERT_EQ(ftruncate(in.get(), (off_t{1} << 52) - 1), 0);
+    options.progress = [](void*, uint64_t, uint64_t) { return 1; };
+    EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_CANCELLED) << result.message;
+    EXPECT_GT(result.plaintext_bytes, 0u);
 }
 
 }  // namespace

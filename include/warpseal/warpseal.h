@@ -298,6 +298,13 @@ typedef struct warpseal_file_options {
     /* Called now and then from one thread at a time with plaintext bytes done and expected (UINT64_MAX: unknown); non-zero cancels. */
     int (*progress)(void* user, uint64_t done_bytes, uint64_t total_bytes);
     void* progress_user;
+    /* 0: out_fd is written strictly in order, and after a failure holds an exact prefix. 1: a regular file is written by position, from
+     * several threads: after a failure the output may contain holes; for callers that discard it then. */
+    int32_t any_order;
+    /* Called once, on the thread of the call, as soon as the call needs the secrets no more: the caller may wipe and free them. Not
+     * called where the call fails before. May be null. */
+    void (*secrets_used)(void* user);
+    void* secrets_user;
 } warpseal_file_options;
 
 typedef struct warpseal_file_result {
@@ -305,17 +312,23 @@ typedef struct warpseal_file_result {
     int32_t system_error;     /* errno behind WARPSEAL_IO, else 0 */
     uint64_t plaintext_bytes; /* sealed, or authenticated */
     uint64_t file_bytes;      /* written when sealing, read when opening */
+    uint64_t output_bytes;    /* written to out_fd, also where the call failed; 0: nothing was */
     const char* target;       /* what ran: "vaes512", "cuda"; static storage; "" before anything ran */
+    int32_t header_copies_differ; /* opening: 1 if one copy of the header is damaged, or a change of keys was not finished */
     char message[240];        /* what failed and why, never a secret or plaintext; "" on success */
 } warpseal_file_result;
 
-/* Seal everything readable from in_fd to out_fd, from their current positions; regular files are read and written in parallel,
- * pipes in order. Memory is bounded whatever the size. On failure what was written to out_fd is useless and must be dropped.
- * The input is read once; if it changes length underneath, WARPSEAL_IO. Neither descriptor is closed or synced. */
+/* Seal everything readable from in_fd to out_fd, from their current positions; regular files are read in parallel, and written in
+ * parallel with any_order. Memory is bounded whatever the size. On failure what was written to out_fd is useless and must be dropped: it
+ * is a prefix of a file, which does not open as a whole one. The input is read once; if it is a regular file whose length, or time of
+ * modification or change, is another one in the end, WARPSEAL_IO. Neither descriptor is closed or synced. */
 WARPSEAL_API warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
                                                 warpseal_file_result* result);
-/* Open: only chunks whose tag verified are written, to a pipe in order and as an exact prefix. out_fd -1 verifies without writing.
- * WARPSEAL_OK only if the file is whole and nothing follows it. */
+/* Open: only chunks whose tag verified are written. They are written strictly in order, whatever out_fd is: after a failure it holds an
+ * exact prefix of the verified plaintext, output_bytes long, and its position is behind that. With any_order a regular file may then
+ * contain holes: zeros in place of chunks that were not written. out_fd -1 verifies without writing.
+ * WARPSEAL_OK only if the file is whole and nothing follows it. All passphrases together cost at most 2^25 passes times KiB of Argon2id
+ * (42 slots at the default cost), whatever the file asks for: slots beyond that are not tried, WARPSEAL_LIMIT_EXCEEDED if none opens. */
 WARPSEAL_API warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
                                                 warpseal_file_result* result);
 

@@ -36,6 +36,8 @@ int retry(int descriptor, short event, Progress& progress) {
     return 0;
 }
 
+bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+
 warpseal_status failed(int error, const char* doing, uint64_t place, Fault& fault) {
     if (error == ECANCELED) return fault.say(WARPSEAL_CANCELLED, "cancelled");
     return fault.say_system(error, "%s failed at byte %llu", doing, static_cast<unsigned long long>(place));
@@ -51,6 +53,8 @@ Source::Source(int descriptor, Progress& progress) : descriptor_(descriptor), pr
     positional_ = true;
     base_ = static_cast<uint64_t>(position);
     bytes_ = static_cast<uint64_t>(about.st_size) - base_;
+    modified_ = about.st_mtim;
+    changed_ = about.st_ctim;
     posix_fadvise(descriptor, position, 0, POSIX_FADV_SEQUENTIAL);  // advice: a refusal changes nothing
 }
 
@@ -90,14 +94,24 @@ warpseal_status Source::finish(Fault& fault) {
     return WARPSEAL_OK;
 }
 
+warpseal_status Source::check_unchanged(Fault& fault) const {
+    if (!positional_) return WARPSEAL_OK;
+    struct stat about;
+    if (fstat(descriptor_, &about) != 0) return fault.say_system(errno, "asking for the input's times failed");
+    if (same(about.st_mtim, modified_) && same(about.st_ctim, changed_)) return WARPSEAL_OK;
+    return fault.say(WARPSEAL_IO, "the input was changed while it was read: its time of %s is another one now",
+                     same(about.st_mtim, modified_) ? "change" : "modification");
+}
+
 bool Source::is_same_file(int descriptor) const {
     struct stat mine, other;
     return positional_ && descriptor >= 0 && fstat(descriptor_, &mine) == 0 && fstat(descriptor, &other) == 0 &&
            mine.st_dev == other.st_dev && mine.st_ino == other.st_ino;
 }
 
-Sink::Sink(int descriptor, Progress& progress) : descriptor_(descriptor), progress_(progress) {
-    if (descriptor < 0) return;
+Sink::Sink(int descriptor, Order order, Progress& progress) : descriptor_(descriptor), progress_(progress) {
+    if (descriptor < 0) ordered_ = false;  // nothing to wait for
+    if (descriptor < 0 || order == Order::strict) return;
     struct stat about;
     const int flags = fcntl(descriptor, F_GETFL);
     const off_t position = lseek(descriptor, 0, SEEK_CUR);
@@ -114,6 +128,7 @@ warpseal_status Sink::write(uint64_t offset, iovec* buffers, size_t count, Fault
             ordered_ ? writev(descriptor_, buffers, now) : pwritev(descriptor_, buffers, now, static_cast<off_t>(base_ + offset + done));
         if (moved > 0) {
             done += static_cast<uint64_t>(moved);
+            bytes_ += static_cast<uint64_t>(moved);
             advance(buffers, count, static_cast<size_t>(moved));
             continue;
         }

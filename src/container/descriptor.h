@@ -3,6 +3,9 @@
 
 #include <sys/uio.h>
 
+#include <atomic>
+#include <ctime>
+
 #include "container/fault.h"
 #include "container/progress.h"
 
@@ -24,6 +27,9 @@ public:
 
     // After the last byte was read: that a positional input still has the length that it had; moves its position to the end.
     warpseal_status finish(Fault& fault);
+    // That nobody wrote to a positional input meanwhile, as its times of modification and change say. A change that keeps the length shows
+    // nowhere else where the input is sealed.
+    warpseal_status check_unchanged(Fault& fault) const;
     bool is_same_file(int descriptor) const;
 
 private:
@@ -32,16 +38,22 @@ private:
     bool positional_ = false;
     uint64_t base_ = 0;
     uint64_t bytes_ = UINT64_MAX;
+    timespec modified_ = {}, changed_ = {};
 };
 
-// The output from its current position. A regular file is written by position, from any thread; anything else, and a file in append
-// mode, where the kernel ignores positions, in order.
+// In order: what is written is always a prefix of the whole. Any: by position, from any thread, which may leave holes.
+enum class Order : uint8_t { strict, any };
+
+// The output from its current position. Order::any counts for a regular file alone; anything else, and a file in append mode, where the
+// kernel ignores positions, is written in order.
 class Sink {
 public:
-    Sink(int descriptor, Progress& progress);  // -1: nothing is written
+    Sink(int descriptor, Order order, Progress& progress);  // -1: nothing is written
 
     bool ordered() const { return ordered_; }
     bool discards() const { return descriptor_ < 0; }
+    // So far, also by a call that failed.
+    uint64_t bytes() const { return bytes_; }
 
     // The buffers' descriptions are used up.
     warpseal_status write(uint64_t offset, iovec* buffers, size_t count, Fault& fault);
@@ -53,8 +65,9 @@ public:
 private:
     const int descriptor_;
     Progress& progress_;
-    bool ordered_ = false;
+    bool ordered_ = true;
     uint64_t base_ = 0;
+    std::atomic<uint64_t> bytes_{0};
 };
 
 }  // namespace warpseal::container

@@ -21,6 +21,7 @@ struct Call {
     Sink sink;
     PipelineResult done;
     uint64_t head_bytes = 0;  // before the first chunk
+    bool header_copies_differ = false;
     Fault fault;
 
     Call(Engine& its_engine, int in_fd, int out_fd, const warpseal_file_options& its_options)
@@ -28,11 +29,15 @@ struct Call {
           options(its_options),
           progress(its_options.progress, its_options.progress_user),
           source(in_fd, progress),
-          sink(out_fd, progress) {}
+          sink(out_fd, its_options.any_order != 0 ? Order::any : Order::strict, progress) {}
     Call(const Call&) = delete;
 
     bool bare() const { return options.format == WARPSEAL_FORMAT_COBBLESTONE; }
     Bytes secret_bytes(size_t i) const { return {static_cast<const uint8_t*>(options.secrets[i].bytes), options.secrets[i].byte_count}; }
+    // Nothing reads the secrets after this.
+    void secrets_used() const {
+        if (options.secrets_used != nullptr) options.secrets_used(options.secrets_user);
+    }
     Bytes context() const { return {static_cast<const uint8_t*>(options.context), options.context_bytes}; }
     Argon2Cost cost() const {
         return {options.argon2_passes != 0 ? options.argon2_passes : argon2_default.passes,
@@ -180,6 +185,7 @@ warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) 
     if (unlock(call.engine, header, call.options.secrets, call.options.secret_count, data_key, in_force, call.fault) != WARPSEAL_OK) {
         return call.fault.status;
     }
+    call.header_copies_differ = !header.copies_equal();
     suite = header.fixed.suite;
     Secret<32> input_key;
     if (!payload_input_key(*suite, data_key, input_key)) return call.fault.say(WARPSEAL_OUT_OF_MEMORY, "deriving the payload's key failed");
@@ -207,8 +213,10 @@ warpseal_status seal_call(Call& call) {
     if (call.sink.discards()) return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "sealing needs an output");
     call.progress.expect(call.source.bytes());
     if (write_head(call, *suite, payload) != WARPSEAL_OK) return call.fault.status;
+    call.secrets_used();
     const PipelineJob job = {call.engine, payload, *suite, Direction::encrypt, call.source, 0, call.sink, call.head_bytes, call.progress};
     if (run_pipeline(job, call.done, call.fault) != WARPSEAL_OK) return call.fault.status;
+    if (call.source.check_unchanged(call.fault) != WARPSEAL_OK) return call.fault.status;
     return call.sink.finish(call.head_bytes + call.done.written_bytes, call.fault);
 }
 
@@ -216,6 +224,7 @@ warpseal_status open_call(Call& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
     if (check_options(call) != WARPSEAL_OK || read_head(call, suite, payload) != WARPSEAL_OK) return call.fault.status;
+    call.secrets_used();
     if (call.source.bytes() != UINT64_MAX) call.progress.expect(text_of(call.source.bytes() - call.head_bytes));
     const PipelineJob job = {call.engine, payload, *suite, Direction::decrypt, call.source, call.head_bytes, call.sink, 0, call.progress};
     if (run_pipeline(job, call.done, call.fault) != WARPSEAL_OK) return call.fault.status;
@@ -242,6 +251,8 @@ warpseal_status run(warpseal_status (*work)(Call&), Engine& engine, int in_fd, i
     }
     result.plaintext_bytes = call.done.text_bytes;
     result.file_bytes = call.head_bytes + (sealing ? call.done.written_bytes : call.done.read_bytes);
+    result.output_bytes = call.sink.bytes();
+    result.header_copies_differ = call.header_copies_differ ? 1 : 0;
     result.target = call.done.target;
     return report(call.fault, result);
 }
