@@ -114,11 +114,11 @@ struct Scene {
         return status;
     }
     void find_derived() {
-        Data head(payload_at);
+        Data head(chunks_at);
         EXPECT_EQ(pread(file.get(), head.data(), head.size(), 0), static_cast<ssize_t>(head.size()));
         container::Header header;
         container::Fault fault;
-        header.bytes = head;
+        header.bytes.assign(head.begin(), head.begin() + payload_at);
         EXPECT_EQ(container::parse_first_block(head.data(), 4096, header.fixed, fault), WARPSEAL_OK);
         container::parse_copies(header);
         warpseal::Secret<32> data_key, payload_key, right;
@@ -132,6 +132,19 @@ struct Scene {
         }
         hunt.add("data key", Data(data_key.data(), data_key.data() + 32));
         hunt.add("payload key", Data(payload_key.data(), payload_key.data() + header.fixed.suite->key_bytes));
+        for (uint8_t& byte : payload_key.bytes) byte ^= mask;
+        find_chunk_key(header, payload_key, head);
+    }
+    // The key that the engine has: in a cell of its own. Of a cell that was given back the first bytes are overwritten anyway.
+    void find_chunk_key(const container::Header& header, const warpseal::Secret<32>& payload_key, const Data& head) {
+        const container::Suite& suite = *header.fixed.suite;
+        const std::string front = std::string("c2sp.org/chunked-encryption@v1+") + suite.aead + '\0';
+        const warpseal::Bytes info[] = {{reinterpret_cast<const uint8_t*>(front.data()), front.size()},
+                                        {head.data() + payload_at, container::salt_bytes},
+                                        {header.fixed.bytes, container::fixed_part_bytes}};
+        warpseal::Secret<32> key;
+        EXPECT_TRUE(container::expand({payload_key.data(), suite.key_bytes}, {info, 3}, key.data(), suite.key_bytes));
+        hunt.add("chunk key", masked(Data(key.data() + 8, key.data() + suite.key_bytes)));
     }
 };
 
