@@ -59,7 +59,7 @@ void print_error(const std::string& text);
 // A command's result on stdout. Throws Failure (input_output) if it does not get there.
 void print_output(const std::string& text);
 
-// 0, or the signal (SIGINT, SIGTERM, SIGHUP) that asked the program to stop: long work asks now and then and returns 128 + it.
+// 0, or the signal (SIGINT, SIGTERM, SIGHUP, SIGQUIT) that asked the program to stop: long work asks now and then and returns 128 + it.
 int interrupted_by();
 
 // For options that take seconds: "" for a number of 0.001 to 3600, which NaN is not (CLI::Range takes it), or what is wrong.

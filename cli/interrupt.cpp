@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and SIGHUP: a thread that waits for them with sigwait(3), so that no code runs in a signal handler.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT: a thread that waits for them with sigwait(3), so that no code runs in a signal handler.
 #include "interrupt.h"
 
 #include <fmt/core.h>
@@ -68,7 +68,7 @@ void watch(sigset_t set) {
 void watch_interrupts() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
         struct sigaction action {};
         sigaction(signal_number, nullptr, &action);
         if (action.sa_handler != SIG_IGN) sigaddset(&set, signal_number);

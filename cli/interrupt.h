@@ -1,4 +1,5 @@
-// SIGINT, SIGTERM and SIGHUP: work is asked to stop, and ended after a grace period if it does not; nothing is left behind either way.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT: work is asked to stop, and ended after a grace period if it does not; nothing is left behind either
+// way.
 #pragma once
 
 #include <termios.h>

@@ -115,7 +115,7 @@ def interrupted(p):
     with open(p.file("plain"), "wb") as file:
         file.truncate(8 << 30)
     before = set(os.listdir(p.directory))
-    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]:
         for to in [["-o", "out"], ["-o", "/dev/null"]]:
             code, err, took = interrupt(p, number, ["encrypt", "-k", "key", "plain", *to], before)
             check_equal(code, 128 + number, err)
