@@ -17,6 +17,8 @@ void add_decrypt(CLI::App& program, Session& session) {
     command->footer(
         "Without a key or passphrase option, a passphrase is asked for on the terminal.\n"
         "The output file is private (mode 0600).\n"
+        "Check the exit code: what went to standard output is the whole file only if it is 0. In a pipeline, `set -o pipefail`\n"
+        "makes the shell do so.\n"
         "Examples:\n"
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
         "  warpseal decrypt -p photos.tar.ws | tar -x");

@@ -83,16 +83,14 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
         text += next_step(task, status, choice);
     }
     if (!output) return text;
-    const bool damage = status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_TRUNCATED;
-    const bool before_any_output = status == WARPSEAL_WRONG_KEY || status == WARPSEAL_UNSUPPORTED || status == WARPSEAL_NO_DEVICE ||
-                                   (task == FileTask::decrypt && damage && result.plaintext_bytes == 0);
-    if (!output->is_stream() || before_any_output) return text + " Nothing was written to " + output->shown() + ".";
+    if (!output->is_stream() || result.output_bytes == 0) return text + " Nothing was written to " + output->shown() + ".";
     return text + (task == FileTask::encrypt ? " What went to " + output->shown() + " is useless."
                                              : " What went to " + output->shown() + " is not the whole file.");
 }
 
-warpseal_file_options file_options(const FileChoice& choice, const SealChoice& seal, const Secrets& secrets,
-                                   const std::vector<uint8_t>& context, Progress& progress) {
+// `secrets` are wiped as soon as the call needs them no more.
+warpseal_file_options file_options(const FileChoice& choice, const SealChoice& seal, Secrets& secrets, const std::vector<uint8_t>& context,
+                                   Progress& progress) {
     warpseal_file_options options{};
     options.struct_bytes = sizeof options;
     options.format = choice.format;
@@ -105,29 +103,18 @@ warpseal_file_options file_options(const FileChoice& choice, const SealChoice& s
     options.argon2_memory_kib = seal.argon2_memory_mib * 1024;
     options.progress = Progress::callback;
     options.progress_user = &progress;
+    options.secrets_used = [](void* used) { static_cast<Secrets*>(used)->wipe(); };
+    options.secrets_user = &secrets;
     return options;
 }
 
-// A file opens with either copy of its header: damage to one would go unnoticed until the other has it too. Of what cannot be read twice
-// nothing is said.
-void say_if_header_copies_differ(int input, off_t start, const FileChoice& choice) {
-    constexpr uint32_t before_copies = 4096;  // docs/file-format.md
-    warpseal_file_info info{};
-    warpseal_file_result result{};
-    info.struct_bytes = sizeof info;
-    result.struct_bytes = sizeof result;
-    const off_t end = lseek(input, 0, SEEK_CUR);
-    if (choice.format != WARPSEAL_FORMAT_WARPSEAL || start < 0 || lseek(input, start, SEEK_SET) != start) return;
-    const warpseal_status status = warpseal_file_info_read(input, &info, &result);
-    if (lseek(input, end, SEEK_SET) != end || status != WARPSEAL_OK) return;
-    const size_t copy_bytes = (info.header_bytes - before_copies) / 2;
-    std::vector<uint8_t> copies(2 * copy_bytes);
-    if (pread(input, copies.data(), copies.size(), start + before_copies) != static_cast<ssize_t>(copies.size())) return;
-    if (memcmp(copies.data(), copies.data() + copy_bytes, copy_bytes) != 0)
-        complain(
-            fmt::format("{} is whole, but the two copies of its header differ: one is damaged, or a change of its keys was not "
-                        "finished. It opens with the other: make a new copy of the file while it does.",
-                        shown(choice)));
+// A file opens with either copy of its header: damage to one would go unnoticed until the other has it too.
+void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result) {
+    if (result.header_copies_differ == 0) return;
+    complain(
+        fmt::format("{} is whole, but the two copies of its header differ: one is damaged, or a change of its keys was not finished. It "
+                    "opens with the other: make a new copy of the file while it does.",
+                    shown(choice)));
 }
 
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result, double seconds, const Session& session) {
@@ -205,23 +192,26 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     }
     SecretChoice wanted = choice.secrets;
     ask_if_nothing_named(input.get(), task, choice, wanted);
-    const Secrets secrets(wanted, choice.format, task == FileTask::encrypt);
+    Secrets secrets(wanted, choice.format, task == FileTask::encrypt);
+    if (task == FileTask::encrypt && secrets.has_short_passphrase())
+        remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by who has the file: take a longer one.",
+                                    Secrets::short_characters));
     const EngineHandle engine = create_engine(choice.engine, session);
     if (choice.input == "-" && isatty(input.get())) remark(session, "reading from the terminal: end with Ctrl-D.");
 
     const std::vector<uint8_t> context = from_hexadecimal(choice.context, "--context");
     Progress progress(choice.progress, session);
-    const warpseal_file_options options = file_options(choice, seal, secrets, context, progress);
+    warpseal_file_options options = file_options(choice, seal, secrets, context, progress);
+    options.any_order = output && !output->is_stream() ? 1 : 0;  // a file that is not whole is discarded
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
-    const off_t start = lseek(input.get(), 0, SEEK_CUR);
     const int out = output ? output->descriptor() : -1;
     const warpseal_status status = task == FileTask::encrypt ? warpseal_file_seal(engine.get(), input.get(), out, &options, &result)
                                                              : warpseal_file_open(engine.get(), input.get(), out, &options, &result);
     if (status != WARPSEAL_OK || interrupted_by() != 0)
         throw Failure(exit_code_for(task, status), failure_text(task, choice, status, result, output ? &*output : nullptr));
     if (output) output->commit();
-    if (task == FileTask::verify) say_if_header_copies_differ(input.get(), start, choice);
+    say_if_header_copies_differ(choice, result);
     const double seconds = progress.seconds();
     progress.done(result);
     if (!progress.is_json()) say_done(task, choice, result, seconds, session);

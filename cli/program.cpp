@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -33,7 +34,10 @@ void prepare_process() {
     signal(SIGPIPE, SIG_IGN);  // a closed pipe and a file past the size limit are errors of write(2), told and answered with 16
     signal(SIGXFSZ, SIG_IGN);
     const rlimit none{0, 0};
-    setrlimit(RLIMIT_CORE, &none);  // keys and plaintext stay out of core files
+    // Keys and plaintext stay out of core files, also where cores go to a pipe, which the limit does not keep them from (core(5)). Other
+    // processes of the same user cannot read the memory or attach (PR_SET_DUMPABLE, prctl(2)); root can.
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     watch_interrupts();
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -156,6 +157,20 @@ void check_passphrase_descriptor(const SecretChoice& choice) {
         throw Failure(ExitCode::input_output, fmt::format("cannot read the passphrase on descriptor {}: it was not open when the program "
                                                           "started. Open it in the shell: {}<FILE.",
                                                           choice.passphrase_descriptor, choice.passphrase_descriptor));
+}
+
+void Secrets::wipe() {
+    list_.clear();
+    memory_.clear();
+}
+
+bool Secrets::has_short_passphrase() const {
+    return std::any_of(list_.begin(), list_.end(), [](const warpseal_secret& secret) {
+        const auto* const text = static_cast<const uint8_t*>(secret.bytes);
+        // UTF-8: all bytes but those that continue a character.
+        const auto characters = std::count_if(text, text + secret.byte_count, [](uint8_t byte) { return (byte & 0xc0) != 0x80; });
+        return secret.type == WARPSEAL_SECRET_PASSPHRASE && static_cast<size_t>(characters) < short_characters;
+    });
 }
 
 void Secrets::add(warpseal_secret_type type, SecretBytes bytes) {

@@ -40,13 +40,17 @@ struct SecretChoice {
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
 
-// The secrets of a call, alive as long as this.
+// The secrets of a call, alive as long as this, or until they are wiped.
 class Secrets {
 public:
     // Reads all that `choice` names; the terminal is asked last, twice if `confirm`. Throws Failure: input_missing, input_output, or
     // usage for a key file of the wrong size or open to others.
     Secrets(const SecretChoice& choice, warpseal_format format, bool confirm);
     const std::vector<warpseal_secret>& list() const { return list_; }
+    void wipe();
+    // A passphrase among them has fewer than short_characters characters.
+    static constexpr size_t short_characters = 8;
+    bool has_short_passphrase() const;
 
 private:
     void add(warpseal_secret_type type, SecretBytes bytes);

@@ -97,6 +97,8 @@ def help_and_version(p):
         check(command in top, f"{command} is missing in --help")
         check(p.ok(command, "--help").out, f"{command} --help is empty")
     check("Examples" in top, "no examples")
+    decrypt = p.ok("decrypt", "--help").out.decode()
+    check("exit code" in decrypt and "set -o pipefail" in decrypt, "decrypt --help does not say how to learn of a failure")
     check(max(map(len, top.splitlines())) <= 120, "--help is too wide")
 
 

@@ -1,6 +1,6 @@
 """Files that are not what was sealed: wrong keys, changes, truncation, trailing bytes; told apart by exit code, nothing left behind."""
 
-from program import case, check, main, some_bytes
+from program import case, check, check_equal, main, some_bytes
 
 CHUNK = 16400  # of the payload, tag included
 
@@ -49,19 +49,36 @@ def tampered(p):
 
 @case
 def one_copy_of_the_header_damaged(p):
-    """The file opens with the other copy, and verify says so."""
+    """The file opens with the other copy, and verify and decrypt say so, also of a stream that cannot be read twice."""
     content = some_bytes(50_000)
     sealed = bytearray(p.read(p.sealed(content)))
-    check("copies" not in p.ok("verify", "-k", "key", "sealed").err, "an undamaged file")
+    for command in ["verify", "decrypt"]:
+        check("copies" not in p.ok(command, "-k", "key", "sealed").err, f"an undamaged file: {command}")
     for place in [4096, 4096 + 100, 4096 + 8191, 4096 + 8192, 4096 + 2 * 8192 - 1]:  # docs/file-format.md: two copies of 8192 bytes
         changed = bytearray(sealed)
         changed[place] ^= 1
         p.write("changed", changed)
         check(p.ok("decrypt", "-k", "key", "changed").out == content, "what comes back")
-        check("warpseal: 'changed' is whole, but the two copies of its header differ" in p.ok("-q", "verify", "-k", "key", "changed").err,
-              f"nothing is said of byte {place}")
-        with open(p.file("changed"), "rb") as file:
-            check("copies of its header differ" in p.ok("verify", "-k", "key", stdin=file).err, f"nothing is said of byte {place}")
+        for command in ["verify", "decrypt"]:
+            check("warpseal: 'changed' is whole, but the two copies of its header differ" in p.ok("-q", command, "-k", "key", "changed").err,
+                  f"{command} says nothing of byte {place}")
+            with open(p.file("changed"), "rb") as file:
+                check("copies of its header differ" in p.ok(command, "-k", "key", stdin=file).err, f"{command} says nothing of byte {place}")
+            check("standard input is whole, but the two copies" in p.ok(command, "-k", "key", input=bytes(changed)).err,
+                  f"{command} says nothing of byte {place} of a pipe")
+        p.ok("decrypt", "-k", "key", "changed", "-o", "opened", "-f")
+
+
+@case
+def a_failure_before_any_output_says_so(p):
+    p.write("word", b"correct horse\n", 0o600)
+    p.ok("encrypt", "--passphrase-file", "word", "--argon2-memory", 8, "--argon2-passes", 1, "-o", "sealed", input=some_bytes(50_000))
+    changed = bytearray(p.read("sealed"))
+    for copy in [4096, 4096 + 8192]:
+        changed[copy + 16 + 7] = 17  # passes of the first slot: one more than the format allows
+    p.write("changed", changed)
+    result = p.fails(17, ["17 passes", "Nothing was written to standard output"], "decrypt", "--passphrase-file", "word", "changed")
+    check_equal(result.out, b"", "standard output")
 
 
 @case

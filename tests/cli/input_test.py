@@ -36,7 +36,10 @@ def unreadable(p):
     p.key()
     for command in [["encrypt", "-k", "key"], ["decrypt", "-k", "key"], ["verify", "-k", "key"]]:
         to = [] if command[0] == "verify" else ["-o", "out"]
-        p.fails(16, ["/proc/self/mem", "Input/output error"], *command, *to, "/proc/self/mem")
+        # Nobody but root opens that of a program that is not dumpable.
+        p.fails(16, ["/proc/self/mem", "Input/output error" if os.geteuid() == 0 else "Permission denied"], *command, *to, "/proc/self/mem")
+        with open("/proc/self/mem", "rb") as mine:
+            p.fails(16, ["standard input", "Input/output error"], *command, *to, stdin=mine)
     if os.geteuid() != 0:
         p.write("closed", b"text", 0)
         p.fails(16, ["'closed'", "Permission denied"], "encrypt", "-k", "key", "closed", "-o", "out")
@@ -98,6 +101,27 @@ def grows_while_read(p):
         file.truncate(length)
     code, said = change_while_read(p, ["encrypt", "-k", "key"], "plain", length, lambda: os.truncate(p.file("plain"), length + 1))
     check_equal(code, 16, said)
+
+
+@case
+def rewritten_while_read(p):
+    """At equal length, in place, and with its time of modification put back."""
+    p.key()
+    length = 128 << 20
+
+    def rewrite(hide):
+        before = os.stat(p.file("plain"))
+        with open(p.file("plain"), "r+b") as file:
+            file.write(b"x")
+        if hide:
+            os.utime(p.file("plain"), ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    for hide in [False, True]:
+        with open(p.file("plain"), "wb") as file:
+            file.truncate(length)
+        code, said = change_while_read(p, ["encrypt", "-k", "key"], "plain", length, lambda: rewrite(hide))
+        check_equal(code, 16, said)
+        check("was changed while it was read" in said, said)
 
 
 @case

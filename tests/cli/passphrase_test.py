@@ -152,7 +152,7 @@ def two_different_entries(p):
 @case
 def interrupted_while_asking(p):
     p.write("plain", b"text")
-    for number in [signal.SIGINT, signal.SIGTERM]:
+    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]:
         terminal = Terminal(p, "encrypt", "-p", "plain", "-o", "sealed")
         terminal.wait_for("Passphrase: ")
         check(not terminal.echo(), "the terminal echoes")
@@ -160,6 +160,30 @@ def interrupted_while_asking(p):
         code, _, err = terminal.end()
         check_equal(code, 128 + number, err)
         check_equal(os.listdir(p.directory), ["plain"], "the directory")
+
+
+@case
+def keys_that_end_the_program_while_asking(p):
+    p.write("plain", b"text")
+    for typed, number in [("\x03", signal.SIGINT), ("\x1c", signal.SIGQUIT)]:  # Ctrl-C, Ctrl-\\
+        terminal = Terminal(p, "encrypt", "-p", "plain", "-o", "sealed")
+        terminal.wait_for("Passphrase: ")
+        terminal.type(typed)
+        code, _, err = terminal.end()
+        check_equal(code, 128 + number, err)
+        check("interrupted" in err, err)
+        check_equal(os.listdir(p.directory), ["plain"], "the directory")
+
+
+@case
+def a_short_one_is_remarked_upon(p):
+    p.write("plain", b"text")
+    for word, short in [("seven77", True), ("sïx-ßßß", True), ("eight888", False), ("ääääßßßß", False)]:
+        p.write("word", word.encode() + b"\n", 0o600)
+        said = p.ok("encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed", "-f").err
+        check_equal("fewer than 8 characters" in said, short, f"what is said of {word}")
+        check_equal(p.ok("-q", "encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed", "-f").err, "", "under --quiet")
+        check("characters" not in p.ok("decrypt", "--passphrase-file", "word", "sealed").err, "decrypt speaks of the length")
 
 
 @case

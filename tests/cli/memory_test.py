@@ -1,0 +1,145 @@
+"""What others can learn of a running program: core files, /proc, swap; and how long it holds a key file's and a passphrase's bytes."""
+
+import os
+import resource
+import subprocess
+
+from program import NotRun, case, check, check_equal, main, some_bytes, wait_until, wait_until_signals_are_watched
+
+FRONT = 20536  # docs/file-format.md: the bytes before the first chunk
+NOBODY = 65534
+WORD = b"a passphrase that is looked for in memory"
+
+
+def mappings(process, name):
+    """(begin, end, what the file says of it) of each mapping that can be written."""
+    found = []
+    with open(f"/proc/{process.pid}/{name}", encoding="ascii", errors="replace") as lines:
+        for line in lines:
+            words = line.split()
+            if len(words) >= 5 and "-" in words[0] and len(words[1]) == 4:
+                begin, end = (int(part, 16) for part in words[0].split("-"))
+                found.append((begin, end, words[1], []))
+            else:
+                found[-1][3].extend(words[1:] if words[0] == "VmFlags:" else [])
+    return [(begin, end, flags) for begin, end, access, flags in found if access.startswith("rw")]
+
+
+def places(process, secret):
+    """Where the secret lies in the program's memory."""
+    if os.geteuid() != 0:
+        raise NotRun("only root can look into the program's memory")
+    found = []
+    with open(f"/proc/{process.pid}/mem", "rb", buffering=0) as memory:
+        for begin, end, _ in mappings(process, "maps"):
+            try:
+                memory.seek(begin)
+                content = memory.read(end - begin)
+            except OSError:
+                continue
+            at = content.find(secret)
+            while at >= 0:
+                found.append(begin + at)
+                at = content.find(secret, at + 1)
+    return found
+
+
+def waiting_for_input(p, *arguments, **options):
+    process = p.start(*arguments, stdin=subprocess.PIPE, **options)
+    wait_until_signals_are_watched(process)
+    return process
+
+
+@case
+def no_core_file(p):
+    p.key()
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    if most == 0:
+        raise NotRun("core files are off here already")
+    process = waiting_for_input(p, "decrypt", "-k", "key",
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)))
+    check_equal(resource.prlimit(process.pid, resource.RLIMIT_CORE), (0, 0), "the limit of core files")
+    process.communicate()
+
+
+def owner_in_proc(process):
+    return os.stat(f"/proc/{process.pid}/mem").st_uid
+
+
+@case
+def others_of_the_same_user_cannot_look(p):
+    """What is not dumpable belongs to root in /proc, and cannot be attached to (PR_SET_DUMPABLE in prctl(2)): no core for a pipe either."""
+    p.key()
+    as_user = {}
+    user = os.geteuid()
+    if user == 0:
+        user = NOBODY
+        as_user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        for name in [p.directory, p.file("key")]:
+            os.chown(name, NOBODY, NOBODY)
+        if subprocess.run(["test", "-x", p.path], check=False, **as_user).returncode != 0:
+            raise NotRun("the program lies where no other user can run it")
+    process = waiting_for_input(p, "decrypt", "-k", "key", "-o", "out", **as_user)
+    other = subprocess.Popen(["sleep", "60"], **as_user)
+    wait_until(lambda: owner_in_proc(other) == user, "another program is the user's")
+    check_equal(owner_in_proc(process), 0, "the owner of the program's memory")
+    look = ["head", "-c", "1", f"/proc/{process.pid}/mem"]
+    said = subprocess.run(look, check=False, capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}, **as_user).stderr
+    check(b"Permission denied" in said, f"the memory can be opened: {said!r}")
+    other.kill()
+    other.wait()
+    # What the program does through /proc, naming its output, works all the same.
+    process.communicate()
+    plain = p.run("-q", "encrypt", "-k", "key", "-o", "sealed", input=b"text", **as_user)
+    check_equal((plain.code, os.path.exists(p.file("sealed"))), (0, True), plain.err)
+
+
+def both_secrets(p):
+    """A file that opens with a key file or a passphrase, and the options that give both."""
+    p.write("word", WORD + b"\n", 0o600)
+    p.key()
+    p.write("plain", some_bytes(300_000))
+    options = ["-k", "key", "--passphrase-file", "word"]
+    p.ok("encrypt", *options, "--argon2-memory", 8, "--argon2-passes", 1, "plain", "-o", "sealed")
+    return options, {"key file": p.read("key"), "passphrase": WORD}
+
+
+@case
+def secrets_lie_in_locked_pages(p):
+    options, secrets = both_secrets(p)
+    process = waiting_for_input(p, "decrypt", *options)
+    for name, secret in secrets.items():
+        wait_until(lambda: places(process, secret), f"the {name} was read")
+        for place in places(process, secret):
+            flags = next(flags for begin, end, flags in mappings(process, "smaps") if begin <= place < end)
+            check("lo" in flags and "dd" in flags, f"the {name} lies in a page that is not locked, or is in core files: {flags}")
+    process.communicate(p.read("sealed"), timeout=60)
+    check_equal(process.returncode, 0, "exit code")
+
+
+@case
+def secrets_go_when_the_head_was_read(p):
+    options, secrets = both_secrets(p)
+    process = waiting_for_input(p, "decrypt", *options)
+    for name, secret in secrets.items():
+        wait_until(lambda: places(process, secret), f"the {name} was read")
+    process.stdin.write(p.read("sealed")[:FRONT])
+    process.stdin.flush()
+    for name, secret in secrets.items():
+        wait_until(lambda: not places(process, secret), f"the {name} is gone while the file is still to come")
+    out, err = process.communicate(p.read("sealed")[FRONT:], timeout=60)
+    check_equal((process.returncode, out == p.read("plain")), (0, True), err)
+
+
+@case
+def secrets_go_when_the_head_was_written(p):
+    options, secrets = both_secrets(p)
+    process = waiting_for_input(p, "encrypt", *options, "--argon2-memory", 8, "--argon2-passes", 1)
+    check_equal(len(process.stdout.read(FRONT)), FRONT, "what comes before the first chunk")
+    for name, secret in secrets.items():
+        wait_until(lambda: not places(process, secret), f"the {name} is gone while the text is still to come")
+    process.communicate(b"text", timeout=60)
+    check_equal(process.returncode, 0, "exit code")
+
+
+main()

@@ -1,0 +1,98 @@
+"""A regular file behind standard output: after a failure it holds an exact prefix of the plaintext, or of the sealed file.
+
+WARPSEAL_RUNS: how many damaged files are decrypted; 60 unless given.
+"""
+
+import os
+import random
+import signal
+import subprocess
+
+from program import case, check, check_equal, main, some_bytes
+
+CHUNK, SEALED, FRONT = 16384, 16400, 20536  # docs/file-format.md: of text, sealed, and what comes before the first
+RUNS = int(os.environ.get("WARPSEAL_RUNS", "60"))
+
+
+def damaged(sealed, how, dice):
+    """The changed file, and how many chunks lie before the first that is not what was sealed."""
+    whole = (len(sealed) - FRONT) // SEALED
+    if how == "flipped":
+        at = dice.randrange(FRONT, len(sealed))
+        changed = bytearray(sealed)
+        changed[at] ^= 1 << dice.randrange(8)
+        return bytes(changed), (at - FRONT) // SEALED
+    if how == "cut":
+        length = dice.randrange(FRONT, len(sealed))
+        return sealed[:length], (length - FRONT) // SEALED
+    if how == "extended":
+        return sealed + dice.randbytes(dice.choice([1, 16, SEALED, 20 * SEALED + 5])), whole
+    first, second = sorted(dice.sample(range(whole), 2))
+
+    def chunk(number):
+        return sealed[FRONT + number * SEALED:FRONT + (number + 1) * SEALED]
+
+    between = sealed[FRONT + (first + 1) * SEALED:FRONT + second * SEALED]
+    return sealed[:FRONT + first * SEALED] + chunk(second) + between + chunk(first) + sealed[FRONT + (second + 1) * SEALED:], first
+
+
+def to_file(p, *command, **options):
+    with open(p.file("out"), "wb") as out:
+        result = p.run(*command, stdout=out, **options)
+    return result, p.read("out")
+
+
+@case
+def decrypted_from_a_damaged_file(p):
+    content = some_bytes(3_000_000)
+    sealed = p.read(p.sealed(content))
+    dice = random.Random(5)
+    for number in range(RUNS):
+        how = ["flipped", "cut", "extended", "swapped"][number % 4]
+        changed, good = damaged(sealed, how, dice)
+        p.write("changed", changed)
+        result, out = to_file(p, "decrypt", "--threads", 8, "-k", "key", "changed")
+        check(result.code in (13, 14), f"run {number}, {how}: exit code {result.code} ({result.err.strip()})")
+        check_equal(len(out), good * CHUNK, f"run {number}, {how}: length of what came out")
+        check(content.startswith(out), f"run {number}, {how}: what came out is no prefix")
+        check("not the whole file" in result.err if out else "Nothing was written" in result.err, result.err)
+    print(f"  {RUNS} damaged files, each with an exact prefix of its plaintext")
+
+
+@case
+def a_name_gets_nothing(p):
+    """The same failures with -o, which may write in any order: nothing is left."""
+    sealed = p.read(p.sealed(some_bytes(3_000_000)))
+    dice = random.Random(6)
+    for how in ["flipped", "cut", "extended", "swapped"]:
+        p.write("changed", sealed[:-5] if how == "cut" else damaged(sealed, how, dice)[0])
+        p.fails(13, "Nothing was written", "decrypt", "--threads", 8, "-k", "key", "changed", "-o", "opened")
+
+
+@case
+def encrypted_and_interrupted(p):
+    content = some_bytes(96 << 20)
+    p.key()
+    p.write("plain", content)
+    interrupted = 0
+    for _ in range(20):
+        with open(p.file("sealed"), "wb") as out:
+            process = p.start("encrypt", "--threads", 8, "-k", "key", "--progress", "json", "plain", stdout=out, stderr=subprocess.PIPE)
+            process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        check(process.returncode in (0, 130), f"exit code {process.returncode}")
+        whole = max(0, os.path.getsize(p.file("sealed")) - FRONT) // SEALED
+        if whole * CHUNK >= len(content):  # too late
+            continue
+        interrupted += 1
+        result, out = to_file(p, "decrypt", "-k", "key", "sealed")
+        check(result.code in (13, 14), f"exit code {result.code} of a file that was cut: {result.err}")
+        check_equal(len(out), whole * CHUNK, "length of what comes back")
+        check(content.startswith(out), "what comes back is no prefix")
+        if interrupted == 5:
+            break
+    check(interrupted > 0, "never interrupted in the middle")
+
+
+main()
