@@ -77,7 +77,7 @@ public:
           session_(session),
           devices_(chosen_devices(options)),
           cases_(chosen_cases(options)),
-          report_file_(options.json, session),
+          report_file_(options.json),
           table_{!devices_.cores.empty(), !devices_.gpu.empty(), options.against_openssl && options.place != "file"} {}
 
     ExitCode run() {

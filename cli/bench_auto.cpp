@@ -71,7 +71,7 @@ struct Point {
 
 class AutoBench {
 public:
-    AutoBench(const BenchOptions& options, Session& session) : options_(options), session_(session), report_file_(options.json, session) {
+    AutoBench(const BenchOptions& options, Session& session) : options_(options), session_(session), report_file_(options.json) {
         warpseal_device_info gpu{};
         has_gpu_ = warpseal_device_at(0, &gpu) == WARPSEAL_OK;
         for (const warpseal_target_info& target : all_targets())

@@ -55,7 +55,7 @@ bool add_studies(PageData& data, const BenchOptions& options) {
 ExitCode bench_html(const BenchOptions& options, Session& session) {
     PageData data;
     for (const std::string& path : options.from) add_recorded(data, path);
-    ReportFile page(options.html, session), json(options.json, session);
+    ReportFile page(options.html), json(options.json);
     bool wrong = false;
     if (options.from.empty()) {
         const nlohmann::ordered_json report = survey(options, session, wrong);

@@ -184,11 +184,12 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     const Descriptor input = open_input(choice.input);
     std::optional<Output> output;
     if (output_choice) {
-        output.emplace(output_choice->path, output_choice->force, task == FileTask::decrypt ? mode_decrypted : mode_encrypted, session);
+        output.emplace(output_choice->path, output_choice->force, task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
         output->refuse_same_file(input.get());
         for (const std::string& path : choice.secrets.key_files) output->refuse_same_file(path);
         for (const std::string& path : choice.secrets.passphrase_files) output->refuse_same_file(path);
         output->refuse_same_file(choice.secrets.passphrase_descriptor);
+        output->remove_abandoned(session);
     }
     SecretChoice wanted = choice.secrets;
     ask_if_nothing_named(input.get(), task, choice, wanted);

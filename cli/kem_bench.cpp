@@ -121,7 +121,7 @@ private:
 
 class KemBench {
 public:
-    KemBench(const KemBenchOptions& options, Session& session) : options_(options), report_file_(options.json, session) {
+    KemBench(const KemBenchOptions& options, Session& session) : options_(options), report_file_(options.json) {
         for (const std::string& name : options.sets) sets_.push_back(kem_set(name));
         if (sets_.empty()) sets_ = all_kem_sets();
         const std::string& device = options.engine.device;

@@ -43,13 +43,18 @@ void refuse_same(const std::vector<std::string>& paths, const char* stream) {
 // Where values of one kind go.
 class KemOutput {
 public:
-    KemOutput(const std::string& path, mode_t mode, bool force, Session& session) : output_(path, force, mode, session), written_(output_) {
+    KemOutput(const std::string& path, mode_t mode, bool force) : output_(path, force, mode), written_(output_) {
         if (output_.is_stream() && isatty(output_.descriptor()))
             throw Failure(ExitCode::usage, "refused to write binary data to the terminal: name a file.");
     }
     RawOutput& raw() { return written_; }
     void write(const uint8_t* data, size_t bytes) { written_.write(data, bytes); }
     void commit() { output_.commit(); }
+    // But for the command's inputs.
+    void remove_abandoned(const std::vector<std::string>& inputs, const Session& session) {
+        for (const std::string& input : inputs) output_.refuse_same_file(input);
+        output_.remove_abandoned(session);
+    }
     // A pipe has other names than "-" (/dev/stdout): opened, they are the same.
     static void refuse_same_stream(const KemOutput& one, const KemOutput& other) {
         struct stat a, b;
@@ -144,9 +149,10 @@ warpseal_kem_batch empty_batch() {
 ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     const warpseal_kem_info set = kem_set(choice.set);
     refuse_same({choice.secret_key, choice.public_key}, "standard output");
-    KemOutput secret_out(choice.secret_key, mode_secret, choice.force, session);
-    KemOutput public_out(choice.public_key, mode_public, choice.force, session);
+    KemOutput secret_out(choice.secret_key, mode_secret, choice.force);
+    KemOutput public_out(choice.public_key, mode_public, choice.force);
     KemOutput::refuse_same_stream(secret_out, public_out);
+    for (KemOutput* out : {&secret_out, &public_out}) out->remove_abandoned({}, session);
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(choice.count, piece_items);
     SecretBytes secrets = room_for(most, set.secret_key_bytes), publics = room_for(most, set.public_key_bytes);
@@ -169,9 +175,10 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     refuse_same({choice.shared_secret, choice.ciphertext}, "standard output");
     if (choice.public_key != "-") refuse_same({choice.public_key, choice.shared_secret, choice.ciphertext}, "standard output");
     Descriptor file = open_input(choice.public_key);
-    KemOutput secret_out(choice.shared_secret, mode_secret, choice.force, session);
-    KemOutput ciphertext_out(choice.ciphertext, mode_public, choice.force, session);
+    KemOutput secret_out(choice.shared_secret, mode_secret, choice.force);
+    KemOutput ciphertext_out(choice.ciphertext, mode_public, choice.force);
     KemOutput::refuse_same_stream(secret_out, ciphertext_out);
+    for (KemOutput* out : {&secret_out, &ciphertext_out}) out->remove_abandoned({choice.public_key}, session);
     const KemInput keys(std::move(file), "public key", choice.public_key, secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::public_key_bytes);
     const uint64_t key_count = keys.count(set, set.public_key_bytes, ExitCode::usage);
@@ -205,7 +212,8 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
     Descriptor key_file =
         choice.secret_key == "-" ? open_input("-") : open_private(choice.secret_key, named("secret key", choice.secret_key));
     Descriptor ciphertext_file = open_input(choice.ciphertext);
-    KemOutput secret_out(choice.shared_secret, mode_secret, choice.force, session);
+    KemOutput secret_out(choice.shared_secret, mode_secret, choice.force);
+    secret_out.remove_abandoned({choice.secret_key, choice.ciphertext}, session);
     const KemInput keys(std::move(key_file), "secret key", choice.secret_key, secret_out.raw());
     const KemInput ciphertexts(std::move(ciphertext_file), "ciphertext", choice.ciphertext, secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::secret_key_bytes);

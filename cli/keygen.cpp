@@ -21,9 +21,10 @@ struct KeygenChoice {
 };
 
 ExitCode run(const KeygenChoice& choice, Session& session) {
-    Output output(choice.path, choice.force, 0600, session);
+    Output output(choice.path, choice.force, 0600);
     if (output.is_stream() && isatty(output.descriptor()))
         throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
+    output.remove_abandoned(session);
     SecretBytes key;
     key.size = key_bytes;
     if (warpseal_random(key.data(), key.size) != WARPSEAL_OK)

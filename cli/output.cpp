@@ -16,22 +16,7 @@
 namespace warpseal::cli {
 namespace {
 
-std::string random_name() {
-    uint8_t bytes[8];
-    if (warpseal_random(bytes, sizeof bytes) != WARPSEAL_OK)
-        throw Failure(ExitCode::error, "the operating system's random source failed: nothing was written");
-    std::string name = ".warpseal-";
-    for (const uint8_t byte : bytes) name += fmt::format("{:02x}", byte);
-    return name + ".tmp";
-}
-
 std::string process_path(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
-
-// The file behind a symbolic link is the output, as with a shell's redirection; a link to nothing is a name like any other.
-std::string behind_link(const std::string& path) {
-    char resolved[PATH_MAX];
-    return realpath(path.c_str(), resolved) ? resolved : path;
-}
 
 }  // namespace
 
@@ -54,14 +39,18 @@ Descriptor open_input(const std::string& path) {
 
 std::string Output::refused_path(const std::string& path) { return path.empty() ? "it names no file; - is standard output" : ""; }
 
-Output::Output(const std::string& path, bool force, mode_t mode, Session& session)
+Output::Output(const std::string& path, bool force, mode_t mode)
     : shown_(path.empty() || path == "-" ? "standard output" : "'" + path + "'"), mode_(mode), force_(force) {
-    if (path.empty() || path == "-")
+    if (path.empty() || path == "-") {
         open_standard_output(path.empty());
-    else if (is_stream_path(path))
+        return;
+    }
+    // The file behind a symbolic link is the output, as with a shell's redirection; a link to nothing is a name like any other.
+    const std::string end = behind_links(path, shown_);
+    if (is_stream_path(path))
         open_stream(path);
     else
-        open_unnamed(behind_link(path), session);
+        open_unnamed(end);
 }
 
 Output::~Output() {
@@ -93,7 +82,7 @@ bool Output::is_stream_path(const std::string& path) const {
     return false;
 }
 
-void Output::open_unnamed(const std::string& path, Session& session) {
+void Output::open_unnamed(const std::string& path) {
     const size_t slash = path.rfind('/');
     directory_ = slash == std::string::npos ? "." : path.substr(0, slash + 1);
     name_ = path.substr(slash == std::string::npos ? 0 : slash + 1);
@@ -106,7 +95,7 @@ void Output::open_unnamed(const std::string& path, Session& session) {
     const int error = file_ ? EOPNOTSUPP : errno;  // without /proc an unnamed file cannot get a name
     // Kernels and file systems without O_TMPFILE say so in these ways (open(2)).
     if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL && error != ENOSYS) fail("cannot create", error);
-    open_temporary(session);
+    open_temporary();
 }
 
 void Output::open_stream(const std::string& path) {
@@ -115,34 +104,44 @@ void Output::open_stream(const std::string& path) {
     if (!file_) fail("cannot open", errno);
 }
 
-void Output::open_temporary(Session& session) {
-    const std::string name = random_name();
+void Output::open_temporary() {
+    const std::string name = temporary_name();
     removal_ = std::make_unique<TemporaryName>(directory_ + "/" + name);
     file_ = Descriptor(openat(directory_descriptor_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_));
     if (!file_) fail("cannot create", errno);
+    keep_from_removal(file_.get());
     temporary_ = name;
-    remark(session, fmt::format("this file system has no unnamed files: until it is whole, {} is kept as '{}'; "
-                                "if the program is killed (signal 9), remove that file yourself.",
-                                shown_, directory_ + "/" + name));
+    // Under --quiet too: who kills the program must know where what it wrote lies.
+    complain(
+        fmt::format("this file system has no unnamed files: until it is whole, {} is kept as '{}'; if the program is killed (signal "
+                    "9), remove that file, or let a later run into the same directory remove it.",
+                    shown_, directory_ + "/" + name));
 }
 
-void Output::refuse_same_file(int input) const {
+void Output::refuse_same_file(int input) {
     struct stat about;
     if (fstat(input, &about) == 0) refuse_same_file(about);
 }
 
-void Output::refuse_same_file(const std::string& input) const {
+void Output::refuse_same_file(const std::string& input) {
     struct stat about;
     if (stat(input.c_str(), &about) == 0) refuse_same_file(about);
 }
 
-void Output::refuse_same_file(const struct stat& input) const {
+void Output::refuse_same_file(const struct stat& input) {
+    read_.push_back({input.st_dev, input.st_ino});
     struct stat output;  // a stream, or the old file that would be replaced
     const int found =
         stream_ ? fstat(file_.get(), &output) : fstatat(directory_descriptor_.get(), name_.c_str(), &output, AT_SYMLINK_NOFOLLOW);
     if (found != 0 || !S_ISREG(input.st_mode)) return;
     if (input.st_dev == output.st_dev && input.st_ino == output.st_ino)
         throw Failure(ExitCode::usage, fmt::format("{} is the same file as one that is read here: name another output with -o.", shown_));
+}
+
+void Output::remove_abandoned(const Session& session) const {
+    if (stream_) return;
+    for (const std::string& name : cli::remove_abandoned(directory_descriptor_.get(), read_))
+        remark(session, fmt::format("removed '{}', which a run that was killed left behind.", directory_ + "/" + name));
 }
 
 void Output::commit() {
@@ -152,6 +151,7 @@ void Output::commit() {
 }
 
 void Output::sync() {
+    keep_old_permissions();
     // A regular file behind standard output is as precious as one named with -o; pipes and devices have nothing to sync.
     // A failed fsync is never tried again: the kernel may have dropped the pages that it could not write.
     const bool failed = fsync(file_.get()) != 0;
@@ -163,7 +163,7 @@ void Output::sync() {
 void Output::finish(bool keep_replaced) {
     keep_replaced_ = keep_replaced;
     if (stream_) {
-        if (!file_.close()) fail("cannot finish", errno);
+        if (!file_.close()) fail("cannot finish", errno, "What was written may not all have arrived.");
         return;
     }
     if (temporary_.empty())
@@ -171,19 +171,27 @@ void Output::finish(bool keep_replaced) {
     else
         rename_temporary();
     sync_directory();
-    if (!file_.close()) fail("cannot close", errno);
+    if (file_.close()) return;
+    const int error = errno;
+    fail("cannot close", error, keep_replaced_ ? take_back() : in_place());
 }
 
-void Output::take_back() {
+std::string Output::take_back() {
     const int directory = directory_descriptor_.get();
-    if (is_new_) unlinkat(directory, name_.c_str(), 0);
-    is_new_ = false;
-    if (replaced_.empty()) return;
+    if (std::exchange(is_new_, false))
+        return unlinkat(directory, name_.c_str(), 0) == 0 ? "Nothing is left under its name." : "The new file could not be removed.";
+    if (replaced_.empty()) return in_place();
     const std::string other = std::exchange(replaced_, {});
-    if (renameat2(directory, other.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0)
+    if (renameat2(directory, other.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0) {
         unlinkat(directory, other.c_str(), 0);
-    else
-        complain(fmt::format("{} was replaced; what it was is now '{}'.", shown_, directory_ + "/" + other));
+        return "The old file is back.";
+    }
+    complain(fmt::format("{} was replaced; what it was is now '{}'.", shown_, directory_ + "/" + other));
+    return in_place();
+}
+
+std::string Output::in_place() const {
+    return is_new_ ? "The new file is there, whole and synced." : "The old file is gone; the new one is in its place, whole and synced.";
 }
 
 void Output::settle() {
@@ -203,7 +211,8 @@ void Output::name_unnamed() {
 
 // linkat(2) cannot replace: the whole, synced file is named twice for the time of two system calls.
 void Output::replace_by_unnamed() {
-    const std::string name = random_name();
+    const std::string name = temporary_name();
+    keep_from_removal(file_.get());
     const TemporaryName removal(directory_ + "/" + name);
     if (linkat(AT_FDCWD, process_path(file_.get()).c_str(), directory_descriptor_.get(), name.c_str(), AT_SYMLINK_FOLLOW) != 0)
         fail("cannot give its name to", errno);
@@ -228,22 +237,39 @@ void Output::rename_temporary() {
 
 void Output::replace_by_temporary() {
     const int directory = directory_descriptor_.get();
+    if (keep_replaced_) {  // what it changes places with may come back: no later run takes it for a temporary
+        const std::string old = temporary_name(".old");
+        if (renameat2(directory, temporary_.c_str(), directory, old.c_str(), RENAME_NOREPLACE) == 0) temporary_ = old;
+    }
     const bool kept = keep_replaced_ && renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0;
     if (!kept && renameat(directory, temporary_.c_str(), directory, name_.c_str()) != 0) fail("cannot replace", errno);
     if (kept) replaced_ = temporary_;
     temporary_.clear();
 }
 
+// What replaces a file is open to nobody whom the old one kept out. Before the sync, which then is of the mode as well.
+void Output::keep_old_permissions() {
+    constexpr mode_t permissions = 0777;
+    struct stat old, made;
+    if (stream_ || !force_ || fstatat(directory_descriptor_.get(), name_.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0) return;
+    if (!S_ISREG(old.st_mode)) return;
+    if (fstat(file_.get(), &made) != 0) fail("cannot look at", errno);
+    const mode_t wanted = made.st_mode & old.st_mode & permissions;
+    if (wanted != (made.st_mode & permissions) && fchmod(file_.get(), wanted) != 0) fail("cannot keep the permissions of", errno);
+}
+
 void Output::sync_directory() {
     if (fsync(directory_descriptor_.get()) == 0 || errno == EINVAL) return;  // EINVAL: a file system without directory sync
     const int error = errno;
-    take_back();  // what may not outlast a power cut is not announced as done
-    fail("cannot sync the directory of", error);
+    const bool gone = !is_new_ && replaced_.empty();
+    const std::string now = take_back();  // what may not outlast a power cut is not announced as done
+    fail("cannot sync the directory of", error, now + (gone ? " A loss of power may still undo that." : ""));
 }
 
-void Output::fail(const char* what, int error) const {
+void Output::fail(const char* what, int error, const std::string& now) const {
     const char* next = error == ENOSPC || error == EDQUOT ? " Free some space or write to another disk." : "";
-    throw Failure(ExitCode::input_output, fmt::format("{} {}: {}.{}", what, shown_, strerror(error), next));
+    throw Failure(ExitCode::input_output,
+                  fmt::format("{} {}: {}.{}{}{}", what, shown_, strerror(error), now.empty() ? "" : " ", now, next));
 }
 
 void Output::fail_exists() const {

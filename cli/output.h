@@ -10,6 +10,7 @@
 #include "command.h"
 #include "descriptor.h"
 #include "interrupt.h"
+#include "output_directory.h"
 
 namespace warpseal::cli {
 
@@ -27,7 +28,7 @@ public:
 
     // `path` empty: standard output, refused if it is a terminal; "-": standard output in any case. A device or a named pipe is written
     // directly. Any other path must not exist unless `force`. mode: permissions of a new file before the umask. Throws Failure.
-    Output(const std::string& path, bool force, mode_t mode, Session& session);
+    Output(const std::string& path, bool force, mode_t mode);
     // Without commit nothing is left behind: no name, no temporary.
     ~Output();
     Output(const Output&) = delete;
@@ -39,35 +40,39 @@ public:
     const std::string& shown() const { return shown_; }
 
     // Throws if the output would change or replace a file that the command reads.
-    void refuse_same_file(int input) const;
-    void refuse_same_file(const std::string& input) const;
+    void refuse_same_file(int input);
+    void refuse_same_file(const std::string& input);
+    // Removes what killed runs left in the output's directory, but for the files that refuse_same_file was told of.
+    void remove_abandoned(const Session& session) const;
 
     // Syncs, then gives the file its name; a file that came into being meanwhile is not replaced unless `force`. Throws Failure.
     void commit();
 
     // Its steps, for outputs that belong together: what can fail is behind all of them before the first has its name. After sync nothing
-    // may interrupt (Uninterrupted).
+    // may interrupt (Uninterrupted). What replaces a file has at most its permissions.
     void sync();
     // keep_replaced: what stood there keeps a name until settle or take_back, if the file system can exchange two.
     void finish(bool keep_replaced = false);
-    // As if finish had not been; but what was replaced and not kept is gone, and the new one stays.
-    void take_back();
+    // As if finish had not been; but what was replaced and not kept is gone, and the new one stays. Returns what is there now, in words.
+    std::string take_back();
     // What was kept goes.
     void settle();
 
 private:
-    void refuse_same_file(const struct stat& input) const;
+    void refuse_same_file(const struct stat& input);
     void open_standard_output(bool refuse_terminal);
     bool is_stream_path(const std::string& path) const;
     void open_stream(const std::string& path);
-    void open_unnamed(const std::string& path, Session& session);
-    void open_temporary(Session& session);
+    void open_unnamed(const std::string& path);
+    void open_temporary();
     void name_unnamed();
     void replace_by_unnamed();
     void rename_temporary();
     void replace_by_temporary();
+    void keep_old_permissions();
     void sync_directory();
-    [[noreturn]] void fail(const char* what, int error) const;
+    std::string in_place() const;
+    [[noreturn]] void fail(const char* what, int error, const std::string& now = {}) const;
     [[noreturn]] void fail_exists() const;
 
     std::string shown_;      // for messages
@@ -82,6 +87,7 @@ private:
     bool stream_ = false;
     Descriptor directory_descriptor_;
     Descriptor file_;
+    std::vector<FileIdentity> read_;  // by the command
     std::unique_ptr<TemporaryName> removal_;
 };
 

@@ -94,7 +94,7 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     check_iv(job);
 
     const Descriptor input = open_input(choice.input);
-    Output output(choice.output.path, choice.output.force, encrypt ? mode_encrypted : mode_decrypted, session);
+    Output output(choice.output.path, choice.output.force, encrypt ? mode_encrypted : mode_decrypted);
     output.refuse_same_file(input.get());
     output.refuse_same_file(choice.key_file);
     RawOutput out(output);
@@ -104,6 +104,7 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
         output.refuse_same_file(file.get());
         aad.emplace(file.get(), "'" + choice.aad_file + "'", 0, out);
     }
+    output.remove_abandoned(session);
     const bool xts = job.mode == WARPSEAL_XTS;
     const SecretBytes secret = read_raw_key(choice.key_file, job.cipher.key_bytes * (xts ? 2 : 1));
     const EngineHandle engine = create_engine(choice.engine, session);

@@ -7,8 +7,8 @@ namespace warpseal::cli {
 
 constexpr mode_t mode_report = 0666;
 
-ReportFile::ReportFile(const std::string& path, Session& session) : printed_(path == "-") {
-    if (!path.empty() && !printed_) file_.emplace(path, true, mode_report, session);
+ReportFile::ReportFile(const std::string& path) : printed_(path == "-") {
+    if (!path.empty() && !printed_) file_.emplace(path, true, mode_report);
 }
 
 void ReportFile::write(const std::string& text) {

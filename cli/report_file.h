@@ -12,7 +12,7 @@ namespace warpseal::cli {
 class ReportFile {
 public:
     // Throws Failure if it cannot be written: before anything is measured.
-    ReportFile(const std::string& path, Session& session);
+    ReportFile(const std::string& path);
     // The whole report. Throws Failure.
     void write(const std::string& text);
 

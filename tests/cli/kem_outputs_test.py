@@ -8,7 +8,7 @@ import subprocess
 
 from kem_files import SMALL, decapsulate, encapsulate, keygen, mode
 from program import NotRun, case, check, check_equal, main, snapshot, wait_until, wait_until_output_is_open
-from refusal import refuse, without_unnamed_files
+from refusal import refuse, with_fault, without_unnamed_files
 
 
 @case
@@ -126,6 +126,24 @@ def each_sync_counts(p):
             continue
         check_equal(traced.returncode, 16, traced.stderr)
         check_equal(snapshot(p.directory), before, f"files after sync {sync} has failed")
+
+
+@case
+def each_close_counts(p):
+    """The file has its name by then: the old pair comes back all the same. What stands aside meanwhile is never taken for a temporary."""
+    keygen(p)
+    command = ["kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force"]
+    for output in (3, 4):  # the syncs of the directories are the third and the fourth
+        code, err, calls = with_fault(p, "close", 10_000, command)
+        check_equal(code, 0, err)
+        exchanges = [line for line in calls if "RENAME_EXCHANGE" in line]
+        check(len(exchanges) == 2 and all(".old" in line and ".tmp" not in line for line in exchanges), f"what stands aside: {exchanges}")
+        sync = [number for number, line in enumerate(calls) if line.startswith("fsync(")][output - 1]
+        before = snapshot(p.directory)
+        code, err, _ = with_fault(p, "close", 1 + sum(line.startswith("close(") for line in calls[:sync]), command)
+        check_equal(code, 16, err)
+        check("cannot close" in err and "The old file is back" in err, err)
+        check_equal(snapshot(p.directory), before, f"files after close {output - 2} has failed")
 
 
 @case

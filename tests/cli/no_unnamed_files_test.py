@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import subprocess
+import time
 
 from program import NotRun, case, check, check_equal, main, snapshot, some_bytes, wait_until
 from refusal import refuse, without_unnamed_files
@@ -27,6 +28,8 @@ def works_and_says_so(p):
         check(p.read("opened") == content, "bytes differ")
         check_equal(stat.S_IMODE(os.stat(p.file("opened")).st_mode), 0o600, "mode")
         p.ok("decrypt", "-k", "key", "sealed", "-o", "opened", "--force", preexec_fn=without_unnamed_files(error))
+        quiet = p.ok("-q", "decrypt", "-k", "key", "sealed", "-o", "opened", "--force", preexec_fn=without_unnamed_files(error)).err
+        check("no unnamed files" in quiet and ".warpseal-" in quiet, f"--quiet hides where plaintext may be left: {quiet!r}")
         p.ok("keygen", "new-key", preexec_fn=without_unnamed_files(error))
         check_equal(stat.S_IMODE(os.stat(p.file("new-key")).st_mode), 0o600, "mode of a key file")
         check_equal(temporaries(p), [], "temporaries")
@@ -81,7 +84,7 @@ def interrupted(p):
     before = snapshot(p.directory)
     reading, writing = os.pipe()
     os.write(writing, p.read("sealed")[:40_000])
-    for number in [signal.SIGINT, signal.SIGTERM]:
+    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT]:
         process = p.start("decrypt", "-k", "key", "-o", "new", stdin=reading, preexec_fn=without_unnamed_files())
         wait_until(lambda: temporaries(p), "the temporary is there")
         names = temporaries(p)
@@ -91,6 +94,92 @@ def interrupted(p):
         check_equal(process.returncode, 128 + number, err)
         check_equal(snapshot(p.directory), before, "the directory")
     os.close(writing)
+
+
+ABANDONED = ".warpseal-0123456789abcdef.tmp"
+
+
+def grow_old(p, name, seconds=3600):
+    long_ago = time.time() - seconds
+    os.utime(p.file(name), (long_ago, long_ago), follow_symlinks=False)
+
+
+@case
+def what_a_killed_run_left_is_removed(p):
+    content = some_bytes(100_000)
+    p.sealed(content)
+    reading, writing = os.pipe()
+    os.write(writing, p.read("sealed")[:40_000])
+    process = p.start("decrypt", "-k", "key", "-o", "new", stdin=reading, preexec_fn=without_unnamed_files())
+    wait_until(lambda: temporaries(p), "the temporary is there")
+    (name,) = temporaries(p)
+    grow_old(p, name)
+    # At work it is left alone, however old: it is locked.
+    p.ok("decrypt", "-k", "key", "sealed", "-o", "opened")
+    check_equal(temporaries(p), [name], "temporaries")
+    process.kill()
+    process.communicate()
+    os.close(reading)
+    os.close(writing)
+    # And a minute after its run has died it goes: with the next run that writes there.
+    grow_old(p, name, 30)
+    p.ok("decrypt", "-k", "key", "sealed", "-o", "opened", "--force")
+    check_equal(temporaries(p), [name], "temporaries")
+    grow_old(p, name)
+    p.ok("verify", "-k", "key", "sealed")
+    check_equal(temporaries(p), [name], "temporaries after a run that writes nothing")
+    said = p.ok("decrypt", "-k", "key", "sealed", "-o", "opened", "--force").err
+    check(f"removed './{name}'" in said, said)
+    check_equal(temporaries(p), [], "temporaries")
+
+
+@case
+def every_command_that_writes_removes_them(p):
+    p.sealed(b"text")
+    p.key("raw-key", 32)
+    for command in [["encrypt", "-k", "key", "sealed", "-o", "out"], ["decrypt", "-k", "key", "sealed", "-o", "out"], ["keygen", "out"],
+                    ["raw", "encrypt", "-c", "aes-256-ctr", "-k", "raw-key", "--iv", "00" * 16, "sealed", "-o", "out"],
+                    ["kem", "keygen", "--set", "ntruhps2048509", "--secret-key", "out", "--public-key", "public"]]:
+        for preexec in [None, without_unnamed_files()]:
+            p.write(ABANDONED, b"half of something", 0o600)
+            grow_old(p, ABANDONED)
+            p.ok(*command, "--force", preexec_fn=preexec)
+            check_equal(temporaries(p), [], f"temporaries after {command[0]}")
+
+
+@case
+def nothing_else_is_removed(p):
+    p.sealed(b"text")
+    os.mkdir(p.file("sub"))
+    p.write("victim", b"precious")
+    kept = {}
+
+    def keep(name, make):
+        make(name)
+        grow_old(p, name)
+        kept[name] = True
+
+    keep(".warpseal-0000000000000001.tmp", lambda name: os.symlink("victim", p.file(name)))
+    keep(".warpseal-0000000000000002.tmp", lambda name: os.mkdir(p.file(name)))
+    keep(".warpseal-0000000000000003.tmp", lambda name: os.mkfifo(p.file(name)))
+    for name in [".warpseal-0000000000000004.old", ".warpseal-000000000000005.tmp", ".warpseal-000000000000000G.tmp",
+                 ".warpseal-000000000000000A.tmp", "warpseal-0000000000000006.tmp", ".warpseal-0000000000000007.tmp.bak",
+                 "sub/.warpseal-0000000000000008.tmp"]:
+        keep(name, lambda name: p.write(name, b"not ours"))
+    if os.geteuid() == 0:
+        keep(".warpseal-0000000000000009.tmp", lambda name: os.chown(p.write(name, b"another's"), 65534, 65534))
+    before = snapshot(p.directory)
+    p.ok("decrypt", "-k", "key", "sealed", "-o", "opened")
+    os.unlink(p.file("opened"))
+    check_equal(snapshot(p.directory), before, "the directory")
+    # What the command reads, under whatever name.
+    os.rename(p.file("sealed"), p.file(ABANDONED))
+    os.rename(p.file("key"), p.file(".warpseal-00000000000000ab.tmp"))
+    for name in [ABANDONED, ".warpseal-00000000000000ab.tmp"]:
+        grow_old(p, name)
+    p.ok("decrypt", "-k", ".warpseal-00000000000000ab.tmp", ABANDONED, "-o", "opened")
+    check(os.path.exists(p.file(ABANDONED)) and os.path.exists(p.file(".warpseal-00000000000000ab.tmp")), "an input was removed")
+    check_equal(p.read("opened"), b"text", "bytes")
 
 
 @case

@@ -7,7 +7,7 @@ import stat
 import subprocess
 
 from program import NotRun, case, check, check_equal, main, snapshot, some_bytes, wait_until_output_is_open
-from refusal import refuse
+from refusal import refuse, with_fault, without_unnamed_files
 
 
 def both_ways(p):
@@ -230,6 +230,92 @@ def modes(p):
             p.ok(*command, "out", "--force", umask=umask)
             check_equal(stat.S_IMODE(os.stat(p.file("out")).st_mode), mode, f"mode of {command[0]} --force under umask {umask:o}")
             os.unlink(p.file("out"))
+
+
+@case
+def permissions_of_a_replaced_file(p):
+    """The new file has at most those of the old one, with unnamed files and without."""
+    commands = both_ways(p)
+    p.key("other")
+    for preexec in [None, without_unnamed_files()]:
+        for old in [0o640, 0o600, 0o444, 0o400, 0o777]:
+            for command, new in zip(commands + [["keygen", "-o"]], [0o644, 0o600, 0o600]):
+                p.write("out", b"old", old)
+                p.ok(*command, "out", "--force", umask=0o022, preexec_fn=preexec)
+                check(p.read("out") != b"old", "the old file is replaced")
+                check_equal(stat.S_IMODE(os.stat(p.file("out")).st_mode), old & new, f"mode of {command[0]} --force over {old:o}")
+                os.unlink(p.file("out"))
+
+
+@case
+def links_that_others_planted(p):
+    """In a directory like /tmp a link of somebody else's is not followed, whatever fs.protected_symlinks is set to."""
+    if os.geteuid() != 0:
+        raise NotRun("only root can make a link that is another user's")
+    nobody = 65534
+    commands = both_ways(p)
+    os.mkdir(p.file("shared"))
+    os.symlink("shared/link", p.file("chain"))
+
+    def plant(target, link_owner, directory_owner, mode):
+        if os.path.lexists(p.file("shared/link")):
+            os.unlink(p.file("shared/link"))
+        os.symlink(target, p.file("shared/link"))
+        os.lchown(p.file("shared/link"), link_owner, link_owner)
+        os.chown(p.file("shared"), directory_owner, directory_owner)
+        os.chmod(p.file("shared"), mode)
+
+    for command in commands:
+        p.write("victim", b"precious")
+        for target in ["../victim", p.file("victim"), "../nowhere", "/dev/null"]:
+            plant(target, nobody, 0, 0o1777)
+            for name in ["shared/link", p.file("shared/link"), "chain"]:
+                for force in [[], ["--force"]]:
+                    p.fails(2, ["link of another user", name], *command, name, *force)
+        for owners_and_mode in [(0, 0, 0o1777), (0, nobody, 0o1777), (nobody, nobody, 0o1777), (nobody, 0, 0o755), (nobody, 0, 0o777)]:
+            for name in ["shared/link", "chain"]:
+                plant("../victim", *owners_and_mode)
+                p.write("victim", b"precious")
+                p.ok(*command, name, "--force")
+                check(p.read("victim") != b"precious" and os.path.islink(p.file("shared/link")), f"not followed: {owners_and_mode}")
+
+
+def close_of_the_output(p, command):
+    """Which of the main thread's calls of close(2): the first after the directory's sync."""
+    _, _, calls = with_fault(p, "close", 10_000, command)
+    last_sync = max(number for number, line in enumerate(calls) if line.startswith("fsync("))
+    return 1 + sum(line.startswith("close(") for line in calls[:last_sync])
+
+
+@case
+def failures_after_the_file_has_its_name(p):
+    """What is on the disk then, in the words of the failure."""
+    content = some_bytes(100_000)
+    p.sealed(content)
+    command = ["decrypt", "--threads", "1", "--device", "cpu", "-k", "key", "sealed", "-o", "out"]
+
+    code, err, _ = with_fault(p, "fsync", 2, command)
+    check_equal((code, os.path.exists(p.file("out"))), (16, False), err)
+    check("directory of 'out'" in err and "Nothing is left under its name" in err, err)
+
+    p.write("out", b"precious", 0o600)
+    code, err, _ = with_fault(p, "fsync", 2, command + ["--force"])
+    check_equal((code, p.read("out") == content), (16, True), err)
+    check("The old file is gone; the new one is in its place" in err and "loss of power" in err, err)
+
+    for old, force, words in [(False, [], "The new file is there, whole and synced"), (True, ["--force"], "The old file is gone; the new one")]:
+        if os.path.exists(p.file("out")):
+            os.unlink(p.file("out"))
+        number = close_of_the_output(p, command)
+        os.unlink(p.file("out"))
+        if old:
+            p.write("out", b"precious", 0o600)
+            number = close_of_the_output(p, command + force)
+            p.write("out", b"precious", 0o600)
+        code, err, _ = with_fault(p, "close", number, command + force)
+        check_equal((code, p.read("out") == content), (16, True), err)
+        check("cannot close 'out'" in err and words in err, err)
+    check_equal(sorted(os.listdir(p.directory)), ["key", "out", "sealed"], "files")
 
 
 @case

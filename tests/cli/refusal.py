@@ -2,8 +2,11 @@
 
 import ctypes
 import errno
+import os
 import platform
+import shutil
 import struct
+import subprocess
 import sys
 
 from program import NotRun
@@ -46,3 +49,18 @@ def refuse(call, error, flags=None, argument=2):
 def without_unnamed_files(error=errno.EOPNOTSUPP):
     """As on a file system without O_TMPFILE."""
     return refuse("openat", error, O_TMPFILE)
+
+
+def with_fault(p, call, number, command):
+    """Runs the command with the main thread's call of that number failing with EIO, which no filter can count. Returns its exit code, what it
+    said, and the main thread's calls."""
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    traced = subprocess.run(["strace", "-f", "-o", p.file("calls"), "-e", "trace=fsync,close,renameat2", "-e", f"inject={call}:error=EIO:when={number}",
+                             p.path, *command], cwd=p.directory, capture_output=True, start_new_session=True, check=False)
+    if b"ptrace" in traced.stderr:
+        raise NotRun("no ptrace here")
+    with open(p.file("calls"), encoding="ascii", errors="replace") as log:
+        lines = [line.split(None, 1) for line in log]
+    os.unlink(p.file("calls"))
+    return traced.returncode, traced.stderr.decode(), [line[1] for line in lines if line[0] == lines[0][0]]
