@@ -350,10 +350,18 @@ TEST_F(Abi, FilesSealAndOpen) {
     result.struct_bytes = sizeof result;
     ASSERT_EQ(warpseal_file_seal(engine_, in, sealed, &o, &result), WARPSEAL_OK) << result.message;
     EXPECT_EQ(result.plaintext_bytes, text.size());
+    EXPECT_EQ(result.output_bytes, result.file_bytes);
     EXPECT_EQ(result.struct_bytes, sizeof result);
     EXPECT_STREQ(result.target, warpseal_engine_pick(engine_, "aes-256", WARPSEAL_GCM, text.size()));
     lseek(sealed, 0, SEEK_SET);
+    int used = 0;
+    o.secrets_used = [](void* count) { ++*static_cast<int*>(count); };
+    o.secrets_user = &used;
+    o.any_order = 1;
     ASSERT_EQ(warpseal_file_open(engine_, sealed, out, &o, &result), WARPSEAL_OK) << result.message;
+    EXPECT_EQ(result.output_bytes, text.size());
+    EXPECT_EQ(result.header_copies_differ, 0);
+    EXPECT_EQ(used, 1);
     Text back(text.size());
     ASSERT_EQ(pread(out, back.data(), back.size(), 0), static_cast<ssize_t>(back.size()));
     EXPECT_EQ(back, text);
@@ -364,6 +372,8 @@ TEST_F(Abi, FilesSealAndOpen) {
     EXPECT_EQ(info.slot_count, 1u);
     lseek(in, 0, SEEK_SET);
     EXPECT_EQ(warpseal_file_open(engine_, in, out, &o, &result), WARPSEAL_UNSUPPORTED);
+    EXPECT_EQ(result.output_bytes, 0u);
+    EXPECT_EQ(used, 1);
     EXPECT_NE(result.message[0], 0);
     EXPECT_NE(result.target, nullptr);
     for (const int fd : {in, sealed, out}) close(fd);

@@ -125,10 +125,12 @@ TEST(ContainerDevice, CutShortEndsThePrefix) {
     const Data whole = sealed(text(), options);
     for (const size_t left : {chunks_at + 700 * sealed_chunk, chunks_at + 700 * sealed_chunk + 15, chunks_at + 700 * sealed_chunk + 16}) {
         const Data file(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(left));
-        const Outcome back = on_gpu(Way::open, file, options, {}, true);
-        EXPECT_EQ(back.status, left % sealed_chunk == (chunks_at + 16) % sealed_chunk ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
-        EXPECT_EQ(back.out.size(), 700 * chunk);
-        EXPECT_TRUE(is_prefix(back.out, text()));
+        for (const bool pipes : {true, false}) {
+            const Outcome back = on_gpu(Way::open, file, options, {}, pipes);
+            EXPECT_EQ(back.status, left % sealed_chunk == (chunks_at + 16) % sealed_chunk ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
+            EXPECT_EQ(back.out.size(), 700 * chunk);
+            EXPECT_TRUE(is_prefix(back.out, text()));
+        }
     }
 }
 
@@ -163,12 +165,17 @@ TEST(ContainerDevice, NoRoomForTheOutput) {
 TEST(ContainerDevice, ChangedChunkEndsThePrefix) {
     Options options;
     options.key();
-    Data file = sealed(text(), options);
-    file[chunks_at + 1500 * sealed_chunk + 9] ^= 1;
-    const Outcome back = on_gpu(Way::open, file, options, {}, true);
-    EXPECT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC) << back.result.message;
-    EXPECT_EQ(back.out.size(), 1500 * chunk);
-    EXPECT_TRUE(is_prefix(back.out, text()));
+    const Data whole = sealed(text(), options);
+    for (const size_t number : {3, 1000, 1500}) {  // of the first piece, at its end, of the second
+        Data file = whole;
+        file[chunks_at + number * sealed_chunk + 9] ^= 1;
+        for (const bool pipes : {true, false}) {  // a regular file is written in order as well
+            const Outcome back = on_gpu(Way::open, file, options, {}, pipes);
+            EXPECT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC) << back.result.message;
+            EXPECT_EQ(back.out.size(), number * chunk);
+            EXPECT_TRUE(is_prefix(back.out, text()));
+        }
+    }
 }
 
 TEST(ContainerDevice, LostOnTheWay) {
