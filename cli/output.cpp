@@ -91,7 +91,7 @@ void Output::open_unnamed(const std::string& path) {
     if (!directory_descriptor_) fail("cannot open the directory of", errno);
 
     file_ = Descriptor(openat(directory_descriptor_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
-    if (file_ && access(process_path(file_.get()).c_str(), F_OK) == 0) return;
+    if (file_ && access(process_path(file_.get()).c_str(), F_OK) == 0) return keep_from_removal(file_.get());
     const int error = file_ ? EOPNOTSUPP : errno;  // without /proc an unnamed file cannot get a name
     // Kernels and file systems without O_TMPFILE say so in these ways (open(2)).
     if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL && error != ENOSYS) fail("cannot create", error);
@@ -212,7 +212,6 @@ void Output::name_unnamed() {
 // linkat(2) cannot replace: the whole, synced file is named twice for the time of two system calls.
 void Output::replace_by_unnamed() {
     const std::string name = temporary_name();
-    keep_from_removal(file_.get());
     const TemporaryName removal(directory_ + "/" + name);
     if (linkat(AT_FDCWD, process_path(file_.get()).c_str(), directory_descriptor_.get(), name.c_str(), AT_SYMLINK_FOLLOW) != 0)
         fail("cannot give its name to", errno);

@@ -137,7 +137,9 @@ def each_close_counts(p):
         code, err, calls = with_fault(p, "close", 10_000, command)
         check_equal(code, 0, err)
         exchanges = [line for line in calls if "RENAME_EXCHANGE" in line]
-        check(len(exchanges) == 2 and all(".old" in line and ".tmp" not in line for line in exchanges), f"what stands aside: {exchanges}")
+        check_equal(len(exchanges), 2, "files that change places")
+        if os.geteuid() == 0:  # others do not see the program's strings
+            check(all(".old" in line and ".tmp" not in line for line in exchanges), f"what stands aside: {exchanges}")
         sync = [number for number, line in enumerate(calls) if line.startswith("fsync(")][output - 1]
         before = snapshot(p.directory)
         code, err, _ = with_fault(p, "close", 1 + sum(line.startswith("close(") for line in calls[:sync]), command)
