@@ -9,41 +9,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
-#include <functional>
-#include <mutex>
 
-#include "container_support.h"
+#include "container_calls.h"
 
-// The calls that the container makes, in front of libc's: each may be told to fail, or to move few bytes.
+namespace tests {
+
+Script reading, writing, drawing;
+
+}  // namespace tests
+
 namespace {
 
-struct Script {
-    std::atomic<int> countdown{-1};  // calls until the one that fails; negative: none
-    int error = 0;
-    std::atomic<size_t> at_most{SIZE_MAX};  // bytes a call moves
-    std::atomic<int> interrupts{0};         // every other call fails with EINTR while positive
-    std::atomic<int> calls{0};
-    off_t more_at = -1;                // a byte is there, whatever the file's length
-    std::function<int(off_t)> before;  // each call, with its place; an errno other than 0 is how it fails
-
-    bool fails(off_t at = 0) {
-        ++calls;
-        if (const int refused = before ? before(at) : 0) {
-            errno = refused;
-            return true;
-        }
-        if (interrupts > 0 && interrupts-- % 2 == 0) {
-            errno = EINTR;
-            return true;
-        }
-        if (countdown < 0 || countdown-- != 0) return false;
-        errno = error;
-        return true;
-    }
-};
-Script reading, writing, drawing;
+using tests::drawing, tests::reading, tests::writing, tests::Script;
 
 long moved(Script& script, long number, int descriptor, const iovec* buffers, int count, off_t offset) {
     if (script.fails(offset)) return -1;
@@ -72,26 +50,6 @@ ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
 
 namespace tests {
 namespace {
-
-class Faults : public testing::Test {
-protected:
-    Faults() : text(Random(300).text(40 * chunk + 9)) {
-        options.key();
-        file = sealed(text, options);
-    }
-    ~Faults() override {
-        for (Script* script : {&reading, &writing, &drawing}) {
-            script->countdown = -1;
-            script->at_most = SIZE_MAX;
-            script->interrupts = 0;
-            script->before = nullptr;
-            script->more_at = -1;
-        }
-    }
-    Options options;
-    const Data text;
-    Data file;
-};
 
 TEST_F(Faults, EachCallFailsOnce) {
     size_t failures = 0;
@@ -255,121 +213,6 @@ TEST_F(Faults, AFileThatMayNotGrow) {
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     close(in);
     close(out);
-}
-
-// The worker with one piece waits before it reads until a later piece was written, for so long as that may take.
-class LatePiece {
-public:
-    // `read_at` and `written_at`: where the piece begins in the input and in the output. error: how the read fails then.
-    LatePiece(off_t read_at, off_t written_at, int error) {
-        reading.before = [this, read_at, error](off_t at) {
-            if (at != read_at) return 0;
-            std::unique_lock lock(mutex_);
-            overtaken_.wait_for(lock, std::chrono::milliseconds(300), [&] { return was_overtaken_; });
-            return error;
-        };
-        writing.before = [this, written_at](off_t at) {
-            const std::lock_guard lock(mutex_);
-            was_overtaken_ = was_overtaken_ || at > written_at;
-            overtaken_.notify_all();
-            return 0;
-        };
-    }
-    ~LatePiece() { reading.before = writing.before = nullptr; }
-    bool was_overtaken() const { return was_overtaken_; }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable overtaken_;
-    bool was_overtaken_ = false;
-};
-
-// A regular file is written in order as a pipe is, unless the caller takes holes.
-TEST_F(Faults, AFailedCallLeavesAPrefix) {
-    constexpr size_t piece = 16;  // chunks
-    for (const size_t changed : {size_t{0}, size_t{5}, piece, piece + 4, 2 * piece - 1}) {
-        Data damaged = file;
-        damaged[chunks_at + changed * sealed_chunk + 7] ^= 1;
-        const size_t first = changed / piece * piece;  // of its piece
-        for (const bool any_order : {true, false}) {
-            options.any_order = any_order ? 1 : 0;
-            const LatePiece late(static_cast<off_t>(chunks_at + first * sealed_chunk), static_cast<off_t>(first * chunk), 0);
-            const Outcome back = run(Way::open, damaged, options, 4);
-            ASSERT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC);
-            EXPECT_EQ(late.was_overtaken(), any_order) << changed;
-            EXPECT_EQ(back.out.size() == changed * chunk, !any_order) << changed;
-            EXPECT_EQ(is_prefix(back.out, text), !any_order) << changed;
-            if (!any_order) {
-                EXPECT_EQ(back.result.output_bytes, back.out.size());
-                EXPECT_EQ(back.result.plaintext_bytes, back.out.size());
-            }
-        }
-    }
-}
-
-TEST_F(Faults, AFailedSealingLeavesAPrefix) {
-    constexpr size_t first = 16;  // chunk of the second piece
-    for (const bool any_order : {true, false}) {
-        options.any_order = any_order ? 1 : 0;
-        Outcome part;
-        {
-            const LatePiece late(first * chunk, static_cast<off_t>(chunks_at + first * sealed_chunk), EIO);
-            part = run(Way::seal, text, options, 4);
-            EXPECT_EQ(late.was_overtaken(), any_order);
-        }
-        ASSERT_EQ(part.status, WARPSEAL_IO);
-        EXPECT_EQ(part.out.size() == chunks_at + first * sealed_chunk, !any_order);
-        const Outcome back = run(Way::open, part.out, options, 4);
-        EXPECT_EQ(back.status, any_order ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
-        EXPECT_TRUE(is_prefix(back.out, text));
-    }
-}
-
-// Called back after the first piece: writes a byte over the input's, which keeps its length.
-struct Rewritten {
-    int descriptor;
-    bool hide;  // the time of modification is put back, as a program may
-    static int now(void* user, uint64_t, uint64_t) {
-        const Rewritten& change = *static_cast<Rewritten*>(user);
-        struct stat before;
-        EXPECT_EQ(fstat(change.descriptor, &before), 0);
-        uint8_t byte = 0;
-        EXPECT_EQ(pread(change.descriptor, &byte, 1, 5), 1);
-        EXPECT_EQ(pwrite(change.descriptor, &byte, 1, 5), 1);
-        const timespec times[] = {before.st_atim, before.st_mtim};
-        EXPECT_EQ(change.hide ? futimens(change.descriptor, times) : 0, 0);
-        return 0;
-    }
-};
-
-TEST_F(Faults, InputIsRewrittenAtEqualLength) {
-    for (const Way way : {Way::seal, Way::open}) {
-        for (const bool hide : {false, true}) {
-            const MemoryFile in(way == Way::seal ? text : file), out;
-            poll(nullptr, 0, 50);  // the clock of files goes in steps of some milliseconds
-            Rewritten change = {in.get(), hide};
-            options.progress = Rewritten::now;
-            options.progress_user = &change;
-            warpseal_file_result result;
-            const warpseal_status status = call(way, in.get(), out.get(), options, result);
-            if (way == Way::open) {  // each chunk was verified as it was read
-                EXPECT_EQ(status, WARPSEAL_OK) << result.message;
-                continue;
-            }
-            EXPECT_EQ(status, WARPSEAL_IO) << hide;
-            EXPECT_NE(std::string(result.message).find("was changed while it was read"), std::string::npos) << result.message;
-        }
-    }
-    options.progress = nullptr;
-}
-
-// Some file systems say less than there is to read: fstat(2) then sees no growth, and only the byte past the end does.
-TEST_F(Faults, TheInputIsLongerThanItsFileSystemSays) {
-    const MemoryFile in(text), out;
-    reading.more_at = static_cast<off_t>(text.size());
-    warpseal_file_result result;
-    EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_IO);
-    EXPECT_NE(std::string(result.message).find("grew"), std::string::npos) << result.message;
 }
 
 // A signal while a read waits reaches the callback, which may cancel.

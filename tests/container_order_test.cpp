@@ -1,0 +1,135 @@
+// In which order the output is written, and inputs that change without changing their length.
+#include <poll.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "container_calls.h"
+
+namespace tests {
+namespace {
+
+using Order = Faults;
+
+// The worker with one piece waits before it reads until a later piece was written: long where that must happen, and for a while where it
+// must not.
+class LatePiece {
+public:
+    // `read_at` and `written_at`: where the piece begins in the input and in the output. error: how the read fails then.
+    LatePiece(off_t read_at, off_t written_at, int error, bool overtaken) {
+        const std::chrono::milliseconds wait(overtaken ? 30000 : 300);
+        before_read_ = [this, read_at, error, wait](off_t at) {
+            if (at != read_at) return 0;
+            std::unique_lock lock(mutex_);
+            overtaken_.wait_for(lock, wait, [&] { return was_overtaken_; });
+            return error;
+        };
+        before_write_ = [this, written_at](off_t at) {
+            const std::lock_guard lock(mutex_);
+            was_overtaken_ = was_overtaken_ || at > written_at;
+            overtaken_.notify_all();
+            return 0;
+        };
+        reading.before = &before_read_;
+        writing.before = &before_write_;
+    }
+    ~LatePiece() { reading.before = writing.before = nullptr; }
+    bool was_overtaken() const { return was_overtaken_; }
+
+private:
+    std::function<int(off_t)> before_read_, before_write_;
+    std::mutex mutex_;
+    std::condition_variable overtaken_;
+    bool was_overtaken_ = false;
+};
+
+// A regular file is written in order as a pipe is, unless the caller takes holes.
+TEST_F(Order, AFailedCallLeavesAPrefix) {
+    constexpr size_t piece = 16;  // chunks
+    for (const size_t changed : {size_t{0}, size_t{5}, piece, piece + 4, 2 * piece - 1}) {
+        Data damaged = file;
+        damaged[chunks_at + changed * sealed_chunk + 7] ^= 1;
+        const size_t first = changed / piece * piece;  // of its piece
+        for (const bool any_order : {true, false}) {
+            options.any_order = any_order ? 1 : 0;
+            const LatePiece late(static_cast<off_t>(chunks_at + first * sealed_chunk), static_cast<off_t>(first * chunk), 0, any_order);
+            const Outcome back = run(Way::open, damaged, options, 4);
+            ASSERT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC);
+            EXPECT_EQ(late.was_overtaken(), any_order) << changed;
+            EXPECT_EQ(back.out.size() == changed * chunk, !any_order) << changed;
+            EXPECT_EQ(is_prefix(back.out, text), !any_order) << changed;
+            if (!any_order) {
+                EXPECT_EQ(back.result.output_bytes, back.out.size());
+                EXPECT_EQ(back.result.plaintext_bytes, back.out.size());
+            }
+        }
+    }
+}
+
+TEST_F(Order, AFailedSealingLeavesAPrefix) {
+    constexpr size_t first = 16;  // chunk of the second piece
+    for (const bool any_order : {true, false}) {
+        options.any_order = any_order ? 1 : 0;
+        Outcome part;
+        {
+            const LatePiece late(first * chunk, static_cast<off_t>(chunks_at + first * sealed_chunk), EIO, any_order);
+            part = run(Way::seal, text, options, 4);
+            EXPECT_EQ(late.was_overtaken(), any_order);
+        }
+        ASSERT_EQ(part.status, WARPSEAL_IO);
+        EXPECT_EQ(part.out.size() == chunks_at + first * sealed_chunk, !any_order);
+        const Outcome back = run(Way::open, part.out, options, 4);
+        EXPECT_EQ(back.status, any_order ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
+        EXPECT_TRUE(is_prefix(back.out, text));
+    }
+}
+
+// Called back after the first piece: writes a byte over the input's, which keeps its length.
+struct Rewritten {
+    int descriptor;
+    bool hide;  // the time of modification is put back, as a program may
+    static int now(void* user, uint64_t, uint64_t) {
+        const Rewritten& change = *static_cast<Rewritten*>(user);
+        struct stat before;
+        EXPECT_EQ(fstat(change.descriptor, &before), 0);
+        uint8_t byte = 0;
+        EXPECT_EQ(pread(change.descriptor, &byte, 1, 5), 1);
+        EXPECT_EQ(pwrite(change.descriptor, &byte, 1, 5), 1);
+        const timespec times[] = {before.st_atim, before.st_mtim};
+        EXPECT_EQ(change.hide ? futimens(change.descriptor, times) : 0, 0);
+        return 0;
+    }
+};
+
+TEST_F(Order, InputIsRewrittenAtEqualLength) {
+    for (const Way way : {Way::seal, Way::open}) {
+        for (const bool hide : {false, true}) {
+            const MemoryFile in(way == Way::seal ? text : file), out;
+            poll(nullptr, 0, 50);  // the clock of files goes in steps of some milliseconds
+            Rewritten change = {in.get(), hide};
+            options.progress = Rewritten::now;
+            options.progress_user = &change;
+            warpseal_file_result result;
+            const warpseal_status status = call(way, in.get(), out.get(), options, result);
+            if (way == Way::open) {  // each chunk was verified as it was read
+                EXPECT_EQ(status, WARPSEAL_OK) << result.message;
+                continue;
+            }
+            EXPECT_EQ(status, WARPSEAL_IO) << hide;
+            EXPECT_NE(std::string(result.message).find("was changed while it was read"), std::string::npos) << result.message;
+        }
+    }
+    options.progress = nullptr;
+}
+
+// Some file systems say less than there is to read: fstat(2) then sees no growth, and only the byte past the end does.
+TEST_F(Order, TheInputIsLongerThanItsFileSystemSays) {
+    const MemoryFile in(text), out;
+    reading.more_at = static_cast<off_t>(text.size());
+    warpseal_file_result result;
+    EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_IO);
+    EXPECT_NE(std::string(result.message).find("grew"), std::string::npos) << result.message;
+}
+
+}  // namespace
+}  // namespace tests
