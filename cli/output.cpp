@@ -187,7 +187,7 @@ std::string Output::take_back() {
         return "The old file is back.";
     }
     complain(fmt::format("{} was replaced; what it was is now '{}'.", shown_, directory_ + "/" + other));
-    return in_place();
+    return "The new file is in its place; the old one has another name.";
 }
 
 std::string Output::in_place() const {
