@@ -162,17 +162,17 @@ bool BlockCipher::close_record(uint8_t* record, size_t bytes, size_t* text_bytes
     return true;
 }
 
-const OSSL_PARAM* BlockCipher::gettable() {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+const OSSL_PARAM* BlockCipher::gettable(bool random_key) {
+    static const OSSL_PARAM params[] = {OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, nullptr, 0),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
                                         OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
                                         OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
                                         OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
                                         OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
                                         OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
                                         OSSL_PARAM_octet_ptr(OSSL_CIPHER_PARAM_TLS_MAC, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, nullptr, 0),
                                         OSSL_PARAM_END};
-    return params;
+    return random_key ? params : params + 1;
 }
 
 bool BlockCipher::get(OSSL_PARAM params[]) {

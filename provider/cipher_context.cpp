@@ -71,14 +71,15 @@ bool give(OSSL_PARAM& wanted, const void* bytes, size_t count) {
 bool take_number(const OSSL_PARAM& given, size_t* value) { return given.data != nullptr && OSSL_PARAM_get_size_t(&given, value) != 0; }
 
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
+    if (!algorithm.parity) return true;  // of other ciphers EVP_CIPHER_CTX_rand_key asks the random generator
     OSSL_PARAM* const wanted = asked_for(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
     if (wanted == nullptr) return true;
     wanted->return_size = algorithm.key_bytes;
     if (wanted->data == nullptr) return true;
-    // EVP_CTRL_RAND_KEY has no length to say.
+    // EVP_CIPHER_CTX_rand_key gives a size of 0, and has room for a key.
     if (wanted->data_type != OSSL_PARAM_OCTET_STRING || (wanted->data_size != 0 && wanted->data_size < algorithm.key_bytes)) return false;
     if (warpseal_random(wanted->data, algorithm.key_bytes) != WARPSEAL_OK) return false;
-    if (algorithm.parity) set_odd_parity(static_cast<uint8_t*>(wanted->data), algorithm.key_bytes);
+    set_odd_parity(static_cast<uint8_t*>(wanted->data), algorithm.key_bytes);
     return true;
 }
 

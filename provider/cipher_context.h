@@ -79,7 +79,7 @@ bool give_bytes(OSSL_PARAM params[], const char (&name)[name_bytes], const void*
 // One that is set: false if it is not a number of 0 or more.
 bool take_number(const OSSL_PARAM& given, size_t* value);
 
-// Of EVP_CIPHER_CTX_rand_key.
+// Of EVP_CIPHER_CTX_rand_key: of ciphers whose keys have parity alone, as in OpenSSL.
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm);
 
 // The additional data of a record of TLS 1.2 under an AEAD (RFC 5246, 6.2.3.3), with the length of the text.

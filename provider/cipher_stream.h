@@ -18,7 +18,8 @@ public:
 
     bool get(OSSL_PARAM params[]);
     bool set(const OSSL_PARAM params[]);
-    static const OSSL_PARAM* gettable();
+    // random_key: OSSL_CIPHER_PARAM_RANDOM_KEY is one of them.
+    static const OSSL_PARAM* gettable(bool random_key);
     static const OSSL_PARAM* settable();
 
 private:

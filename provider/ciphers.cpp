@@ -88,7 +88,6 @@ struct Calls {
         const auto work = [&](Cipher& cipher) { return cipher.set(params); };
         return attempted(static_cast<Cipher*>(context), work);
     }
-    static const OSSL_PARAM* gettable(void*, void*) { return Cipher::gettable(); }
     static const OSSL_PARAM* settable(void*, void*) { return Cipher::settable(); }
 };
 
@@ -129,6 +128,16 @@ int get_params(OSSL_PARAM params[]) {
 }
 
 template <size_t row>
+const OSSL_PARAM* gettable(void*, void*) {
+    using Cipher = typename ContextOf<cipher_names[row].mode>::Type;
+    if constexpr (requires { Cipher::gettable(true); }) {
+        return Cipher::gettable(cipher_names[row].parity);
+    } else {
+        return Cipher::gettable();
+    }
+}
+
+template <size_t row>
 const OSSL_DISPATCH* functions() {
     using Of = Calls<typename ContextOf<cipher_names[row].mode>::Type>;
     static const OSSL_DISPATCH table[] = {
@@ -144,7 +153,7 @@ const OSSL_DISPATCH* functions() {
         dispatch(OSSL_FUNC_CIPHER_GETTABLE_PARAMS, gettable_cipher_params),
         dispatch(OSSL_FUNC_CIPHER_GET_CTX_PARAMS, Of::get),
         dispatch(OSSL_FUNC_CIPHER_SET_CTX_PARAMS, Of::set),
-        dispatch(OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, Of::gettable),
+        dispatch(OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, gettable<row>),
         dispatch(OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS, Of::settable),
         {0, nullptr},
     };
