@@ -1,12 +1,13 @@
-// Memory of secrets in the provider: on the heap, kept out of copies, wiped when it goes.
+// Memory of secrets in the provider: the engine's, which is locked where limits allow, left out of core dumps and wiped when it goes.
 #pragma once
-
-#include <openssl/crypto.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
+
+#include "warpseal/inner.h"
 
 namespace warpseal::provider {
 
@@ -14,14 +15,16 @@ class SecretBytes {
 public:
     SecretBytes() = default;
     // Empty if there is no memory.
-    explicit SecretBytes(size_t size) : bytes_(static_cast<uint8_t*>(OPENSSL_zalloc(size))), size_(bytes_ == nullptr ? 0 : size) {}
-    SecretBytes(SecretBytes&& other) noexcept : bytes_(std::exchange(other.bytes_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    explicit SecretBytes(size_t size) : memory_(warpseal_inner_secret_create(size)) {
+        if (memory_ == nullptr) return;
+        bytes_ = static_cast<uint8_t*>(warpseal_inner_secret_data(memory_.get()));
+        size_ = size;
+    }
+    SecretBytes(SecretBytes&& other) noexcept { swap(other); }
     SecretBytes& operator=(SecretBytes&& other) noexcept {
-        std::swap(bytes_, other.bytes_);
-        std::swap(size_, other.size_);
+        swap(other);
         return *this;
     }
-    ~SecretBytes() { OPENSSL_clear_free(bytes_, size_); }
 
     uint8_t* data() { return bytes_; }
     const uint8_t* data() const { return bytes_; }
@@ -31,6 +34,17 @@ public:
     operator std::span<uint8_t>() { return {bytes_, size_}; }
 
 private:
+    struct Free {
+        void operator()(warpseal_inner_secret* memory) const { warpseal_inner_secret_destroy(memory); }
+    };
+
+    void swap(SecretBytes& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(bytes_, other.bytes_);
+        std::swap(size_, other.size_);
+    }
+
+    std::unique_ptr<warpseal_inner_secret, Free> memory_;
     uint8_t* bytes_ = nullptr;
     size_t size_ = 0;
 };

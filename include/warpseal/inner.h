@@ -18,6 +18,14 @@ warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const cha
 /* 1 if the key was made of these bytes, as many as its cipher's keys have (XTS: both); compared in constant time. */
 int32_t warpseal_inner_key_made_of(const warpseal_key* key, const void* bytes);
 
+/* Memory for secrets: zeroed, locked where the limit on locked memory allows, left out of core dumps, wiped when it is destroyed. Null:
+ * there is no memory, or `bytes` is 0. */
+typedef struct warpseal_inner_secret warpseal_inner_secret;
+warpseal_inner_secret* warpseal_inner_secret_create(size_t bytes);
+void* warpseal_inner_secret_data(warpseal_inner_secret* secret);
+/* Null is allowed. */
+void warpseal_inner_secret_destroy(warpseal_inner_secret* secret);
+
 /* 1 if `device` is spelled as warpseal_engine_options takes it, whether or not this machine has it. */
 int32_t warpseal_inner_device_known(const char* device);
 

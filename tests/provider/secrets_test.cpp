@@ -1,0 +1,242 @@
+// Where secrets of the provider lie: in memory that no core has and that is wiped when it goes. A child process holds keys of each kind,
+// and its memory and its core are searched.
+#include <openssl/crypto.h>
+
+#include "child_memory.h"
+#include "cipher.h"
+#include "reference/cipher.h"
+
+namespace {
+
+using namespace tests;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+class SecretsSearch : public testing::Test {
+protected:
+    void SetUp() override {
+        if (sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
+    }
+};
+
+// ---- keys of ciphers
+
+// Of the catalogue, as the references have it: AES-128-CTR is aes-128.
+std::string cipher_of(const std::string& evp_name) {
+    std::string name = evp_name.substr(0, evp_name.rfind('-'));
+    for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
+    return name == "sm4" || name == "seed" ? name + "-128" : name == "des-ede" ? "des-ede2" : name;
+}
+
+void add_key(Patterns& patterns, const std::string& cipher, const Bytes& key) {
+    patterns.push_back(key);
+    const auto twin = reference::cipher(cipher, key);
+    if (twin == nullptr) return;
+    for (const auto& round : twin->secrets())
+        if (round.size() >= 8) patterns.emplace_back(round.begin(), round.end());
+}
+
+// The keys and their round keys; XTS has two.
+Patterns key_patterns(const Child& child) {
+    Patterns all;
+    for (const auto& [name, key] : child.secrets()) {
+        const bool two = name.ends_with("XTS");
+        const auto half = key.begin() + static_cast<ptrdiff_t>(two ? key.size() / 2 : key.size());
+        add_key(all, cipher_of(name), Bytes(key.begin(), half));
+        if (two) add_key(all, cipher_of(name), Bytes(half, key.end()));
+    }
+    return all;
+}
+
+// One message, in CCM with its length before it.
+bool use(Evp& one, bool ccm, bool encrypts) {
+    Bytes text(96, 7), out(128), tag(12);
+    size_t made = 0;
+    if (ccm && !encrypts && !one.control(EVP_CTRL_AEAD_SET_TAG, tag.size(), tag.data())) return false;
+    const bool done = one.update(text.data(), text.size(), out.data(), &made);
+    return done || (ccm && !encrypts);  // what no tag stands for is not opened
+}
+
+// Both directions of every cipher.
+std::vector<Evp> contexts_of_all_ciphers(Inside& inside, Aside& aside) {
+    std::vector<Evp> contexts;
+    for (const std::string& name : our_ciphers()) {
+        const Cipher cipher = our_cipher(name);
+        const size_t bytes = key_bytes(cipher);
+        uint8_t* const key = aside.random(bytes);
+        inside.tell(name, key, bytes);
+        const Bytes iv(16, 1);
+        for (const bool encrypts : {true, false}) {
+            Evp one(cipher.get());
+            if (!one.init(encrypts, key, iv.data()) || !use(one, mode(cipher) == EVP_CIPH_CCM_MODE, encrypts))
+                throw std::runtime_error("cannot use " + name);
+            contexts.push_back(std::move(one));
+        }
+    }
+    aside.wipe();
+    return contexts;
+}
+
+void hold_ciphers(Inside& inside) {
+    Aside aside;
+    {
+        const std::vector<Evp> contexts = contexts_of_all_ciphers(inside, aside);
+        inside.pause();
+    }
+    inside.pause();
+}
+
+TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
+    Child child(hold_ciphers);
+    const Patterns patterns = key_patterns(child);
+    ASSERT_GT(patterns.size(), 1000u);
+    EXPECT_GT(child.find(patterns, Child::Which::all), child.secrets().size()) << "the search itself is blind";
+    EXPECT_EQ(child.find(patterns, Child::Which::dumped), 0u);
+    child.go_on();
+    EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
+}
+
+TEST_F(SecretsSearch, KeysOfCiphersAreNotInTheKernelsCore) {
+    if (const char* const why = no_core_files()) GTEST_SKIP() << why;
+    Child child(hold_ciphers);
+    const Patterns patterns = key_patterns(child);
+    const Bytes core = child.core();
+    if (core.empty()) GTEST_SKIP() << "NOT RUN: the kernel made no core";
+    EXPECT_GT(core.size(), size_t{1} << 20);
+    EXPECT_EQ(occurrences(patterns, core), 0u);
+}
+
+// ---- secret keys of groups
+
+// Of 32 bytes each: of NTRU's half, or of the classical one.
+enum class Half { ntru, classical };
+Patterns group_patterns(const Child& child, Half half, const std::string& prefix = "") {
+    Patterns all;
+    for (const auto& [name, secret] : child.secrets()) {
+        if (!name.starts_with(prefix)) continue;
+        const size_t scalar = name.starts_with("x25519") || name.starts_with("p256") ? 32
+                              : name.starts_with("p384")                             ? 48
+                              : name.starts_with("p521")                             ? 66
+                                                                                     : 0;
+        const size_t begin = half == Half::ntru ? scalar : 0, end = half == Half::ntru ? secret.size() : scalar;
+        for (size_t at = begin; at + 32 <= end; at += 32)
+            all.emplace_back(secret.begin() + static_cast<ptrdiff_t>(at), secret.begin() + static_cast<ptrdiff_t>(at + 32));
+    }
+    return all;
+}
+
+// A key of each group, used, and a copy of it.
+std::vector<Key> keys_of_all_groups(Inside& inside, Aside& aside) {
+    std::vector<Key> keys;
+    for (const std::string& group : ours().groups()) {
+        Key key = ours().generate(group);
+        size_t bytes = 0;
+        if (key == nullptr || !works(ours(), key.get()) ||
+            EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, aside.data(), Aside::bytes, &bytes) != 1)
+            throw std::runtime_error("cannot use " + group);
+        inside.tell(group, aside.data(), bytes);
+        aside.wipe();
+        keys.emplace_back(EVP_PKEY_dup(key.get()));
+        keys.push_back(std::move(key));
+    }
+    return keys;
+}
+
+void hold_groups(Inside& inside) {
+    Aside aside;
+    {
+        const std::vector<Key> keys = keys_of_all_groups(inside, aside);
+        inside.pause();
+    }
+    inside.pause();
+}
+
+// libcrypto has the classical half of a key as well: on its own heap, which a program can have left out of cores.
+void hold_groups_on_the_secure_heap(Inside& inside) {
+    if (CRYPTO_secure_malloc_init(size_t{1} << 20, 32) != 1) throw std::runtime_error("no secure heap");
+    hold_groups(inside);
+}
+
+TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndGoWhenTheyAreFreed) {
+    Child child(hold_groups_on_the_secure_heap);
+    const Patterns ntru = group_patterns(child, Half::ntru), x25519 = group_patterns(child, Half::classical, "x25519");
+    ASSERT_GT(ntru.size(), 500u);
+    ASSERT_EQ(x25519.size(), 6u);
+    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size()) << "the search itself is blind";
+    EXPECT_GE(child.find(x25519, Child::Which::all), 2 * x25519.size());
+    EXPECT_EQ(child.find(ntru, Child::Which::dumped), 0u);
+    EXPECT_EQ(child.find(x25519, Child::Which::dumped), 0u);
+    child.go_on();
+    EXPECT_EQ(child.find(ntru, Child::Which::all), 0u) << "after the keys are freed";
+    EXPECT_EQ(child.find(x25519, Child::Which::all), 0u) << "after the keys are freed";
+}
+
+TEST_F(SecretsSearch, KeysOfGroupsAreNotInTheKernelsCore) {
+    if (const char* const why = no_core_files()) GTEST_SKIP() << why;
+    for (const bool secure_heap : {true, false}) {
+        Child child(secure_heap ? hold_groups_on_the_secure_heap : hold_groups);
+        const Patterns ntru = group_patterns(child, Half::ntru), x25519 = group_patterns(child, Half::classical, "x25519");
+        const Bytes core = child.core();
+        if (core.empty()) GTEST_SKIP() << "NOT RUN: the kernel made no core";
+        EXPECT_EQ(occurrences(ntru, core), 0u);
+        EXPECT_EQ(occurrences(x25519, core) == 0, secure_heap) << "libcrypto's own copy";
+    }
+}
+
+// In a program of its own: what a process locked before it forked is not locked in its children.
+TEST_F(SecretsSearch, KeysAreLocked) {
+    constexpr char fresh[] = "WARPSEAL_TEST_FRESH";
+    if (!may_lock(size_t{4} << 20)) GTEST_SKIP() << "NOT RUN: the limit on locked memory is below 4 MiB";
+    if (std::getenv(fresh) == nullptr) {
+        const pid_t child = fork();
+        if (child == 0) {
+            setenv(fresh, "1", 1);
+            execl("/proc/self/exe", "test", "--gtest_filter=SecretsSearch.KeysAreLocked", "--gtest_brief=1", nullptr);
+            _exit(127);
+        }
+        int status = -1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+        return;
+    }
+    const Child ciphers(hold_ciphers), groups(hold_groups);
+    EXPECT_EQ(ciphers.find(key_patterns(ciphers), Child::Which::unlocked), 0u);
+    EXPECT_EQ(groups.find(group_patterns(groups, Half::ntru), Child::Which::unlocked), 0u);
+}
+
+// ---- what a context holds besides its key
+
+// Text that waits for the rest of its block, and a message's IV.
+void hold_text(Inside& inside) {
+    Aside aside;
+    const uint8_t* const bytes = aside.random(256);
+    inside.tell("held text", bytes + 64, 15);
+    inside.tell("IV", bytes + 96, 16);
+    inside.tell("IV of GCM", bytes + 128, 64);
+    {
+        const Cipher cbc = our_cipher("AES-128-CBC"), gcm = our_cipher("AES-128-GCM");
+        Evp one(cbc.get()), other(gcm.get());
+        uint8_t out[32];
+        size_t made = 0, iv_length = 64;
+        const OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &iv_length), OSSL_PARAM_construct_end()};
+        if (!one.init(true, bytes, bytes + 96) || !one.update(bytes + 64, 15, out, &made) || !other.init(true, nullptr, nullptr, params) ||
+            !other.more(bytes, bytes + 128))
+            throw std::runtime_error("no message");
+        aside.wipe();
+        inside.pause();
+    }
+    inside.pause();
+}
+
+TEST_F(SecretsSearch, WhatAContextHoldsGoesWithIt) {
+    Child child(hold_text);
+    for (const auto& [name, secret] : child.secrets()) EXPECT_GT(child.find({secret}, Child::Which::all), 0u) << name;
+    child.go_on();
+    for (const auto& [name, secret] : child.secrets()) EXPECT_EQ(child.find({secret}, Child::Which::all), 0u) << name;
+}
+
+}  // namespace
