@@ -89,13 +89,13 @@ bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t room) {
     if (!ready()) return false;
     if (tls_version_ != 0) return fail(Reason::operation_failed, "records have no end");
     const size_t block = algorithm_.block_bytes;
+    if (!decrypt_ && padding_ && room < block) return fail(Reason::wrong_length, "no room for the output");
     if (!decrypt_ && padding_) {
         std::memset(held_ + held_bytes_, static_cast<int>(block - held_bytes_), block - held_bytes_);
         held_bytes_ = block;
     }
     if (!padding_ && held_bytes_ == 0) return true;
     if (held_bytes_ != block) return fail(Reason::wrong_length, "not whole blocks");
-    if (!decrypt_ && room < block) return fail(Reason::wrong_length, "no room for the output");
     if (!run(held_, held_, block)) return false;
     size_t text_bytes = block;
     const bool good = !decrypt_ || !padding_ || unpad(&text_bytes);

@@ -54,7 +54,7 @@ bool CcmCipher::take_aad(const uint8_t* aad, size_t bytes) {
     return true;
 }
 
-// All of it. Sealing keeps the IV until the tag is read, as in OpenSSL: who goes on without a new one repeats it.
+// All of it. The IV is used up, also where the tag is not read yet: OpenSSL seals again under it until then.
 bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
     if (text_bytes_ && *text_bytes_ != bytes) return fail(Reason::wrong_length, "not the length that was given");
     if (decrypt_ && !has_tag_) return fail(Reason::not_authentic, "there is no tag");
@@ -63,13 +63,13 @@ bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
     const size_t aad_bytes = has_aad_ ? aad_.size() : 0;
     if (decrypt_) {
         done_ = passed(warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes, in, out, bytes, tag_, tag_bytes_));
-        has_iv_ = has_tag_ = false;
+        has_tag_ = false;
     } else {
         done_ = has_tag_ =
             passed(warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes, in, out, bytes, tag_, tag_bytes_));
     }
     text_bytes_.reset();
-    has_aad_ = false;
+    has_iv_ = has_aad_ = false;
     return done_;
 }
 
@@ -157,12 +157,11 @@ bool CcmCipher::answer(OSSL_PARAM& wanted) {
     return true;
 }
 
-// Whose tag was read has to give an IV for the next message.
 bool CcmCipher::give_tag(OSSL_PARAM& wanted) {
     if (decrypt_ || !has_tag_) return fail(Reason::wrong_parameter, "there is no tag");
     if (wanted.data != nullptr && wanted.data_size != tag_bytes_) return fail(Reason::wrong_length, "of the tag");
     if (!given(wanted, give(wanted, tag_, tag_bytes_))) return false;
-    if (wanted.data != nullptr) has_tag_ = has_iv_ = false;
+    if (wanted.data != nullptr) has_tag_ = false;
     return true;
 }
 

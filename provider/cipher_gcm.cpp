@@ -15,12 +15,13 @@ bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
     // A tag that was made is not one to compare with, nor the next message's; an IV that was in use is not used again.
     if (!decrypt || !decrypt_) tag_bytes_ = 0;
     if (iv_state_ == Iv::in_use) iv_state_ = Iv::used;
+    if (decrypt != decrypt_) iv_fixed_ = false;  // its other part was drawn to be counted, or came from outside
     if (iv != nullptr) {
         if (iv_bytes == 0 || iv_bytes > longest_iv) return started(fail(Reason::wrong_iv, "length"));
         std::memcpy(iv_, iv, iv_bytes);
         iv_bytes_ = iv_bytes;
         iv_state_ = Iv::given;
-        iv_drawn_ = false;
+        iv_spent_ = false;
     }
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
@@ -63,6 +64,7 @@ bool GcmCipher::begin_message() {
     if (iv_state_ != Iv::given) return fail(Reason::wrong_iv, "there is none, or it is used");
     if (!begin(iv_, iv_bytes_)) return false;
     iv_state_ = Iv::in_use;
+    iv_spent_ = true;
     return true;
 }
 
@@ -78,7 +80,7 @@ bool GcmCipher::draw_iv() {
     if (iv_bytes_ < 12) return fail(Reason::wrong_iv, "too short to be drawn");
     if (!passed(warpseal_random(iv_, iv_bytes_))) return false;
     iv_state_ = Iv::given;
-    iv_drawn_ = true;
+    iv_spent_ = false;
     return true;
 }
 
@@ -100,11 +102,9 @@ bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
     if (iv_bytes_ < 12 || (!whole && (bytes < 4 || bytes > iv_bytes_ - RecordHead::explicit_bytes)))
         return fail(Reason::wrong_iv, given.key);
     std::memcpy(iv_, given.data, bytes);
-    if (!whole && !decrypt_) {
-        if (!passed(warpseal_random(iv_ + bytes, iv_bytes_ - bytes))) return false;
-        iv_drawn_ = true;
-    }
+    if (!whole && !decrypt_ && !passed(warpseal_random(iv_ + bytes, iv_bytes_ - bytes))) return false;
     iv_fixed_ = true;
+    iv_spent_ = false;
     iv_state_ = Iv::given;
     under_way_ = false;
     return true;
@@ -113,11 +113,23 @@ bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
 bool GcmCipher::count_iv(uint8_t* end, size_t bytes) {
     if (!iv_fixed_ || decrypt_) return fail(Reason::wrong_iv, "no part of it is fixed");
     if (bytes == 0 || bytes > iv_bytes_) bytes = iv_bytes_;
+    if (iv_spent_) advance_iv();  // by a message that did not ask for a count
     if (!begin_counted()) return false;
     std::memcpy(end, iv_ + iv_bytes_ - bytes, bytes);
+    advance_iv();
+    return true;
+}
+
+void GcmCipher::advance_iv() {
     for (size_t i = iv_bytes_; i-- > iv_bytes_ - RecordHead::explicit_bytes && ++iv_[i] == 0;) {
     }
-    return true;
+    iv_spent_ = false;
+}
+
+void GcmCipher::stop_counting() {
+    if (!iv_fixed_ || decrypt_) return;
+    iv_fixed_ = false;
+    if (iv_state_ == Iv::given) iv_state_ = Iv::used;
 }
 
 bool GcmCipher::take_iv_end(const uint8_t* end, size_t bytes) {

@@ -18,6 +18,8 @@ public:
     bool set(const OSSL_PARAM params[]);
     static const OSSL_PARAM* gettable();
     static const OSSL_PARAM* settable();
+    // Of a copy: the IVs that it would count are those of the context that it was made of.
+    void stop_counting();
 
 private:
     static constexpr size_t longest_iv = 128, longest_tag = 16;
@@ -35,13 +37,15 @@ private:
     bool fix_iv(const OSSL_PARAM& given);
     // What TLS calls the explicit nonce: the end of the IV, and then of the next one.
     bool count_iv(uint8_t* end, size_t bytes);
+    void advance_iv();
     bool take_iv_end(const uint8_t* end, size_t bytes);
     bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
     bool seal_record(uint8_t* text, size_t bytes);
     bool open_record(uint8_t* text, size_t bytes);
 
     Iv iv_state_ = Iv::none;
-    bool iv_drawn_ = false, iv_fixed_ = false;
+    bool iv_fixed_ = false;
+    bool iv_spent_ = false;  // a message has begun under what is in iv_
     size_t iv_bytes_ = 12;
     size_t tag_bytes_ = 0;  // 0: no tag yet
     uint8_t iv_[longest_iv] = {};

@@ -53,6 +53,9 @@ struct Calls {
         const Cipher& from = *static_cast<Cipher*>(context);
         Cipher* made = nullptr;
         guarded(&from, [&](const Cipher&) { return (made = new Cipher(from)) != nullptr; });
+        if constexpr (requires { made->stop_counting(); }) {
+            if (made != nullptr) made->stop_counting();
+        }
         return made;
     }
     template <bool decrypt>
