@@ -2,6 +2,7 @@
 #include "engine/secret_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +70,24 @@ TEST(SecretMemory, IsZeroedApartAndOutOfCoreDumps) {
         }
         all.clear(), bytes.clear();
     }
+}
+
+// Pages of its own, and slabs of kinds that nothing else here has: those of others may be of a time when the limit was reached.
+TEST(SecretMemory, IsLocked) {
+    constexpr size_t bytes = size_t{1} << 20;
+    void* const probe = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(probe, MAP_FAILED);
+    const bool allowed = mlock(probe, bytes) == 0;
+    (void)munmap(probe, bytes);
+    if (!allowed) GTEST_SKIP() << "NOT RUN: the limit on locked memory is below 1 MiB";
+    for (const size_t size : {size_t{3264}, size_t{7104}, size_t{20'000}})
+        for (const auto after : {SecretMemory::AfterFork::copied, SecretMemory::AfterFork::wiped}) {
+            SecretMemory memory;
+            ASSERT_TRUE(memory.allocate(size, after));
+            const auto* const data = static_cast<const uint8_t*>(memory.data());
+            EXPECT_TRUE(has_flag(data, "lo") && has_flag(data + size - 1, "lo")) << size;
+            EXPECT_TRUE(has_flag(data, "dd") && has_flag(data + size - 1, "dd")) << size;
+        }
 }
 
 TEST(SecretMemory, IsWipedWhenItGoes) {

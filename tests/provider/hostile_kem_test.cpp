@@ -191,6 +191,41 @@ TEST(KeysOfAnotherGroup, AreNotEqual) {
     }
 }
 
+// NTRU's half comes first, and has its secret when the classical one fails: nothing of it stays where the secret was to be.
+TEST(KemFailure, LeavesNoSecret) {
+    const Library library;
+    for (const std::string& group : library.groups()) {
+        const size_t share = group.starts_with("x25519") ? 32
+                             : group.starts_with("p256") ? 65
+                             : group.starts_with("p384") ? 97
+                             : group.starts_with("p521") ? 133
+                                                         : 0;
+        if (share == 0) continue;
+        const Key key = library.generate(group);
+        Encapsulated made = encapsulate(library, key.get());
+        ASSERT_FALSE(made.secret.empty());
+        // Of low order, or no point of the curve.
+        std::fill_n(made.ciphertext.begin() + (share == 32 ? 0 : 1), share == 32 ? 32 : share - 1, uint8_t{0});
+        const KeyContext context = library.on(key.get());
+        Bytes secret(made.secret.size(), canary);
+        size_t bytes = secret.size();
+        ASSERT_EQ(EVP_PKEY_decapsulate_init(context.get(), nullptr), 1);
+        EXPECT_NE(EVP_PKEY_decapsulate(context.get(), secret.data(), &bytes, made.ciphertext.data(), made.ciphertext.size()), 1);
+        EXPECT_EQ(secret, Bytes(secret.size(), 0)) << group;
+        if (share != 32) continue;  // a point that is none is refused as a key
+        Bytes bad = encoded_public_key(key.get()), ciphertext(made.ciphertext.size());
+        std::fill_n(bad.begin(), 32, uint8_t{0});
+        ASSERT_EQ(EVP_PKEY_set1_encoded_public_key(key.get(), bad.data(), bad.size()), 1) << group;
+        const KeyContext sender = library.on(key.get());
+        size_t ciphertext_bytes = ciphertext.size();
+        secret.assign(secret.size(), canary);
+        ASSERT_EQ(EVP_PKEY_encapsulate_init(sender.get(), nullptr), 1);
+        EXPECT_NE(EVP_PKEY_encapsulate(sender.get(), ciphertext.data(), &ciphertext_bytes, secret.data(), &bytes), 1);
+        EXPECT_EQ(secret, Bytes(secret.size(), 0)) << group;
+    }
+    ERR_clear_error();
+}
+
 TEST(KemBeforeInit, IsRefused) {
     const Library library;
     for (const std::string& group : library.groups()) {
