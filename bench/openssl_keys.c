@@ -113,7 +113,8 @@ static void measure(struct side* ours, struct side* theirs, const char* cipher, 
         for (int i = 0; i < 1000; ++i) {
             message(ours, kind);
             message(theirs, kind);
-            require(memcmp(ours->out, theirs->out, text_bytes) == 0 && memcmp(ours->tag, theirs->tag, 16) == 0, "other output than OpenSSL's");
+            require(memcmp(ours->out, theirs->out, text_bytes) == 0 && memcmp(ours->tag, theirs->tag, 16) == 0,
+                    "other output than OpenSSL's");
         }
         for (int i = 0; i < repetitions; ++i) {
             rates[0][i] = nanoseconds(ours, kind, seconds / repetitions);

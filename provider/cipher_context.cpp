@@ -96,16 +96,22 @@ bool CipherContext::has_key(const uint8_t* key, size_t bytes) const {
     return key_ != nullptr && bytes == algorithm_.key_bytes && warpseal_inner_key_made_of(key_.get(), key) != 0;
 }
 
-bool CipherContext::set_key(const uint8_t* key, size_t bytes) {
-    if (has_key(key, bytes)) return true;
+bool CipherContext::set_key(const uint8_t* key, size_t bytes) { return has_key(key, bytes) || make_key(key, bytes); }
+
+// Of a context that had one, the next: what was found out for the first is known. In a forked child it is a new one.
+bool CipherContext::make_key(const uint8_t* key, size_t bytes) {
+    const std::shared_ptr<const warpseal_key> last = std::move(key_);
     key_.reset();
     if (bytes != algorithm_.key_bytes) return fail(Reason::wrong_length, "of the key");
     warpseal_engine* const engine = provider_.engine();
     if (engine == nullptr) return false;
     warpseal_key* made = nullptr;
     const auto create = algorithm_.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
-    if (!passed(create(engine, algorithm_.cipher, key, bytes, &made))) return false;
+    const warpseal_status status = last != nullptr && engine == engine_ ? warpseal_inner_key_create_like(last.get(), key, &made)
+                                                                        : create(engine, algorithm_.cipher, key, bytes, &made);
+    if (!passed(status)) return false;
     key_.reset(made, warpseal_key_destroy);
+    engine_ = engine;
     return true;
 }
 
@@ -140,16 +146,17 @@ MessageContext::MessageContext(const MessageContext& other) : CipherContext(othe
 
 bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
     under_way_ = false;
-    if (key != nullptr && has_key(key, key_bytes)) key = nullptr;
-    if (key != nullptr || decrypt != decrypt_) message_.reset();
+    if (decrypt != decrypt_) message_.reset();
     decrypt_ = decrypt;
-    if (key != nullptr && !set_key(key, key_bytes)) return false;
+    if (key != nullptr && !has_key(key, key_bytes)) {
+        const warpseal_engine* const before = engine_;
+        if (!make_key(key, key_bytes)) return false;
+        if (engine_ != before) message_.reset();
+        if (message_ != nullptr) return passed(warpseal_inner_message_rekey(message_.get(), key_.get()));
+    }
     if (key_ == nullptr || message_ != nullptr) return true;
     warpseal_inner_message* made = nullptr;
-    if (!passed(warpseal_inner_message_create(key_.get(), algorithm_.mode, decrypt, &made))) {
-        key_.reset();
-        return false;
-    }
+    if (!passed(warpseal_inner_message_create(key_.get(), algorithm_.mode, decrypt, &made))) return false;
     message_.reset(made);
     shallow_bytes_ = warpseal_inner_message_shallow_bytes(made);
     return true;

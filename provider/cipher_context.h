@@ -108,6 +108,7 @@ protected:
     bool has_key(const uint8_t* key, size_t bytes) const;
     // A key of the right length for this algorithm. On failure there is none.
     bool set_key(const uint8_t* key, size_t bytes);
+    bool make_key(const uint8_t* key, size_t bytes);  // which it does not have
     bool fail(Reason reason, const char* detail = nullptr, Place where = Place::here()) const {
         raise(provider_, reason, detail, where);
         return false;
@@ -131,6 +132,7 @@ protected:
     const Context& provider_;
     const CipherAlgorithm& algorithm_;
     std::shared_ptr<const warpseal_key> key_;
+    const warpseal_engine* engine_ = nullptr;  // of the last key
     bool decrypt_ = false;
     size_t shallow_bytes_ = 0;
 

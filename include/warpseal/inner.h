@@ -15,6 +15,10 @@ warpseal_status warpseal_inner_key_create(warpseal_engine* engine, const char* c
 warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
                                               warpseal_key** out);
 
+/* Another key of the same engine, cipher and kind, of as many bytes; refused as by warpseal_key_create and warpseal_key_create_xts. What
+ * was chosen and proved for the first is not looked for again. */
+warpseal_status warpseal_inner_key_create_like(const warpseal_key* like, const void* key, warpseal_key** out);
+
 /* 1 if the key was made of these bytes, as many as its cipher's keys have (XTS: both); compared in constant time. */
 int32_t warpseal_inner_key_made_of(const warpseal_key* key, const void* bytes);
 

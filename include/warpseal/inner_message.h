@@ -16,6 +16,9 @@ typedef struct warpseal_inner_message warpseal_inner_message;
 warpseal_status warpseal_inner_message_create(const warpseal_key* key, warpseal_mode mode, int32_t decrypt, warpseal_inner_message** out);
 /* The same message from here on, apart. */
 warpseal_status warpseal_inner_message_copy(const warpseal_inner_message* from, warpseal_inner_message** out);
+/* From now on under another key of the same engine, cipher and kind; no message is under way then. Unless it is WARPSEAL_OK, the message
+ * can only be destroyed. */
+warpseal_status warpseal_inner_message_rekey(warpseal_inner_message* message, const warpseal_key* key);
 /* Wipes and frees. Null is allowed. */
 void warpseal_inner_message_destroy(warpseal_inner_message* message);
 

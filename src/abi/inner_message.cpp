@@ -37,6 +37,11 @@ warpseal_status warpseal_inner_message_copy(const warpseal_inner_message* from, 
     });
 }
 
+warpseal_status warpseal_inner_message_rekey(warpseal_inner_message* message, const warpseal_key* key) {
+    if (message == nullptr || key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return abi::guarded([&] { return message->message->rekey(key->engine, *key->key); });
+}
+
 void warpseal_inner_message_destroy(warpseal_inner_message* message) { delete message; }
 
 warpseal_status warpseal_inner_message_begin(warpseal_inner_message* message, const void* iv, size_t iv_bytes) {

@@ -13,7 +13,8 @@ namespace warpseal {
 
 RunningMessage::RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction)
     : engine_(engine),
-      key_(key),
+      key_(&key),
+      facts_(key.facts()),
       mode_(mode),
       direction_(direction),
       block_bytes_(key.facts().block_bytes),
@@ -30,26 +31,45 @@ warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
     std::unique_ptr<RunningMessage> made(new RunningMessage(engine, key, mode, direction));
-    const auto prove = [&](Path& path, warpseal_mode with, Direction way) {
-        Route route;
-        const warpseal_status status = engine.inside().route_cores(key, {with, way, shape_of(with, way), 0}, route);
-        path = {route.cores, route.state, route.tweak_state};
-        return status;
-    };
-    warpseal_status status = prove(made->text_, mode, direction);
-    if (status == WARPSEAL_OK && mode != WARPSEAL_XTS) status = prove(made->block_, WARPSEAL_ECB, Direction::encrypt);
+    const warpseal_status status = made->find_paths();
     if (status != WARPSEAL_OK) return status;
-    const CpuLoops* const loops = cpu_loops(*made->text_.cipher);
-    if (loops != nullptr) made->loop_ = loops->blocks[mode][static_cast<int>(direction)];
-    made->instructions_ = strcmp(made->text_.cipher->form, "instructions") == 0;
-    if (made->instructions_ && mode == WARPSEAL_CTR) made->bulk_bytes_ = bulk_bytes_of_instructions;
     out = std::move(made);
     return WARPSEAL_OK;
 }
 
+warpseal_status RunningMessage::rekey(Engine& engine, const Key& key) {
+    if (stage_ != Stage::none) end();
+    if (&engine != &engine_ || &key.facts() != &facts_ || !key.fits(mode_)) return WARPSEAL_INVALID_ARGUMENT;
+    if (key.refuses(direction_)) return WARPSEAL_WEAK_KEY;
+    key_ = &key;
+    return find_paths();
+}
+
+warpseal_status RunningMessage::find_paths() {
+    const CpuCipher* const before = text_.cipher;
+    warpseal_status status = find_path(text_, mode_, direction_);
+    if (status == WARPSEAL_OK && mode_ != WARPSEAL_XTS) status = find_path(block_, WARPSEAL_ECB, Direction::encrypt);
+    if (status == WARPSEAL_OK && text_.cipher != before) look_at_form();
+    return status;
+}
+
+warpseal_status RunningMessage::find_path(Path& path, warpseal_mode mode, Direction direction) {
+    CorePath found;
+    const warpseal_status status = engine_.inside().path_on_cores(*key_, mode, direction, shape_of(mode, direction), found);
+    path = {found.cores, found.state, found.tweak_state};
+    return status;
+}
+
+void RunningMessage::look_at_form() {
+    const CpuLoops* const loops = cpu_loops(*text_.cipher);
+    loop_ = loops == nullptr ? nullptr : loops->blocks[mode_][static_cast<int>(direction_)];
+    instructions_ = strcmp(text_.cipher->form, "instructions") == 0;
+    bulk_bytes_ = instructions_ && mode_ == WARPSEAL_CTR ? bulk_bytes_of_instructions : bulk_bytes;
+}
+
 warpseal_status RunningMessage::begin(Bytes iv) {
     if (stage_ != Stage::none) end();
-    const warpseal_status status = check_iv(mode_, key_.facts(), iv.size);
+    const warpseal_status status = check_iv(mode_, facts_, iv.size);
     if (status != WARPSEAL_OK) return status;
     if (iv.data == nullptr && mode_ != WARPSEAL_ECB) return WARPSEAL_INVALID_ARGUMENT;
     Carried& carried = carried_.value;
@@ -94,7 +114,7 @@ warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t b
 
 warpseal_status RunningMessage::tag(uint8_t* tag, size_t tag_bytes) {
     if (mode_ != WARPSEAL_GCM || stage_ == Stage::none || tag == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    const warpseal_status status = check_tag(mode_, key_.facts(), tag_bytes);
+    const warpseal_status status = check_tag(mode_, facts_, tag_bytes);
     if (status != WARPSEAL_OK) return status;
     Secret<whole_tag_bytes> whole;
     finish(whole.data());
@@ -152,7 +172,7 @@ warpseal_status RunningMessage::message_by_route(const uint8_t* in, uint8_t* out
         counters(next_block_, 1, iv);
     else
         copy_block(iv, carried_.value.feedback);
-    return engine_.message(key_, mode_, direction_, {iv, mode_ == WARPSEAL_ECB ? 0 : block_bytes_}, in, out, bytes);
+    return engine_.message(*key_, mode_, direction_, {iv, mode_ == WARPSEAL_ECB ? 0 : block_bytes_}, in, out, bytes);
 }
 
 // ---- modes without a counter
@@ -240,7 +260,7 @@ void RunningMessage::encipher(const uint8_t* in, uint8_t* out, size_t bytes) con
 warpseal_status RunningMessage::unit(const uint8_t* in, uint8_t* out, size_t bytes) {
     XtsUnits units = {{}, bytes};
     memcpy(units.first, carried_.value.feedback, sizeof units.first);
-    if (bytes >= routed_bytes) return engine_.xts(key_, direction_, units, in, out, bytes);
+    if (bytes >= routed_bytes) return engine_.xts(*key_, direction_, units, in, out, bytes);
     if (bytes < sizeof units.first) return WARPSEAL_INVALID_ARGUMENT;  // check_units: it is not too long
     text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out, bytes);
     return WARPSEAL_OK;

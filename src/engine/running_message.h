@@ -20,6 +20,10 @@ public:
     RunningMessage(const RunningMessage&) = default;  // the same message from here on, apart
     RunningMessage& operator=(const RunningMessage&) = delete;
 
+    // From now on under another key of the same engine, cipher and kind; no message is under way then. Unless it is WARPSEAL_OK, there is
+    // no message to begin, and the key that it had may be gone.
+    warpseal_status rekey(Engine& engine, const Key& key);
+
     // Refused arguments change nothing, but for an IV: then no message is under way.
     warpseal_status begin(Bytes iv);
     warpseal_status aad(Bytes aad);
@@ -74,6 +78,11 @@ private:
 
     RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction);
 
+    // What runs messages under the key: chosen and proved.
+    warpseal_status find_paths();
+    warpseal_status find_path(Path& path, warpseal_mode mode, Direction direction);
+    void look_at_form();
+
     // A block has a power of two of bytes; divisions would cost as much as blocks.
     size_t within_block(uint64_t bytes) const { return static_cast<size_t>(bytes) & (block_bytes_ - 1); }
     // In one piece, as it is read again: from two it would not be forwarded.
@@ -112,7 +121,8 @@ private:
     void end();
 
     Engine& engine_;
-    const Key& key_;
+    const Key* key_;
+    const CpuCipher& facts_;  // of all its keys
     const warpseal_mode mode_;
     const Direction direction_;
     const size_t block_bytes_;

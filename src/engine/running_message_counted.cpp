@@ -47,7 +47,7 @@ warpseal_status RunningMessage::gcm_by_route(const uint8_t* in, uint8_t* out, si
     GcmRun &run = carried_.value.run, &rest = carried_.value.part;
     write_counters<4, 1>(run.counter0, next_block_, 1, rest.counter0);
     memcpy(rest.sum, run.sum, sizeof run.sum);
-    const warpseal_status status = gcm_text(engine_.inside(), key_, direction_, {in, out, bytes}, rest);
+    const warpseal_status status = gcm_text(engine_.inside(), *key_, direction_, {in, out, bytes}, rest);
     memcpy(run.sum, rest.sum, sizeof run.sum);
     return status;
 }
@@ -118,7 +118,7 @@ void RunningMessage::through_stream(const uint8_t* in, uint8_t* out, size_t byte
 
 warpseal_status RunningMessage::authenticated(const uint8_t* in, uint8_t* out, size_t bytes) {
     const uint64_t total = std::max<uint64_t>(text_bytes_ + bytes, bytes);
-    if (const warpseal_status status = check_text(mode_, key_.facts(), 0, total); status != WARPSEAL_OK) return status;
+    if (const warpseal_status status = check_text(mode_, facts_, 0, total); status != WARPSEAL_OK) return status;
     if (stage_ == Stage::aad) {
         fill_block();
         stage_ = Stage::text;

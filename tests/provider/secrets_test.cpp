@@ -100,6 +100,29 @@ TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
 }
 
+// Of one context, which is given another key.
+void change_keys(Inside& inside) {
+    Aside aside;
+    std::vector<std::unique_ptr<Evp>> contexts;
+    for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CCM", "AES-256-XTS"}) {
+        const Cipher cipher = our_cipher(name);
+        const Bytes iv(16, 1);
+        contexts.push_back(std::make_unique<Evp>(cipher.get()));
+        const uint8_t* const key = aside.random(2 * key_bytes(cipher));
+        inside.tell(name, key, key_bytes(cipher));
+        for (const size_t at : {size_t{0}, key_bytes(cipher)})
+            if (!contexts.back()->init(true, key + at, iv.data()) || !use(*contexts.back(), mode(cipher) == EVP_CIPH_CCM_MODE, true))
+                throw std::runtime_error("no message");
+    }
+    aside.wipe();
+    inside.pause();
+}
+
+TEST_F(SecretsSearch, AKeyGoesWhenTheNextComes) {
+    const Child child(change_keys);
+    EXPECT_EQ(child.find(key_patterns(child), Child::Which::all), 0u);
+}
+
 TEST_F(SecretsSearch, KeysOfCiphersAreNotInTheKernelsCore) {
     if (const char* const why = no_core_files()) GTEST_SKIP() << why;
     Child child(hold_ciphers);

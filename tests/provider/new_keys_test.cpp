@@ -1,0 +1,89 @@
+// A new key for each message of a context: the output is OpenSSL's, in the process that made the context and in its children.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cipher.h"
+
+namespace {
+
+using namespace tests;
+
+bool is_ccm(const Cipher& cipher) { return mode(cipher) == EVP_CIPH_CCM_MODE; }
+
+// The ciphertext, and the tag where there is one. Empty: a call failed.
+Bytes seal(Evp& one, const Cipher& cipher, const Bytes& key, const Bytes& iv, const Bytes& text) {
+    Bytes out(text.size() + 32), tag(is_ccm(cipher) ? 12 : 16);
+    size_t made = 0, more = 0;
+    int told = 0;
+    if (!one.more(key.data(), iv.data())) return {};
+    if (is_ccm(cipher) && EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, static_cast<int>(text.size())) != 1) return {};
+    if (!one.update(text.data(), text.size(), out.data(), &made) || !one.final(out.data() + made, &more)) return {};
+    out.resize(made + more);
+    if (!authenticated(cipher)) return out;
+    if (!one.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data())) return {};
+    out.insert(out.end(), tag.begin(), tag.end());
+    return out;
+}
+
+TEST(NewKeys, OfEachMessageAreUsed) {
+    Random random(81);
+    for (const std::string& name : our_ciphers()) {
+        const Cipher mine = our_cipher(name), other = stock_cipher(name);
+        if (other == nullptr) continue;
+        Evp one(mine.get()), theirs(other.get());
+        ASSERT_TRUE(one.init(true, nullptr, nullptr) && theirs.init(true, nullptr, nullptr));
+        std::vector<Bytes> keys(3);
+        for (Bytes& key : keys) key = random.text(key_bytes(mine));
+        for (int i = 0; i < 40; ++i) {
+            const Bytes& key = keys[random.below(3)];
+            const Bytes iv = random.text(16), text = random.text(16 + random.length(200));
+            const Bytes sealed = seal(one, mine, key, iv, text);
+            ASSERT_FALSE(sealed.empty()) << name << i;
+            ASSERT_EQ(sealed, seal(theirs, other, key, iv, text)) << name << i;
+            if (random.one_in(5)) keys[random.below(3)] = random.text(key_bytes(mine));
+        }
+    }
+}
+
+// A context that was copied keeps its key when the other is given a new one.
+TEST(NewKeys, AreOfOneContextAlone) {
+    Random random(82);
+    for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CTR", "AES-128-XTS", "ARIA-128-CFB"}) {
+        const Cipher mine = our_cipher(name), other = stock_cipher(name);
+        const Bytes key = random.text(key_bytes(mine)), next = random.text(key_bytes(mine)), iv = random.text(16), text = random.text(64);
+        Evp one(mine.get()), theirs(other.get());
+        ASSERT_TRUE(one.init(true, key.data(), iv.data()) && theirs.init(true, key.data(), iv.data()));
+        Bytes first(96), second(96);
+        size_t made = 0;
+        ASSERT_TRUE(one.update(text.data(), 32, first.data(), &made) && theirs.update(text.data(), 32, first.data(), &made));
+        Evp copy(one);
+        EXPECT_FALSE(seal(one, mine, next, iv, text).empty()) << name;
+        ASSERT_TRUE(copy.update(text.data(), 32, first.data(), &made)) << name;
+        ASSERT_TRUE(theirs.update(text.data(), 32, second.data(), &made)) << name;
+        EXPECT_EQ(Bytes(first.begin(), first.begin() + 32), Bytes(second.begin(), second.begin() + 32)) << name;
+    }
+}
+
+// A child's keys are of an engine of its own, also in a context of its parent's.
+TEST(NewKeys, InAChild) {
+    Random random(83);
+    for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CCM"}) {
+        const Cipher mine = our_cipher(name), other = stock_cipher(name);
+        const Bytes key = random.text(key_bytes(mine)), next = random.text(key_bytes(mine)), iv = random.text(16), text = random.text(64);
+        Evp one(mine.get()), theirs(other.get());
+        ASSERT_TRUE(one.init(true, nullptr, nullptr) && theirs.init(true, nullptr, nullptr));
+        ASSERT_FALSE(seal(one, mine, key, iv, text).empty());
+        const Bytes expected = seal(theirs, other, next, iv, text);
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            const bool right = seal(one, mine, next, iv, text) == expected && seal(one, mine, key, iv, text) != expected;
+            _exit(right ? 0 : 1);
+        }
+        int status = -1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << name;
+    }
+}
+
+}  // namespace
