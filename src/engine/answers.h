@@ -18,10 +18,18 @@ class Blocks {
 public:
     Blocks(const CpuCipher& cipher, const uint8_t* key);
     size_t bytes() const { return cipher_.block_bytes; }
-    void encrypt(const uint8_t* in, uint8_t* out) const;
+    // One after the other, or, of a cipher that gives the same so, many in one call: a form that has lanes fills them all for one block
+    // too.
+    void encrypt(const uint8_t* in, uint8_t* out, size_t count = 1) const;
     const uint8_t* hash_key() const;  // of GHASH: the block of zeros, encrypted
 
 private:
+    static constexpr size_t blocks_at_once = 32;  // few to compare, and few calls of them
+
+    void encrypt_at_once(const uint8_t* in, uint8_t* out, size_t count) const;
+    // Found out once in a process, with `blocks_at_once` different blocks.
+    bool same_at_once() const;
+
     const CpuCipher& cipher_;
     std::vector<uint8_t> memory_;
     void* state_;

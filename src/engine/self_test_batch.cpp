@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "engine/limits.h"
 
@@ -68,12 +69,14 @@ TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction d
     statuses_at_ = place(nullptr, message_count * 4);
     expected_apart_ = memory_;
     expected_in_place_ = memory_;
-    for (size_t i = 0; i < message_count; ++i)
-        compose(reference, i, Text(&keys[i * reference.key_bytes], &keys[i * reference.key_bytes] + reference.key_bytes));
+    std::optional<answers::Blocks> blocks;
+    for (size_t i = 0; i < message_count; ++i) {
+        if (!blocks || own_keys) blocks.emplace(reference, &keys[i * reference.key_bytes]);
+        compose(*blocks, i);
+    }
 }
 
-void TestBatch::compose(const CpuCipher& reference, size_t i, const Text& key) {
-    const answers::Blocks blocks(reference, key.data());
+void TestBatch::compose(const answers::Blocks& blocks, size_t i) {
     const auto span = [&](size_t at, size_t bytes) { return Text(memory_.data() + at, memory_.data() + at + bytes); };
     const auto put = [](Text& memory, size_t at, const Text& bytes) { std::copy(bytes.begin(), bytes.end(), memory.data() + at); };
     const size_t in_at = in_at_ + offsets_[i], out_at = out_at_ + offsets_[i], tag_at = tags_at_ + i * tag_bytes_;

@@ -20,7 +20,7 @@ public:
 
 private:
     size_t place(const void* bytes, size_t count);
-    void compose(const CpuCipher& reference, size_t i, const answers::Text& key);
+    void compose(const answers::Blocks& blocks, size_t i);
 
     warpseal_mode mode_;
     Direction direction_;

@@ -292,6 +292,21 @@ TEST(SelfTest, ABrokenReferenceClosesItselfAlone) {
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
 }
 
+// Answers are composed from single blocks then: it closes itself in that mode, and nothing else.
+TEST(SelfTest, AReferenceThatIsWrongInLongCallsGivesSingleBlocks) {
+    Notices notices;
+    warpseal_status status = WARPSEAL_OK;
+    tests::break_cores(Target::portable, Break::sweep, WARPSEAL_ECB, Direction::encrypt);
+    for (const char* device : {"auto", "portable"})
+        for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_CCM})
+            EXPECT_FALSE(use(*engine_on(device, notices), mode, Direction::encrypt, status).empty())
+                << device << " " << warpseal_mode_name(mode);
+    EXPECT_FALSE(use(*engine_on("auto", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
+    EXPECT_TRUE(notices.texts.empty());
+    EXPECT_TRUE(use(*engine_on("portable", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
+    EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
+}
+
 TEST(SelfTest, AnswersThatAreNotThePublishedOnesAreNoReference) {
     Notices notices;
     warpseal_status status = WARPSEAL_OK;
