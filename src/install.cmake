@@ -22,7 +22,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpsealConfig.cmake ${CMAKE_CURRENT_B
 
 # The prefix is found from where the file lies, so that an installed tree may be moved.
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-set(static_libraries "-lcrypto -lsodium -lstdc++ -lm -lpthread -ldl")
+set(static_libraries "-lsodium -lstdc++ -lm -lpthread -ldl")
 if(WARPSEAL_GPU)
   string(APPEND static_libraries " -lcudart_static -lrt")
 endif()

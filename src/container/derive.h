@@ -14,11 +14,11 @@ struct Parts {
     size_t count;
 };
 
-// HMAC-SHA-512 of all parts. False if libcrypto failed (out of memory); mac is then wiped.
-bool hmac(Bytes key, Parts message, uint8_t mac[hmac_bytes]);
+// HMAC-SHA-512 of all parts.
+void hmac(Bytes key, Parts message, uint8_t mac[hmac_bytes]);
 
-// HKDF-Expand(SHA-512, key, info, out_bytes), out_bytes at most 255 * 64. `info` may be longer than libcrypto's own HKDF takes (2 KiB).
-bool expand(Bytes key, Parts info, uint8_t* out, size_t out_bytes);
+// HKDF-Expand(SHA-512, key, info, out_bytes), out_bytes at most 255 * 64.
+void expand(Bytes key, Parts info, uint8_t* out, size_t out_bytes);
 
 struct Argon2Cost {
     uint32_t passes = 0;

@@ -136,7 +136,7 @@ warpseal_status write_head(Call& call, const Suite& suite, PayloadKey& payload) 
         return call.fault.status;
     }
     Secret<32> input_key;
-    if (!payload_input_key(suite, data_key, input_key)) return call.fault.say(WARPSEAL_OUT_OF_MEMORY, "deriving the payload's key failed");
+    payload_input_key(suite, data_key, input_key);
     const Bytes context = {header.fixed.bytes, fixed_part_bytes};
     if (new_payload(call.engine, suite, {input_key.data(), suite.key_bytes}, {&context, 1}, head, payload, call.fault) != WARPSEAL_OK) {
         return call.fault.status;
@@ -188,7 +188,7 @@ warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) 
     call.header_copies_differ = !header.copies_equal();
     suite = header.fixed.suite;
     Secret<32> input_key;
-    if (!payload_input_key(*suite, data_key, input_key)) return call.fault.say(WARPSEAL_OUT_OF_MEMORY, "deriving the payload's key failed");
+    payload_input_key(*suite, data_key, input_key);
     if (read_payload_head(call, head) != WARPSEAL_OK) return call.fault.status;
     const Bytes context = {header.fixed.bytes, fixed_part_bytes};
     const warpseal_status status =

@@ -16,13 +16,13 @@ constexpr char mac_label[] = "warpseal/header-mac/v1";
 constexpr char payload_label[] = "warpseal/payload/v1";
 
 // HMAC-SHA-512 over the first block and everything in the copy before its MAC.
-bool copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_bytes, const Secret<data_key_bytes>& data_key,
+void copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_bytes, const Secret<data_key_bytes>& data_key,
               uint8_t mac[hmac_bytes]) {
     const Bytes label = text_bytes(mac_label);
     Secret<hmac_bytes> key;
     const Bytes parts[] = {{first_block, first_block_bytes}, {copy, copy_bytes - hmac_bytes}};
-    return expand({data_key.data(), data_key.size()}, {&label, 1}, key.data(), key.size()) &&
-           hmac({key.data(), key.size()}, {parts, 2}, mac);
+    expand({data_key.data(), data_key.size()}, {&label, 1}, key.data(), key.size());
+    hmac({key.data(), key.size()}, {parts, 2}, mac);
 }
 
 bool zeros(Bytes bytes) {
@@ -140,9 +140,7 @@ warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secr
     for (const int index : {newest, 1 - newest}) {
         if (!header.copies[index].well_formed) continue;
         Secret<hmac_bytes> mac;  // of a forged header, it is what the forger lacks
-        if (!copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key, mac.data())) {
-            return fault.say(WARPSEAL_OUT_OF_MEMORY, "authenticating the header failed in libcrypto");
-        }
+        copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key, mac.data());
         if (equal_secret(mac.data(), header.copy(index) + header.fixed.copy_bytes - hmac_bytes, hmac_bytes)) {
             in_force = index;
             return WARPSEAL_OK;
@@ -169,25 +167,23 @@ warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_se
     }
     for (size_t i = 0; i < 2; ++i) {
         uint8_t* const copy = block + first_block_bytes + i * copy_bytes_default;
-        if (!write_copy(block, header.fixed, 1, static_cast<uint32_t>(secret_count), {slots.data(), used}, data_key, copy)) {
-            return fault.say(WARPSEAL_OUT_OF_MEMORY, "authenticating the header failed in libcrypto");
-        }
+        write_copy(block, header.fixed, 1, static_cast<uint32_t>(secret_count), {slots.data(), used}, data_key, copy);
     }
     return WARPSEAL_OK;
 }
 
-bool write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& fixed, uint64_t generation, uint32_t slot_count, Bytes slots,
+void write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& fixed, uint64_t generation, uint32_t slot_count, Bytes slots,
                 const Secret<data_key_bytes>& data_key, uint8_t* out) {
     memset(out, 0, fixed.copy_bytes);
     put64(out, generation);
     put16(out + 8, slot_count);
     memcpy(out + copy_head_bytes, slots.data, slots.size);
-    return copy_mac(first_block, out, fixed.copy_bytes, data_key, out + fixed.copy_bytes - hmac_bytes);
+    copy_mac(first_block, out, fixed.copy_bytes, data_key, out + fixed.copy_bytes - hmac_bytes);
 }
 
-bool payload_input_key(const Suite& suite, const Secret<data_key_bytes>& data_key, Secret<32>& out) {
+void payload_input_key(const Suite& suite, const Secret<data_key_bytes>& data_key, Secret<32>& out) {
     const Bytes label = text_bytes(payload_label);
-    return expand({data_key.data(), data_key.size()}, {&label, 1}, out.data(), suite.key_bytes);
+    expand({data_key.data(), data_key.size()}, {&label, 1}, out.data(), suite.key_bytes);
 }
 
 }  // namespace warpseal::container

@@ -62,10 +62,10 @@ warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_se
                            Header& header, Secret<data_key_bytes>& data_key, Fault& fault);
 
 // Writes one copy, fixed.copy_bytes long, from slots as they lie in a file, and its MAC.
-bool write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& fixed, uint64_t generation, uint32_t slot_count, Bytes slots,
+void write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& fixed, uint64_t generation, uint32_t slot_count, Bytes slots,
                 const Secret<data_key_bytes>& data_key, uint8_t* out);
 
 // The input key of the payload, suite.key_bytes long.
-bool payload_input_key(const Suite& suite, const Secret<data_key_bytes>& data_key, Secret<32>& out);
+void payload_input_key(const Suite& suite, const Secret<data_key_bytes>& data_key, Secret<32>& out);
 
 }  // namespace warpseal::container

@@ -20,9 +20,7 @@ warpseal_status derive(Engine& engine, const Suite& suite, Bytes input_key, Part
 
     Secret<32 + nonce_bytes + commitment_bytes> okm;
     const size_t okm_bytes = suite.key_bytes + nonce_bytes + commitment_bytes;
-    if (!expand(input_key, {info, 3 + context.count}, okm.data(), okm_bytes)) {
-        return fault.say(WARPSEAL_OUT_OF_MEMORY, "deriving the payload's key failed in libcrypto");
-    }
+    expand(input_key, {info, 3 + context.count}, okm.data(), okm_bytes);
     memcpy(out.base_nonce.data(), okm.data() + suite.key_bytes, nonce_bytes);
     memcpy(commitment, okm.data() + suite.key_bytes + nonce_bytes, commitment_bytes);
     const warpseal_status status =

@@ -15,9 +15,7 @@ warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameter
     const Bytes bytes = {static_cast<const uint8_t*>(secret.bytes), secret.byte_count};
     if (secret.type == WARPSEAL_SECRET_KEY) {
         const Bytes label = text_bytes(key_file_label);
-        if (!expand(bytes, {&label, 1}, key.data(), key.size())) {
-            return fault.say(WARPSEAL_OUT_OF_MEMORY, "deriving a slot's key failed in libcrypto");
-        }
+        expand(bytes, {&label, 1}, key.data(), key.size());
         return WARPSEAL_OK;
     }
     const Argon2Cost cost = {get32(parameters), get32(parameters + 4)};

@@ -1,24 +1,61 @@
 // Affinity by sched_getaffinity(2), quotas by cgroups(7): cpu.max in version 2, cpu.cfs_quota_us and cpu.cfs_period_us in version 1.
 #include "engine/cores.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
 #include <thread>
 
 namespace warpseal {
 namespace {
 
+// Without a stream: where a program has set a locale each takes a lock of the C++ runtime, which a fork can catch held.
 std::string read_file(const std::string& path) {
-    std::ifstream file(path);
-    std::stringstream text;
-    if (file) text << file.rdbuf();
-    return text.str();
+    std::string text;
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return text;
+    char some[4096];
+    ssize_t got;
+    while ((got = ::read(file, some, sizeof some)) > 0 || (got < 0 && errno == EINTR))
+        if (got > 0) text.append(some, static_cast<size_t>(got));
+    (void)close(file);
+    return text;
 }
 
-bool has_word(const std::string& list, const std::string& word) { return ("," + list + ",").find("," + word + ",") != std::string::npos; }
+// What stands before `end`, or all of it; `text` goes on behind that.
+std::string_view cut(std::string_view& text, char end) {
+    const std::string_view first = text.substr(0, text.find(end));
+    text.remove_prefix(std::min(text.size(), first.size() + 1));
+    return first;
+}
+
+// The next of words with blanks between them; "": there is none.
+std::string_view next_word(std::string_view& text) {
+    constexpr const char* blanks = " \t\n";
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(blanks)));
+    const std::string_view word = text.substr(0, text.find_first_of(blanks));
+    text.remove_prefix(word.size());
+    return word;
+}
+
+// 0: the next word is none.
+long long next_number(std::string_view& text) {
+    const std::string_view word = next_word(text);
+    long long number = 0;
+    (void)std::from_chars(word.data(), word.data() + word.size(), number);
+    return number;
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+    while (!list.empty())
+        if (cut(list, ',') == word) return true;
+    return false;
+}
 
 unsigned whole_cores(long long quota, long long period) {
     if (quota <= 0 || period <= 0) return 0;
@@ -31,13 +68,13 @@ struct Mount {
 };
 
 // mountinfo: id parent device ROOT POINT options [tags…] - TYPE source SUPEROPTIONS (proc(5)).
-bool cpu_mount(const std::string& line, Mount& mount) {
-    std::istringstream words(line);
-    std::string skip, type, source, options;
-    words >> skip >> skip >> skip >> mount.root >> mount.point;
-    while (words >> skip && skip != "-") {
-    }
-    words >> type >> source >> options;
+bool cpu_mount(std::string_view line, Mount& mount) {
+    for (int i = 0; i < 3; ++i) (void)next_word(line);
+    mount.root = next_word(line);
+    mount.point = next_word(line);
+    for (std::string_view tag = next_word(line); !tag.empty() && tag != "-";) tag = next_word(line);
+    const std::string_view type = next_word(line), source = next_word(line), options = next_word(line);
+    (void)source;
     mount.unified = type == "cgroup2";
     return mount.unified || (type == "cgroup" && has_word(options, "cpu"));
 }
@@ -53,28 +90,23 @@ std::string below(const std::string& group, const std::string& root) {
 
 unsigned quota_cores(const std::string& cgroups, const std::string& mounts, const std::function<std::string(const std::string&)>& read) {
     unsigned least = 0;
-    std::istringstream lines(mounts);
-    for (std::string line; std::getline(lines, line);) {
+    for (std::string_view lines = mounts; !lines.empty();) {
         Mount mount;
-        if (!cpu_mount(line, mount)) continue;
-        std::istringstream groups(cgroups);
-        for (std::string entry; std::getline(groups, entry);) {  // number:controllers:path
-            const size_t first = entry.find(':');
-            const size_t second = first == std::string::npos ? first : entry.find(':', first + 1);
-            if (second == std::string::npos) continue;
-            const std::string controllers = entry.substr(first + 1, second - first - 1);
+        if (!cpu_mount(cut(lines, '\n'), mount)) continue;
+        for (std::string_view groups = cgroups; !groups.empty();) {
+            std::string_view entry = cut(groups, '\n');  // number:controllers:path
+            if (std::count(entry.begin(), entry.end(), ':') < 2) continue;
+            (void)cut(entry, ':');
+            const std::string_view controllers = cut(entry, ':');
             if (mount.unified ? !controllers.empty() : !has_word(controllers, "cpu")) continue;
-            std::string path = below(entry.substr(second + 1), mount.root);
+            std::string path = below(std::string(entry), mount.root);
             while (true) {
                 if (path == "/") path.clear();
                 const std::string folder = mount.point + path;
-                long long quota = 0, period = 0;
-                if (mount.unified) {  // "max 100000" leaves the quota at 0
-                    std::istringstream(read(folder + "/cpu.max")) >> quota >> period;
-                } else {
-                    std::istringstream(read(folder + "/cpu.cfs_quota_us")) >> quota;
-                    std::istringstream(read(folder + "/cpu.cfs_period_us")) >> period;
-                }
+                const std::string limits = mount.unified ? read(folder + "/cpu.max")
+                                                         : read(folder + "/cpu.cfs_quota_us") + " " + read(folder + "/cpu.cfs_period_us");
+                std::string_view numbers = limits;
+                const long long quota = next_number(numbers), period = next_number(numbers);  // of "max 100000" the first is 0
                 if (const unsigned cores = whole_cores(quota, period)) least = least == 0 ? cores : std::min(least, cores);
                 if (path.empty()) break;
                 path.erase(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));

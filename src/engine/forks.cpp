@@ -4,24 +4,27 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cassert>
 
 namespace warpseal {
 
-// All that there are, as a list; its own mutex is taken before theirs.
+// All that there are, as a list, the newest first; its own mutex is taken before theirs.
 struct EveryForkMutex {
-    std::mutex mutex;
+    std::mutex mutex;  // fork: each fork waits for it
     ForkMutex* first = nullptr;
+    unsigned long made = 0;
 
     void lock() {
         mutex.lock();
-        for (ForkMutex* one = first; one != nullptr; one = one->after_) one->lock();
+        for (ForkMutex* one = first; one != nullptr; one = one->after_) one->mutex_.lock();
     }
     void unlock() {
-        for (ForkMutex* one = first; one != nullptr; one = one->after_) one->unlock();
+        for (ForkMutex* one = first; one != nullptr; one = one->after_) one->mutex_.unlock();
         mutex.unlock();
     }
     void add(ForkMutex& one) {
         const std::lock_guard lock(mutex);
+        one.age_ = ++made;
         one.after_ = first;
         if (first != nullptr) first->before_ = &one;
         first = &one;
@@ -35,28 +38,52 @@ struct EveryForkMutex {
 
 namespace {
 
-std::atomic<unsigned long> forks{0};
+// Both are there before any code runs, and have nothing to destroy: engines may be older and younger than static objects.
+constinit EveryForkMutex every;
+constinit std::atomic<unsigned long> forks{0};
 
-// Never destroyed: engines may outlive static objects.
-EveryForkMutex& every() {
-    static EveryForkMutex& all = *new EveryForkMutex;
-    static const int registered = pthread_atfork([] { every().lock(); }, [] { every().unlock(); },
-                                                 [] {
-                                                     every().unlock();
-                                                     forks.fetch_add(1, std::memory_order_relaxed);
-                                                 });
-    (void)registered;
-    return all;
-}
+struct Watch {
+    Watch() {
+        (void)pthread_atfork([] { every.lock(); }, [] { every.unlock(); },
+                             [] {
+                                 every.unlock();
+                                 forks.fetch_add(1, std::memory_order_relaxed);
+                             });
+    }
+};
+WARPSEAL_AT_LOAD const Watch watch;
+
+#ifndef NDEBUG
+constinit thread_local ForkMutex* innermost = nullptr;  // of those that this thread holds
+#endif
 
 }  // namespace
 
-unsigned long forks_so_far() {
-    (void)every();
-    return forks.load(std::memory_order_relaxed);
+unsigned long forks_so_far() { return forks.load(std::memory_order_relaxed); }
+
+ForkMutex::ForkMutex() {
+    assert(innermost == nullptr);
+    every.add(*this);
 }
 
-ForkMutex::ForkMutex() { every().add(*this); }
-ForkMutex::~ForkMutex() { every().remove(*this); }
+ForkMutex::~ForkMutex() {
+    assert(innermost == nullptr);
+    every.remove(*this);
+}
+
+#ifndef NDEBUG
+void ForkMutex::lock() {
+    assert(innermost == nullptr || innermost->age_ > age_);
+    mutex_.lock();
+    outer_ = innermost;
+    innermost = this;
+}
+
+void ForkMutex::unlock() {
+    assert(innermost == this);
+    innermost = outer_;
+    mutex_.unlock();
+}
+#endif
 
 }  // namespace warpseal

@@ -5,16 +5,18 @@
 #include <utility>
 
 #include "engine/cancellation.h"
+#include "engine/forks.h"
+
 namespace warpseal {
 
-Gpu::Gpu(const GpuDoor* door, int device, GpuNotice& notice) : door_(door), device_(device), notice_(notice) {
+Gpu::Gpu(const GpuDoor* door, int device, GpuNotice& notice) : door_(door), device_(device), notice_(notice), birth_(forks_so_far()) {
     if (door_ == nullptr) state_ = State::absent;
 }
 
-// The door knows of what this engine cannot see: an error in another engine's call, and that this process is a fork.
+// The door knows of what this engine cannot see: an error in another engine's call, and that another one's parent has used CUDA.
 bool Gpu::lost() const {
     if (state_.load(std::memory_order_acquire) == State::lost) return true;
-    if (!door_->lost()) return false;
+    if (forks_so_far() == birth_ && !door_->lost()) return false;
     lose();
     return true;
 }

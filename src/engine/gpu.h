@@ -49,7 +49,8 @@ private:
     const GpuDoor* const door_;
     const int device_;
     GpuNotice& notice_;
-    std::mutex opening_;
+    const unsigned long birth_;  // forks of this process so far
+    std::mutex opening_;         // fork: a child finds the GPU lost, and does not open it
     mutable std::atomic<State> state_{State::untried};
     std::atomic<bool> said_failed_{false};
 };

@@ -72,8 +72,9 @@ uint32_t KemCrew::waiting() const {
 void KemCrew::read(warpseal_kem_batcher_counts& out) const { counts_.read(waiting(), out); }
 
 KemInbox& KemCrew::inbox() {
-    static std::atomic<unsigned> threads{0};
-    static thread_local const unsigned mine = threads.fetch_add(1, std::memory_order_relaxed);
+    static constinit std::atomic<unsigned> threads{0};
+    static constinit thread_local unsigned mine = 0;  // 0: not yet
+    if (mine == 0) mine = 1 + threads.fetch_add(1, std::memory_order_relaxed);
     return inboxes_[mine & (inboxes_.size() - 1)];
 }
 

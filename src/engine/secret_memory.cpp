@@ -35,11 +35,6 @@ class Slabs {
 public:
     static constexpr size_t most_bytes = 8192;  // of a cell
 
-    static Slabs& all() {  // outlives every static destructor
-        static Slabs& slabs = *new Slabs;
-        return slabs;
-    }
-
     void* take(size_t bytes) {
         const size_t kind = (bytes + grain - 1) / grain;
         const std::lock_guard lock(mutex_);
@@ -110,6 +105,8 @@ private:
     Slab* with_room_[most_bytes / grain + 1] = {};
 };
 
+WARPSEAL_AT_LOAD AtLoad<Slabs> slabs;
+
 }  // namespace
 
 void SecretMemory::measure(size_t bytes, AfterFork after) {
@@ -121,7 +118,7 @@ void SecretMemory::measure(size_t bytes, AfterFork after) {
 bool SecretMemory::allocate(size_t bytes, AfterFork after) {
     reset();
     measure(bytes, after);
-    memory_ = cell_ ? Slabs::all().take(bytes) : map(bytes_, page_bytes(), after);
+    memory_ = cell_ ? slabs->take(bytes) : map(bytes_, page_bytes(), after);
     return memory_ != nullptr;
 }
 
@@ -140,7 +137,7 @@ void SecretMemory::adopt(void* memory, size_t bytes, AfterFork after) {
 void SecretMemory::reset() {
     if (memory_ == nullptr) return;
     if (cell_) {
-        Slabs::all().give(memory_);
+        slabs->give(memory_);
     } else {
         wipe(memory_, bytes_);
         (void)munmap(memory_, bytes_);

@@ -22,11 +22,6 @@ struct Outcome {
 
 class Outcomes {
 public:
-    static Outcomes& all() {  // outlives every static destructor
-        static Outcomes& one = *new Outcomes;
-        return one;
-    }
-
     // Nothing: it is the caller's to test, and to settle. Waits while others do.
     std::optional<warpseal_status> known(const Place& place) {
         while (true) {
@@ -60,18 +55,20 @@ private:
     std::atomic<uint32_t> changes_{0};
 };
 
+WARPSEAL_AT_LOAD AtLoad<Outcomes> outcomes;
+
 }  // namespace
 
 warpseal_status verdict(const PathName& name, const std::function<warpseal_status()>& test, bool* failed_now) {
     *failed_now = false;
     const Place place{name.cipher, name.door, name.device, name.path, name.mode, name.direction};
     const CancellationDisabled disabled;  // others wait until the outcome is settled
-    if (const auto known = Outcomes::all().known(place)) return *known;
+    if (const auto known = outcomes->known(place)) return *known;
     // Of a test that could not be run to its end nothing is known.
     struct Settled {
         const Place& place;
         std::optional<warpseal_status> status;
-        ~Settled() { Outcomes::all().settle(place, status); }
+        ~Settled() { outcomes->settle(place, status); }
     } settled{place, std::nullopt};
     const warpseal_status status = test();
     *failed_now = status == WARPSEAL_SELF_TEST_FAILED;

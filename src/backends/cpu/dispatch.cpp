@@ -1,6 +1,7 @@
 // The CPU backend's side of the door: ciphers by target and name, and what this machine's CPU can run.
 #include <cpuid.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "backends/loop_ops.h"
@@ -22,6 +23,12 @@ uint64_t saved_registers() {
 
 struct Machine {
     bool has[cpu_target_count] = {};
+
+    uint32_t bits() const {
+        uint32_t all = 0;
+        for (int i = 0; i < cpu_target_count; ++i) all |= uint32_t{has[i]} << i;
+        return all;
+    }
 
     // Feature bits: Intel SDM volume 2, CPUID, leaves 1 and 7.
     Machine() {
@@ -45,9 +52,12 @@ struct Machine {
 
 }  // namespace
 
+// Threads that come first together find out the same. Nothing guards it: a fork could catch a lock held.
 bool cpu_has(Target target) {
-    static const Machine machine;
-    return static_cast<int>(target) < cpu_target_count && machine.has[static_cast<int>(target)];
+    static constinit std::atomic<uint32_t> known{0};  // bits; 0: not yet, as every machine has one
+    uint32_t bits = known.load(std::memory_order_relaxed);
+    if (bits == 0) known.store(bits = Machine().bits(), std::memory_order_relaxed);
+    return static_cast<int>(target) < cpu_target_count && (bits >> static_cast<int>(target) & 1) != 0;
 }
 
 const CpuCipher* cpu_cipher(Target target, const char* name) {

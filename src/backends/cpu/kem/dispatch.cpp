@@ -1,6 +1,7 @@
 // The CPU backend's side of the door for key encapsulation: sets by target and name, and what this machine's CPU can run.
 #include <cpuid.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "backends/kem_ops.h"
@@ -11,10 +12,17 @@ using warpseal::CpuKem, warpseal::cpu_target_count;
 namespace warpseal {
 namespace {
 
-// AVX512_VNNI (Intel SDM volume 2, CPUID, leaf 7).
+// AVX512_VNNI (Intel SDM volume 2, CPUID, leaf 7). Threads that come first together find out the same.
 bool has_vnni512() {
-    unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 11 & 1) != 0;
+    enum : uint8_t { unknown, no, yes };
+    static constinit std::atomic<uint8_t> known{unknown};
+    uint8_t answer = known.load(std::memory_order_relaxed);
+    if (answer == unknown) {
+        unsigned a, b, c, d;
+        answer = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 11 & 1) != 0 ? yes : no;
+        known.store(answer, std::memory_order_relaxed);
+    }
+    return answer == yes;
 }
 
 }  // namespace
@@ -22,8 +30,7 @@ bool has_vnni512() {
 bool cpu_has_kem(Target target) {
     if (static_cast<int>(target) >= cpu_target_count || cpu_kem_doors[static_cast<int>(target)] == nullptr || !cpu_has(target))
         return false;
-    static const bool vnni512 = has_vnni512();
-    return target != Target::vaes512 || vnni512;
+    return target != Target::vaes512 || has_vnni512();
 }
 
 const CpuKem* cpu_kem(Target target, const char* name) {
