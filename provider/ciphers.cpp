@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t row_count = std::size(cipher_names);
 
-// Filled before any of them is handed out.
+// Filled when the module is loaded.
 std::array<CipherAlgorithm, row_count> algorithms;
 
 // No exception reaches libcrypto.
@@ -141,27 +141,26 @@ const OSSL_PARAM* gettable(void*, void*) {
 }
 
 template <size_t row>
-const OSSL_DISPATCH* functions() {
-    using Of = Calls<typename ContextOf<cipher_names[row].mode>::Type>;
-    static const OSSL_DISPATCH table[] = {
-        dispatch(OSSL_FUNC_CIPHER_NEWCTX, create<row>),
-        dispatch(OSSL_FUNC_CIPHER_FREECTX, Of::free),
-        dispatch(OSSL_FUNC_CIPHER_DUPCTX, Of::duplicate),
-        dispatch(OSSL_FUNC_CIPHER_ENCRYPT_INIT, Of::template init<false>),
-        dispatch(OSSL_FUNC_CIPHER_DECRYPT_INIT, Of::template init<true>),
-        dispatch(OSSL_FUNC_CIPHER_UPDATE, Of::update),
-        dispatch(OSSL_FUNC_CIPHER_FINAL, Of::final),
-        dispatch(OSSL_FUNC_CIPHER_CIPHER, Of::cipher),
-        dispatch(OSSL_FUNC_CIPHER_GET_PARAMS, get_params<row>),
-        dispatch(OSSL_FUNC_CIPHER_GETTABLE_PARAMS, gettable_cipher_params),
-        dispatch(OSSL_FUNC_CIPHER_GET_CTX_PARAMS, Of::get),
-        dispatch(OSSL_FUNC_CIPHER_SET_CTX_PARAMS, Of::set),
-        dispatch(OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, gettable<row>),
-        dispatch(OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS, Of::settable),
-        {0, nullptr},
-    };
-    return table;
-}
+using Of = Calls<typename ContextOf<cipher_names[row].mode>::Type>;
+
+template <size_t row>
+const OSSL_DISPATCH functions[] = {
+    dispatch(OSSL_FUNC_CIPHER_NEWCTX, create<row>),
+    dispatch(OSSL_FUNC_CIPHER_FREECTX, Of<row>::free),
+    dispatch(OSSL_FUNC_CIPHER_DUPCTX, Of<row>::duplicate),
+    dispatch(OSSL_FUNC_CIPHER_ENCRYPT_INIT, Of<row>::template init<false>),
+    dispatch(OSSL_FUNC_CIPHER_DECRYPT_INIT, Of<row>::template init<true>),
+    dispatch(OSSL_FUNC_CIPHER_UPDATE, Of<row>::update),
+    dispatch(OSSL_FUNC_CIPHER_FINAL, Of<row>::final),
+    dispatch(OSSL_FUNC_CIPHER_CIPHER, Of<row>::cipher),
+    dispatch(OSSL_FUNC_CIPHER_GET_PARAMS, get_params<row>),
+    dispatch(OSSL_FUNC_CIPHER_GETTABLE_PARAMS, gettable_cipher_params),
+    dispatch(OSSL_FUNC_CIPHER_GET_CTX_PARAMS, Of<row>::get),
+    dispatch(OSSL_FUNC_CIPHER_SET_CTX_PARAMS, Of<row>::set),
+    dispatch(OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, gettable<row>),
+    dispatch(OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS, Of<row>::settable),
+    {0, nullptr},
+};
 
 bool in_catalogue(const CipherNames& names, warpseal_cipher_info& info) {
     for (size_t i = 0; warpseal_cipher_at(i, &info) == WARPSEAL_OK; ++i)
@@ -187,15 +186,15 @@ struct Table {
         if (!in_catalogue(names, info)) return;
         algorithms[row] = {info.name, names.mode, size_t{info.key_bytes} * (names.mode == WARPSEAL_XTS ? 2 : 1), info.block_bytes,
                            names.parity};
-        rows[count++] = {names.names, info.legacy != 0 ? legacy_properties : properties, functions<row>(), nullptr};
+        rows[count++] = {names.names, info.legacy != 0 ? legacy_properties : properties, functions<row>, nullptr};
     }
 };
 
+// When the module is loaded, which takes microseconds and cannot fail.
+const Table table;
+
 }  // namespace
 
-const OSSL_ALGORITHM* cipher_algorithms() {
-    static const Table table;
-    return table.rows;
-}
+const OSSL_ALGORITHM* cipher_algorithms() { return table.rows; }
 
 }  // namespace warpseal::provider

@@ -13,12 +13,10 @@
 namespace warpseal::provider {
 namespace {
 
-std::atomic<unsigned long> forks{0};
+constinit std::atomic<unsigned long> forks{0};
 
-bool watch_forks() {
-    static const int failed = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
-    return failed == 0;
-}
+// From when the module is loaded on.
+const bool forks_are_watched = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
 
 CoreCalls read_calls(const OSSL_DISPATCH* in) {
     CoreCalls calls;
@@ -52,7 +50,7 @@ std::unique_ptr<Context> Context::create(const OSSL_CORE_HANDLE* core, const OSS
     std::unique_ptr<Context> made(new Context);
     made->core_ = core;
     made->calls_ = read_calls(calls);
-    if (!complete(made->calls_) || !watch_forks()) {
+    if (!complete(made->calls_) || !forks_are_watched) {
         ERR_raise(ERR_LIB_PROV, ERR_R_INIT_FAIL);
         return nullptr;
     }

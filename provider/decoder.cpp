@@ -10,6 +10,7 @@
 
 #include "provider/algorithms.h"
 #include "provider/encoding.h"
+#include "provider/identifiers.h"
 #include "provider/key.h"
 
 namespace warpseal::provider {
@@ -40,7 +41,7 @@ SecretBytes read_all(const Context& context, OSSL_CORE_BIO* in, size_t bytes) {
 }
 
 // The rest of an encoding, or nothing if it does not begin so.
-std::span<const uint8_t> after(const std::vector<uint8_t>& beginning, std::span<const uint8_t> all) {
+std::span<const uint8_t> after(std::span<const uint8_t> beginning, std::span<const uint8_t> all) {
     if (all.size() < beginning.size() || !std::ranges::equal(beginning, all.first(beginning.size()))) return {};
     return all.subspan(beginning.size());
 }
@@ -65,7 +66,7 @@ constexpr int not_ours = 1;
 int decode_public_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* user, OSSL_PASSPHRASE_CALLBACK*, void*) {
     const Decoder& decoder = *static_cast<const Decoder*>(data);
     const Group& group = groups[decoder.group];
-    const std::vector<uint8_t>& beginning = public_key_beginning(decoder.group);
+    const std::span<const uint8_t> beginning = public_key_beginning(decoder.group);
     const SecretBytes all = read_all(decoder.context, in, beginning.size() + group.share_bytes());
     const std::span<const uint8_t> share = after(beginning, all);
     std::unique_ptr<Key> key(share.empty() ? nullptr : new (std::nothrow) Key(decoder.context, group));
@@ -76,7 +77,7 @@ int decode_public_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callbac
 int decode_private_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* user, OSSL_PASSPHRASE_CALLBACK*, void*) {
     const Decoder& decoder = *static_cast<const Decoder*>(data);
     const Group& group = groups[decoder.group];
-    const std::vector<uint8_t>& beginning = private_key_beginning(decoder.group);
+    const std::span<const uint8_t> beginning = private_key_beginning(decoder.group);
     const SecretBytes all = read_all(decoder.context, in, beginning.size() + private_key_bytes(group));
     const std::span<const uint8_t> both = after(beginning, all);
     std::unique_ptr<Key> key(both.empty() ? nullptr : new (std::nothrow) Key(decoder.context, group));
@@ -118,17 +119,16 @@ constexpr char from_public_key[] = "provider=warpseal,input=der,structure=Subjec
 constexpr char from_private_key[] = "provider=warpseal,input=der,structure=PrivateKeyInfo";
 
 template <size_t... group>
-std::array<OSSL_ALGORITHM, 2 * groups.size() + 1> every_algorithm(std::index_sequence<group...>) {
-    return {{{algorithm_names(group), from_public_key, public_key_functions<group>, groups[group].name}...,
-             {algorithm_names(group), from_private_key, private_key_functions<group>, groups[group].name}...,
+constexpr std::array<OSSL_ALGORITHM, 2 * groups.size() + 1> every_algorithm(std::index_sequence<group...>) {
+    return {{{algorithm_names<group>(), from_public_key, public_key_functions<group>, groups[group].name}...,
+             {algorithm_names<group>(), from_private_key, private_key_functions<group>, groups[group].name}...,
              {nullptr, nullptr, nullptr, nullptr}}};
 }
 
+constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
+
 }  // namespace
 
-const OSSL_ALGORITHM* decoder_algorithms() {
-    static const std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
-    return algorithms.data();
-}
+const OSSL_ALGORITHM* decoder_algorithms() { return algorithms.data(); }
 
 }  // namespace warpseal::provider

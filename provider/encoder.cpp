@@ -11,9 +11,11 @@
 #include <cstdio>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "provider/algorithms.h"
 #include "provider/encoding.h"
+#include "provider/identifiers.h"
 #include "provider/key.h"
 
 namespace warpseal::provider {
@@ -209,21 +211,22 @@ constexpr Output outputs[] = {
 
 using Algorithms = std::array<OSSL_ALGORITHM, groups.size() * std::size(outputs) + 1>;
 
-Algorithms every_algorithm() {
-    Algorithms algorithms{};
-    for (size_t i = 0; i + 1 < algorithms.size(); ++i) {
-        const size_t group = i / std::size(outputs);
+template <size_t... group>
+constexpr Algorithms every_algorithm(std::index_sequence<group...>) {
+    constexpr const char* names[] = {algorithm_names<group>()...};
+    Algorithms made{};
+    for (size_t i = 0; i + 1 < made.size(); ++i) {
+        const size_t number = i / std::size(outputs);
         const Output& output = outputs[i % std::size(outputs)];
-        algorithms[i] = {algorithm_names(group), output.properties, output.functions, groups[group].name};
+        made[i] = {names[number], output.properties, output.functions, groups[number].name};
     }
-    return algorithms;
+    return made;
 }
+
+constexpr Algorithms algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
 
 }  // namespace
 
-const OSSL_ALGORITHM* encoder_algorithms() {
-    static const Algorithms algorithms = every_algorithm();
-    return algorithms.data();
-}
+const OSSL_ALGORITHM* encoder_algorithms() { return algorithms.data(); }
 
 }  // namespace warpseal::provider

@@ -1,84 +1,84 @@
-// The fixed beginnings of encoded keys (X.690, DER).
+// The fixed beginnings of encoded keys (X.690, DER), made by the compiler.
 #include "provider/encoding.h"
 
-#include <openssl/objects.h>
-
 #include <array>
-#include <memory>
-#include <new>
+
+#include "provider/identifiers.h"
 
 namespace warpseal::provider {
 namespace {
 
-using Bytes = std::vector<uint8_t>;
-
 constexpr uint8_t integer = 0x02, bit_string = 0x03, octet_string = 0x04, object = 0x06, sequence = 0x30;
 
-// Tag and length of what will have so many bytes.
-Bytes header(uint8_t tag, size_t bytes) {
-    Bytes made{tag};
-    size_t octets = 1;
-    while (octets < sizeof bytes && bytes >> (8 * octets) != 0) ++octets;
-    if (bytes >= 0x80) made.push_back(static_cast<uint8_t>(0x80 | octets));
-    for (size_t i = octets; i-- > 0;) made.push_back(static_cast<uint8_t>(bytes >> (8 * i)));
-    return made;
-}
+class Beginning {
+public:
+    constexpr std::span<const uint8_t> bytes() const { return {bytes_.data(), size_}; }
 
-Bytes operator+(Bytes a, const Bytes& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-}
+    constexpr Beginning& put(uint8_t byte) {
+        bytes_[size_++] = byte;
+        return *this;
+    }
+    constexpr Beginning& put(std::span<const uint8_t> some) {
+        for (const uint8_t byte : some) put(byte);
+        return *this;
+    }
+    // Tag and length of what will have so many bytes.
+    constexpr Beginning& header(uint8_t tag, size_t bytes) {
+        size_t octets = 1;
+        while (octets < sizeof bytes && bytes >> (8 * octets) != 0) ++octets;
+        put(tag);
+        if (bytes >= 0x80) put(static_cast<uint8_t>(0x80 | octets));
+        for (size_t i = octets; i-- > 0;) put(static_cast<uint8_t>(bytes >> (8 * i)));
+        return *this;
+    }
+    constexpr Beginning& wrapped(uint8_t tag, std::span<const uint8_t> content) { return header(tag, content.size()).put(content); }
 
-Bytes wrapped(uint8_t tag, const Bytes& content) { return header(tag, content.size()) + content; }
-
-struct FreeObject {
-    void operator()(ASN1_OBJECT* object) const { ASN1_OBJECT_free(object); }
+private:
+    std::array<uint8_t, 64> bytes_{};
+    size_t size_ = 0;
 };
 
 // AlgorithmIdentifier, without parameters.
-Bytes algorithm(const Group& group) {
-    const std::unique_ptr<ASN1_OBJECT, FreeObject> found(OBJ_txt2obj(object_identifier(group).c_str(), 1));
-    if (found == nullptr) throw std::bad_alloc();
-    const uint8_t* const data = OBJ_get0_data(found.get());
-    return wrapped(sequence, wrapped(object, Bytes(data, data + OBJ_length(found.get()))));
+constexpr Beginning algorithm(size_t group) {
+    const ObjectIdentifier identifier = object_identifier(group);
+    Beginning arcs, name;
+    arcs.put(identifier.arcs).put(identifier.last);
+    name.wrapped(object, arcs.bytes());
+    return Beginning().wrapped(sequence, name.bytes());
 }
 
 // A sequence of `inside`, and of what will have so many bytes.
-Bytes opened(const Bytes& inside, size_t bytes_to_follow) { return header(sequence, inside.size() + bytes_to_follow) + inside; }
+constexpr Beginning opened(const Beginning& inside, size_t bytes_to_follow) {
+    return Beginning().header(sequence, inside.bytes().size() + bytes_to_follow).put(inside.bytes());
+}
 
-using Beginnings = std::array<Bytes, groups.size()>;
+constexpr Beginning of_public_key(size_t group) {
+    const size_t bytes = groups[group].share_bytes();
+    constexpr uint8_t no_unused_bits = 0;
+    return opened(algorithm(group).header(bit_string, bytes + 1).put(no_unused_bits), bytes);
+}
 
-Beginnings public_keys() {
-    Beginnings made;
-    for (size_t i = 0; i < groups.size(); ++i) {
-        const size_t bytes = groups[i].share_bytes();
-        const Bytes no_unused_bits{0};
-        made[i] = opened(algorithm(groups[i]) + header(bit_string, bytes + 1) + no_unused_bits, bytes);
-    }
+constexpr Beginning of_private_key(size_t group) {
+    const size_t bytes = private_key_bytes(groups[group]);
+    constexpr uint8_t version[] = {0};
+    return opened(Beginning().wrapped(integer, version).put(algorithm(group).bytes()).header(octet_string, bytes), bytes);
+}
+
+template <Beginning make(size_t)>
+constexpr std::array<Beginning, groups.size()> of_every_group() {
+    std::array<Beginning, groups.size()> made;
+    for (size_t i = 0; i < made.size(); ++i) made[i] = make(i);
     return made;
 }
 
-Beginnings private_keys() {
-    Beginnings made;
-    for (size_t i = 0; i < groups.size(); ++i) {
-        const size_t bytes = private_key_bytes(groups[i]);
-        const Bytes version = wrapped(integer, {0});
-        made[i] = opened(version + algorithm(groups[i]) + header(octet_string, bytes), bytes);
-    }
-    return made;
-}
+constexpr std::array public_keys = of_every_group<of_public_key>();
+constexpr std::array private_keys = of_every_group<of_private_key>();
 
 }  // namespace
 
-const Bytes& public_key_beginning(size_t group) {
-    static const Beginnings made = public_keys();
-    return made[group];
-}
+std::span<const uint8_t> public_key_beginning(size_t group) { return public_keys[group].bytes(); }
 
-const Bytes& private_key_beginning(size_t group) {
-    static const Beginnings made = private_keys();
-    return made[group];
-}
+std::span<const uint8_t> private_key_beginning(size_t group) { return private_keys[group].bytes(); }
 
 size_t index_of(const Group& group) { return static_cast<size_t>(&group - groups.data()); }
 

@@ -3,16 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "provider/groups.h"
 
 namespace warpseal::provider {
 
 // What stands before the share.
-const std::vector<uint8_t>& public_key_beginning(size_t group);
+std::span<const uint8_t> public_key_beginning(size_t group);
 // What stands before the secret key (in a hybrid the classical scalar, then NTRU's), behind which the share follows.
-const std::vector<uint8_t>& private_key_beginning(size_t group);
+std::span<const uint8_t> private_key_beginning(size_t group);
 
 constexpr size_t private_key_bytes(const Group& group) { return group.secret_key_bytes() + group.share_bytes(); }
 

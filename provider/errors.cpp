@@ -8,7 +8,7 @@
 namespace warpseal::provider {
 namespace {
 
-uint32_t number(Reason reason) { return static_cast<uint32_t>(reason); }
+constexpr uint32_t number(Reason reason) { return static_cast<uint32_t>(reason); }
 
 // The core takes a va_list alone.
 void set(const Context& context, Reason reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
@@ -22,7 +22,7 @@ void set(const Context& context, Reason reason, const char* format, ...) {
 }  // namespace
 
 const OSSL_ITEM* reason_strings() {
-    static const OSSL_ITEM items[] = {
+    static constinit const OSSL_ITEM items[] = {
         {number(Reason::no_engine), const_cast<char*>("the engine cannot be made")},
         {number(Reason::operation_failed), const_cast<char*>("operation failed")},
         {number(Reason::wrong_length), const_cast<char*>("wrong length")},

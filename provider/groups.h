@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace warpseal::provider {
@@ -87,11 +86,5 @@ inline constexpr std::array groups{
     Group{"p521_ntru_hps40961229", hps40961229, &p521, 0x2F45},
     Group{"p521_ntru_hrss1373", hrss1373, &p521, 0x2F46},
 };
-
-// NTRU's are those of Bouncy Castle (1.3.6.1.4.1.22554.5.5). Nobody has given the hybrids any: ours are under a UUID (ITU-T X.667), by
-// number.
-std::string object_identifier(const Group& group);
-// Names of the group's algorithms, as libcrypto has them: the group's, then the object identifier.
-const char* algorithm_names(size_t group);
 
 }  // namespace warpseal::provider

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "provider/algorithms.h"
+#include "provider/identifiers.h"
 #include "provider/key.h"
 
 namespace warpseal::provider {
@@ -228,15 +229,14 @@ const OSSL_DISPATCH functions[] = {
 };
 
 template <size_t... group>
-std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(std::index_sequence<group...>) {
-    return {{{algorithm_names(group), properties, functions<group>, groups[group].name}..., {nullptr, nullptr, nullptr, nullptr}}};
+constexpr std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(std::index_sequence<group...>) {
+    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}..., {nullptr, nullptr, nullptr, nullptr}}};
 }
+
+constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
 
 }  // namespace
 
-const OSSL_ALGORITHM* key_algorithms() {
-    static const std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
-    return algorithms.data();
-}
+const OSSL_ALGORITHM* key_algorithms() { return algorithms.data(); }
 
 }  // namespace warpseal::provider

@@ -9,7 +9,6 @@
 
 #include "provider/algorithms.h"
 #include "provider/context.h"
-#include "provider/encoding.h"
 #include "provider/groups.h"
 
 namespace warpseal::provider {
@@ -63,15 +62,6 @@ const OSSL_ALGORITHM* query_operation(void*, int operation, int* no_cache) {
     }
 }
 
-// While a lack of memory can still be told: libcrypto takes no exceptions.
-void make_tables() {
-    int no_cache;
-    for (const int operation : {OSSL_OP_CIPHER, OSSL_OP_KEYMGMT, OSSL_OP_KEM, OSSL_OP_ENCODER, OSSL_OP_DECODER})
-        (void)query_operation(nullptr, operation, &no_cache);
-    (void)public_key_beginning(0);
-    (void)private_key_beginning(0);
-}
-
 int get_capabilities(void* context, const char* capability, OSSL_CALLBACK* callback, void* user) {
     if (!same_name(capability, "TLS-GROUP")) return 0;
     return tell_groups(*static_cast<const Context*>(context), callback, user);
@@ -98,7 +88,6 @@ extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(const O
                                                                          const OSSL_DISPATCH** out, void** provctx) {
     using namespace warpseal::provider;
     try {
-        make_tables();
         *provctx = Context::create(handle, in).release();
     } catch (const std::exception&) {
         return 0;
