@@ -1,0 +1,89 @@
+// Every function of the C interface as a child of a fork calls it, and its parent while it forks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "warpseal/batcher.h"
+#include "warpseal/kem.h"
+#include "warpseal/warpseal.h"
+
+namespace forks {
+
+struct Destroy {
+    void operator()(warpseal_engine* engine) const { warpseal_engine_destroy(engine); }
+    void operator()(warpseal_key* key) const { warpseal_key_destroy(key); }
+    void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
+    void operator()(warpseal_kem_batcher* batcher) const { warpseal_kem_batcher_destroy(batcher); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Destroy>;
+
+using Bytes = std::vector<uint8_t>;
+
+// Null if that fails.
+Owned<warpseal_engine> engine_with(uint32_t threads);
+Owned<warpseal_key> key_of(warpseal_engine* engine, const warpseal_cipher_info& cipher);
+bool cipher_called(const char* name, warpseal_cipher_info& cipher);
+
+struct Keyed {
+    Owned<warpseal_key> key;
+    warpseal_cipher_info cipher{};
+};
+
+// What a parent has at work while it forks.
+struct Parent {
+    static constexpr size_t threads = 4;
+    static constexpr size_t host_bytes = 5000;
+
+    Owned<warpseal_engine> engine;
+    Owned<warpseal_kem_pool> pool;
+    Owned<warpseal_kem_batcher> batcher;
+    Keyed key;
+    // Of each thread a key that it is about to use first, uses first, or has used; null between two.
+    std::array<std::atomic<const Keyed*>, threads> fresh{};
+    uint64_t ticket = 0;  // of the pool, taken
+    void* host = nullptr;
+
+    ~Parent();
+    // False: it cannot be made.
+    bool make();
+};
+
+// Whose objects are used. engine: the parent's, or the caller's own.
+struct Scene {
+    warpseal_engine* engine = nullptr;
+    Parent* parent = nullptr;  // null: nothing of the parent's
+    bool in_child = false;
+};
+
+// Says where on standard error; false.
+bool wrong(const char* file, int line, const char* what);
+#define RIGHT(condition) \
+    if (!(condition)) return wrong(__FILE__, __LINE__, #condition)
+
+// Functions of the interface, and what calls all of them and sees that their results are right.
+struct Calls {
+    std::vector<const char*> functions;
+    bool (*right)(const Scene& scene);
+};
+std::span<const Calls> every_call();
+
+bool catalogue(const Scene& scene);
+bool engines_and_keys(const Scene& scene);
+bool messages(const Scene& scene);
+bool batches(const Scene& scene);
+bool device_memory(const Scene& scene);
+bool host_memory(const Scene& scene);
+bool files(const Scene& scene);
+bool encapsulation(const Scene& scene);
+bool pools(const Scene& scene);
+bool batchers(const Scene& scene);
+
+// There and back in each mode of the cipher that has calls for one message.
+bool works(const warpseal_key* key, const warpseal_cipher_info& cipher);
+
+}  // namespace forks

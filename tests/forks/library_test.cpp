@@ -1,0 +1,119 @@
+// The C interface in children that are forked while threads of their parent are within all of its calls.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "calls.h"
+#include "children.h"
+
+namespace {
+
+using namespace forks;
+
+std::string text_of(const std::filesystem::path& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+// What the public headers declare.
+std::set<std::string> functions_of_headers() {
+    const std::regex declared(R"(WARPSEAL_API[^;()]*?\b(warpseal_\w+)\s*\()");
+    std::set<std::string> names;
+    for (const auto& header : std::filesystem::directory_iterator(WARPSEAL_SOURCE "/include/warpseal")) {
+        const std::string text = text_of(header.path());
+        for (std::sregex_iterator one(text.begin(), text.end(), declared), end; one != end; ++one) names.insert((*one)[1]);
+    }
+    return names;
+}
+
+// A new one is called here, or this fails.
+TEST(Forks, EveryFunctionIsCalled) {
+    std::string sources;
+    for (const auto& source : std::filesystem::directory_iterator(WARPSEAL_SOURCE "/tests/forks"))
+        if (source.path().filename().string().starts_with("calls")) sources += text_of(source.path());
+    std::set<std::string> listed;
+    for (const Calls& calls : every_call()) listed.insert(calls.functions.begin(), calls.functions.end());
+    const std::set<std::string> declared = functions_of_headers();
+    EXPECT_GT(declared.size(), 60u);
+    for (const std::string& name : declared) {
+        EXPECT_TRUE(listed.contains(name)) << name << " is not in the table of tests/forks/calls.cpp";
+        const bool called = std::regex_search(sources, std::regex("\\b" + name + "\\(")) || name.ends_with("_destroy");
+        EXPECT_TRUE(called) << name << " is not called";
+    }
+    for (const std::string& name : listed) EXPECT_TRUE(declared.contains(name)) << name << " is not declared";
+}
+
+class LibraryWork : public Work {
+public:
+    bool load(size_t thread) override {
+        if (thread == 0 && parent_ == nullptr) {
+            made_ = std::make_unique<Parent>();
+            RIGHT(made_->make());
+            parent_ = made_.get();
+        }
+        Parent* const parent = parent_;
+        if (parent == nullptr && own_[thread] == nullptr) own_[thread] = engine_with(2);
+        const auto calls = every_call();
+        const Scene scene{parent != nullptr ? parent->engine.get() : own_[thread].get(), parent, false};
+        const bool right = calls[(3 * thread + turns_[thread]++) % calls.size()].right(scene);
+        return right && (parent == nullptr || use_fresh_key(*parent, thread));
+    }
+
+    // With an engine of its own, then with all of its parent's, which it then destroys.
+    bool child(uint64_t) override {
+        Parent* const parent = parent_;
+        const Owned<warpseal_engine> own = engine_with(2);
+        RIGHT(own != nullptr);
+        for (const Calls& calls : every_call()) RIGHT(calls.right({own.get(), nullptr, true}));
+        if (parent == nullptr) return true;
+        for (const Calls& calls : every_call()) RIGHT(calls.right({parent->engine.get(), parent, true}));
+        for (const auto& one : parent->fresh)
+            if (const Keyed* const fresh = one.load(std::memory_order_acquire)) const_cast<Keyed*>(fresh)->key.reset();
+        made_.reset();
+        return true;
+    }
+
+private:
+    // The next of all ciphers, in all its modes.
+    bool use_fresh_key(Parent& parent, size_t thread) {
+        Keyed& fresh = fresh_[thread];
+        fresh.key.reset();
+        if (warpseal_cipher_at(ciphers_.fetch_add(1, std::memory_order_relaxed), &fresh.cipher) != WARPSEAL_OK) {
+            ciphers_ = 0;
+            return true;
+        }
+        fresh.key = key_of(parent.engine.get(), fresh.cipher);
+        RIGHT(fresh.key != nullptr);
+        parent.fresh[thread].store(&fresh, std::memory_order_release);
+        const bool right = works(fresh.key.get(), fresh.cipher);
+        parent.fresh[thread].store(nullptr, std::memory_order_release);
+        fresh.key.reset();
+        return right;
+    }
+
+    std::unique_ptr<Parent> made_;
+    std::atomic<Parent*> parent_{nullptr};
+    std::array<Owned<warpseal_engine>, threads> own_;
+    std::array<Keyed, threads> fresh_;  // on no stack: the stacks of a parent's threads are those of its child's
+    std::array<size_t, threads> turns_{};
+    std::atomic<size_t> ciphers_{0};
+};
+static_assert(Parent::threads == Work::threads);
+
+TEST(Forks, ChildrenOfABusyParentUseTheLibrary) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
+#endif
+    const Outcome outcome = children_of([]() -> std::unique_ptr<Work> { return std::make_unique<LibraryWork>(); });
+    std::printf("%llu children\n", static_cast<unsigned long long>(outcome.children));
+    EXPECT_GT(outcome.children, 0u);
+    EXPECT_EQ(outcome.hung, 0u);
+    EXPECT_EQ(outcome.wrong, 0u);
+}
+
+}  // namespace
