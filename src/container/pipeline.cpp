@@ -50,16 +50,17 @@ private:
     uint64_t pieces_ = none;
 
     std::atomic<uint64_t> next_{0};  // the piece to take next
-    std::mutex taking_;              // a stream's input is read under it
-    bool ended_ = false;             // of a stream's input
-    std::mutex turns_;
-    std::condition_variable turned_;
-    uint64_t turn_ = 0;  // the piece that an ordered sink takes next
+    // A stream's input is read under it. fork: of one call, which no child goes on with
+    std::mutex taking_;
+    bool ended_ = false;              // of a stream's input
+    std::mutex turns_;                // fork: of one call
+    std::condition_variable turned_;  // fork: of one call
+    uint64_t turn_ = 0;               // the piece that an ordered sink takes next
     std::atomic<uint64_t> failed_at_{none};
     Fault fault_;
 
     std::atomic<uint64_t> text_bytes_{0}, read_bytes_{0}, written_bytes_{0};
-    std::mutex counting_;
+    std::mutex counting_;                        // fork: of one call
     std::map<const char*, uint64_t> chunks_on_;  // by the target's name, which lies at one place
 };
 

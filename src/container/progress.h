@@ -30,7 +30,7 @@ private:
     std::atomic<uint64_t> done_bytes_{0};
     std::atomic<int64_t> due_{0};  // steady clock, nanoseconds
     std::atomic<bool> cancelled_{false};
-    std::mutex calling_;
+    std::mutex calling_;  // fork: of one call, which no child goes on with
 };
 
 }  // namespace warpseal::container

@@ -29,8 +29,8 @@ public:
     }
 
 private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
+    std::mutex mutex_;                 // fork: of one call, which no child goes on with
+    std::condition_variable changed_;  // fork: of one call
     warpseal_status status_ = WARPSEAL_OK;
     bool there_ = false;
 };

@@ -83,14 +83,16 @@ private:
     alignas(64) std::atomic<uint32_t> inline_now_{0};
     alignas(64) std::atomic<bool> started_{false}, ending_{false}, asleep_{false};
 
-    std::mutex gather_;  // whoever fetches back what inboxes have not used
-    std::mutex mutex_;
+    // Of whoever fetches back what inboxes have not used. fork: a child has a crew of its own
+    std::mutex gather_;
+    std::mutex mutex_;  // fork: a child has a crew of its own
     // Inboxes that requests came into while the last batch gathered, and since, as bits.
     uint32_t lively_before_ = 0, lively_ = 0;
     std::array<KemQueue, kem_kind_count> queues_;
     std::vector<std::thread> threads_;
-    std::condition_variable wake_, rest_;  // of the thread that watches; of others without work
-    bool watched_ = false;                 // one sleeps until something is due
+    // Of the thread that watches; of others without work. fork: a child has a crew of its own
+    std::condition_variable wake_, rest_;
+    bool watched_ = false;  // one sleeps until something is due
     unsigned resting_ = 0;
 
     KemCounts counts_;

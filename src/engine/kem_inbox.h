@@ -40,7 +40,7 @@ private:
     KemChunk& chunk_for(KemKind kind);
     bool reached() const { return (kinds_ & ring_kinds_) != 0 || count_ >= ring_at_; }
 
-    std::mutex mutex_;
+    std::mutex mutex_;                 // fork: a child has a crew of its own, and its inboxes
     std::atomic<uint32_t> places_{0};  // written under mutex_
     uint32_t count_ = 0, kinds_ = 0;   // of what arrived
     uint32_t ring_at_ = never, ring_kinds_ = 0;

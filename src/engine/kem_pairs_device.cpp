@@ -140,7 +140,8 @@ private:
     Engine& engine_;
     Gpu& gpu_;
     const Engine::RandomSource random_;
-    std::mutex staging_;  // batches take turns, on the default stream
+    // Batches take turns, on the default stream. fork: a child's pool has other pairs, as its parent's GPU is lost to it
+    std::mutex staging_;
     void* secrets_ = nullptr;
     void* staged_ = nullptr;
     void* received_ = nullptr;  // of the host, pinned: from other memory a driver's own copy would stay behind. Wiped after each batch

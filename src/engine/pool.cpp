@@ -38,7 +38,9 @@ struct Pool::Job {
     unsigned helpers;  // how many more may join; under the pool's mutex
     std::atomic<size_t> next{0};
     std::atomic<unsigned> busy{0};  // helpers inside; rises under the pool's mutex only
+    // fork: of one call, which no child goes on with
     std::mutex mutex;
+    // fork: likewise, of one call
     std::condition_variable idle;
     std::exception_ptr thrown;  // under `mutex`
 
@@ -91,7 +93,7 @@ void Pool::start(unsigned wanted) {
 
 // Under mutex_.
 Pool::Job* Pool::claimable() {
-    for (Job* job : jobs_)
+    for (Job* job : crew_->jobs)
         if (job->helpers > 0 && job->next.load(std::memory_order_relaxed) < job->count) return job;
     return nullptr;
 }
@@ -139,14 +141,14 @@ void Pool::run(size_t count, unsigned threads, const std::function<void(size_t)>
     {
         const std::lock_guard lock(mutex_);
         start(threads - 1);
-        jobs_.push_back(&job);
+        crew_->jobs.push_back(&job);
         posted_.fetch_add(1, std::memory_order_relaxed);
     }
     for (unsigned i = 1; i < threads; ++i) crew_->wake.notify_one();
     job.take_pieces();
     {
         const std::lock_guard lock(mutex_);
-        jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+        crew_->jobs.erase(std::find(crew_->jobs.begin(), crew_->jobs.end(), &job));
     }
     std::unique_lock lock(job.mutex);
     job.idle.wait(lock, [&] { return job.busy.load(std::memory_order_acquire) == 0; });

@@ -34,14 +34,15 @@ private:
 
     const unsigned threads_;
     const unsigned long birth_;  // forks of this process so far
-    std::mutex mutex_;
-    std::vector<Job*> jobs_;  // with pieces left; they live on their callers' stacks
+    std::mutex mutex_;           // fork: a child works inline
     std::atomic<unsigned> posted_{0};
     bool ending_ = false;
     unsigned workers_ = 0;
-    // Apart, as a forked child must drop both without destroying them: the threads and the waiting are the parent's.
+    // Apart, as a forked child must drop all of it without destroying it: the threads and the waiting are the parent's, and the list may be
+    // half changed.
     struct Crew {
-        std::condition_variable wake;
+        std::vector<Job*> jobs;        // with pieces left; they live on their callers' stacks
+        std::condition_variable wake;  // fork: a child works inline
         std::vector<std::thread> threads;
     };
     std::unique_ptr<Crew> crew_;
