@@ -20,7 +20,7 @@
 namespace forks {
 namespace {
 
-constexpr uint64_t usual_children = 240, least_of_a_process = 40, most_processes = 40, enough_hung = 3;
+constexpr uint64_t least_of_a_process = 40, most_processes = 40, enough_hung = 3;
 constexpr unsigned usual_seconds = 120, most_at_once = 4, longest_pause_us = 400;
 
 uint64_t number_in(const char* variable, uint64_t usual) {
@@ -114,11 +114,11 @@ void fork_under_load(std::unique_ptr<Work> work, uint64_t first, uint64_t some, 
 
 }  // namespace
 
-Outcome children_of(std::unique_ptr<Work> (*make)()) {
+Outcome children_of(std::unique_ptr<Work> (*make)(), uint64_t usual) {
     void* const shared = mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return {0, 0, 1};
     Counts& counts = *new (shared) Counts;
-    const uint64_t all = number_in("WARPSEAL_FORKS", usual_children);
+    const uint64_t all = number_in("WARPSEAL_FORKS", usual);
     const uint64_t each = std::max(least_of_a_process, all / most_processes);
     watch_signals();
     for (uint64_t first = 0; first < all && counts.hung < enough_hung; first += each) {

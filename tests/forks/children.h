@@ -24,7 +24,7 @@ struct Outcome {
     uint64_t wrong = 0;  // children and turns of load
 };
 
-// As many children as WARPSEAL_FORKS says, or a few hundred. Each has WARPSEAL_FORKS_SECONDS, or 120; who hangs says where.
-Outcome children_of(std::unique_ptr<Work> (*make)());
+// As many children as WARPSEAL_FORKS says, else `usual`. Each has WARPSEAL_FORKS_SECONDS, or 120; who hangs says where.
+Outcome children_of(std::unique_ptr<Work> (*make)(), uint64_t usual);
 
 }  // namespace forks

@@ -1,7 +1,7 @@
-// The provider in children that are forked while threads of their parent work in it. Nothing of the parent's load fetches, or makes keys of
-// EVP: libcrypto has locks of its own for that, which a fork can leave held (docs/provider.md).
+// The provider in children that are forked while threads of their parent work in it. Nothing of the parent's load fetches, makes keys of
+// EVP or draws from libcrypto's random generators: libcrypto has locks of its own for that, which a fork can leave held (docs/provider.md).
 #include <gtest/gtest.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include <atomic>
 #include <cstring>
@@ -61,7 +61,7 @@ bool pass(EVP_CIPHER_CTX* context, const EVP_CIPHER* cipher, bool encrypt, const
 // There with `kept`, if that is not null, and back with a new context.
 bool cipher_works(const EVP_CIPHER* cipher, EVP_CIPHER_CTX* kept) {
     uint8_t key[64], iv[16], tag[16];
-    RIGHT(RAND_bytes(key, sizeof key) == 1 && RAND_bytes(iv, sizeof iv) == 1);
+    RIGHT(getrandom(key, sizeof key, 0) == sizeof key && getrandom(iv, sizeof iv, 0) == sizeof iv);
     const tests::Bytes text(320, 7);
     tests::Bytes sealed, opened;
     const CipherContext first(EVP_CIPHER_CTX_new()), second(EVP_CIPHER_CTX_new());
@@ -143,7 +143,8 @@ TEST(Forks, ChildrenOfABusyParentUseTheProvider) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
 #endif
-    const forks::Outcome outcome = forks::children_of([]() -> std::unique_ptr<forks::Work> { return std::make_unique<ProviderWork>(); });
+    const forks::Outcome outcome =
+        forks::children_of([]() -> std::unique_ptr<forks::Work> { return std::make_unique<ProviderWork>(); }, 120);
     std::printf("%llu children\n", static_cast<unsigned long long>(outcome.children));
     EXPECT_GT(outcome.children, 0u);
     EXPECT_EQ(outcome.hung, 0u);
