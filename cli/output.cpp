@@ -252,7 +252,7 @@ void Output::keep_old_permissions() {
     struct stat old, made;
     if (stream_ || !force_ || fstatat(directory_descriptor_.get(), name_.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0) return;
     if (!S_ISREG(old.st_mode)) return;
-    if (fstat(file_.get(), &made) != 0) fail("cannot look at", errno);
+    if (fstat(file_.get(), &made) != 0) fail("cannot read the permissions of", errno);
     const mode_t wanted = made.st_mode & old.st_mode & permissions;
     if (wanted != (made.st_mode & permissions) && fchmod(file_.get(), wanted) != 0) fail("cannot keep the permissions of", errno);
 }

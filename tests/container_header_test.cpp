@@ -119,7 +119,7 @@ TEST_F(Rewrite, EitherCopyMayBeLost) {
 }
 
 // What a reader of this version does not know is not taken for a header, whoever vouches for it.
-TEST_F(Rewrite, BytesThatMustBeZeroAreLookedAt) {
+TEST_F(Rewrite, BytesThatMustBeZeroAreChecked) {
     const Data next = copy(2, new_key.list[0]);
     const size_t slots_end = 16 + container::key_file_slot_bytes;
     EXPECT_EQ(open(with(file, 1, authenticated(next), 8192), new_key), WARPSEAL_OK);

@@ -8,7 +8,7 @@ from program import NotRun, case, check, check_equal, main, some_bytes, wait_unt
 
 FRONT = 20536  # docs/file-format.md: the bytes before the first chunk
 NOBODY = 65534
-WORD = b"a passphrase that is looked for in memory"
+WORD = b"a passphrase to search the memory for"
 
 
 def mappings(process, name):
@@ -28,7 +28,7 @@ def mappings(process, name):
 def places(process, secret):
     """Where the secret lies in the program's memory."""
     if os.geteuid() != 0:
-        raise NotRun("only root can look into the program's memory")
+        raise NotRun("only root can read the program's memory")
     found = []
     with open(f"/proc/{process.pid}/mem", "rb", buffering=0) as memory:
         for begin, end, _ in mappings(process, "maps"):
@@ -69,7 +69,7 @@ def owner_in_proc(process):
 
 
 @case
-def others_of_the_same_user_cannot_look(p):
+def others_of_the_same_user_cannot_read_its_memory(p):
     """What is not dumpable belongs to root in /proc, and cannot be attached to (PR_SET_DUMPABLE in prctl(2)): no core for a pipe either."""
     p.key()
     as_user = {}
@@ -85,8 +85,8 @@ def others_of_the_same_user_cannot_look(p):
     other = subprocess.Popen(["sleep", "60"], **as_user)
     wait_until(lambda: owner_in_proc(other) == user, "another program is the user's")
     check_equal(owner_in_proc(process), 0, "the owner of the program's memory")
-    look = ["head", "-c", "1", f"/proc/{process.pid}/mem"]
-    said = subprocess.run(look, check=False, capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}, **as_user).stderr
+    reading = ["head", "-c", "1", f"/proc/{process.pid}/mem"]
+    said = subprocess.run(reading, check=False, capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}, **as_user).stderr
     check(b"Permission denied" in said, f"the memory can be opened: {said!r}")
     other.kill()
     other.wait()
