@@ -16,7 +16,7 @@ warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const cha
                                               warpseal_key** out);
 
 /* Another key of the same engine, cipher and kind, of as many bytes; refused as by warpseal_key_create and warpseal_key_create_xts. What
- * was chosen and proved for the first is not looked for again. */
+ * was chosen and proved for the first holds for the other. */
 warpseal_status warpseal_inner_key_create_like(const warpseal_key* like, const void* key, warpseal_key** out);
 
 /* 1 if the key was made of these bytes, as many as its cipher's keys have (XTS: both); compared in constant time. */

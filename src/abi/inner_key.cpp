@@ -1,4 +1,4 @@
-// Keys through the inner door of the C interface: one like another.
+// The inner functions for keys (inner.h): one like another.
 #include "abi/handles.h"
 #include "core/secret.h"
 #include "engine/inside.h"

@@ -1,4 +1,4 @@
-// Memory for secrets through the inner door of the C interface.
+// The inner functions for memory of secrets (inner.h).
 #include <new>
 
 #include "engine/secret_memory.h"

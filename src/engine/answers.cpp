@@ -43,7 +43,7 @@ void Blocks::encrypt_at_once(const uint8_t* in, uint8_t* out, size_t count) cons
 }
 
 bool Blocks::same_at_once() const {
-    static constexpr char of_blocks = 0;  // in a door's place: no path's outcome
+    static constexpr char of_blocks = 0;  // in the place of a GPU's functions: the outcome is of no path
     bool failed_now = false;
     const auto test = [this] {
         const Text in = pattern(blocks_at_once * bytes(), 18);

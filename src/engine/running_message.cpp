@@ -49,7 +49,7 @@ warpseal_status RunningMessage::find_paths() {
     const CpuCipher* const before = text_.cipher;
     warpseal_status status = find_path(text_, mode_, direction_);
     if (status == WARPSEAL_OK && mode_ != WARPSEAL_XTS) status = find_path(block_, WARPSEAL_ECB, Direction::encrypt);
-    if (status == WARPSEAL_OK && text_.cipher != before) look_at_form();
+    if (status == WARPSEAL_OK && text_.cipher != before) settle_form();
     return status;
 }
 
@@ -60,7 +60,7 @@ warpseal_status RunningMessage::find_path(Path& path, warpseal_mode mode, Direct
     return status;
 }
 
-void RunningMessage::look_at_form() {
+void RunningMessage::settle_form() {
     const CpuLoops* const loops = cpu_loops(*text_.cipher);
     loop_ = loops == nullptr ? nullptr : loops->blocks[mode_][static_cast<int>(direction_)];
     instructions_ = strcmp(text_.cipher->form, "instructions") == 0;

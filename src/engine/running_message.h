@@ -81,7 +81,7 @@ private:
     // What runs messages under the key: chosen and proved.
     warpseal_status find_paths();
     warpseal_status find_path(Path& path, warpseal_mode mode, Direction direction);
-    void look_at_form();
+    void settle_form();
 
     // A block has a power of two of bytes; divisions would cost as much as blocks.
     size_t within_block(uint64_t bytes) const { return static_cast<size_t>(bytes) & (block_bytes_ - 1); }

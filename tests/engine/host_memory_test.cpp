@@ -21,7 +21,7 @@ TEST(HostMemory, IsWipedWhenItIsFreed) {
     ASSERT_EQ(warpseal_host_alloc(engine.get(), bytes, &neighbour), WARPSEAL_OK);
     for (size_t at = first; at + first <= bytes; at += 1024)
         for (size_t i = 0; i < masked.size(); ++i) static_cast<uint8_t*>(memory)[at + i] = static_cast<uint8_t>(masked[i] ^ residue::mask);
-    EXPECT_GE(residue::occurrences(patterns), 10u) << "the search itself is blind";
+    EXPECT_GE(residue::occurrences(patterns), 10u) << "the search finds nothing at all";
     warpseal_host_free(engine.get(), memory, 1);  // the engine knows better how many
     EXPECT_EQ(residue::occurrences(patterns), 0u);
     warpseal_host_free(engine.get(), neighbour, bytes);

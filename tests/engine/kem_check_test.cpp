@@ -86,7 +86,7 @@ TEST_P(KemCheck, ArraysMayTouchAndNotOverlapByAByte) {
     });
 }
 
-// Fields of records: side by side, and each way a byte nearer.
+// Fields of records: side by side, and a byte nearer on each side.
 TEST_P(KemCheck, FieldsMayTouchAndNotOverlapByAByte) {
     each_pair([&](const Field& low, const Field& high) {
         Batch some = batch();

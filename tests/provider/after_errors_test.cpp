@@ -25,7 +25,7 @@ TEST(AfterTooLittleRoom, AnUpdateChangesNothing) {
             EXPECT_FALSE(one.update(text, out.data(), room, &made)) << name << " " << room;
             EXPECT_EQ(out, untouched) << name << " " << room;
             EXPECT_EQ(made, 0u) << name;
-            if (other == nullptr || is_ccm(other)) continue;  // OpenSSL's CCM looks at no room
+            if (other == nullptr || is_ccm(other)) continue;  // OpenSSL's CCM asks for no room
             Direct theirs(other);
             ASSERT_TRUE(theirs.init(true, key, iv));
             EXPECT_FALSE(theirs.update(text, out.data(), room, &made)) << name << " " << room;

@@ -81,7 +81,7 @@ public:
         write_all(name.data(), name.size());
         write_all(secret, bytes);
     }
-    // Waits here until the parent has looked.
+    // Waits here until the parent has searched.
     void pause() {
         write_all(nullptr, 0);
         char go = 0;
@@ -242,6 +242,12 @@ private:
     int in_ = -1, out_ = -1;
     std::vector<std::pair<std::string, Bytes>> secrets_;
 };
+
+inline bool may_read_children() {
+    std::ifstream file("/proc/sys/kernel/yama/ptrace_scope");
+    int scope = 0;
+    return geteuid() == 0 || !(file >> scope) || scope < 2;
+}
 
 // Whether so much memory can be locked.
 inline bool may_lock(size_t bytes) {

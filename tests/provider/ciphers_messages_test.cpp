@@ -76,21 +76,21 @@ TEST(CipherMessages, AdditionalDataOfCcmIsOfItsMessage) {
     Random random(3);
     const Cipher ccm = our_cipher("AES-128-CCM");
     const Bytes key = random.text(16), iv = random.text(7), aad = random.text(13), text = random.text(40);
-    const auto sealed = [&](Evp& way, bool with_aad) {
+    const auto sealed = [&](Evp& each, bool with_aad) {
         int told = 0;
         Bytes out, tag(12);
-        EXPECT_EQ(EVP_CipherUpdate(way.get(), nullptr, &told, nullptr, 40), 1);
+        EXPECT_EQ(EVP_CipherUpdate(each.get(), nullptr, &told, nullptr, 40), 1);
         if (with_aad) {
-            EXPECT_TRUE(way.aad(aad.data(), aad.size()));
+            EXPECT_TRUE(each.aad(aad.data(), aad.size()));
         }
-        EXPECT_TRUE(way.text(text, out, nullptr) && way.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data()));
+        EXPECT_TRUE(each.text(text, out, nullptr) && each.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data()));
         return tag;
     };
     Evp one(ccm.get()), other(ccm.get()), third(ccm.get());
-    for (Evp* way : {&one, &other, &third}) ASSERT_TRUE(way->init(true, key.data(), iv.data()));
+    for (Evp* each : {&one, &other, &third}) ASSERT_TRUE(each->init(true, key.data(), iv.data()));
     const Bytes with = sealed(one, true), without = sealed(other, false);
     EXPECT_NE(with, without);
-    for (Evp* way : {&one, &other}) ASSERT_TRUE(way->more(nullptr, iv.data()));
+    for (Evp* each : {&one, &other}) ASSERT_TRUE(each->more(nullptr, iv.data()));
     EXPECT_EQ(sealed(one, false), without);
     EXPECT_EQ(sealed(other, true), with);
     int told = 0;

@@ -170,14 +170,14 @@ TEST(IvOfChains, IsTheLastGivenAsInOpenSsl) {
         const Bytes key = random.text(key_bytes(mine)), iv = random.text(16), text = random.text(48);
         Evp one(mine.get()), theirs(other.get());
         std::vector<Bytes> seen[2];
-        for (Evp* way : {&one, &theirs}) {
-            ASSERT_TRUE(way->init(true, key.data(), iv.data()));
+        for (Evp* each : {&one, &theirs}) {
+            ASSERT_TRUE(each->init(true, key.data(), iv.data()));
             for (int message = 0; message < 3; ++message) {
                 Bytes out(64);
                 size_t made = 0;
-                ASSERT_TRUE(way->update(text.data(), text.size(), out.data(), &made)) << name;
-                seen[way == &theirs].push_back(out);
-                ASSERT_TRUE(message == 0 ? way->more(nullptr, nullptr) : way->more(key.data(), nullptr));
+                ASSERT_TRUE(each->update(text.data(), text.size(), out.data(), &made)) << name;
+                seen[each == &theirs].push_back(out);
+                ASSERT_TRUE(message == 0 ? each->more(nullptr, nullptr) : each->more(key.data(), nullptr));
             }
         }
         EXPECT_EQ(seen[0], seen[1]) << name;

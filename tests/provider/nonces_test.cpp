@@ -1,4 +1,4 @@
-// All nonces under a key differ: those of records of TLS, both ways, and those that a context draws or counts.
+// All nonces under a key differ: those of records of TLS in both directions, and those that a context draws or counts.
 #include <unordered_set>
 
 #include "tls.h"
@@ -26,7 +26,7 @@ constexpr Suite suites[] = {
 
 class RecordNonces : public testing::TestWithParam<std::tuple<Suite, bool>> {};
 
-// Of one direction. Its records carry the same text: in TLS 1.2 the nonce is looked at; in TLS 1.3, where libssl counts it, two records
+// Of one direction. Its records carry the same text: in TLS 1.2 the nonces are compared; in TLS 1.3, where libssl counts it, two records
 // under one nonce would be the same.
 void send_records(Side& from, Side& to, bool explicit_nonce) {
     const Bytes text(4, 0x3c);

@@ -20,6 +20,7 @@ class SecretsSearch : public testing::Test {
 protected:
     void SetUp() override {
         if (sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
+        if (!may_read_children()) GTEST_SKIP() << "NOT RUN: ptrace_scope forbids to read the memory of a child";
     }
 };
 
@@ -94,7 +95,7 @@ TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
     Child child(hold_ciphers);
     const Patterns patterns = key_patterns(child);
     ASSERT_GT(patterns.size(), 1000u);
-    EXPECT_GT(child.find(patterns, Child::Which::all), child.secrets().size()) << "the search itself is blind";
+    EXPECT_GT(child.find(patterns, Child::Which::all), child.secrets().size()) << "the search finds nothing at all";
     EXPECT_EQ(child.find(patterns, Child::Which::dumped), 0u);
     child.go_on();
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
@@ -189,7 +190,7 @@ TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndGoWhenTheyAreFreed) {
     const Patterns ntru = group_patterns(child, Half::ntru), x25519 = group_patterns(child, Half::classical, "x25519");
     ASSERT_GT(ntru.size(), 500u);
     ASSERT_EQ(x25519.size(), 6u);
-    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size()) << "the search itself is blind";
+    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size()) << "the search finds nothing at all";
     EXPECT_GE(child.find(x25519, Child::Which::all), 2 * x25519.size());
     EXPECT_EQ(child.find(ntru, Child::Which::dumped), 0u);
     EXPECT_EQ(child.find(x25519, Child::Which::dumped), 0u);
@@ -201,12 +202,14 @@ TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndGoWhenTheyAreFreed) {
 TEST_F(SecretsSearch, KeysOfGroupsAreNotInTheKernelsCore) {
     if (const char* const why = no_core_files()) GTEST_SKIP() << why;
     for (const bool secure_heap : {true, false}) {
-        Child child(secure_heap ? hold_groups_on_the_secure_heap : hold_groups);
+        Child child(secure_heap ? hold_groups_on_the_secure_heap : hold_groups);  // without it libcrypto's own copy may be there
         const Patterns ntru = group_patterns(child, Half::ntru), x25519 = group_patterns(child, Half::classical, "x25519");
         const Bytes core = child.core();
         if (core.empty()) GTEST_SKIP() << "NOT RUN: the kernel made no core";
         EXPECT_EQ(occurrences(ntru, core), 0u);
-        EXPECT_EQ(occurrences(x25519, core) == 0, secure_heap) << "libcrypto's own copy";
+        if (secure_heap) {
+            EXPECT_EQ(occurrences(x25519, core), 0u);
+        }
     }
 }
 
