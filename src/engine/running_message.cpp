@@ -19,11 +19,12 @@ RunningMessage::RunningMessage(Engine& engine, const Key& key, warpseal_mode mod
       direction_(direction),
       block_bytes_(key.facts().block_bytes),
       chains_(!sweeps(mode, direction)),
-      batch_(batch_of_one({}, {nullptr, block_bytes_})) {
-    wipe(&carried_.value, sizeof carried_.value);
-}
+      batch_(batch_of_one({}, {nullptr, block_bytes_})) {}
 
-RunningMessage::CarriedSecret::CarriedSecret(const CarriedSecret& other) : SecretOf() { memcpy(&value, &other.value, sizeof value); }
+RunningMessage::Carried& RunningMessage::CarriedSecret::place() {
+    if (!memory_.allocate(sizeof(Carried))) throw std::bad_alloc();
+    return *new (memory_.data()) Carried{};
+}
 
 warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
                                        std::unique_ptr<RunningMessage>& out) {

@@ -7,6 +7,7 @@
 #include "core/block.h"
 #include "core/secret.h"
 #include "engine/engine.h"
+#include "engine/secret_memory.h"
 
 namespace warpseal {
 
@@ -71,9 +72,19 @@ private:
         uint8_t unsummed[sum_bytes + longest_block];  // of AAD and ciphertext; and room for the lengths
     };
 
-    struct CarriedSecret : SecretOf<Carried> {
-        CarriedSecret() = default;
-        CarriedSecret(const CarriedSecret& other);
+    // Keystream and the mask of a tag: in memory for secrets. Throws std::bad_alloc.
+    class CarriedSecret {
+    public:
+        CarriedSecret() : value(place()) {}
+        CarriedSecret(const CarriedSecret& other) : value(place()) { memcpy(&value, &other.value, sizeof value); }
+        CarriedSecret& operator=(const CarriedSecret&) = delete;
+
+    private:
+        Carried& place();
+        SecretMemory memory_;
+
+    public:
+        Carried& value;
     };
 
     RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction);

@@ -236,6 +236,38 @@ TEST_F(SecretsSearch, KeysAreLocked) {
 
 // ---- what a context holds besides its key
 
+// The mask of a message's tag in GCM (with a tag it gives the hash key away), and the block of keystream under way in OFB.
+void hold_messages(Inside& inside) {
+    Aside aside;
+    uint8_t* const bytes = aside.random(64);
+    uint8_t *const iv = bytes + 16, *const blocks = bytes + 32;
+    const Cipher ecb = stock_cipher("AES-128-ECB"), gcm = our_cipher("AES-128-GCM"), ofb = our_cipher("AES-128-OFB");
+    std::fill_n(iv + 12, 4, uint8_t{0});
+    iv[15] = 1;  // GCM's first counter, for an IV of 12 bytes
+    {
+        Evp block(ecb.get()), one(gcm.get()), other(ofb.get());
+        uint8_t out[32];
+        const uint8_t text[5] = {1, 2, 3, 4, 5};
+        size_t made = 0;
+        if (!block.init(true, bytes, nullptr) || !block.update(iv, 16, blocks, &made) || !one.init(true, bytes, iv) ||
+            !one.update(text, sizeof text, out, &made) || !other.init(true, bytes, iv) || !other.update(text, sizeof text, out, &made))
+            throw std::runtime_error("no message");
+        inside.tell("a block of keystream", blocks, 16);
+        aside.wipe();
+        inside.pause();
+    }
+    inside.pause();
+}
+
+TEST_F(SecretsSearch, KeystreamIsInNoCoreAndGoesWithItsContext) {
+    Child child(hold_messages);
+    const Patterns patterns = {child.secrets()[0].second};
+    EXPECT_GE(child.find(patterns, Child::Which::all), 2u) << "the search finds nothing at all";
+    EXPECT_EQ(child.find(patterns, Child::Which::dumped), 0u);
+    child.go_on();
+    EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
+}
+
 // Text that waits for the rest of its block, and a message's IV.
 void hold_text(Inside& inside) {
     Aside aside;
