@@ -146,6 +146,7 @@ TEST(AfterAnErrorOfBlocks, WrongPaddingLeavesNothing) {
         EXPECT_FALSE(opener.final(out.data(), &made)) << name;
         EXPECT_EQ(out, untouched) << name;
         EXPECT_FALSE(opener.final(out.data(), &made)) << "nothing is left of it";
+        EXPECT_TRUE(opener.update(sealed.data(), block, out.data(), &made) && made == 0) << "nothing is left of it";
         EXPECT_EQ(out, untouched) << name;
         ASSERT_TRUE(opener.more(nullptr, iv.data()) && opener.pad(false) && opener.update(sealed.data(), 2 * block, out.data(), &made));
         EXPECT_EQ(Bytes(out.begin(), out.begin() + static_cast<ptrdiff_t>(2 * block)), text) << name;

@@ -111,9 +111,11 @@ void change_keys(Inside& inside) {
         contexts.push_back(std::make_unique<Evp>(cipher.get()));
         const uint8_t* const key = aside.random(2 * key_bytes(cipher));
         inside.tell(name, key, key_bytes(cipher));
-        for (const size_t at : {size_t{0}, key_bytes(cipher)})
-            if (!contexts.back()->init(true, key + at, iv.data()) || !use(*contexts.back(), mode(cipher) == EVP_CIPH_CCM_MODE, true))
-                throw std::runtime_error("no message");
+        Evp& one = *contexts.back();
+        const bool ccm = mode(cipher) == EVP_CIPH_CCM_MODE;
+        if (!one.init(true, key, iv.data()) || !use(one, ccm, true) || !one.more(key + key_bytes(cipher), iv.data()) ||
+            !use(one, ccm, true))
+            throw std::runtime_error("no message");
     }
     aside.wipe();
     inside.pause();
