@@ -13,9 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { repetitions = 7, most_bytes = 1 << 16, kind_count = 3 };
-enum kind { same_key, new_key, new_context };
-static const char* const kind_names[kind_count] = {"same key", "new key", "new context and key"};
+enum { repetitions = 7, most_bytes = 1 << 16, kind_count = 4 };
+enum kind { same_key, new_key, named_again, new_context };
+static const char* const kind_names[kind_count] = {"same key", "new key", "cipher named again", "new context and key"};
 
 static void require(int condition, const char* what) {
     if (condition) return;
@@ -44,17 +44,23 @@ static void count_up(uint8_t* bytes) {
     memcpy(bytes, &number, sizeof number);
 }
 
+static int without_padding(const EVP_CIPHER* cipher, EVP_CIPHER_CTX* context) {
+    return EVP_CIPHER_get_block_size(cipher) == 1 || EVP_CIPHER_CTX_set_padding(context, 0) == 1;
+}
+
 static EVP_CIPHER_CTX* make_context(const struct side* side) {
     EVP_CIPHER_CTX* const context = EVP_CIPHER_CTX_new();
     require(context != NULL && EVP_EncryptInit_ex2(context, side->cipher, NULL, NULL, NULL) == 1, "no context");
-    if (EVP_CIPHER_get_block_size(side->cipher) > 1) require(EVP_CIPHER_CTX_set_padding(context, 0) == 1, "no text without padding");
+    require(without_padding(side->cipher, context), "no text without padding");
     return context;
 }
 
-static int seal(struct side* side, EVP_CIPHER_CTX* context) {
+/* named: the cipher too, for which libcrypto frees what the context had and makes it anew. */
+static int seal(struct side* side, EVP_CIPHER_CTX* context, const EVP_CIPHER* named) {
     const int ccm = EVP_CIPHER_get_mode(side->cipher) == EVP_CIPH_CCM_MODE;
     int made = 0;
-    if (EVP_EncryptInit_ex2(context, NULL, side->key, side->iv, NULL) != 1) return 0;
+    if (EVP_EncryptInit_ex2(context, named, side->key, side->iv, NULL) != 1) return 0;
+    if (named != NULL && !without_padding(named, context)) return 0;
     if (ccm && EVP_EncryptUpdate(context, NULL, &made, NULL, (int)text_bytes) != 1) return 0;
     if (EVP_EncryptUpdate(context, side->out, &made, text, (int)text_bytes) != 1) return 0;
     if (EVP_EncryptFinal_ex(context, side->out + made, &made) != 1) return 0;
@@ -63,9 +69,9 @@ static int seal(struct side* side, EVP_CIPHER_CTX* context) {
 
 static void message(struct side* side, enum kind kind) {
     EVP_CIPHER_CTX* const context = kind == new_context ? make_context(side) : side->context;
-    if (kind != same_key) count_up(side->key);
+    if (kind == new_key || kind == new_context) count_up(side->key);
     count_up(side->iv);
-    require(seal(side, context), "a message failed");
+    require(seal(side, context, kind == named_again ? side->cipher : NULL), "a message failed");
     if (kind == new_context) EVP_CIPHER_CTX_free(context);
 }
 

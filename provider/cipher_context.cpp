@@ -98,7 +98,8 @@ bool CipherContext::has_key(const uint8_t* key, size_t bytes) const {
 
 bool CipherContext::set_key(const uint8_t* key, size_t bytes) { return has_key(key, bytes) || make_key(key, bytes); }
 
-// Of a context that had one, the next: what was found out for the first is known. In a forked child it is a new one.
+// Like the last one, or like the engine's model of the algorithm: what was chosen for that holds. In a forked child there is another
+// engine.
 bool CipherContext::make_key(const uint8_t* key, size_t bytes) {
     const std::shared_ptr<const warpseal_key> last = std::move(key_);
     key_.reset();
@@ -107,8 +108,9 @@ bool CipherContext::make_key(const uint8_t* key, size_t bytes) {
     if (engine == nullptr) return false;
     warpseal_key* made = nullptr;
     const auto create = algorithm_.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
-    const warpseal_status status = last != nullptr && engine == engine_ ? warpseal_inner_key_create_like(last.get(), key, &made)
-                                                                        : create(engine, algorithm_.cipher, key, bytes, &made);
+    const warpseal_key* const like = last != nullptr && engine == engine_ ? last.get() : provider_.model(algorithm_, decrypt_);
+    const warpseal_status status =
+        like != nullptr ? warpseal_inner_key_create_like(like, key, &made) : create(engine, algorithm_.cipher, key, bytes, &made);
     if (!passed(status)) return false;
     key_.reset(made, warpseal_key_destroy);
     engine_ = engine;

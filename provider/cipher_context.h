@@ -24,7 +24,8 @@ struct CipherAlgorithm {
     warpseal_mode mode;
     size_t key_bytes;  // XTS: of both keys
     size_t block_bytes;
-    bool parity;  // each byte of a key ends with a bit of parity
+    bool parity;    // each byte of a key ends with a bit of parity
+    size_t number;  // of its row in cipher_names
 
     // Modes that take any number of bytes call them blocks of one.
     bool whole_blocks() const { return mode == WARPSEAL_ECB || mode == WARPSEAL_CBC; }

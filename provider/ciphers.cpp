@@ -184,8 +184,8 @@ struct Table {
         constexpr CipherNames names = cipher_names[row];
         warpseal_cipher_info info;
         if (!in_catalogue(names, info)) return;
-        algorithms[row] = {info.name, names.mode, size_t{info.key_bytes} * (names.mode == WARPSEAL_XTS ? 2 : 1), info.block_bytes,
-                           names.parity};
+        algorithms[row] = {info.name,        names.mode,   size_t{info.key_bytes} * (names.mode == WARPSEAL_XTS ? 2 : 1),
+                           info.block_bytes, names.parity, row};
         rows[count++] = {names.names, info.legacy != 0 ? legacy_properties : properties, functions<row>, nullptr};
     }
 };

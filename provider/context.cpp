@@ -6,9 +6,15 @@
 #include <openssl/proverr.h>
 #include <pthread.h>
 
+#include <array>
+#include <iterator>
 #include <new>
 
+#include "provider/cipher_context.h"
+#include "provider/cipher_names.h"
 #include "provider/stack.h"
+#include "warpseal/inner.h"
+#include "warpseal/inner_message.h"
 
 namespace warpseal::provider {
 namespace {
@@ -40,10 +46,15 @@ bool complete(const CoreCalls& calls) {
 }  // namespace
 
 struct Context::Works {
+    struct Model {
+        std::atomic<warpseal_key*> key{nullptr};
+        std::atomic<bool> chosen[2] = {false, false};  // for sealing and opening
+    };
     unsigned long forks;
     warpseal_engine* engine;
     warpseal_kem_batcher* batcher;
     const Works* before;
+    mutable std::array<Model, std::size(cipher_names)> models;
 };
 
 std::unique_ptr<Context> Context::create(const OSSL_CORE_HANDLE* core, const OSSL_DISPATCH* calls) {
@@ -86,7 +97,33 @@ const Context::Works* Context::works() const {
     return make_works();
 }
 
+const warpseal_key* Context::make_model(const Works& works, const CipherAlgorithm& algorithm) {
+    uint8_t bytes[64];  // nobody's key
+    for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<uint8_t>(37 * i + 11);
+    warpseal_key *made = nullptr, *before = nullptr;
+    const auto create = algorithm.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
+    if (create(works.engine, algorithm.cipher, bytes, algorithm.key_bytes, &made) != WARPSEAL_OK) return nullptr;
+    if (works.models[algorithm.number].key.compare_exchange_strong(before, made, std::memory_order_acq_rel)) return made;
+    warpseal_key_destroy(made);
+    return before;
+}
+
+// CCM has no message in pieces: it chooses and tests where it is used.
+const warpseal_key* Context::model(const CipherAlgorithm& algorithm, bool decrypt) const {
+    const Works* const found = works();
+    if (found == nullptr) return nullptr;
+    Works::Model& model = found->models[algorithm.number];
+    const warpseal_key* key = model.key.load(std::memory_order_acquire);
+    if (key == nullptr) key = make_model(*found, algorithm);
+    if (key == nullptr || model.chosen[decrypt ? 1 : 0].exchange(true, std::memory_order_relaxed)) return key;
+    warpseal_inner_message* message = nullptr;
+    (void)warpseal_inner_message_create(key, algorithm.mode, decrypt ? 1 : 0, &message);
+    warpseal_inner_message_destroy(message);
+    return key;
+}
+
 void Context::end(const Works& works) {
+    for (const Works::Model& model : works.models) warpseal_key_destroy(model.key.load(std::memory_order_acquire));
     warpseal_kem_batcher_destroy(works.batcher);
     warpseal_engine_destroy(works.engine);
 }
@@ -112,7 +149,7 @@ const Context::Works* Context::make_works() const {
     const Works* before = works_.load(std::memory_order_acquire);
     const unsigned long now = forks.load(std::memory_order_relaxed);
     if (before != nullptr && before->forks == now) return before;
-    std::unique_ptr<Works> made(new (std::nothrow) Works{now, nullptr, nullptr, before});
+    std::unique_ptr<Works> made(new (std::nothrow) Works{now, nullptr, nullptr, before, {}});
     if (made == nullptr) {
         raise(*this, Reason::out_of_memory);
         return nullptr;

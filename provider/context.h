@@ -25,6 +25,8 @@ struct CoreCalls {
     OSSL_FUNC_BIO_write_ex_fn* write = nullptr;
 };
 
+struct CipherAlgorithm;
+
 class Context {
 public:
     // Null, with an error raised, if the core is too old or a setting is wrong.
@@ -42,6 +44,9 @@ public:
     // Made by the first call in each process: a forked child never works on its parent's. Null, with an error raised, if it cannot be made.
     // It lives as long as the context.
     warpseal_engine* engine() const;
+    // A key of that engine that first keys of contexts are made like, so that what runs messages in that direction is chosen once. Null:
+    // there is none, and nothing was raised.
+    const warpseal_key* model(const CipherAlgorithm& algorithm, bool decrypt) const;
     // Likewise: where the requests of all connections meet.
     warpseal_kem_batcher* batcher() const;
 
@@ -54,6 +59,7 @@ private:
     const Works* make_works() const;
     warpseal_status fill(Works& works) const;
     static void end(const Works& works);
+    static const warpseal_key* make_model(const Works& works, const CipherAlgorithm& algorithm);
 
     const OSSL_CORE_HANDLE* core_ = nullptr;
     CoreCalls calls_;
