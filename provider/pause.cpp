@@ -104,11 +104,14 @@ public:
         state_.store(State::told, std::memory_order_release);
     }
 
-    // On the fibre. It may be resumed for other reasons, or not be allowed to pause.
+    // On the fibre. It may be resumed for other reasons, or not be allowed to pause. In a forked child nobody completes what is still
+    // queued: WARPSEAL_LIMIT_EXCEEDED.
     warpseal_status wait() {
-        while (state_.load(std::memory_order_acquire) == State::queued)
+        while (state_.load(std::memory_order_acquire) == State::queued) {
+            if (!in_its_process()) return WARPSEAL_LIMIT_EXCEEDED;
             if (ASYNC_pause_job() == 0 || state_.load(std::memory_order_acquire) == State::queued) std::this_thread::yield();
-        while (state_.load(std::memory_order_acquire) != State::told) std::this_thread::yield();
+        }
+        while (state_.load(std::memory_order_acquire) != State::told && in_its_process()) std::this_thread::yield();
         if (bell != nullptr) bell->silence();
         for (const Operand& operand : operands_)
             if (named(operand) && operand.written) std::memcpy(original_.*operand.place, request_.*operand.place, operand.bytes);
@@ -118,8 +121,10 @@ public:
 private:
     enum class State { queued, done, told };
 
+    bool in_its_process() const { return getpid() == process_; }
     bool named(const Operand& operand) const { return original_.*operand.place != nullptr; }
 
+    const pid_t process_ = getpid();
     const warpseal_kem_request original_;
     warpseal_kem_request request_;
     Operand operands_[4];

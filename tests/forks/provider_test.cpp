@@ -1,7 +1,10 @@
 // The provider in children that are forked while threads of their parent work in it. Nothing of the parent's load fetches, makes keys of
 // EVP or draws from libcrypto's random generators: libcrypto has locks of its own for that, which a fork can leave held (docs/provider.md).
 #include <gtest/gtest.h>
+#include <openssl/async.h>
 #include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -149,6 +152,40 @@ TEST(Forks, ChildrenOfABusyParentUseTheProvider) {
     EXPECT_GT(outcome.children, 0u);
     EXPECT_EQ(outcome.hung, 0u);
     EXPECT_EQ(outcome.wrong, 0u);
+}
+
+int on_a_fibre(void* prepared) { return (*static_cast<Prepared**>(prepared))->works() ? 1 : 0; }
+
+// One turn of the fibre, which it may begin with. False: it is not done.
+bool resume(ASYNC_JOB*& job, ASYNC_WAIT_CTX* wait, Prepared* prepared, int& result) {
+    const int state = ASYNC_start_job(&job, wait, &result, on_a_fibre, &prepared, sizeof prepared);
+    return state != ASYNC_PAUSE;
+}
+
+// A request that is queued, or just done, at the fork: the child makes its own of it, and the parent's goes on.
+TEST(Forks, PausedFibresGoOnInBothProcesses) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
+#endif
+    constexpr unsigned longest_seconds = 120;
+    const Library library;
+    Prepared prepared(library, library.groups()[0]);
+    ASYNC_WAIT_CTX* const wait = ASYNC_WAIT_CTX_new();
+    for (unsigned i = 0; i < 60; ++i) {
+        ASYNC_JOB* job = nullptr;
+        int result = 0;
+        bool done = resume(job, wait, &prepared, result);
+        usleep(5 * i);
+        const pid_t child = fork();
+        if (child == 0) alarm(longest_seconds);
+        while (!done) done = resume(job, wait, &prepared, result);
+        if (child == 0) _exit(result == 1 ? 0 : 1);
+        int status = -1;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << "the child of fork " << i;
+        EXPECT_EQ(result, 1);
+    }
+    ASYNC_WAIT_CTX_free(wait);
 }
 
 }  // namespace
