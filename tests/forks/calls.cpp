@@ -91,7 +91,7 @@ bool Parent::make() {
 }
 
 Parent::~Parent() {
-    if (engine != nullptr) warpseal_host_free(engine.get(), host, host_bytes);
+    if (engine != nullptr) warpseal_host_free(engine.get(), host);
     pool.reset();
     batcher.reset();
     key.key.reset();

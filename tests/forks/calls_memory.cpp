@@ -119,7 +119,7 @@ bool device_memory(const Scene& scene) {
     RIGHT(warpseal_device_upload(engine, text, bytes.data(), 64) == none);
     RIGHT(warpseal_device_download(engine, bytes.data(), text, 64) == none);
     RIGHT(warpseal_device_synchronize(engine, nullptr) == none);
-    warpseal_device_free(engine, text, 64);
+    warpseal_device_free(engine, text);
     return true;
 }
 
@@ -128,10 +128,10 @@ bool host_memory(const Scene& scene) {
         void* memory = nullptr;
         RIGHT(warpseal_host_alloc(scene.engine, bytes, &memory) == WARPSEAL_OK && memory != nullptr);
         std::memset(memory, 1, bytes);
-        warpseal_host_free(scene.engine, memory, bytes);
+        warpseal_host_free(scene.engine, memory);
     }
     if (!scene.in_child || scene.parent == nullptr || scene.parent->host == nullptr) return true;
-    warpseal_host_free(scene.parent->engine.get(), scene.parent->host, Parent::host_bytes);
+    warpseal_host_free(scene.parent->engine.get(), scene.parent->host);
     scene.parent->host = nullptr;
     return true;
 }

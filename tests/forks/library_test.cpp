@@ -90,7 +90,7 @@ private:
         for (int i = 0; i < 200; ++i) {
             void* memory = nullptr;
             RIGHT(warpseal_host_alloc(engine, 64, &memory) == WARPSEAL_OK && key_of(engine, cipher) != nullptr);
-            warpseal_host_free(engine, memory, 64);
+            warpseal_host_free(engine, memory);
         }
         return true;
     }
