@@ -165,8 +165,9 @@ TEST(WeakKeys, DecryptAndVerifyOnly) {
         keys.insert(keys.end(), bad.begin(), bad.end());
         warpseal_batch batch = {};
         batch.struct_bytes = sizeof batch;
+        const Text ivs = answers::pattern(32, 13);
         batch.iv_bytes = 16, batch.message_count = 2, batch.message_bytes = batch.in_stride = batch.out_stride = 32;
-        batch.ivs = iv.data(), batch.in = text, batch.out = text;
+        batch.ivs = ivs.data(), batch.iv_stride = 16, batch.in = text, batch.out = text;
         EXPECT_EQ(engine->batch(*bad_key, WARPSEAL_CTR, Direction::encrypt, batch), refused);
         EXPECT_EQ(engine->batch(*bad_key, WARPSEAL_CTR, Direction::decrypt, batch), WARPSEAL_OK);
         batch.keys = keys.data();
