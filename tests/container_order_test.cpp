@@ -1,8 +1,11 @@
 // In which order the output is written, and inputs that change without changing their length.
 #include <poll.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
+#include <thread>
 
 #include "container_calls.h"
 
@@ -100,6 +103,31 @@ struct Rewritten {
         return 0;
     }
 };
+
+// Others wait for the turn of a piece whose worker runs out of memory: they must be told.
+TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
+    constexpr size_t piece = 16;  // chunks
+    for (const bool pipe : {false, true}) {
+        std::atomic<bool> later_was_read{false};
+        const std::function<int(off_t)> before_read = [&](off_t at) {
+            if (at != static_cast<off_t>(chunks_at + piece * sealed_chunk)) {
+                later_was_read = later_was_read || at > static_cast<off_t>(chunks_at + piece * sealed_chunk);
+                return 0;
+            }
+            for (int i = 0; i < 3000 && !later_was_read; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // and waits for its turn
+            throw std::bad_alloc();
+        };
+        reading.before = &before_read;
+        (void)alarm(300);  // a hang ends here
+        const Outcome back = run(Way::open, file, options, 4, false, pipe);
+        (void)alarm(0);
+        reading.before = nullptr;
+        EXPECT_EQ(back.status, WARPSEAL_OUT_OF_MEMORY) << back.result.message;
+        EXPECT_EQ(back.out.size(), piece * chunk);
+        EXPECT_TRUE(is_prefix(back.out, text));
+    }
+}
 
 TEST_F(Order, InputIsRewrittenAtEqualLength) {
     for (const Way way : {Way::seal, Way::open}) {

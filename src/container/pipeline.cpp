@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <map>
+#include <new>
 
 #include "container/piece.h"
 
@@ -35,6 +36,7 @@ private:
     size_t workers() const;
 
     void work(Piece& piece);
+    void transfer(Piece& piece);
     bool take(Piece& piece);
     warpseal_status read(Piece& piece, Fault& fault);
     void hand_over(Piece& piece);
@@ -105,13 +107,26 @@ warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
     return job_.source.finish(fault);
 }
 
+// What ends a piece must fail it: other workers may wait for its turn.
 void Pipeline::work(Piece& piece) {
-    while (take(piece)) {
-        piece.first_chunk = piece.number * chunks_;
-        piece.find_chunks(job_);
-        if (const char* target = piece.transform(job_)) count(target, piece);
-        hand_over(piece);
+    Fault fault;
+    try {
+        while (take(piece)) transfer(piece);
+    } catch (const std::bad_alloc&) {
+        fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for chunk %llu and those after it", ull{piece.number * chunks_});
+        fail(piece.number, fault);
+    } catch (...) {
+        fault.say(WARPSEAL_INVALID_ARGUMENT, "chunk %llu and those after it ended in an exception", ull{piece.number * chunks_});
+        fail(piece.number, fault);
+        throw;
     }
+}
+
+void Pipeline::transfer(Piece& piece) {
+    piece.first_chunk = piece.number * chunks_;
+    piece.find_chunks(job_);
+    if (const char* target = piece.transform(job_)) count(target, piece);
+    hand_over(piece);
 }
 
 // The next piece of the input; false when there is none, or when the work has failed.
