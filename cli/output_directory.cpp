@@ -66,7 +66,7 @@ bool remove_if_abandoned(int directory, const char* name, const std::vector<File
     struct stat file, named;
     if (fstatat(directory, name, &file, AT_SYMLINK_NOFOLLOW) != 0 || !is_abandoned(file)) return false;
     const Descriptor opened(openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-    if (!opened || flock(opened.get(), LOCK_EX | LOCK_NB) != 0 || fstat(opened.get(), &file) != 0 || !is_abandoned(file)) return false;
+    if (!opened || flock(opened.get(), LOCK_SH | LOCK_NB) != 0 || fstat(opened.get(), &file) != 0 || !is_abandoned(file)) return false;
     const auto is_it = [&](const FileIdentity& other) { return other.device == file.st_dev && other.inode == file.st_ino; };
     if (std::any_of(spared.begin(), spared.end(), is_it)) return false;
     // The lock is of the file: by now the name may be another's.

@@ -151,10 +151,15 @@ bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
     if (decrypt != decrypt_) message_.reset();
     decrypt_ = decrypt;
     if (key != nullptr && !has_key(key, key_bytes)) {
+        // The message uses the old key: it is not this context's again before it has the new one, whatever ends the making of that.
+        auto kept = std::move(message_);
         const warpseal_engine* const before = engine_;
         if (!make_key(key, key_bytes)) return false;
-        if (engine_ != before) message_.reset();
-        if (message_ != nullptr) return passed(warpseal_inner_message_rekey(message_.get(), key_.get()));
+        if (kept != nullptr && engine_ == before) {
+            if (!passed(warpseal_inner_message_rekey(kept.get(), key_.get()))) return false;
+            message_ = std::move(kept);
+            return true;
+        }
     }
     if (key_ == nullptr || message_ != nullptr) return true;
     warpseal_inner_message* made = nullptr;

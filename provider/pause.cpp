@@ -112,7 +112,8 @@ public:
             if (ASYNC_pause_job() == 0 || state_.load(std::memory_order_acquire) == State::queued) std::this_thread::yield();
         }
         while (state_.load(std::memory_order_acquire) != State::told && in_its_process()) std::this_thread::yield();
-        if (bell != nullptr) bell->silence();
+        // The descriptor is one of both processes: a forked child leaves the ring to its parent.
+        if (bell != nullptr && in_its_process()) bell->silence();
         for (const Operand& operand : operands_)
             if (named(operand) && operand.written) std::memcpy(original_.*operand.place, request_.*operand.place, operand.bytes);
         return status_;

@@ -327,8 +327,8 @@ WARPSEAL_API warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_
 /* Open: only chunks whose tag verified are written. They are written strictly in order, whatever out_fd is: after a failure it holds an
  * exact prefix of the verified plaintext, output_bytes long, and its position is behind that. With any_order a regular file may then
  * contain holes: zeros in place of chunks that were not written. out_fd -1 verifies without writing.
- * WARPSEAL_OK only if the file is whole and nothing follows it. All passphrases together cost at most 2^25 passes times KiB of Argon2id
- * (42 slots at the default cost), whatever the file asks for: slots beyond that are not tried, WARPSEAL_LIMIT_EXCEEDED if none opens. */
+ * WARPSEAL_OK only if the file is whole and nothing follows it. All passphrases together cost at most 2^26 passes times KiB of Argon2id
+ * (85 slots at the default cost), whatever the file asks for: slots beyond that are not tried, WARPSEAL_LIMIT_EXCEEDED if none opens. */
 WARPSEAL_API warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
                                                 warpseal_file_result* result);
 

@@ -29,9 +29,11 @@ inline constexpr Argon2Cost argon2_default = {3, 256 * 1024};
 inline constexpr uint32_t argon2_passes_max = 16;
 inline constexpr uint32_t argon2_memory_kib_min = 8;  // Argon2's own floor at one lane
 inline constexpr uint32_t argon2_memory_kib_max = 1024 * 1024;
-// In passes times KiB: all passphrase slots of a header copy together, and all tries of one call that opens a file, over both copies and
-// all passphrases. It is what a hostile file can cost whoever tries to open it: 42 tries at the default cost.
+// In passes times KiB: all passphrase slots of a header copy together.
 inline constexpr uint64_t argon2_work_max = uint64_t{32} * 1024 * 1024;
+// All tries of one call that opens a file, over both copies and all passphrases: what a hostile file can cost whoever tries to open it. It
+// covers two copies at their bound with one passphrase, so that a damaged copy never hides an intact one.
+inline constexpr uint64_t argon2_budget = 2 * argon2_work_max;
 inline constexpr size_t argon2_salt_bytes = 16;
 
 constexpr bool within_bounds(Argon2Cost cost) {
@@ -39,7 +41,7 @@ constexpr bool within_bounds(Argon2Cost cost) {
            cost.memory_kib <= argon2_memory_kib_max;
 }
 constexpr uint64_t work(Argon2Cost cost) { return uint64_t{cost.passes} * cost.memory_kib; }
-static_assert(argon2_work_max / work(argon2_default) == 42);  // as docs/file-format.md and warpseal.h say
+static_assert(argon2_budget / work(argon2_default) == 85);  // as docs/file-format.md and warpseal.h say
 
 // Argon2id, one lane, 32 bytes out. The cost is within bounds. WARPSEAL_OUT_OF_MEMORY if its memory cannot be had.
 warpseal_status argon2id(Bytes passphrase, const uint8_t salt[argon2_salt_bytes], Argon2Cost cost, Secret<32>& out);

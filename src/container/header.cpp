@@ -131,10 +131,10 @@ void parse_copies(Header& header) {
 }
 
 warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets, size_t secret_count,
-                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault, uint64_t argon2_budget) {
+                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault, uint64_t budget) {
     const int newest = header.newest();
     if (newest < 0) return fault.say(WARPSEAL_NOT_AUTHENTIC, "both copies of the file's header are damaged");
-    fault = find_data_key(engine, header, secrets, secret_count, argon2_budget, data_key);
+    fault = find_data_key(engine, header, secrets, secret_count, budget, data_key);
     if (fault.status != WARPSEAL_OK) return fault.status;
 
     for (const int index : {newest, 1 - newest}) {

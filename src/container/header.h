@@ -55,7 +55,7 @@ void parse_copies(Header& header);
 // Finds a slot that one of the secrets opens (visit_tries says in which order, and what that may cost), and the copy in force: of those
 // whose MAC verifies under the data key, the newest.
 warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets, size_t secret_count,
-                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault, uint64_t argon2_budget = argon2_work_max);
+                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault, uint64_t budget = argon2_budget);
 
 // A new file's header: draws file id and data key, seals one slot for each secret, writes generation 1 in both copies.
 warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_secret* secrets, size_t secret_count, Argon2Cost cost,

@@ -17,7 +17,7 @@ from cryptography import cobblestone
 
 FIXED_BYTES, FIRST_BLOCK_BYTES, MAC_BYTES, HEAD_BYTES = 32, 4096, 64, 56
 CHUNK_BYTES, TAG_BYTES = 16400, 16
-ARGON2_WORK = 32 << 20  # passes times KiB: of the slots of a copy, and of all tries
+ARGON2_WORK = 32 << 20  # passes times KiB: of the slots of a copy; twice that of all tries
 KEY_FILE, PASSPHRASE = 1, 2
 
 
@@ -239,7 +239,7 @@ def slot_key(kind, parameters, secret):
 def open_slots(fixed, copies, key, passphrase):
     """The data key, from the first slot that opens: key files first, and the newer copy first."""
     failure = Refused("wrong_key", "no slot opens")
-    tried, budget = set(), ARGON2_WORK
+    tried, budget = set(), 2 * ARGON2_WORK
     for kind, secret in ((KEY_FILE, key), (PASSPHRASE, passphrase)):
         for _, slots in copies if secret is not None else []:
             mine = [slot for slot in slots if slot[0] == kind]
