@@ -1,9 +1,11 @@
-/* NTRU by this library and by the submission's own, from the same coins, in turn; bench/kem_against_submission builds and runs it.
+/* NTRU by this library and by the submission's own, from the same coins, in turn;
+ * bench/kem_against_submission builds and runs it.
  *
  *   PROGRAM SUBMISSION.so|- SET BATCH SECONDS DEVICE:THREADS[+1]...
  *
- * One JSON object a line: who did which operation, and so many a second in each of seven repetitions. With +1 another engine of that kind
- * works beside it, with which it has nothing in common: what the machine gives to both. */
+ * One JSON object a line: who did which operation, and so many a second in each of seven
+ * repetitions. With +1 another engine of that kind works beside it, with which it has nothing in
+ * common: what the machine gives to both. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +16,8 @@
 #include "warpseal/kem.h"
 
 enum { repetitions = 7, operation_count = 3, most_subjects = 8 };
-static const char* const operation_names[operation_count] = {"keygen", "encapsulate", "decapsulate"};
+static const char* const operation_names[operation_count] = {"keygen", "encapsulate",
+                                                             "decapsulate"};
 
 /* The coins of the submission's next call: it draws them by this name. */
 static const unsigned char* next_coins;
@@ -79,12 +82,17 @@ static void run_ours(struct subject* subject, int operation) {
     batch.shared_secrets = subject->values.shared_secrets;
     batch.shared_secret_stride = work.set.shared_secret_bytes;
     batch.coins = operation == 0 ? work.keypair_coins : work.encapsulation_coins;
-    batch.coins_stride = operation == 0 ? work.set.keypair_coins_bytes : work.set.encapsulation_coins_bytes;
-    if (operation == 0) require(warpseal_kem_keypair(subject->engine, work.set.name, &batch) == WARPSEAL_OK, "a keypair call failed");
+    batch.coins_stride =
+        operation == 0 ? work.set.keypair_coins_bytes : work.set.encapsulation_coins_bytes;
+    if (operation == 0)
+        require(warpseal_kem_keypair(subject->engine, work.set.name, &batch) == WARPSEAL_OK,
+                "a keypair call failed");
     if (operation == 1)
-        require(warpseal_kem_encapsulate(subject->engine, work.set.name, &batch) == WARPSEAL_OK, "an encapsulate call failed");
+        require(warpseal_kem_encapsulate(subject->engine, work.set.name, &batch) == WARPSEAL_OK,
+                "an encapsulate call failed");
     if (operation == 2)
-        require(warpseal_kem_decapsulate(subject->engine, work.set.name, &batch) == WARPSEAL_OK, "a decapsulate call failed");
+        require(warpseal_kem_decapsulate(subject->engine, work.set.name, &batch) == WARPSEAL_OK,
+                "a decapsulate call failed");
 }
 
 static void run_theirs(struct subject* subject, int operation) {
@@ -93,9 +101,11 @@ static void run_theirs(struct subject* subject, int operation) {
         uint8_t *const pk = subject->values.public_keys + i * work.set.public_key_bytes,
                        *const sk = subject->values.secret_keys + i * work.set.secret_key_bytes,
                        *const ct = subject->values.ciphertexts + i * work.set.ciphertext_bytes,
-                       *const ss = subject->values.shared_secrets + i * work.set.shared_secret_bytes;
-        next_coins = operation == 0 ? work.keypair_coins + i * work.set.keypair_coins_bytes
-                                    : work.encapsulation_coins + i * work.set.encapsulation_coins_bytes;
+                       *const ss =
+                           subject->values.shared_secrets + i * work.set.shared_secret_bytes;
+        next_coins = operation == 0
+                         ? work.keypair_coins + i * work.set.keypair_coins_bytes
+                         : work.encapsulation_coins + i * work.set.encapsulation_coins_bytes;
         if (operation == 0) failed |= subject->keypair(pk, sk);
         if (operation == 1) failed |= subject->encapsulate(ct, ss, pk);
         if (operation == 2) failed |= subject->decapsulate(ss, ct, sk);
@@ -126,7 +136,8 @@ static void open_theirs(struct subject* subject, const char* path) {
     *(void**)&subject->keypair = dlsym(library, "ntru_keypair");
     *(void**)&subject->encapsulate = dlsym(library, "ntru_enc");
     *(void**)&subject->decapsulate = dlsym(library, "ntru_dec");
-    require(subject->keypair && subject->encapsulate && subject->decapsulate, "the submission's library lacks a function");
+    require(subject->keypair && subject->encapsulate && subject->decapsulate,
+            "the submission's library lacks a function");
 }
 
 static void open_ours(struct subject* subject, const char* name) {
@@ -140,13 +151,15 @@ static void open_ours(struct subject* subject, const char* name) {
     options.struct_bytes = sizeof options;
     options.device = device;
     options.threads = (uint32_t)strtoul(colon + 1, NULL, 10);
-    require(warpseal_engine_create(&options, &subject->engine) == WARPSEAL_OK, "a device is not usable");
+    require(warpseal_engine_create(&options, &subject->engine) == WARPSEAL_OK,
+            "a device is not usable");
     if (strchr(colon, '+') == NULL) return;
     static struct subject others[most_subjects];
     static int used;
     subject->other = &others[used++];
     open_subject(subject->other, name);
-    require(warpseal_engine_create(&options, &subject->other->engine) == WARPSEAL_OK, "a device is not usable");
+    require(warpseal_engine_create(&options, &subject->other->engine) == WARPSEAL_OK,
+            "a device is not usable");
 }
 
 struct span {
@@ -171,9 +184,11 @@ static void* measure(void* span_) {
 }
 
 static double rate(struct subject* subject, int operation, double seconds) {
-    struct span own = {subject, operation, seconds, 0}, others = {subject->other, operation, seconds, 0};
+    struct span own = {subject, operation, seconds, 0},
+                others = {subject->other, operation, seconds, 0};
     pthread_t thread;
-    if (subject->other != NULL) require(pthread_create(&thread, NULL, measure, &others) == 0, "no thread can be had");
+    if (subject->other != NULL)
+        require(pthread_create(&thread, NULL, measure, &others) == 0, "no thread can be had");
     measure(&own);
     if (subject->other != NULL) require(pthread_join(thread, NULL) == 0, "a thread is lost");
     return own.rate + others.rate;
@@ -183,7 +198,8 @@ static int same(const struct values* a, const struct values* b) {
     return memcmp(a->public_keys, b->public_keys, work.count * work.set.public_key_bytes) == 0 &&
            memcmp(a->secret_keys, b->secret_keys, work.count * work.set.secret_key_bytes) == 0 &&
            memcmp(a->ciphertexts, b->ciphertexts, work.count * work.set.ciphertext_bytes) == 0 &&
-           memcmp(a->shared_secrets, b->shared_secrets, work.count * work.set.shared_secret_bytes) == 0;
+           memcmp(a->shared_secrets, b->shared_secrets,
+                  work.count * work.set.shared_secret_bytes) == 0;
 }
 
 /* From the same coins come the same bytes, and decapsulation finds the secrets that were sent. */
@@ -196,24 +212,32 @@ static void check(struct subject* subjects, int subject_count) {
             memcpy(sent, subject->values.shared_secrets, work.count * work.set.shared_secret_bytes);
             memset(subject->values.shared_secrets, 0, work.count * work.set.shared_secret_bytes);
             run(subject, 2);
-            require(memcmp(sent, subject->values.shared_secrets, work.count * work.set.shared_secret_bytes) == 0,
+            require(memcmp(sent, subject->values.shared_secrets,
+                           work.count * work.set.shared_secret_bytes) == 0,
                     "a secret did not arrive");
-            require(same(&subject->values, &subjects[0].values), "two subjects made different bytes of the same coins");
+            require(same(&subject->values, &subjects[0].values),
+                    "two subjects made different bytes of the same coins");
         }
     free(sent);
 }
 
 int main(int argument_count, char** arguments) {
     require(argument_count >= 6 && argument_count - 4 <= most_subjects, "wrong arguments");
-    for (size_t i = 0; warpseal_kem_at(i, &work.set) == WARPSEAL_OK && strcmp(work.set.name, arguments[2]) != 0; ++i) {
+    for (size_t i = 0;
+         warpseal_kem_at(i, &work.set) == WARPSEAL_OK && strcmp(work.set.name, arguments[2]) != 0;
+         ++i) {
     }
     require(strcmp(work.set.name, arguments[2]) == 0, "there is no such set");
     work.count = strtoull(arguments[3], NULL, 10);
     const double seconds = strtod(arguments[4], NULL) / repetitions;
     work.keypair_coins = room(work.set.keypair_coins_bytes);
     work.encapsulation_coins = room(work.set.encapsulation_coins_bytes);
-    require(warpseal_random(work.keypair_coins, work.count * work.set.keypair_coins_bytes) == WARPSEAL_OK, "no random bytes");
-    require(warpseal_random(work.encapsulation_coins, work.count * work.set.encapsulation_coins_bytes) == WARPSEAL_OK, "no random bytes");
+    require(warpseal_random(work.keypair_coins, work.count * work.set.keypair_coins_bytes) ==
+                WARPSEAL_OK,
+            "no random bytes");
+    require(warpseal_random(work.encapsulation_coins,
+                            work.count * work.set.encapsulation_coins_bytes) == WARPSEAL_OK,
+            "no random bytes");
 
     static struct subject subjects[most_subjects];
     int subject_count = 0;
@@ -222,13 +246,15 @@ int main(int argument_count, char** arguments) {
     check(subjects, subject_count);
     for (int repetition = 0; repetition < repetitions; ++repetition)
         for (int operation = 0; operation < operation_count; ++operation)
-            for (int s = 0; s < subject_count; ++s) subjects[s].rates[operation][repetition] = rate(&subjects[s], operation, seconds);
+            for (int s = 0; s < subject_count; ++s)
+                subjects[s].rates[operation][repetition] = rate(&subjects[s], operation, seconds);
     check(subjects, subject_count);
     for (int s = 0; s < subject_count; ++s)
         for (int operation = 0; operation < operation_count; ++operation) {
-            printf("{\"set\": \"%s\", \"operation\": \"%s\", \"who\": \"%s\", \"repetitions\": [", work.set.name,
-                   operation_names[operation], subjects[s].name);
-            for (int i = 0; i < repetitions; ++i) printf("%s%.0f", i ? ", " : "", subjects[s].rates[operation][i]);
+            printf("{\"set\": \"%s\", \"operation\": \"%s\", \"who\": \"%s\", \"repetitions\": [",
+                   work.set.name, operation_names[operation], subjects[s].name);
+            for (int i = 0; i < repetitions; ++i)
+                printf("%s%.0f", i ? ", " : "", subjects[s].rates[operation][i]);
             printf("]}\n");
         }
     return 0;

@@ -1,4 +1,5 @@
-// `warpseal-bench ladder`: the kernel studies one after the other, each checked against the product before it has a figure.
+// `warpseal-bench ladder`: the kernel studies one after the other, each checked against the product
+// before it has a figure.
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
@@ -37,22 +38,30 @@ Chosen chosen_steps(const std::vector<std::string>& names) {
     Chosen chosen;
     const auto choose = [&](const std::string* name) {
         for (const ladder::Step& step : ladder::steps())
-            if (!name || *name == step.name || *name == step.cipher || (step.paper && *name == step.paper)) chosen.steps.push_back(&step);
+            if (!name || *name == step.name || *name == step.cipher ||
+                (step.paper && *name == step.paper))
+                chosen.steps.push_back(&step);
         for (const ladder::KemStep& step : ladder::kem_steps())
-            if (!name || *name == step.name || *name == step.set || (step.paper && *name == step.paper)) chosen.kem_steps.push_back(&step);
+            if (!name || *name == step.name || *name == step.set ||
+                (step.paper && *name == step.paper))
+                chosen.kem_steps.push_back(&step);
     };
     if (names.empty()) choose(nullptr);
     for (const std::string& name : names) {
         const size_t before = chosen.size();
         choose(&name);
         if (chosen.size() == before)
-            throw cli::Failure(cli::ExitCode::unsupported,
-                               fmt::format("the ladder has no step '{}': `warpseal-bench ladder --list` shows them.", name));
+            throw cli::Failure(
+                cli::ExitCode::unsupported,
+                fmt::format(
+                    "the ladder has no step '{}': `warpseal-bench ladder --list` shows them.",
+                    name));
     }
     return chosen;
 }
 
-constexpr const char* operation_names[kem_operation_count] = {"keypair", "encapsulate", "decapsulate"};
+constexpr const char* operation_names[kem_operation_count] = {"keypair", "encapsulate",
+                                                              "decapsulate"};
 
 // What the two kinds of steps have apart.
 void add_kind(nlohmann::ordered_json& json, const ladder::Step& step) {
@@ -76,14 +85,20 @@ void add_figures(nlohmann::ordered_json& json, const ladder::KemMeasured& measur
     json["count"] = measured.count;
 }
 double figure(const ladder::Measured& measured) { return measured.gigabytes_per_second; }
-double figure(const ladder::KemMeasured& measured) { return measured.operations_per_second() / 1e6; }
-std::string remark(const ladder::Step& step) { return step.keystream_only ? " (keystream only)" : ""; }
+double figure(const ladder::KemMeasured& measured) {
+    return measured.operations_per_second() / 1e6;
+}
+std::string remark(const ladder::Step& step) {
+    return step.keystream_only ? " (keystream only)" : "";
+}
 std::string remark(const ladder::KemStep&) { return ""; }
 
 // measured: null where it did not run.
 template <class AnyStep, class AnyMeasured>
-nlohmann::ordered_json json_row(const AnyStep& step, const AnyMeasured* measured, const std::string& not_run) {
-    nlohmann::ordered_json json{{"step", step.name}, {"paper", step.paper ? nlohmann::ordered_json(step.paper) : nullptr}};
+nlohmann::ordered_json json_row(const AnyStep& step, const AnyMeasured* measured,
+                                const std::string& not_run) {
+    nlohmann::ordered_json json{
+        {"step", step.name}, {"paper", step.paper ? nlohmann::ordered_json(step.paper) : nullptr}};
     add_kind(json, step);
     json["product"] = step.product;
     json["what"] = step.what;
@@ -103,26 +118,30 @@ nlohmann::ordered_json json_row(const AnyStep& step, const AnyMeasured* measured
 template <class AnyMeasured>
 std::string kernel_text(bool product, const AnyMeasured& measured) {
     if (product) return fmt::format("{:>10}{:>8}{:>8}{:>9}", "-", "-", "-", "-");
-    return fmt::format("{:>10}{:>8}{:>8}{:>9}", measured.registers, measured.local_bytes, measured.shared_bytes,
-                       measured.threads_per_block);
+    return fmt::format("{:>10}{:>8}{:>8}{:>9}", measured.registers, measured.local_bytes,
+                       measured.shared_bytes, measured.threads_per_block);
 }
 
 // Whether no output was wrong.
 template <class AnyMeasured, class AnyStep, class AnyOptions>
-bool run_all(const std::vector<const AnyStep*>& steps, const AnyOptions& options, const char* unit, Report& report) {
+bool run_all(const std::vector<const AnyStep*>& steps, const AnyOptions& options, const char* unit,
+             Report& report) {
     if (steps.empty()) return true;
-    report.print(fmt::format("\n{:<40}{:>10}{:>10}{:>8}{:>8}{:>9}  {}\n", "", unit, "registers", "local", "shared", "threads", "what"));
+    report.print(fmt::format("\n{:<40}{:>10}{:>10}{:>8}{:>8}{:>9}  {}\n", "", unit, "registers",
+                             "local", "shared", "threads", "what"));
     bool right = true;
     for (const AnyStep* step : steps) {
-        if (const int signal = cli::interrupted_by()) throw cli::Failure(static_cast<cli::ExitCode>(128 + signal), "interrupted.");
+        if (const int signal = cli::interrupted_by())
+            throw cli::Failure(static_cast<cli::ExitCode>(128 + signal), "interrupted.");
         AnyMeasured measured{};
         const warpseal_status status = ladder::run(*step, options, &measured);
         const bool ran = status == WARPSEAL_OK;
         const std::string not_run = ran ? "" : warpseal_status_text(status);
         report.add(json_row(*step, ran ? &measured : nullptr, not_run));
         if (ran)
-            report.print(fmt::format("{:<40}{:>10.4g}{}  {}{}\n", step->name, figure(measured), kernel_text(step->product, measured),
-                                     step->what, remark(*step)));
+            report.print(fmt::format("{:<40}{:>10.4g}{}  {}{}\n", step->name, figure(measured),
+                                     kernel_text(step->product, measured), step->what,
+                                     remark(*step)));
         else
             report.print(fmt::format("{:<40}{:>10}  {}\n", step->name, "not run", not_run));
         right &= ran || status == WARPSEAL_INVALID_ARGUMENT;
@@ -138,11 +157,14 @@ cli::ExitCode run(const LadderOptions& options) {
     Report report(options.json, usable ? fmt::format("cuda:{}", device) : "");
     if (!usable) {
         report.write();
-        report.print(fmt::format("not run: {}\n", ladder::steps().empty() ? "built without CUDA" : "no GPU that can be used"));
+        report.print(fmt::format("not run: {}\n", ladder::steps().empty()
+                                                      ? "built without CUDA"
+                                                      : "no GPU that can be used"));
         return cli::ExitCode::ok;
     }
     const bool ciphers_right = run_all<ladder::Measured>(chosen.steps, options.run, "GB/s", report);
-    const bool ntru_right = run_all<ladder::KemMeasured>(chosen.kem_steps, options.kem(), "million/s", report);
+    const bool ntru_right =
+        run_all<ladder::KemMeasured>(chosen.kem_steps, options.kem(), "million/s", report);
     report.write();
     return ciphers_right && ntru_right ? cli::ExitCode::ok : cli::ExitCode::error;
 }
@@ -150,9 +172,11 @@ cli::ExitCode run(const LadderOptions& options) {
 std::string list_text() {
     std::string text;
     for (const ladder::Step& step : ladder::steps())
-        text += fmt::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "", step.cipher, step.what);
+        text += fmt::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "",
+                            step.cipher, step.what);
     for (const ladder::KemStep& step : ladder::kem_steps())
-        text += fmt::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "", step.set, step.what);
+        text += fmt::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "",
+                            step.set, step.what);
     return text.empty() ? "built without CUDA: no steps\n" : text;
 }
 
@@ -161,22 +185,31 @@ std::string list_text() {
 void add_ladder(CLI::App& program, cli::Session& session) {
     auto options = std::make_shared<LadderOptions>();
     auto list = std::make_shared<bool>(false);
-    CLI::App* ladder = program.add_subcommand("ladder", "Every step from the papers' kernels to ours, within a GPU's memory");
-    ladder->add_option("STEP", options->steps, "a step, a cipher, a set of NTRU or a paper (default: every step)");
+    CLI::App* ladder = program.add_subcommand(
+        "ladder", "Every step from the papers' kernels to ours, within a GPU's memory");
+    ladder->add_option("STEP", options->steps,
+                       "a step, a cipher, a set of NTRU or a paper (default: every step)");
     ladder->add_flag("--list", *list, "name the steps and run none");
-    ladder->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")->type_name("FILE");
+    ladder
+        ->add_option("--json", options->json,
+                     "write head and rows there; - is stdout, the table then goes to stderr")
+        ->type_name("FILE");
     ladder->add_option("--device", options->run.device, "which GPU")
         ->check(CLI::Range(0, 63).description(""))
         ->type_name("N")
         ->capture_default_str();
-    ladder->add_option("--bytes", options->run.bytes, "of data (default: 1 GiB; of keystream alone as much as takes --seconds)")
+    ladder
+        ->add_option("--bytes", options->run.bytes,
+                     "of data (default: 1 GiB; of keystream alone as much as takes --seconds)")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
     ladder->add_option("--count", options->count, "of NTRU's operations")
         ->check(CLI::Range(1, 1 << 24).description(""))
         ->type_name("N")
         ->capture_default_str();
-    ladder->add_option("--threads-per-block", options->run.threads_per_block, "instead of the step's own")
+    ladder
+        ->add_option("--threads-per-block", options->run.threads_per_block,
+                     "instead of the step's own")
         ->check(CLI::Range(1, 1024).description(""))
         ->type_name("N");
     ladder->add_option("--seconds", options->run.seconds, "no repetition is begun after so many")

@@ -1,4 +1,6 @@
 // The program `warpseal-bench`.
 #include "commands.h"
 
-int main(int argument_count, char** arguments) { return warpseal::papers::run_program(argument_count, arguments); }
+int main(int argument_count, char** arguments) {
+    return warpseal::papers::run_program(argument_count, arguments);
+}

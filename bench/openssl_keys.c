@@ -1,10 +1,11 @@
-/* Short messages through EVP, each under the key of the last one or under a new one, by OpenSSL's provider and by ours, in turn;
- * bench/openssl_keys builds and runs it.
+/* Short messages through EVP, each under the key of the last one or under a new one, by OpenSSL's
+ * provider and by ours, in turn; bench/openssl_keys builds and runs it.
  *
  *   PROGRAM MODULE_FOLDER SECONDS BYTES CIPHER...
  *
- * One JSON object a line: of a cipher and a kind of key, the nanoseconds of this thread's CPU time for a message, in each of seven
- * repetitions of both. A message is an init with key and IV, its text, its end, and the reading of its tag. */
+ * One JSON object a line: of a cipher and a kind of key, the nanoseconds of this thread's CPU time
+ * for a message, in each of seven repetitions of both. A message is an init with key and IV, its
+ * text, its end, and the reading of its tag. */
 #include <openssl/evp.h>
 #include <openssl/provider.h>
 #include <stdint.h>
@@ -15,7 +16,8 @@
 
 enum { repetitions = 7, most_bytes = 1 << 16, kind_count = 4 };
 enum kind { same_key, new_key, named_again, new_context };
-static const char* const kind_names[kind_count] = {"same key", "new key", "cipher named again", "new context and key"};
+static const char* const kind_names[kind_count] = {"same key", "new key", "cipher named again",
+                                                   "new context and key"};
 
 static void require(int condition, const char* what) {
     if (condition) return;
@@ -34,7 +36,9 @@ struct side {
 static uint8_t text[most_bytes];
 static size_t text_bytes;
 
-static int is_aead(const struct side* side) { return (EVP_CIPHER_get_flags(side->cipher) & EVP_CIPH_FLAG_AEAD_CIPHER) != 0; }
+static int is_aead(const struct side* side) {
+    return (EVP_CIPHER_get_flags(side->cipher) & EVP_CIPH_FLAG_AEAD_CIPHER) != 0;
+}
 
 /* The next number in the first bytes: no two keys, nor two IVs, are the same. */
 static void count_up(uint8_t* bytes) {
@@ -50,7 +54,8 @@ static int without_padding(const EVP_CIPHER* cipher, EVP_CIPHER_CTX* context) {
 
 static EVP_CIPHER_CTX* make_context(const struct side* side) {
     EVP_CIPHER_CTX* const context = EVP_CIPHER_CTX_new();
-    require(context != NULL && EVP_EncryptInit_ex2(context, side->cipher, NULL, NULL, NULL) == 1, "no context");
+    require(context != NULL && EVP_EncryptInit_ex2(context, side->cipher, NULL, NULL, NULL) == 1,
+            "no context");
     require(without_padding(side->cipher, context), "no text without padding");
     return context;
 }
@@ -64,7 +69,8 @@ static int seal(struct side* side, EVP_CIPHER_CTX* context, const EVP_CIPHER* na
     if (ccm && EVP_EncryptUpdate(context, NULL, &made, NULL, (int)text_bytes) != 1) return 0;
     if (EVP_EncryptUpdate(context, side->out, &made, text, (int)text_bytes) != 1) return 0;
     if (EVP_EncryptFinal_ex(context, side->out + made, &made) != 1) return 0;
-    return !is_aead(side) || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, ccm ? 12 : 16, side->tag) == 1;
+    return !is_aead(side) ||
+           EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, ccm ? 12 : 16, side->tag) == 1;
 }
 
 static void message(struct side* side, enum kind kind) {
@@ -119,7 +125,8 @@ static void measure(struct side* ours, struct side* theirs, const char* cipher, 
         for (int i = 0; i < 1000; ++i) {
             message(ours, kind);
             message(theirs, kind);
-            require(memcmp(ours->out, theirs->out, text_bytes) == 0 && memcmp(ours->tag, theirs->tag, 16) == 0,
+            require(memcmp(ours->out, theirs->out, text_bytes) == 0 &&
+                        memcmp(ours->tag, theirs->tag, 16) == 0,
                     "other output than OpenSSL's");
         }
         for (int i = 0; i < repetitions; ++i) {
@@ -128,7 +135,8 @@ static void measure(struct side* ours, struct side* theirs, const char* cipher, 
         }
         memcpy(ours->key, theirs->key, sizeof ours->key);
         memcpy(ours->iv, theirs->iv, sizeof ours->iv);
-        printf("{\"case\": \"%s\", \"bytes\": %zu, \"key\": \"%s\"", cipher, text_bytes, kind_names[kind]);
+        printf("{\"case\": \"%s\", \"bytes\": %zu, \"key\": \"%s\"", cipher, text_bytes,
+               kind_names[kind]);
         print("repetitions", rates[0]);
         print("openssl_repetitions", rates[1]);
         printf("}\n");
@@ -144,10 +152,13 @@ int main(int argc, char** argv) {
     ours.library = OSSL_LIB_CTX_new();
     theirs.library = OSSL_LIB_CTX_new();
     text_bytes = (size_t)strtoul(argv[3], NULL, 10);
-    require(text_bytes > 0 && text_bytes <= most_bytes && text_bytes % 16 == 0, "BYTES: whole blocks of 16, up to 64 KiB");
-    require(OSSL_PROVIDER_set_default_search_path(ours.library, argv[1]) == 1 && OSSL_PROVIDER_load(ours.library, "warpseal") != NULL,
+    require(text_bytes > 0 && text_bytes <= most_bytes && text_bytes % 16 == 0,
+            "BYTES: whole blocks of 16, up to 64 KiB");
+    require(OSSL_PROVIDER_set_default_search_path(ours.library, argv[1]) == 1 &&
+                OSSL_PROVIDER_load(ours.library, "warpseal") != NULL,
             "the module cannot be loaded");
-    require(OSSL_PROVIDER_load(theirs.library, "default") != NULL, "the default provider cannot be loaded");
+    require(OSSL_PROVIDER_load(theirs.library, "default") != NULL,
+            "the default provider cannot be loaded");
     for (int i = 4; i < argc; ++i) measure(&ours, &theirs, argv[i], strtod(argv[2], NULL));
     return 0;
 }

@@ -13,14 +13,20 @@ namespace {
 constexpr struct {
     const char* name;
     void (*reproduce)(Study&);
-} all_papers[] = {{"P1", reproduce_p1}, {"P2", reproduce_p2}, {"P3", reproduce_p3}, {"P4", reproduce_p4}, {"P5", reproduce_p5}};
+} all_papers[] = {{"P1", reproduce_p1},
+                  {"P2", reproduce_p2},
+                  {"P3", reproduce_p3},
+                  {"P4", reproduce_p4},
+                  {"P5", reproduce_p5}};
 
 template <class Value>
 nlohmann::ordered_json or_null(const std::optional<Value>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
-nlohmann::ordered_json rounded_or_null(std::optional<double> value) { return value ? rounded(*value) : nlohmann::ordered_json(nullptr); }
+nlohmann::ordered_json rounded_or_null(std::optional<double> value) {
+    return value ? rounded(*value) : nlohmann::ordered_json(nullptr);
+}
 
 nlohmann::ordered_json text_or_null(const std::string& text) {
     return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
@@ -62,7 +68,8 @@ cli::ExitCode run(const Options& options, cli::Session& session) {
     Report own(options.json, study.gpu());
     report = &own;
     for (const auto& [name, reproduce] : all_papers)
-        if (options.papers.empty() || std::find(options.papers.begin(), options.papers.end(), name) != options.papers.end())
+        if (options.papers.empty() ||
+            std::find(options.papers.begin(), options.papers.end(), name) != options.papers.end())
             reproduce(study);
     own.print(tally.text());
     own.say("rows_judged", tally.judged);
@@ -76,8 +83,9 @@ cli::ExitCode run(const Options& options, cli::Session& session) {
 
 void add_papers(CLI::App& program, cli::Session& session) {
     auto options = std::make_shared<Options>();
-    CLI::App* papers =
-        program.add_subcommand("papers", "The tables of five papers: as published, by their methods here, and by our default path");
+    CLI::App* papers = program.add_subcommand(
+        "papers",
+        "The tables of five papers: as published, by their methods here, and by our default path");
     papers->footer(
         "P1: AES, ARIA and DES on CUDA (Yeom and Cho, 2008). P2: Camellia-CTR (Eum and others, 2025). P3: gKrypt (Masood, 2012).\n"
         "P4: NTRU for many clients (Seong and others, 2021). P5: AES on all cores (Park and Oh). Without a GPU the published figures stand "
@@ -85,21 +93,39 @@ void add_papers(CLI::App& program, cli::Session& session) {
         "bench/README.md says what a row means. Exit code 1: an output was wrong.");
     std::vector<std::string> names;
     for (const auto& paper : all_papers) names.emplace_back(paper.name);
-    papers->add_option("PAPER", options->papers, "P1 to P5 (default: all)")->check(CLI::IsMember(names).description(""));
-    papers->add_option("--json", options->json, "write head and rows there; - is stdout, the tables then go to stderr")->type_name("FILE");
-    papers->add_option("--files", options->files, "P5: the files of this folder instead of ones made on the spot")->type_name("DIR");
-    papers->add_option("--directory", options->directory, "P5: where its text file of 100 MB is written")
+    papers->add_option("PAPER", options->papers, "P1 to P5 (default: all)")
+        ->check(CLI::IsMember(names).description(""));
+    papers
+        ->add_option("--json", options->json,
+                     "write head and rows there; - is stdout, the tables then go to stderr")
+        ->type_name("FILE");
+    papers
+        ->add_option("--files", options->files,
+                     "P5: the files of this folder instead of ones made on the spot")
+        ->type_name("DIR");
+    papers
+        ->add_option("--directory", options->directory,
+                     "P5: where its text file of 100 MB is written")
         ->type_name("DIR")
         ->capture_default_str();
-    papers->add_option("--device", options->device, "auto (a GPU if there is one), cpu (none), cuda or cuda:N")->type_name("DEVICE");
-    papers->add_option("--bytes", options->bytes, "of one measurement at most; times are scaled to the papers' sizes")
+    papers
+        ->add_option("--device", options->device,
+                     "auto (a GPU if there is one), cpu (none), cuda or cuda:N")
+        ->type_name("DEVICE");
+    papers
+        ->add_option("--bytes", options->bytes,
+                     "of one measurement at most; times are scaled to the papers' sizes")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
-    papers->add_option("--seconds", options->seconds, "no repetition of a measurement is begun after so many")
+    papers
+        ->add_option("--seconds", options->seconds,
+                     "no repetition of a measurement is begun after so many")
         ->check(cli::check_seconds)
         ->type_name("S")
         ->capture_default_str();
-    papers->callback([options, &session] { session.command = [options, &session] { return run(*options, session); }; });
+    papers->callback([options, &session] {
+        session.command = [options, &session] { return run(*options, session); };
+    });
 }
 
 }  // namespace warpseal::papers

@@ -1,5 +1,5 @@
-// What the program `warpseal-bench` does: the studies that are no part of the product, run by `warpseal bench papers` and `warpseal bench
-// ladder`.
+// What the program `warpseal-bench` does: the studies that are no part of the product, run by
+// `warpseal bench papers` and `warpseal bench ladder`.
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
@@ -13,8 +13,9 @@ namespace warpseal::papers {
 namespace {
 
 cli::ExitCode run(int argument_count, char** arguments) {
-    CLI::App program("What papers published about block ciphers, measured again here; and every step from their kernels to ours.",
-                     "warpseal-bench");
+    CLI::App program(
+        "What papers published about block ciphers, measured again here; and every step from their kernels to ours.",
+        "warpseal-bench");
     cli::Session session;
     program.require_subcommand(1);
     program.set_version_flag("-V,--version", std::string("warpseal-bench ") + warpseal_version());
@@ -28,7 +29,8 @@ cli::ExitCode run(int argument_count, char** arguments) {
         cli::print_output(text.str());
         return cli::ExitCode::ok;
     } catch (const CLI::ParseError& error) {
-        throw cli::Failure(cli::ExitCode::usage, fmt::format("{}. See `warpseal-bench --help`.", error.what()));
+        throw cli::Failure(cli::ExitCode::usage,
+                           fmt::format("{}. See `warpseal-bench --help`.", error.what()));
     }
     return session.command();
 }

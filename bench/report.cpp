@@ -8,17 +8,22 @@
 namespace warpseal::papers {
 
 Report::Report(const std::string& json, const std::string& gpu) : path_(json) {
-    if (!json.empty() && json != "-") {  // a file that cannot be written is told before the measuring
+    if (!json.empty() &&
+        json != "-") {  // a file that cannot be written is told before the measuring
         file_.open(json, std::ios::trunc);
         if (!file_) throw cli::Failure(cli::ExitCode::input_output, "cannot write " + json + ".");
     }
     report_["head"] = cli::json_head(gpu);
     report_["rows"] = nlohmann::ordered_json::array();
-    print(fmt::format("warpseal {} (commit {}), {}\n", report_["head"]["warpseal"].get<std::string>(),
-                      report_["head"]["commit"].get<std::string>(), report_["head"]["machine"].get<std::string>()));
+    print(fmt::format("warpseal {} (commit {}), {}\n",
+                      report_["head"]["warpseal"].get<std::string>(),
+                      report_["head"]["commit"].get<std::string>(),
+                      report_["head"]["machine"].get<std::string>()));
 }
 
-void Report::print(const std::string& text) const { path_ == "-" ? cli::print_error(text) : cli::print_output(text); }
+void Report::print(const std::string& text) const {
+    path_ == "-" ? cli::print_error(text) : cli::print_output(text);
+}
 
 void Report::write() {
     const std::string text = report_.dump(1) + "\n";

@@ -1,4 +1,5 @@
-// `warpseal bench`: our cores, our GPU and OpenSSL, measured in the same run and compared with each other's output.
+// `warpseal bench`: our cores, our GPU and OpenSSL, measured in the same run and compared with each
+// other's output.
 #include "bench.h"
 
 #include <fmt/core.h>
@@ -23,12 +24,16 @@ std::vector<BenchCase> all_cases(const BenchOptions& options) {
     std::vector<BenchCase> cases;
     for (const warpseal_cipher_info& cipher : all_ciphers())
         for (const warpseal_mode mode : modes_of(cipher))
-            for (const bool encrypt : {true, false}) cases.push_back({cipher, mode, encrypt, options.unit_bytes, options.key_per_message});
+            for (const bool encrypt : {true, false})
+                cases.push_back(
+                    {cipher, mode, encrypt, options.unit_bytes, options.key_per_message});
     return cases;
 }
 
 // Of the suites those that are a file format of their own: bare Cobblestone messages.
-bool seals_files(const BenchCase& what) { return what.name() == "aes-128-gcm" || what.name() == "aes-256-gcm"; }
+bool seals_files(const BenchCase& what) {
+    return what.name() == "aes-128-gcm" || what.name() == "aes-256-gcm";
+}
 
 Devices chosen_devices(const BenchOptions& options) {
     Devices devices;
@@ -40,7 +45,8 @@ Devices chosen_devices(const BenchOptions& options) {
     else if (options.place == "device" || warpseal_device_at(0, &gpu) == WARPSEAL_OK)
         devices.gpu = "cuda";
     if (options.device == "auto" && options.place != "device") devices.cores = "cpu";
-    if (options.place == "device" && devices.gpu.empty()) throw Failure(ExitCode::usage, "--place device is for a GPU: use --device cuda.");
+    if (options.place == "device" && devices.gpu.empty())
+        throw Failure(ExitCode::usage, "--place device is for a GPU: use --device cuda.");
     return devices;
 }
 
@@ -50,20 +56,32 @@ std::vector<BenchCase> chosen_cases(const BenchOptions& options) {
     std::vector<BenchCase> all = all_cases(options), chosen;
     for (const std::string& name : options.what) {
         const size_t before = chosen.size();
-        std::copy_if(all.begin(), all.end(), std::back_inserter(chosen), [&](const BenchCase& what) {
-            const std::string full = std::string(what.cipher.name) + "-" + full_mode_name(what.cipher, what.mode);
-            return name == what.name() || name == full || name == what.cipher.name;
-        });
+        std::copy_if(
+            all.begin(), all.end(), std::back_inserter(chosen), [&](const BenchCase& what) {
+                const std::string full =
+                    std::string(what.cipher.name) + "-" + full_mode_name(what.cipher, what.mode);
+                return name == what.name() || name == full || name == what.cipher.name;
+            });
         if (chosen.size() == before)
-            throw Failure(ExitCode::unsupported, fmt::format("there is no '{}': `warpseal list` shows the ciphers and modes.", name));
+            throw Failure(
+                ExitCode::unsupported,
+                fmt::format("there is no '{}': `warpseal list` shows the ciphers and modes.",
+                            name));
     }
     if (options.what.empty()) chosen = all;
     if (options.messages || options.key_per_message)
-        chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [](const BenchCase& what) { return !what.has_batch(); }), chosen.end());
-    if (chosen.empty()) throw Failure(ExitCode::unsupported, "ecb and xts have no batches of messages.");
+        chosen.erase(std::remove_if(chosen.begin(), chosen.end(),
+                                    [](const BenchCase& what) { return !what.has_batch(); }),
+                     chosen.end());
+    if (chosen.empty())
+        throw Failure(ExitCode::unsupported, "ecb and xts have no batches of messages.");
     if (options.place == "file") {
-        chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [](const BenchCase& what) { return !seals_files(what); }), chosen.end());
-        if (chosen.empty()) throw Failure(ExitCode::unsupported, "files are sealed with aes-128-gcm or aes-256-gcm.");
+        chosen.erase(std::remove_if(chosen.begin(), chosen.end(),
+                                    [](const BenchCase& what) { return !seals_files(what); }),
+                     chosen.end());
+        if (chosen.empty())
+            throw Failure(ExitCode::unsupported,
+                          "files are sealed with aes-128-gcm or aes-256-gcm.");
     }
     return chosen;
 }
@@ -78,10 +96,13 @@ public:
           devices_(chosen_devices(options)),
           cases_(chosen_cases(options)),
           report_file_(options.json),
-          table_{!devices_.cores.empty(), !devices_.gpu.empty(), options.against_openssl && options.place != "file"} {}
+          table_{!devices_.cores.empty(), !devices_.gpu.empty(),
+                 options.against_openssl && options.place != "file"} {}
 
     ExitCode run() {
-        for (const std::string& device : {devices_.cores, devices_.gpu})  // a device that is not there is told before anything is measured
+        for (const std::string& device :
+             {devices_.cores,
+              devices_.gpu})  // a device that is not there is told before anything is measured
             if (!device.empty()) create_engine({device, 1}, session_);
         report_["head"] = json_head(devices_.gpu, options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
@@ -96,9 +117,13 @@ public:
 
 private:
     // What several GPUs hold, or so much that its answers are not computed whole.
-    bool resident(uint64_t bytes) const { return devices_.gpu.find(',') != std::string::npos || bytes > 4096 * mebibyte; }
+    bool resident(uint64_t bytes) const {
+        return devices_.gpu.find(',') != std::string::npos || bytes > 4096 * mebibyte;
+    }
 
-    void print(const std::string& text) const { options_.json == "-" ? print_error(text) : print_output(text); }
+    void print(const std::string& text) const {
+        options_.json == "-" ? print_error(text) : print_output(text);
+    }
 
     uint64_t size(size_t index, uint64_t by_default) const {
         if (options_.messages) return options_.messages * options_.message_bytes;
@@ -107,46 +132,61 @@ private:
 
     void measure(const BenchCase& what, size_t size_index) {
         constexpr uint64_t whole = UINT64_MAX;
-        std::vector<uint64_t> message_sizes{options_.message_bytes ? options_.message_bytes : whole};
-        // On large buffers GCM has two figures: the buffer as one message, and cut up into the chunks that files are made of.
-        const bool chunks = what.mode == WARPSEAL_GCM && !options_.message_bytes && options_.place != "file";
+        std::vector<uint64_t> message_sizes{options_.message_bytes ? options_.message_bytes
+                                                                   : whole};
+        // On large buffers GCM has two figures: the buffer as one message, and cut up into the
+        // chunks that files are made of.
+        const bool chunks =
+            what.mode == WARPSEAL_GCM && !options_.message_bytes && options_.place != "file";
         if (chunks) message_sizes.push_back(bench_chunk_bytes);
         for (uint64_t message_bytes : message_sizes) {
             const bool in_own_buffers = options_.place.empty() && !options_.messages;
             const std::string gpu_place = options_.place.empty() ? "device" : options_.place;
-            if (what.serial() && message_bytes == whole) message_bytes = bench_serial_message_bytes;  // of large buffers
+            if (what.serial() && message_bytes == whole)
+                message_bytes = bench_serial_message_bytes;  // of large buffers
             std::optional<BenchRow> cores, gpu;
             if (!devices_.cores.empty() && (!in_own_buffers || !chunks || message_bytes == whole))
                 cores = attempt(what, devices_.cores, [&]() -> BenchRow {
-                    if (in_own_buffers) return measure_cores(options_, what, devices_.cores, size(size_index, bench_core_bytes), session_);
+                    if (in_own_buffers)
+                        return measure_cores(options_, what, devices_.cores,
+                                             size(size_index, bench_core_bytes), session_);
                     if (options_.place == "file")
-                        return measure_file(options_, what, devices_.cores, size(size_index, 1024 * mebibyte), session_);
-                    return bulk(devices_.cores).measure(what, "host", size(size_index, 256 * mebibyte), message_bytes);
+                        return measure_file(options_, what, devices_.cores,
+                                            size(size_index, 1024 * mebibyte), session_);
+                    return bulk(devices_.cores)
+                        .measure(what, "host", size(size_index, 256 * mebibyte), message_bytes);
                 });
             if (!devices_.gpu.empty())
                 gpu = attempt(what, devices_.gpu, [&]() -> BenchRow {
                     const uint64_t bytes = size(size_index, 1024 * mebibyte);
-                    if (options_.place == "file") return measure_file(options_, what, devices_.gpu, bytes, session_);
+                    if (options_.place == "file")
+                        return measure_file(options_, what, devices_.gpu, bytes, session_);
                     if (gpu_place == "device" && resident(bytes))
-                        return measure_resident(options_, what, devices_.gpu, bytes, message_bytes, session_);
+                        return measure_resident(options_, what, devices_.gpu, bytes, message_bytes,
+                                                session_);
                     return bulk(devices_.gpu).measure(what, gpu_place, bytes, message_bytes);
                 });
             if (cores || gpu) print(table_.line(cores ? &*cores : nullptr, gpu ? &*gpu : nullptr));
         }
     }
 
-    BulkMeter& bulk(const std::string& device) { return bulk_.try_emplace(device, options_, device, session_).first->second; }
+    BulkMeter& bulk(const std::string& device) {
+        return bulk_.try_emplace(device, options_, device, session_).first->second;
+    }
 
     template <class Measure>
-    std::optional<BenchRow> attempt(const BenchCase& what, const std::string& device, Measure measure) {
-        if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+    std::optional<BenchRow> attempt(const BenchCase& what, const std::string& device,
+                                    Measure measure) {
+        if (interrupted_by() != 0)
+            throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
         try {
             BenchRow row = measure();
             report_["rows"].push_back(json_row(row));
             return row;
         } catch (const BenchWrong& why) {
             wrong_ = true;
-            complain(fmt::format("{} {} on {}: no figure: {}", what.name(), what.operation(), device, why.what()));
+            complain(fmt::format("{} {} on {}: no figure: {}", what.name(), what.operation(),
+                                 device, why.what()));
             return std::nullopt;
         }
     }
@@ -166,23 +206,36 @@ void check_options(const BenchOptions& options) {
     for (const uint64_t bytes : options.sizes)
         if (bytes == 0 || bytes % 64 != 0 || bytes > uint64_t{64} << 30)
             throw Failure(ExitCode::usage, "--size takes multiples of 64 bytes up to 64 GiB.");
-    if (options.message_bytes % 16 != 0) throw Failure(ExitCode::usage, "--message-bytes takes multiples of 16 bytes.");
-    if (options.messages && !options.message_bytes) throw Failure(ExitCode::usage, "--messages goes with --message-bytes.");
+    if (options.message_bytes % 16 != 0)
+        throw Failure(ExitCode::usage, "--message-bytes takes multiples of 16 bytes.");
+    if (options.messages && !options.message_bytes)
+        throw Failure(ExitCode::usage, "--messages goes with --message-bytes.");
     if (options.messages && (!options.sizes.empty() || options.place == "file"))
-        throw Failure(ExitCode::usage, "--messages says how long a call is: it goes without --size and --place file.");
+        throw Failure(
+            ExitCode::usage,
+            "--messages says how long a call is: it goes without --size and --place file.");
     if (options.messages && options.messages > (uint64_t{64} << 30) / options.message_bytes)
         throw Failure(ExitCode::usage, "--messages and --message-bytes make more than 64 GiB.");
-    if (options.key_per_message && !options.message_bytes) throw Failure(ExitCode::usage, "--key-per-message goes with --message-bytes.");
-    if (options.html.empty() && (!options.from.empty() || options.max_size != BenchOptions{}.max_size))
+    if (options.key_per_message && !options.message_bytes)
+        throw Failure(ExitCode::usage, "--key-per-message goes with --message-bytes.");
+    if (options.html.empty() &&
+        (!options.from.empty() || options.max_size != BenchOptions{}.max_size))
         throw Failure(ExitCode::usage, "--from and --max-size go with --html.");
-    if (!options.html.empty() && (!options.place.empty() || !options.sizes.empty() || options.message_bytes || options.threads != 1))
-        throw Failure(ExitCode::usage, "--html measures all places at sizes of its own, on all cores: it goes without those options.");
-    if (!options.from.empty() && (!options.what.empty() || !options.json.empty() || options.against_openssl))
+    if (!options.html.empty() && (!options.place.empty() || !options.sizes.empty() ||
+                                  options.message_bytes || options.threads != 1))
+        throw Failure(
+            ExitCode::usage,
+            "--html measures all places at sizes of its own, on all cores: it goes without those options.");
+    if (!options.from.empty() &&
+        (!options.what.empty() || !options.json.empty() || options.against_openssl))
         throw Failure(ExitCode::usage, "--from measures nothing: there is nothing to choose.");
     if (options.max_size < 4096) throw Failure(ExitCode::usage, "--max-size takes 4 KiB or more.");
-    if (options.html == "-" && options.json == "-") throw Failure(ExitCode::usage, "--html and --json cannot both be stdout.");
-    if (options.unit_bytes % 16 != 0 || options.unit_bytes == 0 || options.unit_bytes > mebibyte * 16)
-        throw Failure(ExitCode::usage, "--data-unit-bytes takes multiples of 16 bytes up to 16 MiB.");
+    if (options.html == "-" && options.json == "-")
+        throw Failure(ExitCode::usage, "--html and --json cannot both be stdout.");
+    if (options.unit_bytes % 16 != 0 || options.unit_bytes == 0 ||
+        options.unit_bytes > mebibyte * 16)
+        throw Failure(ExitCode::usage,
+                      "--data-unit-bytes takes multiples of 16 bytes up to 16 MiB.");
 }
 
 }  // namespace
@@ -195,11 +248,13 @@ void add_bench(CLI::App& program, Session& session) {
         "from its memory to its memory (1 GiB). `host` is one call from host memory to host memory, `file` from file to file.\n"
         "Every output is checked, by OpenSSL where it has the mode or the cipher, else by another target: where they differ there is no\n"
         "figure, and the exit code is 1.");
-    bench->add_option("CIPHER-MODE", options->what,
-                      "aes-256-gcm, or aes-256 for all its modes (default: everything); auto: is what auto picks the best? at 60 points");
+    bench->add_option(
+        "CIPHER-MODE", options->what,
+        "aes-256-gcm, or aes-256 for all its modes (default: everything); auto: is what auto picks the best? at 60 points");
     bench
-        ->add_option("--device", options->device,
-                     "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, cuda:N,M (together), or one target")
+        ->add_option(
+            "--device", options->device,
+            "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, cuda:N,M (together), or one target")
         ->type_name("DEVICE");
     bench->add_option("--place", options->place, "where the data lies")
         ->check(CLI::IsMember({"device", "host", "file"}).description(""))
@@ -218,33 +273,44 @@ void add_bench(CLI::App& program, Session& session) {
                      "cut the bytes of a call into messages of this size, in one batch")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
-    bench->add_option("--messages", options->messages, "a batch of so many messages of --message-bytes")
+    bench
+        ->add_option("--messages", options->messages,
+                     "a batch of so many messages of --message-bytes")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32).description(""))
         ->type_name("N");
-    bench->add_flag("--key-per-message", options->key_per_message, "each message of a batch has its own key, expanded within the call");
+    bench->add_flag("--key-per-message", options->key_per_message,
+                    "each message of a batch has its own key, expanded within the call");
     bench->add_option("--data-unit-bytes", options->unit_bytes, "data units of xts")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE")
         ->capture_default_str();
     bench
         ->add_option_function<std::string>(
-            "--against", [options](const std::string&) { options->against_openssl = true; }, "measure OpenSSL too, in turn with ours")
+            "--against", [options](const std::string&) { options->against_openssl = true; },
+            "measure OpenSSL too, in turn with ours")
         ->check(CLI::IsMember({"openssl"}).description(""))
         ->type_name("openssl");
     bench->add_option("--seconds", options->seconds, "how long to measure for each figure")
         ->check(check_seconds)
         ->type_name("S")
         ->capture_default_str();
-    bench->add_option("--directory", options->directory, "where --place file puts its files")->type_name("DIR")->capture_default_str();
-    bench->add_option("--json", options->json, "write head and rows there; - is stdout, the table then goes to stderr")
+    bench->add_option("--directory", options->directory, "where --place file puts its files")
+        ->type_name("DIR")
+        ->capture_default_str();
+    bench
+        ->add_option("--json", options->json,
+                     "write head and rows there; - is stdout, the table then goes to stderr")
         ->type_name("FILE")
         ->check(Output::refused_path);
     bench
-        ->add_option("--html", options->html,
-                     "measure all places, the ladder and the papers in about two minutes, and write a page of it there")
+        ->add_option(
+            "--html", options->html,
+            "measure all places, the ladder and the papers in about two minutes, and write a page of it there")
         ->type_name("FILE")
         ->check(Output::refused_path);
-    bench->add_option("--from", options->from, "measure nothing: the page is of these reports of --json")
+    bench
+        ->add_option("--from", options->from,
+                     "measure nothing: the page is of these reports of --json")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("FILE[,FILE]");
@@ -255,11 +321,13 @@ void add_bench(CLI::App& program, Session& session) {
     add_bench_studies(*bench, session);
     bench->callback([options, bench, &session] {
         if (!bench->get_subcommands().empty()) return;
-        if (!options->html.empty() && bench->count("--seconds") == 0) options->seconds = BenchOptions::page_seconds;
+        if (!options->html.empty() && bench->count("--seconds") == 0)
+            options->seconds = BenchOptions::page_seconds;
         session.command = [options, &session] {
             check_options(*options);
             if (!options->html.empty()) return bench_html(*options, session);
-            if (options->what == std::vector<std::string>{"auto"}) return run_bench_auto(*options, session);
+            if (options->what == std::vector<std::string>{"auto"})
+                return run_bench_auto(*options, session);
             return Bench(*options, session).run();
         };
     });

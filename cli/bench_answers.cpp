@@ -9,10 +9,12 @@
 
 namespace warpseal::cli {
 
-std::vector<uint8_t> bench_iv_at(const BenchCase& what, std::vector<uint8_t> iv, uint64_t blocks, const uint8_t* in) {
+std::vector<uint8_t> bench_iv_at(const BenchCase& what, std::vector<uint8_t> iv, uint64_t blocks,
+                                 const uint8_t* in) {
     const size_t block = what.cipher.block_bytes;
     if (blocks == 0 || what.mode == WARPSEAL_ECB) return iv;
-    if (what.mode == WARPSEAL_CBC || what.mode == WARPSEAL_CFB) return {in + (blocks - 1) * block, in + blocks * block};
+    if (what.mode == WARPSEAL_CBC || what.mode == WARPSEAL_CFB)
+        return {in + (blocks - 1) * block, in + blocks * block};
     const bool xts = what.mode == WARPSEAL_XTS;
     uint64_t carry = xts ? blocks * block / what.unit_bytes : blocks;
     for (size_t i = 0; i < iv.size() && carry != 0; ++i, carry >>= 8) {
@@ -24,7 +26,8 @@ std::vector<uint8_t> bench_iv_at(const BenchCase& what, std::vector<uint8_t> iv,
 }
 
 void require_ok(warpseal_status status, const char* what) {
-    if (status != WARPSEAL_OK) throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
+    if (status != WARPSEAL_OK)
+        throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
 }
 
 std::vector<uint8_t> bench_key(const BenchCase& what) {
@@ -38,7 +41,8 @@ BenchKey make_bench_key(warpseal_engine* engine, const BenchCase& what) {
     warpseal_key* made = nullptr;
     const auto create = what.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
     const warpseal_status status = create(engine, what.cipher.name, key.data(), key.size(), &made);
-    if (status != WARPSEAL_OK) throw BenchWrong(std::string("making a key: ") + warpseal_status_text(status));
+    if (status != WARPSEAL_OK)
+        throw BenchWrong(std::string("making a key: ") + warpseal_status_text(status));
     return BenchKey(made);
 }
 
@@ -72,47 +76,56 @@ std::vector<uint8_t> message_ivs(size_t iv_bytes, uint64_t count) {
 }
 
 void in_slices(uint64_t count, const std::function<void(uint64_t begin, uint64_t end)>& work) {
-    const uint64_t slices = std::min<uint64_t>(count, std::max(1u, std::thread::hardware_concurrency()));
+    const uint64_t slices =
+        std::min<uint64_t>(count, std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::thread> threads;
-    for (uint64_t s = 0; s < slices; ++s) threads.emplace_back([&, s] { work(count * s / slices, count * (s + 1) / slices); });
+    for (uint64_t s = 0; s < slices; ++s)
+        threads.emplace_back([&, s] { work(count * s / slices, count * (s + 1) / slices); });
     for (std::thread& thread : threads) thread.join();
 }
 
 void in_pieces(uint64_t bytes, const std::function<void(uint64_t begin, uint64_t end)>& work) {
     constexpr uint64_t piece = uint64_t{1} << 20;
-    in_slices((bytes + piece - 1) / piece, [&](uint64_t first, uint64_t last) { work(first * piece, std::min(last * piece, bytes)); });
+    in_slices((bytes + piece - 1) / piece, [&](uint64_t first, uint64_t last) {
+        work(first * piece, std::min(last * piece, bytes));
+    });
 }
 
-Answers::Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t byte_count, uint64_t message_size,
-                 const std::string& device, Oracle oracle)
+Answers::Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t byte_count,
+                 uint64_t message_size, const std::string& device, Oracle oracle)
     : in(text), out(what.mac() ? nullptr : other), bytes(byte_count), message_bytes(message_size) {
     const uint64_t messages = (bytes + message_bytes - 1) / message_bytes;
     ivs = message_ivs(bench_iv_bytes(what), messages);
     keys = message_keys(what, messages);
     tags.resize(messages * bench_tag_stride);
-    in_pieces(bytes, [&](uint64_t begin, uint64_t end) { fill_random(text + begin, end - begin, begin); });
+    in_pieces(bytes,
+              [&](uint64_t begin, uint64_t end) { fill_random(text + begin, end - begin, begin); });
     // What can be opened must have been sealed.
     compute(what.tagged() ? what.as(true) : what, text, other, device, oracle);
     if (what.aead() && !what.encrypt) std::swap(in, out);
 }
 
-void Answers::compute(const BenchCase& what, const uint8_t* from, uint8_t* to, const std::string& device, Oracle oracle) {
+void Answers::compute(const BenchCase& what, const uint8_t* from, uint8_t* to,
+                      const std::string& device, Oracle oracle) {
     std::atomic<bool> good{true};
     std::mutex naming;
     const auto reference = [&] {
         const std::vector<uint8_t> key = bench_key(what);
-        auto made = oracle == Oracle::cores ? make_quick_reference(what, key) : make_reference(what, key, device);
+        auto made = oracle == Oracle::cores ? make_quick_reference(what, key)
+                                            : make_reference(what, key, device);
         const std::lock_guard lock(naming);
         checked_against = made->name();
         return made;
     };
-    reference();                                             // what is wrong with it is thrown here, not in a thread
+    reference();  // what is wrong with it is thrown here, not in a thread
     if (count() == 1 && !what.serial() && !what.tagged()) {  // slices of whole blocks or units
-        const uint64_t block = what.cipher.block_bytes, step = what.mode == WARPSEAL_XTS ? what.unit_bytes : block;
+        const uint64_t block = what.cipher.block_bytes,
+                       step = what.mode == WARPSEAL_XTS ? what.unit_bytes : block;
         in_slices((bytes + step - 1) / step, [&](uint64_t first, uint64_t last) {
             const uint64_t begin = first * step, end = std::min<uint64_t>(last * step, bytes);
             const std::vector<uint8_t> iv = bench_iv_at(what, ivs, begin / block, from);
-            if (!reference()->run(iv.data(), from + begin, to + begin, end - begin, nullptr)) good = false;
+            if (!reference()->run(iv.data(), from + begin, to + begin, end - begin, nullptr))
+                good = false;
         });
     } else {
         in_slices(count(), [&](uint64_t first, uint64_t last) {
@@ -120,8 +133,10 @@ void Answers::compute(const BenchCase& what, const uint8_t* from, uint8_t* to, c
             for (uint64_t i = first; i < last; ++i) {
                 const uint64_t begin = i * message_bytes;
                 if ((!keys.empty() && !side->set_key(keys.data() + i * what.key_bytes())) ||
-                    !side->run(ivs.data() + i * bench_iv_bytes(what), from + begin, what.mac() ? nullptr : to + begin,
-                               std::min<uint64_t>(message_bytes, bytes - begin), tags.data() + i * bench_tag_stride))
+                    !side->run(ivs.data() + i * bench_iv_bytes(what), from + begin,
+                               what.mac() ? nullptr : to + begin,
+                               std::min<uint64_t>(message_bytes, bytes - begin),
+                               tags.data() + i * bench_tag_stride))
                     good = false;
             }
         });

@@ -1,4 +1,5 @@
-// `warpseal bench auto`: whether what `auto` does is as fast as the best of all that it could do, at points of cipher, size and place.
+// `warpseal bench auto`: whether what `auto` does is as fast as the best of all that it could do,
+// at points of cipher, size and place.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,8 +17,10 @@ namespace {
 constexpr double good_ratio = 0.9;
 constexpr int attempts = 3;  // others use the machine too: only a point that is never good is bad
 
-const char* const default_cases[] = {"aes-256-ctr", "aes-256-gcm", "aria-256-ctr", "camellia-256-gcm", "des-ede3-ctr"};
-constexpr uint64_t default_sizes[] = {uint64_t{64} << 10, uint64_t{4} << 20, uint64_t{32} << 20, uint64_t{256} << 20};
+const char* const default_cases[] = {"aes-256-ctr", "aes-256-gcm", "aria-256-ctr",
+                                     "camellia-256-gcm", "des-ede3-ctr"};
+constexpr uint64_t default_sizes[] = {uint64_t{64} << 10, uint64_t{4} << 20, uint64_t{32} << 20,
+                                      uint64_t{256} << 20};
 const char* const places[] = {"host", "pinned", "device"};
 
 std::vector<BenchCase> auto_cases() {
@@ -45,10 +48,12 @@ struct Point {
     // Of a race whose last candidate is `auto`.
     void take(const std::vector<Candidate>& candidates) {
         rates.clear();
-        for (const Candidate& candidate : candidates) rates.emplace_back(candidate.name, candidate.gigabytes_per_second(bytes));
+        for (const Candidate& candidate : candidates)
+            rates.emplace_back(candidate.name, candidate.gigabytes_per_second(bytes));
         rate = rates.back().second;
         std::tie(best, best_rate) =
-            *std::max_element(rates.begin(), rates.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+            *std::max_element(rates.begin(), rates.end(),
+                              [](const auto& a, const auto& b) { return a.second < b.second; });
     }
     nlohmann::ordered_json json() const {
         nlohmann::ordered_json all = nlohmann::ordered_json::object();
@@ -71,7 +76,8 @@ struct Point {
 
 class AutoBench {
 public:
-    AutoBench(const BenchOptions& options, Session& session) : options_(options), session_(session), report_file_(options.json) {
+    AutoBench(const BenchOptions& options, Session& session)
+        : options_(options), session_(session), report_file_(options.json) {
         warpseal_device_info gpu{};
         has_gpu_ = warpseal_device_at(0, &gpu) == WARPSEAL_OK;
         for (const warpseal_target_info& target : all_targets())
@@ -82,41 +88,47 @@ public:
     ExitCode run() {
         report_["head"] = json_head(has_gpu_ ? "cuda" : "");
         report_["points"] = nlohmann::ordered_json::array();
-        print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9}  {:<10}{:>9}{:>8}   GB/s of each\n", "", "bytes", "place", "auto picked", "GB/s",
-                          "best", "GB/s", "ratio"));
+        print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9}  {:<10}{:>9}{:>8}   GB/s of each\n", "",
+                          "bytes", "place", "auto picked", "GB/s", "best", "GB/s", "ratio"));
         std::vector<uint64_t> sizes = options_.sizes;
         if (sizes.empty()) sizes.assign(std::begin(default_sizes), std::end(default_sizes));
         for (const char* place : places)
             for (const uint64_t bytes : sizes) measure(place, bytes);
         const size_t all = points_ + left_out_;
-        print(fmt::format("\n{} of {} points within 10 % of the best{}\n", points_ - bad_, all,
-                          left_out_ == 0 ? "" : fmt::format("; {} NOT RUN: there is no GPU", left_out_)));
+        print(fmt::format(
+            "\n{} of {} points within 10 % of the best{}\n", points_ - bad_, all,
+            left_out_ == 0 ? "" : fmt::format("; {} NOT RUN: there is no GPU", left_out_)));
         report_["left_out"] = left_out_;
         report_file_.write(report_.dump(1) + "\n");
         return bad_ == 0 ? ExitCode::ok : ExitCode::error;
     }
 
 private:
-    void print(const std::string& text) const { options_.json == "-" ? print_error(text) : print_output(text); }
+    void print(const std::string& text) const {
+        options_.json == "-" ? print_error(text) : print_output(text);
+    }
 
     void measure(const std::string& place, uint64_t bytes) {
         const std::vector<BenchCase> cases = auto_cases();
         if (place != "host" && !has_gpu_) {
             for (const BenchCase& what : cases)
-                print(fmt::format("{:<18}{:>9}  {:<8}NOT RUN: there is no GPU\n", what.name(), human_bytes(bytes), place));
+                print(fmt::format("{:<18}{:>9}  {:<8}NOT RUN: there is no GPU\n", what.name(),
+                                  human_bytes(bytes), place));
             left_out_ += cases.size();
             return;
         }
         const EngineHandle owner = create_engine({place == "host" ? "cpu" : "cuda", 0}, session_);
         Ground ground(owner.get(), place, bytes);
         for (const BenchCase& what : cases) {
-            if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+            if (interrupted_by() != 0)
+                throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
             try {
                 measure(what, ground);
             } catch (const BenchWrong& why) {
                 ++points_;
                 ++bad_;
-                complain(fmt::format("{} at {} in {} memory: {}", what.name(), human_bytes(bytes), place, why.what()));
+                complain(fmt::format("{} at {} in {} memory: {}", what.name(), human_bytes(bytes),
+                                     place, why.what()));
             }
         }
     }
@@ -128,7 +140,8 @@ private:
         point.bytes = ground.bytes();
         std::vector<Candidate> candidates;
         for (const std::string& name : names_)
-            if (!ground.on_device() || takes_device_memory(name)) candidates.push_back(candidate(name, what));
+            if (!ground.on_device() || takes_device_memory(name))
+                candidates.push_back(candidate(name, what));
         while (point.attempt < attempts && (point.attempt == 0 || !point.good())) {
             ++point.attempt;
             race(candidates, what, ground);
@@ -138,7 +151,8 @@ private:
         const Candidate& ours = candidates.back();
         point.picked = ground.on_device()
                            ? "cuda"
-                           : warpseal_inner_pick(ours.engine, what.cipher.name, what.mode, ground.in(), ground.out(), ground.bytes());
+                           : warpseal_inner_pick(ours.engine, what.cipher.name, what.mode,
+                                                 ground.in(), ground.out(), ground.bytes());
         ++points_;
         bad_ += point.good() ? 0 : 1;
         tell(point);
@@ -148,21 +162,26 @@ private:
         EngineHandle& engine = engines_[name];
         if (!engine) {
             engine = create_engine({name, 0}, session_);
-            // Opening a GPU takes half a second, which `auto` counts: here it is open, as after the first call that was worth it.
-            if (name == "auto" && has_gpu_) require_ok(warpseal_device_synchronize(engine.get(), nullptr), "opening the GPU");
+            // Opening a GPU takes half a second, which `auto` counts: here it is open, as after the
+            // first call that was worth it.
+            if (name == "auto" && has_gpu_)
+                require_ok(warpseal_device_synchronize(engine.get(), nullptr), "opening the GPU");
         }
         return {name, engine.get(), make_bench_key(engine.get(), what), name == "auto"};
     }
 
     // What others answer with WARPSEAL_NO_DEVICE is no choice that `auto` has.
-    static bool takes_device_memory(const std::string& name) { return name == "cuda" || name == "auto"; }
+    static bool takes_device_memory(const std::string& name) {
+        return name == "cuda" || name == "auto";
+    }
 
     void tell(const Point& point) {
         std::string each;
         for (const auto& [name, rate] : point.rates) each += fmt::format(" {} {:.2f}", name, rate);
-        print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9.2f}  {:<10}{:>9.2f}{:>8.2f}{}  {}\n", point.what.name(), human_bytes(point.bytes),
-                          point.place, point.picked, point.rate, point.best, point.best_rate, point.ratio(), point.good() ? " " : "!",
-                          each));
+        print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9.2f}  {:<10}{:>9.2f}{:>8.2f}{}  {}\n",
+                          point.what.name(), human_bytes(point.bytes), point.place, point.picked,
+                          point.rate, point.best, point.best_rate, point.ratio(),
+                          point.good() ? " " : "!", each));
         report_["points"].push_back(point.json());
     }
 
@@ -178,6 +197,8 @@ private:
 
 }  // namespace
 
-ExitCode run_bench_auto(const BenchOptions& options, Session& session) { return AutoBench(options, session).run(); }
+ExitCode run_bench_auto(const BenchOptions& options, Session& session) {
+    return AutoBench(options, session).run();
+}
 
 }  // namespace warpseal::cli

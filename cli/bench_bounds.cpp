@@ -8,9 +8,11 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr double banks = 32;        // of shared memory: one look-up each in a clock
-constexpr double logic_lanes = 64;  // a clock and multiprocessor, of compute capability 7.5 to 12.0: LOP3, PRMT, SHF
-// Each word of a 32 by 32 transposition passes five stages, one instruction each at least, and a 64-bit block is two of them.
+constexpr double banks = 32;  // of shared memory: one look-up each in a clock
+constexpr double logic_lanes =
+    64;  // a clock and multiprocessor, of compute capability 7.5 to 12.0: LOP3, PRMT, SHF
+// Each word of a 32 by 32 transposition passes five stages, one instruction each at least, and a
+// 64-bit block is two of them.
 constexpr double transposition = 2 * 5 * 32;
 
 double number(const nlohmann::ordered_json& object, const char* name) {
@@ -18,45 +20,61 @@ double number(const nlohmann::ordered_json& object, const char* name) {
     return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-// Of the unit that the cipher's form keeps busiest; `clocks` are those of all multiprocessors in a second.
-std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode, bool serial, double clocks) {
+// Of the unit that the cipher's form keeps busiest; `clocks` are those of all multiprocessors in a
+// second.
+std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode, bool serial,
+                                double clocks) {
     const bool counts = mode == "ctr" || mode == "gcm" || mode == "ccm";
     if (work.plane_gates != 0 && !serial) {
         const double operations = (work.plane_gates + (counts ? 1 : 2) * transposition) / 32;
-        return Bound{clocks * logic_lanes / operations * work.block_bytes / 1e9,
-                     fmt::format("{:.1f} gates and transpositions a block, {:g} a clock and multiprocessor", operations, logic_lanes)};
+        return Bound{
+            clocks * logic_lanes / operations * work.block_bytes / 1e9,
+            fmt::format("{:.1f} gates and transpositions a block, {:g} a clock and multiprocessor",
+                        operations, logic_lanes)};
     }
     if (work.look_ups != 0) {
-        const unsigned text = serial ? work.look_ups : counts ? work.counting_look_ups : work.pair_look_ups;
+        const unsigned text = serial   ? work.look_ups
+                              : counts ? work.counting_look_ups
+                                       : work.pair_look_ups;
         const unsigned look_ups = mode == "ccm" ? work.look_ups + work.counting_look_ups : text;
-        return Bound{clocks * banks / look_ups * work.block_bytes / 1e9,
-                     fmt::format("{} look-ups a block, {:g} a clock and multiprocessor", look_ups, banks)};
+        return Bound{
+            clocks * banks / look_ups * work.block_bytes / 1e9,
+            fmt::format("{} look-ups a block, {:g} a clock and multiprocessor", look_ups, banks)};
     }
     if (work.logic == 0) return std::nullopt;
     const unsigned logic = mode == "ccm" ? 2 * work.logic : work.logic;
-    return Bound{clocks * logic_lanes / logic * work.block_bytes / 1e9,
-                 fmt::format("{} exclusive-ors and rotations a block, {:g} a clock and multiprocessor", logic, logic_lanes)};
+    return Bound{
+        clocks * logic_lanes / logic * work.block_bytes / 1e9,
+        fmt::format("{} exclusive-ors and rotations a block, {:g} a clock and multiprocessor",
+                    logic, logic_lanes)};
 }
 
 }  // namespace
 
-std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head, const nlohmann::ordered_json& row) {
+std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head,
+                               const nlohmann::ordered_json& row) {
     const std::string mode = row.at("mode"), operation = row.at("operation");
     const CipherWork* work = cipher_work(row.at("cipher"));
-    const double clocks = number(head, "gpu_multiprocessors") * number(head, "gpu_clock_megahertz") * 1e6;
-    const double memory = number(head, "gpu_memory_bytes_per_second"), link = number(row, "link_gigabytes_per_second");
+    const double clocks =
+        number(head, "gpu_multiprocessors") * number(head, "gpu_clock_megahertz") * 1e6;
+    const double memory = number(head, "gpu_memory_bytes_per_second"),
+                 link = number(row, "link_gigabytes_per_second");
     std::optional<Bound> bound;
     const auto least = [&](Bound other) {
-        if (!bound || other.gigabytes_per_second < bound->gigabytes_per_second) bound = std::move(other);
+        if (!bound || other.gigabytes_per_second < bound->gigabytes_per_second)
+            bound = std::move(other);
     };
-    const bool serial = mode == "ofb" || mode == "ccm" || mode == "cmac" || ((mode == "cbc" || mode == "cfb") && operation == "encrypt");
+    const bool serial = mode == "ofb" || mode == "ccm" || mode == "cmac" ||
+                        ((mode == "cbc" || mode == "cfb") && operation == "encrypt");
     if (work && clocks > 0)
         if (auto unit = unit_bound(*work, mode, serial, clocks)) least(*unit);
     if (memory > 0 && bound) {
         const double passes = mode == "cmac" ? 1 : 2;
-        least({memory / passes / 1e9, passes == 1 ? "memory, read once" : "memory, read and written once"});
+        least({memory / passes / 1e9,
+               passes == 1 ? "memory, read once" : "memory, read and written once"});
     }
-    if (row.at("place") == "host" && link > 0) least({link, "plain copies over the link, both ways at once, in the same repetitions"});
+    if (row.at("place") == "host" && link > 0)
+        least({link, "plain copies over the link, both ways at once, in the same repetitions"});
     return bound;
 }
 

@@ -12,7 +12,9 @@ struct Bound {
     std::string binds;  // "160 look-ups a block, 32 a clock and multiprocessor"
 };
 
-// Of a row of a report, on the GPU that the report's head describes; none where the head lacks the facts, or the cipher has no counts.
-std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head, const nlohmann::ordered_json& row);
+// Of a row of a report, on the GPU that the report's head describes; none where the head lacks the
+// facts, or the cipher has no counts.
+std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head,
+                               const nlohmann::ordered_json& row);
 
 }  // namespace warpseal::cli

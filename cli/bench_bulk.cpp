@@ -1,4 +1,5 @@
-// One call on a large buffer: from host memory to host memory by the clock on the wall, or within GPU memory by the GPU's own events.
+// One call on a large buffer: from host memory to host memory by the clock on the wall, or within
+// GPU memory by the GPU's own events.
 #include "bench_bulk.h"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace {
 // Calls on the first `bytes` of the answers' input.
 class BulkSide {
 public:
-    BulkSide(const BenchCase& what, warpseal_engine* engine, bool on_device, const Answers& answers, uint64_t bytes, BulkMemory& device_in,
-             BulkMemory& out)
+    BulkSide(const BenchCase& what, warpseal_engine* engine, bool on_device, const Answers& answers,
+             uint64_t bytes, BulkMemory& device_in, BulkMemory& out)
         : what_(what),
           engine_(engine),
           on_device_(on_device),
@@ -28,46 +29,61 @@ public:
           statuses_(engine, on_device) {
         if (on_device) device_in.put(answers.in, bytes);
         in_ = on_device ? device_in.data() : answers.in;
-        // What is checked later must come from the calls: nothing there is right beforehand but the tags of what is to be opened.
+        // What is checked later must come from the calls: nothing there is right beforehand but the
+        // tags of what is to be opened.
         out_.put(answers.in, answers.out ? bytes : 0);
         ivs_.put(answers.ivs.data(), answers.ivs.size());
         keys_.put(answers.keys.data(), answers.keys.size());
-        tags_.put(what.encrypt ? std::vector<uint8_t>(answers.tags.size()).data() : answers.tags.data(), answers.tags.size());
+        tags_.put(
+            what.encrypt ? std::vector<uint8_t>(answers.tags.size()).data() : answers.tags.data(),
+            answers.tags.size());
         statuses_.put(std::vector<int32_t>(messages_, -1).data(), messages_ * sizeof(int32_t));
     }
 
     // Of so many calls one after the other.
-    double seconds(uint64_t calls = 1) { return on_device_ ? device_seconds(calls) : host_seconds(calls); }
+    double seconds(uint64_t calls = 1) {
+        return on_device_ ? device_seconds(calls) : host_seconds(calls);
+    }
 
     // The same bytes in and out, copied and no more.
     bool has_link() const { return !on_device_ && answers_.out != nullptr; }
     double link_seconds() {
         float milliseconds = 0;
-        require_ok(warpseal_inner_time_link(engine_, in_, out_.data(), bytes_, &milliseconds), "copying both ways");
+        require_ok(warpseal_inner_time_link(engine_, in_, out_.data(), bytes_, &milliseconds),
+                   "copying both ways");
         return milliseconds / 1e3;
     }
 
     void check() const {
         if (answers_.out) out_.compare(answers_.out, bytes_, "the output is not what it must be");
         if (what_.tagged() && what_.encrypt)
-            tags_.compare(answers_.tags.data(), answers_.tags.size(), "the tags are not what they must be");
+            tags_.compare(answers_.tags.data(), answers_.tags.size(),
+                          "the tags are not what they must be");
         if (is_batch())
-            statuses_.compare(std::vector<int32_t>(messages_).data(), messages_ * sizeof(int32_t), "a message has a status but OK");
+            statuses_.compare(std::vector<int32_t>(messages_).data(), messages_ * sizeof(int32_t),
+                              "a message has a status but OK");
     }
 
 private:
-    bool is_batch() const { return messages_ > 1 || what_.key_per_message || (on_device_ && (what_.tagged() || what_.serial())); }
+    bool is_batch() const {
+        return messages_ > 1 || what_.key_per_message ||
+               (on_device_ && (what_.tagged() || what_.serial()));
+    }
 
     warpseal_status queue(void* stream) {
         if (is_batch()) return bench_call_batch_device(what_, key_.get(), batch(), stream);
-        return bench_call_device(what_, key_.get(), answers_.ivs.data(), in_, out_.data(), bytes_, stream);
+        return bench_call_device(what_, key_.get(), answers_.ivs.data(), in_, out_.data(), bytes_,
+                                 stream);
     }
 
     double device_seconds(uint64_t calls) {
         float milliseconds = 0, sum = 0;
-        const auto work = [](void* self, void* stream) { return static_cast<BulkSide*>(self)->queue(stream); };
+        const auto work = [](void* self, void* stream) {
+            return static_cast<BulkSide*>(self)->queue(stream);
+        };
         for (uint64_t i = 0; i < calls; ++i) {
-            require_ok(warpseal_inner_time_device(engine_, work, this, &milliseconds), "a call on the GPU");
+            require_ok(warpseal_inner_time_device(engine_, work, this, &milliseconds),
+                       "a call on the GPU");
             sum += milliseconds;
         }
         return sum / 1e3;
@@ -75,7 +91,8 @@ private:
 
     warpseal_status call() {
         if (is_batch()) return bench_call_batch(what_, key_.get(), batch());
-        return bench_call_one(what_, key_.get(), answers_.ivs.data(), in_, out_.data(), bytes_, tags_.data());
+        return bench_call_one(what_, key_.get(), answers_.ivs.data(), in_, out_.data(), bytes_,
+                              tags_.data());
     }
 
     double host_seconds(uint64_t calls) {
@@ -89,7 +106,8 @@ private:
 
     warpseal_batch batch() const {
         const uint8_t* keys = what_.key_per_message ? keys_.data() : nullptr;
-        const BatchMemory memory{in_, out_.data(), ivs_.data(), keys, tags_.data(), reinterpret_cast<int32_t*>(statuses_.data())};
+        const BatchMemory memory{in_,  out_.data(),  ivs_.data(),
+                                 keys, tags_.data(), reinterpret_cast<int32_t*>(statuses_.data())};
         return bench_batch(what_, memory, bytes_, answers_.message_bytes);
     }
 
@@ -106,7 +124,8 @@ private:
 
 }  // namespace
 
-BulkMeter::BulkMeter(const BenchOptions& options, const std::string& device, Session& session, Oracle oracle)
+BulkMeter::BulkMeter(const BenchOptions& options, const std::string& device, Session& session,
+                     Oracle oracle)
     : options_(options),
       device_(device),
       oracle_(oracle),
@@ -123,13 +142,17 @@ void BulkMeter::reserve(const std::string& place, uint64_t bytes) {
 }
 
 Answers BulkMeter::answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes) {
-    return Answers(what, text_.at_least(bytes), other_.at_least(bytes), bytes, message_bytes, device_, oracle_);
+    return Answers(what, text_.at_least(bytes), other_.at_least(bytes), bytes, message_bytes,
+                   device_, oracle_);
 }
 
-BenchRow BulkMeter::row(const BenchCase& what, const std::string& place, uint64_t bytes, const Answers& answers) const {
+BenchRow BulkMeter::row(const BenchCase& what, const std::string& place, uint64_t bytes,
+                        const Answers& answers) const {
     BenchRow row;
     row.what = what;
-    row.device = has_gpu() ? "cuda" : warpseal_engine_pick(engine_.get(), what.cipher.name, what.mode, bytes);
+    row.device = has_gpu()
+                     ? "cuda"
+                     : warpseal_engine_pick(engine_.get(), what.cipher.name, what.mode, bytes);
     row.place = place;
     row.threads = options_.threads;
     row.bytes = bytes;
@@ -139,16 +162,21 @@ BenchRow BulkMeter::row(const BenchCase& what, const std::string& place, uint64_
     return row;
 }
 
-BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uint64_t bytes, uint64_t message_bytes) {
+BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uint64_t bytes,
+                            uint64_t message_bytes) {
     message_bytes = what.has_batch() ? std::min(message_bytes, bytes) : bytes;
-    if (bytes % message_bytes != 0) throw Failure(ExitCode::usage, "--size must be a multiple of --message-size here.");
+    if (bytes % message_bytes != 0)
+        throw Failure(ExitCode::usage, "--size must be a multiple of --message-size here.");
     const Answers right = answers(what, bytes, message_bytes);
     const bool on_device = place == "device";
-    BulkSide side(what, engine_.get(), on_device, right, bytes, device_in_, on_device ? device_out_ : out_);
+    BulkSide side(what, engine_.get(), on_device, right, bytes, device_in_,
+                  on_device ? device_out_ : out_);
 
     BenchRow measured = row(what, place, bytes, right);
     OpenSslMeter theirs;
-    if (options_.against_openssl) theirs = openssl_meter(options_, what, std::max(bench_core_bytes, what.unit_bytes), message_bytes);
+    if (options_.against_openssl)
+        theirs = openssl_meter(options_, what, std::max(bench_core_bytes, what.unit_bytes),
+                               message_bytes);
     if (theirs.rate) measured.openssl_threads = options_.threads;
     measured.openssl_yardstick = theirs.yardstick;
     side.seconds();  // warms up
@@ -158,27 +186,31 @@ BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uin
             side.seconds();  // the GPU was idle meanwhile
         }
         measured.figures.ours.push_back(static_cast<double>(bytes) / side.seconds() / 1e9);
-        if (one_gpu() && side.has_link()) measured.link.push_back(static_cast<double>(bytes) / side.link_seconds() / 1e9);
+        if (one_gpu() && side.has_link())
+            measured.link.push_back(static_cast<double>(bytes) / side.link_seconds() / 1e9);
     }
     side.seconds();  // over what the copies left
     side.check();
     return measured;
 }
 
-BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device, const std::string& place,
-                      uint64_t bytes, uint64_t message_bytes, Session& session) {
+BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device,
+                      const std::string& place, uint64_t bytes, uint64_t message_bytes,
+                      Session& session) {
     return BulkMeter(options, device, session).measure(what, place, bytes, message_bytes);
 }
 
-BenchRow BulkMeter::measure_prefix(const BenchCase& what, const std::string& place, uint64_t bytes, const Answers& answers,
-                                   double seconds) {
+BenchRow BulkMeter::measure_prefix(const BenchCase& what, const std::string& place, uint64_t bytes,
+                                   const Answers& answers, double seconds) {
     const bool on_device = place == "device";
-    BulkSide side(what, engine_.get(), on_device, answers, bytes, device_in_, on_device ? device_out_ : out_);
+    BulkSide side(what, engine_.get(), on_device, answers, bytes, device_in_,
+                  on_device ? device_out_ : out_);
     BenchRow measured = row(what, place, bytes, answers);
     side.seconds();
     // The clock on the wall wants a millisecond; the GPU's events are exact for one call.
     const double one = side.seconds();
-    const uint64_t calls = on_device ? 1 : std::clamp<uint64_t>(static_cast<uint64_t>(1e-3 / one), 1, 10'000);
+    const uint64_t calls =
+        on_device ? 1 : std::clamp<uint64_t>(static_cast<uint64_t>(1e-3 / one), 1, 10'000);
     double spent = 0;
     for (int i = 0; i < bench_repetitions && (i < 3 || spent < seconds); ++i) {
         const double took = side.seconds(calls);

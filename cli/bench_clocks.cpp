@@ -28,13 +28,16 @@ std::optional<GpuClocks> gpu_clocks(size_t index) {
     const auto get = find<int(int*, int)>(driver.get(), "cuDeviceGet");
     const auto attribute = find<int(int*, int, int)>(driver.get(), "cuDeviceGetAttribute");
     int device = 0, clock = 0, memory_clock = 0, width = 0;
-    if (!init || !get || !attribute || init(0) != 0 || get(&device, static_cast<int>(index)) != 0) return std::nullopt;
-    if (attribute(&clock, clock_kilohertz, device) != 0 || attribute(&memory_clock, memory_kilohertz, device) != 0 ||
+    if (!init || !get || !attribute || init(0) != 0 || get(&device, static_cast<int>(index)) != 0)
+        return std::nullopt;
+    if (attribute(&clock, clock_kilohertz, device) != 0 ||
+        attribute(&memory_clock, memory_kilohertz, device) != 0 ||
         attribute(&width, memory_bits, device) != 0)
         return std::nullopt;
     // The memory transfers twice in a clock.
-    return GpuClocks{static_cast<uint32_t>(clock / 1000),
-                     uint64_t{2000} * static_cast<uint64_t>(memory_clock) * static_cast<uint64_t>(width / 8)};
+    return GpuClocks{
+        static_cast<uint32_t>(clock / 1000),
+        uint64_t{2000} * static_cast<uint64_t>(memory_clock) * static_cast<uint64_t>(width / 8)};
 }
 
 }  // namespace warpseal::cli

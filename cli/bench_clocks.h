@@ -9,7 +9,8 @@ namespace warpseal::cli {
 
 struct GpuClocks {
     uint32_t megahertz;                // the multiprocessors' highest
-    uint64_t memory_bytes_per_second;  // what the memory's clock and width come to, reading and writing together
+    uint64_t memory_bytes_per_second;  // what the memory's clock and width come to, reading and
+                                       // writing together
 };
 
 // Of the GPU with that number, as the driver tells; none where there is no driver.

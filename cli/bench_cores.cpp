@@ -13,17 +13,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A thread's buffers. In place, but for opening: what was opened in place is not there to be opened again.
+// A thread's buffers. In place, but for opening: what was opened in place is not there to be opened
+// again.
 struct Buffers {
     std::vector<uint8_t> in, out, iv, keys, tags;
     uint64_t message_bytes;
     bool in_place;
 
-    Buffers(const BenchCase& what, const std::string& device, uint64_t bytes, uint64_t message_size);
+    Buffers(const BenchCase& what, const std::string& device, uint64_t bytes,
+            uint64_t message_size);
     uint8_t* to() { return in_place ? in.data() : out.data(); }
     uint64_t count() const { return tags.size() / bench_tag_stride; }
-    uint64_t length(uint64_t i) const { return std::min(message_bytes, in.size() - i * message_bytes); }
-    // A fresh IV for each call that seals: the first eight bytes count the calls, the last four the messages.
+    uint64_t length(uint64_t i) const {
+        return std::min(message_bytes, in.size() - i * message_bytes);
+    }
+    // A fresh IV for each call that seals: the first eight bytes count the calls, the last four the
+    // messages.
     void next_iv() {
         for (size_t at = 0; at < iv.size(); at += bench_nonce_bytes) {
             uint64_t calls = 0;
@@ -34,19 +39,24 @@ struct Buffers {
     }
 };
 
-bool call_reference(Reference& reference, const BenchCase& what, const Buffers& b, const uint8_t* in, uint8_t* out, uint8_t* tags) {
+bool call_reference(Reference& reference, const BenchCase& what, const Buffers& b,
+                    const uint8_t* in, uint8_t* out, uint8_t* tags) {
     const size_t iv_bytes = bench_iv_bytes(what);
     bool good = true;
     for (uint64_t i = 0; i < b.count(); ++i) {
         if (!b.keys.empty()) good &= reference.set_key(b.keys.data() + i * what.key_bytes());
-        good &= reference.run(b.iv.data() + i * iv_bytes, in + i * b.message_bytes, out + i * b.message_bytes, b.length(i),
-                              tags + i * bench_tag_stride);
+        good &= reference.run(b.iv.data() + i * iv_bytes, in + i * b.message_bytes,
+                              out + i * b.message_bytes, b.length(i), tags + i * bench_tag_stride);
     }
     return good;
 }
 
-Buffers::Buffers(const BenchCase& what, const std::string& device, uint64_t bytes, uint64_t message_size)
-    : in(bytes), out(what.aead() && !what.encrypt ? bytes : 0), message_bytes(message_size), in_place(out.empty()) {
+Buffers::Buffers(const BenchCase& what, const std::string& device, uint64_t bytes,
+                 uint64_t message_size)
+    : in(bytes),
+      out(what.aead() && !what.encrypt ? bytes : 0),
+      message_bytes(message_size),
+      in_place(out.empty()) {
     const uint64_t messages = (bytes + message_bytes - 1) / message_bytes;
     iv = message_ivs(bench_iv_bytes(what), messages);
     keys = message_keys(what, messages);
@@ -54,7 +64,8 @@ Buffers::Buffers(const BenchCase& what, const std::string& device, uint64_t byte
     fill_random(in.data(), in.size());
     if (!what.tagged() || what.encrypt) return;
     const auto sealing = make_reference(what.as(true), bench_key(what), device);
-    if (!call_reference(*sealing, what.as(true), *this, in.data(), in.data(), tags.data())) throw BenchWrong("the reference failed");
+    if (!call_reference(*sealing, what.as(true), *this, in.data(), in.data(), tags.data()))
+        throw BenchWrong("the reference failed");
 }
 
 // One side of one thread: something to call, again and again.
@@ -66,11 +77,13 @@ public:
 
 class TheirSide : public Side {
 public:
-    TheirSide(const BenchCase& what, std::unique_ptr<OpenSsl> openssl, uint64_t bytes, uint64_t message_bytes)
+    TheirSide(const BenchCase& what, std::unique_ptr<OpenSsl> openssl, uint64_t bytes,
+              uint64_t message_bytes)
         : what_(what), buffers_(what, "", bytes, message_bytes), openssl_(std::move(openssl)) {}
     bool call() override {
         if (what_.aead() && what_.encrypt) buffers_.next_iv();
-        return call_reference(*openssl_, what_, buffers_, buffers_.in.data(), buffers_.to(), buffers_.tags.data());
+        return call_reference(*openssl_, what_, buffers_, buffers_.in.data(), buffers_.to(),
+                              buffers_.tags.data());
     }
 
 private:
@@ -81,7 +94,8 @@ private:
 
 class OurSide : public Side {
 public:
-    OurSide(const BenchCase& what, const std::string& device, uint64_t bytes, uint64_t message_bytes, EngineHandle engine)
+    OurSide(const BenchCase& what, const std::string& device, uint64_t bytes,
+            uint64_t message_bytes, EngineHandle engine)
         : what_(what),
           buffers_(what, device, bytes, message_bytes),
           engine_(std::move(engine)),
@@ -96,27 +110,35 @@ public:
     void compare() {
         const std::vector<uint8_t> before = buffers_.in;
         std::vector<uint8_t> expected(before.size()), expected_tags = buffers_.tags;
-        if (what_.mac() && what_.encrypt) std::fill(buffers_.tags.begin(), buffers_.tags.end(), uint8_t{0});
+        if (what_.mac() && what_.encrypt)
+            std::fill(buffers_.tags.begin(), buffers_.tags.end(), uint8_t{0});
         if (!call()) throw BenchWrong("a call failed");
-        if (!call_reference(*reference_, what_, buffers_, before.data(), expected.data(), expected_tags.data()))
+        if (!call_reference(*reference_, what_, buffers_, before.data(), expected.data(),
+                            expected_tags.data()))
             throw BenchWrong("the reference failed, or finds a wrong tag");
         if (!what_.mac() && std::memcmp(buffers_.to(), expected.data(), expected.size()) != 0)
             throw BenchWrong("the output is not what it must be");
-        if (what_.tagged() && expected_tags != buffers_.tags) throw BenchWrong("the tag is not what it must be");
+        if (what_.tagged() && expected_tags != buffers_.tags)
+            throw BenchWrong("the tag is not what it must be");
     }
-    const char* target() const { return warpseal_engine_pick(engine_.get(), what_.cipher.name, what_.mode, buffers_.in.size()); }
+    const char* target() const {
+        return warpseal_engine_pick(engine_.get(), what_.cipher.name, what_.mode,
+                                    buffers_.in.size());
+    }
     std::string checked_against() const { return reference_->name(); }
 
 private:
     warpseal_status call_one() {
         Buffers& b = buffers_;
-        return bench_call_one(what_, key_.get(), b.iv.data(), b.in.data(), b.to(), b.in.size(), b.tags.data());
+        return bench_call_one(what_, key_.get(), b.iv.data(), b.in.data(), b.to(), b.in.size(),
+                              b.tags.data());
     }
     warpseal_status call_batch() {
         Buffers& b = buffers_;
         statuses_.resize(b.count());
         const uint8_t* keys = b.keys.empty() ? nullptr : b.keys.data();
-        const BatchMemory memory{b.in.data(), b.to(), b.iv.data(), keys, b.tags.data(), statuses_.data()};
+        const BatchMemory memory{b.in.data(), b.to(),        b.iv.data(),
+                                 keys,        b.tags.data(), statuses_.data()};
         warpseal_batch batch = bench_batch(what_, memory, b.in.size(), b.message_bytes);
         if (b.in.size() % b.message_bytes != 0) {
             lengths_.clear();
@@ -135,7 +157,8 @@ private:
     std::vector<uint64_t> lengths_;
 };
 
-// Gigabytes a second of all threads together over one window of time, each thread's rate taken over the calls it finished.
+// Gigabytes a second of all threads together over one window of time, each thread's rate taken over
+// the calls it finished.
 double rate(const std::vector<Side*>& sides, double seconds, uint64_t bytes) {
     std::atomic<size_t> ready{0};
     std::atomic<bool> go{false}, stop{false}, failed{false};
@@ -169,7 +192,8 @@ double rate(const std::vector<Side*>& sides, double seconds, uint64_t bytes) {
 
 }  // namespace
 
-OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, uint64_t bytes, uint64_t message_bytes) {
+OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, uint64_t bytes,
+                           uint64_t message_bytes) {
     OpenSslMeter meter;
     BenchCase theirs = what;
     if (!OpenSsl::find(what, bench_key(what))) {
@@ -182,8 +206,9 @@ OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, u
     }
     auto owned = std::make_shared<std::vector<std::unique_ptr<TheirSide>>>();
     for (unsigned t = 0; t < options.threads; ++t)
-        owned->push_back(
-            std::make_unique<TheirSide>(theirs, OpenSsl::find(theirs, bench_key(theirs)), bytes, std::min(message_bytes, bytes)));
+        owned->push_back(std::make_unique<TheirSide>(theirs,
+                                                     OpenSsl::find(theirs, bench_key(theirs)),
+                                                     bytes, std::min(message_bytes, bytes)));
     meter.rate = [owned, seconds = options.seconds / bench_repetitions, bytes] {
         std::vector<Side*> sides;
         for (const auto& side : *owned) sides.push_back(side.get());
@@ -192,12 +217,15 @@ OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, u
     return meter;
 }
 
-BenchRow measure_cores(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session) {
-    const uint64_t message_bytes = options.message_bytes && what.has_batch() ? std::min(options.message_bytes, bytes) : bytes;
+BenchRow measure_cores(const BenchOptions& options, const BenchCase& what,
+                       const std::string& device, uint64_t bytes, Session& session) {
+    const uint64_t message_bytes =
+        options.message_bytes && what.has_batch() ? std::min(options.message_bytes, bytes) : bytes;
     std::vector<std::unique_ptr<OurSide>> owned;
     std::vector<Side*> sides;
     for (unsigned t = 0; t < options.threads; ++t) {
-        owned.push_back(std::make_unique<OurSide>(what, device, bytes, message_bytes, create_engine({device, 1}, session)));
+        owned.push_back(std::make_unique<OurSide>(what, device, bytes, message_bytes,
+                                                  create_engine({device, 1}, session)));
         owned.back()->compare();
         sides.push_back(owned.back().get());
     }

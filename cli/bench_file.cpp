@@ -1,4 +1,5 @@
-// File to file: a Cobblestone message sealed and opened in unnamed files of a directory, and each of its chunks opened again by OpenSSL.
+// File to file: a Cobblestone message sealed and opened in unnamed files of a directory, and each
+// of its chunks opened again by OpenSSL.
 #include <fcntl.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -26,7 +27,9 @@ namespace {
 constexpr size_t salt_bytes = 24, commitment_bytes = 32, chunk_bytes = 16384;
 constexpr size_t sealed_chunk_bytes = chunk_bytes + bench_tag_stride;
 
-[[noreturn]] void fail(const std::string& what) { throw Failure(ExitCode::input_output, what + ": " + std::strerror(errno) + "."); }
+[[noreturn]] void fail(const std::string& what) {
+    throw Failure(ExitCode::input_output, what + ": " + std::strerror(errno) + ".");
+}
 
 // A new file without a name: whatever ends the program leaves nothing of it.
 Descriptor unnamed_file(const std::string& directory) {
@@ -78,8 +81,13 @@ void write_random(const Descriptor& file, uint64_t bytes) {
 
 class FileSide {
 public:
-    FileSide(const BenchCase& what, warpseal_engine* engine, const std::string& parent, uint64_t bytes)
-        : what_(what), engine_(engine), key_(bench_key(what)), suite_(what.name()), directory_(parent) {
+    FileSide(const BenchCase& what, warpseal_engine* engine, const std::string& parent,
+             uint64_t bytes)
+        : what_(what),
+          engine_(engine),
+          key_(bench_key(what)),
+          suite_(what.name()),
+          directory_(parent) {
         write_random(plain_, bytes);
         BenchCase sealing = what;
         sealing.encrypt = true;
@@ -94,7 +102,8 @@ public:
         check_sealed(plain, sealed);
         if (what_.encrypt) return;
         const Mapping opened(opened_);
-        if (opened.size() != plain.size() || std::memcmp(opened.data(), plain.data(), plain.size()) != 0)
+        if (opened.size() != plain.size() ||
+            std::memcmp(opened.data(), plain.data(), plain.size()) != 0)
             throw BenchWrong("the opened file is not the one that was sealed");
     }
 
@@ -116,10 +125,11 @@ private:
         out = Descriptor();  // the time of a call is that of writing a new file
         const auto begin = std::chrono::steady_clock::now();
         out = unnamed_file(directory_);
-        const warpseal_status status =
-            (what.encrypt ? warpseal_file_seal : warpseal_file_open)(engine_, in.get(), out.get(), &options, &result_);
+        const warpseal_status status = (what.encrypt ? warpseal_file_seal : warpseal_file_open)(
+            engine_, in.get(), out.get(), &options, &result_);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-        if (status != WARPSEAL_OK) throw BenchWrong(std::string(warpseal_status_text(status)) + ": " + result_.message);
+        if (status != WARPSEAL_OK)
+            throw BenchWrong(std::string(warpseal_status_text(status)) + ": " + result_.message);
         return took.count();
     }
 
@@ -129,28 +139,38 @@ private:
         info += key_.size() == 32 ? "AEAD_AES_256_GCM" : "AEAD_AES_128_GCM";
         info += '\0';
         info.append(reinterpret_cast<const char*>(salt), salt_bytes);
-        const std::unique_ptr<EVP_KDF, void (*)(EVP_KDF*)> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr), EVP_KDF_free);
-        const std::unique_ptr<EVP_KDF_CTX, void (*)(EVP_KDF_CTX*)> context(EVP_KDF_CTX_new(kdf.get()), EVP_KDF_CTX_free);
+        const std::unique_ptr<EVP_KDF, void (*)(EVP_KDF*)> kdf(
+            EVP_KDF_fetch(nullptr, "HKDF", nullptr), EVP_KDF_free);
+        const std::unique_ptr<EVP_KDF_CTX, void (*)(EVP_KDF_CTX*)> context(
+            EVP_KDF_CTX_new(kdf.get()), EVP_KDF_CTX_free);
         int expand_only = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
         char digest[] = "SHA512";
         const OSSL_PARAM parameters[] = {
-            OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &expand_only), OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
-            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<uint8_t*>(key_.data()), key_.size()),
-            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info.data(), info.size()), OSSL_PARAM_construct_end()};
+            OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &expand_only),
+            OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
+            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<uint8_t*>(key_.data()),
+                                              key_.size()),
+            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info.data(), info.size()),
+            OSSL_PARAM_construct_end()};
         std::vector<uint8_t> out(bytes);
-        if (EVP_KDF_derive(context.get(), out.data(), out.size(), parameters) != 1) throw BenchWrong("OpenSSL's HKDF failed");
+        if (EVP_KDF_derive(context.get(), out.data(), out.size(), parameters) != 1)
+            throw BenchWrong("OpenSSL's HKDF failed");
         return out;
     }
 
     void check_sealed(const Mapping& plain, const Mapping& sealed) const {
         const uint64_t chunks = plain.size() / chunk_bytes + 1;
-        if (sealed.size() != salt_bytes + commitment_bytes + plain.size() + chunks * bench_tag_stride)
+        if (sealed.size() !=
+            salt_bytes + commitment_bytes + plain.size() + chunks * bench_tag_stride)
             throw BenchWrong("the sealed file has the wrong length");
-        const std::vector<uint8_t> derived = derive(sealed.data(), key_.size() + bench_nonce_bytes + commitment_bytes);
+        const std::vector<uint8_t> derived =
+            derive(sealed.data(), key_.size() + bench_nonce_bytes + commitment_bytes);
         const uint8_t* base_nonce = derived.data() + key_.size();
-        if (std::memcmp(base_nonce + bench_nonce_bytes, sealed.data() + salt_bytes, commitment_bytes) != 0)
+        if (std::memcmp(base_nonce + bench_nonce_bytes, sealed.data() + salt_bytes,
+                        commitment_bytes) != 0)
             throw BenchWrong("the commitment is not OpenSSL's");
-        const std::vector<uint8_t> chunk_key(derived.begin(), derived.begin() + static_cast<ptrdiff_t>(key_.size()));
+        const std::vector<uint8_t> chunk_key(derived.begin(),
+                                             derived.begin() + static_cast<ptrdiff_t>(key_.size()));
         BenchCase opening = what_;
         opening.encrypt = false;
         std::atomic<bool> good{true};
@@ -160,12 +180,16 @@ private:
             for (uint64_t i = begin; i < end; ++i) {
                 uint8_t nonce[bench_nonce_bytes];
                 std::memcpy(nonce, base_nonce, sizeof nonce);
-                for (size_t byte = 0; byte < 8; ++byte) nonce[sizeof nonce - 1 - byte] ^= static_cast<uint8_t>(i >> (8 * byte));
-                const uint8_t* chunk = sealed.data() + salt_bytes + commitment_bytes + i * sealed_chunk_bytes;
-                const size_t length = std::min<uint64_t>(chunk_bytes, plain.size() - i * chunk_bytes);
+                for (size_t byte = 0; byte < 8; ++byte)
+                    nonce[sizeof nonce - 1 - byte] ^= static_cast<uint8_t>(i >> (8 * byte));
+                const uint8_t* chunk =
+                    sealed.data() + salt_bytes + commitment_bytes + i * sealed_chunk_bytes;
+                const size_t length =
+                    std::min<uint64_t>(chunk_bytes, plain.size() - i * chunk_bytes);
                 std::copy_n(chunk + length, bench_tag_stride, tag.begin());
                 if (!openssl || !openssl->run(nonce, chunk, opened.data(), length, tag.data()) ||
-                    !std::equal(opened.begin(), opened.begin() + static_cast<ptrdiff_t>(length), plain.data() + i * chunk_bytes))
+                    !std::equal(opened.begin(), opened.begin() + static_cast<ptrdiff_t>(length),
+                                plain.data() + i * chunk_bytes))
                     good = false;
             }
         });
@@ -184,7 +208,8 @@ private:
 
 }  // namespace
 
-BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const std::string& device, uint64_t bytes, Session& session) {
+BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const std::string& device,
+                      uint64_t bytes, Session& session) {
     const EngineHandle engine = create_engine({device, options.threads}, session);
     FileSide side(what, engine.get(), options.directory, bytes);
     side.seconds();  // warms up: the first write of a file in memory also finds the memory
@@ -194,7 +219,8 @@ BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const 
     row.threads = options.threads;
     row.bytes = bytes;
     row.message_bytes = chunk_bytes;
-    for (int i = 0; i < bench_repetitions; ++i) row.figures.ours.push_back(static_cast<double>(bytes) / side.seconds() / 1e9);
+    for (int i = 0; i < bench_repetitions; ++i)
+        row.figures.ours.push_back(static_cast<double>(bytes) / side.seconds() / 1e9);
     row.device = side.target();
     row.checked_against = "openssl " + what.name();
     side.check();

@@ -20,14 +20,17 @@ void add_recorded(PageData& data, const std::string& path) {
     try {
         data.add(nlohmann::ordered_json::parse(file));
     } catch (const std::ios_base::failure& why) {
-        throw Failure(ExitCode::input_output, fmt::format("cannot read {}: {}.", path, why.code().message()));
+        throw Failure(ExitCode::input_output,
+                      fmt::format("cannot read {}: {}.", path, why.code().message()));
     } catch (const nlohmann::json::exception& why) {
-        throw Failure(ExitCode::unsupported, fmt::format("{} is not a report of warpseal bench --json: {}.", path, why.what()));
+        throw Failure(
+            ExitCode::unsupported,
+            fmt::format("{} is not a report of warpseal bench --json: {}.", path, why.what()));
     }
 }
 
-// The studies take none of our options but how long to measure and where, and are of the ciphers that they are of. The papers' longest rows
-// would take as long as all the rest.
+// The studies take none of our options but how long to measure and where, and are of the ciphers
+// that they are of. The papers' longest rows would take as long as all the rest.
 bool add_studies(PageData& data, const BenchOptions& options) {
     if (!options.what.empty()) {
         data.studies_absent = "the run was of chosen ciphers";
@@ -35,13 +38,16 @@ bool add_studies(PageData& data, const BenchOptions& options) {
     }
     const bool gpu = options.device == "auto" || options.device.rfind("cuda", 0) == 0;
     const std::string seconds = fmt::format("{:g}", options.seconds);
-    const std::string device = options.device.substr(0, options.device.find(','));  // they are of one GPU
+    const std::string device =
+        options.device.substr(0, options.device.find(','));  // they are of one GPU
     const size_t number = device.find(':');
     try {
-        data.add(study_report("papers", {"--seconds", seconds, "--bytes", "1GiB", "--device", gpu ? device : "cpu"}));
+        data.add(study_report(
+            "papers", {"--seconds", seconds, "--bytes", "1GiB", "--device", gpu ? device : "cpu"}));
         if (gpu)
-            data.add(
-                study_report("ladder", {"--seconds", seconds, "--device", number == std::string::npos ? "0" : device.substr(number + 1)}));
+            data.add(study_report("ladder",
+                                  {"--seconds", seconds, "--device",
+                                   number == std::string::npos ? "0" : device.substr(number + 1)}));
     } catch (const Failure& failure) {
         complain(failure.what());
         data.studies_absent = failure.what();

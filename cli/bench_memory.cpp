@@ -30,7 +30,9 @@ uint8_t* BulkMemory::at_least(size_t bytes) {
     bytes = std::max<size_t>(bytes, 16);
     if (bytes > bytes_) {
         release();
-        require_ok((on_device_ ? warpseal_device_alloc : warpseal_host_alloc)(engine_, bytes, &memory_), "allocating memory");
+        require_ok(
+            (on_device_ ? warpseal_device_alloc : warpseal_host_alloc)(engine_, bytes, &memory_),
+            "allocating memory");
         bytes_ = bytes;
     }
     return data();
@@ -39,9 +41,12 @@ uint8_t* BulkMemory::at_least(size_t bytes) {
 void BulkMemory::put(const void* from, size_t bytes) {
     at_least(bytes);
     if (bytes == 0) return;
-    if (on_device_) return require_ok(warpseal_device_upload(engine_, memory_, from, bytes), "copying to the GPU");
-    in_pieces(bytes,
-              [&](uint64_t begin, uint64_t end) { std::memcpy(data() + begin, static_cast<const uint8_t*>(from) + begin, end - begin); });
+    if (on_device_)
+        return require_ok(warpseal_device_upload(engine_, memory_, from, bytes),
+                          "copying to the GPU");
+    in_pieces(bytes, [&](uint64_t begin, uint64_t end) {
+        std::memcpy(data() + begin, static_cast<const uint8_t*>(from) + begin, end - begin);
+    });
 }
 
 void BulkMemory::compare(const void* expected, size_t bytes, const std::string& what) const {
@@ -55,7 +60,8 @@ void BulkMemory::compare(const void* expected, size_t bytes, const std::string& 
     for (size_t done = 0; done < bytes; done += piece) {
         const size_t length = std::min(piece, bytes - done);
         uint8_t* const got = copy.at_least(std::min(piece, bytes));
-        require_ok(warpseal_device_download(engine_, got, data() + done, length), "copying from the GPU");
+        require_ok(warpseal_device_download(engine_, got, data() + done, length),
+                   "copying from the GPU");
         if (!equal(got, wanted + done, length)) throw BenchWrong(what);
     }
 }

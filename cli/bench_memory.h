@@ -1,4 +1,5 @@
-// Large buffers of measurements, in host or GPU memory: they grow, and stay from one measurement to the next.
+// Large buffers of measurements, in host or GPU memory: they grow, and stay from one measurement to
+// the next.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// OpenSSL's side of a measurement: the same cipher, mode and direction through EVP, its key set up beforehand.
+// OpenSSL's side of a measurement: the same cipher, mode and direction through EVP, its key set up
+// beforehand.
 #pragma once
 
 #include <memory>
@@ -19,13 +20,15 @@ public:
     ~OpenSsl() override;
 
     bool set_key(const uint8_t* key) override;
-    bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag) override;
+    bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
+             uint8_t* tag) override;
     std::string name() const override { return "openssl " + name_; }
     const std::string& cipher_name() const { return name_; }  // OpenSSL's
 
 private:
     OpenSsl(const BenchCase& what, std::string name);
-    bool run_message(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag);
+    bool run_message(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
+                     uint8_t* tag);
     bool run_mac(const uint8_t* in, size_t bytes, uint8_t* tag);
     BenchCase what_;
     std::string name_;
@@ -34,7 +37,8 @@ private:
 };
 
 // OpenSSL's ECB of the cipher in that direction; null where it has none.
-std::unique_ptr<OpenSsl> find_openssl_ecb(const BenchCase& what, const std::vector<uint8_t>& key, bool encrypt);
+std::unique_ptr<OpenSsl> find_openssl_ecb(const BenchCase& what, const std::vector<uint8_t>& key,
+                                          bool encrypt);
 
 std::string openssl_version();
 

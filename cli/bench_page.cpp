@@ -31,15 +31,17 @@ bool on_gpu(const Json& row) { return text_of(row, "device").rfind("cuda", 0) ==
 // What makes two rows figures of the same thing.
 std::string identity(const Json& row) {
     std::string all;
-    for (const char* name : {"cipher", "mode", "operation", "device", "place", "threads", "message_bytes", "key_per_message", "pinned",
-                             "data_unit_bytes", "buffer_per_thread"})
+    for (const char* name :
+         {"cipher", "mode", "operation", "device", "place", "threads", "message_bytes",
+          "key_per_message", "pinned", "data_unit_bytes", "buffer_per_thread"})
         all += text_of(row, name) + "/";
     return all;
 }
 
 void put(Rows& rows, Json row, const std::string& name) {
     row["identity"] = name;
-    const auto same = std::find_if(rows.begin(), rows.end(), [&](const Json& other) { return other["identity"] == name; });
+    const auto same = std::find_if(rows.begin(), rows.end(),
+                                   [&](const Json& other) { return other["identity"] == name; });
     if (same != rows.end())
         *same = std::move(row);
     else
@@ -49,31 +51,37 @@ void put(Rows& rows, Json row, const std::string& name) {
 // ---- facts
 
 std::string fact(const char* name, const std::string& value) {
-    return value.empty() ? "" : fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", name, escaped(value));
+    return value.empty() ? ""
+                         : fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", name,
+                                       escaped(value));
 }
 
 std::string facts(const Json& head) {
-    const double memory = number_of(head, "gpu_memory_bytes"), rate = number_of(head, "gpu_memory_bytes_per_second");
+    const double memory = number_of(head, "gpu_memory_bytes"),
+                 rate = number_of(head, "gpu_memory_bytes_per_second");
     const std::string capability = text_of(head, "gpu_compute_capability");
     std::string gpu = text_of(head, "gpu");
     if (!capability.empty())
-        gpu += fmt::format(", compute capability {}.{}", capability.substr(0, capability.size() - 1), capability.back());
+        gpu += fmt::format(", compute capability {}.{}",
+                           capability.substr(0, capability.size() - 1), capability.back());
     std::string text = "<table class=\"facts\">\n";
     text += fact("CPU", fmt::format("{}, {} cores", text_of(head, "cpu"), text_of(head, "cores")));
     text += fact("GPU", gpu);
     if (number_of(head, "gpu_multiprocessors") > 0) {
         const double clock = number_of(head, "gpu_clock_megahertz");
-        text +=
-            fact("Multiprocessors", text_of(head, "gpu_multiprocessors") + (clock > 0 ? fmt::format(" at {:.0f} MHz at most", clock) : ""));
+        text += fact("Multiprocessors",
+                     text_of(head, "gpu_multiprocessors") +
+                         (clock > 0 ? fmt::format(" at {:.0f} MHz at most", clock) : ""));
     }
     if (memory > 0)
-        text +=
-            fact("GPU memory", fmt::format("{:.1f} GiB", memory / (1 << 30)) + (rate > 0 ? fmt::format(", {:.0f} GB/s", rate / 1e9) : ""));
+        text += fact("GPU memory", fmt::format("{:.1f} GiB", memory / (1 << 30)) +
+                                       (rate > 0 ? fmt::format(", {:.0f} GB/s", rate / 1e9) : ""));
     if (const double shared = number_of(head, "gpu_shared_bytes_per_block"); shared > 0)
         text += fact("Shared memory", fmt::format("{:.0f} KiB a block", shared / 1024));
     text += fact("CUDA driver", text_of(head, "driver"));
     text += fact("System", text_of(head, "system"));
-    text += fact("Warpseal", fmt::format("{}, commit {}", text_of(head, "warpseal"), text_of(head, "commit")));
+    text += fact("Warpseal",
+                 fmt::format("{}, commit {}", text_of(head, "warpseal"), text_of(head, "commit")));
     text += fact("Beside it", text_of(head, "openssl"));
     text += fact("Measured", text_of(head, "date"));
     text += fact("Note", text_of(head, "note"));
@@ -93,7 +101,8 @@ std::vector<Group> grouped(const std::vector<const Json*>& rows, const Name& nam
     std::vector<Group> groups;
     for (const Json* row : rows) {
         const std::string own = name(*row);
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.name == own; });
+        auto group = std::find_if(groups.begin(), groups.end(),
+                                  [&](const Group& g) { return g.name == own; });
         if (group == groups.end()) group = groups.insert(group, {own, {}});
         group->rows.push_back(row);
     }
@@ -101,40 +110,55 @@ std::vector<Group> grouped(const std::vector<const Json*>& rows, const Name& nam
 }
 
 std::string where(const Json& row) {
-    if (on_gpu(row)) return text_of(row, "place") == "device" ? "In GPU memory" : "From host memory to host memory through the GPU";
+    if (on_gpu(row))
+        return text_of(row, "place") == "device"
+                   ? "In GPU memory"
+                   : "From host memory to host memory through the GPU";
     const double threads = number_of(row, "threads");
-    const std::string cores = fmt::format("{:g} core{} ({})", threads, threads == 1 ? "" : "s", text_of(row, "device"));
+    const std::string cores =
+        fmt::format("{:g} core{} ({})", threads, threads == 1 ? "" : "s", text_of(row, "device"));
     if (text_of(row, "place") == "file") return "From file to file on " + cores;
-    return row.value("buffer_per_thread", false) ? "On " + cores : "One call on host memory, " + cores;
+    return row.value("buffer_per_thread", false) ? "On " + cores
+                                                 : "One call on host memory, " + cores;
 }
 
 std::string what(const Json& row) {
-    const auto bytes = static_cast<uint64_t>(number_of(row, "bytes")), message = static_cast<uint64_t>(number_of(row, "message_bytes"));
+    const auto bytes = static_cast<uint64_t>(number_of(row, "bytes")),
+               message = static_cast<uint64_t>(number_of(row, "message_bytes"));
     std::string text = escaped(text_of(row, "mode")) + " " + escaped(text_of(row, "operation"));
-    if (message < bytes && text_of(row, "place") != "file") text += fmt::format(" <small>{} messages</small>", size_text(message));
-    if (message >= bytes && on_gpu(row) && bytes != uint64_t{1} << 30) text += fmt::format(" <small>{}</small>", size_text(bytes));
+    if (message < bytes && text_of(row, "place") != "file")
+        text += fmt::format(" <small>{} messages</small>", size_text(message));
+    if (message >= bytes && on_gpu(row) && bytes != uint64_t{1} << 30)
+        text += fmt::format(" <small>{}</small>", size_text(bytes));
     if (row.value("key_per_message", false)) text += " <small>a key each</small>";
     return text;
 }
 
 // The line across a bar: the GPU's bound, or what OpenSSL does on the same cores.
-double mark_of(const Json& row) { return number_of(row, on_gpu(row) ? "bound_gigabytes_per_second" : "openssl_gigabytes_per_second"); }
+double mark_of(const Json& row) {
+    return number_of(row,
+                     on_gpu(row) ? "bound_gigabytes_per_second" : "openssl_gigabytes_per_second");
+}
 
 std::string bar_row(const Json& row, double end) {
     const double value = number_of(row, "gigabytes_per_second"), mark = mark_of(row);
     std::string beside, label = figure_text(value) + " GB/s";
     if (mark > 0 && on_gpu(row)) {
-        beside = fmt::format("<td title=\"{}\">{:.0f} %</td>", escaped(text_of(row, "bound")), 100 * value / mark);
+        beside = fmt::format("<td title=\"{}\">{:.0f} %</td>", escaped(text_of(row, "bound")),
+                             100 * value / mark);
         label += fmt::format(", at most {}: {}", figure_text(mark), text_of(row, "bound"));
     } else if (mark > 0) {
         const std::string yardstick = text_of(row, "openssl_yardstick");
-        beside = fmt::format("<td>{}×{}</td>", figure_text(value / mark), yardstick.empty() ? "" : "*");
-        label += fmt::format(", OpenSSL {}{}", figure_text(mark), yardstick.empty() ? "" : " in " + yardstick);
+        beside =
+            fmt::format("<td>{}×{}</td>", figure_text(value / mark), yardstick.empty() ? "" : "*");
+        label += fmt::format(", OpenSSL {}{}", figure_text(mark),
+                             yardstick.empty() ? "" : " in " + yardstick);
     } else {
         beside = "<td>–</td>";
     }
-    return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td>{}</td>{}</tr>\n", what(row),
-                       bar(value, mark, end, label), figure_text(value), beside);
+    return fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td>{}</td>{}</tr>\n", what(row),
+        bar(value, mark, end, label), figure_text(value), beside);
 }
 
 std::string bars_card(const Group& cipher, double end) {
@@ -160,13 +184,18 @@ std::string bars_section(const Group& place, bool folded) {
     if (marked)
         text += fmt::format(
             "<p class=\"key\"><i class=\"ours\"></i> measured <i class=\"mark\"></i> {}</p>\n",
-            gpu          ? "bound: what the busiest unit of this GPU can do at its highest clock, or copies over the link (docs/tuning.md)"
-            : yardsticks ? "OpenSSL on as many cores; with *, its ECB of the cipher, as it lacks the mode"
-                         : "OpenSSL on as many cores");
+            gpu ? "bound: what the busiest unit of this GPU can do at its highest clock, or copies over the link (docs/tuning.md)"
+            : yardsticks
+                ? "OpenSSL on as many cores; with *, its ECB of the cipher, as it lacks the mode"
+                : "OpenSSL on as many cores");
     text += "<div class=\"cards\">\n";
-    for (const Group& cipher : grouped(place.rows, [](const Json& row) { return text_of(row, "cipher"); })) text += bars_card(cipher, end);
+    for (const Group& cipher :
+         grouped(place.rows, [](const Json& row) { return text_of(row, "cipher"); }))
+        text += bars_card(cipher, end);
     text += "</div>\n";
-    if (folded) return fmt::format("<section><details><summary>{}</summary>\n{}</details></section>\n", escaped(place.name), text);
+    if (folded)
+        return fmt::format("<section><details><summary>{}</summary>\n{}</details></section>\n",
+                           escaped(place.name), text);
     return "<section>" + text + "</section>\n";
 }
 
@@ -177,7 +206,8 @@ std::string all_bars(const Rows& bars) {
     std::vector<Group> places = grouped(rows, where);
     std::stable_sort(places.begin(), places.end(), [](const Group& a, const Group& b) {
         const auto rank = [](const Json& row) {
-            return on_gpu(row) ? (text_of(row, "place") == "device" ? -2e9 : -1e9) : -number_of(row, "threads");
+            return on_gpu(row) ? (text_of(row, "place") == "device" ? -2e9 : -1e9)
+                               : -number_of(row, "threads");
         };
         return rank(*a.rows.front()) < rank(*b.rows.front());
     });
@@ -208,7 +238,9 @@ std::string escaped(std::string_view text) {
 
 std::string figure_text(double value) {
     if (value >= 100) return fmt::format("{:.0f}", value);
-    return value >= 10 ? fmt::format("{:.1f}", value) : value >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.2g}", value);
+    return value >= 10  ? fmt::format("{:.1f}", value)
+           : value >= 1 ? fmt::format("{:.2f}", value)
+                        : fmt::format("{:.2g}", value);
 }
 
 std::string bar(double value, double mark, double end, const std::string& label) {
@@ -225,20 +257,25 @@ std::string bar_axis(double end, const char* unit) {
     const double ten = std::pow(10, std::floor(std::log10(end)));
     const double step = ten * (end / ten < 1.5 ? 0.5 : end / ten < 3 ? 1 : end / ten < 7 ? 2 : 5);
     std::string text = "<span class=\"axis\">";
-    for (int i = 0; i * step <= end; ++i) text += fmt::format("<span style=\"left:{:.2f}%\">{:g}</span>", 100 * i * step / end, i * step);
+    for (int i = 0; i * step <= end; ++i)
+        text +=
+            fmt::format("<span style=\"left:{:.2f}%\">{:g}</span>", 100 * i * step / end, i * step);
     return text + fmt::format("</span><span class=\"unseen\">{}</span>", unit);
 }
 
 void PageData::add(const Json& report) {
     const Json& head = report.at("head");
     const auto same_run = [&](const Json& other) {
-        return text_of(other, "machine") == text_of(head, "machine") && text_of(other, "commit") == text_of(head, "commit");
+        return text_of(other, "machine") == text_of(head, "machine") &&
+               text_of(other, "commit") == text_of(head, "commit");
     };
     if (std::none_of(heads.begin(), heads.end(), same_run)) heads.push_back(head);
     const auto take = [&](const Json& row, Rows& into, const std::string& more) {
         Json own = row;
-        for (const char* name : {"cipher", "mode", "operation", "device", "place"}) (void)row.at(name).get_ref<const std::string&>();
-        for (const char* name : {"bytes", "message_bytes", "gigabytes_per_second"}) (void)row.at(name).get<double>();
+        for (const char* name : {"cipher", "mode", "operation", "device", "place"})
+            (void)row.at(name).get_ref<const std::string&>();
+        for (const char* name : {"bytes", "message_bytes", "gigabytes_per_second"})
+            (void)row.at(name).get<double>();
         if (on_gpu(row))
             if (const auto bound = gpu_bound(head, row)) {
                 own["bound"] = bound->binds;
@@ -250,18 +287,21 @@ void PageData::add(const Json& report) {
         if (row.contains("step"))
             put(ladder, row, row.at("step"));
         else if (row.contains("paper"))
-            put(papers, row, text_of(row, "paper") + "/" + text_of(row, "table") + "/" + text_of(row, "row"));
+            put(papers, row,
+                text_of(row, "paper") + "/" + text_of(row, "table") + "/" + text_of(row, "row"));
         else
             take(row, bars, "");
     }
-    for (const Json& row : report.value("sizes", Json::array())) take(row, sizes, text_of(row, "bytes"));
+    for (const Json& row : report.value("sizes", Json::array()))
+        take(row, sizes, text_of(row, "bytes"));
 }
 
 std::string html_page(const PageData& data) {
     std::string machines;
     for (const Json& head : data.heads) {
         const std::string machine = text_of(head, "machine");
-        if (machines.find(machine) == std::string::npos) machines += (machines.empty() ? "" : "; ") + machine;
+        if (machines.find(machine) == std::string::npos)
+            machines += (machines.empty() ? "" : "; ") + machine;
     }
     std::string text = fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -271,7 +311,8 @@ std::string html_page(const PageData& data) {
         "<p>GB/s are 10<sup>9</sup> bytes of data a second, the data counted once, and medians of repetitions. Every output was compared "
         "before it had a figure.</p>\n",
         escaped(machines), page_style);
-    text += all_bars(data.bars) + size_charts(data.sizes) + ladder_section(data) + papers_section(data);
+    text +=
+        all_bars(data.bars) + size_charts(data.sizes) + ladder_section(data) + papers_section(data);
     text += "<section><h2>The machine</h2>\n<div class=\"cards\">\n";
     for (const Json& head : data.heads) text += facts(head);
     return text + "</div></section>\n</main>\n</body>\n</html>\n";

@@ -1,4 +1,5 @@
-// The page of `warpseal bench --html`: one file with its style and pictures inside, no script, nothing to load.
+// The page of `warpseal bench --html`: one file with its style and pictures inside, no script,
+// nothing to load.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,14 +13,15 @@ using Rows = std::vector<nlohmann::ordered_json>;
 
 // What a page shows, from one run or from several recorded ones: rows as `--json` writes them.
 struct PageData {
-    Rows heads;                  // one for each machine and commit
-    Rows bars;                   // `rows` of warpseal bench; with "bound" and "bound_gigabytes_per_second" where there is a bound
-    Rows sizes;                  // `sizes`: the same call on more and more data
+    Rows heads;  // one for each machine and commit
+    Rows bars;   // `rows` of warpseal bench; with "bound" and "bound_gigabytes_per_second" where
+                 // there is a bound
+    Rows sizes;  // `sizes`: the same call on more and more data
     Rows ladder, papers;         // of warpseal-bench
     std::string studies_absent;  // why there is nothing of warpseal-bench
 
-    // Adds a report, whatever it is of. Of the same thing measured twice the later one counts. Throws nlohmann::json::exception if a row
-    // lacks what its kind has.
+    // Adds a report, whatever it is of. Of the same thing measured twice the later one counts.
+    // Throws nlohmann::json::exception if a row lacks what its kind has.
     void add(const nlohmann::ordered_json& report);
 };
 
@@ -32,7 +34,8 @@ std::string escaped(std::string_view text);
 // Three digits or fewer: "894", "48.1", "0.033".
 std::string figure_text(double value);
 
-// A bar on a scale that ends at `end`, with a line across it where `mark` is (0: none). `label` is what a reader who sees no pictures gets.
+// A bar on a scale that ends at `end`, with a line across it where `mark` is (0: none). `label` is
+// what a reader who sees no pictures gets.
 std::string bar(double value, double mark, double end, const std::string& label);
 // The numbers above bars on that scale.
 std::string bar_axis(double end, const char* unit);

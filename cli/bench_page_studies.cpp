@@ -25,8 +25,10 @@ std::string string_of(const Json& row, const char* name) {
 }
 
 std::string absent(const PageData& data, const char* command) {
-    return fmt::format("<p class=\"absent\">Not run: {}. <code>warpseal bench {}</code> does.</p></section>\n",
-                       escaped(data.studies_absent.empty() ? "no report here has it" : data.studies_absent), command);
+    return fmt::format(
+        "<p class=\"absent\">Not run: {}. <code>warpseal bench {}</code> does.</p></section>\n",
+        escaped(data.studies_absent.empty() ? "no report here has it" : data.studies_absent),
+        command);
 }
 
 // Steps of ciphers count bytes, those of NTRU operations.
@@ -34,22 +36,29 @@ struct Unit {
     const char *key, *name;
     double one;
 };
-constexpr Unit units[] = {{"gigabytes_per_second", "GB/s", 1}, {"operations_per_second", "million/s", 1e6}};
+constexpr Unit units[] = {{"gigabytes_per_second", "GB/s", 1},
+                          {"operations_per_second", "million/s", 1e6}};
 
-double figure_of(const Json& row, const Unit& unit) { return row.at(unit.key).is_number() ? row[unit.key].get<double>() / unit.one : 0; }
+double figure_of(const Json& row, const Unit& unit) {
+    return row.at(unit.key).is_number() ? row[unit.key].get<double>() / unit.one : 0;
+}
 
 std::string ladder_row(const Json& row, const Unit& unit, double end) {
     const double figure = figure_of(row, unit);
-    const std::string name = string_of(row, "step"), paper = string_of(row, "paper"), not_run = string_of(row, "not_run");
+    const std::string name = string_of(row, "step"), paper = string_of(row, "paper"),
+                      not_run = string_of(row, "not_run");
     std::string about = escaped(string_of(row, "what"));
     if (!paper.empty()) about = fmt::format("<b>{}</b> ", escaped(paper)) + about;
     if (row.value("keystream_only", false)) about += " <small>keystream only</small>";
     if (const std::string taught = string_of(row, "taught"); !taught.empty())
         about += fmt::format("<br><small class=\"taught\">{}</small>", escaped(taught));
-    const std::string picture = figure > 0 ? bar(figure, 0, end, fmt::format("{}: {} {}", name, figure_text(figure), unit.name))
-                                           : "<small>not run: " + escaped(not_run) + "</small>";
-    std::string text = fmt::format("<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td class=\"number\">{}</td>", escaped(name),
-                                   picture, figure > 0 ? figure_text(figure) : "–");
+    const std::string picture =
+        figure > 0
+            ? bar(figure, 0, end, fmt::format("{}: {} {}", name, figure_text(figure), unit.name))
+            : "<small>not run: " + escaped(not_run) + "</small>";
+    std::string text = fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td class=\"number\">{}</td>",
+        escaped(name), picture, figure > 0 ? figure_text(figure) : "–");
     for (const char* column : {"registers", "local_bytes", "shared_bytes", "threads_per_block"})
         text += fmt::format("<td class=\"number\">{}</td>", cell(row, column));
     return text + fmt::format("<td>{}</td></tr>\n", about);
@@ -64,12 +73,16 @@ std::string measured(const Json& row, const char* figure, const char* what) {
 
 std::string paper_row(const Json& row) {
     const std::string not_run = string_of(row, "not_run");
-    std::string text =
-        fmt::format("<tr><th scope=\"row\">{} <small>{}</small></th><td class=\"number\">{}{}</td><td>{}</td>", cell(row, "row"),
-                    cell(row, "published_on"), escaped(string_of(row, "published_bound")), cell(row, "published"), cell(row, "unit"));
-    const bool nothing = row.value("method", Json()).is_null() && row.value("default", Json()).is_null();
-    if (nothing && !not_run.empty()) return text + fmt::format("<td colspan=\"3\">not run: {}</td></tr>\n", escaped(not_run));
-    return text + measured(row, "method", "method_what") + measured(row, "default", "default_what") +
+    std::string text = fmt::format(
+        "<tr><th scope=\"row\">{} <small>{}</small></th><td class=\"number\">{}{}</td><td>{}</td>",
+        cell(row, "row"), cell(row, "published_on"), escaped(string_of(row, "published_bound")),
+        cell(row, "published"), cell(row, "unit"));
+    const bool nothing =
+        row.value("method", Json()).is_null() && row.value("default", Json()).is_null();
+    if (nothing && !not_run.empty())
+        return text + fmt::format("<td colspan=\"3\">not run: {}</td></tr>\n", escaped(not_run));
+    return text + measured(row, "method", "method_what") +
+           measured(row, "default", "default_what") +
            fmt::format("<td class=\"number\">{}</td></tr>\n", cell(row, "ratio"));
 }
 
@@ -106,7 +119,8 @@ std::string papers_section(const PageData& data) {
     const auto close = [&] {
         if (table.empty()) return;
         text += "</tbody></table></div>\n";
-        if (!differs.empty()) text += fmt::format("<p class=\"note\">What differs: {}</p>\n", escaped(differs));
+        if (!differs.empty())
+            text += fmt::format("<p class=\"note\">What differs: {}</p>\n", escaped(differs));
     };
     for (const Json& row : data.papers) {
         const std::string own = string_of(row, "paper") + "/" + string_of(row, "table");
@@ -120,7 +134,8 @@ std::string papers_section(const PageData& data) {
                 "<th scope=\"col\" class=\"number\">published</th><th scope=\"col\">unit</th><th scope=\"col\" class=\"number\">its method "
                 "here</th>"
                 "<th scope=\"col\" class=\"number\">our default</th><th scope=\"col\" class=\"number\">ratio</th></tr></thead>\n<tbody>\n",
-                cell(row, "paper"), string_of(row, "title").empty() ? cell(row, "table") : cell(row, "title"));
+                cell(row, "paper"),
+                string_of(row, "title").empty() ? cell(row, "table") : cell(row, "title"));
         }
         text += paper_row(row);
     }

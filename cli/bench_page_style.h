@@ -1,4 +1,5 @@
-// The style sheet of the page of `warpseal bench --html`, for screens light and dark, and for paper.
+// The style sheet of the page of `warpseal bench --html`, for screens light and dark, and for
+// paper.
 #pragma once
 
 namespace warpseal::cli {

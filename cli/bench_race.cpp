@@ -27,16 +27,20 @@ double seconds_of(const Candidate& candidate, const BenchCase& what, const Groun
 // What no candidate had a hand in, where it does not take too long.
 constexpr uint64_t most_compared_bytes = uint64_t{4} << 20;
 
-void check_against_reference(const BenchCase& what, const Ground& ground, const std::vector<uint8_t>& got) {
+void check_against_reference(const BenchCase& what, const Ground& ground,
+                             const std::vector<uint8_t>& got) {
     if (ground.bytes() > most_compared_bytes) return;
     const std::vector<uint8_t> in = ground.input();
     std::vector<uint8_t> right(in.size());
     const uint8_t iv[16] = {};
     uint8_t tag[16] = {};
-    if (!make_reference(what, bench_key(what), "auto")->run(iv, in.data(), right.data(), in.size(), tag))
+    if (!make_reference(what, bench_key(what), "auto")
+             ->run(iv, in.data(), right.data(), in.size(), tag))
         throw BenchWrong("the reference failed");
-    const bool tag_right = !what.tagged() || std::equal(tag, tag + sizeof tag, got.data() + right.size());
-    if (!tag_right || !std::equal(right.begin(), right.end(), got.begin())) throw BenchWrong("the output is not what it must be");
+    const bool tag_right =
+        !what.tagged() || std::equal(tag, tag + sizeof tag, got.data() + right.size());
+    if (!tag_right || !std::equal(right.begin(), right.end(), got.begin()))
+        throw BenchWrong("the output is not what it must be");
 }
 
 }  // namespace
@@ -98,7 +102,9 @@ void* Ground::allocate(size_t bytes) {
     if (place_ == "host")
         memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     else
-        require_ok((on_device() ? warpseal_device_alloc : warpseal_host_alloc)(engine_, bytes, &memory), "allocating memory");
+        require_ok(
+            (on_device() ? warpseal_device_alloc : warpseal_host_alloc)(engine_, bytes, &memory),
+            "allocating memory");
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
@@ -113,26 +119,37 @@ void Ground::release(void* memory) {
 void Candidate::call(const BenchCase& what, const Ground& ground) const {
     const uint8_t iv[16] = {};
     if (!ground.on_device()) {
-        require_ok(bench_call_one(what, key.get(), iv, ground.in(), ground.out(), ground.bytes(), ground.tag()), "a call");
+        require_ok(bench_call_one(what, key.get(), iv, ground.in(), ground.out(), ground.bytes(),
+                                  ground.tag()),
+                   "a call");
         return;
     }
     if (what.tagged()) {
-        const BatchMemory memory{ground.in(), ground.out(), ground.iv(), nullptr, ground.tag(), ground.status()};
-        require_ok(bench_call_batch_device(what, key.get(), bench_batch(what, memory, ground.bytes(), ground.bytes()), nullptr), "a call");
+        const BatchMemory memory{ground.in(), ground.out(), ground.iv(),
+                                 nullptr,     ground.tag(), ground.status()};
+        require_ok(bench_call_batch_device(
+                       what, key.get(), bench_batch(what, memory, ground.bytes(), ground.bytes()),
+                       nullptr),
+                   "a call");
     } else {
-        require_ok(bench_call_device(what, key.get(), iv, ground.in(), ground.out(), ground.bytes(), nullptr), "a call");
+        require_ok(bench_call_device(what, key.get(), iv, ground.in(), ground.out(), ground.bytes(),
+                                     nullptr),
+                   "a call");
     }
     require_ok(warpseal_device_synchronize(engine, nullptr), "waiting for the GPU");
 }
 
-double Candidate::gigabytes_per_second(uint64_t bytes) const { return static_cast<double>(bytes) / median(seconds) / 1e9; }
+double Candidate::gigabytes_per_second(uint64_t bytes) const {
+    return static_cast<double>(bytes) / median(seconds) / 1e9;
+}
 
-// All in turn, in another order each time, so that whatever else the machine does, and what one leaves to the next, falls on all of them;
-// who is far behind is asked no more.
+// All in turn, in another order each time, so that whatever else the machine does, and what one
+// leaves to the next, falls on all of them; who is far behind is asked no more.
 void race(std::vector<Candidate>& candidates, const BenchCase& what, const Ground& ground) {
     double best = 0;
     for (Candidate& candidate : candidates) {
-        for (int i = 0; i < (candidate.learns ? learning_calls : 1); ++i) candidate.call(what, ground);
+        for (int i = 0; i < (candidate.learns ? learning_calls : 1); ++i)
+            candidate.call(what, ground);
         candidate.seconds = {seconds_of(candidate, what, ground)};
         best = best == 0 ? candidate.seconds[0] : std::min(best, candidate.seconds[0]);
     }
@@ -144,17 +161,20 @@ void race(std::vector<Candidate>& candidates, const BenchCase& what, const Groun
     for (Candidate& candidate : candidates)
         if (candidate.racing) order.push_back(&candidate);
     std::minstd_rand random;
-    const auto rounds = std::clamp(static_cast<size_t>(seconds_each / best), least_calls, most_calls);
+    const auto rounds =
+        std::clamp(static_cast<size_t>(seconds_each / best), least_calls, most_calls);
     for (size_t round = 0; round < rounds; ++round) {
         std::shuffle(order.begin(), order.end(), random);
         for (Candidate* candidate : order) {
-            if (ground.bytes() <= most_bytes_in_caches) candidate->call(what, ground);  // finds the caches as it leaves them
+            if (ground.bytes() <= most_bytes_in_caches)
+                candidate->call(what, ground);  // finds the caches as it leaves them
             candidate->seconds.push_back(seconds_of(*candidate, what, ground));
         }
     }
 }
 
-void check_outputs(const std::vector<Candidate>& candidates, const BenchCase& what, Ground& ground) {
+void check_outputs(const std::vector<Candidate>& candidates, const BenchCase& what,
+                   Ground& ground) {
     std::vector<uint8_t> right;
     for (const Candidate& candidate : candidates) {
         ground.spoil();

@@ -1,11 +1,13 @@
-// A point of `bench auto`: ways to do one call, timed in turn on the same memory, whose outputs must be the same.
+// A point of `bench auto`: ways to do one call, timed in turn on the same memory, whose outputs
+// must be the same.
 #pragma once
 
 #include "bench_answers.h"
 
 namespace warpseal::cli {
 
-// Input and output of a point in "host", "pinned" or "device" memory, and what little else a call writes.
+// Input and output of a point in "host", "pinned" or "device" memory, and what little else a call
+// writes.
 class Ground {
 public:
     // engine: whose memory it is, unless it is the host's own.
@@ -46,7 +48,8 @@ struct Candidate {
     std::string name;
     warpseal_engine* engine;
     BenchKey key;
-    bool learns = false;  // from its first calls what to do; it is timed to the end however slow it is
+    bool learns =
+        false;  // from its first calls what to do; it is timed to the end however slow it is
     std::vector<double> seconds{};
     bool racing = true;
 

@@ -1,5 +1,5 @@
-// Slow and plain: CTR, XTS, GCM and CCM over OpenSSL's ECB where it has the cipher but not the mode, and our own targets where it has
-// neither.
+// Slow and plain: CTR, XTS, GCM and CCM over OpenSSL's ECB where it has the cipher but not the
+// mode, and our own targets where it has neither.
 #include "bench_reference.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t at_once = 4096;  // bytes of keystream or of a data unit that OpenSSL gets in one call
+constexpr size_t at_once =
+    4096;  // bytes of keystream or of a data unit that OpenSSL gets in one call
 
 void add_big_endian(uint8_t* counter, size_t bytes, uint64_t count) {
     for (size_t i = bytes; i-- > 0 && count != 0; count >>= 8) {
@@ -35,9 +36,11 @@ public:
             Number* table = tables_.data() + bit / 8 * 256;
             const size_t value = size_t{0x80} >> bit % 8;
             for (size_t other = 0; other < 256; ++other)
-                if (other & value) table[other] = {table[other].high ^ power.high, table[other].low ^ power.low};
+                if (other & value)
+                    table[other] = {table[other].high ^ power.high, table[other].low ^ power.low};
             const bool carry = (power.low & 1) != 0;
-            power = {power.high >> 1 ^ (carry ? uint64_t{0xe1} << 56 : 0), power.low >> 1 ^ power.high << 63};
+            power = {power.high >> 1 ^ (carry ? uint64_t{0xe1} << 56 : 0),
+                     power.low >> 1 ^ power.high << 63};
         }
     }
     // Zeros fill the last block.
@@ -84,7 +87,9 @@ public:
         const std::vector<uint8_t> bytes(key, key + what_.key_bytes());
         forward_ = find_openssl_ecb(what_, bytes, true);
         backward_ = find_openssl_ecb(what_, bytes, false);
-        if (what_.mode == WARPSEAL_XTS) tweak_ = find_openssl_ecb(what_, {bytes.begin() + what_.cipher.key_bytes, bytes.end()}, true);
+        if (what_.mode == WARPSEAL_XTS)
+            tweak_ = find_openssl_ecb(what_, {bytes.begin() + what_.cipher.key_bytes, bytes.end()},
+                                      true);
         if (what_.mode == WARPSEAL_GCM) {
             uint8_t h[16] = {};
             if (!ecb(*forward_, h, 16)) return false;
@@ -92,7 +97,8 @@ public:
         }
         return true;
     }
-    bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag) override {
+    bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
+             uint8_t* tag) override {
         switch (what_.mode) {
             case WARPSEAL_CTR: return ctr(iv, in, out, bytes);
             case WARPSEAL_XTS: return xts(iv, in, out, bytes);
@@ -100,12 +106,18 @@ public:
             default: return ccm(iv, in, out, bytes, tag);
         }
     }
-    std::string name() const override { return "openssl " + forward_->cipher_name() + ", block by block"; }
+    std::string name() const override {
+        return "openssl " + forward_->cipher_name() + ", block by block";
+    }
 
 private:
-    BlockByBlock(const BenchCase& what, const std::vector<uint8_t>& key) : what_(what) { set_key(key.data()); }
+    BlockByBlock(const BenchCase& what, const std::vector<uint8_t>& key) : what_(what) {
+        set_key(key.data());
+    }
 
-    static bool ecb(OpenSsl& side, uint8_t* blocks, size_t bytes) { return side.run(nullptr, blocks, blocks, bytes, nullptr); }
+    static bool ecb(OpenSsl& side, uint8_t* blocks, size_t bytes) {
+        return side.run(nullptr, blocks, blocks, bytes, nullptr);
+    }
 
     bool ctr(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes) {
         const size_t block = what_.cipher.block_bytes;
@@ -165,13 +177,16 @@ private:
         return settle(mask, tag);
     }
 
-    // SP 800-38C 6 and A.2, without associated data: 12-byte nonces leave 3 bytes for lengths and counters.
+    // SP 800-38C 6 and A.2, without associated data: 12-byte nonces leave 3 bytes for lengths and
+    // counters.
     bool ccm(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag) {
         constexpr uint8_t length_bytes = 15 - bench_nonce_bytes;
-        uint8_t sum[16] = {static_cast<uint8_t>(8 * ((16 - 2) / 2) + length_bytes - 1)}, counter[16] = {length_bytes - 1}, mask[16];
+        uint8_t sum[16] = {static_cast<uint8_t>(8 * ((16 - 2) / 2) + length_bytes - 1)},
+                counter[16] = {length_bytes - 1}, mask[16];
         std::copy_n(iv, bench_nonce_bytes, sum + 1);
         std::copy_n(iv, bench_nonce_bytes, counter + 1);
-        for (size_t i = 0; i < length_bytes; ++i) sum[15 - i] = static_cast<uint8_t>(bytes >> 8 * i);
+        for (size_t i = 0; i < length_bytes; ++i)
+            sum[15 - i] = static_cast<uint8_t>(bytes >> 8 * i);
         std::copy_n(counter, 16, mask);
         add_big_endian(counter, 16, 1);
         std::vector<uint8_t> text;
@@ -203,7 +218,9 @@ private:
 class AnotherTarget : public Reference {
 public:
     // The first of them that works.
-    AnotherTarget(const BenchCase& what, const std::vector<uint8_t>& key, const std::vector<std::string>& targets) : what_(what) {
+    AnotherTarget(const BenchCase& what, const std::vector<uint8_t>& key,
+                  const std::vector<std::string>& targets)
+        : what_(what) {
         warpseal_engine_options options{};
         options.struct_bytes = sizeof options;
         options.threads = 1;
@@ -215,16 +232,20 @@ public:
             target_ = target;
             if (set_key(key.data())) return;
         }
-        throw BenchWrong("OpenSSL has no " + std::string(what.cipher.name) + ", and no other target has: there is nothing to compare with");
+        throw BenchWrong("OpenSSL has no " + std::string(what.cipher.name) +
+                         ", and no other target has: there is nothing to compare with");
     }
     bool set_key(const uint8_t* key) override {
         warpseal_key* made = nullptr;
-        const auto create = what_.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
-        const bool good = create(engine_.get(), what_.cipher.name, key, what_.key_bytes(), &made) == WARPSEAL_OK;
+        const auto create =
+            what_.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
+        const bool good =
+            create(engine_.get(), what_.cipher.name, key, what_.key_bytes(), &made) == WARPSEAL_OK;
         key_.reset(made);
         return good;
     }
-    bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag) override {
+    bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
+             uint8_t* tag) override {
         return bench_call_one(what_, key_.get(), iv, in, out, bytes, tag) == WARPSEAL_OK;
     }
     std::string name() const override { return target_; }
@@ -239,7 +260,8 @@ private:
 std::vector<std::string> core_targets_but(const std::string& device) {
     std::vector<std::string> names;
     for (const warpseal_target_info& target : all_targets())
-        if (target.usable && target.name != device && std::string(target.name) != "cuda") names.emplace_back(target.name);
+        if (target.usable && target.name != device && std::string(target.name) != "cuda")
+            names.emplace_back(target.name);
     return names;
 }
 
@@ -247,16 +269,20 @@ std::vector<std::string> core_targets_but(const std::string& device) {
 
 size_t bench_iv_bytes(const BenchCase& what) {
     if (what.mode == WARPSEAL_ECB || what.mac()) return 0;
-    return what.aead() ? bench_nonce_bytes : what.mode == WARPSEAL_XTS ? 16 : what.cipher.block_bytes;
+    return what.aead()                 ? bench_nonce_bytes
+           : what.mode == WARPSEAL_XTS ? 16
+                                       : what.cipher.block_bytes;
 }
 
-std::unique_ptr<Reference> make_reference(const BenchCase& what, const std::vector<uint8_t>& key, const std::string& device) {
+std::unique_ptr<Reference> make_reference(const BenchCase& what, const std::vector<uint8_t>& key,
+                                          const std::string& device) {
     if (std::unique_ptr<Reference> openssl = OpenSsl::find(what, key)) return openssl;
     if (std::unique_ptr<Reference> slow = BlockByBlock::find(what, key)) return slow;
     return std::make_unique<AnotherTarget>(what, key, core_targets_but(device));
 }
 
-std::unique_ptr<Reference> make_quick_reference(const BenchCase& what, const std::vector<uint8_t>& key) {
+std::unique_ptr<Reference> make_quick_reference(const BenchCase& what,
+                                                const std::vector<uint8_t>& key) {
     std::vector<std::string> targets = core_targets_but("");
     std::reverse(targets.begin(), targets.end());  // they are listed from the slowest on
     return std::make_unique<AnotherTarget>(what, key, targets);

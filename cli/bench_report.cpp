@@ -39,25 +39,32 @@ nlohmann::ordered_json rounded(double value) { return std::stod(fmt::format("{:.
 
 constexpr int detail_width = 26;
 
-std::string without_end_spaces(const std::string& text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
+std::string without_end_spaces(const std::string& text) {
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+}
 
 std::string side_text(const BenchRow* row) {
     if (!row) return fmt::format("{:>10}  {:<{}}", "-", "", detail_width);
-    const std::string memory = row->pinned ? (*row->pinned ? ", pinned" : ", pageable") : row->place == "file" ? ", files" : "";
+    const std::string memory = row->pinned            ? (*row->pinned ? ", pinned" : ", pageable")
+                               : row->place == "file" ? ", files"
+                                                      : "";
     return fmt::format("{:>10}  {:<{}}", rate_text(median(row->figures.ours)),
-                       fmt::format("{}, {}{}", row->device, size_text(row->bytes), memory), detail_width);
+                       fmt::format("{}, {}{}", row->device, size_text(row->bytes), memory),
+                       detail_width);
 }
 
 }  // namespace
 
 std::string size_text(uint64_t bytes) {
     for (const auto& [unit, shift] : {std::pair{"GiB", 30}, {"MiB", 20}, {"KiB", 10}})
-        if (bytes >> shift != 0 && bytes % (uint64_t{1} << shift) == 0) return fmt::format("{} {}", bytes >> shift, unit);
+        if (bytes >> shift != 0 && bytes % (uint64_t{1} << shift) == 0)
+            return fmt::format("{} {}", bytes >> shift, unit);
     return fmt::format("{} B", bytes);
 }
 
 std::string rate_text(double gigabytes_per_second) {
-    return gigabytes_per_second >= 100 ? fmt::format("{:.0f}", gigabytes_per_second) : fmt::format("{:.2f}", gigabytes_per_second);
+    return gigabytes_per_second >= 100 ? fmt::format("{:.0f}", gigabytes_per_second)
+                                       : fmt::format("{:.2f}", gigabytes_per_second);
 }
 
 double median(std::vector<double> values) {
@@ -83,7 +90,9 @@ nlohmann::ordered_json json_head(const std::string& gpu_device, std::optional<do
     if (seconds) head["seconds"] = *seconds;
     warpseal_device_info gpu{};
     const size_t colon = gpu_device.find(':');
-    const size_t index = colon == std::string::npos ? 0 : std::stoul(gpu_device.substr(colon + 1));  // the first of several
+    const size_t index = colon == std::string::npos
+                             ? 0
+                             : std::stoul(gpu_device.substr(colon + 1));  // the first of several
     if (!gpu_device.empty() && warpseal_device_at(index, &gpu) == WARPSEAL_OK) {
         head["gpu"] = gpu.name;
         head["driver"] = gpu.driver;
@@ -134,17 +143,21 @@ nlohmann::ordered_json json_row(const BenchRow& row) {
         json["ratio"] = rounded(ours / theirs);
         json["openssl_threads"] = row.openssl_threads;
         if (!row.openssl_yardstick.empty()) json["openssl_yardstick"] = row.openssl_yardstick;
-        for (const double one : row.figures.openssl) json["openssl_repetitions"].push_back(rounded(one));
+        for (const double one : row.figures.openssl)
+            json["openssl_repetitions"].push_back(rounded(one));
     }
     return json;
 }
 
-std::string BenchTable::title(const BenchOptions& options, const nlohmann::ordered_json& head) const {
+std::string BenchTable::title(const BenchOptions& options,
+                              const nlohmann::ordered_json& head) const {
     std::string text =
-        fmt::format("warpseal {} (commit {}), {}\n{}\n", head["warpseal"].get<std::string>(), head["commit"].get<std::string>(),
-                    head["openssl"].get<std::string>(), head["machine"].get<std::string>());
-    text += fmt::format("GB/s = 10^9 bytes a second, median of {}; every output checked; {} thread{} on the cores\n\n", bench_repetitions,
-                        options.threads, options.threads == 1 ? "" : "s");
+        fmt::format("warpseal {} (commit {}), {}\n{}\n", head["warpseal"].get<std::string>(),
+                    head["commit"].get<std::string>(), head["openssl"].get<std::string>(),
+                    head["machine"].get<std::string>());
+    text += fmt::format(
+        "GB/s = 10^9 bytes a second, median of {}; every output checked; {} thread{} on the cores\n\n",
+        bench_repetitions, options.threads, options.threads == 1 ? "" : "s");
     text += fmt::format("{:<18}{:<10}{:<10}", "", "", "message");
     if (cores) text += fmt::format("{:>10}  {:<{}}", "cores", "", detail_width);
     if (gpu) text += fmt::format("{:>10}  {:<{}}", "GPU", "", detail_width);
@@ -154,7 +167,8 @@ std::string BenchTable::title(const BenchOptions& options, const nlohmann::order
 
 std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row) const {
     const BenchRow& row = cores_row ? *cores_row : *gpu_row;
-    std::string text = fmt::format("{:<18}{:<10}{:<10}", row.what.name(), row.what.operation(), size_text(row.message_bytes));
+    std::string text = fmt::format("{:<18}{:<10}{:<10}", row.what.name(), row.what.operation(),
+                                   size_text(row.message_bytes));
     if (cores) text += side_text(cores_row);
     if (gpu) text += side_text(gpu_row);
     if (!row.figures.openssl.empty()) {
@@ -164,11 +178,13 @@ std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row)
     }
     if (gpu_row && !gpu_row->link.empty()) {
         const double link = median(gpu_row->link);
-        text += fmt::format("  {:.0f} % of the link's {}", 100 * median(gpu_row->figures.ours) / link, rate_text(link));
+        text += fmt::format("  {:.0f} % of the link's {}",
+                            100 * median(gpu_row->figures.ours) / link, rate_text(link));
     }
     if (gpu_row && !gpu_row->one_gpu.empty()) {
         const double one = median(gpu_row->one_gpu);
-        text += fmt::format("  {:.2f}x one GPU's {}", median(gpu_row->figures.ours) / one, rate_text(one));
+        text += fmt::format("  {:.2f}x one GPU's {}", median(gpu_row->figures.ours) / one,
+                            rate_text(one));
     }
     return without_end_spaces(text) + "\n";
 }

@@ -12,7 +12,8 @@ namespace warpseal::cli {
 namespace {
 
 constexpr uint64_t gibibyte = uint64_t{1} << 30;
-constexpr uint64_t serial_bytes = gibibyte / 4;  // of modes that are serial in a message: what they are checked against is slow
+constexpr uint64_t serial_bytes =
+    gibibyte / 4;  // of modes that are serial in a message: what they are checked against is slow
 constexpr uint64_t smallest_size = 1024;
 constexpr double longest_call = 2;  // seconds: larger sizes than that are left out
 
@@ -29,17 +30,22 @@ bool is_shown(const BenchCase& what) {
     }
 }
 
-// Of each family ("aes", "des") the shortest key, of the two best known also the longest, unless ciphers were named.
+// Of each family ("aes", "des") the shortest key, of the two best known also the longest, unless
+// ciphers were named.
 std::vector<BenchCase> shown_cases(const BenchOptions& options) {
     std::vector<BenchCase> cases = chosen_cases(options);
-    cases.erase(std::remove_if(cases.begin(), cases.end(), [](const BenchCase& what) { return !is_shown(what); }), cases.end());
+    cases.erase(std::remove_if(cases.begin(), cases.end(),
+                               [](const BenchCase& what) { return !is_shown(what); }),
+                cases.end());
     if (!options.what.empty()) return cases;
     const auto family = [](const BenchCase& what) {
         return std::string(what.cipher.name).substr(0, std::string(what.cipher.name).find('-'));
     };
     std::map<std::string, std::pair<uint32_t, uint32_t>> keys;
     for (const BenchCase& what : cases) {
-        auto& [shortest, longest] = keys.try_emplace(family(what), what.cipher.key_bytes, what.cipher.key_bytes).first->second;
+        auto& [shortest, longest] =
+            keys.try_emplace(family(what), what.cipher.key_bytes, what.cipher.key_bytes)
+                .first->second;
         shortest = std::min(shortest, what.cipher.key_bytes);
         longest = std::max(longest, what.cipher.key_bytes);
     }
@@ -52,12 +58,15 @@ std::vector<BenchCase> shown_cases(const BenchOptions& options) {
     return cases;
 }
 
-// Counter mode of a cipher that cores have instructions for, and of one that they have not; or of the first two that were named.
-std::vector<BenchCase> sized_cases(const BenchOptions& options, const std::vector<BenchCase>& cases) {
+// Counter mode of a cipher that cores have instructions for, and of one that they have not; or of
+// the first two that were named.
+std::vector<BenchCase> sized_cases(const BenchOptions& options,
+                                   const std::vector<BenchCase>& cases) {
     std::vector<BenchCase> chosen;
     for (const BenchCase& what : cases) {
         const std::string name = what.name();
-        if (what.mode == WARPSEAL_CTR && chosen.size() < 2 && (!options.what.empty() || name == "aes-128-ctr" || name == "aria-128-ctr"))
+        if (what.mode == WARPSEAL_CTR && chosen.size() < 2 &&
+            (!options.what.empty() || name == "aes-128-ctr" || name == "aria-128-ctr"))
             chosen.push_back(what);
     }
     return chosen;
@@ -71,7 +80,8 @@ uint64_t free_memory() {
         if (name == "MemAvailable:") break;
     bytes *= 1024;
     uint64_t limit = 0, used = 0;
-    if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used)
+    if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
+        std::ifstream("/sys/fs/cgroup/memory.current") >> used)
         bytes = std::min(bytes, limit - std::min(limit, used));
     return bytes;
 }
@@ -81,8 +91,10 @@ public:
     Survey(const BenchOptions& options, Session& session) : options_(options), session_(session) {
         warpseal_device_info gpu{};
         const bool cores_alone = options.device != "auto" && options.device.rfind("cuda", 0) != 0;
-        if (!cores_alone && warpseal_device_at(0, &gpu) == WARPSEAL_OK) gpu_ = options.device == "auto" ? "cuda" : options.device;
-        if (options.device.rfind("cuda", 0) == 0) gpu_ = options.device;  // and says so where there is none
+        if (!cores_alone && warpseal_device_at(0, &gpu) == WARPSEAL_OK)
+            gpu_ = options.device == "auto" ? "cuda" : options.device;
+        if (options.device.rfind("cuda", 0) == 0)
+            gpu_ = options.device;  // and says so where there is none
         cores_ = cores_alone ? options.device : "cpu";
         gpu_memory_ = gpu.memory_bytes;
         report_["head"] = json_head(gpu_, options_.seconds);
@@ -94,7 +106,9 @@ public:
     nlohmann::ordered_json run() {
         const std::vector<BenchCase> cases = shown_cases(options_);
         const BenchTable table{true, !gpu_.empty(), options_.against_openssl};
-        if (!gpu_.empty()) create_engine({gpu_, 1}, session_);  // one that is not there is told before anything is measured
+        if (!gpu_.empty())
+            create_engine({gpu_, 1},
+                          session_);  // one that is not there is told before anything is measured
         print_output(table.title(options_, report_["head"]));
         measure_gpu(cases, table);
         for (const BenchCase& what : cases) measure_on_cores(what, table);
@@ -106,8 +120,10 @@ public:
 
 private:
     template <class Measure>
-    std::optional<BenchRow> attempt(const BenchCase& what, const char* list, const Measure& measure) {
-        if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+    std::optional<BenchRow> attempt(const BenchCase& what, const char* list,
+                                    const Measure& measure) {
+        if (interrupted_by() != 0)
+            throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
         try {
             BenchRow row = measure();
             report_[list].push_back(json_row(row));
@@ -120,7 +136,9 @@ private:
     }
 
     void measure_on_cores(const BenchCase& what, const BenchTable& table) {
-        const auto row = attempt(what, "rows", [&] { return measure_cores(options_, what, cores_, bench_core_bytes, session_); });
+        const auto row = attempt(what, "rows", [&] {
+            return measure_cores(options_, what, cores_, bench_core_bytes, session_);
+        });
         if (row) print_output(table.line(&*row, nullptr));
     }
 
@@ -132,7 +150,9 @@ private:
         const uint64_t bytes = std::min(gibibyte, options_.max_size);
         const auto one = [&](const BenchCase& what, const char* place, uint64_t message_bytes) {
             const auto row = attempt(what, "rows", [&] {
-                if (what.serial()) return serial.measure(what, place, std::min(serial_bytes, bytes), bench_serial_message_bytes);
+                if (what.serial())
+                    return serial.measure(what, place, std::min(serial_bytes, bytes),
+                                          bench_serial_message_bytes);
                 return parallel.measure(what, place, bytes, message_bytes);
             });
             if (row) print_output(table.line(nullptr, &*row));
@@ -156,7 +176,8 @@ private:
 
     void measure_sizes(const std::vector<BenchCase>& cases) {
         const uint64_t largest = largest_size();
-        if (largest * 2 <= options_.max_size) remark(session_, "there is memory for sizes up to " + size_text(largest) + ".");
+        if (largest * 2 <= options_.max_size)
+            remark(session_, "there is memory for sizes up to " + size_text(largest) + ".");
         BulkMeter cores(options_, cores_, session_);
         std::optional<BulkMeter> gpu;
         if (!gpu_.empty()) gpu.emplace(options_, gpu_, session_);
@@ -175,15 +196,18 @@ private:
             }
     }
 
-    void measure_curve(const BenchCase& what, BulkMeter& meter, const char* place, const Answers& right) {
+    void measure_curve(const BenchCase& what, BulkMeter& meter, const char* place,
+                       const Answers& right) {
         double seconds_a_byte = 0;
         for (uint64_t bytes = smallest_size;; bytes = std::min(4 * bytes, right.bytes)) {
             if (seconds_a_byte * static_cast<double>(bytes) > longest_call) return;
-            const auto row = attempt(what, "sizes", [&] { return meter.measure_prefix(what, place, bytes, right, options_.seconds); });
+            const auto row = attempt(what, "sizes", [&] {
+                return meter.measure_prefix(what, place, bytes, right, options_.seconds);
+            });
             if (!row) return;
             seconds_a_byte = 1e-9 / median(row->figures.ours);
-            print_output(what.name() + " " + size_text(bytes) + ", " + row->device + ", " + place + ": " +
-                         rate_text(median(row->figures.ours)) + " GB/s\n");
+            print_output(what.name() + " " + size_text(bytes) + ", " + row->device + ", " + place +
+                         ": " + rate_text(median(row->figures.ours)) + " GB/s\n");
             if (bytes == right.bytes) return;
         }
     }

@@ -1,4 +1,5 @@
-// What the page of `warpseal bench --html` shows, measured in about a minute: every cipher where it is at its best, and two at every size.
+// What the page of `warpseal bench --html` shows, measured in about a minute: every cipher where it
+// is at its best, and two at every size.
 #pragma once
 
 #include "bench.h"

@@ -1,5 +1,5 @@
-// What one block of each cipher costs a GPU at least: the counts behind the bounds of docs/tuning.md. bench/work takes them from
-// src/ciphers.
+// What one block of each cipher costs a GPU at least: the counts behind the bounds of
+// docs/tuning.md. bench/work takes them from src/ciphers.
 #pragma once
 
 #include <string>
@@ -12,8 +12,9 @@ struct CipherWork {
     unsigned look_ups;           // in table form, of a block on its own; 0: no such form
     unsigned pair_look_ups;      // of a block in a sweep, which goes two at a time
     unsigned counting_look_ups;  // of those, what counter mode cannot take over from other blocks
-    unsigned plane_gates;        // in plane form, for 32 blocks, without transpositions and additions of a key alone; 0: no such form
-    unsigned logic;              // in word form: exclusive-ors and rotations; 0: no such form
+    unsigned plane_gates;  // in plane form, for 32 blocks, without transpositions and additions of
+                           // a key alone; 0: no such form
+    unsigned logic;        // in word form: exclusive-ors and rotations; 0: no such form
 };
 
 // Null: no such cipher.

@@ -1,4 +1,5 @@
-// The ciphers of the library as the commands name them, asked from the library: a new cipher needs no change here.
+// The ciphers of the library as the commands name them, asked from the library: a new cipher needs
+// no change here.
 #include "ciphers.h"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ std::vector<std::string> file_suites() {
     const std::vector<warpseal_cipher_info> ciphers = all_ciphers();
     std::vector<std::string> suites;
     for (const char* const cipher : {"aes-256", "aes-128", "aria-256", "camellia-256"})
-        if (std::any_of(ciphers.begin(), ciphers.end(), [&](const auto& info) { return info.name == std::string(cipher); }))
+        if (std::any_of(ciphers.begin(), ciphers.end(),
+                        [&](const auto& info) { return info.name == std::string(cipher); }))
             suites.push_back(std::string(cipher) + "-gcm");
     return suites;
 }

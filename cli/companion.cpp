@@ -14,7 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns only by throwing.
-[[noreturn]] void become(const std::string& companion, const std::string& command, std::vector<std::string> arguments) {
+[[noreturn]] void become(const std::string& companion, const std::string& command,
+                         std::vector<std::string> arguments) {
     const std::string program = find_companion(companion).string();
     arguments.insert(arguments.begin(), {program, command});
     execv(program.c_str(), pointers_to(arguments).data());
@@ -28,8 +29,10 @@ fs::path find_companion(const std::string& name) {
     const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
     for (const fs::path& place : {here / name, here / WARPSEAL_COMPANIONS / name})
         if (fs::is_regular_file(place, error)) return place.lexically_normal();
-    throw Failure(ExitCode::unsupported, fmt::format("the program {} is not beside {} nor in {}.", name, (here / "warpseal").string(),
-                                                     (here / WARPSEAL_COMPANIONS).lexically_normal().string()));
+    throw Failure(ExitCode::unsupported,
+                  fmt::format("the program {} is not beside {} nor in {}.", name,
+                              (here / "warpseal").string(),
+                              (here / WARPSEAL_COMPANIONS).lexically_normal().string()));
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
@@ -40,14 +43,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
     return pointers;
 }
 
-void add_companion_command(CLI::App& program, Session& session, const char* name, const char* about, const char* companion) {
+void add_companion_command(CLI::App& program, Session& session, const char* name, const char* about,
+                           const char* companion) {
     CLI::App* command = program.add_subcommand(name, about);
     command->fallthrough(false);  // its options, --help among them, are not ours
     command->set_help_flag();
     command->allow_extras();
     command->prefix_command();
     command->callback([command, companion, &session] {
-        session.command = [command, companion]() -> ExitCode { become(companion, command->get_name(), command->remaining()); };
+        session.command = [command, companion]() -> ExitCode {
+            become(companion, command->get_name(), command->remaining());
+        };
     });
 }
 

@@ -11,7 +11,8 @@ void add_decrypt(CLI::App& program, Session& session) {
         OutputChoice output;
     };
     auto choice = std::make_shared<DecryptChoice>();
-    CLI::App* command = program.add_subcommand("decrypt", "Decrypt a file or a stream; only authenticated data is written");
+    CLI::App* command = program.add_subcommand(
+        "decrypt", "Decrypt a file or a stream; only authenticated data is written");
     add_file_options(*command, choice->file, session);
     add_output_options(*command, choice->output);
     command->footer(
@@ -23,13 +24,16 @@ void add_decrypt(CLI::App& program, Session& session) {
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
         "  warpseal decrypt -p photos.tar.ws | tar -x");
     command->callback([choice, &session] {
-        session.command = [choice, &session] { return run_file_task(FileTask::decrypt, choice->file, {}, &choice->output, session); };
+        session.command = [choice, &session] {
+            return run_file_task(FileTask::decrypt, choice->file, {}, &choice->output, session);
+        };
     });
 }
 
 void add_verify(CLI::App& program, Session& session) {
     auto choice = std::make_shared<FileChoice>();
-    CLI::App* command = program.add_subcommand("verify", "Check that a file is whole and authentic, writing nothing");
+    CLI::App* command = program.add_subcommand(
+        "verify", "Check that a file is whole and authentic, writing nothing");
     add_file_options(*command, *choice, session);
     command->footer(
         "Exit code 26 means damage: a changed or truncated file. A file whose header is damaged in one of its two copies opens, and\n"
@@ -37,7 +41,9 @@ void add_verify(CLI::App& program, Session& session) {
         "Example:\n"
         "  warpseal verify -k my.key disk.img.ws");
     command->callback([choice, &session] {
-        session.command = [choice, &session] { return run_file_task(FileTask::verify, *choice, {}, nullptr, session); };
+        session.command = [choice, &session] {
+            return run_file_task(FileTask::verify, *choice, {}, nullptr, session);
+        };
     });
 }
 

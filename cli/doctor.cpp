@@ -31,17 +31,22 @@ const char* name_of(Verdict verdict) {
 }
 
 std::string as_json(const Findings& findings, size_t problems, size_t warnings) {
-    nlohmann::ordered_json all{{"problems", problems}, {"warnings", warnings}, {"findings", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json all{{"problems", problems},
+                               {"warnings", warnings},
+                               {"findings", nlohmann::ordered_json::array()}};
     for (const Finding& finding : findings)
-        all["findings"].push_back(
-            {{"subject", finding.subject}, {"verdict", name_of(finding.verdict)}, {"found", finding.found}, {"advice", finding.advice}});
+        all["findings"].push_back({{"subject", finding.subject},
+                                   {"verdict", name_of(finding.verdict)},
+                                   {"found", finding.found},
+                                   {"advice", finding.advice}});
     return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string as_text(const Findings& findings, size_t problems, size_t warnings) {
     std::string text;
     for (const Finding& finding : findings) {
-        text += fmt::format("{:<8} {:<15} {}\n", name_of(finding.verdict), finding.subject, finding.found);
+        text += fmt::format("{:<8} {:<15} {}\n", name_of(finding.verdict), finding.subject,
+                            finding.found);
         if (!finding.advice.empty()) text += fmt::format("{:<24} > {}\n", "", finding.advice);
     }
     return text + fmt::format("{} problems, {} warnings\n", problems, warnings);
@@ -50,7 +55,8 @@ std::string as_text(const Findings& findings, size_t problems, size_t warnings) 
 ExitCode doctor(const DoctorChoice& choice) {
     Findings findings;
     const auto wanted = [&](const char* part) {
-        return choice.parts.empty() || std::find(choice.parts.begin(), choice.parts.end(), part) != choice.parts.end();
+        return choice.parts.empty() ||
+               std::find(choice.parts.begin(), choice.parts.end(), part) != choice.parts.end();
     };
     if (wanted("targets")) examine_targets(findings);
     if (wanted("gpus")) examine_gpus(findings);
@@ -58,10 +64,12 @@ ExitCode doctor(const DoctorChoice& choice) {
     if (wanted("openssl")) examine_openssl(choice.openssl, findings);
     const auto count = [&](Verdict verdict) {
         return static_cast<size_t>(
-            std::count_if(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.verdict == verdict; }));
+            std::count_if(findings.begin(), findings.end(),
+                          [&](const Finding& finding) { return finding.verdict == verdict; }));
     };
     const size_t problems = count(Verdict::problem), warnings = count(Verdict::warning);
-    print_output(choice.json ? as_json(findings, problems, warnings) : as_text(findings, problems, warnings));
+    print_output(choice.json ? as_json(findings, problems, warnings)
+                             : as_text(findings, problems, warnings));
     return problems == 0 ? ExitCode::ok : ExitCode::error;
 }
 
@@ -69,19 +77,30 @@ ExitCode doctor(const DoctorChoice& choice) {
 
 void add_doctor(CLI::App& program, Session& session) {
     auto choice = std::make_shared<DoctorChoice>();
-    CLI::App* command =
-        program.add_subcommand("doctor", "Check this machine, its GPUs and limits, and how OpenSSL is set up for the provider");
-    command->add_option("part", choice->parts, "targets (seconds of self-tests), gpus, limits, openssl; all if none is named")
+    CLI::App* command = program.add_subcommand(
+        "doctor",
+        "Check this machine, its GPUs and limits, and how OpenSSL is set up for the provider");
+    command
+        ->add_option("part", choice->parts,
+                     "targets (seconds of self-tests), gpus, limits, openssl; all if none is named")
         ->type_name("PART")
-        ->check(CLI::IsMember(std::vector<std::string>(std::begin(part_names), std::end(part_names))));
-    command->add_flag("--provider", choice->openssl.required, "the OpenSSL provider must be active: a problem if it is not");
-    command->add_option("--openssl", choice->openssl.program, "the program `openssl` to ask (default: that of PATH)")->type_name("PROGRAM");
-    command->add_option("--config", choice->openssl.config, "the openssl.cnf to look at (default: $OPENSSL_CONF, or OpenSSL's own)")
+        ->check(
+            CLI::IsMember(std::vector<std::string>(std::begin(part_names), std::end(part_names))));
+    command->add_flag("--provider", choice->openssl.required,
+                      "the OpenSSL provider must be active: a problem if it is not");
+    command
+        ->add_option("--openssl", choice->openssl.program,
+                     "the program `openssl` to ask (default: that of PATH)")
+        ->type_name("PROGRAM");
+    command
+        ->add_option("--config", choice->openssl.config,
+                     "the openssl.cnf to look at (default: $OPENSSL_CONF, or OpenSSL's own)")
         ->type_name("FILE");
     command->add_flag("--json", choice->json, "one JSON object");
     command->footer(
         "Exit code 0: no problem, warnings apart; 1: a problem.\nExamples:\n  warpseal doctor\n  warpseal doctor openssl --provider");
-    command->callback([choice, &session] { session.command = [choice] { return doctor(*choice); }; });
+    command->callback(
+        [choice, &session] { session.command = [choice] { return doctor(*choice); }; });
 }
 
 }  // namespace warpseal::cli

@@ -1,5 +1,5 @@
-// `warpseal doctor` on OpenSSL: which it is, whether the module lies where it looks, what openssl.cnf activates, and what OpenSSL says
-// itself.
+// `warpseal doctor` on OpenSSL: which it is, whether the module lies where it looks, what
+// openssl.cnf activates, and what OpenSSL says itself.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,13 +34,15 @@ struct Provider {
 };
 
 bool is_one_of(std::string text, std::initializer_list<const char*> words) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char letter) { return std::tolower(letter); });
     return std::any_of(words.begin(), words.end(), [&](const char* word) { return text == word; });
 }
 
 class Examination {
 public:
-    Examination(const OpensslChoice& choice, Findings& findings) : choice_(choice), findings_(findings) {}
+    Examination(const OpensslChoice& choice, Findings& findings)
+        : choice_(choice), findings_(findings) {}
 
     void whole() {
         if (!know_openssl()) return;
@@ -52,22 +54,29 @@ public:
             ask_providers();
         else
             add("module", Verdict::note,
-                installed_ ? "warpseal.so is installed, and no openssl.cnf has it loaded" : "warpseal.so is not installed");
+                installed_ ? "warpseal.so is installed, and no openssl.cnf has it loaded"
+                           : "warpseal.so is not installed");
     }
 
 private:
-    void add(const char* subject, Verdict verdict, const std::string& found, const std::string& advice = "") {
+    void add(const char* subject, Verdict verdict, const std::string& found,
+             const std::string& advice = "") {
         findings_.push_back({subject, verdict, found, advice});
     }
     // What hinders nobody who does not want the provider.
-    Verdict wanted() const { return choice_.required || mentioned_ ? Verdict::problem : Verdict::note; }
+    Verdict wanted() const {
+        return choice_.required || mentioned_ ? Verdict::problem : Verdict::note;
+    }
 
     bool know_openssl() {
         openssl_.program = choice_.program.empty() ? "openssl" : choice_.program;
-        const OpensslAnswer answer = ask_openssl(openssl_.program, {"version", "-v", "-d", "-m"}, "/dev/null");
+        const OpensslAnswer answer =
+            ask_openssl(openssl_.program, {"version", "-v", "-d", "-m"}, "/dev/null");
         if (!answer.ran || !answer.well) {
-            add("OpenSSL", choice_.required || !choice_.program.empty() ? Verdict::problem : Verdict::note,
-                fmt::format("the program {} cannot be asked: {}", openssl_.program, first_line(answer.err)),
+            add("OpenSSL",
+                choice_.required || !choice_.program.empty() ? Verdict::problem : Verdict::note,
+                fmt::format("the program {} cannot be asked: {}", openssl_.program,
+                            first_line(answer.err)),
                 "Install OpenSSL 3 or name its program with --openssl: how it is set up was not looked at.");
             return false;
         }
@@ -76,14 +85,18 @@ private:
         openssl_.modules = quoted_after(answer.out, "MODULESDIR");
         if (openssl_.version.starts_with("OpenSSL ")) read_version(openssl_.version.substr(8));
         if (openssl_.major < 3) {
-            add("OpenSSL", choice_.required ? Verdict::problem : Verdict::note, openssl_.version + " has no providers",
-                "OpenSSL 3.0 or later is needed.");
+            add("OpenSSL", choice_.required ? Verdict::problem : Verdict::note,
+                openssl_.version + " has no providers", "OpenSSL 3.0 or later is needed.");
             return false;
         }
         const char* named = std::getenv("OPENSSL_CONF");
-        openssl_.config = !choice_.config.empty() ? choice_.config : named != nullptr ? named : openssl_.directory + "/openssl.cnf";
+        openssl_.config = !choice_.config.empty() ? choice_.config
+                          : named != nullptr      ? named
+                                                  : openssl_.directory + "/openssl.cnf";
         if (const char* modules = std::getenv("OPENSSL_MODULES")) openssl_.modules = modules;
-        add("OpenSSL", Verdict::ok, fmt::format("{}; {}; modules in {}", openssl_.version, openssl_.config, openssl_.modules));
+        add("OpenSSL", Verdict::ok,
+            fmt::format("{}; {}; modules in {}", openssl_.version, openssl_.config,
+                        openssl_.modules));
         return true;
     }
 
@@ -95,7 +108,8 @@ private:
 
     void find_module() {
         std::error_code error;
-        const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path() / "warpseal.so";
+        const fs::path beside =
+            fs::read_symlink("/proc/self/exe", error).parent_path() / "warpseal.so";
         installed_ = fs::is_regular_file(fs::path(openssl_.modules) / "warpseal.so", error);
         if (!installed_ && fs::is_regular_file(beside, error)) beside_ = beside.string();
     }
@@ -103,7 +117,8 @@ private:
     bool judge_reading(const OpensslConfig& config) {
         bool read_well = true;
         for (const OpensslConfig::Complaint& complaint : config.complaints()) {
-            add("openssl.cnf", complaint.whole_file ? wanted_file() : Verdict::warning, complaint.text,
+            add("openssl.cnf", complaint.whole_file ? wanted_file() : Verdict::warning,
+                complaint.text,
                 complaint.whole_file ? "As it is, programs take nothing of this file." : "");
             read_well = read_well && !complaint.whole_file;
         }
@@ -111,13 +126,16 @@ private:
     }
     // A file that was asked for must be there.
     Verdict wanted_file() const {
-        return choice_.required || !choice_.config.empty() || std::getenv("OPENSSL_CONF") != nullptr ? Verdict::problem : Verdict::warning;
+        return choice_.required || !choice_.config.empty() || std::getenv("OPENSSL_CONF") != nullptr
+                   ? Verdict::problem
+                   : Verdict::warning;
     }
 
     static bool mentions_us(const OpensslConfig& config) {
         for (const auto& [name, settings] : config.sections())
             for (const OpensslConfig::Setting& setting : settings)
-                if (setting.name == "warpseal" || (setting.name == "identity" && setting.value == "warpseal") ||
+                if (setting.name == "warpseal" ||
+                    (setting.name == "identity" && setting.value == "warpseal") ||
                     (setting.name == "module" && fs::path(setting.value).stem() == "warpseal"))
                     return true;
         return false;
@@ -125,15 +143,20 @@ private:
 
     // The section that `name` of `section` leads to; "" with a finding if the way ends there.
     std::string follow(const OpensslConfig& config, const std::string& section, const char* name) {
-        const std::string where = section == "default" ? "the part before the first section" : "[" + section + "]";
+        const std::string where =
+            section == "default" ? "the part before the first section" : "[" + section + "]";
         const std::optional<std::string> next = config.value(section, name);
         if (!next) {
-            add("openssl.cnf", wanted(), fmt::format("{} has no `{}`: no provider is loaded by this file", where, name),
-                fmt::format("Take over our fragment warpseal.cnf, or write `{} = SECTION`. {}", name, manual));
+            add("openssl.cnf", wanted(),
+                fmt::format("{} has no `{}`: no provider is loaded by this file", where, name),
+                fmt::format("Take over our fragment warpseal.cnf, or write `{} = SECTION`. {}",
+                            name, manual));
             return "";
         }
         if (config.section(*next) == nullptr) {
-            add("openssl.cnf", Verdict::problem, fmt::format("`{} = {}` of {} names a section that does not exist", name, *next, where),
+            add("openssl.cnf", Verdict::problem,
+                fmt::format("`{} = {}` of {} names a section that does not exist", name, *next,
+                            where),
                 fmt::format("Write a section [{}], or its right name.", *next));
             return "";
         }
@@ -144,7 +167,8 @@ private:
         Provider one;
         one.section = listed.value;
         // "mine.warpseal = …": what stands before a point only tells names apart.
-        one.name = config.value(one.section, "identity").value_or(listed.name.substr(listed.name.rfind('.') + 1));
+        one.name = config.value(one.section, "identity")
+                       .value_or(listed.name.substr(listed.name.rfind('.') + 1));
         one.module = config.value(one.section, "module").value_or("");
         one.found = config.section(one.section) != nullptr;
         const std::optional<std::string> activate = config.value(one.section, "activate");
@@ -162,12 +186,16 @@ private:
         const std::string list = start.empty() ? "" : follow(config, start, "providers");
         if (list.empty()) return;
         std::vector<Provider> providers;
-        for (const OpensslConfig::Setting& listed : *config.section(list)) providers.push_back(provider(config, listed));
+        for (const OpensslConfig::Setting& listed : *config.section(list))
+            providers.push_back(provider(config, listed));
         judge_activation(providers, list);
-        const auto ours = std::find_if(providers.begin(), providers.end(), [](const Provider& one) { return one.name == "warpseal"; });
+        const auto ours = std::find_if(providers.begin(), providers.end(),
+                                       [](const Provider& one) { return one.name == "warpseal"; });
         if (ours == providers.end())
-            add("openssl.cnf", wanted(), fmt::format("[{}], the list of providers that counts, has not `warpseal`", list),
-                fmt::format("Add `warpseal = warpseal_provider` there, and that section. {}", manual));
+            add("openssl.cnf", wanted(),
+                fmt::format("[{}], the list of providers that counts, has not `warpseal`", list),
+                fmt::format("Add `warpseal = warpseal_provider` there, and that section. {}",
+                            manual));
         else
             judge_ours(*ours, list);
         if (ours != providers.end()) take_settings(config, ours->section);
@@ -177,7 +205,8 @@ private:
                 "Write it before the first section.");
     }
 
-    // OpenSSL's issue 16249: the default provider is there by itself only as long as nothing else is.
+    // OpenSSL's issue 16249: the default provider is there by itself only as long as nothing else
+    // is.
     void judge_activation(const std::vector<Provider>& providers, const std::string& list) {
         std::string others;
         bool has_default = false;
@@ -188,16 +217,20 @@ private:
                 others += (others.empty() ? "" : ", ") + one.name;
             if (one.activated && is_one_of(one.activate, {"0", "no", "false", "off"}))
                 add("openssl.cnf", Verdict::warning,
-                    fmt::format("[{}]: `activate = {}` activates all the same: before OpenSSL 3.2 its presence is what counts", one.section,
-                                one.activate),
+                    fmt::format(
+                        "[{}]: `activate = {}` activates all the same: before OpenSSL 3.2 its presence is what counts",
+                        one.section, one.activate),
                     "Take the line out.");
         }
         if (!has_default && !others.empty())
             add("openssl.cnf", Verdict::problem,
-                fmt::format("[{}] activates {} but not `default`: the default provider, which is there by itself only while no other is "
-                            "activated, is off, and with it nearly every algorithm",
-                            list, others),
-                fmt::format("Write `default = default_sect` into [{}], and `activate = 1` into [default_sect].", list));
+                fmt::format(
+                    "[{}] activates {} but not `default`: the default provider, which is there by itself only while no other is "
+                    "activated, is off, and with it nearly every algorithm",
+                    list, others),
+                fmt::format(
+                    "Write `default = default_sect` into [{}], and `activate = 1` into [default_sect].",
+                    list));
     }
 
     void take_settings(const OpensslConfig& config, const std::string& section) {
@@ -205,20 +238,24 @@ private:
         for (const OpensslConfig::Setting& setting : *config.section(section)) {
             if (is_one_of(setting.name, {"activate", "identity", "module", "soft_load"})) continue;
             std::string variable = "WARPSEAL_" + setting.name;
-            std::transform(variable.begin(), variable.end(), variable.begin(), [](unsigned char letter) { return std::toupper(letter); });
-            if (std::getenv(variable.c_str()) == nullptr) settings_.push_back(variable + "=" + setting.value);
+            std::transform(variable.begin(), variable.end(), variable.begin(),
+                           [](unsigned char letter) { return std::toupper(letter); });
+            if (std::getenv(variable.c_str()) == nullptr)
+                settings_.push_back(variable + "=" + setting.value);
         }
     }
 
     void judge_ours(const Provider& ours, const std::string& list) {
         if (!ours.found) {
             add("openssl.cnf", Verdict::problem,
-                fmt::format("`warpseal = {}` of [{}] names a section that does not exist", ours.section, list),
+                fmt::format("`warpseal = {}` of [{}] names a section that does not exist",
+                            ours.section, list),
                 fmt::format("Write a section [{}] with `activate = 1`.", ours.section));
             return;
         }
         if (!ours.activated)
-            add("openssl.cnf", wanted(), fmt::format("[{}] does not activate the provider", ours.section),
+            add("openssl.cnf", wanted(),
+                fmt::format("[{}] does not activate the provider", ours.section),
                 "Write `activate = 1` there: else only programs that ask for it by name have it.");
         fs::path module = ours.module.empty() ? "warpseal.so" : ours.module;
         if (module.is_relative()) module = fs::path(openssl_.modules) / module;
@@ -227,17 +264,21 @@ private:
         if (!there)
             add("module", Verdict::problem, fmt::format("{} is not there", module.string()),
                 beside_.empty() ? fmt::format("Install it. {}", manual)
-                                : fmt::format("Copy {} there, or write `module = {}` into [{}].", beside_, beside_, ours.section));
+                                : fmt::format("Copy {} there, or write `module = {}` into [{}].",
+                                              beside_, beside_, ours.section));
         else
             add("module", Verdict::ok, (module_ = module).string());
-        if (there && ours.activated) add("openssl.cnf", Verdict::ok, fmt::format("{} activates warpseal", openssl_.config));
+        if (there && ours.activated)
+            add("openssl.cnf", Verdict::ok, fmt::format("{} activates warpseal", openssl_.config));
     }
 
     // Not what the file means, but what came of it.
     void ask_providers() {
-        const OpensslAnswer answer = ask_openssl(openssl_.program, {"list", "-providers"}, openssl_.config);
+        const OpensslAnswer answer =
+            ask_openssl(openssl_.program, {"list", "-providers"}, openssl_.config);
         if (!answer.well || !answer.out.starts_with("Providers:")) {
-            add("providers", Verdict::problem, fmt::format("`openssl list -providers` fails: {}", reason_in(answer.err)), manual);
+            add("providers", Verdict::problem,
+                fmt::format("`openssl list -providers` fails: {}", reason_in(answer.err)), manual);
             return;
         }
         std::vector<std::string> active;
@@ -247,9 +288,12 @@ private:
             if (line.size() > 2 && line.starts_with("  ") && line[2] != ' ') name = line.substr(2);
             if (line.find("status: active") != std::string::npos) active.push_back(name);
         }
-        const auto has = [&](const char* wanted_name) { return std::find(active.begin(), active.end(), wanted_name) != active.end(); };
+        const auto has = [&](const char* wanted_name) {
+            return std::find(active.begin(), active.end(), wanted_name) != active.end();
+        };
         const std::string found =
-            fmt::format("OpenSSL has active: {}", active.empty() ? "none" : fmt::format("{}", fmt::join(active, ", ")));
+            fmt::format("OpenSSL has active: {}",
+                        active.empty() ? "none" : fmt::format("{}", fmt::join(active, ", ")));
         if (has("default") && has("warpseal"))
             add("providers", Verdict::ok, found);
         else
@@ -257,13 +301,14 @@ private:
                 fmt::format("Both default and warpseal are needed. {}", manual));
     }
 
-    // What openssl.cnf activates and does not load is left out without a word; on the command line it is not. The provider's settings go
-    // along by the environment.
+    // What openssl.cnf activates and does not load is left out without a word; on the command line
+    // it is not. The provider's settings go along by the environment.
     std::string why_not_loaded() {
         if (module_.empty()) return "";
         const OpensslAnswer answer =
             ask_openssl(openssl_.program,
-                        {"list", "-providers", "-provider-path", module_.parent_path().string(), "-provider", module_.stem().string()},
+                        {"list", "-providers", "-provider-path", module_.parent_path().string(),
+                         "-provider", module_.stem().string()},
                         "/dev/null", settings_);
         return answer.err.empty() ? "" : "; warpseal does not load: " + reason_in(answer.err);
     }
@@ -272,13 +317,16 @@ private:
     Findings& findings_;
     Openssl openssl_;
     bool installed_ = false, mentioned_ = false;
-    std::string beside_;                 // the module of this program's folder
-    fs::path module_;                    // the one that openssl.cnf names, if it is there
-    std::vector<std::string> settings_;  // of the provider's section, as it takes them from the environment
+    std::string beside_;  // the module of this program's folder
+    fs::path module_;     // the one that openssl.cnf names, if it is there
+    std::vector<std::string>
+        settings_;  // of the provider's section, as it takes them from the environment
 };
 
 }  // namespace
 
-void examine_openssl(const OpensslChoice& choice, Findings& findings) { Examination(choice, findings).whole(); }
+void examine_openssl(const OpensslChoice& choice, Findings& findings) {
+    Examination(choice, findings).whole();
+}
 
 }  // namespace warpseal::cli

@@ -1,4 +1,5 @@
-// The exit codes of the program: a stable promise, told in docs/exit-codes.md and in --help; an unknown code is a failure.
+// The exit codes of the program: a stable promise, told in docs/exit-codes.md and in --help; an
+// unknown code is a failure.
 #pragma once
 
 #include "warpseal/warpseal.h"

@@ -1,4 +1,5 @@
-// What encrypt, decrypt and verify have in common: input, secrets, format, device, progress, and the words for a failure.
+// What encrypt, decrypt and verify have in common: input, secrets, format, device, progress, and
+// the words for a failure.
 #pragma once
 
 #include <sys/types.h>
@@ -30,7 +31,8 @@ struct OutputChoice {
 };
 void add_output_options(CLI::App& command, OutputChoice& choice);
 
-// Throws Failure: usage for options that do not go together, input_output for a descriptor that is not there.
+// Throws Failure: usage for options that do not go together, input_output for a descriptor that is
+// not there.
 void check_file_choice(const FileChoice& choice);
 
 enum class FileTask { encrypt, decrypt, verify };
@@ -43,6 +45,7 @@ struct SealChoice {
 };
 
 // Does the work, commits the output (null: verify), and says what was done. Throws Failure.
-ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal, const OutputChoice* output, Session& session);
+ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal,
+                       const OutputChoice* output, Session& session);
 
 }  // namespace warpseal::cli

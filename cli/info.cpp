@@ -15,7 +15,9 @@ struct InfoChoice {
 };
 
 const char* slot_name(uint32_t type) {
-    return type == WARPSEAL_SECRET_KEY ? "key file" : type == WARPSEAL_SECRET_PASSPHRASE ? "passphrase" : "unknown";
+    return type == WARPSEAL_SECRET_KEY          ? "key file"
+           : type == WARPSEAL_SECRET_PASSPHRASE ? "passphrase"
+                                                : "unknown";
 }
 
 nlohmann::ordered_json known(uint64_t bytes) {
@@ -46,7 +48,9 @@ std::string as_json(const warpseal_file_info& info) {
 }
 
 std::string as_text(const warpseal_file_info& info) {
-    const auto bytes = [](uint64_t count) { return count == UINT64_MAX ? std::string("unknown") : fmt::format("{} bytes", count); };
+    const auto bytes = [](uint64_t count) {
+        return count == UINT64_MAX ? std::string("unknown") : fmt::format("{} bytes", count);
+    };
     std::string text = fmt::format(
         "format      warpseal, version {}\n"
         "cipher      {}\n"
@@ -54,12 +58,14 @@ std::string as_text(const warpseal_file_info& info) {
         "header      {} bytes, generation {}\n"
         "file        {}\n"
         "plaintext   {}\n",
-        info.version, info.suite, hexadecimal(info.file_id, sizeof info.file_id), info.header_bytes, info.generation,
-        bytes(info.file_bytes), bytes(info.plaintext_bytes));
+        info.version, info.suite, hexadecimal(info.file_id, sizeof info.file_id), info.header_bytes,
+        info.generation, bytes(info.file_bytes), bytes(info.plaintext_bytes));
     for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) {
         text += fmt::format("slot {:<6} {}", i + 1, slot_name(info.slots[i].type));
         if (info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE)
-            text += fmt::format(", Argon2id {} MiB, {} passes", info.slots[i].argon2_memory_kib / 1024, info.slots[i].argon2_passes);
+            text +=
+                fmt::format(", Argon2id {} MiB, {} passes", info.slots[i].argon2_memory_kib / 1024,
+                            info.slots[i].argon2_passes);
         text += '\n';
     }
     return text + "Read without a key, so not authenticated: `warpseal verify` checks.\n";
@@ -73,9 +79,11 @@ ExitCode run(const InfoChoice& choice) {
     result.struct_bytes = sizeof result;
     const warpseal_status status = warpseal_file_info_read(input.get(), &info, &result);
     if (status != WARPSEAL_OK)
-        throw Failure(exit_code_of(status),
-                      fmt::format("cannot read the header of {}: {}", choice.input == "-" ? "standard input" : "'" + choice.input + "'",
-                                  result.message[0] ? result.message : warpseal_status_text(status)));
+        throw Failure(
+            exit_code_of(status),
+            fmt::format("cannot read the header of {}: {}",
+                        choice.input == "-" ? "standard input" : "'" + choice.input + "'",
+                        result.message[0] ? result.message : warpseal_status_text(status)));
     print_output(choice.json ? as_json(info) : as_text(info));
     return ExitCode::ok;
 }
@@ -84,8 +92,10 @@ ExitCode run(const InfoChoice& choice) {
 
 void add_info(CLI::App& program, Session& session) {
     auto choice = std::make_shared<InfoChoice>();
-    CLI::App* command = program.add_subcommand("info", "Show what a sealed file's header says, without a key");
-    command->add_option("input", choice->input, "file to read; - or nothing: standard input")->type_name("INPUT");
+    CLI::App* command =
+        program.add_subcommand("info", "Show what a sealed file's header says, without a key");
+    command->add_option("input", choice->input, "file to read; - or nothing: standard input")
+        ->type_name("INPUT");
     command->add_flag("--json", choice->json, "one JSON object");
     command->footer("Example:\n  warpseal info --json disk.img.ws");
     command->callback([choice, &session] { session.command = [choice] { return run(*choice); }; });

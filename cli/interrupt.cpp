@@ -1,4 +1,5 @@
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT: a thread that waits for them with sigwait(3), so that no code runs in a signal handler.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT: a thread that waits for them with sigwait(3), so that no
+// code runs in a signal handler.
 #include "interrupt.h"
 
 #include <fmt/core.h>
@@ -78,8 +79,10 @@ void watch_interrupts() {
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     try {
         std::thread(watch, set).detach();
-    } catch (const std::system_error& error) {  // unwatched, a signal would leave behind what is not whole
-        complain(fmt::format("cannot start a thread: {}. See `ulimit -u`.", error.code().message()));
+    } catch (const std::system_error&
+                 error) {  // unwatched, a signal would leave behind what is not whole
+        complain(
+            fmt::format("cannot start a thread: {}. See `ulimit -u`.", error.code().message()));
         _exit(static_cast<int>(ExitCode::error));
     }
 }

@@ -1,5 +1,5 @@
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT: work is asked to stop, and ended after a grace period if it does not; nothing is left behind either
-// way.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT: work is asked to stop, and ended after a grace period if it
+// does not; nothing is left behind either way.
 #pragma once
 
 #include <termios.h>
@@ -8,9 +8,9 @@
 
 namespace warpseal::cli {
 
-// Once, before any other thread starts: blocks the signals in every thread and watches for them in one of its own.
-// A signal that was ignored when the program started (nohup, a shell's background job) stays ignored.
-// Ends the program with `error` where no thread can be had.
+// Once, before any other thread starts: blocks the signals in every thread and watches for them in
+// one of its own. A signal that was ignored when the program started (nohup, a shell's background
+// job) stays ignored. Ends the program with `error` where no thread can be had.
 void watch_interrupts();
 
 // Readable once a signal came: for waits in poll(2).
@@ -28,7 +28,8 @@ private:
     const std::string path_;
 };
 
-// While one lives, the terminal gets `settings` back if the program is ended by a signal. One at a time.
+// While one lives, the terminal gets `settings` back if the program is ended by a signal. One at a
+// time.
 class TerminalSettings {
 public:
     TerminalSettings(int terminal, const termios& settings);
@@ -37,7 +38,8 @@ public:
     TerminalSettings& operator=(const TerminalSettings&) = delete;
 };
 
-// While one lives, a signal does not end the program: the few system calls that give an output its name are not torn apart.
+// While one lives, a signal does not end the program: the few system calls that give an output its
+// name are not torn apart.
 class Uninterrupted {
 public:
     Uninterrupted();

@@ -1,4 +1,5 @@
-// A batch of NTRU operations in one piece of memory, and the comparison of what was sent with what arrived.
+// A batch of NTRU operations in one piece of memory, and the comparison of what was sent with what
+// arrived.
 #include "kem_batch.h"
 
 #include <fmt/core.h>
@@ -14,7 +15,8 @@ namespace {
 struct Operation {
     const char* name;
     warpseal_status (*on_host)(warpseal_engine*, const char*, const warpseal_kem_batch*);
-    warpseal_status (*on_device)(warpseal_engine*, const char*, const warpseal_kem_batch*, void* stream);
+    warpseal_status (*on_device)(warpseal_engine*, const char*, const warpseal_kem_batch*,
+                                 void* stream);
 };
 constexpr Operation operations[kem_operations.size()] = {
     {"keygen", warpseal_kem_keypair, warpseal_kem_keypair_device},
@@ -28,9 +30,12 @@ size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 }  // namespace
 
-const char* kem_operation_name(KemOperation operation) { return operations[static_cast<size_t>(operation)].name; }
+const char* kem_operation_name(KemOperation operation) {
+    return operations[static_cast<size_t>(operation)].name;
+}
 
-KemBatch::KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count, bool on_device)
+KemBatch::KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count,
+                   bool on_device)
     : engine_(engine),
       set_(set),
       count_(count),
@@ -38,7 +43,8 @@ KemBatch::KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64
       secrets_at_(aligned(count * set.public_key_bytes)),
       ciphertexts_at_(secrets_at_ + aligned(count * set.secret_key_bytes)),
       results_at_(ciphertexts_at_ + aligned(count * set.ciphertext_bytes)),
-      bytes_(results_at_ + 2 * aligned(count * sizeof(KemSecret)) + kem_operations.size() * aligned(count * sizeof(int32_t))),
+      bytes_(results_at_ + 2 * aligned(count * sizeof(KemSecret)) +
+             kem_operations.size() * aligned(count * sizeof(int32_t))),
       memory_(engine, on_device),
       copy_(engine, false) {
     memory_.at_least(bytes_);
@@ -47,7 +53,8 @@ KemBatch::KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64
 }
 
 KemBatch::Results KemBatch::results_in(uint8_t* memory) const {
-    const size_t secrets = aligned(count_ * sizeof(KemSecret)), statuses = aligned(count_ * sizeof(int32_t));
+    const size_t secrets = aligned(count_ * sizeof(KemSecret)),
+                 statuses = aligned(count_ * sizeof(int32_t));
     Results results{memory, memory + secrets, {}};
     for (size_t i = 0; i < kem_operations.size(); ++i)
         results.statuses[i] = reinterpret_cast<int32_t*>(memory + 2 * secrets + i * statuses);
@@ -76,13 +83,16 @@ void KemBatch::run(KemOperation operation, uint64_t count) {
 
 uint64_t KemBatch::mismatches(uint64_t count) {
     if (on_device_)
-        require_ok(warpseal_device_download(engine_, results_, memory_.data() + results_at_, bytes_ - results_at_), "copying from the GPU");
+        require_ok(warpseal_device_download(engine_, results_, memory_.data() + results_at_,
+                                            bytes_ - results_at_),
+                   "copying from the GPU");
     const Results results = results_in(results_);
     uint64_t found = 0;
     for (uint64_t i = 0; i < count; ++i) {
         const size_t at = i * sizeof(KemSecret);
         bool right = std::memcmp(results.sent + at, results.received + at, sizeof(KemSecret)) == 0;
-        for (const int32_t* statuses : results.statuses) right = right && statuses[i] == WARPSEAL_OK;
+        for (const int32_t* statuses : results.statuses)
+            right = right && statuses[i] == WARPSEAL_OK;
         found += !right;
     }
     return found;
@@ -90,7 +100,8 @@ uint64_t KemBatch::mismatches(uint64_t count) {
 
 KemSecret KemBatch::secret(uint64_t item) const {
     KemSecret secret;
-    std::memcpy(secret.data(), results_in(results_).sent + item * sizeof(KemSecret), sizeof(KemSecret));
+    std::memcpy(secret.data(), results_in(results_).sent + item * sizeof(KemSecret),
+                sizeof(KemSecret));
     return secret;
 }
 
@@ -100,7 +111,9 @@ void KemBatch::spoil_results() {
     std::memset(results.received, 0xac, count_ * sizeof(KemSecret));
     for (int32_t* statuses : results.statuses) std::fill_n(statuses, count_, no_status);
     if (on_device_)
-        require_ok(warpseal_device_upload(engine_, memory_.data() + results_at_, results_, bytes_ - results_at_), "copying to the GPU");
+        require_ok(warpseal_device_upload(engine_, memory_.data() + results_at_, results_,
+                                          bytes_ - results_at_),
+                   "copying to the GPU");
 }
 
 }  // namespace warpseal::cli

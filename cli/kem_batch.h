@@ -1,4 +1,5 @@
-// A batch of NTRU operations to measure or to test: each item has a key pair, a ciphertext and two secrets of its own.
+// A batch of NTRU operations to measure or to test: each item has a key pair, a ciphertext and two
+// secrets of its own.
 #pragma once
 
 #include <array>
@@ -9,7 +10,8 @@
 namespace warpseal::cli {
 
 enum class KemOperation : uint8_t { keygen = 0, encapsulate = 1, decapsulate = 2 };
-constexpr std::array<KemOperation, 3> kem_operations{KemOperation::keygen, KemOperation::encapsulate, KemOperation::decapsulate};
+constexpr std::array<KemOperation, 3> kem_operations{
+    KemOperation::keygen, KemOperation::encapsulate, KemOperation::decapsulate};
 const char* kem_operation_name(KemOperation operation);
 
 using KemSecret = std::array<uint8_t, 32>;
@@ -17,16 +19,18 @@ using KemSecret = std::array<uint8_t, 32>;
 // Whatever fails throws BenchWrong.
 class KemBatch {
 public:
-    // In the memory of the engine's GPU, or in the host's: the library wipes both when they are freed.
+    // In the memory of the engine's GPU, or in the host's: the library wipes both when they are
+    // freed.
     KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count, bool on_device);
     KemBatch(const KemBatch&) = delete;
     KemBatch& operator=(const KemBatch&) = delete;
 
-    // The first `count` items, with coins that the library draws; returns when it is done. Decapsulation is of what was encapsulated, under
-    // the keys that were generated.
+    // The first `count` items, with coins that the library draws; returns when it is done.
+    // Decapsulation is of what was encapsulated, under the keys that were generated.
     void run(KemOperation operation, uint64_t count);
 
-    // After one operation of each: how many of the first `count` items have no result, or another secret than was sent.
+    // After one operation of each: how many of the first `count` items have no result, or another
+    // secret than was sent.
     uint64_t mismatches(uint64_t count);
     // The secret that `mismatches` saw sent.
     KemSecret secret(uint64_t item) const;

@@ -1,4 +1,5 @@
-// `warpseal kem bench`: key pairs, encapsulations and decapsulations a second, how long a batch takes, and very many round trips.
+// `warpseal kem bench`: key pairs, encapsulations and decapsulations a second, how long a batch
+// takes, and very many round trips.
 #include "kem_bench.h"
 
 #include <fmt/core.h>
@@ -19,7 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 nlohmann::ordered_json rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
@@ -35,25 +38,30 @@ struct Figures {
             batch.run(operation, count);
             calls.push_back(seconds_since(called));
         } while (seconds_since(start) < seconds);
-        rates.push_back(static_cast<double>(count * (calls.size() - before)) / seconds_since(start));
+        rates.push_back(static_cast<double>(count * (calls.size() - before)) /
+                        seconds_since(start));
     }
     // The time that `part` of all calls stayed within.
     double percentile(double part) const {
         std::vector<double> sorted = calls;
         std::sort(sorted.begin(), sorted.end());
-        return sorted[static_cast<size_t>(std::lround(part * static_cast<double>(sorted.size() - 1)))];
+        return sorted[static_cast<size_t>(
+            std::lround(part * static_cast<double>(sorted.size() - 1)))];
     }
 };
 
-// The first eight bytes of every secret, to see that no two are the same: of 10^8 that are, a pair is expected to agree in these once in
-// 3700 times. By their first byte in parts, which threads sort.
+// The first eight bytes of every secret, to see that no two are the same: of 10^8 that are, a pair
+// is expected to agree in these once in 3700 times. By their first byte in parts, which threads
+// sort.
 class Seen {
 public:
     explicit Seen(uint64_t items) {
-        for (std::vector<uint64_t>& part : parts_) part.reserve(items / parts_.size() + items / parts_.size() / 16 + 64);
+        for (std::vector<uint64_t>& part : parts_)
+            part.reserve(items / parts_.size() + items / parts_.size() / 16 + 64);
     }
     ~Seen() {
-        for (std::vector<uint64_t>& part : parts_) warpseal_wipe(part.data(), part.size() * sizeof(uint64_t));
+        for (std::vector<uint64_t>& part : parts_)
+            warpseal_wipe(part.data(), part.size() * sizeof(uint64_t));
     }
     Seen(const Seen&) = delete;
     Seen& operator=(const Seen&) = delete;
@@ -74,7 +82,9 @@ public:
             threads.emplace_back([&] {
                 for (size_t part; (part = next++) < parts_.size();) {
                     std::sort(parts_[part].begin(), parts_[part].end());
-                    count += static_cast<uint64_t>(std::unique(parts_[part].begin(), parts_[part].end()) - parts_[part].begin());
+                    count += static_cast<uint64_t>(
+                        std::unique(parts_[part].begin(), parts_[part].end()) -
+                        parts_[part].begin());
                 }
             });
         threads.clear();
@@ -85,7 +95,8 @@ private:
     std::array<std::vector<uint64_t>, 256> parts_;
 };
 
-// An engine that says when it gave work back: what a device was asked to do and the cores did is no figure of the device.
+// An engine that says when it gave work back: what a device was asked to do and the cores did is no
+// figure of the device.
 class Device {
 public:
     Device(const std::string& device, unsigned threads, Session& session) : name(device) {
@@ -101,7 +112,9 @@ public:
         options.notice_user = this;
         warpseal_engine* made = nullptr;
         const warpseal_status status = warpseal_engine_create(&options, &made);
-        if (status != WARPSEAL_OK) throw Failure(exit_code_of(status), fmt::format("cannot start: {}", warpseal_status_text(status)));
+        if (status != WARPSEAL_OK)
+            throw Failure(exit_code_of(status),
+                          fmt::format("cannot start: {}", warpseal_status_text(status)));
         engine_.reset(made);
     }
     Device(const Device&) = delete;
@@ -111,7 +124,9 @@ public:
     warpseal_engine* engine() const { return engine_.get(); }
     bool is_gpu() const { return name.rfind("cuda", 0) == 0; }
     void require_no_notice() const {
-        if (notices_ != 0) throw BenchWrong("the engine had something to say: what ran may not be what was asked for");
+        if (notices_ != 0)
+            throw BenchWrong(
+                "the engine had something to say: what ran may not be what was asked for");
     }
 
 private:
@@ -121,32 +136,40 @@ private:
 
 class KemBench {
 public:
-    KemBench(const KemBenchOptions& options, Session& session) : options_(options), report_file_(options.json) {
+    KemBench(const KemBenchOptions& options, Session& session)
+        : options_(options), report_file_(options.json) {
         for (const std::string& name : options.sets) sets_.push_back(kem_set(name));
         if (sets_.empty()) sets_ = all_kem_sets();
         const std::string& device = options.engine.device;
         if (options.place == "device" && device.rfind("cuda", 0) != 0 && device != "auto")
             throw Failure(ExitCode::usage, "--place device is for a GPU: use --device cuda.");
-        if (options.round_trips > 0 && options.batches.size() > 1) throw Failure(ExitCode::usage, "--round-trips are of one --batch.");
+        if (options.round_trips > 0 && options.batches.size() > 1)
+            throw Failure(ExitCode::usage, "--round-trips are of one --batch.");
         warpseal_device_info info{};
         std::vector<std::string> names{device};
         if (device == "auto") names = {"cpu"};
         if (device == "auto" && options.place == "device") names.clear();
-        if (device == "auto" && (options.place == "device" || warpseal_device_at(0, &info) == WARPSEAL_OK)) names.push_back("cuda");
-        for (const std::string& name : names) devices_.push_back(std::make_unique<Device>(name, options.engine.threads, session));
+        if (device == "auto" &&
+            (options.place == "device" || warpseal_device_at(0, &info) == WARPSEAL_OK))
+            names.push_back("cuda");
+        for (const std::string& name : names)
+            devices_.push_back(std::make_unique<Device>(name, options.engine.threads, session));
     }
 
     ExitCode run() {
-        report_["head"] = json_head(devices_.back()->is_gpu() ? devices_.back()->name : "", options_.seconds);
+        report_["head"] =
+            json_head(devices_.back()->is_gpu() ? devices_.back()->name : "", options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
-        print(fmt::format("warpseal {} (commit {}), {}\n", report_["head"]["warpseal"].get<std::string>(),
-                          report_["head"]["commit"].get<std::string>(), report_["head"]["machine"].get<std::string>()));
+        print(fmt::format("warpseal {} (commit {}), {}\n",
+                          report_["head"]["warpseal"].get<std::string>(),
+                          report_["head"]["commit"].get<std::string>(),
+                          report_["head"]["machine"].get<std::string>()));
         if (options_.round_trips == 0)
             print(fmt::format(
                 "median of {}, and the time that half and 99 % of all calls stayed within; every secret checked; {} thread{} on the "
                 "cores\n\n{:<18}{:<13}{:<16}{:>8}{:>14}{:>13}{:>13}\n",
-                bench_repetitions, options_.engine.threads, options_.engine.threads == 1 ? "" : "s", "", "", "", "batch", "per second",
-                "p50", "p99"));
+                bench_repetitions, options_.engine.threads, options_.engine.threads == 1 ? "" : "s",
+                "", "", "", "batch", "per second", "p50", "p99"));
         for (const warpseal_kem_info& set : sets_)
             for (const auto& device : devices_) attempt(set, *device);
         report_file_.write(report_.dump(1) + "\n");
@@ -155,11 +178,16 @@ public:
 
 private:
     // In the GPU's memory, without anything to or from the host.
-    bool on_device(const Device& device) const { return device.is_gpu() && options_.place != "host"; }
+    bool on_device(const Device& device) const {
+        return device.is_gpu() && options_.place != "host";
+    }
     std::string place(const Device& device) const { return on_device(device) ? "device" : "host"; }
-    void print(const std::string& text) const { options_.json == "-" ? print_error(text) : print_output(text); }
+    void print(const std::string& text) const {
+        options_.json == "-" ? print_error(text) : print_output(text);
+    }
     static void heed_interrupt() {
-        if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+        if (interrupted_by() != 0)
+            throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
     }
 
     void attempt(const warpseal_kem_info& set, const Device& device) {
@@ -173,12 +201,14 @@ private:
         };
         if (options_.round_trips > 0) return checked([&] { round_trips(set, device); });
         const std::vector<uint64_t> usual{64, 256, 1024, 4096};
-        for (const uint64_t count : options_.batches.empty() ? usual : options_.batches) checked([&] { measure(set, device, count); });
+        for (const uint64_t count : options_.batches.empty() ? usual : options_.batches)
+            checked([&] { measure(set, device, count); });
     }
 
     // All secrets have arrived, and no two are the same.
     static void check(KemBatch& batch, uint64_t count, const Device& device) {
-        if (const uint64_t wrong = batch.mismatches(count)) throw BenchWrong(fmt::format("{} of {} secrets did not arrive", wrong, count));
+        if (const uint64_t wrong = batch.mismatches(count))
+            throw BenchWrong(fmt::format("{} of {} secrets did not arrive", wrong, count));
         Seen seen(count);
         seen.take(batch, count);
         if (seen.distinct() != count) throw BenchWrong("two secrets are the same");
@@ -194,28 +224,35 @@ private:
         for (int repetition = 0; repetition < bench_repetitions; ++repetition)
             for (size_t i = 0; i < kem_operations.size(); ++i) {
                 heed_interrupt();
-                figures[i].repeat(batch, kem_operations[i], count, options_.seconds / bench_repetitions);
+                figures[i].repeat(batch, kem_operations[i], count,
+                                  options_.seconds / bench_repetitions);
             }
         check(batch, count, device);
-        for (size_t i = 0; i < kem_operations.size(); ++i) add_row(set, device, count, kem_operation_name(kem_operations[i]), figures[i]);
+        for (size_t i = 0; i < kem_operations.size(); ++i)
+            add_row(set, device, count, kem_operation_name(kem_operations[i]), figures[i]);
     }
 
-    void add_row(const warpseal_kem_info& set, const Device& device, uint64_t count, const char* operation, const Figures& figures) {
-        constexpr size_t enough_calls = 100;  // for the time that all but one in a hundred stay within
-        const double rate = median(figures.rates), p50 = figures.percentile(0.5), p99 = figures.percentile(0.99);
+    void add_row(const warpseal_kem_info& set, const Device& device, uint64_t count,
+                 const char* operation, const Figures& figures) {
+        constexpr size_t enough_calls =
+            100;  // for the time that all but one in a hundred stay within
+        const double rate = median(figures.rates), p50 = figures.percentile(0.5),
+                     p99 = figures.percentile(0.99);
         const bool has_p99 = figures.calls.size() >= enough_calls;
-        print(fmt::format("{:<18}{:<13}{:<16}{:>8}{:>14.0f}{:>10.1f} us{:>13}\n", set.name, operation, device.name + ", " + place(device),
-                          count, rate, 1e6 * p50, has_p99 ? fmt::format("{:.1f} us", 1e6 * p99) : "-"));
-        nlohmann::ordered_json row{{"set", set.name},
-                                   {"operation", operation},
-                                   {"device", device.name},
-                                   {"place", place(device)},
-                                   {"threads", options_.engine.threads},
-                                   {"batch", count},
-                                   {"operations_per_second", rounded(rate)},
-                                   {"p50_seconds", rounded(p50)},
-                                   {"p99_seconds", has_p99 ? rounded(p99) : nlohmann::ordered_json(nullptr)},
-                                   {"calls", figures.calls.size()}};
+        print(fmt::format("{:<18}{:<13}{:<16}{:>8}{:>14.0f}{:>10.1f} us{:>13}\n", set.name,
+                          operation, device.name + ", " + place(device), count, rate, 1e6 * p50,
+                          has_p99 ? fmt::format("{:.1f} us", 1e6 * p99) : "-"));
+        nlohmann::ordered_json row{
+            {"set", set.name},
+            {"operation", operation},
+            {"device", device.name},
+            {"place", place(device)},
+            {"threads", options_.engine.threads},
+            {"batch", count},
+            {"operations_per_second", rounded(rate)},
+            {"p50_seconds", rounded(p50)},
+            {"p99_seconds", has_p99 ? rounded(p99) : nlohmann::ordered_json(nullptr)},
+            {"calls", figures.calls.size()}};
         for (const double one : figures.rates) row["repetitions"].push_back(rounded(one));
         report_["rows"].push_back(row);
     }
@@ -223,7 +260,8 @@ private:
     // Key pair, ciphertext and secret there and back, from coins that are drawn for each item.
     void round_trips(const warpseal_kem_info& set, const Device& device) {
         const uint64_t usual = on_device(device) ? 131072 : 4096, total = options_.round_trips;
-        const uint64_t most = std::min(total, options_.batches.empty() ? usual : options_.batches.front());
+        const uint64_t most =
+            std::min(total, options_.batches.empty() ? usual : options_.batches.front());
         KemBatch batch(device.engine(), set, most, on_device(device));
         Seen seen(total);
         uint64_t wrong = 0;
@@ -239,8 +277,9 @@ private:
         const double seconds = seconds_since(start);
         const uint64_t distinct = seen.distinct();
         wrong_ = wrong_ || wrong != 0 || distinct != total;
-        print(fmt::format("{:<18}{}, {}: {} round trips in {:.1f} s, {} mismatches, {} distinct secrets\n", set.name, device.name,
-                          place(device), total, seconds, wrong, distinct));
+        print(fmt::format(
+            "{:<18}{}, {}: {} round trips in {:.1f} s, {} mismatches, {} distinct secrets\n",
+            set.name, device.name, place(device), total, seconds, wrong, distinct));
         device.require_no_notice();
         report_["round_trips"].push_back({{"set", set.name},
                                           {"device", device.name},
@@ -263,6 +302,8 @@ private:
 
 }  // namespace
 
-ExitCode run_kem_bench(const KemBenchOptions& options, Session& session) { return KemBench(options, session).run(); }
+ExitCode run_kem_bench(const KemBenchOptions& options, Session& session) {
+    return KemBench(options, session).run();
+}
 
 }  // namespace warpseal::cli

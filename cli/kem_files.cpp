@@ -1,4 +1,5 @@
-// `warpseal kem keygen`, `encapsulate` and `decapsulate`: keys, ciphertexts and shared secrets as raw bytes in files.
+// `warpseal kem keygen`, `encapsulate` and `decapsulate`: keys, ciphertexts and shared secrets as
+// raw bytes in files.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,22 +21,28 @@ constexpr mode_t mode_public = 0666;
 constexpr uint64_t piece_items = 4096;
 
 std::string named(const char* what, const std::string& path) {
-    return path == "-" ? fmt::format("the {} on standard input", what) : fmt::format("{} '{}'", what, path);
+    return path == "-" ? fmt::format("the {} on standard input", what)
+                       : fmt::format("{} '{}'", what, path);
 }
 
-// Of paths that are read and written together: none names what another does, and one at most is a standard stream.
+// Of paths that are read and written together: none names what another does, and one at most is a
+// standard stream.
 void refuse_same(const std::vector<std::string>& paths, const char* stream) {
     std::vector<std::filesystem::path> seen;
     bool stream_seen = false;
     for (const std::string& path : paths) {
         if (path == "-" && std::exchange(stream_seen, true))
-            throw Failure(ExitCode::usage, fmt::format("{} can take only one of the two: name a file.", stream));
+            throw Failure(ExitCode::usage,
+                          fmt::format("{} can take only one of the two: name a file.", stream));
         std::error_code error;
         if (path == "-" || std::filesystem::is_character_file(path, error)) continue;
-        std::filesystem::path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+        std::filesystem::path whole =
+            std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
         if (error) continue;  // opening it says what is wrong
         if (std::find(seen.begin(), seen.end(), whole) != seen.end())
-            throw Failure(ExitCode::usage, fmt::format("'{}' is the same file as another one here: name two.", path));
+            throw Failure(
+                ExitCode::usage,
+                fmt::format("'{}' is the same file as another one here: name two.", path));
         seen.push_back(std::move(whole));
     }
 }
@@ -43,9 +50,11 @@ void refuse_same(const std::vector<std::string>& paths, const char* stream) {
 // Where values of one kind go.
 class KemOutput {
 public:
-    KemOutput(const std::string& path, mode_t mode, bool force) : output_(path, force, mode), written_(output_) {
+    KemOutput(const std::string& path, mode_t mode, bool force)
+        : output_(path, force, mode), written_(output_) {
         if (output_.is_stream() && isatty(output_.descriptor()))
-            throw Failure(ExitCode::usage, "refused to write binary data to the terminal: name a file.");
+            throw Failure(ExitCode::usage,
+                          "refused to write binary data to the terminal: name a file.");
     }
     RawOutput& raw() { return written_; }
     void write(const uint8_t* data, size_t bytes) { written_.write(data, bytes); }
@@ -58,14 +67,17 @@ public:
     // A pipe has other names than "-" (/dev/stdout): opened, they are the same.
     static void refuse_same_stream(const KemOutput& one, const KemOutput& other) {
         struct stat a, b;
-        const bool known = one.output_.is_stream() && other.output_.is_stream() && fstat(one.output_.descriptor(), &a) == 0 &&
+        const bool known = one.output_.is_stream() && other.output_.is_stream() &&
+                           fstat(one.output_.descriptor(), &a) == 0 &&
                            fstat(other.output_.descriptor(), &b) == 0;
         if (known && !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
             throw Failure(ExitCode::usage,
-                          fmt::format("{} and {} are the same: name a file for one.", one.output_.shown(), other.output_.shown()));
+                          fmt::format("{} and {} are the same: name a file for one.",
+                                      one.output_.shown(), other.output_.shown()));
     }
-    // Both files or none, also where `force` replaces: the second takes the first along when it fails. What was said to a stream is said,
-    // so that comes last; and of two files the secret, so that the old one is there as long as anything may fail.
+    // Both files or none, also where `force` replaces: the second takes the first along when it
+    // fails. What was said to a stream is said, so that comes last; and of two files the secret, so
+    // that the old one is there as long as anything may fail.
     static void commit(KemOutput& secret, KemOutput& other) {
         secret.output_.sync();
         other.output_.sync();
@@ -100,7 +112,9 @@ public:
     uint64_t count(const warpseal_kem_info& set, uint32_t each, ExitCode code) const {
         if (bytes() == 0 || bytes() % each != 0)
             throw Failure(
-                code, fmt::format("{} has the wrong size: {} bytes, where {} takes {} or a multiple.", shown_, bytes(), set.name, each));
+                code,
+                fmt::format("{} has the wrong size: {} bytes, where {} takes {} or a multiple.",
+                            shown_, bytes(), set.name, each));
         return bytes() / each;
     }
     // That of --set, or the one whose keys have this length. Throws Failure.
@@ -110,7 +124,9 @@ public:
             if (one.*each == bytes()) return one;
         throw Failure(
             ExitCode::usage,
-            fmt::format("{} has {} bytes, which is one key of no set: name the set with --set if it holds several.", shown_, bytes()));
+            fmt::format(
+                "{} has {} bytes, which is one key of no set: name the set with --set if it holds several.",
+                shown_, bytes()));
     }
 
 private:
@@ -119,23 +135,32 @@ private:
 };
 
 // Memory for what a call writes; wiped in the end.
-SecretBytes room_for(uint64_t items, uint64_t each) { return SecretBytes(std::max<uint64_t>(items * each, 1)); }
+SecretBytes room_for(uint64_t items, uint64_t each) {
+    return SecretBytes(std::max<uint64_t>(items * each, 1));
+}
 
 using KemCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
 
 // Makes a piece. Throws Failure in words for a call that did not succeed.
-void call(KemCall operation, const char* task, warpseal_engine* engine, const warpseal_kem_info& set, uint64_t first,
-          warpseal_kem_batch& batch) {
+void call(KemCall operation, const char* task, warpseal_engine* engine,
+          const warpseal_kem_info& set, uint64_t first, warpseal_kem_batch& batch) {
     std::vector<int32_t> statuses(batch.count, WARPSEAL_OK);
     batch.statuses = statuses.data();
     const warpseal_status status = operation(engine, set.name, &batch);
     if (status == WARPSEAL_OK) return;
-    const auto bad = std::find_if(statuses.begin(), statuses.end(), [](int32_t each) { return each != WARPSEAL_OK; });
-    if (operation == warpseal_kem_encapsulate && status == WARPSEAL_INVALID_ARGUMENT && bad != statuses.end())
-        throw Failure(ExitCode::usage, fmt::format("cannot {}: number {} is no key of {}: bits that are never used are set in it.", task,
-                                                   first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name));
-    const ExitCode code = status == WARPSEAL_UNSUPPORTED ? ExitCode::device_not_usable : exit_code_of(status);
-    throw Failure(code, fmt::format("cannot {} with {}: {}", task, set.name, warpseal_status_text(status)));
+    const auto bad = std::find_if(statuses.begin(), statuses.end(),
+                                  [](int32_t each) { return each != WARPSEAL_OK; });
+    if (operation == warpseal_kem_encapsulate && status == WARPSEAL_INVALID_ARGUMENT &&
+        bad != statuses.end())
+        throw Failure(
+            ExitCode::usage,
+            fmt::format(
+                "cannot {}: number {} is no key of {}: bits that are never used are set in it.",
+                task, first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name));
+    const ExitCode code =
+        status == WARPSEAL_UNSUPPORTED ? ExitCode::device_not_usable : exit_code_of(status);
+    throw Failure(
+        code, fmt::format("cannot {} with {}: {}", task, set.name, warpseal_status_text(status)));
 }
 
 warpseal_kem_batch empty_batch() {
@@ -155,7 +180,8 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     for (KemOutput* out : {&secret_out, &public_out}) out->remove_abandoned({}, session);
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(choice.count, piece_items);
-    SecretBytes secrets = room_for(most, set.secret_key_bytes), publics = room_for(most, set.public_key_bytes);
+    SecretBytes secrets = room_for(most, set.secret_key_bytes),
+                publics = room_for(most, set.public_key_bytes);
     for (uint64_t first = 0; first < choice.count; first += most) {
         warpseal_kem_batch batch = empty_batch();
         batch.count = std::min(most, choice.count - first);
@@ -173,22 +199,29 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
 
 ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     refuse_same({choice.shared_secret, choice.ciphertext}, "standard output");
-    if (choice.public_key != "-") refuse_same({choice.public_key, choice.shared_secret, choice.ciphertext}, "standard output");
+    if (choice.public_key != "-")
+        refuse_same({choice.public_key, choice.shared_secret, choice.ciphertext},
+                    "standard output");
     Descriptor file = open_input(choice.public_key);
     KemOutput secret_out(choice.shared_secret, mode_secret, choice.force);
     KemOutput ciphertext_out(choice.ciphertext, mode_public, choice.force);
     KemOutput::refuse_same_stream(secret_out, ciphertext_out);
-    for (KemOutput* out : {&secret_out, &ciphertext_out}) out->remove_abandoned({choice.public_key}, session);
+    for (KemOutput* out : {&secret_out, &ciphertext_out})
+        out->remove_abandoned({choice.public_key}, session);
     const KemInput keys(std::move(file), "public key", choice.public_key, secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::public_key_bytes);
     const uint64_t key_count = keys.count(set, set.public_key_bytes, ExitCode::usage);
     if (choice.count_given && key_count > 1)
-        throw Failure(ExitCode::usage,
-                      fmt::format("--count is for one public key, and the file holds {}: each gets one ciphertext.", key_count));
+        throw Failure(
+            ExitCode::usage,
+            fmt::format(
+                "--count is for one public key, and the file holds {}: each gets one ciphertext.",
+                key_count));
     const uint64_t count = key_count > 1 ? key_count : choice.count;
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(count, piece_items);
-    SecretBytes secrets = room_for(most, set.shared_secret_bytes), ciphertexts = room_for(most, set.ciphertext_bytes);
+    SecretBytes secrets = room_for(most, set.shared_secret_bytes),
+                ciphertexts = room_for(most, set.ciphertext_bytes);
     for (uint64_t first = 0; first < count; first += most) {
         warpseal_kem_batch batch = empty_batch();
         batch.count = std::min(most, count - first);
@@ -208,20 +241,27 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
 
 ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
     refuse_same({choice.secret_key, choice.ciphertext}, "standard input");
-    if (choice.shared_secret != "-") refuse_same({choice.shared_secret, choice.secret_key, choice.ciphertext}, "standard input");
+    if (choice.shared_secret != "-")
+        refuse_same({choice.shared_secret, choice.secret_key, choice.ciphertext}, "standard input");
     Descriptor key_file =
-        choice.secret_key == "-" ? open_input("-") : open_private(choice.secret_key, named("secret key", choice.secret_key));
+        choice.secret_key == "-"
+            ? open_input("-")
+            : open_private(choice.secret_key, named("secret key", choice.secret_key));
     Descriptor ciphertext_file = open_input(choice.ciphertext);
     KemOutput secret_out(choice.shared_secret, mode_secret, choice.force);
     secret_out.remove_abandoned({choice.secret_key, choice.ciphertext}, session);
     const KemInput keys(std::move(key_file), "secret key", choice.secret_key, secret_out.raw());
-    const KemInput ciphertexts(std::move(ciphertext_file), "ciphertext", choice.ciphertext, secret_out.raw());
+    const KemInput ciphertexts(std::move(ciphertext_file), "ciphertext", choice.ciphertext,
+                               secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::secret_key_bytes);
     const uint64_t key_count = keys.count(set, set.secret_key_bytes, ExitCode::usage);
     const uint64_t count = ciphertexts.count(set, set.ciphertext_bytes, ExitCode::truncated);
     if (key_count > 1 && key_count != count)
-        throw Failure(ExitCode::usage,
-                      fmt::format("there are {} secret keys and {} ciphertexts: one key for all, or one for each.", key_count, count));
+        throw Failure(
+            ExitCode::usage,
+            fmt::format(
+                "there are {} secret keys and {} ciphertexts: one key for all, or one for each.",
+                key_count, count));
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(count, piece_items);
     SecretBytes secrets = room_for(most, set.shared_secret_bytes);

@@ -14,12 +14,15 @@ namespace {
 
 std::vector<std::string> mode_names(const warpseal_cipher_info& cipher) {
     std::vector<std::string> names;
-    for (const warpseal_mode mode : modes_of(cipher)) names.emplace_back(full_mode_name(cipher, mode));
+    for (const warpseal_mode mode : modes_of(cipher))
+        names.emplace_back(full_mode_name(cipher, mode));
     return names;
 }
 
-// What `ask` says of the cipher on each target that this machine can use: its form, or its side channels.
-nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher, const char* (*ask)(const char* cipher, const char* target)) {
+// What `ask` says of the cipher on each target that this machine can use: its form, or its side
+// channels.
+nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher,
+                                 const char* (*ask)(const char* cipher, const char* target)) {
     nlohmann::ordered_json told = nlohmann::ordered_json::object();
     for (const warpseal_target_info& target : all_targets()) {
         const char* text = target.usable ? ask(cipher.name, target.name) : nullptr;
@@ -61,13 +64,16 @@ std::string forms_as_text() {
 nlohmann::ordered_json targets_as_json() {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const warpseal_target_info& target : all_targets())
-        all.push_back(
-            {{"target", target.name}, {"usable", target.usable != 0}, {"reason", target.reason}, {"side_channels", target.side_channels}});
+        all.push_back({{"target", target.name},
+                       {"usable", target.usable != 0},
+                       {"reason", target.reason},
+                       {"side_channels", target.side_channels}});
     return all;
 }
 
 std::string targets_as_text() {
-    std::string text = fmt::format("{:<10}  {:<6}  {}\n", "TARGET", "USABLE", "SIDE CHANNELS, OR WHY IT IS NOT USABLE");
+    std::string text = fmt::format("{:<10}  {:<6}  {}\n", "TARGET", "USABLE",
+                                   "SIDE CHANNELS, OR WHY IT IS NOT USABLE");
     for (const warpseal_target_info& target : all_targets())
         text += fmt::format("{:<10}  {:<6}  {}\n", target.name, target.usable ? "yes" : "no",
                             target.usable ? target.side_channels : target.reason);
@@ -85,13 +91,16 @@ ExitCode list(bool json) {
                                {"legacy", cipher.legacy != 0},
                                {"forms", by_target(cipher, warpseal_inner_form)},
                                {"side_channels", by_target(cipher, warpseal_inner_side_channels)}});
-        const nlohmann::ordered_json all{{"ciphers", ciphers}, {"targets", targets_as_json()}, {"file_ciphers", file_suites()}};
+        const nlohmann::ordered_json all{
+            {"ciphers", ciphers}, {"targets", targets_as_json()}, {"file_ciphers", file_suites()}};
         print_output(all.dump(2) + "\n");
         return ExitCode::ok;
     }
-    std::string text = fmt::format("{:<14}  {:>8}  {:>10}  {:<27}  {}\n", "CIPHER", "KEY BITS", "BLOCK BITS", "SIDE CHANNELS", "MODES");
+    std::string text = fmt::format("{:<14}  {:>8}  {:>10}  {:<27}  {}\n", "CIPHER", "KEY BITS",
+                                   "BLOCK BITS", "SIDE CHANNELS", "MODES");
     for (const warpseal_cipher_info& cipher : all_ciphers())
-        text += fmt::format("{:<14}  {:>8}  {:>10}  {:<27}  {}{}\n", cipher.name, cipher.key_bytes * 8, cipher.block_bytes * 8,
+        text += fmt::format("{:<14}  {:>8}  {:>10}  {:<27}  {}{}\n", cipher.name,
+                            cipher.key_bytes * 8, cipher.block_bytes * 8,
                             side_channels_as_text(cipher), fmt::join(mode_names(cipher), " "),
                             cipher.legacy ? "  (legacy: for old data alone)" : "");
     print_output(text + "\n" + targets_as_text() + "\n" + forms_as_text() +
@@ -112,17 +121,21 @@ ExitCode devices(bool json) {
     for (size_t i = 0; warpseal_device_at(i, &gpu) == WARPSEAL_OK; ++i) {
         gpus.push_back({{"device", fmt::format("cuda:{}", i)},
                         {"name", gpu.name},
-                        {"compute_capability", fmt::format("{}.{}", gpu.compute_capability / 10, gpu.compute_capability % 10)},
+                        {"compute_capability", fmt::format("{}.{}", gpu.compute_capability / 10,
+                                                           gpu.compute_capability % 10)},
                         {"multiprocessors", gpu.multiprocessors},
                         {"memory_bytes", gpu.memory_bytes},
                         {"shared_bytes_per_block", gpu.shared_bytes_per_block},
                         {"driver", gpu.driver}});
-        text += fmt::format("{:<10}  {}, {}, {} multiprocessors, compute capability {}.{}, driver {}\n", fmt::format("cuda:{}", i),
-                            gpu.name, human_bytes(gpu.memory_bytes), gpu.multiprocessors, gpu.compute_capability / 10,
-                            gpu.compute_capability % 10, gpu.driver);
+        text += fmt::format(
+            "{:<10}  {}, {}, {} multiprocessors, compute capability {}.{}, driver {}\n",
+            fmt::format("cuda:{}", i), gpu.name, human_bytes(gpu.memory_bytes), gpu.multiprocessors,
+            gpu.compute_capability / 10, gpu.compute_capability % 10, gpu.driver);
     }
     if (json) {
-        const nlohmann::ordered_json all{{"cpu", {{"processors", allowed_processors()}}}, {"gpus", gpus}, {"targets", targets_as_json()}};
+        const nlohmann::ordered_json all{{"cpu", {{"processors", allowed_processors()}}},
+                                         {"gpus", gpus},
+                                         {"targets", targets_as_json()}};
         print_output(all.dump(2) + "\n");
         return ExitCode::ok;
     }
@@ -135,14 +148,16 @@ ExitCode devices(bool json) {
 
 void add_list(CLI::App& program, Session& session) {
     auto json = std::make_shared<bool>(false);
-    CLI::App* command = program.add_subcommand("list", "List ciphers, modes, targets, how each target runs a cipher, and side channels");
+    CLI::App* command = program.add_subcommand(
+        "list", "List ciphers, modes, targets, how each target runs a cipher, and side channels");
     command->add_flag("--json", *json, "one JSON object");
     command->callback([json, &session] { session.command = [json] { return list(*json); }; });
 }
 
 void add_devices(CLI::App& program, Session& session) {
     auto json = std::make_shared<bool>(false);
-    CLI::App* command = program.add_subcommand("devices", "Show the processors and GPUs that --device can name");
+    CLI::App* command =
+        program.add_subcommand("devices", "Show the processors and GPUs that --device can name");
     command->add_flag("--json", *json, "one JSON object");
     command->callback([json, &session] { session.command = [json] { return devices(*json); }; });
 }

@@ -1,4 +1,6 @@
 // The program `warpseal`.
 #include "command.h"
 
-int main(int argument_count, char** arguments) { return warpseal::cli::run_program(argument_count, arguments); }
+int main(int argument_count, char** arguments) {
+    return warpseal::cli::run_program(argument_count, arguments);
+}

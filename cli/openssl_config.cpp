@@ -1,5 +1,5 @@
-// Reading openssl.cnf as libcrypto does. That its own reader is not asked: it reports the first error alone, and does not say what was
-// unreachable.
+// Reading openssl.cnf as libcrypto does. That its own reader is not asked: it reports the first
+// error alone, and does not say what was unreachable.
 #include "openssl_config.h"
 
 #include <fmt/core.h>
@@ -23,7 +23,9 @@ constexpr int deepest = 16;  // of files within files: one that includes itself 
 std::string_view trimmed(std::string_view text) {
     constexpr const char* blanks = " \t\r\n";
     const size_t begin = text.find_first_not_of(blanks);
-    return begin == std::string_view::npos ? std::string_view() : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+    return begin == std::string_view::npos
+               ? std::string_view()
+               : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 // A # ends a line but within quotes or after a backslash.
@@ -48,7 +50,9 @@ bool goes_on(std::string_view line) {
     return (line.size() - (last == std::string_view::npos ? 0 : last + 1)) % 2 == 1;
 }
 
-bool is_name(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
+bool is_name(char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+}
 
 char escaped(char letter) {
     switch (letter) {
@@ -64,7 +68,8 @@ char escaped(char letter) {
 
 OpensslConfig OpensslConfig::read(const std::string& path) {
     OpensslConfig config;
-    if (const char* directory = std::getenv("OPENSSL_CONF_INCLUDE")) config.include_directory_ = directory;
+    if (const char* directory = std::getenv("OPENSSL_CONF_INCLUDE"))
+        config.include_directory_ = directory;
     config.sections_["default"];
     config.read_file(path, 0);
     return config;
@@ -75,17 +80,20 @@ const std::vector<OpensslConfig::Setting>* OpensslConfig::section(const std::str
     return found == sections_.end() ? nullptr : &found->second;
 }
 
-std::optional<std::string> OpensslConfig::value(const std::string& section_name, std::string_view name) const {
+std::optional<std::string> OpensslConfig::value(const std::string& section_name,
+                                                std::string_view name) const {
     const std::vector<Setting>* settings = section(section_name);
     if (settings == nullptr) return std::nullopt;
-    const auto found = std::find_if(settings->rbegin(), settings->rend(), [&](const Setting& setting) { return setting.name == name; });
+    const auto found = std::find_if(settings->rbegin(), settings->rend(),
+                                    [&](const Setting& setting) { return setting.name == name; });
     return found == settings->rend() ? std::nullopt : std::optional(found->value);
 }
 
 void OpensslConfig::read_file(const std::string& path, int depth) {
     std::ifstream file(path);
     if (!file || fs::is_directory(path)) {
-        complain_of(depth == 0, fmt::format("{} cannot be read: {}", path, file ? "it is a directory" : strerror(errno)));
+        complain_of(depth == 0, fmt::format("{} cannot be read: {}", path,
+                                            file ? "it is a directory" : strerror(errno)));
         return;
     }
     std::string line, whole;
@@ -104,13 +112,15 @@ void OpensslConfig::read_line(std::string_view line, const std::string& where, i
     if (line.empty()) return;
     if (line[0] == '[') {
         const size_t end = line.find(']');
-        if (end == std::string_view::npos) return complain_of(true, where + ": a section's name without its ]");
+        if (end == std::string_view::npos)
+            return complain_of(true, where + ": a section's name without its ]");
         current_ = std::string(trimmed(line.substr(1, end - 1)));
         sections_[current_];
         return;
     }
     const auto directive = [&](std::string_view name) {
-        return line.starts_with(name) && (line.size() == name.size() || !is_name(line[name.size()]));
+        return line.starts_with(name) &&
+               (line.size() == name.size() || !is_name(line[name.size()]));
     };
     const size_t equals = line.find('=');
     if (directive(".include")) {
@@ -118,14 +128,17 @@ void OpensslConfig::read_line(std::string_view line, const std::string& where, i
         if (path.starts_with('=')) path = trimmed(path.substr(1));
         return include(expand(path, where), where, depth);
     }
-    if (equals == std::string_view::npos) return complain_of(true, where + ": neither a section nor a setting");
+    if (equals == std::string_view::npos)
+        return complain_of(true, where + ": neither a section nor a setting");
     std::string_view name = trimmed(line.substr(0, equals));
     const std::string value = expand(trimmed(line.substr(equals + 1)), where);
     if (directive(".pragma")) {
         const std::string_view pragma = trimmed(name.substr(7));
-        // The other forms of it, `.pragma = name:value`, and what they change besides, are told by libcrypto itself.
+        // The other forms of it, `.pragma = name:value`, and what they change besides, are told by
+        // libcrypto itself.
         if (pragma == "includedir") include_directory_ = value;
-        if (pragma.empty() && value.starts_with("includedir:")) include_directory_ = value.substr(11);
+        if (pragma.empty() && value.starts_with("includedir:"))
+            include_directory_ = value.substr(11);
         return;
     }
     std::string section_name = current_;
@@ -137,12 +150,16 @@ void OpensslConfig::read_line(std::string_view line, const std::string& where, i
 }
 
 void OpensslConfig::include(const std::string& named, const std::string& where, int depth) {
-    if (depth == deepest) return complain_of(true, where + ": files include each other without end");
+    if (depth == deepest)
+        return complain_of(true, where + ": files include each other without end");
     fs::path path = named;
     if (path.is_relative()) {
         if (include_directory_.empty())
-            complain_of(false, fmt::format("{}: .include {} is taken from the working directory of each program: write it from / on", where,
-                                           named));
+            complain_of(
+                false,
+                fmt::format(
+                    "{}: .include {} is taken from the working directory of each program: write it from / on",
+                    where, named));
         else
             path = include_directory_ / path;
     }
@@ -150,15 +167,20 @@ void OpensslConfig::include(const std::string& named, const std::string& where, 
     if (!fs::is_directory(path, error)) return read_file(path.string(), depth + 1);
     std::vector<std::string> files;
     for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
-        if (entry.path().extension() == ".cnf" || entry.path().extension() == ".conf") files.push_back(entry.path().string());
-    if (error) complain_of(false, fmt::format("{}: {} cannot be read: {}", where, path.string(), error.message()));
+        if (entry.path().extension() == ".cnf" || entry.path().extension() == ".conf")
+            files.push_back(entry.path().string());
+    if (error)
+        complain_of(
+            false, fmt::format("{}: {} cannot be read: {}", where, path.string(), error.message()));
     std::sort(files.begin(), files.end());
     for (const std::string& file : files) read_file(file, depth + 1);
 }
 
 // `at` stands behind the $: of name, section::name, ENV::name, also in braces or parentheses.
 std::string OpensslConfig::variable(std::string_view text, size_t& at, const std::string& where) {
-    const char open = at < text.size() ? text[at] : '\0', close = open == '{' ? '}' : open == '(' ? ')' : '\0';
+    const char open = at < text.size() ? text[at] : '\0', close = open == '{'   ? '}'
+                                                                  : open == '(' ? ')'
+                                                                                : '\0';
     if (close != 0) ++at;
     const auto take = [&] {
         const size_t begin = at;
@@ -171,12 +193,14 @@ std::string OpensslConfig::variable(std::string_view text, size_t& at, const std
         section_name = std::exchange(name, take());
     }
     if (close != 0) {
-        if (at >= text.size() || text[at] != close) complain_of(true, where + ": a variable's name without its end");
+        if (at >= text.size() || text[at] != close)
+            complain_of(true, where + ": a variable's name without its end");
         ++at;
     }
     if (section_name == "ENV") {
         const char* set = std::getenv(name.c_str());
-        if (set == nullptr) complain_of(true, fmt::format("{}: {} is not set in the environment", where, name));
+        if (set == nullptr)
+            complain_of(true, fmt::format("{}: {} is not set in the environment", where, name));
         return set == nullptr ? "" : set;
     }
     std::optional<std::string> found = value(section_name, name);

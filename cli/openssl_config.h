@@ -11,7 +11,8 @@ namespace warpseal::cli {
 
 class OpensslConfig {
 public:
-    // What cannot be read is among the complaints; the rest counts, as libcrypto has it with a missing .include.
+    // What cannot be read is among the complaints; the rest counts, as libcrypto has it with a
+    // missing .include.
     static OpensslConfig read(const std::string& path);
 
     struct Setting {
@@ -34,7 +35,9 @@ private:
     void include(const std::string& path, const std::string& where, int depth);
     std::string expand(std::string_view text, const std::string& where);
     std::string variable(std::string_view text, size_t& at, const std::string& where);
-    void complain_of(bool whole_file, const std::string& text) { complaints_.push_back({whole_file, text}); }
+    void complain_of(bool whole_file, const std::string& text) {
+        complaints_.push_back({whole_file, text});
+    }
 
     std::map<std::string, std::vector<Setting>> sections_;
     std::vector<Complaint> complaints_;

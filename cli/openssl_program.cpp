@@ -39,7 +39,8 @@ std::optional<int> wait_for(pid_t child) {
     for (int status = 0;;) {
         const pid_t ended = waitpid(child, &status, WNOHANG);
         if (ended == child) return status;
-        if ((ended < 0 && errno != EINTR) || interrupted_by() != 0 || std::chrono::steady_clock::now() > end) {
+        if ((ended < 0 && errno != EINTR) || interrupted_by() != 0 ||
+            std::chrono::steady_clock::now() > end) {
             kill(child, SIGKILL);
             while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
             }
@@ -53,14 +54,16 @@ std::optional<int> wait_for(pid_t child) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-OpensslAnswer ask_openssl(const std::string& program, std::vector<std::string> arguments, const std::string& config,
-                          std::vector<std::string> more) {
-    const Descriptor out(memfd_create("openssl-out", MFD_CLOEXEC)), err(memfd_create("openssl-err", MFD_CLOEXEC));
+OpensslAnswer ask_openssl(const std::string& program, std::vector<std::string> arguments,
+                          const std::string& config, std::vector<std::string> more) {
+    const Descriptor out(memfd_create("openssl-out", MFD_CLOEXEC)),
+        err(memfd_create("openssl-err", MFD_CLOEXEC));
     arguments.insert(arguments.begin(), program);
     std::vector<char*> settings;
     std::string own = "OPENSSL_CONF=" + config;
     for (char** setting = environ; *setting != nullptr; ++setting)
-        if (config.empty() || std::strncmp(*setting, "OPENSSL_CONF=", 13) != 0) settings.push_back(*setting);
+        if (config.empty() || std::strncmp(*setting, "OPENSSL_CONF=", 13) != 0)
+            settings.push_back(*setting);
     if (!config.empty()) settings.push_back(own.data());
     for (std::string& setting : more) settings.push_back(setting.data());
     settings.push_back(nullptr);
@@ -70,11 +73,14 @@ OpensslAnswer ask_openssl(const std::string& program, std::vector<std::string> a
     posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err.get(), STDERR_FILENO);
     pid_t child = 0;
-    const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, pointers_to(arguments).data(), settings.data());
+    const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr,
+                                   pointers_to(arguments).data(), settings.data());
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return {false, false, "", strerror(error)};
     const std::optional<int> status = wait_for(child);
-    if (!status) return {true, false, text_of(out), fmt::format("gave no answer in {} s", longest_answer.count())};
+    if (!status)
+        return {true, false, text_of(out),
+                fmt::format("gave no answer in {} s", longest_answer.count())};
     return {true, *status == 0, text_of(out), text_of(err)};
 }
 

@@ -1,4 +1,5 @@
-// Where a command writes: an unnamed file (O_TMPFILE) that gets its name by linkat(2) when whole and synced, or a stream.
+// Where a command writes: an unnamed file (O_TMPFILE) that gets its name by linkat(2) when whole
+// and synced, or a stream.
 #include "output.h"
 
 #include <fcntl.h>
@@ -25,27 +26,38 @@ Descriptor open_input(const std::string& path) {
     Descriptor file(path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     const int error = file ? 0 : errno;
     if (error == ENOENT || error == ENOTDIR)
-        throw Failure(ExitCode::input_missing, fmt::format("there is no input {}: check the path.", shown));
-    if (error) throw Failure(ExitCode::input_output, fmt::format("cannot open {}: {}.", shown, strerror(error)));
+        throw Failure(ExitCode::input_missing,
+                      fmt::format("there is no input {}: check the path.", shown));
+    if (error)
+        throw Failure(ExitCode::input_output,
+                      fmt::format("cannot open {}: {}.", shown, strerror(error)));
     struct stat about;
     const int flags = fcntl(file.get(), F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || fstat(file.get(), &about) != 0)
         throw Failure(ExitCode::input_output, fmt::format("cannot read {}: it is closed.", shown));
     if (S_ISDIR(about.st_mode))
-        throw Failure(ExitCode::input_output,
-                      fmt::format("cannot read {}: it is a directory. Name a file; tar -c DIRECTORY packs one into a stream.", shown));
+        throw Failure(
+            ExitCode::input_output,
+            fmt::format(
+                "cannot read {}: it is a directory. Name a file; tar -c DIRECTORY packs one into a stream.",
+                shown));
     return file;
 }
 
-std::string Output::refused_path(const std::string& path) { return path.empty() ? "it names no file; - is standard output" : ""; }
+std::string Output::refused_path(const std::string& path) {
+    return path.empty() ? "it names no file; - is standard output" : "";
+}
 
 Output::Output(const std::string& path, bool force, mode_t mode)
-    : shown_(path.empty() || path == "-" ? "standard output" : "'" + path + "'"), mode_(mode), force_(force) {
+    : shown_(path.empty() || path == "-" ? "standard output" : "'" + path + "'"),
+      mode_(mode),
+      force_(force) {
     if (path.empty() || path == "-") {
         open_standard_output(path.empty());
         return;
     }
-    // The file behind a symbolic link is the output, as with a shell's redirection; a link to nothing is a name like any other.
+    // The file behind a symbolic link is the output, as with a shell's redirection; a link to
+    // nothing is a name like any other.
     const std::string end = behind_links(path, shown_);
     if (is_stream_path(path))
         open_stream(path);
@@ -62,9 +74,12 @@ void Output::open_standard_output(bool refuse_terminal) {
     file_ = Descriptor(STDOUT_FILENO);
     const int flags = fcntl(STDOUT_FILENO, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-        throw Failure(ExitCode::input_output, "cannot write to standard output: it is closed. Name a file.");
+        throw Failure(ExitCode::input_output,
+                      "cannot write to standard output: it is closed. Name a file.");
     if (refuse_terminal && isatty(STDOUT_FILENO))
-        throw Failure(ExitCode::usage, "refused to write binary data to the terminal: name a file with -o, use a pipe, or say -o -.");
+        throw Failure(
+            ExitCode::usage,
+            "refused to write binary data to the terminal: name a file with -o, use a pipe, or say -o -.");
 }
 
 // Also refuses, before any work, what cannot be or must not be written.
@@ -74,10 +89,14 @@ bool Output::is_stream_path(const std::string& path) const {
         if (errno != ENOENT) fail("cannot use", errno);
         return false;
     }
-    if (S_ISLNK(about.st_mode) && stat(path.c_str(), &about) != 0 && !force_) fail_exists();  // a link to nothing
+    if (S_ISLNK(about.st_mode) && stat(path.c_str(), &about) != 0 && !force_)
+        fail_exists();  // a link to nothing
     if (S_ISDIR(about.st_mode))
-        throw Failure(ExitCode::input_output, fmt::format("cannot write to {}: it is a directory. Name a file in it.", shown_));
-    if (S_ISCHR(about.st_mode) || S_ISFIFO(about.st_mode) || (S_ISBLK(about.st_mode) && force_)) return true;
+        throw Failure(
+            ExitCode::input_output,
+            fmt::format("cannot write to {}: it is a directory. Name a file in it.", shown_));
+    if (S_ISCHR(about.st_mode) || S_ISFIFO(about.st_mode) || (S_ISBLK(about.st_mode) && force_))
+        return true;
     if (!force_) fail_exists();
     return false;
 }
@@ -86,15 +105,22 @@ void Output::open_unnamed(const std::string& path) {
     const size_t slash = path.rfind('/');
     directory_ = slash == std::string::npos ? "." : path.substr(0, slash + 1);
     name_ = path.substr(slash == std::string::npos ? 0 : slash + 1);
-    if (name_.empty()) throw Failure(ExitCode::input_output, fmt::format("cannot write to {}: it names a directory.", shown_));
-    directory_descriptor_ = Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (name_.empty())
+        throw Failure(ExitCode::input_output,
+                      fmt::format("cannot write to {}: it names a directory.", shown_));
+    directory_descriptor_ =
+        Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory_descriptor_) fail("cannot open the directory of", errno);
 
-    file_ = Descriptor(openat(directory_descriptor_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
-    if (file_ && access(process_path(file_.get()).c_str(), F_OK) == 0) return keep_from_removal(file_.get());
-    const int error = file_ ? EOPNOTSUPP : errno;  // without /proc an unnamed file cannot get a name
+    file_ =
+        Descriptor(openat(directory_descriptor_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
+    if (file_ && access(process_path(file_.get()).c_str(), F_OK) == 0)
+        return keep_from_removal(file_.get());
+    const int error =
+        file_ ? EOPNOTSUPP : errno;  // without /proc an unnamed file cannot get a name
     // Kernels and file systems without O_TMPFILE say so in these ways (open(2)).
-    if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL && error != ENOSYS) fail("cannot create", error);
+    if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL && error != ENOSYS)
+        fail("cannot create", error);
     open_temporary();
 }
 
@@ -107,15 +133,16 @@ void Output::open_stream(const std::string& path) {
 void Output::open_temporary() {
     const std::string name = temporary_name();
     removal_ = std::make_unique<TemporaryName>(directory_ + "/" + name);
-    file_ = Descriptor(openat(directory_descriptor_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_));
+    file_ = Descriptor(openat(directory_descriptor_.get(), name.c_str(),
+                              O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_));
     if (!file_) fail("cannot create", errno);
     keep_from_removal(file_.get());
     temporary_ = name;
     // Under --quiet too: who kills the program must know where what it wrote lies.
-    complain(
-        fmt::format("this file system has no unnamed files: until it is whole, {} is kept as '{}'; if the program is killed (signal "
-                    "9), remove that file, or let a later run into the same directory remove it.",
-                    shown_, directory_ + "/" + name));
+    complain(fmt::format(
+        "this file system has no unnamed files: until it is whole, {} is kept as '{}'; if the program is killed (signal "
+        "9), remove that file, or let a later run into the same directory remove it.",
+        shown_, directory_ + "/" + name));
 }
 
 void Output::refuse_same_file(int input) {
@@ -132,16 +159,22 @@ void Output::refuse_same_file(const struct stat& input) {
     read_.push_back({input.st_dev, input.st_ino});
     struct stat output;  // a stream, or the old file that would be replaced
     const int found =
-        stream_ ? fstat(file_.get(), &output) : fstatat(directory_descriptor_.get(), name_.c_str(), &output, AT_SYMLINK_NOFOLLOW);
+        stream_ ? fstat(file_.get(), &output)
+                : fstatat(directory_descriptor_.get(), name_.c_str(), &output, AT_SYMLINK_NOFOLLOW);
     if (found != 0 || !S_ISREG(input.st_mode)) return;
     if (input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-        throw Failure(ExitCode::usage, fmt::format("{} is the same file as one that is read here: name another output with -o.", shown_));
+        throw Failure(
+            ExitCode::usage,
+            fmt::format(
+                "{} is the same file as one that is read here: name another output with -o.",
+                shown_));
 }
 
 void Output::remove_abandoned(const Session& session) const {
     if (stream_) return;
     for (const std::string& name : cli::remove_abandoned(directory_descriptor_.get(), read_))
-        remark(session, fmt::format("removed '{}', which a run that was killed left behind.", directory_ + "/" + name));
+        remark(session, fmt::format("removed '{}', which a run that was killed left behind.",
+                                    directory_ + "/" + name));
 }
 
 void Output::commit() {
@@ -152,18 +185,22 @@ void Output::commit() {
 
 void Output::sync() {
     keep_old_permissions();
-    // A regular file behind standard output is as precious as one named with -o; pipes and devices have nothing to sync.
-    // A failed fsync is never tried again: the kernel may have dropped the pages that it could not write.
+    // A regular file behind standard output is as precious as one named with -o; pipes and devices
+    // have nothing to sync. A failed fsync is never tried again: the kernel may have dropped the
+    // pages that it could not write.
     const bool failed = fsync(file_.get()) != 0;
-    if (failed && !(stream_ && (errno == EINVAL || errno == EROFS || errno == ENOTSUP))) fail("cannot sync", errno);
+    if (failed && !(stream_ && (errno == EINVAL || errno == EROFS || errno == ENOTSUP)))
+        fail("cannot sync", errno);
     if (stream_) return;
-    if (const int signal_number = interrupted_by()) throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
+    if (const int signal_number = interrupted_by())
+        throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
 }
 
 void Output::finish(bool keep_replaced) {
     keep_replaced_ = keep_replaced;
     if (stream_) {
-        if (!file_.close()) fail("cannot finish", errno, "What was written may not all have arrived.");
+        if (!file_.close())
+            fail("cannot finish", errno, "What was written may not all have arrived.");
         return;
     }
     if (temporary_.empty())
@@ -179,19 +216,22 @@ void Output::finish(bool keep_replaced) {
 std::string Output::take_back() {
     const int directory = directory_descriptor_.get();
     if (std::exchange(is_new_, false))
-        return unlinkat(directory, name_.c_str(), 0) == 0 ? "Nothing is left under its name." : "The new file could not be removed.";
+        return unlinkat(directory, name_.c_str(), 0) == 0 ? "Nothing is left under its name."
+                                                          : "The new file could not be removed.";
     if (replaced_.empty()) return in_place();
     const std::string other = std::exchange(replaced_, {});
     if (renameat2(directory, other.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0) {
         unlinkat(directory, other.c_str(), 0);
         return "The old file is back.";
     }
-    complain(fmt::format("{} was replaced; what it was is now '{}'.", shown_, directory_ + "/" + other));
+    complain(
+        fmt::format("{} was replaced; what it was is now '{}'.", shown_, directory_ + "/" + other));
     return "The new file is in its place; the old one has another name.";
 }
 
 std::string Output::in_place() const {
-    return is_new_ ? "The new file is there, whole and synced." : "The old file is gone; the new one is in its place, whole and synced.";
+    return is_new_ ? "The new file is there, whole and synced."
+                   : "The old file is gone; the new one is in its place, whole and synced.";
 }
 
 void Output::settle() {
@@ -202,7 +242,8 @@ void Output::settle() {
 
 void Output::name_unnamed() {
     const std::string unnamed = process_path(file_.get());
-    is_new_ = linkat(AT_FDCWD, unnamed.c_str(), directory_descriptor_.get(), name_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    is_new_ = linkat(AT_FDCWD, unnamed.c_str(), directory_descriptor_.get(), name_.c_str(),
+                     AT_SYMLINK_FOLLOW) == 0;
     if (is_new_) return;
     if (errno != EEXIST) fail("cannot give its name to", errno);
     if (!force_) fail_exists();
@@ -213,7 +254,8 @@ void Output::name_unnamed() {
 void Output::replace_by_unnamed() {
     const std::string name = temporary_name();
     const TemporaryName removal(directory_ + "/" + name);
-    if (linkat(AT_FDCWD, process_path(file_.get()).c_str(), directory_descriptor_.get(), name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    if (linkat(AT_FDCWD, process_path(file_.get()).c_str(), directory_descriptor_.get(),
+               name.c_str(), AT_SYMLINK_FOLLOW) != 0)
         fail("cannot give its name to", errno);
     temporary_ = name;
     rename_temporary();
@@ -221,14 +263,16 @@ void Output::replace_by_unnamed() {
 
 void Output::rename_temporary() {
     const int directory = directory_descriptor_.get();
-    is_new_ = renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_NOREPLACE) == 0;
+    is_new_ =
+        renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_NOREPLACE) == 0;
     if (!is_new_ && force_) return replace_by_temporary();
     if (!is_new_) {
         if (errno == EEXIST) fail_exists();
         // File systems without RENAME_NOREPLACE: a hard link does not replace either.
         is_new_ = linkat(directory, temporary_.c_str(), directory, name_.c_str(), 0) == 0;
         if (!is_new_ && errno == EEXIST) fail_exists();
-        if (!is_new_) fail("cannot name without the risk of replacing (--force accepts that)", errno);
+        if (!is_new_)
+            fail("cannot name without the risk of replacing (--force accepts that)", errno);
         unlinkat(directory, temporary_.c_str(), 0);
     }
     temporary_.clear();
@@ -236,44 +280,60 @@ void Output::rename_temporary() {
 
 void Output::replace_by_temporary() {
     const int directory = directory_descriptor_.get();
-    if (keep_replaced_) {  // what it changes places with may come back: no later run takes it for a temporary
+    if (keep_replaced_) {  // what it changes places with may come back: no later run takes it for a
+                           // temporary
         const std::string old = temporary_name(".old");
-        if (renameat2(directory, temporary_.c_str(), directory, old.c_str(), RENAME_NOREPLACE) == 0) temporary_ = old;
+        if (renameat2(directory, temporary_.c_str(), directory, old.c_str(), RENAME_NOREPLACE) == 0)
+            temporary_ = old;
     }
-    const bool kept = keep_replaced_ && renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0;
-    if (!kept && renameat(directory, temporary_.c_str(), directory, name_.c_str()) != 0) fail("cannot replace", errno);
+    const bool kept = keep_replaced_ && renameat2(directory, temporary_.c_str(), directory,
+                                                  name_.c_str(), RENAME_EXCHANGE) == 0;
+    if (!kept && renameat(directory, temporary_.c_str(), directory, name_.c_str()) != 0)
+        fail("cannot replace", errno);
     if (kept) replaced_ = temporary_;
     temporary_.clear();
 }
 
-// What replaces a file is open to nobody whom the old one kept out. Before the sync, which then is of the mode as well.
+// What replaces a file is open to nobody whom the old one kept out. Before the sync, which then is
+// of the mode as well.
 void Output::keep_old_permissions() {
     constexpr mode_t permissions = 0777;
     struct stat old, made;
-    if (stream_ || !force_ || fstatat(directory_descriptor_.get(), name_.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0) return;
+    if (stream_ || !force_ ||
+        fstatat(directory_descriptor_.get(), name_.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0)
+        return;
     if (!S_ISREG(old.st_mode)) return;
     if (fstat(file_.get(), &made) != 0) fail("cannot read the permissions of", errno);
     const mode_t wanted = made.st_mode & old.st_mode & permissions;
-    if (wanted != (made.st_mode & permissions) && fchmod(file_.get(), wanted) != 0) fail("cannot keep the permissions of", errno);
+    if (wanted != (made.st_mode & permissions) && fchmod(file_.get(), wanted) != 0)
+        fail("cannot keep the permissions of", errno);
 }
 
 void Output::sync_directory() {
-    if (fsync(directory_descriptor_.get()) == 0 || errno == EINVAL) return;  // EINVAL: a file system without directory sync
+    if (fsync(directory_descriptor_.get()) == 0 || errno == EINVAL)
+        return;  // EINVAL: a file system without directory sync
     const int error = errno;
     const bool gone = !is_new_ && replaced_.empty();
-    const std::string now = take_back();  // what may not outlast a power cut is not announced as done
-    fail("cannot sync the directory of", error, now + (gone ? " A loss of power may still undo that." : ""));
+    const std::string now =
+        take_back();  // what may not outlast a power cut is not announced as done
+    fail("cannot sync the directory of", error,
+         now + (gone ? " A loss of power may still undo that." : ""));
 }
 
 void Output::fail(const char* what, int error, const std::string& now) const {
-    const char* next = error == ENOSPC || error == EDQUOT ? " Free some space or write to another disk." : "";
+    const char* next =
+        error == ENOSPC || error == EDQUOT ? " Free some space or write to another disk." : "";
     throw Failure(ExitCode::input_output,
-                  fmt::format("{} {}: {}.{}{}{}", what, shown_, strerror(error), now.empty() ? "" : " ", now, next));
+                  fmt::format("{} {}: {}.{}{}{}", what, shown_, strerror(error),
+                              now.empty() ? "" : " ", now, next));
 }
 
 void Output::fail_exists() const {
-    throw Failure(ExitCode::output_exists,
-                  fmt::format("output {} exists and was left alone: name another one, or replace it with --force.", shown_));
+    throw Failure(
+        ExitCode::output_exists,
+        fmt::format(
+            "output {} exists and was left alone: name another one, or replace it with --force.",
+            shown_));
 }
 
 }  // namespace warpseal::cli

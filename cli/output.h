@@ -1,4 +1,5 @@
-// Where a command writes: a file that appears under its name only when it is whole and synced, or a stream.
+// Where a command writes: a file that appears under its name only when it is whole and synced, or a
+// stream.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,10 +15,12 @@
 
 namespace warpseal::cli {
 
-// Opens an input: "-" is standard input. Throws Failure: input_missing, or input_output with the reason.
+// Opens an input: "-" is standard input. Throws Failure: input_missing, or input_output with the
+// reason.
 Descriptor open_input(const std::string& path);
 
-// Decrypted files are private; encrypted and sealed ones need no more secrecy than the umask asks for.
+// Decrypted files are private; encrypted and sealed ones need no more secrecy than the umask asks
+// for.
 constexpr mode_t mode_decrypted = 0600;
 constexpr mode_t mode_encrypted = 0666;
 
@@ -26,8 +29,9 @@ public:
     // Why a path given on the command line names no output; empty if it does.
     static std::string refused_path(const std::string& path);
 
-    // `path` empty: standard output, refused if it is a terminal; "-": standard output in any case. A device or a named pipe is written
-    // directly. Any other path must not exist unless `force`. mode: permissions of a new file before the umask. Throws Failure.
+    // `path` empty: standard output, refused if it is a terminal; "-": standard output in any case.
+    // A device or a named pipe is written directly. Any other path must not exist unless `force`.
+    // mode: permissions of a new file before the umask. Throws Failure.
     Output(const std::string& path, bool force, mode_t mode);
     // Without commit nothing is left behind: no name, no temporary.
     ~Output();
@@ -42,18 +46,23 @@ public:
     // Throws if the output would change or replace a file that the command reads.
     void refuse_same_file(int input);
     void refuse_same_file(const std::string& input);
-    // Removes what killed runs left in the output's directory, but for the files that refuse_same_file was told of.
+    // Removes what killed runs left in the output's directory, but for the files that
+    // refuse_same_file was told of.
     void remove_abandoned(const Session& session) const;
 
-    // Syncs, then gives the file its name; a file that came into being meanwhile is not replaced unless `force`. Throws Failure.
+    // Syncs, then gives the file its name; a file that came into being meanwhile is not replaced
+    // unless `force`. Throws Failure.
     void commit();
 
-    // Its steps, for outputs that belong together: what can fail is behind all of them before the first has its name. After sync nothing
-    // may interrupt (Uninterrupted). What replaces a file has at most its permissions.
+    // Its steps, for outputs that belong together: what can fail is behind all of them before the
+    // first has its name. After sync nothing may interrupt (Uninterrupted). What replaces a file
+    // has at most its permissions.
     void sync();
-    // keep_replaced: what stood there keeps a name until settle or take_back, if the file system can exchange two.
+    // keep_replaced: what stood there keeps a name until settle or take_back, if the file system
+    // can exchange two.
     void finish(bool keep_replaced = false);
-    // As if finish had not been; but what was replaced and not kept is gone, and the new one stays. Returns what is there now, in words.
+    // As if finish had not been; but what was replaced and not kept is gone, and the new one stays.
+    // Returns what is there now, in words.
     std::string take_back();
     // What was kept goes.
     void settle();

@@ -1,4 +1,5 @@
-// Links that are followed as the kernel does with fs.protected_symlinks, and temporaries that are locked while they live.
+// Links that are followed as the kernel does with fs.protected_symlinks, and temporaries that are
+// locked while they live.
 #include "output_directory.h"
 
 #include <dirent.h>
@@ -33,12 +34,18 @@ std::string folder_of(const std::string& path) {
     return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
-void refuse_planted_link(const struct stat& link, const struct stat& folder, const std::string& shown) {
+void refuse_planted_link(const struct stat& link, const struct stat& folder,
+                         const std::string& shown) {
     constexpr mode_t open_to_all = S_ISVTX | S_IWOTH;
-    if ((folder.st_mode & open_to_all) != open_to_all || link.st_uid == geteuid() || link.st_uid == folder.st_uid) return;
-    throw Failure(ExitCode::usage, fmt::format("refused to follow {}: it is a link of another user's in a directory where everybody may "
-                                               "write. Name the file behind it.",
-                                               shown));
+    if ((folder.st_mode & open_to_all) != open_to_all || link.st_uid == geteuid() ||
+        link.st_uid == folder.st_uid)
+        return;
+    throw Failure(
+        ExitCode::usage,
+        fmt::format(
+            "refused to follow {}: it is a link of another user's in a directory where everybody may "
+            "write. Name the file behind it.",
+            shown));
 }
 
 // A link of procfs is more than its text, which may name no file.
@@ -54,24 +61,33 @@ std::string resolved(const std::string& path) {
 
 bool is_temporary_name(const char* name) {
     constexpr size_t front = sizeof temporary_front - 1;
-    return strlen(name) == front + temporary_digits + sizeof temporary_ending - 1 && strncmp(name, temporary_front, front) == 0 &&
-           strspn(name + front, "0123456789abcdef") == temporary_digits && strcmp(name + front + temporary_digits, temporary_ending) == 0;
+    return strlen(name) == front + temporary_digits + sizeof temporary_ending - 1 &&
+           strncmp(name, temporary_front, front) == 0 &&
+           strspn(name + front, "0123456789abcdef") == temporary_digits &&
+           strcmp(name + front + temporary_digits, temporary_ending) == 0;
 }
 
 bool is_abandoned(const struct stat& file) {
-    return S_ISREG(file.st_mode) && file.st_uid == geteuid() && time(nullptr) - file.st_mtim.tv_sec > abandoned_after;
+    return S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
+           time(nullptr) - file.st_mtim.tv_sec > abandoned_after;
 }
 
 bool remove_if_abandoned(int directory, const char* name, const std::vector<FileIdentity>& spared) {
     struct stat file, named;
-    if (fstatat(directory, name, &file, AT_SYMLINK_NOFOLLOW) != 0 || !is_abandoned(file)) return false;
-    const Descriptor opened(openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-    if (!opened || flock(opened.get(), LOCK_SH | LOCK_NB) != 0 || fstat(opened.get(), &file) != 0 || !is_abandoned(file)) return false;
-    const auto is_it = [&](const FileIdentity& other) { return other.device == file.st_dev && other.inode == file.st_ino; };
+    if (fstatat(directory, name, &file, AT_SYMLINK_NOFOLLOW) != 0 || !is_abandoned(file))
+        return false;
+    const Descriptor opened(
+        openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    if (!opened || flock(opened.get(), LOCK_SH | LOCK_NB) != 0 || fstat(opened.get(), &file) != 0 ||
+        !is_abandoned(file))
+        return false;
+    const auto is_it = [&](const FileIdentity& other) {
+        return other.device == file.st_dev && other.inode == file.st_ino;
+    };
     if (std::any_of(spared.begin(), spared.end(), is_it)) return false;
     // The lock is of the file: by now the name may be another's.
-    return fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && is_it({named.st_dev, named.st_ino}) &&
-           unlinkat(directory, name, 0) == 0;
+    return fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           is_it({named.st_dev, named.st_ino}) && unlinkat(directory, name, 0) == 0;
 }
 
 }  // namespace
@@ -98,17 +114,21 @@ std::string behind_links(const std::string& path, const std::string& shown) {
 std::string temporary_name(const char* ending) {
     uint8_t bytes[temporary_digits / 2];
     if (warpseal_random(bytes, sizeof bytes) != WARPSEAL_OK)
-        throw Failure(ExitCode::error, "the operating system's random source failed: nothing was written");
+        throw Failure(ExitCode::error,
+                      "the operating system's random source failed: nothing was written");
     return temporary_front + hexadecimal(bytes, sizeof bytes) + ending;
 }
 
 std::vector<std::string> remove_abandoned(int directory, const std::vector<FileIdentity>& spared) {
     std::vector<std::string> removed;
     const int listed = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const std::unique_ptr<DIR, int (*)(DIR*)> names(listed < 0 ? nullptr : fdopendir(listed), closedir);
+    const std::unique_ptr<DIR, int (*)(DIR*)> names(listed < 0 ? nullptr : fdopendir(listed),
+                                                    closedir);
     if (!names && listed >= 0) close(listed);
     while (const dirent* entry = names ? readdir(names.get()) : nullptr)
-        if (is_temporary_name(entry->d_name) && remove_if_abandoned(directory, entry->d_name, spared)) removed.emplace_back(entry->d_name);
+        if (is_temporary_name(entry->d_name) &&
+            remove_if_abandoned(directory, entry->d_name, spared))
+            removed.emplace_back(entry->d_name);
     return removed;
 }
 

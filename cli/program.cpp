@@ -1,4 +1,5 @@
-// What the program `warpseal` does: parses the command line, runs one command, and turns what it says into an exit code.
+// What the program `warpseal` does: parses the command line, runs one command, and turns what it
+// says into an exit code.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
@@ -19,23 +20,28 @@
 namespace warpseal::cli {
 namespace {
 
-// A closed standard descriptor would be reused by the next open, and a key file or an output take its place. Opened the wrong way round,
-// reading or writing it still fails; stderr alone swallows what nobody will see.
+// A closed standard descriptor would be reused by the next open, and a key file or an output take
+// its place. Opened the wrong way round, reading or writing it still fails; stderr alone swallows
+// what nobody will see.
 void hold_standard_descriptors() {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(descriptor, F_GETFD) >= 0) continue;
-        const int flags = descriptor == STDIN_FILENO ? O_WRONLY : descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
+        const int flags = descriptor == STDIN_FILENO    ? O_WRONLY
+                          : descriptor == STDOUT_FILENO ? O_RDONLY
+                                                        : O_WRONLY;
         if (open("/dev/null", flags) != descriptor) _exit(static_cast<int>(ExitCode::input_output));
     }
 }
 
 void prepare_process() {
     hold_standard_descriptors();
-    signal(SIGPIPE, SIG_IGN);  // a closed pipe and a file past the size limit are errors of write(2), told and answered with 16
+    signal(SIGPIPE, SIG_IGN);  // a closed pipe and a file past the size limit are errors of
+                               // write(2), told and answered with 16
     signal(SIGXFSZ, SIG_IGN);
     const rlimit none{0, 0};
-    // Keys and plaintext stay out of core files, also where cores go to a pipe, which the limit does not keep them from (core(5)). Other
-    // processes of the same user cannot read the memory or attach (PR_SET_DUMPABLE, prctl(2)); root can.
+    // Keys and plaintext stay out of core files, also where cores go to a pipe, which the limit
+    // does not keep them from (core(5)). Other processes of the same user cannot read the memory or
+    // attach (PR_SET_DUMPABLE, prctl(2)); root can.
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     watch_interrupts();
@@ -43,7 +49,8 @@ void prepare_process() {
 
 std::string exit_codes() {
     std::string text = "Exit codes (stable; take an unknown one for a failure):\n";
-    for (const ExitCodeText& row : exit_code_texts) text += fmt::format("  {:>3}  {}\n", static_cast<int>(row.code), row.text);
+    for (const ExitCodeText& row : exit_code_texts)
+        text += fmt::format("  {:>3}  {}\n", static_cast<int>(row.code), row.text);
     return text;
 }
 
@@ -52,8 +59,9 @@ void add_commands(CLI::App& program, Session& session) {
     program.require_subcommand(1);
     program.add_flag("-q,--quiet", session.quiet, "no remarks on stderr, errors only");
     program.set_version_flag("-V,--version", std::string("warpseal ") + warpseal_version());
-    for (const auto add : {add_encrypt, add_decrypt, add_verify, add_info, add_keygen, add_raw, add_devices, add_list, add_doctor,
-                           add_bench, add_kem, add_vectors, add_tls})
+    for (const auto add :
+         {add_encrypt, add_decrypt, add_verify, add_info, add_keygen, add_raw, add_devices,
+          add_list, add_doctor, add_bench, add_kem, add_vectors, add_tls})
         add(program, session);
     program.footer(
         "Examples:\n"
@@ -69,11 +77,14 @@ void add_commands(CLI::App& program, Session& session) {
 void refuse_unknown_command(const CLI::App& program) {
     const std::vector<std::string> unknown = program.remaining();
     if (program.get_subcommands().empty() && !unknown.empty() && unknown.front().rfind('-', 0) != 0)
-        throw Failure(ExitCode::usage, fmt::format("there is no command '{}'. See `warpseal --help`.", unknown.front()));
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("there is no command '{}'. See `warpseal --help`.", unknown.front()));
 }
 
 ExitCode run(int argument_count, char** arguments, Session& session) {
-    CLI::App program("Warpseal encrypts and authenticates big files on all cores and GPUs.", "warpseal");
+    CLI::App program("Warpseal encrypts and authenticates big files on all cores and GPUs.",
+                     "warpseal");
     add_commands(program, session);
     try {
         program.parse(argument_count, arguments);
@@ -90,7 +101,8 @@ ExitCode run(int argument_count, char** arguments, Session& session) {
             parsed = parsed->get_subcommands().front();
             command += " " + parsed->get_name();
         }
-        throw Failure(ExitCode::usage, fmt::format("{}. See `warpseal{} --help`.", error.what(), command));
+        throw Failure(ExitCode::usage,
+                      fmt::format("{}. See `warpseal{} --help`.", error.what(), command));
     }
     const ExitCode code = session.command();
     print_output("");

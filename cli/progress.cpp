@@ -46,12 +46,17 @@ int Progress::callback(void* progress, uint64_t done_bytes, uint64_t total_bytes
     return interrupted_by();
 }
 
-double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+double Progress::seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
 
 void Progress::show(uint64_t done_bytes, uint64_t total_bytes) {
     if (bar_) return show_bar(done_bytes, total_bytes);
     if (style_ != Style::json) return;
-    nlohmann::ordered_json line{{"event", "progress"}, {"done_bytes", done_bytes}, {"total_bytes", nullptr}, {"seconds", seconds()}};
+    nlohmann::ordered_json line{{"event", "progress"},
+                                {"done_bytes", done_bytes},
+                                {"total_bytes", nullptr},
+                                {"seconds", seconds()}};
     if (total_bytes != unknown) line["total_bytes"] = total_bytes;
     print_line(line);
 }
@@ -62,18 +67,23 @@ void Progress::show_bar(uint64_t done_bytes, uint64_t total_bytes) {
     std::string text;
     double share = -1;
     if (total_bytes == unknown || total_bytes == 0) {
-        text = fmt::format("{}, {}/s, {}", human_bytes(done_bytes), human_bytes(static_cast<uint64_t>(rate)), clock_time(elapsed));
+        text = fmt::format("{}, {}/s, {}", human_bytes(done_bytes),
+                           human_bytes(static_cast<uint64_t>(rate)), clock_time(elapsed));
     } else {
         share = std::min(1.0, static_cast<double>(done_bytes) / static_cast<double>(total_bytes));
-        const double left = rate > 0 ? static_cast<double>(total_bytes - std::min(done_bytes, total_bytes)) / rate : 0;
-        text = fmt::format("{:3.0f} %, {} of {}, {}/s, {} left", share * 100, human_bytes(done_bytes), human_bytes(total_bytes),
+        const double left =
+            rate > 0 ? static_cast<double>(total_bytes - std::min(done_bytes, total_bytes)) / rate
+                     : 0;
+        text = fmt::format("{:3.0f} %, {} of {}, {}/s, {} left", share * 100,
+                           human_bytes(done_bytes), human_bytes(total_bytes),
                            human_bytes(static_cast<uint64_t>(rate)), clock_time(left));
     }
     const size_t columns = terminal_columns();
     if (share >= 0 && columns > text.size() + 14) {
         const size_t width = std::min<size_t>(40, columns - text.size() - 4);
         const auto filled = static_cast<size_t>(share * static_cast<double>(width));
-        text = fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'), text);
+        text = fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'),
+                           text);
     }
     if (text.size() >= columns) text.resize(columns - 1);
     print_error("\r\033[K" + text);

@@ -9,8 +9,9 @@
 
 namespace warpseal::cli {
 
-// The bar is our own few lines: no progress library is packaged by the distributions that we build on.
-// JSON, one object a line, lines in time order, `total_bytes` null while unknown, more fields may come:
+// The bar is our own few lines: no progress library is packaged by the distributions that we build
+// on. JSON, one object a line, lines in time order, `total_bytes` null while unknown, more fields
+// may come:
 //   {"event":"progress","done_bytes":N,"total_bytes":N,"seconds":S}
 //   {"event":"done","plaintext_bytes":N,"file_bytes":N,"seconds":S,"target":"vaes512"}   or
 //   {"event":"failed","exit_code":N,"message":"…"}

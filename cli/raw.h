@@ -37,11 +37,14 @@ private:
     bool gone_ = false;
 };
 
-// How many bytes came, up to `most`; 0: the input ended. Throws Failure, also if a signal asked the program to stop.
-size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown, const RawOutput& output);
+// How many bytes came, up to `most`; 0: the input ended. Throws Failure, also if a signal asked the
+// program to stop.
+size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown,
+                 const RawOutput& output);
 
-// Bytes that a call needs all at once, read into private memory, from the descriptor's position to its end: a mapped file could be changed
-// by others between the look at its tag and the release of its text, or be cut short. What is no regular file has at most held_most.
+// Bytes that a call needs all at once, read into private memory, from the descriptor's position to
+// its end: a mapped file could be changed by others between the look at its tag and the release of
+// its text, or be cut short. What is no regular file has at most held_most.
 class WholeInput {
 public:
     static constexpr uint64_t held_most = uint64_t{1} << 30;
@@ -68,8 +71,11 @@ void require_raw(const RawJob& job, warpseal_status status);
 void require_within_limit(const RawJob& job, uint64_t bytes);
 
 // Modes without a tag: piece by piece, in bounded memory.
-void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input, RawOutput& output);
-// GCM and CCM, the tag after the ciphertext: in memory, and nothing is written before the tag is known.
-void run_raw_whole(const RawJob& job, const warpseal_key* key, const WholeInput* aad, int input, RawOutput& output);
+void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input,
+                    RawOutput& output);
+// GCM and CCM, the tag after the ciphertext: in memory, and nothing is written before the tag is
+// known.
+void run_raw_whole(const RawJob& job, const warpseal_key* key, const WholeInput* aad, int input,
+                   RawOutput& output);
 
 }  // namespace warpseal::cli

@@ -1,4 +1,5 @@
-// Raw modes without a tag, piece by piece: what one piece leaves for the next is a counter, a block of ciphertext or a unit's number.
+// Raw modes without a tag, piece by piece: what one piece leaves for the next is a counter, a block
+// of ciphertext or a unit's number.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -51,7 +52,11 @@ private:
 class Pieces {
 public:
     Pieces(const RawJob& job, const warpseal_key* key, const RawOutput& output)
-        : job_(job), key_(key), output_(output), iv_bytes_(job.iv.size()), block_(job.cipher.block_bytes) {
+        : job_(job),
+          key_(key),
+          output_(output),
+          iv_bytes_(job.iv.size()),
+          block_(job.cipher.block_bytes) {
         std::copy(job.iv.begin(), job.iv.end(), iv_.bytes);
     }
 
@@ -63,25 +68,30 @@ public:
         if (job_.padding && last) return run_padded(data, bytes);
         if (bytes == 0) return 0;
         if (job_.mode == WARPSEAL_XTS) {
-            require((job_.encrypt ? warpseal_xts_encrypt : warpseal_xts_decrypt)(key_, iv_.bytes, job_.unit_bytes, data, data, bytes));
+            require((job_.encrypt ? warpseal_xts_encrypt : warpseal_xts_decrypt)(
+                key_, iv_.bytes, job_.unit_bytes, data, data, bytes));
             add_little_endian(bytes / job_.unit_bytes);
             return bytes;
         }
         SecretBlock in_tail;  // in place: gone after the call
         if (!last && carries_input()) memcpy(in_tail.bytes, data + bytes - block_, block_);
-        require((job_.encrypt ? warpseal_encrypt : warpseal_decrypt)(key_, job_.mode, iv_.bytes, iv_bytes_, data, data, bytes));
+        require((job_.encrypt ? warpseal_encrypt : warpseal_decrypt)(key_, job_.mode, iv_.bytes,
+                                                                     iv_bytes_, data, data, bytes));
         if (!last) carry(data, bytes, in_tail.bytes);
         return bytes;
     }
 
 private:
-    // An interrupt comes first: it also ends the other programs of a pipe, and what they sent is cut.
+    // An interrupt comes first: it also ends the other programs of a pipe, and what they sent is
+    // cut.
     void require(warpseal_status status) const {
         output_.heed_interrupt();
         require_raw(job_, status);
     }
 
-    bool carries_input() const { return job_.mode == WARPSEAL_OFB || (!job_.encrypt && job_.mode != WARPSEAL_CTR); }
+    bool carries_input() const {
+        return job_.mode == WARPSEAL_OFB || (!job_.encrypt && job_.mode != WARPSEAL_CTR);
+    }
 
     // A piece before the last is whole blocks.
     void carry(const uint8_t* out, size_t bytes, const uint8_t* in_tail) {
@@ -111,12 +121,13 @@ private:
 
     size_t run_padded(uint8_t* data, size_t bytes) {
         size_t wrote = 0;
-        require((job_.encrypt ? warpseal_encrypt_padded : warpseal_decrypt_padded)(key_, iv_.bytes, iv_bytes_, data, bytes, data,
-                                                                                   bytes + block_, &wrote));
+        require((job_.encrypt ? warpseal_encrypt_padded : warpseal_decrypt_padded)(
+            key_, iv_.bytes, iv_bytes_, data, bytes, data, bytes + block_, &wrote));
         return wrote;
     }
 
-    // What the input's length must be: told here in the file's terms, as the library speaks of one call.
+    // What the input's length must be: told here in the file's terms, as the library speaks of one
+    // call.
     void check_end(size_t bytes) const {
         const auto wrong = [&](const std::string& why) {
             throw Failure(job_.encrypt ? ExitCode::usage : ExitCode::truncated,
@@ -125,11 +136,14 @@ private:
         if (job_.mode == WARPSEAL_XTS) {
             const size_t rest = bytes % job_.unit_bytes;
             if (total_ < xts_block_bytes || (rest != 0 && rest < xts_block_bytes))
-                wrong(fmt::format("the last data unit has {} bytes, and the shortest has {}.", rest, xts_block_bytes));
+                wrong(fmt::format("the last data unit has {} bytes, and the shortest has {}.", rest,
+                                  xts_block_bytes));
         }
         if (job_.mode != WARPSEAL_CBC || (job_.padding && job_.encrypt)) return;
-        if (bytes % block_ != 0) wrong(fmt::format("the input's {} bytes are not whole blocks of {}.", total_, block_));
-        if (job_.padding && total_ == 0) wrong("the input is empty, and padded data has at least one block.");
+        if (bytes % block_ != 0)
+            wrong(fmt::format("the input's {} bytes are not whole blocks of {}.", total_, block_));
+        if (job_.padding && total_ == 0)
+            wrong("the input is empty, and padded data has at least one block.");
     }
 
     const RawJob& job_;
@@ -143,10 +157,14 @@ private:
 
 }  // namespace
 
-void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input, RawOutput& output) {
-    const size_t step = job.unit_bytes ? std::max<size_t>(1, piece_bytes / job.unit_bytes) * job.unit_bytes : piece_bytes;
+void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input,
+                    RawOutput& output) {
+    const size_t step = job.unit_bytes
+                            ? std::max<size_t>(1, piece_bytes / job.unit_bytes) * job.unit_bytes
+                            : piece_bytes;
     // One buffer is read ahead: only then is it known which piece is the last.
-    Buffer first(engine, step + job.cipher.block_bytes), second(engine, step + job.cipher.block_bytes);
+    Buffer first(engine, step + job.cipher.block_bytes),
+        second(engine, step + job.cipher.block_bytes);
     Buffer *now = &first, *ahead = &second;
     Pieces pieces(job, key, output);
     now->fill(input, step, output);

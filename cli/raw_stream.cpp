@@ -12,8 +12,9 @@ namespace warpseal::cli {
 void RawOutput::heed_interrupt() const {
     const int signal_number = interrupted_by();
     if (signal_number == 0) return;
-    throw Failure(ExitCode(128 + signal_number), gone_ ? fmt::format("interrupted: what went to {} is not whole.", output_.shown())
-                                                       : fmt::format("interrupted: nothing was written to {}.", output_.shown()));
+    throw Failure(ExitCode(128 + signal_number),
+                  gone_ ? fmt::format("interrupted: what went to {} is not whole.", output_.shown())
+                        : fmt::format("interrupted: nothing was written to {}.", output_.shown()));
 }
 
 void RawOutput::write(const uint8_t* data, size_t bytes) {
@@ -22,19 +23,24 @@ void RawOutput::write(const uint8_t* data, size_t bytes) {
         const ssize_t wrote = ::write(output_.descriptor(), data + done, bytes - done);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote <= 0)
-            throw Failure(ExitCode::input_output, fmt::format("cannot write the output: {}.", std::strerror(wrote < 0 ? errno : EIO)));
+            throw Failure(ExitCode::input_output,
+                          fmt::format("cannot write the output: {}.",
+                                      std::strerror(wrote < 0 ? errno : EIO)));
         done += static_cast<size_t>(wrote);
         gone_ = output_.is_stream();  // a file has no name before it is whole
     }
 }
 
-size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown, const RawOutput& output) {
+size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown,
+                 const RawOutput& output) {
     for (;;) {
         const ssize_t got = ::read(input, to, most);
         const int error = errno;
         output.heed_interrupt();
         if (got >= 0) return static_cast<size_t>(got);
-        if (error != EINTR) throw Failure(ExitCode::input_output, fmt::format("cannot read {}: {}.", shown, std::strerror(error)));
+        if (error != EINTR)
+            throw Failure(ExitCode::input_output,
+                          fmt::format("cannot read {}: {}.", shown, std::strerror(error)));
     }
 }
 

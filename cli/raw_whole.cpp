@@ -16,28 +16,36 @@ namespace {
 constexpr size_t tag_bytes = 16;
 constexpr size_t read_bytes = size_t{1} << 20;  // a time: between two reads an interrupt is heeded
 
-// From the position to the end of a regular file; 0 where that is not known. Files of /proc say that they are empty, and are not.
+// From the position to the end of a regular file; 0 where that is not known. Files of /proc say
+// that they are empty, and are not.
 uint64_t known_bytes(int descriptor, const std::string& shown) {
     struct stat about {};
     if (fstat(descriptor, &about) != 0)
-        throw Failure(ExitCode::input_output, fmt::format("cannot look at {}: {}.", shown, std::strerror(errno)));
+        throw Failure(ExitCode::input_output,
+                      fmt::format("cannot look at {}: {}.", shown, std::strerror(errno)));
     const off_t position = S_ISREG(about.st_mode) ? lseek(descriptor, 0, SEEK_CUR) : -1;
-    return position >= 0 && about.st_size > position ? static_cast<uint64_t>(about.st_size - position) : 0;
+    return position >= 0 && about.st_size > position
+               ? static_cast<uint64_t>(about.st_size - position)
+               : 0;
 }
 
 }  // namespace
 
-WholeInput::WholeInput(int descriptor, const std::string& shown, size_t more, const RawOutput& output)
+WholeInput::WholeInput(int descriptor, const std::string& shown, size_t more,
+                       const RawOutput& output)
     : WholeInput(known_bytes(descriptor, shown), more, shown) {
     read(descriptor, shown, output);
 }
 
-// A byte more than may come tells whether more came. Where the length is not known only address space is taken: pages come as they fill.
+// A byte more than may come tells whether more came. Where the length is not known only address
+// space is taken: pages come as they fill.
 WholeInput::WholeInput(uint64_t known, size_t more, const std::string& shown)
     : known_(known), capacity_((known != 0 ? known : held_most) + std::max<size_t>(more, 1)) {
-    void* const memory = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-        throw Failure(ExitCode::error, fmt::format("out of memory: the {} of {} cannot be held.", human_bytes(capacity_), shown));
+        throw Failure(ExitCode::error, fmt::format("out of memory: the {} of {} cannot be held.",
+                                                   human_bytes(capacity_), shown));
     madvise(memory, capacity_, MADV_DONTDUMP);
     data_ = static_cast<uint8_t*>(memory);
 }
@@ -56,26 +64,33 @@ void WholeInput::read(int descriptor, const std::string& shown, const RawOutput&
         size_ += got;
     }
     if (known_ != 0 && size_ != known_)
-        throw Failure(ExitCode::input_output, fmt::format("{} changed its length while it was read.", shown));
+        throw Failure(ExitCode::input_output,
+                      fmt::format("{} changed its length while it was read.", shown));
     if (size_ > most)
-        throw Failure(ExitCode::limit_exceeded, fmt::format("{} is not a regular file and longer than the {} that are held in memory: "
-                                                            "name a file.",
-                                                            shown, human_bytes(held_most)));
+        throw Failure(
+            ExitCode::limit_exceeded,
+            fmt::format("{} is not a regular file and longer than the {} that are held in memory: "
+                        "name a file.",
+                        shown, human_bytes(held_most)));
 }
 
-void run_raw_whole(const RawJob& job, const warpseal_key* key, const WholeInput* aad, int input, RawOutput& output) {
+void run_raw_whole(const RawJob& job, const warpseal_key* key, const WholeInput* aad, int input,
+                   RawOutput& output) {
     const WholeInput in(input, "the input", job.encrypt ? tag_bytes : 0, output);
     if (!job.encrypt && in.size() < tag_bytes)
-        throw Failure(ExitCode::truncated, fmt::format("cannot decrypt with {}: the input has {} bytes, and its tag alone has {}.",
-                                                       job.name, in.size(), tag_bytes));
+        throw Failure(
+            ExitCode::truncated,
+            fmt::format("cannot decrypt with {}: the input has {} bytes, and its tag alone has {}.",
+                        job.name, in.size(), tag_bytes));
     const size_t text_bytes = job.encrypt ? in.size() : in.size() - tag_bytes;
     uint8_t *const text = in.data(), *const tag = text + text_bytes;
     const uint8_t* const aad_data = aad ? aad->data() : nullptr;
     const size_t aad_bytes = aad ? aad->size() : 0;
-    const warpseal_status status = job.encrypt ? warpseal_seal_unsafe_iv(key, job.mode, job.iv.data(), job.iv.size(), aad_data, aad_bytes,
-                                                                         text, text, text_bytes, tag, tag_bytes)
-                                               : warpseal_open(key, job.mode, job.iv.data(), job.iv.size(), aad_data, aad_bytes, text, text,
-                                                               text_bytes, tag, tag_bytes);
+    const warpseal_status status =
+        job.encrypt ? warpseal_seal_unsafe_iv(key, job.mode, job.iv.data(), job.iv.size(), aad_data,
+                                              aad_bytes, text, text, text_bytes, tag, tag_bytes)
+                    : warpseal_open(key, job.mode, job.iv.data(), job.iv.size(), aad_data,
+                                    aad_bytes, text, text, text_bytes, tag, tag_bytes);
     output.heed_interrupt();
     require_raw(job, status);
     output.write(text, job.encrypt ? text_bytes + tag_bytes : text_bytes);

@@ -8,7 +8,8 @@
 
 namespace warpseal::cli {
 
-// Nowhere (an empty path), standard output ("-"), or a file that is replaced when the report is whole.
+// Nowhere (an empty path), standard output ("-"), or a file that is replaced when the report is
+// whole.
 class ReportFile {
 public:
     // Throws Failure if it cannot be written: before anything is measured.

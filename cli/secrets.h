@@ -1,4 +1,5 @@
-// Key files and passphrases: where they come from, and memory that keeps them out of swap, core files and forks, and wipes itself.
+// Key files and passphrases: where they come from, and memory that keeps them out of swap, core
+// files and forks, and wipes itself.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +30,16 @@ private:
     uint8_t* data_ = nullptr;
 };
 
-// -k, -p, --passphrase-file and --passphrase-fd: never a secret by value in the arguments or the environment.
+// -k, -p, --passphrase-file and --passphrase-fd: never a secret by value in the arguments or the
+// environment.
 struct SecretChoice {
     std::vector<std::string> key_files;
     std::vector<std::string> passphrase_files;
     int passphrase_descriptor = -1;
     bool ask = false;
-    bool passphrase() const { return ask || passphrase_descriptor >= 0 || !passphrase_files.empty(); }
+    bool passphrase() const {
+        return ask || passphrase_descriptor >= 0 || !passphrase_files.empty();
+    }
     bool any() const { return passphrase() || !key_files.empty(); }
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
@@ -43,8 +47,9 @@ void add_secret_options(CLI::App& command, SecretChoice& choice);
 // The secrets of a call, alive as long as this, or until they are wiped.
 class Secrets {
 public:
-    // Reads all that `choice` names; the terminal is asked last, twice if `confirm`. Throws Failure: input_missing, input_output, or
-    // usage for a key file of the wrong size or open to others.
+    // Reads all that `choice` names; the terminal is asked last, twice if `confirm`. Throws
+    // Failure: input_missing, input_output, or usage for a key file of the wrong size or open to
+    // others.
     Secrets(const SecretChoice& choice, warpseal_format format, bool confirm);
     const std::vector<warpseal_secret>& list() const { return list_; }
     void wipe();
@@ -58,11 +63,13 @@ private:
     std::vector<warpseal_secret> list_;
 };
 
-// Before anything is opened: throws Failure (input_output) for a descriptor of --passphrase-fd that the program was not started with.
-// Later its number may be that of a file of the program's own, whose content would be taken for the passphrase.
+// Before anything is opened: throws Failure (input_output) for a descriptor of --passphrase-fd that
+// the program was not started with. Later its number may be that of a file of the program's own,
+// whose content would be taken for the passphrase.
 void check_passphrase_descriptor(const SecretChoice& choice);
 
-// A file that only its owner may read. `shown`: what it is, for messages. Throws Failure as Secrets does.
+// A file that only its owner may read. `shown`: what it is, for messages. Throws Failure as Secrets
+// does.
 Descriptor open_private(const std::string& path, const std::string& shown);
 
 // A key file of exactly that many raw bytes. Throws Failure as Secrets does.

@@ -22,14 +22,17 @@ bool is_number_list(const std::string& text) {
     for (size_t at = 0; at <= text.size();) {
         const size_t end = std::min(text.find(',', at), text.size());
         const std::string number = text.substr(at, end - at);
-        if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos) return false;
+        if (number.empty() || number.size() > 3 ||
+            number.find_first_not_of("0123456789") != std::string::npos)
+            return false;
         if (!seen.insert(std::stoi(number)).second) return false;
         at = end + 1;
     }
     return true;
 }
 
-// "cuda:0" names "cuda"; anything that no target answers to is a slip of the pen, not a missing device.
+// "cuda:0" names "cuda"; anything that no target answers to is a slip of the pen, not a missing
+// device.
 bool is_device_name(const std::string& device) {
     if (device == "auto" || device == "cpu" || device == "cuda") return true;
     if (device.rfind("cuda:", 0) == 0) return is_number_list(device.substr(5));
@@ -38,11 +41,13 @@ bool is_device_name(const std::string& device) {
     return false;
 }
 
-// Names may hold any bytes: none ends the line, and none is an order to a terminal (C0 and C1 controls of ECMA-48, these in UTF-8).
+// Names may hold any bytes: none ends the line, and none is an order to a terminal (C0 and C1
+// controls of ECMA-48, these in UTF-8).
 std::string printable(const std::string& text) {
     std::string shown;
     for (size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<uint8_t>(text[i]), next = static_cast<uint8_t>(i + 1 < text.size() ? text[i + 1] : 0);
+        const auto byte = static_cast<uint8_t>(text[i]),
+                   next = static_cast<uint8_t>(i + 1 < text.size() ? text[i + 1] : 0);
         if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0))
             shown += fmt::format("\\x{:02x}", byte);
         else
@@ -53,7 +58,8 @@ std::string printable(const std::string& text) {
 
 std::string reason_against(const std::string& device) {
     for (const warpseal_target_info& target : all_targets())
-        if (device.substr(0, device.find(':')) == target.name && target.reason[0]) return fmt::format(" ({})", target.reason);
+        if (device.substr(0, device.find(':')) == target.name && target.reason[0])
+            return fmt::format(" ({})", target.reason);
     return "";
 }
 
@@ -82,10 +88,13 @@ ExitCode exit_code_of(warpseal_status status) {
 
 void add_engine_options(CLI::App& command, EngineChoice& choice) {
     command
-        .add_option("--device", choice.device,
-                    "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of `warpseal list`; only auto falls back")
+        .add_option(
+            "--device", choice.device,
+            "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of `warpseal list`; only auto falls back")
         ->type_name("DEVICE");
-    command.add_option("--threads", choice.threads, "threads on the processor (default: all that this process may use)")
+    command
+        .add_option("--threads", choice.threads,
+                    "threads on the processor (default: all that this process may use)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
 }
@@ -94,7 +103,9 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session) {
     if (!is_device_name(choice.device))
         throw Failure(
             ExitCode::usage,
-            fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N, cuda:N,M or a target of `warpseal list`.", choice.device));
+            fmt::format(
+                "there is no device '{}': use auto, cpu, cuda, cuda:N, cuda:N,M or a target of `warpseal list`.",
+                choice.device));
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.threads = choice.threads;
@@ -104,11 +115,15 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session) {
     warpseal_engine* engine = nullptr;
     const warpseal_status status = warpseal_engine_create(&options, &engine);
     if (status == WARPSEAL_NO_DEVICE)
-        throw Failure(ExitCode::device_not_usable,
-                      fmt::format("device '{}' cannot be used on this machine{}: `warpseal devices` shows what can; "
-                                  "--device auto takes what works.",
-                                  choice.device, reason_against(choice.device)));
-    if (status != WARPSEAL_OK) throw Failure(exit_code_of(status), fmt::format("cannot start: {}", warpseal_status_text(status)));
+        throw Failure(
+            ExitCode::device_not_usable,
+            fmt::format(
+                "device '{}' cannot be used on this machine{}: `warpseal devices` shows what can; "
+                "--device auto takes what works.",
+                choice.device, reason_against(choice.device)));
+    if (status != WARPSEAL_OK)
+        throw Failure(exit_code_of(status),
+                      fmt::format("cannot start: {}", warpseal_status_text(status)));
     return EngineHandle(engine);
 }
 
@@ -123,13 +138,16 @@ void remark(const Session& session, const std::string& text) {
 void print_output(const std::string& text) {
     errno = 0;
     // An error of an earlier write stays in the stream, without its errno.
-    if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0 || ferror(stdout) != 0)
-        throw Failure(ExitCode::input_output, fmt::format("cannot write to standard output: {}.", strerror(errno ? errno : EIO)));
+    if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0 ||
+        ferror(stdout) != 0)
+        throw Failure(ExitCode::input_output, fmt::format("cannot write to standard output: {}.",
+                                                          strerror(errno ? errno : EIO)));
 }
 
 std::string check_seconds(const std::string& text) {
     double seconds = 0;
-    const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 && seconds <= 3600;
+    const bool good =
+        CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 && seconds <= 3600;
     return good ? "" : fmt::format("'{}' is no number from 0.001 to 3600", text);
 }
 
@@ -144,15 +162,19 @@ std::string human_bytes(uint64_t bytes) {
 
 std::string hexadecimal(const void* bytes, size_t byte_count) {
     std::string text;
-    for (size_t i = 0; i < byte_count; ++i) text += fmt::format("{:02x}", static_cast<const uint8_t*>(bytes)[i]);
+    for (size_t i = 0; i < byte_count; ++i)
+        text += fmt::format("{:02x}", static_cast<const uint8_t*>(bytes)[i]);
     return text;
 }
 
 std::vector<uint8_t> from_hexadecimal(const std::string& text, const char* option) {
     std::vector<uint8_t> bytes;
-    if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
-        throw Failure(ExitCode::usage, fmt::format("{} takes an even number of hexadecimal digits.", option));
-    for (size_t i = 0; i < text.size(); i += 2) bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
+    if (text.size() % 2 != 0 ||
+        text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+        throw Failure(ExitCode::usage,
+                      fmt::format("{} takes an even number of hexadecimal digits.", option));
+    for (size_t i = 0; i < text.size(); i += 2)
+        bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
     return bytes;
 }
 

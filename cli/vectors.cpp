@@ -1,4 +1,5 @@
-// `warpseal vectors`: published test vectors, checked by whoever wants to see our claims for himself.
+// `warpseal vectors`: published test vectors, checked by whoever wants to see our claims for
+// himself.
 #include "vectors.h"
 
 #include <fmt/core.h>
@@ -13,9 +14,12 @@ struct VectorsOptions {
 };
 
 void print_tally(const std::string& path, const Tally& tally) {
-    print_output(fmt::format("{}: {} passed, {} failed, {} skipped\n", path, tally.passed, tally.failed, tally.skipped));
-    for (const std::string& failure : tally.failures) print_output(fmt::format("    FAILED {}\n", failure));
-    if (tally.failed > tally.failures.size()) print_output(fmt::format("    and {} more failed\n", tally.failed - tally.failures.size()));
+    print_output(fmt::format("{}: {} passed, {} failed, {} skipped\n", path, tally.passed,
+                             tally.failed, tally.skipped));
+    for (const std::string& failure : tally.failures)
+        print_output(fmt::format("    FAILED {}\n", failure));
+    if (tally.failed > tally.failures.size())
+        print_output(fmt::format("    and {} more failed\n", tally.failed - tally.failures.size()));
 }
 
 ExitCode run(const VectorsOptions& options, Session& session) {
@@ -27,8 +31,10 @@ ExitCode run(const VectorsOptions& options, Session& session) {
         print_tally(path, tally);
         total.add(tally);
     }
-    for (const auto& [reason, count] : total.reasons) print_output(fmt::format("skipped {}: {}\n", count, reason));
-    print_output(fmt::format("{} passed, {} failed, {} skipped\n", total.passed, total.failed, total.skipped));
+    for (const auto& [reason, count] : total.reasons)
+        print_output(fmt::format("skipped {}: {}\n", count, reason));
+    print_output(fmt::format("{} passed, {} failed, {} skipped\n", total.passed, total.failed,
+                             total.skipped));
     return total.failed + total.skipped == 0 ? ExitCode::ok : ExitCode::error;
 }
 
@@ -43,12 +49,15 @@ void add_vectors(CLI::App& program, Session& session) {
         "once. A file has 64 MiB at most, unpacked too.\n"
         "Exit code 0 only if no row failed and none was skipped.");
     vectors
-        ->add_option("--device", options->device,
-                     "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of `warpseal list`; a named one never falls back")
+        ->add_option(
+            "--device", options->device,
+            "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of `warpseal list`; a named one never falls back")
         ->type_name("DEVICE")
         ->capture_default_str();
     vectors->add_option("FILE", options->files, "Vector files")->required();
-    vectors->callback([options, &session] { session.command = [options, &session] { return run(*options, session); }; });
+    vectors->callback([options, &session] {
+        session.command = [options, &session] { return run(*options, session); };
+    });
 }
 
 }  // namespace warpseal::cli

@@ -1,5 +1,5 @@
-// Published test vectors against the engine: what a row, a verdict and the machine under test are. Rows are data; one reader, one check
-// each.
+// Published test vectors against the engine: what a row, a verdict and the machine under test are.
+// Rows are data; one reader, one check each.
 #pragma once
 
 #include <cstdint>
@@ -44,16 +44,18 @@ using KeyHandle = std::unique_ptr<warpseal_key, KeyDelete>;
 // What is tested: one engine, and its GPU's memory where the GPU was asked for by name.
 class Subject {
 public:
-    Subject(warpseal_engine* engine, bool use_device_memory) : engine_(engine), use_device_memory_(use_device_memory) {}
+    Subject(warpseal_engine* engine, bool use_device_memory)
+        : engine_(engine), use_device_memory_(use_device_memory) {}
     ~Subject();
     Subject(const Subject&) = delete;
     Subject& operator=(const Subject&) = delete;
 
     warpseal_engine* engine() const { return engine_; }
     bool has_device_memory() const { return use_device_memory_; }
-    uint8_t* device_memory(size_t bytes);                                                   // at least that much; kept between calls
-    warpseal_cipher_info cipher(const std::string& name) const;                             // throws RowSkipped
-    warpseal_mode mode(const warpseal_cipher_info& cipher, const std::string& name) const;  // throws RowSkipped
+    uint8_t* device_memory(size_t bytes);  // at least that much; kept between calls
+    warpseal_cipher_info cipher(const std::string& name) const;  // throws RowSkipped
+    warpseal_mode mode(const warpseal_cipher_info& cipher,
+                       const std::string& name) const;  // throws RowSkipped
     KeyHandle key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const;
 
 private:
@@ -72,27 +74,36 @@ uint64_t number_field(const nlohmann::json& row, const char* name);
 
 void require(bool condition, const std::string& what);  // throws RowFailed
 void require_status(warpseal_status status, warpseal_status expected, const std::string& what);
-void require_refused(warpseal_status status, const std::string& what);  // for its arguments, whatever the data is
+void require_refused(warpseal_status status,
+                     const std::string& what);  // for its arguments, whatever the data is
 void require_equal(const uint8_t* got, const Octets& expected, const std::string& what);
 void require_wiped(const uint8_t* memory, size_t bytes, const std::string& what);
 
 std::string digest_hex(const char* algorithm, const uint8_t* data, size_t bytes);
-// Of a file, packed or not: above any file of vectors, and a bound on the memory that a hostile one can take.
+// Of a file, packed or not: above any file of vectors, and a bound on the memory that a hostile one
+// can take.
 inline constexpr size_t vectors_bytes_most = size_t{64} << 20;
-// gzip or zlib. Throws std::runtime_error for what is damaged, Failure (limit_exceeded) for what unpacks to more than vectors_bytes_most.
+// gzip or zlib. Throws std::runtime_error for what is damaged, Failure (limit_exceeded) for what
+// unpacks to more than vectors_bytes_most.
 Octets inflate_all(const uint8_t* data, size_t bytes);
 
-// A row's key. What policy refuses to encrypt with, the inner door takes; that the public calls do refuse it is the row's to check.
+// A row's key. What policy refuses to encrypt with, the inner door takes; that the public calls do
+// refuse it is the row's to check.
 class RowKey {
 public:
     // Fails the row if the library's idea of a weak key is not the standards'.
-    RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode, const Octets& bytes);
+    RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode,
+           const Octets& bytes);
     bool rejected() const { return rejected_; }  // no key of this cipher at all: a wrong length
     bool weak() const { return inner_ != nullptr; }
-    const warpseal_key* open() const { return public_.get(); }  // null where the public call refuses the key itself
+    const warpseal_key* open() const {
+        return public_.get();
+    }  // null where the public call refuses the key itself
     const warpseal_key* encrypting() const { return weak() ? inner_.get() : public_.get(); }
     const warpseal_key* decrypting() const { return public_ ? public_.get() : inner_.get(); }
-    const warpseal_key* for_direction(bool encrypt) const { return encrypt ? encrypting() : decrypting(); }
+    const warpseal_key* for_direction(bool encrypt) const {
+        return encrypt ? encrypting() : decrypting();
+    }
 
 private:
     KeyHandle public_, inner_;

@@ -1,4 +1,5 @@
-// The buffers of one call under test: side by side in one block with poison between them, in this process or on the GPU.
+// The buffers of one call under test: side by side in one block with poison between them, in this
+// process or on the GPU.
 #pragma once
 
 #include "vectors.h"
@@ -18,8 +19,9 @@ public:
     }
     uint8_t* at(size_t place) { return memory_.data() + place; }
 
-    // Runs work(base, stream): place p is at base + p. With on_device, base is GPU memory: a copy goes there before and comes back after.
-    // Fails the row if a byte outside the places was written; bytes of a place that nothing wrote keep their poison.
+    // Runs work(base, stream): place p is at base + p. With on_device, base is GPU memory: a copy
+    // goes there before and comes back after. Fails the row if a byte outside the places was
+    // written; bytes of a place that nothing wrote keep their poison.
     using Work = std::function<warpseal_status(uint8_t* base, void* stream)>;
     warpseal_status run(Subject& subject, bool on_device, const Work& work);
 

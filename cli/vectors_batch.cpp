@@ -1,4 +1,5 @@
-// Known answers in batches: the message three times, at odd distances; opening and verifying, the middle one has a spoilt tag.
+// Known answers in batches: the message three times, at odd distances; opening and verifying, the
+// middle one has a spoilt tag.
 #include <algorithm>
 
 #include "vectors_message.h"
@@ -61,7 +62,8 @@ BatchOfThree::BatchOfThree(const Message& message, bool encrypt, bool own_keys)
       out_stride_(mac_ ? 0 : in_.size() + 11) {
     from_ = arena_.add(count * in_stride_, 1);
     to_ = arena_.add(count * out_stride_, 7);
-    for (size_t i = 0; i < count; ++i) std::copy(in_.begin(), in_.end(), arena_.at(from_ + i * in_stride_));
+    for (size_t i = 0; i < count; ++i)
+        std::copy(in_.begin(), in_.end(), arena_.at(from_ + i * in_stride_));
     Octets tags = three_times(m_.tag);
     if (verifies() && m_.valid) tags[m_.tag.size()] ^= 0x10;
     if (!verifies()) std::fill(tags.begin(), tags.end(), Arena::poison);
@@ -106,7 +108,8 @@ warpseal_status BatchOfThree::run(Subject& subject, const warpseal_key* key, boo
     const Calls calls = calls_for(m_, encrypt_);
     return arena_.run(subject, on_device, [&](uint8_t* base, void* stream) {
         const warpseal_batch batch = batch_at(base);
-        return on_device ? calls.device(key, m_.mode, &batch, stream) : calls.host(key, m_.mode, &batch);
+        return on_device ? calls.device(key, m_.mode, &batch, stream)
+                         : calls.host(key, m_.mode, &batch);
     });
 }
 
@@ -116,7 +119,8 @@ void BatchOfThree::check_output(size_t i, bool spoilt, const std::string& which)
         require_wiped(out, in_.size(), which);
     else
         require_equal(out, encrypt_ ? m_.ciphertext : m_.plaintext, which);
-    require(std::all_of(out + in_.size(), out + out_stride_, [](uint8_t byte) { return byte == Arena::poison; }),
+    require(std::all_of(out + in_.size(), out + out_stride_,
+                        [](uint8_t byte) { return byte == Arena::poison; }),
             which + ": a byte behind it was written");
 }
 
@@ -125,24 +129,31 @@ void BatchOfThree::check(const std::string& what) {
         const bool spoilt = verifies() && (i == 1 || !m_.valid);
         const std::string which = what + ", message " + std::to_string(i);
         int32_t status = -1;
-        std::copy_n(arena_.at(statuses_ + i * sizeof status), sizeof status, reinterpret_cast<uint8_t*>(&status));
-        require(status == (spoilt ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK), which + ": status " + std::to_string(status));
+        std::copy_n(arena_.at(statuses_ + i * sizeof status), sizeof status,
+                    reinterpret_cast<uint8_t*>(&status));
+        require(status == (spoilt ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK),
+                which + ": status " + std::to_string(status));
         if (!mac_) check_output(i, spoilt, which);
-        if (m_.tagged() && encrypt_) require_equal(arena_.at(tags_ + i * m_.tag.size()), m_.tag, which + ": the tag");
+        if (m_.tagged() && encrypt_)
+            require_equal(arena_.at(tags_ + i * m_.tag.size()), m_.tag, which + ": the tag");
     }
 }
 
-void check_batch(Subject& subject, const Message& m, const RowKey& key, bool encrypt, bool own_keys, bool on_device) {
-    const std::string what = std::string(encrypt ? "encrypt" : "decrypt") + " in a batch" + (own_keys ? " with its own key" : "") +
+void check_batch(Subject& subject, const Message& m, const RowKey& key, bool encrypt, bool own_keys,
+                 bool on_device) {
+    const std::string what = std::string(encrypt ? "encrypt" : "decrypt") + " in a batch" +
+                             (own_keys ? " with its own key" : "") +
                              (on_device ? " on the device" : "");
     BatchOfThree batch(m, encrypt, own_keys);
-    const bool encrypts = encrypt || m.mode == WARPSEAL_CMAC;  // in the cipher's direction: where weak keys matter
+    const bool encrypts =
+        encrypt || m.mode == WARPSEAL_CMAC;  // in the cipher's direction: where weak keys matter
     // A call on the device returns before the tags are checked: the statuses alone tell.
     require_status(batch.run(subject, key.for_direction(encrypts), on_device),
                    batch.verifies() && !on_device ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK, what);
     batch.check(what);
     if (key.weak() && encrypt && !on_device)
-        require_status(BatchOfThree(m, true, own_keys).run(subject, key.open(), false), WARPSEAL_WEAK_KEY, what + " under a weak key");
+        require_status(BatchOfThree(m, true, own_keys).run(subject, key.open(), false),
+                       WARPSEAL_WEAK_KEY, what + " under a weak key");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Monte Carlo chains: the Monte Carlo tests of NIST's AESAVS (section 6.4) and TMOVS (section 5), the rounds of a line side by side.
+// Monte Carlo chains: the Monte Carlo tests of NIST's AESAVS (section 6.4) and TMOVS (section 5),
+// the rounds of a line side by side.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -26,11 +27,13 @@ struct Chain {
     uint64_t steps = 0;
     size_t iv_bytes() const { return mode == WARPSEAL_ECB ? 0 : cipher.block_bytes; }
     bool feeds_output() const {  // the next input is this output
-        return mode == WARPSEAL_ECB || mode == WARPSEAL_CTR || (tmovs && mode == WARPSEAL_CBC && !encrypt);
+        return mode == WARPSEAL_ECB || mode == WARPSEAL_CTR ||
+               (tmovs && mode == WARPSEAL_CBC && !encrypt);
     }
 };
 
-// A round in progress: input and chaining value of the step to come, and what the rules still need of those before.
+// A round in progress: input and chaining value of the step to come, and what the rules still need
+// of those before.
 struct State {
     Block x, v, last_v;
     Block y[3];  // the newest first
@@ -76,7 +79,9 @@ void advance(const Chain& chain, const Block& iv, State& s, bool first) {
 class Stepper {
 public:
     Stepper(Subject& subject, const Chain& chain, const Round* rounds, size_t count);
-    void step(std::vector<State>& states) { subject_.has_device_memory() ? step_on_device(states) : step_on_host(states); }
+    void step(std::vector<State>& states) {
+        subject_.has_device_memory() ? step_on_device(states) : step_on_host(states);
+    }
 
 private:
     const warpseal_key* key(size_t i) const { return keys_[i]->for_direction(chain_.encrypt); }
@@ -102,9 +107,9 @@ Stepper::Stepper(Subject& subject, const Chain& chain, const Round* rounds, size
         if (!for_batch_ || keys_.back()->weak()) for_batch_ = key(i);
         if (!chain.encrypt || !keys_.back()->weak()) continue;
         Octets out(block_);
-        require_status(
-            warpseal_encrypt(keys_.back()->open(), chain.mode, round.iv.data(), round.iv.size(), round.in.data(), out.data(), block_),
-            WARPSEAL_WEAK_KEY, round.name + ": a public encrypt under a weak key");
+        require_status(warpseal_encrypt(keys_.back()->open(), chain.mode, round.iv.data(),
+                                        round.iv.size(), round.in.data(), out.data(), block_),
+                       WARPSEAL_WEAK_KEY, round.name + ": a public encrypt under a weak key");
     }
 }
 
@@ -112,11 +117,14 @@ void Stepper::step_on_host(std::vector<State>& states) const {
     const auto call = chain_.encrypt ? warpseal_encrypt : warpseal_decrypt;
     for (size_t i = 0; i < count_; ++i) {
         State& s = states[i];
-        require_status(call(key(i), chain_.mode, s.v.data(), chain_.iv_bytes(), s.x.data(), s.y[0].data(), block_), WARPSEAL_OK, "a step");
+        require_status(call(key(i), chain_.mode, s.v.data(), chain_.iv_bytes(), s.x.data(),
+                            s.y[0].data(), block_),
+                       WARPSEAL_OK, "a step");
     }
 }
 
-// Inputs of all rounds, then their chaining values, keys, outputs, statuses: one copy there, one call where the mode has batches, one back.
+// Inputs of all rounds, then their chaining values, keys, outputs, statuses: one copy there, one
+// call where the mode has batches, one back.
 void Stepper::step_on_device(std::vector<State>& states) {
     const size_t all = count_ * block_;
     staging_.resize(2 * all);
@@ -127,11 +135,16 @@ void Stepper::step_on_device(std::vector<State>& states) {
     staging_.insert(staging_.end(), key_bytes_.begin(), key_bytes_.end());
     const size_t out = (staging_.size() + 63) / 64 * 64;
     uint8_t* memory = subject_.device_memory(out + all + 64 + count_ * sizeof(int32_t));
-    require_status(warpseal_device_upload(subject_.engine(), memory, staging_.data(), staging_.size()), WARPSEAL_OK, "copying to the GPU");
+    require_status(
+        warpseal_device_upload(subject_.engine(), memory, staging_.data(), staging_.size()),
+        WARPSEAL_OK, "copying to the GPU");
     queue(memory, states);
-    require_status(warpseal_device_synchronize(subject_.engine(), nullptr), WARPSEAL_OK, "waiting for the GPU");
-    require_status(warpseal_device_download(subject_.engine(), staging_.data(), memory + out, all), WARPSEAL_OK, "copying from the GPU");
-    for (size_t i = 0; i < count_; ++i) std::copy_n(staging_.data() + i * block_, block_, states[i].y[0].begin());
+    require_status(warpseal_device_synchronize(subject_.engine(), nullptr), WARPSEAL_OK,
+                   "waiting for the GPU");
+    require_status(warpseal_device_download(subject_.engine(), staging_.data(), memory + out, all),
+                   WARPSEAL_OK, "copying from the GPU");
+    for (size_t i = 0; i < count_; ++i)
+        std::copy_n(staging_.data() + i * block_, block_, states[i].y[0].begin());
 }
 
 void Stepper::queue(uint8_t* memory, const std::vector<State>& states) const {
@@ -139,7 +152,8 @@ void Stepper::queue(uint8_t* memory, const std::vector<State>& states) const {
     if (chain_.mode == WARPSEAL_ECB) {
         const auto call = chain_.encrypt ? warpseal_encrypt_device : warpseal_decrypt_device;
         for (size_t i = 0; i < states.size(); ++i)
-            require_status(call(key(i), chain_.mode, nullptr, 0, memory + i * block_, memory + out + i * block_, block_, nullptr),
+            require_status(call(key(i), chain_.mode, nullptr, 0, memory + i * block_,
+                                memory + out + i * block_, block_, nullptr),
                            WARPSEAL_OK, "a step");
         return;
     }
@@ -154,13 +168,16 @@ void Stepper::queue(uint8_t* memory, const std::vector<State>& states) const {
     batch.out = memory + out;
     batch.in_stride = batch.iv_stride = batch.out_stride = block_;
     batch.statuses = reinterpret_cast<int32_t*>(memory + (out + all + 63) / 64 * 64);
-    const auto call = chain_.encrypt ? warpseal_encrypt_batch_device : warpseal_decrypt_batch_device;
+    const auto call =
+        chain_.encrypt ? warpseal_encrypt_batch_device : warpseal_decrypt_batch_device;
     require_status(call(for_batch_, chain_.mode, &batch, nullptr), WARPSEAL_OK, "a step");
 }
 
 // ---- the rules from one round to the next
 
-Octets front(const Block& block, size_t bytes) { return {block.begin(), block.begin() + static_cast<ptrdiff_t>(bytes)}; }
+Octets front(const Block& block, size_t bytes) {
+    return {block.begin(), block.begin() + static_cast<ptrdiff_t>(bytes)};
+}
 
 // AESAVS 6.4.1: the key xor the last key_bytes bytes of the last two outputs.
 Octets next_key_aesavs(const Octets& key, const State& s, size_t block_bytes) {
@@ -179,14 +196,16 @@ uint8_t odd_parity(uint8_t byte) {
 // TMOVS 5: each key xor its output, counted from the last; keys that were equal stay equal.
 Octets next_key_tmovs(const Octets& key, const State& s) {
     Octets next = key;
-    for (size_t i = 0; i < next.size(); ++i) next[i] = odd_parity(next[i] ^ s.y[i / single_bytes][i % single_bytes]);
+    for (size_t i = 0; i < next.size(); ++i)
+        next[i] = odd_parity(next[i] ^ s.y[i / single_bytes][i % single_bytes]);
     const auto same = [&](size_t a, size_t b) {
         return std::equal(key.begin() + static_cast<ptrdiff_t>(a * single_bytes),
                           key.begin() + static_cast<ptrdiff_t>((a + 1) * single_bytes),
                           key.begin() + static_cast<ptrdiff_t>(b * single_bytes));
     };
     const auto repeat_first = [&](size_t to) {
-        std::copy_n(next.begin(), single_bytes, next.begin() + static_cast<ptrdiff_t>(to * single_bytes));
+        std::copy_n(next.begin(), single_bytes,
+                    next.begin() + static_cast<ptrdiff_t>(to * single_bytes));
     };
     if (same(0, 1) && same(1, 2)) repeat_first(1);
     if (same(0, 2)) repeat_first(2);
@@ -199,7 +218,8 @@ Round next_round(const Chain& chain, const Round& round, const State& s) {
     const bool ecb = chain.mode == WARPSEAL_ECB;
     if (chain.tmovs) {
         next.key = next_key_tmovs(round.key, s);
-        next.in = front(chain.mode == WARPSEAL_OFB ? exclusive_or(block_of(round.in), s.last_v) : s.x, bytes);
+        next.in = front(
+            chain.mode == WARPSEAL_OFB ? exclusive_or(block_of(round.in), s.last_v) : s.x, bytes);
         if (!ecb) next.iv = front(s.v, bytes);
         return next;
     }
@@ -210,14 +230,17 @@ Round next_round(const Chain& chain, const Round& round, const State& s) {
     return next;
 }
 
-std::vector<State> run_rounds(Subject& subject, const Chain& chain, const Round* rounds, size_t count) {
+std::vector<State> run_rounds(Subject& subject, const Chain& chain, const Round* rounds,
+                              size_t count) {
     Stepper stepper(subject, chain, rounds, count);
     std::vector<State> states(count);
-    for (size_t i = 0; i < count; ++i) states[i] = {block_of(rounds[i].in), block_of(rounds[i].iv), {}, {}};
+    for (size_t i = 0; i < count; ++i)
+        states[i] = {block_of(rounds[i].in), block_of(rounds[i].iv), {}, {}};
     for (uint64_t step = 0; step < chain.steps; ++step) {
         for (State& s : states) s.y[2] = s.y[1], s.y[1] = s.y[0];
         stepper.step(states);
-        for (size_t i = 0; i < count; ++i) advance(chain, block_of(rounds[i].iv), states[i], step == 0);
+        for (size_t i = 0; i < count; ++i)
+            advance(chain, block_of(rounds[i].iv), states[i], step == 0);
         if (interrupted_by() != 0) throw RowFailed("interrupted");
     }
     return states;
@@ -225,14 +248,17 @@ std::vector<State> run_rounds(Subject& subject, const Chain& chain, const Round*
 
 // On the host each round is work for a thread: a line may ask for millions of calls.
 std::vector<State> run_all(Subject& subject, const Chain& chain, const std::vector<Round>& rounds) {
-    if (subject.has_device_memory()) return run_rounds(subject, chain, rounds.data(), rounds.size());
-    const size_t slices = std::min<size_t>(rounds.size(), std::max(1u, std::thread::hardware_concurrency()));
+    if (subject.has_device_memory())
+        return run_rounds(subject, chain, rounds.data(), rounds.size());
+    const size_t slices =
+        std::min<size_t>(rounds.size(), std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::vector<State>> parts(slices);
     std::vector<std::exception_ptr> failures(slices);
     std::vector<std::thread> threads;
     for (size_t slice = 0; slice < slices; ++slice)
         threads.emplace_back([&, slice] {
-            const size_t begin = rounds.size() * slice / slices, end = rounds.size() * (slice + 1) / slices;
+            const size_t begin = rounds.size() * slice / slices,
+                         end = rounds.size() * (slice + 1) / slices;
             try {
                 parts[slice] = run_rounds(subject, chain, rounds.data() + begin, end - begin);
             } catch (...) {
@@ -256,23 +282,29 @@ Chain read_chain(const Subject& subject, const nlohmann::json& row) {
     chain.tmovs = rule == "tmovs";
     chain.encrypt = op == "encrypt";
     chain.steps = number_field(row, "inner");
-    const bool tripled = chain.cipher.block_bytes == single_bytes && chain.cipher.key_bytes == 3 * single_bytes;
-    constexpr unsigned modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR;
-    const bool has_rule =
-        chain.tmovs ? tripled && chain.mode != WARPSEAL_CTR : rule == "aesavs" && chain.cipher.block_bytes == largest_block;
-    if (!has_rule || (modes >> chain.mode & 1) == 0) throw RowSkipped("Monte Carlo rule " + rule + " of this mode is not in this program");
-    if (op != "encrypt" && op != "decrypt") throw RowSkipped("malformed row: op is neither encrypt nor decrypt");
-    if (chain.steps < 3 || !row.at("rounds").is_array() || row["rounds"].empty()) throw RowSkipped("malformed row: no chain to run");
+    const bool tripled =
+        chain.cipher.block_bytes == single_bytes && chain.cipher.key_bytes == 3 * single_bytes;
+    constexpr unsigned modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB |
+                               1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR;
+    const bool has_rule = chain.tmovs
+                              ? tripled && chain.mode != WARPSEAL_CTR
+                              : rule == "aesavs" && chain.cipher.block_bytes == largest_block;
+    if (!has_rule || (modes >> chain.mode & 1) == 0)
+        throw RowSkipped("Monte Carlo rule " + rule + " of this mode is not in this program");
+    if (op != "encrypt" && op != "decrypt")
+        throw RowSkipped("malformed row: op is neither encrypt nor decrypt");
+    if (chain.steps < 3 || !row.at("rounds").is_array() || row["rounds"].empty())
+        throw RowSkipped("malformed row: no chain to run");
     return chain;
 }
 
 std::vector<Round> read_rounds(const Chain& chain, const nlohmann::json& row) {
     std::vector<Round> rounds;
     for (const nlohmann::json& item : row["rounds"]) {
-        Round round{"round " + std::to_string(number_field(item, "count")), hex_field(item, "key"), hex_field_or_empty(item, "iv"),
-                    hex_field(item, "in"), hex_field(item, "out")};
-        if (round.in.size() != chain.cipher.block_bytes || round.out.size() != chain.cipher.block_bytes ||
-            round.iv.size() != chain.iv_bytes())
+        Round round{"round " + std::to_string(number_field(item, "count")), hex_field(item, "key"),
+                    hex_field_or_empty(item, "iv"), hex_field(item, "in"), hex_field(item, "out")};
+        if (round.in.size() != chain.cipher.block_bytes ||
+            round.out.size() != chain.cipher.block_bytes || round.iv.size() != chain.iv_bytes())
             throw RowSkipped("malformed row: in, out or iv is not one block");
         rounds.push_back(std::move(round));
     }
@@ -290,7 +322,8 @@ void check_chain(Subject& subject, const nlohmann::json& row) {
         require_equal(states[i].y[0].data(), round.out, round.name);
         if (i + 1 == rounds.size()) return;
         const Round next = next_round(chain, round, states[i]);
-        require(next.key == rounds[i + 1].key && next.in == rounds[i + 1].in && next.iv == rounds[i + 1].iv,
+        require(next.key == rounds[i + 1].key && next.in == rounds[i + 1].in &&
+                    next.iv == rounds[i + 1].iv,
                 round.name + ": the next round does not follow from it");
     }
 }

@@ -1,4 +1,5 @@
-// C2SP chunked-encryption vectors (c2sp.org/chunked-encryption): through files, pipes and, chunk by chunk, the batch calls.
+// C2SP chunked-encryption vectors (c2sp.org/chunked-encryption): through files, pipes and, chunk by
+// chunk, the batch calls.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,12 +14,15 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t salt_bytes = 24, commitment_bytes = 32, header_bytes = salt_bytes + commitment_bytes;
+constexpr size_t salt_bytes = 24, commitment_bytes = 32,
+                 header_bytes = salt_bytes + commitment_bytes;
 constexpr size_t chunk_bytes = 16384, tag_bytes = 16, nonce_bytes = 12;
 
 class Descriptor {
 public:
-    explicit Descriptor(int fd) : fd_(fd) { require(fd >= 0, std::string("opening a descriptor: ") + std::strerror(errno)); }
+    explicit Descriptor(int fd) : fd_(fd) {
+        require(fd >= 0, std::string("opening a descriptor: ") + std::strerror(errno));
+    }
     ~Descriptor() { close(); }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
@@ -75,7 +79,8 @@ struct Sealed {
 
 using FileCall = decltype(&warpseal_file_open);
 
-Opened call_on_files(Subject& subject, FileCall call, const Sealed& sealed, const Octets& in, const char* suite = nullptr) {
+Opened call_on_files(Subject& subject, FileCall call, const Sealed& sealed, const Octets& in,
+                     const char* suite = nullptr) {
     Descriptor from(memfd_create("in", MFD_CLOEXEC)), to(memfd_create("out", MFD_CLOEXEC));
     write_all(from.get(), in);
     require(lseek(from.get(), 0, SEEK_SET) == 0, "seeking");
@@ -126,40 +131,50 @@ warpseal_status verify_only(Subject& subject, const Sealed& sealed, const Octets
 }
 
 bool refuses_data(warpseal_status status) {
-    return status == WARPSEAL_WRONG_KEY || status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_TRUNCATED ||
-           status == WARPSEAL_INVALID_ARGUMENT || status == WARPSEAL_UNSUPPORTED;
+    return status == WARPSEAL_WRONG_KEY || status == WARPSEAL_NOT_AUTHENTIC ||
+           status == WARPSEAL_TRUNCATED || status == WARPSEAL_INVALID_ARGUMENT ||
+           status == WARPSEAL_UNSUPPORTED;
 }
 
 void require_message(const Opened& opened, const nlohmann::json& row, const std::string& what) {
     require_status(opened.status, WARPSEAL_OK, what);
-    require(opened.released.size() == number_field(row, "msgLength"), what + ": the message's length");
-    require(opened.plaintext_bytes == opened.released.size(), what + ": the length that was reported");
-    require(digest_hex("SHA512", opened.released.data(), opened.released.size()) == text_field(row, "msgSha512"), what + ": the SHA-512");
+    require(opened.released.size() == number_field(row, "msgLength"),
+            what + ": the message's length");
+    require(opened.plaintext_bytes == opened.released.size(),
+            what + ": the length that was reported");
+    require(digest_hex("SHA512", opened.released.data(), opened.released.size()) ==
+                text_field(row, "msgSha512"),
+            what + ": the SHA-512");
 }
 
-// What a pipe got of a broken message must be whole chunks and a prefix of its longest valid prefix.
+// What a pipe got of a broken message must be whole chunks and a prefix of its longest valid
+// prefix.
 void require_prefix(const Octets& released, const nlohmann::json& row) {
     const uint64_t valid_bytes = row.contains("msgLength") ? number_field(row, "msgLength") : 0;
     require(released.size() <= valid_bytes, "more was released than is authentic");
     if (released.size() == valid_bytes && valid_bytes != 0)
-        require(digest_hex("SHA512", released.data(), released.size()) == text_field(row, "msgSha512"),
-                "what was released is not the message");
+        require(
+            digest_hex("SHA512", released.data(), released.size()) == text_field(row, "msgSha512"),
+            "what was released is not the message");
 }
 
-// The chunks of a valid message as a batch under the row's derived key: opened, then sealed again to the same bytes.
-void check_chunks(Subject& subject, const std::string& cipher_name, const nlohmann::json& row, const Octets& message,
-                  const Octets& plaintext) {
+// The chunks of a valid message as a batch under the row's derived key: opened, then sealed again
+// to the same bytes.
+void check_chunks(Subject& subject, const std::string& cipher_name, const nlohmann::json& row,
+                  const Octets& message, const Octets& plaintext) {
     const warpseal_cipher_info cipher = subject.cipher(cipher_name);
     const KeyHandle key = subject.key_or_fail(cipher, hex_field(row, "aeadKey"));
     const Octets base_nonce = hex_field(row, "baseNonce");
-    if (base_nonce.size() != nonce_bytes) throw RowSkipped("malformed row: baseNonce is not 12 bytes");
+    if (base_nonce.size() != nonce_bytes)
+        throw RowSkipped("malformed row: baseNonce is not 12 bytes");
     const size_t count = plaintext.size() / chunk_bytes + 1;
     Octets nonces, tags;
     std::vector<uint64_t> lengths, sealed_places, plain_places;
     for (size_t i = 0; i < count; ++i) {
         nonces.insert(nonces.end(), base_nonce.begin(), base_nonce.end());
         for (size_t byte = 0; byte < 8; ++byte)
-            nonces[i * nonce_bytes + nonce_bytes - 1 - byte] ^= static_cast<uint8_t>(uint64_t{i} >> (8 * byte));
+            nonces[i * nonce_bytes + nonce_bytes - 1 - byte] ^=
+                static_cast<uint8_t>(uint64_t{i} >> (8 * byte));
         lengths.push_back(i + 1 < count ? chunk_bytes : plaintext.size() % chunk_bytes);
         sealed_places.push_back(header_bytes + i * (chunk_bytes + tag_bytes));
         plain_places.push_back(i * chunk_bytes);
@@ -182,18 +197,21 @@ void check_chunks(Subject& subject, const std::string& cipher_name, const nlohma
     batch.in = message.data(), batch.in_offsets = sealed_places.data();
     batch.out = opened.data(), batch.out_offsets = plain_places.data();
     batch.tags = tags.data();
-    require_status(warpseal_open_batch(key.get(), WARPSEAL_GCM, &batch), WARPSEAL_OK, "opening the chunks as a batch");
+    require_status(warpseal_open_batch(key.get(), WARPSEAL_GCM, &batch), WARPSEAL_OK,
+                   "opening the chunks as a batch");
     require_equal(opened.data(), plaintext, "opening the chunks as a batch");
 
     batch.in = plaintext.data(), batch.in_offsets = plain_places.data();
     batch.out = sealed.data(), batch.out_offsets = sealed_places.data();
     batch.tags = fresh_tags.data();
-    require_status(warpseal_seal_batch_unsafe_iv(key.get(), WARPSEAL_GCM, &batch), WARPSEAL_OK, "sealing the chunks as a batch");
+    require_status(warpseal_seal_batch_unsafe_iv(key.get(), WARPSEAL_GCM, &batch), WARPSEAL_OK,
+                   "sealing the chunks as a batch");
     require(sealed == message, "sealing the chunks as a batch: the ciphertext");
     require(fresh_tags == tags, "sealing the chunks as a batch: the tags");
 }
 
-void check_valid(Subject& subject, const std::string& cipher, const nlohmann::json& row, const Sealed& sealed, const Octets& message) {
+void check_valid(Subject& subject, const std::string& cipher, const nlohmann::json& row,
+                 const Sealed& sealed, const Octets& message) {
     const Opened from_file = call_on_files(subject, warpseal_file_open, sealed, message);
     require_message(from_file, row, "opening a file");
     require_message(open_through_pipes(subject, sealed, message), row, "opening through pipes");
@@ -201,15 +219,19 @@ void check_valid(Subject& subject, const std::string& cipher, const nlohmann::js
     check_chunks(subject, cipher, row, message, from_file.released);
 
     const std::string suite = cipher + "-gcm";
-    const Opened again = call_on_files(subject, warpseal_file_seal, sealed, from_file.released, suite.c_str());
+    const Opened again =
+        call_on_files(subject, warpseal_file_seal, sealed, from_file.released, suite.c_str());
     require_status(again.status, WARPSEAL_OK, "sealing anew");
     require(again.released.size() == message.size(), "sealing anew: the length");
-    require_message(call_on_files(subject, warpseal_file_open, sealed, again.released), row, "opening what was sealed anew");
+    require_message(call_on_files(subject, warpseal_file_open, sealed, again.released), row,
+                    "opening what was sealed anew");
 }
 
-void check_invalid(Subject& subject, const nlohmann::json& row, const Sealed& sealed, const Octets& message) {
+void check_invalid(Subject& subject, const nlohmann::json& row, const Sealed& sealed,
+                   const Octets& message) {
     const auto refused = [](warpseal_status status, const char* what) {
-        require(refuses_data(status), std::string(what) + " is not refused: " + warpseal_status_text(status));
+        require(refuses_data(status),
+                std::string(what) + " is not refused: " + warpseal_status_text(status));
     };
     refused(call_on_files(subject, warpseal_file_open, sealed, message).status, "a broken file");
     refused(verify_only(subject, sealed, message), "a broken file that is only verified");
@@ -221,7 +243,9 @@ void check_invalid(Subject& subject, const nlohmann::json& row, const Sealed& se
 }  // namespace
 
 void check_cobblestone(Subject& subject, const std::string& aead, const nlohmann::json& row) {
-    const std::string cipher = aead == "AEAD_AES_128_GCM" ? "aes-128" : aead == "AEAD_AES_256_GCM" ? "aes-256" : "";
+    const std::string cipher = aead == "AEAD_AES_128_GCM"   ? "aes-128"
+                               : aead == "AEAD_AES_256_GCM" ? "aes-256"
+                                                            : "";
     if (cipher.empty()) throw RowSkipped("AEAD " + aead + " is not in this program");
     const Sealed sealed{hex_field(row, "key"), hex_field(row, "ctx")};
     const Octets packed = hex_field(row, "ct");

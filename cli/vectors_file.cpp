@@ -1,4 +1,5 @@
-// Vector files: unpacked, told apart by content (JSON lines, a Cobblestone document, or NTRU's answers), row by row.
+// Vector files: unpacked, told apart by content (JSON lines, a Cobblestone document, or NTRU's
+// answers), row by row.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,10 +34,12 @@ Octets read_whole(const std::string& path) {
     } while (got > 0 || (got < 0 && errno == EINTR));
     const int error = got < 0 ? errno : 0;
     ::close(fd);
-    if (error != 0) throw Failure(ExitCode::input_output, path + ": cannot be read: " + std::strerror(error));
+    if (error != 0)
+        throw Failure(ExitCode::input_output, path + ": cannot be read: " + std::strerror(error));
     if (bytes.size() > vectors_bytes_most)
-        throw Failure(ExitCode::limit_exceeded,
-                      path + ": more than the " + human_bytes(vectors_bytes_most) + " that are read of a file: split it.");
+        throw Failure(ExitCode::limit_exceeded, path + ": more than the " +
+                                                    human_bytes(vectors_bytes_most) +
+                                                    " that are read of a file: split it.");
     return bytes;
 }
 
@@ -48,7 +51,8 @@ std::string row_name(const json& row, size_t line) {
 
 void check_line(Subject& subject, const json& row) {
     if (!row.is_object()) throw RowSkipped("malformed row: not a JSON object");
-    if (row.contains("keyset") && row.contains("ciphertext_segment_size")) throw RowSkipped("Tink streams are not in this program");
+    if (row.contains("keyset") && row.contains("ciphertext_segment_size"))
+        throw RowSkipped("Tink streams are not in this program");
     if (row.contains("rounds")) return check_chain(subject, row);
     if (row.contains("pt_splitmix64_seed")) return check_bulk(subject, row);
     if (row.contains("cipher") && row.contains("mode")) return check_message(subject, row);
@@ -62,9 +66,12 @@ void check_document(Subject& subject, const json& document, Tally& tally) {
             continue;
         }
         for (const json& test : group["tests"]) {
-            const std::string name = "test " + (test.is_object() && test.contains("tcId") ? test["tcId"].dump() : "without a number");
+            const std::string name =
+                "test " + (test.is_object() && test.contains("tcId") ? test["tcId"].dump()
+                                                                     : "without a number");
             tally.run(name, [&] {
-                if (text_field(group, "type") != "ChunkedEncryption") throw RowSkipped("test group of no known type");
+                if (text_field(group, "type") != "ChunkedEncryption")
+                    throw RowSkipped("test group of no known type");
                 check_cobblestone(subject, text_field(group, "aead"), test);
             });
         }
@@ -87,11 +94,13 @@ void check_lines(Subject& subject, std::string_view text, Tally& tally) {
             require(!row.is_discarded(), "broken JSON");
             check_line(subject, row);
         });
-        if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted");
+        if (interrupted_by() != 0)
+            throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted");
     }
 }
 
-// JSON lines begin with a whole value on their first line; a document that is spread over lines does not.
+// JSON lines begin with a whole value on their first line; a document that is spread over lines
+// does not.
 void check_json(Subject& subject, std::string_view text, Tally& tally) {
     std::string_view rest = text;
     json first = json::parse(take_line(rest), nullptr, false);
@@ -121,7 +130,8 @@ Tally check_file(Subject& subject, const std::string& path) {
         check_kem_text(subject, text, tally);
     else
         check_json(subject, text, tally);
-    if (tally.passed + tally.failed + tally.skipped == 0) tally.run(path, [] { throw RowFailed("no rows in it"); });
+    if (tally.passed + tally.failed + tally.skipped == 0)
+        tally.run(path, [] { throw RowFailed("no rows in it"); });
     return tally;
 }
 

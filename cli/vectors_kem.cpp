@@ -1,4 +1,5 @@
-// Vector files of NTRU: each count of an answer file, each chosen ciphertext and each line of digests is a row.
+// Vector files of NTRU: each count of an answer file, each chosen ciphertext and each line of
+// digests is a row.
 #include "vectors_kem.h"
 
 #include <algorithm>
@@ -26,21 +27,25 @@ public:
     bool has(const char* name) const { return fields_.count(name) != 0; }
     std::string text(const char* name) const {
         const auto field = fields_.find(name);
-        if (field == fields_.end() || broken_) throw RowSkipped(std::string("malformed row: no ") + name);
+        if (field == fields_.end() || broken_)
+            throw RowSkipped(std::string("malformed row: no ") + name);
         return field->second;
     }
     Octets hex(const char* name) const { return from_hex(text(name), name); }
     uint64_t count() const {
         const std::string digits = text("count");
         uint64_t value = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error != std::errc() || end != digits.data() + digits.size() || value >= 100) throw RowSkipped("malformed row: no count");
+        const auto [end, error] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        if (error != std::errc() || end != digits.data() + digits.size() || value >= 100)
+            throw RowSkipped("malformed row: no count");
         return value;
     }
     std::string name() const {
         std::string text;
         for (const char* part : {"count", "kind"})
-            if (has(part)) text += (text.empty() ? "" : " ") + std::string(part) + " " + fields_.at(part);
+            if (has(part))
+                text += (text.empty() ? "" : " ") + std::string(part) + " " + fields_.at(part);
         return text.empty() ? "a block without a count" : text;
     }
 
@@ -65,10 +70,15 @@ struct Items {
 
 class KemRows {
 public:
-    KemRows(Subject& subject, const warpseal_kem_info& set, bool on_device) : subject_(subject), set_(set), on_device_(on_device) {}
+    KemRows(Subject& subject, const warpseal_kem_info& set, bool on_device)
+        : subject_(subject), set_(set), on_device_(on_device) {}
 
-    void keypairs(Items& items, const Octets& coins) const { call(keygen, items, coins, set_.keypair_coins_bytes); }
-    void encapsulate(Items& items, const Octets& coins) const { call(encapsulation, items, coins, set_.encapsulation_coins_bytes); }
+    void keypairs(Items& items, const Octets& coins) const {
+        call(keygen, items, coins, set_.keypair_coins_bytes);
+    }
+    void encapsulate(Items& items, const Octets& coins) const {
+        call(encapsulation, items, coins, set_.encapsulation_coins_bytes);
+    }
     void decapsulate(Items& items) const {
         std::fill(items.shared.begin(), items.shared.end(), Items::poison);
         call(decapsulation, items, {}, 0);
@@ -90,7 +100,8 @@ public:
         same(items.shared, answer.hex("ss"), "decapsulated secret");
     }
 
-    // The coins themselves are what the row claims; what comes of them is the classic file's row of the same count.
+    // The coins themselves are what the row claims; what comes of them is the classic file's row of
+    // the same count.
     void check_coins(const Answer& answer) const {
         KemCoins given{answer.hex("keypair_coins"), answer.hex("enc_coins")};
         const Octets rejection_key = answer.hex("prf_key");
@@ -113,22 +124,27 @@ public:
         Items items(set_, 1);
         keypairs(items, kem_answer_coins(set_, kem_answer_seed(answer.count())).keypair);
         const Octets ciphertext = answer.hex("ct"), shared = answer.hex("ss");
-        if (ciphertext.size() != set_.ciphertext_bytes) throw RowSkipped("malformed row: a ciphertext of the wrong length");
+        if (ciphertext.size() != set_.ciphertext_bytes)
+            throw RowSkipped("malformed row: a ciphertext of the wrong length");
         items.ciphertexts = ciphertext;
         decapsulate(items);
         same(items.shared, shared, "shared secret");
         const std::string result = answer.text("result");
-        if (result != "accept" && result != "reject") throw RowSkipped("malformed row: neither accept nor reject");
-        require((shared == kem_rejected_secret(items.secrets, ciphertext)) == (result == "reject"), "it is not a case to " + result);
+        if (result != "accept" && result != "reject")
+            throw RowSkipped("malformed row: neither accept nor reject");
+        require((shared == kem_rejected_secret(items.secrets, ciphertext)) == (result == "reject"),
+                "it is not a case to " + result);
     }
 
     // Digests of all that a batch makes.
-    void check_digests(uint64_t first, uint64_t count, const std::vector<std::string>& digests) const {
+    void check_digests(uint64_t first, uint64_t count,
+                       const std::vector<std::string>& digests) const {
         Octets keypair_coins, encapsulation_coins;
         for (uint64_t i = first; i < first + count; ++i) {
             const KemCoins coins = kem_digest_coins(set_, i);
             keypair_coins.insert(keypair_coins.end(), coins.keypair.begin(), coins.keypair.end());
-            encapsulation_coins.insert(encapsulation_coins.end(), coins.encapsulation.begin(), coins.encapsulation.end());
+            encapsulation_coins.insert(encapsulation_coins.end(), coins.encapsulation.begin(),
+                                       coins.encapsulation.end());
         }
         Items items(set_, count);
         keypairs(items, keypair_coins);
@@ -148,19 +164,27 @@ private:
     struct Call {
         const char* name;
         warpseal_status (*on_host)(warpseal_engine*, const char*, const warpseal_kem_batch*);
-        warpseal_status (*on_device)(warpseal_engine*, const char*, const warpseal_kem_batch*, void* stream);
+        warpseal_status (*on_device)(warpseal_engine*, const char*, const warpseal_kem_batch*,
+                                     void* stream);
     };
-    static constexpr Call keygen{"key generation", warpseal_kem_keypair, warpseal_kem_keypair_device};
-    static constexpr Call encapsulation{"encapsulation", warpseal_kem_encapsulate, warpseal_kem_encapsulate_device};
-    static constexpr Call decapsulation{"decapsulation", warpseal_kem_decapsulate, warpseal_kem_decapsulate_device};
+    static constexpr Call keygen{"key generation", warpseal_kem_keypair,
+                                 warpseal_kem_keypair_device};
+    static constexpr Call encapsulation{"encapsulation", warpseal_kem_encapsulate,
+                                        warpseal_kem_encapsulate_device};
+    static constexpr Call decapsulation{"decapsulation", warpseal_kem_decapsulate,
+                                        warpseal_kem_decapsulate_device};
 
-    void call(const Call& operation, Items& items, const Octets& coins, uint32_t coins_bytes) const {
-        if (coins.size() != items.count * coins_bytes) throw RowSkipped("malformed row: coins of the wrong length");
+    void call(const Call& operation, Items& items, const Octets& coins,
+              uint32_t coins_bytes) const {
+        if (coins.size() != items.count * coins_bytes)
+            throw RowSkipped("malformed row: coins of the wrong length");
         Arena arena;
-        Octets* const arrays[] = {&items.publics, &items.secrets, &items.ciphertexts, &items.shared};
+        Octets* const arrays[] = {&items.publics, &items.secrets, &items.ciphertexts,
+                                  &items.shared};
         size_t places[std::size(arrays)];
         for (size_t i = 0; i < std::size(arrays); ++i) places[i] = arena.add(*arrays[i]);
-        const size_t coins_place = arena.add(coins), statuses_place = arena.add_words(std::vector<int32_t>(items.count, -1));
+        const size_t coins_place = arena.add(coins),
+                     statuses_place = arena.add_words(std::vector<int32_t>(items.count, -1));
         const auto work = [&](uint8_t* base, void* stream) {
             warpseal_kem_batch batch{};
             batch.struct_bytes = sizeof batch;
@@ -181,11 +205,14 @@ private:
         };
         const std::string what = std::string(operation.name) + (on_device_ ? " on the device" : "");
         const warpseal_status status = arena.run(subject_, on_device_, work);
-        if (status == WARPSEAL_UNSUPPORTED) throw RowSkipped(std::string(set_.name) + " does not run on this device");
+        if (status == WARPSEAL_UNSUPPORTED)
+            throw RowSkipped(std::string(set_.name) + " does not run on this device");
         require_status(status, WARPSEAL_OK, what);
-        for (size_t i = 0; i < std::size(arrays); ++i) std::copy_n(arena.at(places[i]), arrays[i]->size(), arrays[i]->begin());
+        for (size_t i = 0; i < std::size(arrays); ++i)
+            std::copy_n(arena.at(places[i]), arrays[i]->size(), arrays[i]->begin());
         const auto* statuses = reinterpret_cast<const int32_t*>(arena.at(statuses_place));
-        require(std::all_of(statuses, statuses + items.count, [](int32_t one) { return one == WARPSEAL_OK; }),
+        require(std::all_of(statuses, statuses + items.count,
+                            [](int32_t one) { return one == WARPSEAL_OK; }),
                 what + ": an item has no result");
     }
 
@@ -194,7 +221,8 @@ private:
         require_equal(got.data(), expected, what);
     }
     static void digest(const Octets& got, const std::string& expected, const char* what) {
-        require(digest_hex("SHA256", got.data(), got.size()) == expected, std::string(what) + ": the SHA-256");
+        require(digest_hex("SHA256", got.data(), got.size()) == expected,
+                std::string(what) + ": the SHA-256");
     }
 
     Subject& subject_;
@@ -223,10 +251,12 @@ void check_digest_line(const KemRows& rows, std::string_view line) {
     uint64_t numbers[2] = {};
     bool right = fields.size() == 2 + digests_of_a_line;
     for (size_t i = 0; right && i < 2; ++i) {
-        const auto [end, error] = std::from_chars(fields[i].data(), fields[i].data() + fields[i].size(), numbers[i]);
+        const auto [end, error] =
+            std::from_chars(fields[i].data(), fields[i].data() + fields[i].size(), numbers[i]);
         right = error == std::errc() && end == fields[i].data() + fields[i].size();
     }
-    if (!right || numbers[1] == 0 || numbers[1] > most_items_of_a_line) throw RowSkipped("malformed row: no line of digests");
+    if (!right || numbers[1] == 0 || numbers[1] > most_items_of_a_line)
+        throw RowSkipped("malformed row: no line of digests");
     rows.check_digests(numbers[0], numbers[1], {fields.begin() + 2, fields.end()});
 }
 
@@ -257,11 +287,14 @@ void check_kem_text(Subject& subject, std::string_view text, Tally& tally) {
             check(KemRows(subject, set, false));
             if (subject.has_device_memory()) check(KemRows(subject, set, true));
         });
-        if (interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted");
+        if (interrupted_by() != 0)
+            throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted");
     };
     Answer answer;
     const auto end_block = [&] {
-        if (!answer.empty()) run(answer.name(), [&](const KemRows& rows) { check_answer_of_any_kind(rows, answer); });
+        if (!answer.empty())
+            run(answer.name(),
+                [&](const KemRows& rows) { check_answer_of_any_kind(rows, answer); });
         answer.clear();
     };
     for (size_t number = 2; !text.empty(); ++number) {
@@ -271,7 +304,8 @@ void check_kem_text(Subject& subject, std::string_view text, Tally& tally) {
         else if (line.find(" = ") != std::string_view::npos || !answer.empty())
             answer.add(line);
         else
-            run("line " + std::to_string(number), [&](const KemRows& rows) { check_digest_line(rows, line); });
+            run("line " + std::to_string(number),
+                [&](const KemRows& rows) { check_digest_line(rows, line); });
     }
     end_block();
 }

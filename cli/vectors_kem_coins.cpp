@@ -1,4 +1,5 @@
-// AES-256-CTR-DRBG without derivation function (SP 800-90A 10.2.1), as NIST's answer files use it, and hashes (FIPS 202), by libcrypto.
+// AES-256-CTR-DRBG without derivation function (SP 800-90A 10.2.1), as NIST's answer files use it,
+// and hashes (FIPS 202), by libcrypto.
 #include "vectors_kem_coins.h"
 
 #include <openssl/evp.h>
@@ -38,8 +39,11 @@ private:
         }
         const std::unique_ptr<EVP_CIPHER_CTX, CipherDelete> context(EVP_CIPHER_CTX_new());
         int done = 0;
-        if (!context || EVP_EncryptInit_ex2(context.get(), EVP_aes_256_ecb(), key_.data(), nullptr, nullptr) != 1 ||
-            EVP_EncryptUpdate(context.get(), out.data(), &done, out.data(), static_cast<int>(out.size())) != 1)
+        if (!context ||
+            EVP_EncryptInit_ex2(context.get(), EVP_aes_256_ecb(), key_.data(), nullptr, nullptr) !=
+                1 ||
+            EVP_EncryptUpdate(context.get(), out.data(), &done, out.data(),
+                              static_cast<int>(out.size())) != 1)
             throw std::runtime_error("OpenSSL has no AES-256");
         return out;
     }
@@ -59,7 +63,8 @@ Octets hash(const EVP_MD* algorithm, const Octets& message, size_t bytes) {
     const bool extends = EVP_MD_get_flags(algorithm) & EVP_MD_FLAG_XOF;
     if (!context || EVP_DigestInit_ex2(context.get(), algorithm, nullptr) != 1 ||
         EVP_DigestUpdate(context.get(), message.data(), message.size()) != 1 ||
-        (extends ? EVP_DigestFinalXOF(context.get(), out.data(), bytes) : EVP_DigestFinal_ex(context.get(), out.data(), nullptr)) != 1)
+        (extends ? EVP_DigestFinalXOF(context.get(), out.data(), bytes)
+                 : EVP_DigestFinal_ex(context.get(), out.data(), nullptr)) != 1)
         throw std::runtime_error("OpenSSL has no SHA-3");
     return out;
 }
@@ -87,8 +92,10 @@ KemCoins kem_answer_coins(const warpseal_kem_info& set, const Octets& seed) {
 KemCoins kem_digest_coins(const warpseal_kem_info& set, uint64_t item) {
     const std::string label = std::string("ntru-bulk/") + set.name + "/";
     Octets message(label.begin(), label.end());
-    for (int byte = 0; byte < 8; ++byte) message.push_back(static_cast<uint8_t>(item >> (8 * byte)));
-    const Octets all = hash(EVP_shake256(), message, set.keypair_coins_bytes + set.encapsulation_coins_bytes);
+    for (int byte = 0; byte < 8; ++byte)
+        message.push_back(static_cast<uint8_t>(item >> (8 * byte)));
+    const Octets all =
+        hash(EVP_shake256(), message, set.keypair_coins_bytes + set.encapsulation_coins_bytes);
     const auto cut = all.begin() + static_cast<std::ptrdiff_t>(set.keypair_coins_bytes);
     return {Octets(all.begin(), cut), Octets(cut, all.end())};
 }

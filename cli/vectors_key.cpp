@@ -1,4 +1,5 @@
-// The key of a vector row, and which keys policy must refuse for encryption: said here from the standards, not asked from the library.
+// The key of a vector row, and which keys policy must refuse for encryption: said here from the
+// standards, not asked from the library.
 #include <algorithm>
 
 #include "vectors.h"
@@ -9,16 +10,19 @@ namespace {
 uint8_t without_parity(uint8_t byte) { return byte & 0xfe; }
 
 bool same_key(const uint8_t* a, const uint8_t* b) {
-    return std::equal(a, a + single_bytes, b, [](uint8_t x, uint8_t y) { return without_parity(x) == without_parity(y); });
+    return std::equal(a, a + single_bytes, b,
+                      [](uint8_t x, uint8_t y) { return without_parity(x) == without_parity(y); });
 }
 
-// SP 800-67 3.3.2: the four weak and twelve semi-weak keys are those whose halves, after permuted choice 1, are each all zeros, all ones or
-// alternating: bytes 0 and 2, and 1 and 3, are one of the four, and the other half of the key goes with them.
+// SP 800-67 3.3.2: the four weak and twelve semi-weak keys are those whose halves, after permuted
+// choice 1, are each all zeros, all ones or alternating: bytes 0 and 2, and 1 and 3, are one of the
+// four, and the other half of the key goes with them.
 bool is_weak(const uint8_t* key) {
     constexpr uint8_t front[] = {0x00, 0x1e, 0xe0, 0xfe}, back[] = {0x00, 0x0e, 0xf0, 0xfe};
     for (int even = 0; even < 4; ++even)
         for (int odd = 0; odd < 4; ++odd) {
-            const uint8_t weak[] = {front[even], front[odd], front[even], front[odd], back[even], back[odd], back[even], back[odd]};
+            const uint8_t weak[] = {front[even], front[odd], front[even], front[odd],
+                                    back[even],  back[odd],  back[even],  back[odd]};
             if (same_key(key, weak)) return true;
         }
     return false;
@@ -26,9 +30,11 @@ bool is_weak(const uint8_t* key) {
 
 enum class Policy { free, either, refused };
 
-// TDEA: two neighbours that are equal leave single DES. Whether a bundle may hold a single key that is weak is left to the library.
+// TDEA: two neighbours that are equal leave single DES. Whether a bundle may hold a single key that
+// is weak is left to the library.
 Policy policy_of(const warpseal_cipher_info& cipher, const Octets& key) {
-    if (!cipher.legacy || cipher.block_bytes != 8 || key.size() % single_bytes != 0) return Policy::free;
+    if (!cipher.legacy || cipher.block_bytes != 8 || key.size() % single_bytes != 0)
+        return Policy::free;
     bool weak = false, neighbours = false, repeated = false;
     for (size_t i = 0; i < key.size(); i += single_bytes) {
         weak |= is_weak(key.data() + i);
@@ -44,7 +50,8 @@ Policy policy_of(const warpseal_cipher_info& cipher, const Octets& key) {
 
 using Create = decltype(&warpseal_key_create);
 
-warpseal_status create(Create call, warpseal_engine* engine, const char* cipher, const Octets& bytes, KeyHandle& out) {
+warpseal_status create(Create call, warpseal_engine* engine, const char* cipher,
+                       const Octets& bytes, KeyHandle& out) {
     warpseal_key* key = nullptr;
     const warpseal_status status = call(engine, cipher, bytes.data(), bytes.size(), &key);
     out.reset(key);
@@ -53,13 +60,15 @@ warpseal_status create(Create call, warpseal_engine* engine, const char* cipher,
 
 }  // namespace
 
-RowKey::RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode, const Octets& bytes) {
+RowKey::RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode,
+               const Octets& bytes) {
     const bool xts = mode == WARPSEAL_XTS;
     const size_t right = cipher.key_bytes * (xts ? 2 : 1);
     const Create make = xts ? warpseal_key_create_xts : warpseal_key_create;
     const warpseal_status made = create(make, subject.engine(), cipher.name, bytes, public_);
     KeyHandle shorter;
-    require_refused(create(make, subject.engine(), cipher.name, Octets(right - 1, 7), shorter), "a key that is a byte short");
+    require_refused(create(make, subject.engine(), cipher.name, Octets(right - 1, 7), shorter),
+                    "a key that is a byte short");
     rejected_ = bytes.size() != right;
     if (rejected_) {
         require_refused(made, "a key of the wrong length");
@@ -68,10 +77,11 @@ RowKey::RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mo
 
     const Create make_inner = xts ? warpseal_inner_key_create_xts : warpseal_inner_key_create;
     const auto inner = [&] {
-        require_status(create(make_inner, subject.engine(), cipher.name, bytes, inner_), WARPSEAL_OK, "making the key");
+        require_status(create(make_inner, subject.engine(), cipher.name, bytes, inner_),
+                       WARPSEAL_OK, "making the key");
     };
-    if (xts &&
-        std::equal(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(right / 2), bytes.begin() + static_cast<ptrdiff_t>(right / 2))) {
+    if (xts && std::equal(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(right / 2),
+                          bytes.begin() + static_cast<ptrdiff_t>(right / 2))) {
         require_status(made, WARPSEAL_WEAK_KEY, "a key of equal halves");
         inner();
         return;
@@ -80,7 +90,8 @@ RowKey::RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mo
     const Policy policy = policy_of(cipher, bytes);
     if (policy == Policy::free) return;
     Octets block(cipher.block_bytes);
-    const warpseal_status encrypted = warpseal_encrypt(public_.get(), WARPSEAL_ECB, nullptr, 0, block.data(), block.data(), block.size());
+    const warpseal_status encrypted = warpseal_encrypt(public_.get(), WARPSEAL_ECB, nullptr, 0,
+                                                       block.data(), block.data(), block.size());
     if (policy == Policy::either && encrypted == WARPSEAL_OK) return;
     require_status(encrypted, WARPSEAL_WEAK_KEY, "encrypting under a weak key");
     inner();

@@ -8,29 +8,35 @@ constexpr std::string_view padding_suffix = "-pkcs7";
 
 // Takes the suffix off; true if it was there.
 bool take_padding(std::string& mode) {
-    if (mode.size() <= padding_suffix.size() || mode.substr(mode.size() - padding_suffix.size()) != padding_suffix) return false;
+    if (mode.size() <= padding_suffix.size() ||
+        mode.substr(mode.size() - padding_suffix.size()) != padding_suffix)
+        return false;
     mode.resize(mode.size() - padding_suffix.size());
     return true;
 }
 
 }  // namespace
 
-std::vector<Way> host_ways() { return {{false, 0, false}, {true, 0, false}, {false, 3, false}, {true, 9, false}}; }
+std::vector<Way> host_ways() {
+    return {{false, 0, false}, {true, 0, false}, {false, 3, false}, {true, 9, false}};
+}
 
 std::vector<Way> ways(const Subject& subject) {
     std::vector<Way> all = host_ways();
-    if (subject.has_device_memory()) all.insert(all.end(), {{false, 0, true}, {true, 16, true}, {false, 5, true}});
+    if (subject.has_device_memory())
+        all.insert(all.end(), {{false, 0, true}, {true, 16, true}, {false, 5, true}});
     return all;
 }
 
 std::string describe(const char* operation, const Way& way) {
-    return std::string(operation) + (way.in_place ? " in place" : "") + (way.skew ? " misaligned" : "") +
-           (way.on_device ? " on the device" : "");
+    return std::string(operation) + (way.in_place ? " in place" : "") +
+           (way.skew ? " misaligned" : "") + (way.on_device ? " on the device" : "");
 }
 
 bool has_device_call(warpseal_mode mode, bool encrypt) {
     const bool chained = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
-    return mode == WARPSEAL_ECB || mode == WARPSEAL_CTR || mode == WARPSEAL_XTS || (chained && !encrypt);
+    return mode == WARPSEAL_ECB || mode == WARPSEAL_CTR || mode == WARPSEAL_XTS ||
+           (chained && !encrypt);
 }
 
 void check_message(Subject& subject, const nlohmann::json& row) {
@@ -39,7 +45,8 @@ void check_message(Subject& subject, const nlohmann::json& row) {
     std::string mode = text_field(row, "mode");
     const bool padded = take_padding(mode);
     m.mode = subject.mode(m.cipher, mode);
-    if (padded && m.mode != WARPSEAL_CBC) throw RowSkipped("padding of mode " + mode + " is not in this program");
+    if (padded && m.mode != WARPSEAL_CBC)
+        throw RowSkipped("padding of mode " + mode + " is not in this program");
     const bool mac = m.mode == WARPSEAL_CMAC;
     m.key = hex_field(row, "key");
     if (m.mode != WARPSEAL_ECB && !mac) m.iv = hex_field(row, "iv");
@@ -60,9 +67,9 @@ void check_message(Subject& subject, const nlohmann::json& row) {
     if (m.mode == WARPSEAL_XTS && m.valid) return check_units(subject, m, key);
     if (m.valid) return check_plain(subject, m, key);
     Octets out(m.ciphertext.size() + 1);
-    require_refused(
-        warpseal_decrypt(key.decrypting(), m.mode, m.iv.data(), m.iv.size(), m.ciphertext.data(), out.data(), m.ciphertext.size()),
-        "this row");
+    require_refused(warpseal_decrypt(key.decrypting(), m.mode, m.iv.data(), m.iv.size(),
+                                     m.ciphertext.data(), out.data(), m.ciphertext.size()),
+                    "this row");
 }
 
 }  // namespace warpseal::cli

@@ -43,7 +43,8 @@ uint8_t* Subject::device_memory(size_t bytes) {
         device_bytes_ = 0;
         void* memory = nullptr;
         const size_t wanted = std::max<size_t>(bytes, 1 << 20);
-        require_status(warpseal_device_alloc(engine_, wanted, &memory), WARPSEAL_OK, "allocating GPU memory");
+        require_status(warpseal_device_alloc(engine_, wanted, &memory), WARPSEAL_OK,
+                       "allocating GPU memory");
         device_memory_ = static_cast<uint8_t*>(memory);
         device_bytes_ = wanted;
     }
@@ -65,30 +66,39 @@ warpseal_mode Subject::mode(const warpseal_cipher_info& cipher, const std::strin
 
 KeyHandle Subject::key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const {
     warpseal_key* key = nullptr;
-    require_status(warpseal_key_create(engine_, cipher.name, bytes.data(), bytes.size(), &key), WARPSEAL_OK, "making the key");
+    require_status(warpseal_key_create(engine_, cipher.name, bytes.data(), bytes.size(), &key),
+                   WARPSEAL_OK, "making the key");
     return KeyHandle(key);
 }
 
 Octets from_hex(std::string_view text, const char* what) {
-    if (text.size() % 2 != 0) throw RowSkipped(std::string("malformed row: ") + what + " has an odd number of hex digits");
+    if (text.size() % 2 != 0)
+        throw RowSkipped(std::string("malformed row: ") + what +
+                         " has an odd number of hex digits");
     Octets bytes(text.size() / 2);
     for (size_t i = 0; i < bytes.size(); ++i) {
         const char* digits = text.data() + 2 * i;
         const auto [end, error] = std::from_chars(digits, digits + 2, bytes[i], 16);
-        if (error != std::errc() || end != digits + 2) throw RowSkipped(std::string("malformed row: ") + what + " is not hex");
+        if (error != std::errc() || end != digits + 2)
+            throw RowSkipped(std::string("malformed row: ") + what + " is not hex");
     }
     return bytes;
 }
 
 std::string text_field(const nlohmann::json& row, const char* name) {
     const auto field = row.find(name);
-    if (field == row.end() || !field->is_string()) throw RowSkipped(std::string("malformed row: no text in ") + name);
+    if (field == row.end() || !field->is_string())
+        throw RowSkipped(std::string("malformed row: no text in ") + name);
     return field->get<std::string>();
 }
 
-Octets hex_field(const nlohmann::json& row, const char* name) { return from_hex(text_field(row, name), name); }
+Octets hex_field(const nlohmann::json& row, const char* name) {
+    return from_hex(text_field(row, name), name);
+}
 
-Octets hex_field_or_empty(const nlohmann::json& row, const char* name) { return row.contains(name) ? hex_field(row, name) : Octets{}; }
+Octets hex_field_or_empty(const nlohmann::json& row, const char* name) {
+    return row.contains(name) ? hex_field(row, name) : Octets{};
+}
 
 uint64_t number_field(const nlohmann::json& row, const char* name) {
     const auto field = row.find(name);
@@ -109,21 +119,26 @@ void require(bool condition, const std::string& what) {
 void require_status(warpseal_status status, warpseal_status expected, const std::string& what) {
     if (status == expected) return;
     throw RowFailed(what + ": " + warpseal_status_text(status) +
-                    (expected == WARPSEAL_OK ? "" : std::string("; expected: ") + warpseal_status_text(expected)));
+                    (expected == WARPSEAL_OK
+                         ? ""
+                         : std::string("; expected: ") + warpseal_status_text(expected)));
 }
 
 void require_refused(warpseal_status status, const std::string& what) {
-    require(status == WARPSEAL_INVALID_ARGUMENT || status == WARPSEAL_LIMIT_EXCEEDED || status == WARPSEAL_UNSUPPORTED,
+    require(status == WARPSEAL_INVALID_ARGUMENT || status == WARPSEAL_LIMIT_EXCEEDED ||
+                status == WARPSEAL_UNSUPPORTED,
             what + " is not refused: " + warpseal_status_text(status));
 }
 
 void require_equal(const uint8_t* got, const Octets& expected, const std::string& what) {
     const auto [ours, theirs] = std::mismatch(expected.begin(), expected.end(), got);
-    if (ours != expected.end()) throw RowFailed(what + ": differs at byte " + std::to_string(ours - expected.begin()));
+    if (ours != expected.end())
+        throw RowFailed(what + ": differs at byte " + std::to_string(ours - expected.begin()));
 }
 
 void require_wiped(const uint8_t* memory, size_t bytes, const std::string& what) {
-    require(std::all_of(memory, memory + bytes, [](uint8_t byte) { return byte == 0; }), what + ": the output is not wiped");
+    require(std::all_of(memory, memory + bytes, [](uint8_t byte) { return byte == 0; }),
+            what + ": the output is not wiped");
 }
 
 std::string digest_hex(const char* algorithm, const uint8_t* data, size_t bytes) {
@@ -147,13 +162,18 @@ Octets inflate_all(const uint8_t* data, size_t bytes) {
         stream.next_out = piece.data();
         stream.avail_out = static_cast<uInt>(piece.size());
         const int code = inflate(&stream, Z_NO_FLUSH);
-        if (code != Z_OK && code != Z_STREAM_END) throw std::runtime_error("the compressed data is damaged");
+        if (code != Z_OK && code != Z_STREAM_END)
+            throw std::runtime_error("the compressed data is damaged");
         out.insert(out.end(), piece.begin(), piece.end() - stream.avail_out);
         if (out.size() > vectors_bytes_most)
-            throw Failure(ExitCode::limit_exceeded, "more than the " + human_bytes(vectors_bytes_most) + " that are read when unpacked.");
+            throw Failure(ExitCode::limit_exceeded, "more than the " +
+                                                        human_bytes(vectors_bytes_most) +
+                                                        " that are read when unpacked.");
         if (code == Z_STREAM_END) {
             if (stream.avail_in == 0) return out;
-            if (inflateReset(&stream) != Z_OK) throw std::runtime_error("zlib does not restart");  // gzip members one after the other
+            if (inflateReset(&stream) != Z_OK)
+                throw std::runtime_error(
+                    "zlib does not restart");  // gzip members one after the other
         } else if (stream.avail_in == 0 && stream.avail_out != 0) {
             throw std::runtime_error("the compressed data ends too early");
         }

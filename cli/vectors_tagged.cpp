@@ -6,7 +6,8 @@
 namespace warpseal::cli {
 namespace {
 
-// GCM: the public calls take tags from 12 bytes on (SP 800-38D 5.2.1.2 allows 4 and 8 for some uses: our policy does not).
+// GCM: the public calls take tags from 12 bytes on (SP 800-38D 5.2.1.2 allows 4 and 8 for some
+// uses: our policy does not).
 constexpr size_t shortest_public_gcm_tag = 12;
 
 struct Seal {
@@ -17,7 +18,8 @@ struct Seal {
 constexpr Seal public_calls{warpseal_seal_unsafe_iv, warpseal_open};
 constexpr Seal inner_calls{warpseal_inner_seal, warpseal_inner_open};
 
-// Whether the mode has a message with such an IV and tag at all (SP 800-38D 5.2.1.1; SP 800-38C A.1).
+// Whether the mode has a message with such an IV and tag at all (SP 800-38D 5.2.1.1; SP 800-38C
+// A.1).
 bool has_such_message(const Message& m) {
     const size_t tag = m.tag.size(), iv = m.iv.size();
     if (m.mode == WARPSEAL_CCM) return tag >= 4 && tag <= 16 && tag % 2 == 0 && iv >= 7 && iv <= 13;
@@ -25,35 +27,45 @@ bool has_such_message(const Message& m) {
 }
 
 // An input that is never read: calls that must be refused get the ciphertext for either text.
-warpseal_status call_seal(const Seal& calls, const Message& m, const warpseal_key* key, const uint8_t* in, uint8_t* out, uint8_t* tag) {
-    return calls.seal(key, m.mode, m.iv.data(), m.iv.size(), m.aad.data(), m.aad.size(), in, out, m.ciphertext.size(), tag, m.tag.size());
+warpseal_status call_seal(const Seal& calls, const Message& m, const warpseal_key* key,
+                          const uint8_t* in, uint8_t* out, uint8_t* tag) {
+    return calls.seal(key, m.mode, m.iv.data(), m.iv.size(), m.aad.data(), m.aad.size(), in, out,
+                      m.ciphertext.size(), tag, m.tag.size());
 }
 
-warpseal_status call_open(const Seal& calls, const Message& m, const warpseal_key* key, const uint8_t* in, uint8_t* out) {
-    return calls.open(key, m.mode, m.iv.data(), m.iv.size(), m.aad.data(), m.aad.size(), in, out, m.ciphertext.size(), m.tag.data(),
-                      m.tag.size());
+warpseal_status call_open(const Seal& calls, const Message& m, const warpseal_key* key,
+                          const uint8_t* in, uint8_t* out) {
+    return calls.open(key, m.mode, m.iv.data(), m.iv.size(), m.aad.data(), m.aad.size(), in, out,
+                      m.ciphertext.size(), m.tag.data(), m.tag.size());
 }
 
-void check_seal(Subject& subject, const Message& m, const warpseal_key* key, const Seal& calls, const Way& way) {
+void check_seal(Subject& subject, const Message& m, const warpseal_key* key, const Seal& calls,
+                const Way& way) {
     const std::string what = describe("seal", way);
     Arena arena;
     const size_t from = arena.add(m.plaintext, way.skew);
     const size_t to = way.in_place ? from : arena.add(m.plaintext.size(), way.skew);
     const size_t tag = arena.add(m.tag.size());
-    const auto work = [&](uint8_t* base, void*) { return call_seal(calls, m, key, base + from, base + to, base + tag); };
+    const auto work = [&](uint8_t* base, void*) {
+        return call_seal(calls, m, key, base + from, base + to, base + tag);
+    };
     require_status(arena.run(subject, false, work), WARPSEAL_OK, what);
     require_equal(arena.at(to), m.ciphertext, what);
     require_equal(arena.at(tag), m.tag, what + ": the tag");
 }
 
-void check_open(Subject& subject, const Message& m, const warpseal_key* key, const Seal& calls, const Way& way, bool genuine) {
+void check_open(Subject& subject, const Message& m, const warpseal_key* key, const Seal& calls,
+                const Way& way, bool genuine) {
     const std::string what = describe("open", way) + (genuine ? "" : " of what is not authentic");
     const size_t bytes = m.ciphertext.size();
     Arena arena;
     const size_t from = arena.add(m.ciphertext, way.skew);
     const size_t to = way.in_place ? from : arena.add(bytes, way.skew);
-    const auto work = [&](uint8_t* base, void*) { return call_open(calls, m, key, base + from, base + to); };
-    require_status(arena.run(subject, false, work), genuine ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC, what);
+    const auto work = [&](uint8_t* base, void*) {
+        return call_open(calls, m, key, base + from, base + to);
+    };
+    require_status(arena.run(subject, false, work), genuine ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC,
+                   what);
     if (genuine)
         require_equal(arena.at(to), m.plaintext, what);
     else
@@ -63,9 +75,11 @@ void check_open(Subject& subject, const Message& m, const warpseal_key* key, con
 void check_refused(const Message& m, const warpseal_key* key) {
     const size_t bytes = m.ciphertext.size();
     Octets out(bytes + 1), tag(m.tag.size() + 1);
-    require_refused(call_open(public_calls, m, key, m.ciphertext.data(), out.data()), "a public open with this tag or IV");
+    require_refused(call_open(public_calls, m, key, m.ciphertext.data(), out.data()),
+                    "a public open with this tag or IV");
     require_wiped(out.data(), bytes, "a refused open");
-    require_refused(call_seal(public_calls, m, key, m.ciphertext.data(), out.data(), tag.data()), "a public seal with this tag or IV");
+    require_refused(call_seal(public_calls, m, key, m.ciphertext.data(), out.data(), tag.data()),
+                    "a public seal with this tag or IV");
 }
 
 Message with_spoilt_tag(const Message& m, const Way& way) {
@@ -81,22 +95,27 @@ void check_mac_call(Subject& subject, const Message& m, const RowKey& key, const
     Arena arena;
     const size_t from = arena.add(m.plaintext, way.skew), tag = arena.add(m.tag.size(), way.skew);
     const auto work = [&](uint8_t* base, void*) {
-        return warpseal_mac(key.encrypting(), m.mode, base + from, m.plaintext.size(), base + tag, m.tag.size());
+        return warpseal_mac(key.encrypting(), m.mode, base + from, m.plaintext.size(), base + tag,
+                            m.tag.size());
     };
     require_status(arena.run(subject, false, work), WARPSEAL_OK, what);
     require_equal(arena.at(from), m.plaintext, what + ": the message");
     if (m.valid) return require_equal(arena.at(tag), m.tag, what);
-    require(!std::equal(m.tag.begin(), m.tag.end(), arena.at(tag)), what + ": the tag of a row that is not valid comes out");
+    require(!std::equal(m.tag.begin(), m.tag.end(), arena.at(tag)),
+            what + ": the tag of a row that is not valid comes out");
 }
 
-void check_verify(Subject& subject, const Message& m, const RowKey& key, const Way& way, bool genuine) {
+void check_verify(Subject& subject, const Message& m, const RowKey& key, const Way& way,
+                  bool genuine) {
     const std::string what = describe("verify", way) + (genuine ? "" : " of what is not authentic");
     Arena arena;
     const size_t from = arena.add(m.plaintext, way.skew), tag = arena.add(m.tag, way.skew);
     const auto work = [&](uint8_t* base, void*) {
-        return warpseal_mac_verify(key.encrypting(), m.mode, base + from, m.plaintext.size(), base + tag, m.tag.size());
+        return warpseal_mac_verify(key.encrypting(), m.mode, base + from, m.plaintext.size(),
+                                   base + tag, m.tag.size());
     };
-    require_status(arena.run(subject, false, work), genuine ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC, what);
+    require_status(arena.run(subject, false, work), genuine ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC,
+                   what);
 }
 
 }  // namespace
@@ -123,15 +142,18 @@ void check_aead(Subject& subject, const Message& m, const RowKey& key) {
 void check_mac(Subject& subject, const Message& m, const RowKey& key) {
     Octets tag(m.cipher.block_bytes + 1);
     const auto make_tag = [&](const warpseal_key* with, size_t tag_bytes) {
-        return warpseal_mac(with, m.mode, m.plaintext.data(), m.plaintext.size(), tag.data(), tag_bytes);
+        return warpseal_mac(with, m.mode, m.plaintext.data(), m.plaintext.size(), tag.data(),
+                            tag_bytes);
     };
     if (m.tag.empty() || m.tag.size() > m.cipher.block_bytes) {
         require(!m.valid, "a valid row with an impossible tag");
-        return require_refused(
-            warpseal_mac_verify(key.encrypting(), m.mode, m.plaintext.data(), m.plaintext.size(), m.tag.data(), m.tag.size()),
-            "verifying such a tag");
+        return require_refused(warpseal_mac_verify(key.encrypting(), m.mode, m.plaintext.data(),
+                                                   m.plaintext.size(), m.tag.data(), m.tag.size()),
+                               "verifying such a tag");
     }
-    if (key.weak()) require_status(make_tag(key.open(), m.tag.size()), WARPSEAL_WEAK_KEY, "a public mac under a weak key");
+    if (key.weak())
+        require_status(make_tag(key.open(), m.tag.size()), WARPSEAL_WEAK_KEY,
+                       "a public mac under a weak key");
     require_refused(make_tag(key.encrypting(), 0), "a tag of no bytes");
     require_refused(make_tag(key.encrypting(), tag.size()), "a tag longer than a block");
     for (const Way& way : host_ways()) {

@@ -1,4 +1,5 @@
-// What the provider offers: the tables that module.cpp hands to libcrypto, each ended by an entry of nulls.
+// What the provider offers: the tables that module.cpp hands to libcrypto, each ended by an entry
+// of nulls.
 #pragma once
 
 #include <openssl/core.h>
@@ -10,7 +11,8 @@ class Context;
 
 // The properties of everything here; encoders and decoders have more.
 inline constexpr char properties[] = "provider=warpseal";
-// Of ciphers only for data already under them: a query for warpseal.legacy!=yes leaves them out. Names with a dot are ours to make.
+// Of ciphers only for data already under them: a query for warpseal.legacy!=yes leaves them out.
+// Names with a dot are ours to make.
 inline constexpr char legacy_properties[] = "provider=warpseal,warpseal.legacy=yes";
 
 const OSSL_ALGORITHM* cipher_algorithms();

@@ -1,4 +1,5 @@
-// ECB and CBC as EVP has them (provider-cipher(7), EVP_EncryptInit(3)); records as libssl asks for them.
+// ECB and CBC as EVP has them (provider-cipher(7), EVP_EncryptInit(3)); records as libssl asks for
+// them.
 #include "provider/cipher_block.h"
 
 #include <openssl/core_names.h>
@@ -22,7 +23,8 @@ bool apart(const uint8_t* a, size_t a_bytes, const uint8_t* b, size_t b_bytes) {
 
 }  // namespace
 
-bool BlockCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
+bool BlockCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+                       size_t iv_bytes, const OSSL_PARAM params[]) {
     warpseal_wipe(held_, sizeof held_);
     held_bytes_ = 0;
     if (iv != nullptr && algorithm_.iv_bytes() != 0) {
@@ -32,16 +34,18 @@ bool BlockCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
-bool BlockCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
-    if (!under_way_ || !passes() || bytes == 0 || (bytes & (algorithm_.block_bytes - 1)) != 0 || room < bytes || in == nullptr ||
-        out == nullptr)
+bool BlockCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                         size_t bytes) {
+    if (!under_way_ || !passes() || bytes == 0 || (bytes & (algorithm_.block_bytes - 1)) != 0 ||
+        room < bytes || in == nullptr || out == nullptr)
         return assemble(out, out_bytes, room, in, bytes);
     const bool done = run(in, out, bytes);
     *out_bytes = done ? bytes : 0;
     return done;
 }
 
-bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                           size_t bytes) {
     *out_bytes = 0;
     if (!ready()) return false;
     if (tls_version_ != 0) return record(out, out_bytes, room, in, bytes);
@@ -89,9 +93,11 @@ bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t room) {
     if (!ready()) return false;
     if (tls_version_ != 0) return fail(Reason::operation_failed, "records have no end");
     const size_t block = algorithm_.block_bytes;
-    if (!decrypt_ && padding_ && room < block) return fail(Reason::wrong_length, "no room for the output");
+    if (!decrypt_ && padding_ && room < block)
+        return fail(Reason::wrong_length, "no room for the output");
     if (!decrypt_ && padding_) {
-        std::memset(held_ + held_bytes_, static_cast<int>(block - held_bytes_), block - held_bytes_);
+        std::memset(held_ + held_bytes_, static_cast<int>(block - held_bytes_),
+                    block - held_bytes_);
         held_bytes_ = block;
     }
     if (!padding_ && held_bytes_ == 0) return true;
@@ -109,17 +115,20 @@ bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t room) {
     return good && (fits || fail(Reason::wrong_length, "no room for the output"));
 }
 
-// In constant time, though what follows tells: text whose padding is told of has to be authenticated before.
+// In constant time, though what follows tells: text whose padding is told of has to be
+// authenticated before.
 bool BlockCipher::unpad(size_t* text_bytes) const {
     const size_t block = algorithm_.block_bytes, padding = held_[block - 1];
     size_t wrong = mask_below(padding, 1) | mask_below(block, padding);
-    for (size_t i = 0; i < block; ++i) wrong |= mask_below(i, padding) & (held_[block - 1 - i] ^ padding);
+    for (size_t i = 0; i < block; ++i)
+        wrong |= mask_below(i, padding) & (held_[block - 1 - i] ^ padding);
     if (wrong != 0) return fail(Reason::operation_failed, "bad decrypt: the padding is wrong");
     *text_bytes = block - padding;
     return true;
 }
 
-bool BlockCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool BlockCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                         size_t bytes) {
     *out_bytes = 0;
     if (!ready()) return false;
     if (bytes % algorithm_.block_bytes != 0 || room < bytes) return fail(Reason::wrong_length);
@@ -128,13 +137,17 @@ bool BlockCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uin
     return true;
 }
 
-// Each piece is a record: its text and MAC, before TLS 1.1 without an IV of its own, and in other versions behind a block that only
-// feeds the chain.
-bool BlockCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+// Each piece is a record: its text and MAC, before TLS 1.1 without an IV of its own, and in other
+// versions behind a block that only feeds the chain.
+bool BlockCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                         size_t bytes) {
     const size_t block = algorithm_.block_bytes;
-    if (in == nullptr || in != out || !padding_ || room < bytes) return fail(Reason::operation_failed, "not a record");
+    if (in == nullptr || in != out || !padding_ || room < bytes)
+        return fail(Reason::operation_failed, "not a record");
     if (decrypt_)
-        return bytes % block == 0 && bytes != 0 ? run(in, out, bytes) && close_record(out, bytes, out_bytes) : fail(Reason::wrong_length);
+        return bytes % block == 0 && bytes != 0
+                   ? run(in, out, bytes) && close_record(out, bytes, out_bytes)
+                   : fail(Reason::wrong_length);
     const size_t padding = block - bytes % block;
     if (room - bytes < padding) return fail(Reason::wrong_length, "no room for the padding");
     std::memset(out + bytes, static_cast<int>(padding - 1), padding);
@@ -143,7 +156,8 @@ bool BlockCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uin
     return true;
 }
 
-// A record with a MAC fails by its MAC alone, which then is random; one that libssl has authenticated before, by its padding.
+// A record with a MAC fails by its MAC alone, which then is random; one that libssl has
+// authenticated before, by its padding.
 bool BlockCipher::close_record(uint8_t* record, size_t bytes, size_t* text_bytes) {
     const size_t iv_bytes = tls_version_ == TLS1_VERSION ? 0 : algorithm_.block_bytes;
     if (bytes < iv_bytes + tls_mac_bytes_ + 1) return fail(Reason::wrong_length, "of the record");
@@ -156,22 +170,24 @@ bool BlockCipher::close_record(uint8_t* record, size_t bytes, size_t* text_bytes
         uint8_t random[longest_mac];
         if (!passed(warpseal_random(random, tls_mac_bytes_))) return false;
         copy_record_mac(record, bytes, end.text_bytes, tls_mac_, tls_mac_bytes_);
-        for (size_t i = 0; i < tls_mac_bytes_; ++i) tls_mac_[i] = static_cast<uint8_t>((tls_mac_[i] & end.good) | (random[i] & ~end.good));
+        for (size_t i = 0; i < tls_mac_bytes_; ++i)
+            tls_mac_[i] = static_cast<uint8_t>((tls_mac_[i] & end.good) | (random[i] & ~end.good));
     }
     *text_bytes = end.text_bytes;
     return true;
 }
 
 const OSSL_PARAM* BlockCipher::gettable(bool random_key) {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, nullptr, 0),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
-                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
-                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
-                                        OSSL_PARAM_octet_ptr(OSSL_CIPHER_PARAM_TLS_MAC, nullptr, 0),
-                                        OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, nullptr, 0),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
+        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
+        OSSL_PARAM_octet_ptr(OSSL_CIPHER_PARAM_TLS_MAC, nullptr, 0),
+        OSSL_PARAM_END};
     return random_key ? params : params + 1;
 }
 
@@ -182,18 +198,22 @@ bool BlockCipher::get(OSSL_PARAM params[]) {
         std::memcpy(updated_iv_, iv_, sizeof updated_iv_);
         if (under_way_) warpseal_inner_message_position(message_.get(), updated_iv_, &used);
     }
-    return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) && give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes) &&
-            give_number(params, OSSL_CIPHER_PARAM_PADDING, padding_) && give_number(params, OSSL_CIPHER_PARAM_NUM, 0) &&
+    return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
+            give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes) &&
+            give_number(params, OSSL_CIPHER_PARAM_PADDING, padding_) &&
+            give_number(params, OSSL_CIPHER_PARAM_NUM, 0) &&
             give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes) &&
             give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, updated_iv_, iv_bytes) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_TLS_MAC, tls_mac_, tls_mac_bytes_) && give_random_key(params, algorithm_)) ||
+            give_bytes(params, OSSL_CIPHER_PARAM_TLS_MAC, tls_mac_, tls_mac_bytes_) &&
+            give_random_key(params, algorithm_)) ||
            fail(Reason::wrong_parameter);
 }
 
 const OSSL_PARAM* BlockCipher::settable() {
     static const OSSL_PARAM params[] = {OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
                                         OSSL_PARAM_uint(OSSL_CIPHER_PARAM_TLS_VERSION, nullptr),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_TLS_MAC_SIZE, nullptr), OSSL_PARAM_END};
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_TLS_MAC_SIZE, nullptr),
+                                        OSSL_PARAM_END};
     return params;
 }
 
@@ -201,12 +221,14 @@ bool BlockCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_PADDING)) {
         size_t padding;
-        if (!take_number(*given, &padding)) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_PADDING);
+        if (!take_number(*given, &padding))
+            return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_PADDING);
         padding_ = padding != 0;
     }
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_TLS_VERSION)) {
         size_t version;
-        if (!take_number(*given, &version)) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_VERSION);
+        if (!take_number(*given, &version))
+            return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_VERSION);
         switch (version) {
             case 0:
             case TLS1_VERSION:
@@ -215,12 +237,16 @@ bool BlockCipher::set(const OSSL_PARAM params[]) {
             case DTLS1_BAD_VER:
             case DTLS1_VERSION:
             case DTLS1_2_VERSION: tls_version_ = static_cast<unsigned>(version); break;
-            default: return fail(Reason::unsupported, "this version of TLS");  // SSL 3 among them: its padding is not authenticated
+            default:
+                return fail(
+                    Reason::unsupported,
+                    "this version of TLS");  // SSL 3 among them: its padding is not authenticated
         }
     }
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_TLS_MAC_SIZE)) {
         size_t bytes;
-        if (!take_number(*given, &bytes) || bytes > longest_mac) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_MAC_SIZE);
+        if (!take_number(*given, &bytes) || bytes > longest_mac)
+            return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_MAC_SIZE);
         tls_mac_bytes_ = bytes;
     }
     return true;

@@ -9,7 +9,8 @@ class BlockCipher : public DirectContext {
 public:
     using DirectContext::DirectContext;
 
-    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
+    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+              size_t iv_bytes, const OSSL_PARAM params[]);
     bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
     bool final(uint8_t* out, size_t* out_bytes, size_t room);
     // Whole blocks past all buffers.
@@ -39,7 +40,8 @@ private:
     bool padding_ = true;
     size_t held_bytes_ = 0;  // opening with padding: up to a whole block, which may be the last
     uint8_t held_[longest_block] = {};
-    uint8_t iv_[longest_block] = {};  // zeros until there is one, as in OpenSSL, whose KDFs count on it
+    uint8_t iv_[longest_block] =
+        {};  // zeros until there is one, as in OpenSSL, whose KDFs count on it
     uint8_t updated_iv_[longest_block] = {};
 
     unsigned tls_version_ = 0;  // 0: not records

@@ -1,4 +1,5 @@
-// CCM as EVP has it (provider-cipher(7), EVP_EncryptInit(3), SP 800-38C); records as libssl asks for them.
+// CCM as EVP has it (provider-cipher(7), EVP_EncryptInit(3), SP 800-38C); records as libssl asks
+// for them.
 #include "provider/cipher_ccm.h"
 
 #include <openssl/core_names.h>
@@ -11,7 +12,8 @@
 namespace warpseal::provider {
 
 // A tag that is set before the IV stays.
-bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
+bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+                     size_t iv_bytes, const OSSL_PARAM params[]) {
     if (decrypt != decrypt_) has_tag_ = false;
     decrypt_ = decrypt;
     if (iv != nullptr) {
@@ -25,7 +27,8 @@ bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
     return started((key == nullptr || set_key(key, key_bytes)) && set(params));
 }
 
-bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                       size_t bytes) {
     *out_bytes = 0;
     if (record_head_.waiting) return record(out, out_bytes, room, in, bytes);
     if (in == nullptr && out != nullptr) return final(out, out_bytes, room);
@@ -54,19 +57,22 @@ bool CcmCipher::take_aad(const uint8_t* aad, size_t bytes) {
     return true;
 }
 
-// All of it. The IV is used up, also where the tag is not read yet: OpenSSL seals again under it until then.
+// All of it. The IV is used up, also where the tag is not read yet: OpenSSL seals again under it
+// until then.
 bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
-    if (text_bytes_ && *text_bytes_ != bytes) return fail(Reason::wrong_length, "not the length that was given");
+    if (text_bytes_ && *text_bytes_ != bytes)
+        return fail(Reason::wrong_length, "not the length that was given");
     if (decrypt_ && !has_tag_) return fail(Reason::not_authentic, "there is no tag");
     in = moved_apart(in, out, bytes);
     const uint8_t* const aad = has_aad_ ? aad_.data() : nullptr;
     const size_t aad_bytes = has_aad_ ? aad_.size() : 0;
     if (decrypt_) {
-        done_ = passed(warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes, in, out, bytes, tag_, tag_bytes_));
+        done_ = passed(warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes,
+                                           in, out, bytes, tag_, tag_bytes_));
         has_tag_ = false;
     } else {
-        done_ = has_tag_ =
-            passed(warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes, in, out, bytes, tag_, tag_bytes_));
+        done_ = has_tag_ = passed(warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad,
+                                                      aad_bytes, in, out, bytes, tag_, tag_bytes_));
     }
     text_bytes_.reset();
     has_iv_ = has_aad_ = false;
@@ -89,13 +95,15 @@ bool CcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     return text(&nothing, &nothing, 0);
 }
 
-bool CcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool CcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                       size_t bytes) {
     return update(out, out_bytes, room, in, bytes);
 }
 
 bool CcmCipher::set_tag(const OSSL_PARAM& given) {
     const size_t bytes = given.data_size;
-    if (given.data_type != OSSL_PARAM_OCTET_STRING || bytes < 4 || bytes > longest_tag || bytes % 2 != 0)
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || bytes < 4 || bytes > longest_tag ||
+        bytes % 2 != 0)
         return fail(Reason::wrong_parameter, given.key);
     if (given.data != nullptr) {
         if (!decrypt_) return fail(Reason::wrong_parameter, "sealing makes its tag");
@@ -109,11 +117,13 @@ bool CcmCipher::set_tag(const OSSL_PARAM& given) {
 }
 
 // The explicit part of an IV is the number of the record.
-bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                       size_t bytes) {
     record_head_.waiting = false;
     if (key_ == nullptr) return fail(Reason::no_key);
     if (!has_fixed_part_) return fail(Reason::wrong_iv, "no part of it is fixed");
-    if (in == nullptr || in != out || room < bytes || bytes < RecordHead::explicit_bytes + tag_bytes_ ||
+    if (in == nullptr || in != out || room < bytes ||
+        bytes < RecordHead::explicit_bytes + tag_bytes_ ||
         iv_bytes_ != fixed_bytes + RecordHead::explicit_bytes)
         return fail(Reason::operation_failed, "not a record");
     const size_t text_bytes = bytes - RecordHead::explicit_bytes - tag_bytes_;
@@ -121,24 +131,28 @@ bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8
     if (!decrypt_) std::memcpy(out, record_head_.data, RecordHead::explicit_bytes);
     std::memcpy(iv_ + fixed_bytes, in, RecordHead::explicit_bytes);
     uint8_t* const text = out + RecordHead::explicit_bytes;
-    const warpseal_status status = decrypt_ ? warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_.data,
-                                                                  RecordHead::bytes, text, text, text_bytes, text + text_bytes, tag_bytes_)
-                                            : warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_.data,
-                                                                  RecordHead::bytes, text, text, text_bytes, text + text_bytes, tag_bytes_);
+    const warpseal_status status =
+        decrypt_ ? warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_.data,
+                                       RecordHead::bytes, text, text, text_bytes, text + text_bytes,
+                                       tag_bytes_)
+                 : warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_.data,
+                                       RecordHead::bytes, text, text, text_bytes, text + text_bytes,
+                                       tag_bytes_);
     if (!passed(status)) return false;
     *out_bytes = decrypt_ ? text_bytes : bytes;
     return true;
 }
 
 const OSSL_PARAM* CcmCipher::gettable() {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TAGLEN, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, nullptr),
-                                        OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TAGLEN, nullptr),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, nullptr),
+        OSSL_PARAM_END};
     return params;
 }
 
@@ -148,10 +162,13 @@ bool CcmCipher::get(OSSL_PARAM params[]) {
 
 bool CcmCipher::answer(OSSL_PARAM& wanted) {
     if (named(wanted, OSSL_CIPHER_PARAM_IVLEN)) return given(wanted, give(wanted, iv_bytes_));
-    if (named(wanted, OSSL_CIPHER_PARAM_KEYLEN)) return given(wanted, give(wanted, algorithm_.key_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_KEYLEN))
+        return given(wanted, give(wanted, algorithm_.key_bytes));
     if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAG)) return give_tag(wanted);
-    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAGLEN)) return given(wanted, give(wanted, tag_bytes_));
-    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD)) return given(wanted, give(wanted, record_head_.tail_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAGLEN))
+        return given(wanted, give(wanted, tag_bytes_));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD))
+        return given(wanted, give(wanted, record_head_.tail_bytes));
     if (named(wanted, OSSL_CIPHER_PARAM_IV) || named(wanted, OSSL_CIPHER_PARAM_UPDATED_IV))
         return given(wanted, give(wanted, iv_, iv_bytes_));
     return true;
@@ -159,26 +176,31 @@ bool CcmCipher::answer(OSSL_PARAM& wanted) {
 
 bool CcmCipher::give_tag(OSSL_PARAM& wanted) {
     if (decrypt_ || !has_tag_) return fail(Reason::wrong_parameter, "there is no tag");
-    if (wanted.data != nullptr && wanted.data_size != tag_bytes_) return fail(Reason::wrong_length, "of the tag");
+    if (wanted.data != nullptr && wanted.data_size != tag_bytes_)
+        return fail(Reason::wrong_length, "of the tag");
     if (!given(wanted, give(wanted, tag_, tag_bytes_))) return false;
     if (wanted.data != nullptr) has_tag_ = false;
     return true;
 }
 
 const OSSL_PARAM* CcmCipher::settable() {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED, nullptr, 0), OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, nullptr),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED, nullptr, 0), OSSL_PARAM_END};
     return params;
 }
 
 bool CcmCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG); given && !set_tag(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+        given && !set_tag(*given))
+        return false;
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
         size_t bytes;
-        if (!take_number(*given, &bytes) || bytes < 7 || bytes > longest_iv) return fail(Reason::wrong_iv, "length");
+        if (!take_number(*given, &bytes) || bytes < 7 || bytes > longest_iv)
+            return fail(Reason::wrong_iv, "length");
         if (bytes != iv_bytes_) has_iv_ = false;  // what was given is neither cut nor filled up
         iv_bytes_ = bytes;
     }
@@ -186,7 +208,8 @@ bool CcmCipher::set(const OSSL_PARAM params[]) {
         given && !take_record_head(*given, tag_bytes_, record_head_))
         return false;
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
-        if (given->data_type != OSSL_PARAM_OCTET_STRING || given->data == nullptr || given->data_size != fixed_bytes)
+        if (given->data_type != OSSL_PARAM_OCTET_STRING || given->data == nullptr ||
+            given->data_size != fixed_bytes)
             return fail(Reason::wrong_iv, given->key);
         std::memcpy(iv_, given->data, fixed_bytes);
         has_fixed_part_ = true;

@@ -1,4 +1,5 @@
-// CCM as EVP has it: a message in one piece, whose length is known before its additional data; and records of TLS 1.2 (RFC 6655).
+// CCM as EVP has it: a message in one piece, whose length is known before its additional data; and
+// records of TLS 1.2 (RFC 6655).
 #pragma once
 
 #include <optional>
@@ -12,7 +13,8 @@ class CcmCipher : public CipherContext {
 public:
     using CipherContext::CipherContext;
 
-    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
+    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+              size_t iv_bytes, const OSSL_PARAM params[]);
     bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
     bool final(uint8_t* out, size_t* out_bytes, size_t room);
     bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);

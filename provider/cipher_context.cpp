@@ -34,18 +34,23 @@ bool give_flag(OSSL_PARAM params[], const char (&name)[name_bytes], bool value) 
 }
 
 void set_odd_parity(uint8_t* key, size_t bytes) {
-    for (size_t i = 0; i < bytes; ++i) key[i] = static_cast<uint8_t>((key[i] & 0xfe) | (~std::popcount(key[i] & 0xfeu) & 1));
+    for (size_t i = 0; i < bytes; ++i)
+        key[i] = static_cast<uint8_t>((key[i] & 0xfe) | (~std::popcount(key[i] & 0xfeu) & 1));
 }
 
 }  // namespace
 
 const OSSL_PARAM* gettable_cipher_params(void*) {
-    static const OSSL_PARAM params[] = {
-        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_MODE, nullptr),        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
-        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),     OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_BLOCK_SIZE, nullptr),
-        OSSL_PARAM_int(OSSL_CIPHER_PARAM_AEAD, nullptr),         OSSL_PARAM_int(OSSL_CIPHER_PARAM_CUSTOM_IV, nullptr),
-        OSSL_PARAM_int(OSSL_CIPHER_PARAM_CTS, nullptr),          OSSL_PARAM_int(OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, nullptr),
-        OSSL_PARAM_int(OSSL_CIPHER_PARAM_HAS_RAND_KEY, nullptr), OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {OSSL_PARAM_uint(OSSL_CIPHER_PARAM_MODE, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_BLOCK_SIZE, nullptr),
+                                        OSSL_PARAM_int(OSSL_CIPHER_PARAM_AEAD, nullptr),
+                                        OSSL_PARAM_int(OSSL_CIPHER_PARAM_CUSTOM_IV, nullptr),
+                                        OSSL_PARAM_int(OSSL_CIPHER_PARAM_CTS, nullptr),
+                                        OSSL_PARAM_int(OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, nullptr),
+                                        OSSL_PARAM_int(OSSL_CIPHER_PARAM_HAS_RAND_KEY, nullptr),
+                                        OSSL_PARAM_END};
     return params;
 }
 
@@ -54,9 +59,11 @@ bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]) {
     return give_number(params, OSSL_CIPHER_PARAM_MODE, evp_mode(algorithm.mode)) &&
            give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm.key_bytes) &&
            give_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm.iv_bytes()) &&
-           give_number(params, OSSL_CIPHER_PARAM_BLOCK_SIZE, algorithm.whole_blocks() ? algorithm.block_bytes : 1) &&
+           give_number(params, OSSL_CIPHER_PARAM_BLOCK_SIZE,
+                       algorithm.whole_blocks() ? algorithm.block_bytes : 1) &&
            give_flag(params, OSSL_CIPHER_PARAM_AEAD, algorithm.authenticated()) &&
-           give_flag(params, OSSL_CIPHER_PARAM_CUSTOM_IV, custom_iv) && give_flag(params, OSSL_CIPHER_PARAM_CTS, false) &&
+           give_flag(params, OSSL_CIPHER_PARAM_CUSTOM_IV, custom_iv) &&
+           give_flag(params, OSSL_CIPHER_PARAM_CTS, false) &&
            give_flag(params, OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, false) &&
            give_flag(params, OSSL_CIPHER_PARAM_HAS_RAND_KEY, algorithm.parity);
 }
@@ -64,20 +71,26 @@ bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]) {
 bool give(OSSL_PARAM& wanted, size_t value) { return OSSL_PARAM_set_size_t(&wanted, value) != 0; }
 
 bool give(OSSL_PARAM& wanted, const void* bytes, size_t count) {
-    if (wanted.data_type == OSSL_PARAM_OCTET_PTR) return OSSL_PARAM_set_octet_ptr(&wanted, bytes, count) != 0;
+    if (wanted.data_type == OSSL_PARAM_OCTET_PTR)
+        return OSSL_PARAM_set_octet_ptr(&wanted, bytes, count) != 0;
     return OSSL_PARAM_set_octet_string(&wanted, bytes, count) != 0;
 }
 
-bool take_number(const OSSL_PARAM& given, size_t* value) { return given.data != nullptr && OSSL_PARAM_get_size_t(&given, value) != 0; }
+bool take_number(const OSSL_PARAM& given, size_t* value) {
+    return given.data != nullptr && OSSL_PARAM_get_size_t(&given, value) != 0;
+}
 
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
-    if (!algorithm.parity) return true;  // of other ciphers EVP_CIPHER_CTX_rand_key asks the random generator
+    if (!algorithm.parity)
+        return true;  // of other ciphers EVP_CIPHER_CTX_rand_key asks the random generator
     OSSL_PARAM* const wanted = asked_for(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
     if (wanted == nullptr) return true;
     wanted->return_size = algorithm.key_bytes;
     if (wanted->data == nullptr) return true;
     // EVP_CIPHER_CTX_rand_key gives a size of 0, and has room for a key.
-    if (wanted->data_type != OSSL_PARAM_OCTET_STRING || (wanted->data_size != 0 && wanted->data_size < algorithm.key_bytes)) return false;
+    if (wanted->data_type != OSSL_PARAM_OCTET_STRING ||
+        (wanted->data_size != 0 && wanted->data_size < algorithm.key_bytes))
+        return false;
     if (warpseal_random(wanted->data, algorithm.key_bytes) != WARPSEAL_OK) return false;
     set_odd_parity(static_cast<uint8_t*>(wanted->data), algorithm.key_bytes);
     return true;
@@ -85,7 +98,9 @@ bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
 
 void* CipherContext::operator new(size_t bytes) { return ::operator new(bytes); }
 
-void* CipherContext::operator new(size_t bytes, const std::nothrow_t& or_null) noexcept { return ::operator new(bytes, or_null); }
+void* CipherContext::operator new(size_t bytes, const std::nothrow_t& or_null) noexcept {
+    return ::operator new(bytes, or_null);
+}
 
 void CipherContext::operator delete(void* memory, size_t bytes) {
     warpseal_wipe(memory, bytes);
@@ -93,13 +108,16 @@ void CipherContext::operator delete(void* memory, size_t bytes) {
 }
 
 bool CipherContext::has_key(const uint8_t* key, size_t bytes) const {
-    return key_ != nullptr && bytes == algorithm_.key_bytes && warpseal_inner_key_made_of(key_.get(), key) != 0;
+    return key_ != nullptr && bytes == algorithm_.key_bytes &&
+           warpseal_inner_key_made_of(key_.get(), key) != 0;
 }
 
-bool CipherContext::set_key(const uint8_t* key, size_t bytes) { return has_key(key, bytes) || make_key(key, bytes); }
+bool CipherContext::set_key(const uint8_t* key, size_t bytes) {
+    return has_key(key, bytes) || make_key(key, bytes);
+}
 
-// Like the last one, or like the engine's model of the algorithm: what was chosen for that holds. In a forked child there is another
-// engine.
+// Like the last one, or like the engine's model of the algorithm: what was chosen for that holds.
+// In a forked child there is another engine.
 bool CipherContext::make_key(const uint8_t* key, size_t bytes) {
     const std::shared_ptr<const warpseal_key> last = std::move(key_);
     key_.reset();
@@ -107,21 +125,27 @@ bool CipherContext::make_key(const uint8_t* key, size_t bytes) {
     warpseal_engine* const engine = provider_.engine();
     if (engine == nullptr) return false;
     warpseal_key* made = nullptr;
-    const auto create = algorithm_.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
-    const warpseal_key* const like = last != nullptr && engine == engine_ ? last.get() : provider_.model(algorithm_, decrypt_);
-    const warpseal_status status =
-        like != nullptr ? warpseal_inner_key_create_like(like, key, &made) : create(engine, algorithm_.cipher, key, bytes, &made);
+    const auto create =
+        algorithm_.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
+    const warpseal_key* const like =
+        last != nullptr && engine == engine_ ? last.get() : provider_.model(algorithm_, decrypt_);
+    const warpseal_status status = like != nullptr
+                                       ? warpseal_inner_key_create_like(like, key, &made)
+                                       : create(engine, algorithm_.cipher, key, bytes, &made);
     if (!passed(status)) return false;
     key_.reset(made, warpseal_key_destroy);
     engine_ = engine;
     return true;
 }
 
-bool CipherContext::take_record_head(const OSSL_PARAM& given, size_t tag_bytes, RecordHead& head) const {
-    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr || given.data_size != RecordHead::bytes)
+bool CipherContext::take_record_head(const OSSL_PARAM& given, size_t tag_bytes,
+                                     RecordHead& head) const {
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr ||
+        given.data_size != RecordHead::bytes)
         return fail(Reason::wrong_parameter, given.key);
     std::memcpy(head.data, given.data, RecordHead::bytes);
-    const size_t bytes = head.text_bytes(), around = RecordHead::explicit_bytes + (decrypt_ ? tag_bytes : 0);
+    const size_t bytes = head.text_bytes(),
+                 around = RecordHead::explicit_bytes + (decrypt_ ? tag_bytes : 0);
     if (bytes < around) return fail(Reason::wrong_length, "of the record");
     head.data[11] = static_cast<uint8_t>((bytes - around) >> 8);
     head.data[12] = static_cast<uint8_t>(bytes - around);
@@ -139,10 +163,12 @@ bool CipherContext::failed(warpseal_status status, Place where) const {
     return false;
 }
 
-MessageContext::MessageContext(const MessageContext& other) : CipherContext(other), under_way_(other.under_way_) {
+MessageContext::MessageContext(const MessageContext& other)
+    : CipherContext(other), under_way_(other.under_way_) {
     if (other.message_ == nullptr) return;
     warpseal_inner_message* copied = nullptr;
-    if (warpseal_inner_message_copy(other.message_.get(), &copied) != WARPSEAL_OK) throw std::bad_alloc();
+    if (warpseal_inner_message_copy(other.message_.get(), &copied) != WARPSEAL_OK)
+        throw std::bad_alloc();
     message_.reset(copied);
 }
 
@@ -151,7 +177,8 @@ bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
     if (decrypt != decrypt_) message_.reset();
     decrypt_ = decrypt;
     if (key != nullptr && !has_key(key, key_bytes)) {
-        // The message uses the old key: it is not this context's again before it has the new one, whatever ends the making of that.
+        // The message uses the old key: it is not this context's again before it has the new one,
+        // whatever ends the making of that.
         auto kept = std::move(message_);
         const warpseal_engine* const before = engine_;
         if (!make_key(key, key_bytes)) return false;
@@ -163,7 +190,8 @@ bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
     }
     if (key_ == nullptr || message_ != nullptr) return true;
     warpseal_inner_message* made = nullptr;
-    if (!passed(warpseal_inner_message_create(key_.get(), algorithm_.mode, decrypt, &made))) return false;
+    if (!passed(warpseal_inner_message_create(key_.get(), algorithm_.mode, decrypt, &made)))
+        return false;
     message_.reset(made);
     shallow_bytes_ = warpseal_inner_message_shallow_bytes(made);
     return true;

@@ -1,4 +1,5 @@
-// GCM as EVP has it (provider-cipher(7), EVP_EncryptInit(3), SP 800-38D); records as libssl asks for them.
+// GCM as EVP has it (provider-cipher(7), EVP_EncryptInit(3), SP 800-38D); records as libssl asks
+// for them.
 #include "provider/cipher_gcm.h"
 
 #include <openssl/core_names.h>
@@ -11,13 +12,17 @@
 
 namespace warpseal::provider {
 
-bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
-    // A tag that was made is not one to compare with, nor the next message's; an IV that was in use is not used again.
+bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+                     size_t iv_bytes, const OSSL_PARAM params[]) {
+    // A tag that was made is not one to compare with, nor the next message's; an IV that was in use
+    // is not used again.
     if (!decrypt || !decrypt_) tag_bytes_ = 0;
     if (iv_state_ == Iv::in_use) iv_state_ = Iv::used;
-    if (decrypt != decrypt_) iv_fixed_ = false;  // its other part was drawn to be counted, or came from outside
+    if (decrypt != decrypt_)
+        iv_fixed_ = false;  // its other part was drawn to be counted, or came from outside
     if (iv != nullptr) {
-        if (iv_bytes == 0 || iv_bytes > longest_iv) return started(fail(Reason::wrong_iv, "length"));
+        if (iv_bytes == 0 || iv_bytes > longest_iv)
+            return started(fail(Reason::wrong_iv, "length"));
         std::memcpy(iv_, iv, iv_bytes);
         iv_bytes_ = iv_bytes;
         iv_state_ = Iv::given;
@@ -26,13 +31,16 @@ bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
-bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                       size_t bytes) {
     *out_bytes = 0;
     if (record_head_.waiting) return record(out, out_bytes, room, in, bytes);
     if (bytes == 0) return true;
     if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
     if (!ready()) return false;
-    if (out == nullptr ? !passed(warpseal_inner_message_aad(message_.get(), in, bytes)) : !run(in, out, bytes)) return false;
+    if (out == nullptr ? !passed(warpseal_inner_message_aad(message_.get(), in, bytes))
+                       : !run(in, out, bytes))
+        return false;
     *out_bytes = bytes;
     return true;
 }
@@ -50,7 +58,8 @@ bool GcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
 }
 
 // EVP_Cipher: the end is a piece of nothing.
-bool GcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool GcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                       size_t bytes) {
     return in == nullptr ? final(out, out_bytes, room) : update(out, out_bytes, room, in, bytes);
 }
 
@@ -96,13 +105,17 @@ bool GcmCipher::set_iv_bytes(size_t bytes) {
 }
 
 bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
-    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr) return fail(Reason::wrong_parameter, given.key);
-    const bool whole = given.data_size == SIZE_MAX;  // of EVP_CTRL_GCM_SET_IV_FIXED with -1: all of an IV that was read before
+    if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr)
+        return fail(Reason::wrong_parameter, given.key);
+    const bool whole =
+        given.data_size ==
+        SIZE_MAX;  // of EVP_CTRL_GCM_SET_IV_FIXED with -1: all of an IV that was read before
     const size_t bytes = whole ? iv_bytes_ : given.data_size;
     if (iv_bytes_ < 12 || (!whole && (bytes < 4 || bytes > iv_bytes_ - RecordHead::explicit_bytes)))
         return fail(Reason::wrong_iv, given.key);
     std::memcpy(iv_, given.data, bytes);
-    if (!whole && !decrypt_ && !passed(warpseal_random(iv_ + bytes, iv_bytes_ - bytes))) return false;
+    if (!whole && !decrypt_ && !passed(warpseal_random(iv_ + bytes, iv_bytes_ - bytes)))
+        return false;
     iv_fixed_ = true;
     iv_spent_ = false;
     iv_state_ = Iv::given;
@@ -133,7 +146,8 @@ void GcmCipher::stop_counting() {
 }
 
 bool GcmCipher::take_iv_end(const uint8_t* end, size_t bytes) {
-    if (!iv_fixed_ || !decrypt_ || bytes > iv_bytes_) return fail(Reason::wrong_iv, "no part of it is fixed");
+    if (!iv_fixed_ || !decrypt_ || bytes > iv_bytes_)
+        return fail(Reason::wrong_iv, "no part of it is fixed");
     std::memcpy(iv_ + iv_bytes_ - bytes, end, bytes);
     return begin_counted();
 }
@@ -149,16 +163,21 @@ bool GcmCipher::set_tag(const OSSL_PARAM& given) {
     return true;
 }
 
-bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                       size_t bytes) {
     record_head_.waiting = false;
-    if (in == nullptr || in != out || room < bytes || bytes < RecordHead::explicit_bytes + longest_tag)
+    if (in == nullptr || in != out || room < bytes ||
+        bytes < RecordHead::explicit_bytes + longest_tag)
         return fail(Reason::operation_failed, "not a record");
     const size_t text_bytes = bytes - RecordHead::explicit_bytes - longest_tag;
     if (text_bytes != record_head_.text_bytes()) return fail(Reason::wrong_length, "of the record");
-    if (!(decrypt_ ? take_iv_end(in, RecordHead::explicit_bytes) : count_iv(out, RecordHead::explicit_bytes))) return false;
+    if (!(decrypt_ ? take_iv_end(in, RecordHead::explicit_bytes)
+                   : count_iv(out, RecordHead::explicit_bytes)))
+        return false;
     const bool done =
         passed(warpseal_inner_message_aad(message_.get(), record_head_.data, RecordHead::bytes)) &&
-        (decrypt_ ? open_record(out + RecordHead::explicit_bytes, text_bytes) : seal_record(out + RecordHead::explicit_bytes, text_bytes));
+        (decrypt_ ? open_record(out + RecordHead::explicit_bytes, text_bytes)
+                  : seal_record(out + RecordHead::explicit_bytes, text_bytes));
     iv_state_ = Iv::used;
     under_way_ = false;
     if (done) *out_bytes = decrypt_ ? text_bytes : bytes;
@@ -166,25 +185,29 @@ bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8
 }
 
 bool GcmCipher::seal_record(uint8_t* text, size_t bytes) {
-    return run(text, text, bytes) && passed(warpseal_inner_message_tag(message_.get(), text + bytes, longest_tag));
+    return run(text, text, bytes) &&
+           passed(warpseal_inner_message_tag(message_.get(), text + bytes, longest_tag));
 }
 
 bool GcmCipher::open_record(uint8_t* text, size_t bytes) {
-    if (run(text, text, bytes) && passed(warpseal_inner_message_verify(message_.get(), text + bytes, longest_tag))) return true;
+    if (run(text, text, bytes) &&
+        passed(warpseal_inner_message_verify(message_.get(), text + bytes, longest_tag)))
+        return true;
     warpseal_wipe(text, bytes);
     return false;
 }
 
 const OSSL_PARAM* GcmCipher::gettable() {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TAGLEN, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN, nullptr, 0),
-                                        OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TAGLEN, nullptr),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD, nullptr),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN, nullptr, 0),
+        OSSL_PARAM_END};
     return params;
 }
 
@@ -194,39 +217,48 @@ bool GcmCipher::get(OSSL_PARAM params[]) {
 
 bool GcmCipher::answer(OSSL_PARAM& wanted) {
     if (named(wanted, OSSL_CIPHER_PARAM_IVLEN)) return given(wanted, give(wanted, iv_bytes_));
-    if (named(wanted, OSSL_CIPHER_PARAM_KEYLEN)) return given(wanted, give(wanted, algorithm_.key_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_KEYLEN))
+        return given(wanted, give(wanted, algorithm_.key_bytes));
     if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAG)) return give_tag(wanted);
-    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAGLEN)) return given(wanted, give(wanted, tag_bytes_ == 0 ? longest_tag : tag_bytes_));
-    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD)) return given(wanted, give(wanted, record_head_.tail_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAGLEN))
+        return given(wanted, give(wanted, tag_bytes_ == 0 ? longest_tag : tag_bytes_));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD))
+        return given(wanted, give(wanted, record_head_.tail_bytes));
     if (named(wanted, OSSL_CIPHER_PARAM_IV) || named(wanted, OSSL_CIPHER_PARAM_UPDATED_IV)) {
-        if (iv_state_ == Iv::none && (decrypt_ || !draw_iv())) return fail(Reason::wrong_iv, "there is none");
+        if (iv_state_ == Iv::none && (decrypt_ || !draw_iv()))
+            return fail(Reason::wrong_iv, "there is none");
         return given(wanted, give(wanted, iv_, iv_bytes_));
     }
     if (!named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN)) return true;
-    if (wanted.data_type != OSSL_PARAM_OCTET_STRING || wanted.data == nullptr) return fail(Reason::wrong_parameter, wanted.key);
+    if (wanted.data_type != OSSL_PARAM_OCTET_STRING || wanted.data == nullptr)
+        return fail(Reason::wrong_parameter, wanted.key);
     return count_iv(static_cast<uint8_t*>(wanted.data), wanted.data_size);
 }
 
 bool GcmCipher::give_tag(OSSL_PARAM& wanted) const {
     if (decrypt_ || tag_bytes_ == 0) return fail(Reason::wrong_parameter, "there is no tag");
     if (wanted.data == nullptr) return given(wanted, give(wanted, tag_, tag_bytes_));
-    if (wanted.data_size == 0 || wanted.data_size > longest_tag) return fail(Reason::wrong_length, "of the tag");
+    if (wanted.data_size == 0 || wanted.data_size > longest_tag)
+        return fail(Reason::wrong_length, "of the tag");
     return given(wanted, give(wanted, tag_, wanted.data_size));
 }
 
 const OSSL_PARAM* GcmCipher::settable() {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV, nullptr, 0),
-                                        OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, nullptr),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV, nullptr, 0),
+        OSSL_PARAM_END};
     return params;
 }
 
 bool GcmCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG); given && !set_tag(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+        given && !set_tag(*given))
+        return false;
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
         size_t bytes;
         if (!take_number(*given, &bytes)) return fail(Reason::wrong_parameter, given->key);
@@ -235,10 +267,13 @@ bool GcmCipher::set(const OSSL_PARAM params[]) {
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD);
         given && !take_record_head(*given, longest_tag, record_head_))
         return false;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED); given && !fix_iv(*given)) return false;
+    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED);
+        given && !fix_iv(*given))
+        return false;
     const OSSL_PARAM* const end = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV);
     if (end == nullptr) return true;
-    if (end->data_type != OSSL_PARAM_OCTET_STRING || end->data == nullptr) return fail(Reason::wrong_parameter, end->key);
+    if (end->data_type != OSSL_PARAM_OCTET_STRING || end->data == nullptr)
+        return fail(Reason::wrong_parameter, end->key);
     return take_iv_end(static_cast<const uint8_t*>(end->data), end->data_size);
 }
 

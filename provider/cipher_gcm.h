@@ -1,4 +1,5 @@
-// GCM as EVP has it: AAD and text in pieces, IVs given, drawn or counted, and records of TLS 1.2 (RFC 5288).
+// GCM as EVP has it: AAD and text in pieces, IVs given, drawn or counted, and records of TLS 1.2
+// (RFC 5288).
 #pragma once
 
 #include "provider/cipher_context.h"
@@ -9,7 +10,8 @@ class GcmCipher : public MessageContext {
 public:
     using MessageContext::MessageContext;
 
-    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
+    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+              size_t iv_bytes, const OSSL_PARAM params[]);
     bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
     bool final(uint8_t* out, size_t* out_bytes, size_t room);
     bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);

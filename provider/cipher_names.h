@@ -1,4 +1,5 @@
-// Under which names EVP knows a cipher of the catalogue in one of its modes: OpenSSL's own, with aliases and OIDs.
+// Under which names EVP knows a cipher of the catalogue in one of its modes: OpenSSL's own, with
+// aliases and OIDs.
 #pragma once
 
 #include "warpseal/warpseal.h"

@@ -1,5 +1,5 @@
-// The end of a CBC record of TLS (RFC 5246, 6.2.3.2), taken off in constant time: where the padding begins, and if it is right, shows
-// nowhere.
+// The end of a CBC record of TLS (RFC 5246, 6.2.3.2), taken off in constant time: where the padding
+// begins, and if it is right, shows nowhere.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace warpseal::provider {
 
-// All ones or all zeros. The compiler is kept from seeing that, which it could make a branch of, and what is compared, of which it could
-// make the counter of a loop.
+// All ones or all zeros. The compiler is kept from seeing that, which it could make a branch of,
+// and what is compared, of which it could make the counter of a loop.
 inline size_t mask_below(size_t a, size_t b) {  // a and b below the top bit
     __asm__("" : "+r"(a), "+r"(b));
     size_t mask = size_t{0} - ((a - b) >> (8 * sizeof(size_t) - 1));
@@ -27,19 +27,23 @@ inline RecordEnd find_record_end(const uint8_t* record, size_t bytes, size_t mac
     const size_t padding = record[bytes - 1];
     size_t wrong = mask_below(bytes, mac_bytes + padding + 1);
     const size_t looked_at = bytes < 256 ? bytes : 256;
-    for (size_t i = 0; i < looked_at; ++i) wrong |= ~mask_below(padding, i) & (record[bytes - 1 - i] ^ padding);
+    for (size_t i = 0; i < looked_at; ++i)
+        wrong |= ~mask_below(padding, i) & (record[bytes - 1 - i] ^ padding);
     const size_t good = mask_equal(wrong & 0xff, 0) & ~mask_below(bytes, mac_bytes + padding + 1);
     return {bytes - (good & (padding + 1)) - mac_bytes, good};
 }
 
-// The mac_bytes bytes, 1 to 64, that begin at a place that must not show. Every byte that could be one of them is read.
-inline void copy_record_mac(const uint8_t* record, size_t bytes, size_t begin, uint8_t* mac, size_t mac_bytes) {
+// The mac_bytes bytes, 1 to 64, that begin at a place that must not show. Every byte that could be
+// one of them is read.
+inline void copy_record_mac(const uint8_t* record, size_t bytes, size_t begin, uint8_t* mac,
+                            size_t mac_bytes) {
     uint8_t turned[64] = {}, other[64];
     const size_t reach = mac_bytes + 256;
     size_t turn = 0, place = 0;
     for (size_t i = bytes < reach ? 0 : bytes - reach; i < bytes; ++i) {
         turn |= mask_equal(i, begin) & place;
-        turned[place] |= static_cast<uint8_t>(record[i] & ~mask_below(i, begin) & mask_below(i, begin + mac_bytes));
+        turned[place] |= static_cast<uint8_t>(record[i] & ~mask_below(i, begin) &
+                                              mask_below(i, begin + mac_bytes));
         if (++place == mac_bytes) place = 0;
     }
     for (size_t step = 1; step < mac_bytes; step <<= 1) {

@@ -9,7 +9,8 @@
 
 namespace warpseal::provider {
 
-bool StreamCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
+bool StreamCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+                        size_t iv_bytes, const OSSL_PARAM params[]) {
     if (iv != nullptr) {
         if (iv_bytes != algorithm_.block_bytes) return started(fail(Reason::wrong_iv, "length"));
         std::memcpy(iv_, iv, iv_bytes);
@@ -22,10 +23,12 @@ bool StreamCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, cons
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
-bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                          size_t bytes) {
     *out_bytes = 0;
     if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
-    if ((in == nullptr || out == nullptr) && bytes != 0) return fail(Reason::wrong_parameter, "no input or output");
+    if ((in == nullptr || out == nullptr) && bytes != 0)
+        return fail(Reason::wrong_parameter, "no input or output");
     if (!under_way_) {
         if (!ready()) return false;
         if (used_ != 0) {
@@ -35,7 +38,8 @@ bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const ui
                 *out_bytes = bytes;
                 return true;
             }
-            if (!begin(state_, algorithm_.block_bytes) || !run(in + done, out + done, bytes - done)) return false;
+            if (!begin(state_, algorithm_.block_bytes) || !run(in + done, out + done, bytes - done))
+                return false;
             *out_bytes = bytes;
             return true;
         }
@@ -45,7 +49,8 @@ bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const ui
     return true;
 }
 
-// A state in the middle of a block (used_ is not 0) needs no message before the next block, but for CTR, whose state has no keystream.
+// A state in the middle of a block (used_ is not 0) needs no message before the next block, but for
+// CTR, whose state has no keystream.
 bool StreamCipher::ready() {
     const size_t block = algorithm_.block_bytes;
     if (message_ == nullptr) return fail(Reason::no_key);
@@ -85,14 +90,15 @@ void StreamCipher::halt() {
 }
 
 const OSSL_PARAM* StreamCipher::gettable(bool random_key) {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, nullptr, 0),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
-                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
-                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
-                                        OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, nullptr, 0),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
+        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
+        OSSL_PARAM_END};
     return random_key ? params : params + 1;
 }
 
@@ -100,15 +106,19 @@ bool StreamCipher::get(OSSL_PARAM params[]) {
     uint32_t used = used_;
     if (under_way_) warpseal_inner_message_position(message_.get(), state_, &used);
     return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
-            give_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm_.block_bytes) && give_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&
-            give_number(params, OSSL_CIPHER_PARAM_NUM, used) && give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, algorithm_.block_bytes) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, state_, algorithm_.block_bytes) && give_random_key(params, algorithm_)) ||
+            give_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm_.block_bytes) &&
+            give_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&
+            give_number(params, OSSL_CIPHER_PARAM_NUM, used) &&
+            give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, algorithm_.block_bytes) &&
+            give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, state_, algorithm_.block_bytes) &&
+            give_random_key(params, algorithm_)) ||
            fail(Reason::wrong_parameter);
 }
 
 const OSSL_PARAM* StreamCipher::settable() {
     static const OSSL_PARAM params[] = {OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
-                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr), OSSL_PARAM_END};
+                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
+                                        OSSL_PARAM_END};
     return params;
 }
 
@@ -116,7 +126,8 @@ bool StreamCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_NUM)) {
         size_t used;
-        if (!take_number(*given, &used) || used >= algorithm_.block_bytes) return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_NUM);
+        if (!take_number(*given, &used) || used >= algorithm_.block_bytes)
+            return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_NUM);
         halt();
         used_ = static_cast<uint32_t>(used);
     }

@@ -1,4 +1,5 @@
-// CFB, OFB and CTR as EVP has them: any number of bytes, and a state of an IV and a number that can be read and set.
+// CFB, OFB and CTR as EVP has them: any number of bytes, and a state of an IV and a number that can
+// be read and set.
 #pragma once
 
 #include "provider/cipher_context.h"
@@ -9,7 +10,8 @@ class StreamCipher : public DirectContext {
 public:
     using DirectContext::DirectContext;
 
-    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]);
+    bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+              size_t iv_bytes, const OSSL_PARAM params[]);
     bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
     bool final(uint8_t* out, size_t* out_bytes, size_t room);
     bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
@@ -30,7 +32,8 @@ private:
 
     bool has_iv_ = false;
     uint8_t iv_[longest_block] = {};
-    // What goes on from here, unless a message is under way: as warpseal_inner_message_position has it.
+    // What goes on from here, unless a message is under way: as warpseal_inner_message_position has
+    // it.
     uint8_t state_[longest_block] = {};
     uint32_t used_ = 0;
 };

@@ -8,7 +8,8 @@
 
 namespace warpseal::provider {
 
-bool XtsCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
+bool XtsCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
+                     size_t iv_bytes, const OSSL_PARAM params[]) {
     if (iv != nullptr) {
         if (iv_bytes != sizeof iv_) return started(fail(Reason::wrong_iv, "length"));
         std::memcpy(iv_, iv, sizeof iv_);
@@ -17,16 +18,20 @@ bool XtsCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
-bool XtsCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
+bool XtsCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+                       size_t bytes) {
     *out_bytes = 0;
     if (!under_way_ && !ready()) return false;
-    if (in == nullptr || out == nullptr || room < bytes || bytes == 0) return fail(Reason::wrong_length, "of the data unit");
+    if (in == nullptr || out == nullptr || room < bytes || bytes == 0)
+        return fail(Reason::wrong_length, "of the data unit");
     if (!run(in, out, bytes)) return false;
     *out_bytes = bytes;
     return true;
 }
 
-bool XtsCipher::ready() { return has_iv_ ? begin(iv_, sizeof iv_) : fail(Reason::wrong_iv, "there is none"); }
+bool XtsCipher::ready() {
+    return has_iv_ ? begin(iv_, sizeof iv_) : fail(Reason::wrong_iv, "there is none");
+}
 
 bool XtsCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     *out_bytes = 0;
@@ -34,26 +39,30 @@ bool XtsCipher::final(uint8_t*, size_t* out_bytes, size_t) {
 }
 
 const OSSL_PARAM* XtsCipher::gettable() {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
-                                        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
-                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
-                                        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
-                                        OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+        OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_IVLEN, nullptr),
+        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_PADDING, nullptr),
+        OSSL_PARAM_uint(OSSL_CIPHER_PARAM_NUM, nullptr),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_IV, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_UPDATED_IV, nullptr, 0),
+        OSSL_PARAM_END};
     return params;
 }
 
 bool XtsCipher::get(OSSL_PARAM params[]) {
     return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
-            give_number(params, OSSL_CIPHER_PARAM_IVLEN, sizeof iv_) && give_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&
-            give_number(params, OSSL_CIPHER_PARAM_NUM, 0) && give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, sizeof iv_) &&
+            give_number(params, OSSL_CIPHER_PARAM_IVLEN, sizeof iv_) &&
+            give_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&
+            give_number(params, OSSL_CIPHER_PARAM_NUM, 0) &&
+            give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, sizeof iv_) &&
             give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, sizeof iv_)) ||
            fail(Reason::wrong_parameter);
 }
 
 const OSSL_PARAM* XtsCipher::settable() {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr), OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {OSSL_PARAM_size_t(OSSL_CIPHER_PARAM_KEYLEN, nullptr),
+                                        OSSL_PARAM_END};
     return params;
 }
 

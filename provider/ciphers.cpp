@@ -1,4 +1,5 @@
-// The block ciphers as EVP knows them: an algorithm for each row of cipher_names.h that the catalogue has.
+// The block ciphers as EVP knows them: an algorithm for each row of cipher_names.h that the
+// catalogue has.
 #include <openssl/core_dispatch.h>
 
 #include <array>
@@ -41,7 +42,8 @@ template <class Cipher, class Work>
 __attribute__((noinline)) int guarded(Cipher* cipher, Work work) noexcept {
     if (room_here()) return attempted(cipher, work);
     int done = 0;
-    if (!with_room([&]() noexcept { done = attempted(cipher, work); })) raise(cipher->provider(), Reason::out_of_memory);
+    if (!with_room([&]() noexcept { done = attempted(cipher, work); }))
+        raise(cipher->provider(), Reason::out_of_memory);
     return done;
 }
 
@@ -59,28 +61,38 @@ struct Calls {
         return made;
     }
     template <bool decrypt>
-    static int init(void* context, const unsigned char* key, size_t key_bytes, const unsigned char* iv, size_t iv_bytes,
-                    const OSSL_PARAM params[]) {
-        return guarded(static_cast<Cipher*>(context),
-                       [&](Cipher& cipher) { return cipher.init(decrypt, key, key_bytes, iv, iv_bytes, params); });
+    static int init(void* context, const unsigned char* key, size_t key_bytes,
+                    const unsigned char* iv, size_t iv_bytes, const OSSL_PARAM params[]) {
+        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) {
+            return cipher.init(decrypt, key, key_bytes, iv, iv_bytes, params);
+        });
     }
-    static int update(void* context, unsigned char* out, size_t* out_bytes, size_t room, const unsigned char* in, size_t bytes) {
+    static int update(void* context, unsigned char* out, size_t* out_bytes, size_t room,
+                      const unsigned char* in, size_t bytes) {
         if constexpr (requires { &Cipher::run_directly; }) {
-            if (static_cast<Cipher*>(context)->run_directly(out, out_bytes, room, in, bytes)) return 1;
+            if (static_cast<Cipher*>(context)->run_directly(out, out_bytes, room, in, bytes))
+                return 1;
         }
         return update_in_full(context, out, out_bytes, room, in, bytes);
     }
-    static __attribute__((noinline)) int update_in_full(void* context, unsigned char* out, size_t* out_bytes, size_t room,
+    static __attribute__((noinline)) int update_in_full(void* context, unsigned char* out,
+                                                        size_t* out_bytes, size_t room,
                                                         const unsigned char* in, size_t bytes) {
-        const auto work = [=](Cipher& cipher) { return cipher.update(out, out_bytes, room, in, bytes); };
+        const auto work = [=](Cipher& cipher) {
+            return cipher.update(out, out_bytes, room, in, bytes);
+        };
         Cipher* const cipher = static_cast<Cipher*>(context);
         return bytes <= cipher->shallow_bytes() ? attempted(cipher, work) : guarded(cipher, work);
     }
     static int final(void* context, unsigned char* out, size_t* out_bytes, size_t room) {
-        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.final(out, out_bytes, room); });
+        return guarded(static_cast<Cipher*>(context),
+                       [&](Cipher& cipher) { return cipher.final(out, out_bytes, room); });
     }
-    static int cipher(void* context, unsigned char* out, size_t* out_bytes, size_t room, const unsigned char* in, size_t bytes) {
-        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) { return cipher.cipher(out, out_bytes, room, in, bytes); });
+    static int cipher(void* context, unsigned char* out, size_t* out_bytes, size_t room,
+                      const unsigned char* in, size_t bytes) {
+        return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) {
+            return cipher.cipher(out, out_bytes, room, in, bytes);
+        });
     }
     // Parameters are the context's own; where one asks for more, its member looks for room.
     static int get(void* context, OSSL_PARAM params[]) {
@@ -184,9 +196,14 @@ struct Table {
         constexpr CipherNames names = cipher_names[row];
         warpseal_cipher_info info;
         if (!in_catalogue(names, info)) return;
-        algorithms[row] = {info.name,        names.mode,   size_t{info.key_bytes} * (names.mode == WARPSEAL_XTS ? 2 : 1),
-                           info.block_bytes, names.parity, row};
-        rows[count++] = {names.names, info.legacy != 0 ? legacy_properties : properties, functions<row>, nullptr};
+        algorithms[row] = {info.name,
+                           names.mode,
+                           size_t{info.key_bytes} * (names.mode == WARPSEAL_XTS ? 2 : 1),
+                           info.block_bytes,
+                           names.parity,
+                           row};
+        rows[count++] = {names.names, info.legacy != 0 ? legacy_properties : properties,
+                         functions<row>, nullptr};
     }
 };
 

@@ -22,14 +22,17 @@ namespace {
 constinit std::atomic<unsigned long> forks{0};
 
 // From when the module is loaded on.
-const bool forks_are_watched = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
+const bool forks_are_watched =
+    pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
 
 CoreCalls read_calls(const OSSL_DISPATCH* in) {
     CoreCalls calls;
     for (; in->function_id != 0; ++in) switch (in->function_id) {
             case OSSL_FUNC_CORE_GET_PARAMS: calls.get_params = OSSL_FUNC_core_get_params(in); break;
             case OSSL_FUNC_CORE_NEW_ERROR: calls.new_error = OSSL_FUNC_core_new_error(in); break;
-            case OSSL_FUNC_CORE_SET_ERROR_DEBUG: calls.set_error_debug = OSSL_FUNC_core_set_error_debug(in); break;
+            case OSSL_FUNC_CORE_SET_ERROR_DEBUG:
+                calls.set_error_debug = OSSL_FUNC_core_set_error_debug(in);
+                break;
             case OSSL_FUNC_CORE_VSET_ERROR: calls.set_error = OSSL_FUNC_core_vset_error(in); break;
             case OSSL_FUNC_BIO_READ_EX: calls.read = OSSL_FUNC_BIO_read_ex(in); break;
             case OSSL_FUNC_BIO_WRITE_EX: calls.write = OSSL_FUNC_BIO_write_ex(in); break;
@@ -39,7 +42,8 @@ CoreCalls read_calls(const OSSL_DISPATCH* in) {
 }
 
 bool complete(const CoreCalls& calls) {
-    return calls.get_params != nullptr && calls.new_error != nullptr && calls.set_error_debug != nullptr && calls.set_error != nullptr &&
+    return calls.get_params != nullptr && calls.new_error != nullptr &&
+           calls.set_error_debug != nullptr && calls.set_error != nullptr &&
            calls.read != nullptr && calls.write != nullptr;
 }
 
@@ -101,9 +105,13 @@ const warpseal_key* Context::make_model(const Works& works, const CipherAlgorith
     uint8_t bytes[64];  // nobody's key
     for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<uint8_t>(37 * i + 11);
     warpseal_key *made = nullptr, *before = nullptr;
-    const auto create = algorithm.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
-    if (create(works.engine, algorithm.cipher, bytes, algorithm.key_bytes, &made) != WARPSEAL_OK) return nullptr;
-    if (works.models[algorithm.number].key.compare_exchange_strong(before, made, std::memory_order_acq_rel)) return made;
+    const auto create =
+        algorithm.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
+    if (create(works.engine, algorithm.cipher, bytes, algorithm.key_bytes, &made) != WARPSEAL_OK)
+        return nullptr;
+    if (works.models[algorithm.number].key.compare_exchange_strong(before, made,
+                                                                   std::memory_order_acq_rel))
+        return made;
     warpseal_key_destroy(made);
     return before;
 }
@@ -115,7 +123,8 @@ const warpseal_key* Context::model(const CipherAlgorithm& algorithm, bool decryp
     Works::Model& model = found->models[algorithm.number];
     const warpseal_key* key = model.key.load(std::memory_order_acquire);
     if (key == nullptr) key = make_model(*found, algorithm);
-    if (key == nullptr || model.chosen[decrypt ? 1 : 0].exchange(true, std::memory_order_relaxed)) return key;
+    if (key == nullptr || model.chosen[decrypt ? 1 : 0].exchange(true, std::memory_order_relaxed))
+        return key;
     warpseal_inner_message* message = nullptr;
     (void)warpseal_inner_message_create(key, algorithm.mode, decrypt ? 1 : 0, &message);
     warpseal_inner_message_destroy(message);
@@ -123,7 +132,8 @@ const warpseal_key* Context::model(const CipherAlgorithm& algorithm, bool decryp
 }
 
 void Context::end(const Works& works) {
-    for (const Works::Model& model : works.models) warpseal_key_destroy(model.key.load(std::memory_order_acquire));
+    for (const Works::Model& model : works.models)
+        warpseal_key_destroy(model.key.load(std::memory_order_acquire));
     warpseal_kem_batcher_destroy(works.batcher);
     warpseal_engine_destroy(works.engine);
 }
@@ -140,11 +150,13 @@ warpseal_status Context::fill(Works& works) const {
     batching.max_batch = settings_.max_batch;
     batching.max_delay_us = settings_.max_delay_us;
     batching.max_waiting = settings_.max_waiting;
-    batching.metrics_directory = settings_.metrics_directory.empty() ? nullptr : settings_.metrics_directory.c_str();
+    batching.metrics_directory =
+        settings_.metrics_directory.empty() ? nullptr : settings_.metrics_directory.c_str();
     return warpseal_kem_batcher_create(works.engine, &batching, &works.batcher);
 }
 
-// Without a lock, which a fork could catch held: of threads that come first together, one has its works kept.
+// Without a lock, which a fork could catch held: of threads that come first together, one has its
+// works kept.
 const Context::Works* Context::make_works() const {
     const Works* before = works_.load(std::memory_order_acquire);
     const unsigned long now = forks.load(std::memory_order_relaxed);
@@ -156,7 +168,9 @@ const Context::Works* Context::make_works() const {
     }
     warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
     (void)with_room([&]() noexcept { status = fill(*made); });
-    if (status == WARPSEAL_OK && works_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) return made.release();
+    if (status == WARPSEAL_OK &&
+        works_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel))
+        return made.release();
     end(*made);
     if (status == WARPSEAL_OK) return works();
     raise(*this, Reason::no_engine, warpseal_status_text(status));

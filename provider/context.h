@@ -1,4 +1,5 @@
-// The state of one loaded provider: what libcrypto lends it, what was configured, and the engine that all its algorithms share.
+// The state of one loaded provider: what libcrypto lends it, what was configured, and the engine
+// that all its algorithms share.
 #pragma once
 
 #include <openssl/core.h>
@@ -30,7 +31,8 @@ struct CipherAlgorithm;
 class Context {
 public:
     // Null, with an error raised, if the core is too old or a setting is wrong.
-    static std::unique_ptr<Context> create(const OSSL_CORE_HANDLE* core, const OSSL_DISPATCH* calls);
+    static std::unique_ptr<Context> create(const OSSL_CORE_HANDLE* core,
+                                           const OSSL_DISPATCH* calls);
     ~Context();
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
@@ -41,11 +43,11 @@ public:
     // Where other providers' algorithms are fetched: they are the same as in the program's context.
     OSSL_LIB_CTX* libctx() const { return libctx_; }
 
-    // Made by the first call in each process: a forked child never works on its parent's. Null, with an error raised, if it cannot be made.
-    // It lives as long as the context.
+    // Made by the first call in each process: a forked child never works on its parent's. Null,
+    // with an error raised, if it cannot be made. It lives as long as the context.
     warpseal_engine* engine() const;
-    // A key of that engine that first keys of contexts are made like, so that what runs messages in that direction is chosen once. Null:
-    // there is none, and nothing was raised.
+    // A key of that engine that first keys of contexts are made like, so that what runs messages in
+    // that direction is chosen once. Null: there is none, and nothing was raised.
     const warpseal_key* model(const CipherAlgorithm& algorithm, bool decrypt) const;
     // Likewise: where the requests of all connections meet.
     warpseal_kem_batcher* batcher() const;

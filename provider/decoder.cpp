@@ -1,4 +1,5 @@
-// Keys of the groups' algorithms from DER (provider-decoder(7)); libcrypto takes PEM and passphrases off before.
+// Keys of the groups' algorithms from DER (provider-decoder(7)); libcrypto takes PEM and
+// passphrases off before.
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
 #include <openssl/core_object.h>
@@ -32,7 +33,9 @@ void destroy(void* decoder) { delete static_cast<Decoder*>(decoder); }
 SecretBytes read_all(const Context& context, OSSL_CORE_BIO* in, size_t bytes) {
     SecretBytes read(bytes);
     size_t have = 0;
-    for (size_t got = 0; have < read.size() && context.calls().read(in, read.data() + have, read.size() - have, &got) == 1 && got > 0;)
+    for (size_t got = 0;
+         have < read.size() &&
+         context.calls().read(in, read.data() + have, read.size() - have, &got) == 1 && got > 0;)
         have += got;
     uint8_t more = 0;
     size_t got = 0;
@@ -42,7 +45,9 @@ SecretBytes read_all(const Context& context, OSSL_CORE_BIO* in, size_t bytes) {
 
 // The rest of an encoding, or nothing if it does not begin so.
 std::span<const uint8_t> after(std::span<const uint8_t> beginning, std::span<const uint8_t> all) {
-    if (all.size() < beginning.size() || !std::ranges::equal(beginning, all.first(beginning.size()))) return {};
+    if (all.size() < beginning.size() ||
+        !std::ranges::equal(beginning, all.first(beginning.size())))
+        return {};
     return all.subspan(beginning.size());
 }
 
@@ -51,7 +56,8 @@ int hand_over(std::unique_ptr<Key> key, OSSL_CALLBACK* callback, void* user) {
     Key* reference = key.get();
     const OSSL_PARAM params[] = {
         OSSL_PARAM_construct_int(OSSL_OBJECT_PARAM_TYPE, &type),
-        OSSL_PARAM_construct_utf8_string(OSSL_OBJECT_PARAM_DATA_TYPE, const_cast<char*>(key->group().name), 0),
+        OSSL_PARAM_construct_utf8_string(OSSL_OBJECT_PARAM_DATA_TYPE,
+                                         const_cast<char*>(key->group().name), 0),
         OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_REFERENCE, &reference, sizeof(void*)),
         OSSL_PARAM_construct_end(),
     };
@@ -63,33 +69,43 @@ int hand_over(std::unique_ptr<Key> key, OSSL_CALLBACK* callback, void* user) {
 // What is none of ours is no error: another decoder may know it.
 constexpr int not_ours = 1;
 
-int decode_public_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* user, OSSL_PASSPHRASE_CALLBACK*, void*) {
+int decode_public_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* user,
+                      OSSL_PASSPHRASE_CALLBACK*, void*) {
     const Decoder& decoder = *static_cast<const Decoder*>(data);
     const Group& group = groups[decoder.group];
     const std::span<const uint8_t> beginning = public_key_beginning(decoder.group);
     const SecretBytes all = read_all(decoder.context, in, beginning.size() + group.share_bytes());
     const std::span<const uint8_t> share = after(beginning, all);
-    std::unique_ptr<Key> key(share.empty() ? nullptr : new (std::nothrow) Key(decoder.context, group));
+    std::unique_ptr<Key> key(share.empty() ? nullptr
+                                           : new (std::nothrow) Key(decoder.context, group));
     if (key == nullptr || !key->set_share(share)) return not_ours;
     return hand_over(std::move(key), callback, user);
 }
 
-int decode_private_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* user, OSSL_PASSPHRASE_CALLBACK*, void*) {
+int decode_private_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* user,
+                       OSSL_PASSPHRASE_CALLBACK*, void*) {
     const Decoder& decoder = *static_cast<const Decoder*>(data);
     const Group& group = groups[decoder.group];
     const std::span<const uint8_t> beginning = private_key_beginning(decoder.group);
-    const SecretBytes all = read_all(decoder.context, in, beginning.size() + private_key_bytes(group));
+    const SecretBytes all =
+        read_all(decoder.context, in, beginning.size() + private_key_bytes(group));
     const std::span<const uint8_t> both = after(beginning, all);
-    std::unique_ptr<Key> key(both.empty() ? nullptr : new (std::nothrow) Key(decoder.context, group));
-    if (key == nullptr || !key->set_pair(both.first(group.secret_key_bytes()), both.subspan(group.secret_key_bytes()))) return not_ours;
+    std::unique_ptr<Key> key(both.empty() ? nullptr
+                                          : new (std::nothrow) Key(decoder.context, group));
+    if (key == nullptr || !key->set_pair(both.first(group.secret_key_bytes()),
+                                         both.subspan(group.secret_key_bytes())))
+        return not_ours;
     return hand_over(std::move(key), callback, user);
 }
 
 int public_key_fits(void*, int selection) {
-    return selection == 0 || ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 && (selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0);
+    return selection == 0 || ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 &&
+                              (selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0);
 }
 
-int private_key_fits(void*, int selection) { return selection == 0 || (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0; }
+int private_key_fits(void*, int selection) {
+    return selection == 0 || (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0;
+}
 
 // A key goes to key management of another provider as parameters.
 int export_key(void*, const void* reference, size_t bytes, OSSL_CALLBACK* callback, void* user) {
@@ -100,9 +116,12 @@ int export_key(void*, const void* reference, size_t bytes, OSSL_CALLBACK* callba
 
 template <size_t group>
 const OSSL_DISPATCH public_key_functions[] = {
-    dispatch(OSSL_FUNC_DECODER_NEWCTX, create<group>),           dispatch(OSSL_FUNC_DECODER_FREECTX, destroy),
-    dispatch(OSSL_FUNC_DECODER_DOES_SELECTION, public_key_fits), dispatch(OSSL_FUNC_DECODER_DECODE, decode_public_key),
-    dispatch(OSSL_FUNC_DECODER_EXPORT_OBJECT, export_key),       {0, nullptr},
+    dispatch(OSSL_FUNC_DECODER_NEWCTX, create<group>),
+    dispatch(OSSL_FUNC_DECODER_FREECTX, destroy),
+    dispatch(OSSL_FUNC_DECODER_DOES_SELECTION, public_key_fits),
+    dispatch(OSSL_FUNC_DECODER_DECODE, decode_public_key),
+    dispatch(OSSL_FUNC_DECODER_EXPORT_OBJECT, export_key),
+    {0, nullptr},
 };
 
 template <size_t group>
@@ -119,9 +138,12 @@ constexpr char from_public_key[] = "provider=warpseal,input=der,structure=Subjec
 constexpr char from_private_key[] = "provider=warpseal,input=der,structure=PrivateKeyInfo";
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, 2 * groups.size() + 1> every_algorithm(std::index_sequence<group...>) {
-    return {{{algorithm_names<group>(), from_public_key, public_key_functions<group>, groups[group].name}...,
-             {algorithm_names<group>(), from_private_key, private_key_functions<group>, groups[group].name}...,
+constexpr std::array<OSSL_ALGORITHM, 2 * groups.size() + 1> every_algorithm(
+    std::index_sequence<group...>) {
+    return {{{algorithm_names<group>(), from_public_key, public_key_functions<group>,
+              groups[group].name}...,
+             {algorithm_names<group>(), from_private_key, private_key_functions<group>,
+              groups[group].name}...,
              {nullptr, nullptr, nullptr, nullptr}}};
 }
 

@@ -8,7 +8,8 @@
 namespace warpseal::provider {
 namespace {
 
-constexpr uint8_t integer = 0x02, bit_string = 0x03, octet_string = 0x04, object = 0x06, sequence = 0x30;
+constexpr uint8_t integer = 0x02, bit_string = 0x03, octet_string = 0x04, object = 0x06,
+                  sequence = 0x30;
 
 class Beginning {
 public:
@@ -31,7 +32,9 @@ public:
         for (size_t i = octets; i-- > 0;) put(static_cast<uint8_t>(bytes >> (8 * i)));
         return *this;
     }
-    constexpr Beginning& wrapped(uint8_t tag, std::span<const uint8_t> content) { return header(tag, content.size()).put(content); }
+    constexpr Beginning& wrapped(uint8_t tag, std::span<const uint8_t> content) {
+        return header(tag, content.size()).put(content);
+    }
 
 private:
     std::array<uint8_t, 64> bytes_{};
@@ -49,7 +52,9 @@ constexpr Beginning algorithm(size_t group) {
 
 // A sequence of `inside`, and of what will have so many bytes.
 constexpr Beginning opened(const Beginning& inside, size_t bytes_to_follow) {
-    return Beginning().header(sequence, inside.bytes().size() + bytes_to_follow).put(inside.bytes());
+    return Beginning()
+        .header(sequence, inside.bytes().size() + bytes_to_follow)
+        .put(inside.bytes());
 }
 
 constexpr Beginning of_public_key(size_t group) {
@@ -61,7 +66,11 @@ constexpr Beginning of_public_key(size_t group) {
 constexpr Beginning of_private_key(size_t group) {
     const size_t bytes = private_key_bytes(groups[group]);
     constexpr uint8_t version[] = {0};
-    return opened(Beginning().wrapped(integer, version).put(algorithm(group).bytes()).header(octet_string, bytes), bytes);
+    return opened(Beginning()
+                      .wrapped(integer, version)
+                      .put(algorithm(group).bytes())
+                      .header(octet_string, bytes),
+                  bytes);
 }
 
 template <Beginning make(size_t)>

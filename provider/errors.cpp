@@ -11,7 +11,8 @@ namespace {
 constexpr uint32_t number(Reason reason) { return static_cast<uint32_t>(reason); }
 
 // The core takes a va_list alone.
-void set(const Context& context, Reason reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
+void set(const Context& context, Reason reason, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 void set(const Context& context, Reason reason, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -56,8 +57,9 @@ void raise(const Context& context, Reason reason, const char* detail, Place wher
 }
 
 void raise(const Context& context, warpseal_status status, Place where) {
-    raise(context, status == WARPSEAL_OUT_OF_MEMORY ? Reason::out_of_memory : Reason::operation_failed, warpseal_status_text(status),
-          where);
+    raise(context,
+          status == WARPSEAL_OUT_OF_MEMORY ? Reason::out_of_memory : Reason::operation_failed,
+          warpseal_status_text(status), where);
 }
 
 }  // namespace warpseal::provider

@@ -1,4 +1,5 @@
-// What the provider says when it fails: reasons with their texts, raised on libcrypto's error stack under the provider's own name.
+// What the provider says when it fails: reasons with their texts, raised on libcrypto's error stack
+// under the provider's own name.
 #pragma once
 
 #include <openssl/core.h>
@@ -33,7 +34,8 @@ enum class Reason : uint32_t {
 // For OSSL_FUNC_PROVIDER_GET_REASON_STRINGS; ends with zeros.
 const OSSL_ITEM* reason_strings();
 
-// Where in the source an error was raised: as std::source_location, which clang-tidy 14 does not have.
+// Where in the source an error was raised: as std::source_location, which clang-tidy 14 does not
+// have.
 struct Place {
     const char* file;
     int line;
@@ -45,7 +47,8 @@ struct Place {
 };
 
 // detail: one line more, or null.
-void raise(const Context& context, Reason reason, const char* detail = nullptr, Place where = Place::here());
+void raise(const Context& context, Reason reason, const char* detail = nullptr,
+           Place where = Place::here());
 // A status of the engine, with its sentence.
 void raise(const Context& context, warpseal_status status, Place where = Place::here());
 

@@ -1,4 +1,5 @@
-// Operations of NTRU through the context's batcher, so that those of many connections are done together.
+// Operations of NTRU through the context's batcher, so that those of many connections are done
+// together.
 #include "provider/exchange.h"
 
 #include <openssl/async.h>
@@ -16,8 +17,10 @@ bool run(const Context& context, const Set& set, warpseal_kem_request& request) 
     request.struct_bytes = sizeof request;
     request.set = set.name;
     warpseal_status status = WARPSEAL_LIMIT_EXCEEDED;
-    if (ASYNC_JOB* const job = ASYNC_get_current_job()) status = run_paused(batcher, set, request, ASYNC_get_wait_ctx(job));
-    if (status == WARPSEAL_LIMIT_EXCEEDED && !with_room([&]() noexcept { status = warpseal_kem_batcher_run(batcher, &request); }))
+    if (ASYNC_JOB* const job = ASYNC_get_current_job())
+        status = run_paused(batcher, set, request, ASYNC_get_wait_ctx(job));
+    if (status == WARPSEAL_LIMIT_EXCEEDED &&
+        !with_room([&]() noexcept { status = warpseal_kem_batcher_run(batcher, &request); }))
         status = WARPSEAL_OUT_OF_MEMORY;
     if (status == WARPSEAL_OK) return true;
     raise(context, status);
@@ -26,7 +29,8 @@ bool run(const Context& context, const Set& set, warpseal_kem_request& request) 
 
 }  // namespace
 
-bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> public_key, std::span<uint8_t> secret_key) {
+bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> public_key,
+                  std::span<uint8_t> secret_key) {
     warpseal_kem_request request{};
     request.operation = WARPSEAL_KEM_KEYPAIR;
     request.public_key = public_key.data();
@@ -34,8 +38,8 @@ bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> pub
     return run(context, set, request);
 }
 
-bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t> public_key, std::span<uint8_t> ciphertext,
-                 std::span<uint8_t> secret) {
+bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t> public_key,
+                 std::span<uint8_t> ciphertext, std::span<uint8_t> secret) {
     warpseal_kem_request request{};
     request.operation = WARPSEAL_KEM_ENCAPSULATE;
     request.public_key = const_cast<uint8_t*>(public_key.data());
@@ -44,8 +48,8 @@ bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t
     return run(context, set, request);
 }
 
-bool decapsulate(const Context& context, const Set& set, std::span<const uint8_t> secret_key, std::span<const uint8_t> ciphertext,
-                 std::span<uint8_t> secret) {
+bool decapsulate(const Context& context, const Set& set, std::span<const uint8_t> secret_key,
+                 std::span<const uint8_t> ciphertext, std::span<uint8_t> secret) {
     warpseal_kem_request request{};
     request.operation = WARPSEAL_KEM_DECAPSULATE;
     request.secret_key = const_cast<uint8_t*>(secret_key.data());

@@ -1,4 +1,5 @@
-// Names of groups for libcrypto, and the TLS-GROUP capability by which libssl learns of them (provider-base(7)).
+// Names of groups for libcrypto, and the TLS-GROUP capability by which libssl learns of them
+// (provider-base(7)).
 #include "provider/groups.h"
 
 #include <openssl/core_names.h>
@@ -14,7 +15,9 @@
 namespace warpseal::provider {
 namespace {
 
-OSSL_PARAM text(const char* key, const char* value) { return OSSL_PARAM_construct_utf8_string(key, const_cast<char*>(value), 0); }
+OSSL_PARAM text(const char* key, const char* value) {
+    return OSSL_PARAM_construct_utf8_string(key, const_cast<char*>(value), 0);
+}
 
 int tell(const Group& group, unsigned number, OSSL_CALLBACK* callback, void* user) {
     unsigned security_bits = group.set.security_bits, is_kem = 1;
@@ -38,7 +41,9 @@ int tell(const Group& group, unsigned number, OSSL_CALLBACK* callback, void* use
 }  // namespace
 
 bool same_name(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    const auto lower = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
     return std::ranges::equal(a, b, {}, lower, lower);
 }
 

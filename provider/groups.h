@@ -1,4 +1,5 @@
-// The groups of TLS 1.3 that we have: the sets of NTRU, alone and behind a classical group, with their numbers and lengths.
+// The groups of TLS 1.3 that we have: the sets of NTRU, alone and behind a classical group, with
+// their numbers and lengths.
 #pragma once
 
 #include <array>
@@ -8,7 +9,8 @@
 
 namespace warpseal::provider {
 
-// A parameter set of NTRU (the round-3 submission, September 2020). Public keys and ciphertexts are `degree - 1` numbers of `modulus_bits`.
+// A parameter set of NTRU (the round-3 submission, September 2020). Public keys and ciphertexts are
+// `degree - 1` numbers of `modulus_bits`.
 struct Set {
     const char* name;  // as warpseal/kem.h has it
     unsigned degree;
@@ -18,8 +20,11 @@ struct Set {
     constexpr size_t public_key_bits() const { return size_t{degree - 1} * modulus_bits; }
     constexpr size_t public_key_bytes() const { return (public_key_bits() + 7) / 8; }
     constexpr size_t ciphertext_bytes() const { return public_key_bytes(); }
-    // Two ternary polynomials, five coefficients a byte, the inverse of the public key, and the key of implicit rejection.
-    constexpr size_t secret_key_bytes() const { return 2 * ((degree - 1 + 4) / 5) + public_key_bytes() + 32; }
+    // Two ternary polynomials, five coefficients a byte, the inverse of the public key, and the key
+    // of implicit rejection.
+    constexpr size_t secret_key_bytes() const {
+        return 2 * ((degree - 1 + 4) / 5) + public_key_bytes() + 32;
+    }
 };
 
 inline constexpr size_t ntru_secret_bytes = 32;
@@ -52,20 +57,29 @@ struct Group {
     const Classical* classical;  // null: NTRU alone
     uint16_t number;             // in TLS, unless configured otherwise
 
-    constexpr size_t classical_share_bytes() const { return classical == nullptr ? 0 : classical->share_bytes; }
-    constexpr size_t classical_secret_bytes() const { return classical == nullptr ? 0 : classical->secret_bytes; }
-    constexpr size_t scalar_bytes() const { return classical == nullptr ? 0 : classical->scalar_bytes; }
-    constexpr size_t share_bytes() const { return classical_share_bytes() + set.public_key_bytes(); }
+    constexpr size_t classical_share_bytes() const {
+        return classical == nullptr ? 0 : classical->share_bytes;
+    }
+    constexpr size_t classical_secret_bytes() const {
+        return classical == nullptr ? 0 : classical->secret_bytes;
+    }
+    constexpr size_t scalar_bytes() const {
+        return classical == nullptr ? 0 : classical->scalar_bytes;
+    }
+    constexpr size_t share_bytes() const {
+        return classical_share_bytes() + set.public_key_bytes();
+    }
     constexpr size_t secret_bytes() const { return classical_secret_bytes() + ntru_secret_bytes; }
     constexpr size_t secret_key_bytes() const { return scalar_bytes() + set.secret_key_bytes(); }
 };
 
-// Whether names that OpenSSL gives and ours are the same, as it compares them: ASCII letters of either case. (Its own OPENSSL_strcasecmp is
-// only in 3.0.3 and later, and with it the module would not load in Ubuntu 22.04.)
+// Whether names that OpenSSL gives and ours are the same, as it compares them: ASCII letters of
+// either case. (Its own OPENSSL_strcasecmp is only in 3.0.3 and later, and with it the module would
+// not load in Ubuntu 22.04.)
 bool same_name(std::string_view a, std::string_view b);
 
-// Numbers are those of the Open Quantum Safe project. It has none for X25519 with a set other than the first: those are from the range for
-// private use (RFC 8446 4.2.7).
+// Numbers are those of the Open Quantum Safe project. It has none for X25519 with a set other than
+// the first: those are from the range for private use (RFC 8446 4.2.7).
 inline constexpr std::array groups{
     Group{"ntru_hps2048509", hps2048509, nullptr, 0x0214},
     Group{"ntru_hps2048677", hps2048677, nullptr, 0x0215},

@@ -1,5 +1,5 @@
-// Object identifiers of the groups' algorithms, and the names by which libcrypto knows them: made by the compiler, as tables that are made
-// at first use have a lock, which a fork can catch held.
+// Object identifiers of the groups' algorithms, and the names by which libcrypto knows them: made
+// by the compiler, as tables that are made at first use have a lock, which a fork can catch held.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,19 @@ struct ObjectIdentifier {
 };
 
 // NTRU's are those of Bouncy Castle, in this order.
-inline constexpr const Set* numbered_sets[] = {&hps2048509, &hps2048677, &hps4096821, &hrss701, &hps40961229, &hrss1373};
+inline constexpr const Set* numbered_sets[] = {&hps2048509, &hps2048677,  &hps4096821,
+                                               &hrss701,    &hps40961229, &hrss1373};
 inline constexpr uint8_t ntru_arcs[] = {0x2b, 0x06, 0x01, 0x04, 0x01, 0x81, 0xb0, 0x1a, 0x05, 0x05};
 // Nobody has given the hybrids any: ours are under a UUID (ITU-T X.667).
-inline constexpr uint8_t hybrid_arcs[] = {0x69, 0x83, 0xb2, 0x96, 0xa4, 0x9f, 0xfc, 0xd6, 0xb2, 0x9a,
-                                          0xad, 0x95, 0x95, 0x9a, 0x8f, 0xae, 0xe3, 0xcc, 0xb9, 0x25};
+inline constexpr uint8_t hybrid_arcs[] = {0x69, 0x83, 0xb2, 0x96, 0xa4, 0x9f, 0xfc,
+                                          0xd6, 0xb2, 0x9a, 0xad, 0x95, 0x95, 0x9a,
+                                          0x8f, 0xae, 0xe3, 0xcc, 0xb9, 0x25};
 
 // Fewer than 50 characters: OpenSSL 3.0 cuts longer names short.
 constexpr ObjectIdentifier object_identifier(size_t group) {
     if (groups[group].classical != nullptr)
-        return {"2.25.288558176082678323885897844765479869605.", hybrid_arcs, static_cast<uint8_t>(group)};
+        return {"2.25.288558176082678323885897844765479869605.", hybrid_arcs,
+                static_cast<uint8_t>(group)};
     uint8_t arc = 1;
     while (numbered_sets[arc - 1] != &groups[group].set) ++arc;
     return {"1.3.6.1.4.1.22554.5.5.", ntru_arcs, arc};

@@ -1,4 +1,5 @@
-// Key encapsulation of the groups' algorithms (provider-kem(7)): NTRU's, behind an ephemeral exchange of the classical group in hybrids.
+// Key encapsulation of the groups' algorithms (provider-kem(7)): NTRU's, behind an ephemeral
+// exchange of the classical group in hybrids.
 #include <openssl/core_dispatch.h>
 
 #include <new>
@@ -43,11 +44,13 @@ int begin(Kem& kem, const Key* key, bool (Key::*has_half)() const, Reason lackin
 }
 
 int begin_encapsulation(void* data, void* key, const OSSL_PARAM*) {
-    return begin(*static_cast<Kem*>(data), static_cast<const Key*>(key), &Key::has_public, Reason::no_public_key);
+    return begin(*static_cast<Kem*>(data), static_cast<const Key*>(key), &Key::has_public,
+                 Reason::no_public_key);
 }
 
 int begin_decapsulation(void* data, void* key, const OSSL_PARAM*) {
-    return begin(*static_cast<Kem*>(data), static_cast<const Key*>(key), &Key::has_secret, Reason::no_secret_key);
+    return begin(*static_cast<Kem*>(data), static_cast<const Key*>(key), &Key::has_secret,
+                 Reason::no_secret_key);
 }
 
 // room: what the caller has, where it says so.
@@ -65,7 +68,8 @@ bool answer_classical(const Key& key, std::span<uint8_t> share, std::span<uint8_
            agree(key.context(), classical, own.get(), key.classical(), secret);
 }
 
-int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned char* secret, size_t* secret_bytes) {
+int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned char* secret,
+                     size_t* secret_bytes) {
     const Kem& kem = *static_cast<const Kem*>(data);
     if (kem.key == nullptr) {
         raise(kem.context, Reason::not_initialised);
@@ -77,12 +81,18 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
             raise(kem.context, Reason::wrong_parameter, "nowhere for the secret");
             return 0;
         }
-        if (!has_room(kem.context, out_bytes, group.share_bytes()) || !has_room(kem.context, secret_bytes, group.secret_bytes())) return 0;
-        const std::span<uint8_t> shares(out, group.share_bytes()), secrets(secret, group.secret_bytes());
-        const size_t share_split = group.classical_share_bytes(), secret_split = group.classical_secret_bytes();
+        if (!has_room(kem.context, out_bytes, group.share_bytes()) ||
+            !has_room(kem.context, secret_bytes, group.secret_bytes()))
+            return 0;
+        const std::span<uint8_t> shares(out, group.share_bytes()),
+            secrets(secret, group.secret_bytes());
+        const size_t share_split = group.classical_share_bytes(),
+                     secret_split = group.classical_secret_bytes();
         // NTRU first: a fibre that pauses there for good has no secrets yet.
-        if (!encapsulate(kem.context, group.set, kem.key->ntru_public_key(), shares.subspan(share_split), secrets.subspan(secret_split)) ||
-            (group.classical != nullptr && !answer_classical(*kem.key, shares.first(share_split), secrets.first(secret_split)))) {
+        if (!encapsulate(kem.context, group.set, kem.key->ntru_public_key(),
+                         shares.subspan(share_split), secrets.subspan(secret_split)) ||
+            (group.classical != nullptr &&
+             !answer_classical(*kem.key, shares.first(share_split), secrets.first(secret_split)))) {
             OPENSSL_cleanse(secret, group.secret_bytes());
             return 0;
         }
@@ -92,13 +102,15 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
     return 1;
 }
 
-bool decapsulate_classical(const Key& key, std::span<const uint8_t> share, std::span<uint8_t> secret) {
+bool decapsulate_classical(const Key& key, std::span<const uint8_t> share,
+                           std::span<uint8_t> secret) {
     const Classical& classical = *key.group().classical;
     const Pkey peer = read_classical_share(key.context(), classical, share);
     return peer != nullptr && agree(key.context(), classical, key.classical(), peer.get(), secret);
 }
 
-int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes, const unsigned char* in, size_t in_bytes) {
+int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes,
+                     const unsigned char* in, size_t in_bytes) {
     const Kem& kem = *static_cast<const Kem*>(data);
     if (kem.key == nullptr) {
         raise(kem.context, Reason::not_initialised);
@@ -113,9 +125,13 @@ int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes, co
         if (!has_room(kem.context, secret_bytes, group.secret_bytes())) return 0;
         const std::span<uint8_t> secrets(secret, group.secret_bytes());
         const std::span<const uint8_t> shares(in, in_bytes);
-        const size_t share_split = group.classical_share_bytes(), secret_split = group.classical_secret_bytes();
-        if (!decapsulate(kem.context, group.set, kem.key->ntru_secret_key(), shares.subspan(share_split), secrets.subspan(secret_split)) ||
-            (group.classical != nullptr && !decapsulate_classical(*kem.key, shares.first(share_split), secrets.first(secret_split)))) {
+        const size_t share_split = group.classical_share_bytes(),
+                     secret_split = group.classical_secret_bytes();
+        if (!decapsulate(kem.context, group.set, kem.key->ntru_secret_key(),
+                         shares.subspan(share_split), secrets.subspan(secret_split)) ||
+            (group.classical != nullptr &&
+             !decapsulate_classical(*kem.key, shares.first(share_split),
+                                    secrets.first(secret_split)))) {
             OPENSSL_cleanse(secret, group.secret_bytes());
             return 0;
         }
@@ -137,8 +153,10 @@ const OSSL_DISPATCH functions[] = {
 };
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(std::index_sequence<group...>) {
-    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}..., {nullptr, nullptr, nullptr, nullptr}}};
+constexpr std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(
+    std::index_sequence<group...>) {
+    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}...,
+             {nullptr, nullptr, nullptr, nullptr}}};
 }
 
 constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());

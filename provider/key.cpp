@@ -36,14 +36,17 @@ bool Key::generate() {
     if (share.empty() || secret_key.empty()) return out_of_memory(context_);
     const std::span<uint8_t> both(share), secrets(secret_key);
     // NTRU first: a fibre that pauses there for good has no secrets yet.
-    if (!make_keypair(context_, group_.set, both.subspan(group_.classical_share_bytes()), secrets.subspan(group_.scalar_bytes())))
+    if (!make_keypair(context_, group_.set, both.subspan(group_.classical_share_bytes()),
+                      secrets.subspan(group_.scalar_bytes())))
         return false;
     Pkey classical;
     if (group_.classical != nullptr) {
         classical = generate_classical(context_, *group_.classical);
         if (classical == nullptr ||
-            !write_classical_share(context_, *group_.classical, classical.get(), both.first(group_.classical_share_bytes())) ||
-            !write_scalar(context_, *group_.classical, classical.get(), secrets.first(group_.scalar_bytes())))
+            !write_classical_share(context_, *group_.classical, classical.get(),
+                                   both.first(group_.classical_share_bytes())) ||
+            !write_scalar(context_, *group_.classical, classical.get(),
+                          secrets.first(group_.scalar_bytes())))
             return false;
     }
     share_ = std::move(share);
@@ -66,7 +69,8 @@ bool Key::set_share(std::span<const uint8_t> share) {
     if (!check_share(share)) return false;
     Pkey classical;
     if (group_.classical != nullptr) {
-        classical = read_classical_share(context_, *group_.classical, share.first(group_.classical_share_bytes()));
+        classical = read_classical_share(context_, *group_.classical,
+                                         share.first(group_.classical_share_bytes()));
         if (classical == nullptr) return false;
     }
     SecretBytes kept = copied(share);
@@ -85,7 +89,8 @@ bool Key::set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t>
     }
     Pkey classical;
     if (group_.classical != nullptr) {
-        classical = read_classical_pair(context_, *group_.classical, secret_key.first(group_.scalar_bytes()),
+        classical = read_classical_pair(context_, *group_.classical,
+                                        secret_key.first(group_.scalar_bytes()),
                                         share.first(group_.classical_share_bytes()));
         if (classical == nullptr) return false;
     }
@@ -107,8 +112,10 @@ std::unique_ptr<Key> Key::copy(bool with_secret) const {
     if (!with_secret || !has_secret()) return made->set_share(share_) ? std::move(made) : nullptr;
     made->share_ = copied(share_);
     made->secret_key_ = copied(secret_key_);
-    if (classical_ != nullptr && EVP_PKEY_up_ref(classical_.get()) > 0) made->classical_.reset(classical_.get());  // it never changes
-    if (made->share_.size() == share_.size() && made->secret_key_.size() == secret_key_.size() && !made->classical_ == !classical_)
+    if (classical_ != nullptr && EVP_PKEY_up_ref(classical_.get()) > 0)
+        made->classical_.reset(classical_.get());  // it never changes
+    if (made->share_.size() == share_.size() && made->secret_key_.size() == secret_key_.size() &&
+        !made->classical_ == !classical_)
         return made;
     (void)out_of_memory(context_);
     return nullptr;
@@ -116,20 +123,26 @@ std::unique_ptr<Key> Key::copy(bool with_secret) const {
 
 int Key::tell(bool with_secret, OSSL_CALLBACK* callback, void* user) const {
     const auto octet_string = [](const char* name, std::span<const uint8_t> bytes) {
-        return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()), bytes.size());
+        return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()),
+                                                 bytes.size());
     };
-    OSSL_PARAM params[3] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, share()), OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
+    OSSL_PARAM params[3] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, share()),
+                            OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
     if (with_secret) params[1] = octet_string(OSSL_PKEY_PARAM_PRIV_KEY, secret_key());
     return callback(params, user);
 }
 
 bool Key::is_pair() const {
     if (!has_public() || !has_secret()) return false;
-    SecretBytes ciphertext(group_.set.ciphertext_bytes()), sent(ntru_secret_bytes), received(ntru_secret_bytes);
+    SecretBytes ciphertext(group_.set.ciphertext_bytes()), sent(ntru_secret_bytes),
+        received(ntru_secret_bytes);
     if (ciphertext.empty() || sent.empty() || received.empty()) return out_of_memory(context_);
     if (group_.classical != nullptr) {
-        const Pkey classical_share = read_classical_share(context_, *group_.classical, share().first(group_.classical_share_bytes()));
-        if (classical_share == nullptr || !is_classical_pair(context_, *group_.classical, classical_.get(), classical_share.get()))
+        const Pkey classical_share = read_classical_share(
+            context_, *group_.classical, share().first(group_.classical_share_bytes()));
+        if (classical_share == nullptr ||
+            !is_classical_pair(context_, *group_.classical, classical_.get(),
+                               classical_share.get()))
             return false;
     }
     return encapsulate(context_, group_.set, ntru_public_key(), ciphertext, sent) &&

@@ -24,8 +24,12 @@ public:
     bool has_secret() const { return !secret_key_.empty(); }
     // What a peer is sent: the classical half, then NTRU's.
     std::span<const uint8_t> share() const { return share_; }
-    std::span<const uint8_t> ntru_public_key() const { return share().subspan(group_.classical_share_bytes()); }
-    std::span<const uint8_t> ntru_secret_key() const { return secret_key().subspan(group_.scalar_bytes()); }
+    std::span<const uint8_t> ntru_public_key() const {
+        return share().subspan(group_.classical_share_bytes());
+    }
+    std::span<const uint8_t> ntru_secret_key() const {
+        return secret_key().subspan(group_.scalar_bytes());
+    }
     std::span<const uint8_t> secret_key() const { return secret_key_; }
     EVP_PKEY* classical() const { return classical_.get(); }
 

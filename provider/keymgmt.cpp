@@ -34,7 +34,9 @@ void* create(void* context) {
 void destroy(void* key) { delete static_cast<Key*>(key); }
 
 void* duplicate(const void* from, int selection) {
-    return static_cast<const Key*>(from)->copy((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0).release();
+    return static_cast<const Key*>(from)
+        ->copy((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0)
+        .release();
 }
 
 // A decoder hands over a pointer to its key.
@@ -61,25 +63,30 @@ int match(const void* one, const void* other, int selection) {
 int validate(const void* data, int selection, int) {
     const Key& key = *static_cast<const Key*>(data);
     if (has(data, selection) == 0) return 0;
-    return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != OSSL_KEYMGMT_SELECT_KEYPAIR || key.is_pair();
+    return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != OSSL_KEYMGMT_SELECT_KEYPAIR ||
+           key.is_pair();
 }
 
 // ---- generation ----
 
 int set_generation_params(void* data, const OSSL_PARAM params[]) {
     const Generation& generation = *static_cast<const Generation*>(data);
-    const OSSL_PARAM* const named = params == nullptr ? nullptr : OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_GROUP_NAME);
+    const OSSL_PARAM* const named =
+        params == nullptr ? nullptr : OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_GROUP_NAME);
     if (named == nullptr) return 1;
     char name[64];  // copied: it need not end in a zero
     char* out = name;
-    if (OSSL_PARAM_get_utf8_string(named, &out, sizeof name) != 0 && same_name(name, generation.group.name)) return 1;
+    if (OSSL_PARAM_get_utf8_string(named, &out, sizeof name) != 0 &&
+        same_name(name, generation.group.name))
+        return 1;
     raise(generation.context, Reason::wrong_group, generation.group.name);
     return 0;
 }
 
 template <size_t group>
 void* begin_generation(void* context, int selection, const OSSL_PARAM params[]) {
-    Generation* const made = new (std::nothrow) Generation{*static_cast<const Context*>(context), groups[group], selection};
+    Generation* const made = new (std::nothrow)
+        Generation{*static_cast<const Context*>(context), groups[group], selection};
     if (made == nullptr) {
         raise(*static_cast<const Context*>(context), Reason::out_of_memory);
     } else if (set_generation_params(made, params) == 0) {
@@ -90,15 +97,19 @@ void* begin_generation(void* context, int selection, const OSSL_PARAM params[]) 
 }
 
 const OSSL_PARAM* settable_generation_params(void*, void*) {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, nullptr, 0), OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, nullptr, 0), OSSL_PARAM_END};
     return params;
 }
 
-// A server of TLS asks for parameters alone, to have a key that holds its client's share: no pair is made for that.
+// A server of TLS asks for parameters alone, to have a key that holds its client's share: no pair
+// is made for that.
 void* generate(void* data, OSSL_CALLBACK*, void*) {
     const Generation& generation = *static_cast<const Generation*>(data);
     std::unique_ptr<Key> key(make_key(generation.context, generation.group));
-    if (key == nullptr || ((generation.selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0 && !key->generate())) return nullptr;
+    if (key == nullptr ||
+        ((generation.selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0 && !key->generate()))
+        return nullptr;
     return key.release();
 }
 
@@ -114,7 +125,8 @@ bool give(OSSL_PARAM params[], const char* name, int value) {
 // Without the bytes there is nothing to give, which leaves the parameter as unmodified.
 bool give(OSSL_PARAM params[], const char* name, std::span<const uint8_t> bytes) {
     OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
-    return wanted == nullptr || bytes.empty() || OSSL_PARAM_set_octet_string(wanted, bytes.data(), bytes.size()) != 0;
+    return wanted == nullptr || bytes.empty() ||
+           OSSL_PARAM_set_octet_string(wanted, bytes.data(), bytes.size()) != 0;
 }
 
 int get_params(void* data, OSSL_PARAM params[]) {
@@ -123,23 +135,26 @@ int get_params(void* data, OSSL_PARAM params[]) {
     return give(params, OSSL_PKEY_PARAM_BITS, static_cast<int>(group.set.degree)) &&
            give(params, OSSL_PKEY_PARAM_SECURITY_BITS, static_cast<int>(group.set.security_bits)) &&
            give(params, OSSL_PKEY_PARAM_MAX_SIZE, static_cast<int>(group.share_bytes())) &&
-           give(params, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, key.share()) && give(params, OSSL_PKEY_PARAM_PUB_KEY, key.share()) &&
+           give(params, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, key.share()) &&
+           give(params, OSSL_PKEY_PARAM_PUB_KEY, key.share()) &&
            give(params, OSSL_PKEY_PARAM_PRIV_KEY, key.secret_key());
 }
 
 const OSSL_PARAM* gettable_params(void*) {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_int(OSSL_PKEY_PARAM_BITS, nullptr),
-                                        OSSL_PARAM_int(OSSL_PKEY_PARAM_SECURITY_BITS, nullptr),
-                                        OSSL_PARAM_int(OSSL_PKEY_PARAM_MAX_SIZE, nullptr),
-                                        OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0),
-                                        OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0),
-                                        OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_int(OSSL_PKEY_PARAM_BITS, nullptr),
+        OSSL_PARAM_int(OSSL_PKEY_PARAM_SECURITY_BITS, nullptr),
+        OSSL_PARAM_int(OSSL_PKEY_PARAM_MAX_SIZE, nullptr),
+        OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0),
+        OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0),
+        OSSL_PARAM_END};
     return params;
 }
 
 // False, with an error raised, for what is no octet string.
-bool octets(const Context& context, const OSSL_PARAM params[], const char* name, std::span<const uint8_t>& bytes) {
+bool octets(const Context& context, const OSSL_PARAM params[], const char* name,
+            std::span<const uint8_t>& bytes) {
     const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, name);
     if (given == nullptr) return true;
     if (given->data_type != OSSL_PARAM_OCTET_STRING || given->data == nullptr) {
@@ -160,7 +175,8 @@ int set_params(void* data, const OSSL_PARAM params[]) {
 }
 
 const OSSL_PARAM* settable_params(void*) {
-    static const OSSL_PARAM params[] = {OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, nullptr, 0), OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, nullptr, 0), OSSL_PARAM_END};
     return params;
 }
 
@@ -177,26 +193,33 @@ int import_key(void* data, int selection, const OSSL_PARAM params[]) {
         raise(key.context(), Reason::no_public_key);
         return 0;
     }
-    if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 || secret_key.data() == nullptr) return key.set_share(share);
+    if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 || secret_key.data() == nullptr)
+        return key.set_share(share);
     return key.set_pair(secret_key, share);
 }
 
 int export_key(void* data, int selection, OSSL_CALLBACK* callback, void* user) {
     const Key& key = *static_cast<const Key*>(data);
     const bool with_secret = (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0;
-    if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0 || !key.has_public() || (with_secret && !key.has_secret())) return 0;
+    if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0 || !key.has_public() ||
+        (with_secret && !key.has_secret()))
+        return 0;
     const auto octet_string = [](const char* name, std::span<const uint8_t> bytes) {
-        return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()), bytes.size());
+        return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()),
+                                                 bytes.size());
     };
-    OSSL_PARAM params[3] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, key.share()), OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
+    OSSL_PARAM params[3] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, key.share()),
+                            OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
     if (with_secret) params[1] = octet_string(OSSL_PKEY_PARAM_PRIV_KEY, key.secret_key());
     return callback(params, user);
 }
 
 const OSSL_PARAM* transfer_types(int selection) {
-    static const OSSL_PARAM share[] = {OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0), OSSL_PARAM_END};
+    static const OSSL_PARAM share[] = {OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0),
+                                       OSSL_PARAM_END};
     static const OSSL_PARAM pair[] = {OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0),
-                                      OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0), OSSL_PARAM_END};
+                                      OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0),
+                                      OSSL_PARAM_END};
     if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0) return pair;
     return (selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0 ? share : nullptr;
 }
@@ -229,8 +252,10 @@ const OSSL_DISPATCH functions[] = {
 };
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(std::index_sequence<group...>) {
-    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}..., {nullptr, nullptr, nullptr, nullptr}}};
+constexpr std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(
+    std::index_sequence<group...>) {
+    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}...,
+             {nullptr, nullptr, nullptr, nullptr}}};
 }
 
 constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());

@@ -1,4 +1,5 @@
-// The module's one exported function, and what libcrypto asks of a provider as a whole (provider(7)).
+// The module's one exported function, and what libcrypto asks of a provider as a whole
+// (provider(7)).
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
@@ -14,14 +15,17 @@
 namespace warpseal::provider {
 namespace {
 
-// What the batcher counts, as Prometheus text: a parameter of the provider, for programs that have no folder for it.
+// What the batcher counts, as Prometheus text: a parameter of the provider, for programs that have
+// no folder for it.
 constexpr const char* metrics_name = "warpseal-metrics";
 
 const OSSL_PARAM* gettable_params(void*) {
-    static const OSSL_PARAM params[] = {
-        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, nullptr, 0),      OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, nullptr, 0),
-        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, nullptr, 0), OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, nullptr),
-        OSSL_PARAM_utf8_string(metrics_name, nullptr, 0),           OSSL_PARAM_END};
+    static const OSSL_PARAM params[] = {OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, nullptr, 0),
+                                        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, nullptr, 0),
+                                        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, nullptr, 0),
+                                        OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, nullptr),
+                                        OSSL_PARAM_utf8_string(metrics_name, nullptr, 0),
+                                        OSSL_PARAM_END};
     return params;
 }
 
@@ -35,14 +39,17 @@ bool set_metrics(const Context& context, OSSL_PARAM params[]) {
     if (wanted == nullptr) return true;
     warpseal_kem_batcher* const batcher = context.batcher();
     if (batcher == nullptr) return false;
-    std::string text(warpseal_kem_batcher_metrics(batcher, nullptr, 0) + 256, '\0');  // numbers grow meanwhile
+    std::string text(warpseal_kem_batcher_metrics(batcher, nullptr, 0) + 256,
+                     '\0');  // numbers grow meanwhile
     warpseal_kem_batcher_metrics(batcher, text.data(), text.size());
     return OSSL_PARAM_set_utf8_string(wanted, text.c_str()) != 0;
 }
 
 int get_params(void* context, OSSL_PARAM params[]) try {
-    if (!set_text(params, OSSL_PROV_PARAM_NAME, "Warpseal") || !set_text(params, OSSL_PROV_PARAM_VERSION, WARPSEAL_VERSION) ||
-        !set_text(params, OSSL_PROV_PARAM_BUILDINFO, WARPSEAL_VERSION) || !set_metrics(*static_cast<const Context*>(context), params))
+    if (!set_text(params, OSSL_PROV_PARAM_NAME, "Warpseal") ||
+        !set_text(params, OSSL_PROV_PARAM_VERSION, WARPSEAL_VERSION) ||
+        !set_text(params, OSSL_PROV_PARAM_BUILDINFO, WARPSEAL_VERSION) ||
+        !set_metrics(*static_cast<const Context*>(context), params))
         return 0;
     OSSL_PARAM* const status = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
     return status == nullptr || OSSL_PARAM_set_int(status, 1) != 0;
@@ -84,8 +91,9 @@ const OSSL_DISPATCH functions[] = {
 }  // namespace
 }  // namespace warpseal::provider
 
-extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HANDLE* handle, const OSSL_DISPATCH* in,
-                                                                         const OSSL_DISPATCH** out, void** provctx) {
+extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(
+    const OSSL_CORE_HANDLE* handle, const OSSL_DISPATCH* in, const OSSL_DISPATCH** out,
+    void** provctx) {
     using namespace warpseal::provider;
     try {
         *provctx = Context::create(handle, in).release();

@@ -17,8 +17,9 @@ namespace {
 
 class Pause;
 
-// The descriptor of a wait context, which keeps it for all its fibres, one after the other, until it is freed: a number that is closed and
-// used again while a program still polls it would tell of another connection.
+// The descriptor of a wait context, which keeps it for all its fibres, one after the other, until
+// it is freed: a number that is closed and used again while a program still polls it would tell of
+// another connection.
 class Bell {
 public:
     explicit Bell(int descriptor) : descriptor_(descriptor) {}
@@ -31,7 +32,8 @@ public:
         (void)!eventfd_read(descriptor_, &count);
     }
 
-    // Who waits. Held here, not by the fibre: that one never ends if its connection is freed while it is paused.
+    // Who waits. Held here, not by the fibre: that one never ends if its connection is freed while
+    // it is paused.
     std::shared_ptr<Pause> pause;
 
 private:
@@ -48,12 +50,14 @@ void free_bell(ASYNC_WAIT_CTX*, const void*, int, void* data) {
 std::shared_ptr<Bell> bell_of(ASYNC_WAIT_CTX* wait) {
     int descriptor = -1;
     void* data = nullptr;
-    if (ASYNC_WAIT_CTX_get_fd(wait, &bell_key, &descriptor, &data) != 0) return *static_cast<std::shared_ptr<Bell>*>(data);
+    if (ASYNC_WAIT_CTX_get_fd(wait, &bell_key, &descriptor, &data) != 0)
+        return *static_cast<std::shared_ptr<Bell>*>(data);
     descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (descriptor < 0) return nullptr;
     auto bell = std::make_shared<Bell>(descriptor);
     auto held = std::make_unique<std::shared_ptr<Bell>>(bell);
-    if (ASYNC_WAIT_CTX_set_wait_fd(wait, &bell_key, descriptor, held.get(), free_bell) == 0) return nullptr;
+    if (ASYNC_WAIT_CTX_set_wait_fd(wait, &bell_key, descriptor, held.get(), free_bell) == 0)
+        return nullptr;
     (void)held.release();
     return bell;
 }
@@ -68,11 +72,15 @@ struct Operand {
 // A copy of a request with memory of its own, as the fibre's may be gone when the batch is done.
 class Pause {
 public:
-    Pause(const Set& set, const warpseal_kem_request& request) : original_(request), request_(request) {
+    Pause(const Set& set, const warpseal_kem_request& request)
+        : original_(request), request_(request) {
         const int32_t operation = request.operation;
-        operands_[0] = {&warpseal_kem_request::public_key, set.public_key_bytes(), operation == WARPSEAL_KEM_KEYPAIR};
-        operands_[1] = {&warpseal_kem_request::secret_key, set.secret_key_bytes(), operation == WARPSEAL_KEM_KEYPAIR};
-        operands_[2] = {&warpseal_kem_request::ciphertext, set.ciphertext_bytes(), operation == WARPSEAL_KEM_ENCAPSULATE};
+        operands_[0] = {&warpseal_kem_request::public_key, set.public_key_bytes(),
+                        operation == WARPSEAL_KEM_KEYPAIR};
+        operands_[1] = {&warpseal_kem_request::secret_key, set.secret_key_bytes(),
+                        operation == WARPSEAL_KEM_KEYPAIR};
+        operands_[2] = {&warpseal_kem_request::ciphertext, set.ciphertext_bytes(),
+                        operation == WARPSEAL_KEM_ENCAPSULATE};
         operands_[3] = {&warpseal_kem_request::shared_secret, ntru_secret_bytes, true};
         size_t bytes = 0;
         for (const Operand& operand : operands_) bytes += named(operand) ? operand.bytes : 0;
@@ -104,18 +112,21 @@ public:
         state_.store(State::told, std::memory_order_release);
     }
 
-    // On the fibre. It may be resumed for other reasons, or not be allowed to pause. In a forked child nobody completes what is still
-    // queued: WARPSEAL_LIMIT_EXCEEDED.
+    // On the fibre. It may be resumed for other reasons, or not be allowed to pause. In a forked
+    // child nobody completes what is still queued: WARPSEAL_LIMIT_EXCEEDED.
     warpseal_status wait() {
         while (state_.load(std::memory_order_acquire) == State::queued) {
             if (!in_its_process()) return WARPSEAL_LIMIT_EXCEEDED;
-            if (ASYNC_pause_job() == 0 || state_.load(std::memory_order_acquire) == State::queued) std::this_thread::yield();
+            if (ASYNC_pause_job() == 0 || state_.load(std::memory_order_acquire) == State::queued)
+                std::this_thread::yield();
         }
-        while (state_.load(std::memory_order_acquire) != State::told && in_its_process()) std::this_thread::yield();
+        while (state_.load(std::memory_order_acquire) != State::told && in_its_process())
+            std::this_thread::yield();
         // The descriptor is one of both processes: a forked child leaves the ring to its parent.
         if (bell != nullptr && in_its_process()) bell->silence();
         for (const Operand& operand : operands_)
-            if (named(operand) && operand.written) std::memcpy(original_.*operand.place, request_.*operand.place, operand.bytes);
+            if (named(operand) && operand.written)
+                std::memcpy(original_.*operand.place, request_.*operand.place, operand.bytes);
         return status_;
     }
 
@@ -150,9 +161,11 @@ warpseal_status submit(warpseal_kem_batcher* batcher, const std::shared_ptr<Paus
 
 }  // namespace
 
-warpseal_status run_paused(warpseal_kem_batcher* batcher, const Set& set, const warpseal_kem_request& request, ASYNC_WAIT_CTX* wait) try {
+warpseal_status run_paused(warpseal_kem_batcher* batcher, const Set& set,
+                           const warpseal_kem_request& request, ASYNC_WAIT_CTX* wait) try {
     auto pause = std::make_shared<Pause>(set, request);
-    if (ASYNC_WAIT_CTX_get_callback(wait, &pause->callback, &pause->callback_argument) == 0 || pause->callback == nullptr) {
+    if (ASYNC_WAIT_CTX_get_callback(wait, &pause->callback, &pause->callback_argument) == 0 ||
+        pause->callback == nullptr) {
         pause->callback = nullptr;
         pause->bell = bell_of(wait);
         if (pause->bell == nullptr) return WARPSEAL_LIMIT_EXCEEDED;

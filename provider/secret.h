@@ -1,4 +1,5 @@
-// Memory of secrets in the provider: the engine's, which is locked where limits allow, left out of core dumps and wiped when it goes.
+// Memory of secrets in the provider: the engine's, which is locked where limits allow, left out of
+// core dumps and wiped when it goes.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,9 @@ public:
 
 private:
     struct Free {
-        void operator()(warpseal_inner_secret* memory) const { warpseal_inner_secret_destroy(memory); }
+        void operator()(warpseal_inner_secret* memory) const {
+            warpseal_inner_secret_destroy(memory);
+        }
     };
 
     void swap(SecretBytes& other) noexcept {

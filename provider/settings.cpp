@@ -27,8 +27,11 @@ public:
     std::optional<std::string> text(const char* name) const {
         if (const char* value = secure_getenv(variable(name).c_str())) return value;
         char* value = nullptr;
-        OSSL_PARAM wanted[] = {OSSL_PARAM_construct_utf8_ptr(name, &value, 0), OSSL_PARAM_construct_end()};
-        if (calls_.get_params == nullptr || calls_.get_params(core_, wanted) == 0 || value == nullptr) return std::nullopt;
+        OSSL_PARAM wanted[] = {OSSL_PARAM_construct_utf8_ptr(name, &value, 0),
+                               OSSL_PARAM_construct_end()};
+        if (calls_.get_params == nullptr || calls_.get_params(core_, wanted) == 0 ||
+            value == nullptr)
+            return std::nullopt;
         return value;
     }
 
@@ -45,20 +48,23 @@ public:
             value = read;
             return true;
         }
-        return refuse(name, *given, "a number from " + std::to_string(least) + " to " + std::to_string(most) + " is wanted");
+        return refuse(name, *given,
+                      "a number from " + std::to_string(least) + " to " + std::to_string(most) +
+                          " is wanted");
     }
 
     static bool refuse(const char* name, const std::string& value, const std::string& why) {
         // Reasons of our own have no texts before the core has taken them from us.
-        ERR_raise_data(ERR_LIB_PROV, PROV_R_INVALID_CONFIG_DATA, "warpseal: %s (%s) = '%s': %s", name, variable(name).c_str(),
-                       value.c_str(), why.c_str());
+        ERR_raise_data(ERR_LIB_PROV, PROV_R_INVALID_CONFIG_DATA, "warpseal: %s (%s) = '%s': %s",
+                       name, variable(name).c_str(), value.c_str(), why.c_str());
         return false;
     }
 
 private:
     static std::string variable(std::string_view name) {
         std::string made = "WARPSEAL_";
-        for (const char letter : name) made += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+        for (const char letter : name)
+            made += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
         return made;
     }
 
@@ -72,10 +78,12 @@ bool read_device(const Source& source, Settings& settings) {
     if (!given) return true;
     settings.device = *given;
     return warpseal_inner_device_known(given->c_str()) != 0 ||
-           Source::refuse("device", *given, "auto, cpu, cuda, cuda:N or a target of `warpseal list` is wanted");
+           Source::refuse("device", *given,
+                          "auto, cpu, cuda, cuda:N or a target of `warpseal list` is wanted");
 }
 
-// `groups`: the names of those that are offered, with commas, colons or blanks between them; all if it is not set.
+// `groups`: the names of those that are offered, with commas, colons or blanks between them; all if
+// it is not set.
 bool read_offered(const Source& source, Settings& settings) {
     const std::optional<std::string> given = source.text("groups");
     if (!given) return true;
@@ -84,18 +92,22 @@ bool read_offered(const Source& source, Settings& settings) {
     for (size_t begin = given->find_first_not_of(between); begin != std::string::npos;) {
         const size_t end = std::min(given->find_first_of(between, begin), given->size());
         const std::string name = given->substr(begin, end - begin);
-        const auto found = std::ranges::find(groups, name, [](const Group& group) { return std::string_view(group.name); });
-        if (found == groups.end()) return Source::refuse("groups", *given, "no group is called " + name);
+        const auto found = std::ranges::find(
+            groups, name, [](const Group& group) { return std::string_view(group.name); });
+        if (found == groups.end())
+            return Source::refuse("groups", *given, "no group is called " + name);
         settings.by_group[static_cast<size_t>(found - groups.begin())].offered = true;
         begin = given->find_first_not_of(between, end);
     }
     return true;
 }
 
-// Numbers below are taken (RFC 8446 4.2.7, ML-KEM's), and so are those of its hybrids; 0x?A?A are for nobody (RFC 8701).
+// Numbers below are taken (RFC 8446 4.2.7, ML-KEM's), and so are those of its hybrids; 0x?A?A are
+// for nobody (RFC 8701).
 constexpr uint16_t least_number = 0x0203;
 bool is_taken(uint32_t number) {
-    return (number >= 0x11EB && number <= 0x11EE) || ((number & 0x0F0F) == 0x0A0A && number >> 8 == (number & 0xFF));
+    return (number >= 0x11EB && number <= 0x11EE) ||
+           ((number & 0x0F0F) == 0x0A0A && number >> 8 == (number & 0xFF));
 }
 
 // `number_GROUP`: its number in TLS.
@@ -104,10 +116,13 @@ bool read_numbers(const Source& source, Settings& settings) {
         const std::string name = std::string("number_") + groups[i].name;
         uint32_t number = groups[i].number;
         if (!source.number(name.c_str(), least_number, 0xFFFF, number)) return false;
-        if (is_taken(number)) return Source::refuse(name.c_str(), std::to_string(number), "that is the number of something else");
+        if (is_taken(number))
+            return Source::refuse(name.c_str(), std::to_string(number),
+                                  "that is the number of something else");
         for (size_t other = 0; other < i; ++other)
             if (settings.by_group[other].number == number)
-                return Source::refuse(name.c_str(), std::to_string(number), std::string("that is the number of ") + groups[other].name);
+                return Source::refuse(name.c_str(), std::to_string(number),
+                                      std::string("that is the number of ") + groups[other].name);
         settings.by_group[i].number = static_cast<uint16_t>(number);
     }
     return true;
@@ -117,12 +132,14 @@ bool read_numbers(const Source& source, Settings& settings) {
 
 bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Settings& settings) {
     const Source source(core, calls);
-    if (!source.number("threads", 0, 4096, settings.threads) || !source.number("max_batch", 0, 1 << 20, settings.max_batch) ||
+    if (!source.number("threads", 0, 4096, settings.threads) ||
+        !source.number("max_batch", 0, 1 << 20, settings.max_batch) ||
         !source.number("max_delay_us", 0, 1'000'000, settings.max_delay_us) ||
         !source.number("max_waiting", 0, 1 << 30, settings.max_waiting))
         return false;
     settings.metrics_directory = source.text("metrics_directory").value_or("");
-    return read_device(source, settings) && read_offered(source, settings) && read_numbers(source, settings);
+    return read_device(source, settings) && read_offered(source, settings) &&
+           read_numbers(source, settings);
 }
 
 }  // namespace warpseal::provider

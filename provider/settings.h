@@ -1,4 +1,5 @@
-// What a user may set, in the provider's section of openssl.cnf or, before that, in the environment.
+// What a user may set, in the provider's section of openssl.cnf or, before that, in the
+// environment.
 #pragma once
 
 #include <openssl/core.h>

@@ -19,7 +19,8 @@ class LentStack {
 public:
     LentStack() {
         const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-        void* const mapped = mmap(nullptr, lent_bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        void* const mapped = mmap(nullptr, lent_bytes + page, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         if (mapped == MAP_FAILED) return;
         memory_ = mapped;
         bytes_ = lent_bytes + page;
@@ -81,7 +82,8 @@ bool call_with_room(void (*work)(const void*), const void* argument) noexcept {
     there.uc_stack.ss_size = lent_bytes;
     there.uc_link = &back;
     const auto address = reinterpret_cast<uintptr_t>(&call);
-    makecontext(&there, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
+    makecontext(&there, reinterpret_cast<void (*)()>(enter), 2,
+                static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
     return swapcontext(&back, &there) == 0;
 }
 

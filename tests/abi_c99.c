@@ -1,4 +1,5 @@
-/* The headers in C99 without extensions, and the installed way in: the shared library, from C. Round trips, and a forgery refused. */
+/* The headers in C99 without extensions, and the installed way in: the shared library, from C.
+ * Round trips, and a forgery refused. */
 #include "warpseal/batcher.h"
 #include "warpseal/kem.h"
 #include "warpseal/warpseal.h"
@@ -34,11 +35,16 @@ static void batcher(warpseal_engine* engine) {
     size_t bytes;
     int done = 0;
 
-    expect(warpseal_kem_batcher_create(engine, &options, &some) == WARPSEAL_INVALID_ARGUMENT && some == NULL, "options without a size");
+    expect(warpseal_kem_batcher_create(engine, &options, &some) == WARPSEAL_INVALID_ARGUMENT &&
+               some == NULL,
+           "options without a size");
     options.struct_bytes = (uint32_t)sizeof options;
     options.max_waiting = 0xffffffffu;
-    expect(warpseal_kem_batcher_create(engine, &options, &some) == WARPSEAL_INVALID_ARGUMENT && some == NULL, "a bound without bounds");
-    expect(warpseal_kem_batcher_create(NULL, NULL, &some) == WARPSEAL_INVALID_ARGUMENT, "no engine");
+    expect(warpseal_kem_batcher_create(engine, &options, &some) == WARPSEAL_INVALID_ARGUMENT &&
+               some == NULL,
+           "a bound without bounds");
+    expect(warpseal_kem_batcher_create(NULL, NULL, &some) == WARPSEAL_INVALID_ARGUMENT,
+           "no engine");
     options.max_waiting = 10;
     options.max_delay_us = 1000;
     expect(warpseal_kem_batcher_create(engine, &options, &some) == WARPSEAL_OK, "create a batcher");
@@ -60,28 +66,40 @@ static void batcher(warpseal_engine* engine) {
     expect(warpseal_kem_batcher_submit(some, &request) == WARPSEAL_OK, "decapsulate");
     request.set = NULL;
     expect(warpseal_kem_batcher_run(some, &request) == WARPSEAL_INVALID_ARGUMENT, "no set");
-    expect(warpseal_kem_batcher_submit(some, &request) == WARPSEAL_INVALID_ARGUMENT, "no set to submit for");
+    expect(warpseal_kem_batcher_submit(some, &request) == WARPSEAL_INVALID_ARGUMENT,
+           "no set to submit for");
     request.set = "ntruhps2048509";
-    expect(warpseal_kem_batcher_run(NULL, &request) == WARPSEAL_INVALID_ARGUMENT, "no batcher to run");
-    expect(warpseal_kem_batcher_submit(NULL, &request) == WARPSEAL_INVALID_ARGUMENT, "no batcher to submit to");
+    expect(warpseal_kem_batcher_run(NULL, &request) == WARPSEAL_INVALID_ARGUMENT,
+           "no batcher to run");
+    expect(warpseal_kem_batcher_submit(NULL, &request) == WARPSEAL_INVALID_ARGUMENT,
+           "no batcher to submit to");
     expect(warpseal_kem_batcher_run(some, NULL) == WARPSEAL_INVALID_ARGUMENT, "no request to run");
-    expect(warpseal_kem_batcher_submit(some, NULL) == WARPSEAL_INVALID_ARGUMENT, "no request to submit");
+    expect(warpseal_kem_batcher_submit(some, NULL) == WARPSEAL_INVALID_ARGUMENT,
+           "no request to submit");
     request.struct_bytes = (uint32_t)sizeof request - 1;
-    expect(warpseal_kem_batcher_run(some, &request) == WARPSEAL_INVALID_ARGUMENT, "a request of a version before the first to run");
-    expect(warpseal_kem_batcher_submit(some, &request) == WARPSEAL_INVALID_ARGUMENT, "a request of a version before the first");
-    expect(warpseal_kem_batcher_counts_read(NULL, &counts) == WARPSEAL_INVALID_ARGUMENT, "no batcher that counts");
-    expect(warpseal_kem_batcher_counts_read(some, NULL) == WARPSEAL_INVALID_ARGUMENT, "nowhere for the counts");
+    expect(warpseal_kem_batcher_run(some, &request) == WARPSEAL_INVALID_ARGUMENT,
+           "a request of a version before the first to run");
+    expect(warpseal_kem_batcher_submit(some, &request) == WARPSEAL_INVALID_ARGUMENT,
+           "a request of a version before the first");
+    expect(warpseal_kem_batcher_counts_read(NULL, &counts) == WARPSEAL_INVALID_ARGUMENT,
+           "no batcher that counts");
+    expect(warpseal_kem_batcher_counts_read(some, NULL) == WARPSEAL_INVALID_ARGUMENT,
+           "nowhere for the counts");
     expect(warpseal_kem_batcher_metrics(NULL, text, sizeof text) == 0, "no batcher with a text");
     expect(warpseal_kem_batcher_metrics(some, NULL, 8) == 0, "nowhere for the text");
-    expect(warpseal_kem_batcher_counts_read(some, &counts) == WARPSEAL_INVALID_ARGUMENT, "counts without a size");
+    expect(warpseal_kem_batcher_counts_read(some, &counts) == WARPSEAL_INVALID_ARGUMENT,
+           "counts without a size");
     counts.struct_bytes = (uint32_t)sizeof counts;
-    expect(warpseal_kem_batcher_counts_read(some, &counts) == WARPSEAL_OK && counts.inline_requests == 2, "counts");
+    expect(warpseal_kem_batcher_counts_read(some, &counts) == WARPSEAL_OK &&
+               counts.inline_requests == 2,
+           "counts");
     bytes = warpseal_kem_batcher_metrics(some, NULL, 0);
     expect(bytes > 1000 && bytes < sizeof text, "the text's size");
     expect(warpseal_kem_batcher_metrics(some, text, 8) >= bytes && strcmp(text, "# HELP ") == 0,
            "as much of the text as there is room for");
     warpseal_kem_batcher_destroy(some);
-    expect(done == 1 && memcmp(sent, received, sizeof sent) == 0, "the secret has arrived before the end");
+    expect(done == 1 && memcmp(sent, received, sizeof sent) == 0,
+           "the secret has arrived before the end");
     warpseal_kem_batcher_destroy(NULL);
 }
 
@@ -102,32 +120,54 @@ int main(void) {
     options.notice_user = &notices;
     memset(text, 'a', sizeof text);
     expect(warpseal_engine_create(&options, &engine) == WARPSEAL_OK, "create an engine");
-    expect(warpseal_key_create(engine, "aes-256", secret, sizeof secret, &key) == WARPSEAL_OK, "create a key");
+    expect(warpseal_key_create(engine, "aes-256", secret, sizeof secret, &key) == WARPSEAL_OK,
+           "create a key");
     if (failures != 0) return 1;
 
-    expect(warpseal_seal(key, WARPSEAL_GCM, iv, "aad", 3, text, out, sizeof text, tag, sizeof tag) == WARPSEAL_OK, "seal");
+    expect(warpseal_seal(key, WARPSEAL_GCM, iv, "aad", 3, text, out, sizeof text, tag,
+                         sizeof tag) == WARPSEAL_OK,
+           "seal");
     expect(memcmp(text, out, sizeof text) != 0, "sealed text differs");
-    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aad", 3, out, out, sizeof text, tag, sizeof tag) == WARPSEAL_OK,
+    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aad", 3, out, out, sizeof text, tag,
+                         sizeof tag) == WARPSEAL_OK,
            "open in place");
     expect(memcmp(text, out, sizeof text) == 0, "opened text is the text");
-    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aae", 3, text, out, sizeof text, tag, sizeof tag) == WARPSEAL_NOT_AUTHENTIC,
+    expect(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, "aae", 3, text, out, sizeof text, tag,
+                         sizeof tag) == WARPSEAL_NOT_AUTHENTIC,
            "forgery");
     expect(out[0] == 0 && out[sizeof text - 1] == 0, "a forgery's output is wiped");
 
-    expect(warpseal_encrypt(key, WARPSEAL_CTR, counter, sizeof counter, text, out, sizeof text) == WARPSEAL_OK, "encrypt");
-    expect(warpseal_decrypt(key, WARPSEAL_CTR, counter, sizeof counter, out, out, sizeof text) == WARPSEAL_OK, "decrypt in place");
+    expect(warpseal_encrypt(key, WARPSEAL_CTR, counter, sizeof counter, text, out, sizeof text) ==
+               WARPSEAL_OK,
+           "encrypt");
+    expect(warpseal_decrypt(key, WARPSEAL_CTR, counter, sizeof counter, out, out, sizeof text) ==
+               WARPSEAL_OK,
+           "decrypt in place");
     expect(memcmp(text, out, sizeof text) == 0, "decrypted text is the text");
 
-    expect(warpseal_encrypt_padded(key, counter, sizeof counter, text, sizeof text, out, sizeof out, &out_bytes) == WARPSEAL_OK, "pad");
+    expect(warpseal_encrypt_padded(key, counter, sizeof counter, text, sizeof text, out, sizeof out,
+                                   &out_bytes) == WARPSEAL_OK,
+           "pad");
     expect(out_bytes == sizeof out, "a block's worth of padding at most");
-    expect(warpseal_decrypt_padded(key, counter, sizeof counter, out, out_bytes, out, sizeof out, &out_bytes) == WARPSEAL_OK, "unpad");
-    expect(out_bytes == sizeof text && memcmp(text, out, sizeof text) == 0, "unpadded text is the text");
-    expect(warpseal_mac(key, WARPSEAL_CMAC, text, sizeof text, tag, sizeof tag) == WARPSEAL_OK, "mac");
-    expect(warpseal_mac_verify(key, WARPSEAL_CMAC, text, sizeof text, tag, sizeof tag) == WARPSEAL_OK, "verify");
-    expect(warpseal_mac_verify(key, WARPSEAL_CMAC, text, sizeof text - 1, tag, sizeof tag) == WARPSEAL_NOT_AUTHENTIC, "another text");
-    expect(warpseal_key_create_xts(engine, "aes-256", pair, sizeof pair, &units) == WARPSEAL_OK, "create a key of XTS");
-    expect(warpseal_xts_encrypt(units, counter, 512, text, out, sizeof text) == WARPSEAL_OK, "encrypt data units");
-    expect(warpseal_xts_decrypt(units, counter, 512, out, out, sizeof text) == WARPSEAL_OK, "decrypt data units in place");
+    expect(warpseal_decrypt_padded(key, counter, sizeof counter, out, out_bytes, out, sizeof out,
+                                   &out_bytes) == WARPSEAL_OK,
+           "unpad");
+    expect(out_bytes == sizeof text && memcmp(text, out, sizeof text) == 0,
+           "unpadded text is the text");
+    expect(warpseal_mac(key, WARPSEAL_CMAC, text, sizeof text, tag, sizeof tag) == WARPSEAL_OK,
+           "mac");
+    expect(
+        warpseal_mac_verify(key, WARPSEAL_CMAC, text, sizeof text, tag, sizeof tag) == WARPSEAL_OK,
+        "verify");
+    expect(warpseal_mac_verify(key, WARPSEAL_CMAC, text, sizeof text - 1, tag, sizeof tag) ==
+               WARPSEAL_NOT_AUTHENTIC,
+           "another text");
+    expect(warpseal_key_create_xts(engine, "aes-256", pair, sizeof pair, &units) == WARPSEAL_OK,
+           "create a key of XTS");
+    expect(warpseal_xts_encrypt(units, counter, 512, text, out, sizeof text) == WARPSEAL_OK,
+           "encrypt data units");
+    expect(warpseal_xts_decrypt(units, counter, 512, out, out, sizeof text) == WARPSEAL_OK,
+           "decrypt data units in place");
     expect(memcmp(text, out, sizeof text) == 0, "decrypted units are the text");
     warpseal_key_destroy(units);
     batcher(engine);

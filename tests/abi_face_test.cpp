@@ -16,7 +16,8 @@ const std::vector<std::uint8_t> secret(32, 9);
 TEST(Face, SealAndOpen) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Key key(engine, "aes-256", secret);
-    std::vector<std::uint8_t> text(1000, 3), sealed(text.size()), opened(text.size()), aad(5), tag(16);
+    std::vector<std::uint8_t> text(1000, 3), sealed(text.size()), opened(text.size()), aad(5),
+        tag(16);
     std::array<std::uint8_t, 12> iv{};
     key.seal(iv, aad, text, sealed, tag);
     EXPECT_NE(sealed, text);
@@ -35,7 +36,8 @@ TEST(Face, CtrTwiceIsNothing) {
     EXPECT_NE(text, std::vector<std::uint8_t>(100, 3));
     key.decrypt(WARPSEAL_CTR, iv, text, text);
     EXPECT_EQ(text, std::vector<std::uint8_t>(100, 3));
-    EXPECT_STREQ(engine.pick("aes-128", WARPSEAL_CTR, 100), warpseal::Engine("cpu").pick("aes-128", WARPSEAL_CTR, 100));
+    EXPECT_STREQ(engine.pick("aes-128", WARPSEAL_CTR, 100),
+                 warpseal::Engine("cpu").pick("aes-128", WARPSEAL_CTR, 100));
 }
 
 TEST(Face, PaddingUnitsAndMacs) {
@@ -45,7 +47,9 @@ TEST(Face, PaddingUnitsAndMacs) {
     ASSERT_EQ(key.encrypt_padded(iv, text, padded), padded.size());
     std::size_t written = 0;
     ASSERT_TRUE(key.decrypt_padded(iv, padded, padded, written));
-    EXPECT_EQ(std::vector<std::uint8_t>(padded.begin(), padded.begin() + static_cast<std::ptrdiff_t>(written)), text);
+    EXPECT_EQ(std::vector<std::uint8_t>(padded.begin(),
+                                        padded.begin() + static_cast<std::ptrdiff_t>(written)),
+              text);
     std::vector<std::uint8_t> noise(16);
     key.encrypt(WARPSEAL_CBC, iv, noise, noise);  // of zeros: no padding
     EXPECT_FALSE(key.decrypt_padded(iv, noise, noise, written));
@@ -83,7 +87,8 @@ TEST(Face, ErrorsCarryTheirStatus) {
         EXPECT_STREQ(error.what(), warpseal_status_text(WARPSEAL_INVALID_ARGUMENT));
     }
     const warpseal::Engine engine("cpu", 1);
-    EXPECT_THROW(warpseal::Key(engine, "aes-256", warpseal::Bytes(secret).first(31)), warpseal::Error);
+    EXPECT_THROW(warpseal::Key(engine, "aes-256", warpseal::Bytes(secret).first(31)),
+                 warpseal::Error);
     const warpseal::Key key(engine, "aes-256", secret);
     std::vector<std::uint8_t> two(2), three(3), iv(16);
     EXPECT_THROW(key.encrypt(WARPSEAL_CTR, iv, two, three), warpseal::Error) << "lengths differ";
@@ -117,9 +122,11 @@ TEST(Face, MemoryAndBatches) {
 TEST(Face, KeyEncapsulation) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Kem kem(engine, "ntruhps2048509");
-    const std::size_t pk = kem.info().public_key_bytes, sk = kem.info().secret_key_bytes, ct = kem.info().ciphertext_bytes;
+    const std::size_t pk = kem.info().public_key_bytes, sk = kem.info().secret_key_bytes,
+                      ct = kem.info().ciphertext_bytes;
     for (const std::size_t count : {0u, 1u, 5u}) {
-        std::vector<std::uint8_t> publics(count * pk), secrets(count * sk), texts(count * ct), sent(count * 32), received(count * 32);
+        std::vector<std::uint8_t> publics(count * pk), secrets(count * sk), texts(count * ct),
+            sent(count * 32), received(count * 32);
         kem.keypair(publics, secrets);
         kem.encapsulate(publics, texts, sent);
         kem.decapsulate(secrets, texts, received);
@@ -134,7 +141,8 @@ TEST(Face, KeyEncapsulation) {
     kem.encapsulate({publics, 0}, {all, record}, {all.subspan(ct), record});
     kem.decapsulate({secrets, 0}, {all, record}, {all.subspan(ct + 32), record});
     for (std::size_t i = 0; i < count; ++i) {
-        const auto sent = all.subspan(i * record + ct, 32), received = all.subspan(i * record + ct + 32, 32);
+        const auto sent = all.subspan(i * record + ct, 32),
+                   received = all.subspan(i * record + ct + 32, 32);
         EXPECT_TRUE(std::equal(sent.begin(), sent.end(), received.begin()));
     }
     std::vector<std::uint8_t> text(ct), shared(32);
@@ -164,16 +172,22 @@ TEST(Face, PoolsOfKeyPairs) {
     std::vector<std::uint64_t> tickets(4);
     std::vector<std::int32_t> statuses(4);
     pool.fill();
-    EXPECT_THROW(pool.take(std::span(publics).first(3 * pk), tickets), warpseal::Error) << "fewer keys than tickets";
+    EXPECT_THROW(pool.take(std::span(publics).first(3 * pk), tickets), warpseal::Error)
+        << "fewer keys than tickets";
     pool.take(publics, tickets);
     kem.encapsulate(publics, texts, sent);
     EXPECT_THROW(pool.take(publics, tickets), warpseal::Error) << "all are taken";
-    EXPECT_THROW(pool.take(publics, std::span(tickets).first(3)), warpseal::Error) << "more keys than tickets";
+    EXPECT_THROW(pool.take(publics, std::span(tickets).first(3)), warpseal::Error)
+        << "more keys than tickets";
     pool.drop(std::span(tickets).first(1));
     warpseal_kem_pool_drop(pool.get(), 3, nullptr);
-    EXPECT_THROW(pool.decapsulate(tickets, texts, received, std::span(statuses).first(3)), warpseal::Error) << "too few statuses";
-    EXPECT_THROW(pool.decapsulate(tickets, texts, received, statuses), warpseal::Error) << "one is dropped";
-    EXPECT_EQ(statuses, (std::vector<std::int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OK, WARPSEAL_OK, WARPSEAL_OK}));
+    EXPECT_THROW(pool.decapsulate(tickets, texts, received, std::span(statuses).first(3)),
+                 warpseal::Error)
+        << "too few statuses";
+    EXPECT_THROW(pool.decapsulate(tickets, texts, received, statuses), warpseal::Error)
+        << "one is dropped";
+    EXPECT_EQ(statuses, (std::vector<std::int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OK,
+                                                   WARPSEAL_OK, WARPSEAL_OK}));
     EXPECT_TRUE(std::equal(sent.begin() + 32, sent.end(), received.begin() + 32));
     EXPECT_THROW(warpseal::KemPool(engine, "ntruhps2048509", 0), warpseal::Error);
 }
@@ -181,8 +195,8 @@ TEST(Face, PoolsOfKeyPairs) {
 TEST(Face, BatchersOfRequests) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal_kem_info info = warpseal::Kem::find("ntruhps2048509");
-    std::vector<std::uint8_t> publics(info.public_key_bytes), secrets(info.secret_key_bytes), text(info.ciphertext_bytes), sent(32),
-        received(32);
+    std::vector<std::uint8_t> publics(info.public_key_bytes), secrets(info.secret_key_bytes),
+        text(info.ciphertext_bytes), sent(32), received(32);
     warpseal_kem_request request = {};
     request.struct_bytes = sizeof request;
     request.set = info.name;
@@ -191,7 +205,9 @@ TEST(Face, BatchersOfRequests) {
     request.secret_key = secrets.data();
     request.ciphertext = text.data();
     request.shared_secret = sent.data();
-    request.done = [](void* user, warpseal_status status) { *static_cast<warpseal_status*>(user) = status; };
+    request.done = [](void* user, warpseal_status status) {
+        *static_cast<warpseal_status*>(user) = status;
+    };
     warpseal_status status = WARPSEAL_CANCELLED;
     request.user = &status;
     {
@@ -220,7 +236,8 @@ TEST(Face, BatchersOfRequests) {
     request.operation = WARPSEAL_KEM_KEYPAIR;
     request.user = &both;
     request.done = [](void* user, warpseal_status) {
-        const auto [held, told] = *static_cast<std::pair<std::atomic<int>*, std::atomic<int>*>*>(user);
+        const auto [held, told] =
+            *static_cast<std::pair<std::atomic<int>*, std::atomic<int>*>*>(user);
         held->wait(0);
         ++*told;
     };

@@ -1,4 +1,5 @@
-// Memory that runs out anywhere in the library leaves the C interface as a status: no exception, no crash.
+// Memory that runs out anywhere in the library leaves the C interface as a status: no exception, no
+// crash.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,7 +19,8 @@ void* counted(size_t bytes, size_t alignment) {
         allocations_left = 0;  // and from now on none
         return nullptr;
     }
-    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + alignment);
+    return std::aligned_alloc(alignment,
+                              (bytes + alignment - 1) / alignment * alignment + alignment);
 }
 
 void* counted_or_throw(size_t bytes, size_t alignment) {
@@ -34,7 +36,9 @@ __attribute__((noinline)) void give_back(void* memory) { std::free(memory); }
 
 void* operator new(size_t bytes) { return counted_or_throw(bytes, 16); }
 void* operator new[](size_t bytes) { return counted_or_throw(bytes, 16); }
-void* operator new(size_t bytes, std::align_val_t alignment) { return counted_or_throw(bytes, static_cast<size_t>(alignment)); }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+    return counted_or_throw(bytes, static_cast<size_t>(alignment));
+}
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
 void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
 void operator delete(void* memory) noexcept { give_back(memory); }
@@ -48,8 +52,8 @@ void operator delete[](void* memory, const std::nothrow_t&) noexcept { give_back
 
 namespace {
 
-// The first allocations fail one by one, of the many of the self-tests some, and always all after it: a clean status each time, never an
-// exception, until the work gets through.
+// The first allocations fail one by one, of the many of the self-tests some, and always all after
+// it: a clean status each time, never an exception, until the work gets through.
 TEST(Memory, EveryAllocationMayFail) {
     std::vector<uint8_t> text(3000000), iv(16), tag(32), secret(32), pair(64, 1);
     pair[0] = 2;
@@ -65,18 +69,30 @@ TEST(Memory, EveryAllocationMayFail) {
         size_t written = 0;
         allocations_left = n;
         status = warpseal_engine_create(&cpu, &engine);
-        if (status == WARPSEAL_OK) status = warpseal_key_create(engine, "aes-256", secret.data(), 32, &key);
-        if (status == WARPSEAL_OK) status = warpseal_encrypt(key, WARPSEAL_CTR, iv.data(), 16, text.data(), text.data(), text.size());
         if (status == WARPSEAL_OK)
-            status = warpseal_seal(key, WARPSEAL_GCM, iv.data(), nullptr, 0, text.data(), text.data(), text.size(), tag.data(), 16);
+            status = warpseal_key_create(engine, "aes-256", secret.data(), 32, &key);
         if (status == WARPSEAL_OK)
-            status = warpseal_open(key, WARPSEAL_GCM, iv.data(), 12, nullptr, 0, text.data(), text.data(), text.size(), tag.data(), 16);
-        if (status == WARPSEAL_OK) status = warpseal_decrypt(key, WARPSEAL_CBC, iv.data(), 16, text.data(), text.data(), text.size());
+            status = warpseal_encrypt(key, WARPSEAL_CTR, iv.data(), 16, text.data(), text.data(),
+                                      text.size());
         if (status == WARPSEAL_OK)
-            status = warpseal_encrypt_padded(key, iv.data(), 16, text.data(), 1000, text.data(), text.size(), &written);
-        if (status == WARPSEAL_OK) status = warpseal_mac(key, WARPSEAL_CMAC, text.data(), 1000, tag.data(), 16);
-        if (status == WARPSEAL_OK) status = warpseal_key_create_xts(engine, "aes-256", pair.data(), 64, &units);
-        if (status == WARPSEAL_OK) status = warpseal_xts_encrypt(units, iv.data(), 4096, text.data(), text.data(), text.size());
+            status = warpseal_seal(key, WARPSEAL_GCM, iv.data(), nullptr, 0, text.data(),
+                                   text.data(), text.size(), tag.data(), 16);
+        if (status == WARPSEAL_OK)
+            status = warpseal_open(key, WARPSEAL_GCM, iv.data(), 12, nullptr, 0, text.data(),
+                                   text.data(), text.size(), tag.data(), 16);
+        if (status == WARPSEAL_OK)
+            status = warpseal_decrypt(key, WARPSEAL_CBC, iv.data(), 16, text.data(), text.data(),
+                                      text.size());
+        if (status == WARPSEAL_OK)
+            status = warpseal_encrypt_padded(key, iv.data(), 16, text.data(), 1000, text.data(),
+                                             text.size(), &written);
+        if (status == WARPSEAL_OK)
+            status = warpseal_mac(key, WARPSEAL_CMAC, text.data(), 1000, tag.data(), 16);
+        if (status == WARPSEAL_OK)
+            status = warpseal_key_create_xts(engine, "aes-256", pair.data(), 64, &units);
+        if (status == WARPSEAL_OK)
+            status =
+                warpseal_xts_encrypt(units, iv.data(), 4096, text.data(), text.data(), text.size());
         allocations_left = -1;
         if (status != WARPSEAL_OK) {
             ASSERT_EQ(status, WARPSEAL_OUT_OF_MEMORY) << n;

@@ -37,14 +37,15 @@ protected:
         warpseal_engine_destroy(engine_);
     }
     warpseal_status seal(size_t iv_bytes, size_t tag_bytes) {
-        return warpseal_seal_unsafe_iv(key_, WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, text_, text_, 64, tag_, tag_bytes);
+        return warpseal_seal_unsafe_iv(key_, WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, text_, text_,
+                                       64, tag_, tag_bytes);
     }
     warpseal_batch batch() {
         warpseal_batch b = {};
         b.struct_bytes = sizeof b;
         b.iv_bytes = 12, b.tag_bytes = 16, b.message_count = 2, b.message_bytes = 32;
-        b.ivs = iv_, b.iv_stride = 12, b.in = text_, b.out = text_, b.in_stride = b.out_stride = 32, b.tags = tag_, b.tag_stride = 16,
-        b.statuses = statuses_;
+        b.ivs = iv_, b.iv_stride = 12, b.in = text_, b.out = text_, b.in_stride = b.out_stride = 32,
+        b.tags = tag_, b.tag_stride = 16, b.statuses = statuses_;
         return b;
     }
 
@@ -70,21 +71,27 @@ TEST_F(Abi, EveryStatusHasASentence) {
 
 TEST_F(Abi, NamesAndLists) {
     int major = -1, minor = -1, patch = -1, end = 0;
-    ASSERT_EQ(std::sscanf(warpseal_version(), "%d.%d.%d%n", &major, &minor, &patch, &end), 3) << warpseal_version();
+    ASSERT_EQ(std::sscanf(warpseal_version(), "%d.%d.%d%n", &major, &minor, &patch, &end), 3)
+        << warpseal_version();
     EXPECT_EQ(warpseal_version()[end], 0);
     const char* const modes[] = {"ecb", "ctr", "gcm", "cbc", "cfb", "ofb", "xts", "ccm", "cmac"};
-    for (int m = 0; m < WARPSEAL_MODE_COUNT; ++m) EXPECT_STREQ(warpseal_mode_name(static_cast<warpseal_mode>(m)), modes[m]);
+    for (int m = 0; m < WARPSEAL_MODE_COUNT; ++m)
+        EXPECT_STREQ(warpseal_mode_name(static_cast<warpseal_mode>(m)), modes[m]);
     EXPECT_EQ(warpseal_mode_name(WARPSEAL_MODE_COUNT), nullptr);
     EXPECT_EQ(warpseal_mode_name(static_cast<warpseal_mode>(-1)), nullptr);
     warpseal_cipher_info cipher;
     size_t count = 0;
     for (; warpseal_cipher_at(count, &cipher) == WARPSEAL_OK; ++count) {
         warpseal_key* key = nullptr;
-        EXPECT_EQ(warpseal_key_create(engine_, cipher.name, Text(cipher.key_bytes).data(), cipher.key_bytes, &key), WARPSEAL_OK)
+        EXPECT_EQ(warpseal_key_create(engine_, cipher.name, Text(cipher.key_bytes).data(),
+                                      cipher.key_bytes, &key),
+                  WARPSEAL_OK)
             << cipher.name;
         warpseal_key_destroy(key);
-        EXPECT_TRUE(cipher.block_bytes == 16 || (cipher.modes >> WARPSEAL_XTS & 1) == 0) << cipher.name;
-        EXPECT_EQ(warpseal_key_create_xts(engine_, cipher.name, Text(2 * cipher.key_bytes).data(), 2 * cipher.key_bytes, &key),
+        EXPECT_TRUE(cipher.block_bytes == 16 || (cipher.modes >> WARPSEAL_XTS & 1) == 0)
+            << cipher.name;
+        EXPECT_EQ(warpseal_key_create_xts(engine_, cipher.name, Text(2 * cipher.key_bytes).data(),
+                                          2 * cipher.key_bytes, &key),
                   cipher.block_bytes == 16 ? WARPSEAL_WEAK_KEY : WARPSEAL_UNSUPPORTED)
             << cipher.name << ", equal halves";
         EXPECT_EQ(key, nullptr);
@@ -115,7 +122,9 @@ TEST_F(Abi, TargetsSayWhyTheyCannotBeUsed) {
             EXPECT_GT(std::strlen(target.side_channels), 5u);
             const warpseal_engine_options named = options(target.name);
             warpseal_engine* engine = nullptr;
-            EXPECT_EQ(warpseal_engine_create(&named, &engine), target.usable ? WARPSEAL_OK : WARPSEAL_NO_DEVICE) << target.name;
+            EXPECT_EQ(warpseal_engine_create(&named, &engine),
+                      target.usable ? WARPSEAL_OK : WARPSEAL_NO_DEVICE)
+                << target.name;
             warpseal_engine_destroy(engine);
         }
         EXPECT_EQ(count, 6u);
@@ -145,7 +154,8 @@ TEST_F(Abi, StructsSayTheirSize) {
     warpseal_batch b = batch();
     b.struct_bytes -= 1;
     EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_, WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_open_batch_device(key_, WARPSEAL_GCM, &b, nullptr), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_open_batch_device(key_, WARPSEAL_GCM, &b, nullptr),
+              WARPSEAL_INVALID_ARGUMENT);
     warpseal_file_options f = {};
     warpseal_file_result r = {};
     EXPECT_EQ(warpseal_file_seal(engine_, 0, 1, &f, &r), WARPSEAL_INVALID_ARGUMENT);
@@ -175,16 +185,25 @@ TEST_F(Abi, Nulls) {
         EXPECT_EQ(call(key_, static_cast<warpseal_mode>(-1), iv_, 16, text_, text_, 16), bad);
         EXPECT_EQ(call(key_, WARPSEAL_CTR, iv_, 16, nullptr, nullptr, 0), WARPSEAL_OK);
     }
-    EXPECT_EQ(warpseal_seal(nullptr, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, tag_, 16), bad);
-    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, nullptr, nullptr, 0, text_, text_, 16, tag_, 16), bad);
+    EXPECT_EQ(warpseal_seal(nullptr, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, tag_, 16),
+              bad);
+    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, nullptr, nullptr, 0, text_, text_, 16, tag_, 16),
+              bad);
     EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 1, text_, text_, 16, tag_, 16), bad);
-    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, nullptr, text_, 16, tag_, 16), bad);
-    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, nullptr, 16, tag_, 16), bad);
-    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, nullptr, 16), bad);
+    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, nullptr, text_, 16, tag_, 16),
+              bad);
+    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, nullptr, 16, tag_, 16),
+              bad);
+    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, nullptr, 16),
+              bad);
     EXPECT_EQ(warpseal_seal(key_, WARPSEAL_CTR, iv_, nullptr, 0, text_, text_, 16, tag_, 16), bad);
-    EXPECT_EQ(warpseal_open(key_, WARPSEAL_GCM, nullptr, 12, nullptr, 0, text_, text_, 16, tag_, 16), bad);
-    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, nullptr, nullptr, 0, tag_, 16), WARPSEAL_OK);
-    EXPECT_EQ(warpseal_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr, nullptr, 0, tag_, 16), WARPSEAL_OK);
+    EXPECT_EQ(
+        warpseal_open(key_, WARPSEAL_GCM, nullptr, 12, nullptr, 0, text_, text_, 16, tag_, 16),
+        bad);
+    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, nullptr, nullptr, 0, tag_, 16),
+              WARPSEAL_OK);
+    EXPECT_EQ(warpseal_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr, nullptr, 0, tag_, 16),
+              WARPSEAL_OK);
     EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_, WARPSEAL_GCM, nullptr), bad);
     size_t written = 77;
     for (const auto call : {warpseal_encrypt_padded, warpseal_decrypt_padded}) {
@@ -230,16 +249,25 @@ TEST_F(Abi, WithoutAGpuDeviceCallsSaySo) {
     EXPECT_EQ(warpseal_device_upload(engine_, text_, text_ + 16, 16), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_device_download(engine_, text_, text_ + 16, 16), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_device_synchronize(engine_, nullptr), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(warpseal_encrypt_device(key_, WARPSEAL_CTR, iv_, 16, text_, text_, 16, nullptr), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(warpseal_decrypt_device(key_, WARPSEAL_ECB, nullptr, 0, text_, text_, 16, nullptr), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(warpseal_encrypt_device(key_, WARPSEAL_CBC, iv_, 16, text_, text_, 16, nullptr), WARPSEAL_UNSUPPORTED) << "serial: a batch";
-    EXPECT_EQ(warpseal_decrypt_device(key_, WARPSEAL_CBC, iv_, 16, text_, text_, 16, nullptr), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(warpseal_xts_encrypt_device(key_, iv_, 16, text_, text_, 16, nullptr), WARPSEAL_INVALID_ARGUMENT) << "not a key of XTS";
+    EXPECT_EQ(warpseal_encrypt_device(key_, WARPSEAL_CTR, iv_, 16, text_, text_, 16, nullptr),
+              WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(warpseal_decrypt_device(key_, WARPSEAL_ECB, nullptr, 0, text_, text_, 16, nullptr),
+              WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(warpseal_encrypt_device(key_, WARPSEAL_CBC, iv_, 16, text_, text_, 16, nullptr),
+              WARPSEAL_UNSUPPORTED)
+        << "serial: a batch";
+    EXPECT_EQ(warpseal_decrypt_device(key_, WARPSEAL_CBC, iv_, 16, text_, text_, 16, nullptr),
+              WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(warpseal_xts_encrypt_device(key_, iv_, 16, text_, text_, 16, nullptr),
+              WARPSEAL_INVALID_ARGUMENT)
+        << "not a key of XTS";
     warpseal_batch mac = b;
     mac.iv_bytes = 0, mac.out = nullptr;
     EXPECT_EQ(warpseal_mac_batch_device(key_, WARPSEAL_CMAC, &mac, nullptr), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(warpseal_mac_verify_batch_device(key_, WARPSEAL_CMAC, &mac, nullptr), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(warpseal_seal_batch_device_unsafe_iv(key_, WARPSEAL_GCM, &b, nullptr), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(warpseal_mac_verify_batch_device(key_, WARPSEAL_CMAC, &mac, nullptr),
+              WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(warpseal_seal_batch_device_unsafe_iv(key_, WARPSEAL_GCM, &b, nullptr),
+              WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_open_batch_device(key_, WARPSEAL_GCM, &b, nullptr), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_inner_time_device(
                   engine_, [](void*, void*) { return WARPSEAL_OK; }, nullptr, &milliseconds),
@@ -250,20 +278,29 @@ TEST_F(Abi, WithoutAGpuDeviceCallsSaySo) {
 
 TEST_F(Abi, TagsOfTwelveToSixteenBytesAndTheInnerDoorForAll) {
     for (size_t tag_bytes = 0; tag_bytes <= 20; ++tag_bytes) {
-        const bool allowed = tag_bytes >= 12 && tag_bytes <= 16, computable = tag_bytes >= 1 && tag_bytes <= 16;
-        EXPECT_EQ(seal(12, tag_bytes), allowed ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
-        EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 64, tag_, tag_bytes),
-                  allowed ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
-        EXPECT_EQ(warpseal_inner_seal(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64, tag_, tag_bytes),
+        const bool allowed = tag_bytes >= 12 && tag_bytes <= 16,
+                   computable = tag_bytes >= 1 && tag_bytes <= 16;
+        EXPECT_EQ(seal(12, tag_bytes), allowed ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+            << tag_bytes;
+        EXPECT_EQ(
+            warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 64, tag_, tag_bytes),
+            allowed ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(warpseal_inner_seal(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64,
+                                      tag_, tag_bytes),
                   computable ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
         if (!computable) continue;
         if (!allowed) {
-            EXPECT_EQ(warpseal_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64, tag_, tag_bytes), WARPSEAL_INVALID_ARGUMENT);
+            EXPECT_EQ(warpseal_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64, tag_,
+                                    tag_bytes),
+                      WARPSEAL_INVALID_ARGUMENT);
         }
-        EXPECT_EQ(warpseal_inner_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64, tag_, tag_bytes), WARPSEAL_OK);
+        EXPECT_EQ(warpseal_inner_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64,
+                                      tag_, tag_bytes),
+                  WARPSEAL_OK);
         warpseal_batch b = batch();
         b.tag_bytes = static_cast<uint32_t>(tag_bytes);
-        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_, WARPSEAL_GCM, &b), allowed ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_, WARPSEAL_GCM, &b),
+                  allowed ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
     }
 }
 
@@ -275,21 +312,25 @@ TEST_F(Abi, ModesWithATagAreSealedTheOthersEncrypted) {
     EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_, WARPSEAL_CTR, &b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_open_batch(key_, WARPSEAL_CTR, &b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_encrypt_batch(key_, WARPSEAL_CTR, &b), WARPSEAL_OK);
-    EXPECT_EQ(warpseal_encrypt(key_, WARPSEAL_GCM, iv_, 12, text_, text_, 16), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(key_, WARPSEAL_GCM, iv_, 12, text_, text_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
 }
 
 TEST_F(Abi, DrawnIvsDifferAndHaveALimit) {
     std::set<std::string> seen;
     for (int i = 0; i < 2000; ++i) {
-        ASSERT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, tag_, 16), WARPSEAL_OK);
+        ASSERT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, tag_, 16),
+                  WARPSEAL_OK);
         ASSERT_TRUE(seen.insert(std::string(reinterpret_cast<char*>(iv_), 12)).second);
     }
     EXPECT_EQ(key_->key->random_ivs.load(), 2000u);
     key_->key->random_ivs = (uint64_t{1} << 32) - 1;
-    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, tag_, 16), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, tag_, 16),
+              WARPSEAL_OK);
     for (int i = 0; i < 3; ++i) {
         std::memset(text_, 7, 16);
-        EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, tag_, 16), WARPSEAL_LIMIT_EXCEEDED);
+        EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 16, tag_, 16),
+                  WARPSEAL_LIMIT_EXCEEDED);
         EXPECT_EQ(text_[0], 7) << "nothing was sealed";
     }
     EXPECT_EQ(seal(12, 16), WARPSEAL_OK) << "the caller's own IVs are the caller's own business";
@@ -300,9 +341,14 @@ TEST_F(Abi, OutIsInOrApartFromIt) {
         const bool overlaps = shift != 0 && shift > -32 && shift < 32;
         uint8_t* out = text_ + 100 + shift;
         const auto expected = overlaps ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK;
-        EXPECT_EQ(warpseal_encrypt(key_, WARPSEAL_CTR, iv_, 16, text_ + 100, out, 32), expected) << shift;
-        EXPECT_EQ(warpseal_decrypt(key_, WARPSEAL_ECB, nullptr, 0, text_ + 100, out, 32), expected) << shift;
-        EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_ + 100, out, 32, tag_, 16), expected) << shift;
+        EXPECT_EQ(warpseal_encrypt(key_, WARPSEAL_CTR, iv_, 16, text_ + 100, out, 32), expected)
+            << shift;
+        EXPECT_EQ(warpseal_decrypt(key_, WARPSEAL_ECB, nullptr, 0, text_ + 100, out, 32), expected)
+            << shift;
+        EXPECT_EQ(
+            warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_ + 100, out, 32, tag_, 16),
+            expected)
+            << shift;
     }
 }
 
@@ -310,7 +356,8 @@ TEST_F(Abi, OutIsInOrApartFromIt) {
 
 TEST_F(Abi, RandomAndWipe) {
     Text a(1 << 20), b(1 << 20);
-    ASSERT_EQ(warpseal_random(a.data(), a.size()), WARPSEAL_OK);  // more than one getrandom(2) gives at a time
+    ASSERT_EQ(warpseal_random(a.data(), a.size()),
+              WARPSEAL_OK);  // more than one getrandom(2) gives at a time
     ASSERT_EQ(warpseal_random(b.data(), b.size()), WARPSEAL_OK);
     EXPECT_NE(a, b);
     EXPECT_NE(Text(a.end() - 32, a.end()), Text(32));
@@ -337,7 +384,8 @@ TEST_F(Abi, HostMemory) {
 // ---- files
 
 TEST_F(Abi, FilesSealAndOpen) {
-    const int in = memfd_create("in", 0), sealed = memfd_create("sealed", 0), out = memfd_create("out", 0);
+    const int in = memfd_create("in", 0), sealed = memfd_create("sealed", 0),
+              out = memfd_create("out", 0);
     const Text text(100000, 0x61);
     ASSERT_EQ(write(in, text.data(), text.size()), static_cast<ssize_t>(text.size()));
     lseek(in, 0, SEEK_SET);
@@ -352,7 +400,8 @@ TEST_F(Abi, FilesSealAndOpen) {
     EXPECT_EQ(result.plaintext_bytes, text.size());
     EXPECT_EQ(result.output_bytes, result.file_bytes);
     EXPECT_EQ(result.struct_bytes, sizeof result);
-    EXPECT_STREQ(result.target, warpseal_engine_pick(engine_, "aes-256", WARPSEAL_GCM, text.size()));
+    EXPECT_STREQ(result.target,
+                 warpseal_engine_pick(engine_, "aes-256", WARPSEAL_GCM, text.size()));
     lseek(sealed, 0, SEEK_SET);
     int used = 0;
     o.secrets_used = [](void* count) { ++*static_cast<int*>(count); };
@@ -389,7 +438,8 @@ TEST_F(Abi, FilesRefuseWhatCannotBeMeant) {
     info.struct_bytes = sizeof info;
     // Refused, and it says why.
     const auto refused = [&](warpseal_status status) {
-        const bool told = result.message[0] != 0 && result.target != nullptr && *result.target == 0 && result.struct_bytes == sizeof result;
+        const bool told = result.message[0] != 0 && result.target != nullptr &&
+                          *result.target == 0 && result.struct_bytes == sizeof result;
         result.message[0] = 0;
         return status == WARPSEAL_INVALID_ARGUMENT && told;
     };

@@ -1,6 +1,7 @@
-// Batches of many lengths at once, all of those from 0 to 600 and some of each remainder up to 4096, in each batch mode and direction, on
-// every target: each message under a key of its own or all under one, at any alignment, between guard pages. Then batches of one flush
-// against the guards. All equal the reference.
+// Batches of many lengths at once, all of those from 0 to 600 and some of each remainder up to
+// 4096, in each batch mode and direction, on every target: each message under a key of its own or
+// all under one, at any alignment, between guard pages. Then batches of one flush against the
+// guards. All equal the reference.
 #include <gtest/gtest.h>
 
 #include "answers.h"
@@ -15,9 +16,11 @@ using tests::Path;
 using warpseal::Direction;
 
 constexpr size_t longest = 4096;
-constexpr size_t pool = 8;  // keys, texts and IVs to draw from, so that the twin meets the same blocks again
+constexpr size_t pool =
+    8;  // keys, texts and IVs to draw from, so that the twin meets the same blocks again
 
-constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_GCM, WARPSEAL_CCM, WARPSEAL_CMAC};
+constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB,
+                                   WARPSEAL_GCM, WARPSEAL_CCM, WARPSEAL_CMAC};
 
 struct Item {
     size_t bytes, set;
@@ -36,34 +39,46 @@ protected:
     }
     size_t block() const { return GetParam().block_bytes; }
     // An IV of CTR, CBC, CFB and OFB is a block.
-    size_t iv_bytes(warpseal_mode mode) const { return mode == WARPSEAL_GCM ? 12 : mode == WARPSEAL_CCM ? 11 : block(); }
-    size_t tag_bytes(warpseal_mode mode) const { return mode < WARPSEAL_XTS && mode != WARPSEAL_GCM ? 0 : block(); }
-    Text iv(warpseal_mode mode, size_t set) const { return Text(ivs_[set].begin(), ivs_[set].begin() + static_cast<long>(iv_bytes(mode))); }
+    size_t iv_bytes(warpseal_mode mode) const {
+        return mode == WARPSEAL_GCM ? 12 : mode == WARPSEAL_CCM ? 11 : block();
+    }
+    size_t tag_bytes(warpseal_mode mode) const {
+        return mode < WARPSEAL_XTS && mode != WARPSEAL_GCM ? 0 : block();
+    }
+    Text iv(warpseal_mode mode, size_t set) const {
+        return Text(ivs_[set].begin(), ivs_[set].begin() + static_cast<long>(iv_bytes(mode)));
+    }
     static constexpr size_t aad_bytes = 21;  // of GCM and CCM: the first bytes of the set's text
 
     // The message's ciphertext and tag; own: under the key of its set, else under the first.
     tests::Answer expected(warpseal_mode mode, const Item& item, bool own) {
         const size_t key = own ? item.set : 0;
         const reference::Cipher& twin = *twins_[key];
-        const Text text(texts_[item.set].begin(), texts_[item.set].begin() + static_cast<long>(item.bytes));
+        const Text text(texts_[item.set].begin(),
+                        texts_[item.set].begin() + static_cast<long>(item.bytes));
         const Text aad(texts_[item.set].begin(), texts_[item.set].begin() + aad_bytes);
         if (mode == WARPSEAL_CMAC) return {text, reference::cmac(twin, text)};
         if (mode == WARPSEAL_GCM || mode == WARPSEAL_CCM) {
-            const reference::Sealed sealed = mode == WARPSEAL_GCM ? reference::gcm_seal(twin, iv(mode, item.set), aad, text)
-                                                                  : reference::ccm_seal(twin, iv(mode, item.set), aad, text, 16);
+            const reference::Sealed sealed =
+                mode == WARPSEAL_GCM ? reference::gcm_seal(twin, iv(mode, item.set), aad, text)
+                                     : reference::ccm_seal(twin, iv(mode, item.set), aad, text, 16);
             return {sealed.ciphertext, sealed.tag};
         }
         Text& whole = whole_[{mode, key, item.set}];
         if (whole.empty())
-            whole = mode == WARPSEAL_CTR   ? reference::ctr(twin, ivs_[item.set], texts_[item.set])
-                    : mode == WARPSEAL_CBC ? reference::cbc_encrypt(twin, ivs_[item.set], texts_[item.set])
-                    : mode == WARPSEAL_CFB ? reference::cfb_encrypt(twin, ivs_[item.set], texts_[item.set])
-                                           : reference::ofb(twin, ivs_[item.set], texts_[item.set]);
+            whole = mode == WARPSEAL_CTR ? reference::ctr(twin, ivs_[item.set], texts_[item.set])
+                    : mode == WARPSEAL_CBC
+                        ? reference::cbc_encrypt(twin, ivs_[item.set], texts_[item.set])
+                    : mode == WARPSEAL_CFB
+                        ? reference::cfb_encrypt(twin, ivs_[item.set], texts_[item.set])
+                        : reference::ofb(twin, ivs_[item.set], texts_[item.set]);
         return {Text(whole.begin(), whole.begin() + static_cast<long>(item.bytes)), {}};
     }
 
-    // Encrypts and decrypts the items as one batch on every path; in tagged modes decryption also meets items that were changed.
-    void run(warpseal_mode mode, const std::vector<Item>& items, bool own, bool in_place, uint8_t poison) {
+    // Encrypts and decrypts the items as one batch on every path; in tagged modes decryption also
+    // meets items that were changed.
+    void run(warpseal_mode mode, const std::vector<Item>& items, bool own, bool in_place,
+             uint8_t poison) {
         const size_t count = items.size(), stride = tag_bytes(mode);
         std::vector<uint64_t> lengths, offsets;
         std::vector<tests::Answer> answers;
@@ -71,7 +86,9 @@ protected:
         uint64_t end = 0;
         for (const Item& item : items) {
             answers.push_back(expected(mode, item, own));
-            if (!offsets.empty()) end += random_.below(17);  // any alignment, and bytes between messages that must stay
+            if (!offsets.empty())
+                end +=
+                    random_.below(17);  // any alignment, and bytes between messages that must stay
             offsets.push_back(end);
             lengths.push_back(item.bytes);
             end += item.bytes;
@@ -81,10 +98,11 @@ protected:
             aad.insert(aad.end(), texts_[item.set].begin(), texts_[item.set].begin() + aad_bytes);
             tags.insert(tags.end(), answers.back().tag.begin(), answers.back().tag.end());
         }
-        const bool with_aad = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM, is_mac = mode == WARPSEAL_CMAC;
+        const bool with_aad = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM,
+                   is_mac = mode == WARPSEAL_CMAC;
         // Whatever is read lies flush against inaccessible pages.
-        const tests::Guarded in(end), out(end), tag_memory(tags.size()), key_memory(keys.size()), iv_memory(ivs.size()),
-            aad_memory(aad.size());
+        const tests::Guarded in(end), out(end), tag_memory(tags.size()), key_memory(keys.size()),
+            iv_memory(ivs.size()), aad_memory(aad.size());
         const uint8_t* const keys_at = key_memory.put(true, keys.data(), keys.size());
         const uint8_t* const ivs_at = iv_memory.put(true, ivs.data(), ivs.size());
         const uint8_t* const aad_at = aad_memory.put(true, aad.data(), aad.size());
@@ -92,11 +110,14 @@ protected:
         uint8_t* const to = in_place ? from : out.at_end(end);
         const auto put = [&](uint8_t* at, size_t i, bool ciphertext) {
             if (items[i].bytes != 0)
-                std::memcpy(at + offsets[i], ciphertext ? answers[i].text.data() : texts_[items[i].set].data(), items[i].bytes);
+                std::memcpy(at + offsets[i],
+                            ciphertext ? answers[i].text.data() : texts_[items[i].set].data(),
+                            items[i].bytes);
         };
         for (const auto& path : paths_)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-                ASSERT_TRUE(path->batches(mode, direction)) << path->target() << " has no batch of " << warpseal_mode_name(mode);
+                ASSERT_TRUE(path->batches(mode, direction))
+                    << path->target() << " has no batch of " << warpseal_mode_name(mode);
                 const bool forward = direction == Direction::encrypt;
                 std::memset(from, poison, end);
                 std::memset(to, poison, end);
@@ -107,8 +128,9 @@ protected:
                 for (size_t i = 0; i < count && !forward && stride != 0; ++i) {
                     if (!random_.one_in(7)) continue;
                     const size_t bit = random_.below(8 * (items[i].bytes + stride));
-                    uint8_t& changed =
-                        bit / 8 < items[i].bytes ? from[offsets[i] + bit / 8] : tags_at[i * stride + bit / 8 - items[i].bytes];
+                    uint8_t& changed = bit / 8 < items[i].bytes
+                                           ? from[offsets[i] + bit / 8]
+                                           : tags_at[i * stride + bit / 8 - items[i].bytes];
                     changed = static_cast<uint8_t>(changed ^ 1u << bit % 8);
                     verdicts[i] = WARPSEAL_NOT_AUTHENTIC;
                     ++broken;
@@ -138,24 +160,30 @@ protected:
                     n = path->takes_ranges() ? 1 + random_.below(count - first) : count;
                     failed += path->batch(mode, direction, batch, first, n);
                 }
-                ASSERT_EQ(failed, broken) << path->target() << ": a changed bit went unnoticed, or a whole message did not verify";
+                ASSERT_EQ(failed, broken)
+                    << path->target()
+                    << ": a changed bit went unnoticed, or a whole message did not verify";
                 ASSERT_EQ(statuses, verdicts) << path->target();
                 if (stride != 0 && broken == 0) {
-                    ASSERT_EQ(std::memcmp(tags_at, tags.data(), tags.size()), 0) << path->target() << ": tags";
+                    ASSERT_EQ(std::memcmp(tags_at, tags.data(), tags.size()), 0)
+                        << path->target() << ": tags";
                 }
                 if (!is_mac) {
                     Text wanted(end, poison);
                     for (size_t i = 0; i < count; ++i) {
                         put(wanted.data(), i, forward);
-                        if (verdicts[i] != WARPSEAL_OK && items[i].bytes != 0) std::memset(wanted.data() + offsets[i], 0, items[i].bytes);
+                        if (verdicts[i] != WARPSEAL_OK && items[i].bytes != 0)
+                            std::memset(wanted.data() + offsets[i], 0, items[i].bytes);
                     }
                     if (end == 0 || std::memcmp(to, wanted.data(), end) == 0) {
                         matrix::count(path->target(), GetParam().name, mode, direction, count);
                         continue;
                     }
                     for (size_t i = 0; i < end; ++i)
-                        ASSERT_EQ(to[i], wanted[i]) << path->target() << " " << warpseal_mode_name(mode)
-                                                    << (forward ? " encrypt" : " decrypt") << ", byte " << i << " of the batch";
+                        ASSERT_EQ(to[i], wanted[i])
+                            << path->target() << " " << warpseal_mode_name(mode)
+                            << (forward ? " encrypt" : " decrypt") << ", byte " << i
+                            << " of the batch";
                 }
                 matrix::count(path->target(), GetParam().name, mode, direction, count);
             }
@@ -172,10 +200,13 @@ TEST_P(BatchLengths, AllInOne) {
     for (const warpseal_mode mode : modes) {
         if (!targets::has(GetParam(), mode)) continue;
         SCOPED_TRACE(warpseal_mode_name(mode));
-        // In place the shorter ones; and a key of one's own leaves the other lanes of a bundle empty, and so costs much.
+        // In place the shorter ones; and a key of one's own leaves the other lanes of a bundle
+        // empty, and so costs much.
         std::vector<Item> all, shorter, some;
-        const size_t step = mode == WARPSEAL_CBC ? block() : 1, stride = mode == WARPSEAL_CBC ? 7 * block() : 37;
-        for (size_t n = 0; n <= longest; n += n < 600 ? step : stride) all.push_back({n, n / step % pool});
+        const size_t step = mode == WARPSEAL_CBC ? block() : 1,
+                     stride = mode == WARPSEAL_CBC ? 7 * block() : 37;
+        for (size_t n = 0; n <= longest; n += n < 600 ? step : stride)
+            all.push_back({n, n / step % pool});
         for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random_.below(i)]);
         run(mode, all, true, false, 0xa5);
         if (HasFatalFailure()) return;
@@ -234,7 +265,8 @@ TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     }
 }
 
-// Block i of the text meets Ctr(i + 1) (SP 800-38C A.3), also past 2^16 blocks; where a form has a loop of its own for that.
+// Block i of the text meets Ctr(i + 1) (SP 800-38C A.3), also past 2^16 blocks; where a form has a
+// loop of its own for that.
 TEST_P(BatchLengths, CcmCountsInMoreThanTwoBytes) {
     if (!targets::has(GetParam(), WARPSEAL_CCM)) return;
     const Text text = random_.text((size_t{1} << 20) + 21), nonce = iv(WARPSEAL_CCM, 0);
@@ -243,7 +275,8 @@ TEST_P(BatchLengths, CcmCountsInMoreThanTwoBytes) {
     std::copy(nonce.begin(), nonce.end(), counter0.begin() + 1);
     for (const auto& path : paths_) {
         if (path->cpu().form != std::string("instructions")) continue;
-        path->sweep(WARPSEAL_CTR, Direction::encrypt, counter0.data(), 1, text.data(), expected.data(), text.size());
+        path->sweep(WARPSEAL_CTR, Direction::encrypt, counter0.data(), 1, text.data(),
+                    expected.data(), text.size());
         Text out(text.size());
         warpseal_batch batch = one_message(nonce, text, out, tag);
         ASSERT_EQ(path->batch(WARPSEAL_CCM, Direction::encrypt, batch, 0, 1), 0u);
@@ -256,11 +289,12 @@ TEST_P(BatchLengths, CcmCountsInMoreThanTwoBytes) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ciphers, BatchLengths, testing::ValuesIn(targets::ciphers()), [](const auto& info) {
-    std::string name = info.param.name;
-    for (char& c : name)
-        if (c == '-') c = '_';
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Ciphers, BatchLengths, testing::ValuesIn(targets::ciphers()),
+                         [](const auto& info) {
+                             std::string name = info.param.name;
+                             for (char& c : name)
+                                 if (c == '-') c = '_';
+                             return name;
+                         });
 
 }  // namespace

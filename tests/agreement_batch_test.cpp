@@ -1,4 +1,5 @@
-// Batches of random shape on every target: strides, offsets, lengths, a key per message, broken items among good ones.
+// Batches of random shape on every target: strides, offsets, lengths, a key per message, broken
+// items among good ones.
 #include <gtest/gtest.h>
 
 #include "answers.h"
@@ -24,8 +25,12 @@ struct Layout {
 struct Case {
     std::string name;
     warpseal_mode mode = WARPSEAL_CTR;
-    bool is_tagged() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC; }
-    bool writes() const { return mode != WARPSEAL_CMAC; }  // whether there is an output but for the tag
+    bool is_tagged() const {
+        return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC;
+    }
+    bool writes() const {
+        return mode != WARPSEAL_CMAC;
+    }  // whether there is an output but for the tag
     warpseal_batch batch{};
     Text key, keys, ivs, aad, tags;
     std::vector<Text> plaintexts, ciphertexts;
@@ -34,7 +39,8 @@ struct Case {
 };
 
 Text slice(const Text& from, size_t offset, size_t bytes) {
-    return Text(from.begin() + static_cast<long>(offset), from.begin() + static_cast<long>(offset + bytes));
+    return Text(from.begin() + static_cast<long>(offset),
+                from.begin() + static_cast<long>(offset + bytes));
 }
 
 const uint8_t* or_null(const Text& text) { return text.empty() ? nullptr : text.data(); }
@@ -58,22 +64,28 @@ Layout layout(tests::Random& random, const std::vector<size_t>& sizes, size_t la
     return out;
 }
 
-Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>& ciphers, size_t largest = 0) {
+Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>& ciphers,
+                 size_t largest = 0) {
     const warpseal_cipher_info& cipher = ciphers[random.below(ciphers.size())];
     Case c;
     c.name = cipher.name;
-    static constexpr warpseal_mode modes[] = {WARPSEAL_GCM, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB,
-                                              WARPSEAL_OFB, WARPSEAL_CCM, WARPSEAL_CMAC};
+    static constexpr warpseal_mode modes[] = {WARPSEAL_GCM, WARPSEAL_CTR, WARPSEAL_CBC,
+                                              WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CCM,
+                                              WARPSEAL_CMAC};
     do c.mode = modes[random.below(std::size(modes))];
     while (!targets::has(cipher, c.mode));
-    const bool gcm = c.mode == WARPSEAL_GCM, ccm = c.mode == WARPSEAL_CCM, mac = c.mode == WARPSEAL_CMAC;
+    const bool gcm = c.mode == WARPSEAL_GCM, ccm = c.mode == WARPSEAL_CCM,
+               mac = c.mode == WARPSEAL_CMAC;
     const size_t block = cipher.block_bytes, whole = c.mode == WARPSEAL_CBC ? block : 1;
     c.batch.struct_bytes = sizeof c.batch;
-    c.batch.message_count = largest == 0 && random.one_in(16) ? 300 + random.below(300) : 1 + random.below(largest == 0 ? 40 : 12);
+    c.batch.message_count = largest == 0 && random.one_in(16)
+                                ? 300 + random.below(300)
+                                : 1 + random.below(largest == 0 ? 40 : 12);
     const size_t count = c.batch.message_count;
     // largest: of a message, and then all are about as large; 0: by chance.
     const size_t bound = random.one_in(8) ? 5000 : random.one_in(2) ? 600 : 40;
-    const size_t same = (largest != 0 ? largest - random.below(100) : random.length(bound)) / whole * whole;
+    const size_t same =
+        (largest != 0 ? largest - random.below(100) : random.length(bound)) / whole * whole;
     std::vector<size_t> sizes(count, same);
     if (random.one_in(2)) {
         for (size_t& size : sizes) size = random.below(same + 1) / whole * whole;
@@ -97,7 +109,8 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
     // Messages under one key have IVs of their own, but for CBC and CFB, which take any.
     const bool may_share = !c.keys.empty() || c.mode == WARPSEAL_CBC || c.mode == WARPSEAL_CFB;
     const bool shared_iv = may_share && random.one_in(4), shared_aad = random.one_in(3);
-    const size_t iv_stride = shared_iv ? 0 : iv_bytes + random.below(8), aad_stride = shared_aad ? 0 : aad_bytes + random.below(8);
+    const size_t iv_stride = shared_iv ? 0 : iv_bytes + random.below(8),
+                 aad_stride = shared_aad ? 0 : aad_bytes + random.below(8);
     const size_t tag_stride = tag_bytes == 0 ? 0 : tag_bytes + random.below(8);
     c.ivs = random.text(iv_bytes + count * iv_stride);
     if (c.mode == WARPSEAL_CTR && random.one_in(2))  // counters about to carry
@@ -107,13 +120,16 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
     c.tags = random.text(tag_bytes + count * tag_stride);
     for (size_t i = 0; i < count; ++i) {
         const Text pt = random.text(sizes[i]);
-        const Text key = c.keys.empty() ? c.key : slice(c.keys, i * cipher.key_bytes, cipher.key_bytes);
+        const Text key =
+            c.keys.empty() ? c.key : slice(c.keys, i * cipher.key_bytes, cipher.key_bytes);
         const Text aad = aad_bytes == 0 ? Text() : slice(c.aad, i * aad_stride, aad_bytes);
-        const tests::Answer answer =
-            tests::answer({c.name, c.mode, key, iv_bytes == 0 ? Text() : slice(c.ivs, i * iv_stride, iv_bytes), aad, pt, tag_bytes, 0});
+        const tests::Answer answer = tests::answer(
+            {c.name, c.mode, key, iv_bytes == 0 ? Text() : slice(c.ivs, i * iv_stride, iv_bytes),
+             aad, pt, tag_bytes, 0});
         c.plaintexts.push_back(pt);
         c.ciphertexts.push_back(mac ? pt : answer.text);
-        std::copy(answer.tag.begin(), answer.tag.end(), c.tags.begin() + static_cast<long>(i * tag_stride));
+        std::copy(answer.tag.begin(), answer.tag.end(),
+                  c.tags.begin() + static_cast<long>(i * tag_stride));
     }
     c.batch.iv_bytes = static_cast<uint32_t>(iv_bytes);
     c.batch.tag_bytes = static_cast<uint32_t>(tag_bytes);
@@ -125,8 +141,8 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
 }
 
 // The case's batch from `in` laid out so to `out` laid out so.
-warpseal_batch bound(const Case& c, const Layout& from, const Text& in, const Layout& to, Text& out, Text& tags,
-                     std::vector<int32_t>* statuses) {
+warpseal_batch bound(const Case& c, const Layout& from, const Text& in, const Layout& to, Text& out,
+                     Text& tags, std::vector<int32_t>* statuses) {
     warpseal_batch batch = c.batch;
     batch.keys = or_null(c.keys);
     batch.ivs = or_null(c.ivs);
@@ -144,37 +160,46 @@ warpseal_batch bound(const Case& c, const Layout& from, const Text& in, const La
 }
 
 // Memory laid out so, all of it poison but for messages [first, first + count).
-Text laid_out(const Layout& layout, uint8_t poison, const std::vector<Text>& messages, uint64_t first, uint64_t count) {
+Text laid_out(const Layout& layout, uint8_t poison, const std::vector<Text>& messages,
+              uint64_t first, uint64_t count) {
     Text out(layout.bytes, poison);
     for (uint64_t i = first; i < first + count; ++i)
-        std::copy(messages[i].begin(), messages[i].end(), out.begin() + static_cast<long>(layout.at(i)));
+        std::copy(messages[i].begin(), messages[i].end(),
+                  out.begin() + static_cast<long>(layout.at(i)));
     return out;
 }
 
 class Batches : public testing::Test {
 protected:
-    // Encrypts a range to a poisoned buffer, then the whole in place; both must leave every byte between messages alone.
+    // Encrypts a range to a poisoned buffer, then the whole in place; both must leave every byte
+    // between messages alone.
     void encrypt(const Path& path, const Case& c, uint64_t first, uint64_t count) {
         const uint64_t all = c.batch.message_count;
         const Text in = laid_out(c.in, 0, c.plaintexts, 0, all), tag_poison(c.tags.size(), 0x5a);
         Text out(c.out.bytes, 0xa5), tags = tag_poison;
         std::vector<int32_t> statuses(all, -1);
-        ASSERT_EQ(path.batch(c.mode, Direction::encrypt, bound(c, c.in, in, c.out, out, tags, &statuses), first, count), 0u);
+        ASSERT_EQ(path.batch(c.mode, Direction::encrypt,
+                             bound(c, c.in, in, c.out, out, tags, &statuses), first, count),
+                  0u);
         ASSERT_EQ(out, laid_out(c.out, 0xa5, c.ciphertexts, first, c.writes() ? count : 0));
         for (uint64_t i = 0; i < all; ++i) {
             const bool inside = i >= first && i < first + count;
             ASSERT_EQ(statuses[i], inside ? WARPSEAL_OK : -1);
-            ASSERT_EQ(slice(tags, i * c.batch.tag_stride, c.batch.tag_bytes),
-                      slice(inside ? c.tags : tag_poison, i * c.batch.tag_stride, c.batch.tag_bytes));
+            ASSERT_EQ(
+                slice(tags, i * c.batch.tag_stride, c.batch.tag_bytes),
+                slice(inside ? c.tags : tag_poison, i * c.batch.tag_stride, c.batch.tag_bytes));
         }
         Text same = laid_out(c.in, 0x5a, c.plaintexts, 0, all);
         tags = tag_poison;
-        ASSERT_EQ(path.batch(c.mode, Direction::encrypt, bound(c, c.in, same, c.in, same, tags, nullptr), 0, all), 0u);
+        ASSERT_EQ(path.batch(c.mode, Direction::encrypt,
+                             bound(c, c.in, same, c.in, same, tags, nullptr), 0, all),
+                  0u);
         ASSERT_EQ(same, laid_out(c.in, 0x5a, c.ciphertexts, 0, all));
         matrix::count(path.target(), c.name, c.mode, Direction::encrypt, count + all);
     }
 
-    // Decrypts a range with some messages broken: those are reported and wiped, the others are as if nothing had happened.
+    // Decrypts a range with some messages broken: those are reported and wiped, the others are as
+    // if nothing had happened.
     void decrypt(const Path& path, const Case& c, uint64_t first, uint64_t count) {
         const uint64_t all = c.batch.message_count;
         Text in = laid_out(c.in, 0, c.ciphertexts, 0, all), tags = c.tags;
@@ -183,8 +208,10 @@ protected:
         uint64_t broken = 0;
         for (uint64_t i = 0; i < all && c.is_tagged(); ++i) {
             if (!random_.one_in(5)) continue;
-            const size_t size = expected[i].size(), bit = random_.below(8 * (size + c.batch.tag_bytes));
-            uint8_t& changed = bit / 8 < size ? in[c.in.at(i) + bit / 8] : tags[i * c.batch.tag_stride + bit / 8 - size];
+            const size_t size = expected[i].size(),
+                         bit = random_.below(8 * (size + c.batch.tag_bytes));
+            uint8_t& changed = bit / 8 < size ? in[c.in.at(i) + bit / 8]
+                                              : tags[i * c.batch.tag_stride + bit / 8 - size];
             changed = static_cast<uint8_t>(changed ^ 1u << bit % 8);
             expected[i].assign(size, 0);
             verdicts[i] = WARPSEAL_NOT_AUTHENTIC;
@@ -192,10 +219,14 @@ protected:
         }
         Text out(c.out.bytes, 0x5a);
         std::vector<int32_t> statuses(all, -1);
-        ASSERT_EQ(path.batch(c.mode, Direction::decrypt, bound(c, c.in, in, c.out, out, tags, &statuses), first, count), broken);
+        ASSERT_EQ(path.batch(c.mode, Direction::decrypt,
+                             bound(c, c.in, in, c.out, out, tags, &statuses), first, count),
+                  broken);
         ASSERT_EQ(out, laid_out(c.out, 0x5a, expected, first, c.writes() ? count : 0));
-        for (uint64_t i = 0; i < all; ++i) ASSERT_EQ(statuses[i], i >= first && i < first + count ? verdicts[i] : -1);
-        path.batch(c.mode, Direction::decrypt, bound(c, c.in, in, c.in, in, tags, &statuses), 0, all);
+        for (uint64_t i = 0; i < all; ++i)
+            ASSERT_EQ(statuses[i], i >= first && i < first + count ? verdicts[i] : -1);
+        path.batch(c.mode, Direction::decrypt, bound(c, c.in, in, c.in, in, tags, &statuses), 0,
+                   all);
         ASSERT_TRUE(!c.writes() || in == laid_out(c.in, 0, expected, 0, all));
         ASSERT_EQ(statuses, verdicts);
         matrix::count(path.target(), c.name, c.mode, Direction::decrypt, count + all);
@@ -211,7 +242,9 @@ TEST_F(Batches, OfRandomShape) {
         for (const auto& path : tests::paths(c.name, c.key)) {
             SCOPED_TRACE(path->target() + " " + c.name + " case " + std::to_string(i));
             const uint64_t first = path->takes_ranges() ? random_.below(c.batch.message_count) : 0;
-            const uint64_t count = path->takes_ranges() ? 1 + random_.below(c.batch.message_count - first) : c.batch.message_count;
+            const uint64_t count = path->takes_ranges()
+                                       ? 1 + random_.below(c.batch.message_count - first)
+                                       : c.batch.message_count;
             encrypt(*path, c, first, count);
             if (HasFatalFailure()) return;
             decrypt(*path, c, first, count);
@@ -231,15 +264,21 @@ TEST_F(Batches, ThroughThePublicInterface) {
             SCOPED_TRACE(std::string(target.name) + " " + c.name + " case " + std::to_string(i));
             const targets::KeyHandle key = targets::key(engine, c.name, c.key);
             const bool mac = c.mode == WARPSEAL_CMAC;
-            const auto forward = mac ? warpseal_mac_batch : c.is_tagged() ? warpseal_seal_batch_unsafe_iv : warpseal_encrypt_batch;
-            const auto backward = mac ? warpseal_mac_verify_batch : c.is_tagged() ? warpseal_open_batch : warpseal_decrypt_batch;
+            const auto forward = mac             ? warpseal_mac_batch
+                                 : c.is_tagged() ? warpseal_seal_batch_unsafe_iv
+                                                 : warpseal_encrypt_batch;
+            const auto backward = mac             ? warpseal_mac_verify_batch
+                                  : c.is_tagged() ? warpseal_open_batch
+                                                  : warpseal_decrypt_batch;
             const uint64_t count = c.batch.message_count;
-            Text in = laid_out(c.in, 0, c.plaintexts, 0, count), out(c.out.bytes, 0xa5), tags(c.tags.size(), 0x5a);
+            Text in = laid_out(c.in, 0, c.plaintexts, 0, count), out(c.out.bytes, 0xa5),
+                 tags(c.tags.size(), 0x5a);
             warpseal_batch batch = bound(c, c.in, in, c.out, out, tags, nullptr);
             ASSERT_EQ(forward(key.get(), c.mode, &batch), WARPSEAL_OK);
             ASSERT_TRUE(out == laid_out(c.out, 0xa5, c.ciphertexts, 0, mac ? 0 : count));
             for (uint64_t m = 0; m < count; ++m)
-                ASSERT_EQ(slice(tags, m * c.batch.tag_stride, c.batch.tag_bytes), slice(c.tags, m * c.batch.tag_stride, c.batch.tag_bytes));
+                ASSERT_EQ(slice(tags, m * c.batch.tag_stride, c.batch.tag_bytes),
+                          slice(c.tags, m * c.batch.tag_stride, c.batch.tag_bytes));
             matrix::count(target.name, c.name, c.mode, Direction::encrypt, count);
 
             in = laid_out(c.in, 0, c.ciphertexts, 0, count);
@@ -253,7 +292,8 @@ TEST_F(Batches, ThroughThePublicInterface) {
             }
             out.assign(out.size(), 0x5a);
             batch = bound(c, c.in, in, c.out, out, tags, &statuses);
-            ASSERT_EQ(backward(key.get(), c.mode, &batch), c.is_tagged() && bad < count ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
+            ASSERT_EQ(backward(key.get(), c.mode, &batch),
+                      c.is_tagged() && bad < count ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
             ASSERT_TRUE(out == laid_out(c.out, 0x5a, expected, 0, mac ? 0 : count));
             ASSERT_EQ(statuses, verdicts);
             matrix::count(target.name, c.name, c.mode, Direction::decrypt, count);

@@ -1,5 +1,5 @@
-// Every length from 0 to 4096, of every sweep, of XTS and of GCM, in each direction, on every target, between guard pages, to outputs
-// poisoned twice and in place: all equal the reference.
+// Every length from 0 to 4096, of every sweep, of XTS and of GCM, in each direction, on every
+// target, between guard pages, to outputs poisoned twice and in place: all equal the reference.
 #include <gtest/gtest.h>
 
 #include "matrix.h"
@@ -18,9 +18,12 @@ using tests::Path;
 using warpseal::Direction;
 
 constexpr size_t longest = 4096;
-constexpr size_t pool = 16;  // texts and IVs to draw from, so that the twin meets the same blocks again
+constexpr size_t pool =
+    16;  // texts and IVs to draw from, so that the twin meets the same blocks again
 
-Text prefix(const Text& text, size_t bytes) { return Text(text.begin(), text.begin() + static_cast<long>(bytes)); }
+Text prefix(const Text& text, size_t bytes) {
+    return Text(text.begin(), text.begin() + static_cast<long>(bytes));
+}
 
 class EveryLength : public testing::TestWithParam<warpseal_cipher_info> {
 protected:
@@ -41,12 +44,15 @@ protected:
         for (size_t p = 0; p < paths_.size(); ++p)
             for (size_t d = 0; d < 2; ++d)
                 if (counts_[2 * p + d] != 0)
-                    matrix::count(paths_[p]->target(), GetParam().name, mode, static_cast<Direction>(d), counts_[2 * p + d]);
+                    matrix::count(paths_[p]->target(), GetParam().name, mode,
+                                  static_cast<Direction>(d), counts_[2 * p + d]);
     }
 
-    // Three runs of one case: to the right edge, to the left edge under another poison, and in place at alternate edges.
+    // Three runs of one case: to the right edge, to the left edge under another poison, and in
+    // place at alternate edges.
     template <class Work>
-    void three_runs(const Path& path, const Text& in, const Text& expected, Direction direction, const Work& work) {
+    void three_runs(const Path& path, const Text& in, const Text& expected, Direction direction,
+                    const Work& work) {
         const size_t n = in.size();
         const uint8_t* source = in_.put(true, in.data(), n);
         Output right(out_, out_.at_end(n), n, 0xa5);
@@ -55,7 +61,8 @@ protected:
         source = in_.put(false, in.data(), n);
         Output left(out_, out_.begin(), n, 0x5a);
         work(source, left.data());
-        ASSERT_TRUE(left.equals(expected.data())) << path.target() << ", to another buffer at the start of a page";
+        ASSERT_TRUE(left.equals(expected.data()))
+            << path.target() << ", to another buffer at the start of a page";
         Output same(out_, out_.at(n % 2 == 0, n), n, 0xa5);
         same.load(in.data());
         work(same.data(), same.data());
@@ -66,13 +73,16 @@ protected:
 
     // On every path, in the directions that are sweeps there.
     void sweep_case(warpseal_mode mode, const Text& iv, const Text& pt, const Text& ct) {
-        const uint8_t* iv_at = mode == WARPSEAL_ECB ? nullptr : iv_.put(pt.size() % 2 == 0, iv.data(), iv.size());
+        const uint8_t* iv_at =
+            mode == WARPSEAL_ECB ? nullptr : iv_.put(pt.size() % 2 == 0, iv.data(), iv.size());
         for (const auto& path : paths_)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 if (!path->sweeps(mode, direction)) continue;
                 const bool forward = direction == Direction::encrypt;
                 three_runs(*path, forward ? pt : ct, forward ? ct : pt, direction,
-                           [&](const uint8_t* in, uint8_t* out) { path->sweep(mode, direction, iv_at, 0, in, out, pt.size()); });
+                           [&](const uint8_t* in, uint8_t* out) {
+                               path->sweep(mode, direction, iv_at, 0, in, out, pt.size());
+                           });
                 if (HasFatalFailure()) return;
             }
     }
@@ -100,17 +110,20 @@ protected:
     // A quarter of the cases begin at a counter whose low 32 bits wrap within the message.
     Text gcm_iv(size_t bytes) {
         if (!random_.one_in(4)) return prefix(ivs_[random_.below(pool)], 12);
-        return reference::gcm_iv_for(*twin_, tests::Random::counter_before(ivs_[0], 4, random_.below(bytes / 16 + 2)));
+        return reference::gcm_iv_for(
+            *twin_, tests::Random::counter_before(ivs_[0], 4, random_.below(bytes / 16 + 2)));
     }
 
-    void gcm_case(const Text& iv, const Text& aad, const Text& pt, const reference::Sealed& sealed) {
+    void gcm_case(const Text& iv, const Text& aad, const Text& pt,
+                  const reference::Sealed& sealed) {
         const bool flush_end = pt.size() % 2 == 0;
         const uint8_t* iv_at = iv_.put(flush_end, iv.data(), iv.size());
         const uint8_t* aad_at = aad_.put(flush_end, aad.data(), aad.size());
         for (const auto& path : paths_)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 const bool forward = direction == Direction::encrypt;
-                three_runs(*path, forward ? pt : sealed.ciphertext, forward ? sealed.ciphertext : pt, direction,
+                three_runs(*path, forward ? pt : sealed.ciphertext,
+                           forward ? sealed.ciphertext : pt, direction,
                            [&](const uint8_t* in, uint8_t* out) {
                                warpseal::GcmRun run;
                                path->gcm_begin(iv_at, iv.size(), aad_at, aad.size(), &run);
@@ -123,7 +136,8 @@ protected:
             }
     }
 
-    void xts_case(const reference::Cipher& tweak, const Text& number, size_t unit_bytes, const Text& pt) {
+    void xts_case(const reference::Cipher& tweak, const Text& number, size_t unit_bytes,
+                  const Text& pt) {
         const Text ct = reference::xts_units(*twin_, tweak, true, number, unit_bytes, pt);
         warpseal::XtsUnits units{{}, unit_bytes};
         std::copy(number.begin(), number.end(), units.first);
@@ -131,7 +145,9 @@ protected:
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 const bool forward = direction == Direction::encrypt;
                 three_runs(*path, forward ? pt : ct, forward ? ct : pt, direction,
-                           [&](const uint8_t* in, uint8_t* out) { path->xts(direction, units, in, out, pt.size()); });
+                           [&](const uint8_t* in, uint8_t* out) {
+                               path->xts(direction, units, in, out, pt.size());
+                           });
                 if (HasFatalFailure()) return;
             }
     }
@@ -152,26 +168,33 @@ protected:
 
 TEST_P(EveryLength, Ecb) {
     expect_sweep(WARPSEAL_ECB, true);
-    prefixes(WARPSEAL_ECB, block(), [&](const Text&, const Text& text) { return reference::ecb_encrypt(*twin_, text); });
+    prefixes(WARPSEAL_ECB, block(),
+             [&](const Text&, const Text& text) { return reference::ecb_encrypt(*twin_, text); });
 }
 
 TEST_P(EveryLength, Cbc) {
     expect_sweep(WARPSEAL_CBC, false);
-    prefixes(WARPSEAL_CBC, block(), [&](const Text& iv, const Text& text) { return reference::cbc_encrypt(*twin_, iv, text); });
+    prefixes(WARPSEAL_CBC, block(), [&](const Text& iv, const Text& text) {
+        return reference::cbc_encrypt(*twin_, iv, text);
+    });
 }
 
 TEST_P(EveryLength, Cfb) {
     expect_sweep(WARPSEAL_CFB, false);
-    prefixes(WARPSEAL_CFB, 1, [&](const Text& iv, const Text& text) { return reference::cfb_encrypt(*twin_, iv, text); });
+    prefixes(WARPSEAL_CFB, 1, [&](const Text& iv, const Text& text) {
+        return reference::cfb_encrypt(*twin_, iv, text);
+    });
 }
 
-// Mostly from counters that carry out of their low 8, 32 or 64 bits, or all of them, within the message.
+// Mostly from counters that carry out of their low 8, 32 or 64 bits, or all of them, within the
+// message.
 TEST_P(EveryLength, Ctr) {
     expect_sweep(WARPSEAL_CTR, true);
     static constexpr size_t ones[] = {0, 1, 4, 8, 16};
     for (size_t n = 0; n <= longest; ++n) {
         SCOPED_TRACE(n);
-        const Text iv = tests::Random::counter_before(ivs_[0], std::min(block(), ones[n % 5]), random_.below(n / block() + 2));
+        const Text iv = tests::Random::counter_before(ivs_[0], std::min(block(), ones[n % 5]),
+                                                      random_.below(n / block() + 2));
         const Text pt = prefix(texts_[n % pool], n);
         sweep_case(WARPSEAL_CTR, iv, pt, reference::ctr(*twin_, iv, pt));
         if (HasFatalFailure()) return;
@@ -183,7 +206,8 @@ TEST_P(EveryLength, Gcm) {
     if (lacks(WARPSEAL_GCM)) return;
     for (size_t n = 0; n <= longest; ++n) {
         SCOPED_TRACE(n);
-        const Text pt = prefix(texts_[n % pool], n), iv = gcm_iv(n), aad = random_.text(random_.length(64));
+        const Text pt = prefix(texts_[n % pool], n), iv = gcm_iv(n),
+                   aad = random_.text(random_.length(64));
         gcm_case(iv, aad, pt, reference::gcm_seal(*twin_, iv, aad, pt));
         if (HasFatalFailure()) return;
     }
@@ -201,7 +225,8 @@ TEST_P(EveryLength, XtsOfOneUnit) {
     count(WARPSEAL_XTS);
 }
 
-// Two units and a third that may be short, from numbers that carry far on the way; units of every size up to 300 bytes and many above.
+// Two units and a third that may be short, from numbers that carry far on the way; units of every
+// size up to 300 bytes and many above.
 TEST_P(EveryLength, XtsOfManyUnits) {
     if (lacks(WARPSEAL_XTS)) return;
     const auto tweak_twin = tweak();
@@ -212,18 +237,20 @@ TEST_P(EveryLength, XtsOfManyUnits) {
         for (size_t i = 0; i < ones[unit % 4]; ++i) number[i] = 0xff;
         pt.insert(pt.end(), pt.begin(), pt.end());
         const size_t last = std::min(longest - 2 * unit, 16 + random_.below(unit - 15));
-        if (last >= 16) pt.insert(pt.end(), texts_[1].begin(), texts_[1].begin() + static_cast<long>(last));
+        if (last >= 16)
+            pt.insert(pt.end(), texts_[1].begin(), texts_[1].begin() + static_cast<long>(last));
         xts_case(*tweak_twin, number, unit, pt);
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_XTS);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ciphers, EveryLength, testing::ValuesIn(targets::ciphers()), [](const auto& info) {
-    std::string name = info.param.name;
-    for (char& c : name)
-        if (c == '-') c = '_';
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Ciphers, EveryLength, testing::ValuesIn(targets::ciphers()),
+                         [](const auto& info) {
+                             std::string name = info.param.name;
+                             for (char& c : name)
+                                 if (c == '-') c = '_';
+                             return name;
+                         });
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Random lengths, misalignments and pieces: a message in any pieces, from any block, equals the reference and libcrypto on every target.
+// Random lengths, misalignments and pieces: a message in any pieces, from any block, equals the
+// reference and libcrypto on every target.
 #include <gtest/gtest.h>
 
 #include "answers.h"
@@ -16,14 +17,18 @@ using warpseal::GcmRun;
 
 constexpr size_t longest = size_t{1} << 18;
 constexpr size_t slow_longest = size_t{1} << 14;  // where only the twin can tell
-constexpr size_t reference_limit = 2048;          // longer messages are compared with libcrypto alone, which is faster than the twin
+constexpr size_t reference_limit =
+    2048;  // longer messages are compared with libcrypto alone, which is faster than the twin
 
 using Cipher = warpseal_cipher_info;
 
 // One of the ciphers that have the mode.
-const Cipher& random_cipher(tests::Random& random, const std::vector<Cipher>& ciphers, warpseal_mode mode) {
+const Cipher& random_cipher(tests::Random& random, const std::vector<Cipher>& ciphers,
+                            warpseal_mode mode) {
     for (;;)
-        if (const Cipher& cipher = ciphers[random.below(ciphers.size())]; targets::has(cipher, mode)) return cipher;
+        if (const Cipher& cipher = ciphers[random.below(ciphers.size())];
+            targets::has(cipher, mode))
+            return cipher;
 }
 
 bool any_has(const std::vector<Cipher>& ciphers, warpseal_mode mode) {
@@ -53,7 +58,9 @@ Text next_unit(Text number, uint64_t units) {
 // Where a message is cut: positions of whole blocks (or units) from 0 to its end.
 std::vector<size_t> cuts(tests::Random& random, size_t bytes, size_t block = 16) {
     std::vector<size_t> out{0};
-    while (out.back() < bytes) out.push_back(std::min(bytes, out.back() + block * (1 + random.length(random.one_in(2) ? 64 : 4096))));
+    while (out.back() < bytes)
+        out.push_back(std::min(
+            bytes, out.back() + block * (1 + random.length(random.one_in(2) ? 64 : 4096))));
     return out;
 }
 
@@ -64,27 +71,37 @@ struct Memory {
 TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
     tests::Random random(11);
     const std::vector<Cipher> all = targets::ciphers();
-    static constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CTR, WARPSEAL_CFB};
+    static constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_ECB, WARPSEAL_CBC,
+                                              WARPSEAL_CTR, WARPSEAL_CFB};
     Memory memory;
     for (size_t i = 0; i < 5 * 256; ++i) {
         const warpseal_mode mode = modes[i % 5];
         const Cipher& cipher = random_cipher(random, all, mode);
         const size_t block = cipher.block_bytes;
-        const bool is_ctr = mode == WARPSEAL_CTR, whole = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC;
-        const bool has_oracle = oracle::has(std::string(cipher.name) + "-" + warpseal_mode_name(mode));
-        const size_t n = random.length(has_oracle ? longest : slow_longest) / (whole ? block : 1) * (whole ? block : 1);
+        const bool is_ctr = mode == WARPSEAL_CTR,
+                   whole = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC;
+        const bool has_oracle =
+            oracle::has(std::string(cipher.name) + "-" + warpseal_mode_name(mode));
+        const size_t n = random.length(has_oracle ? longest : slow_longest) / (whole ? block : 1) *
+                         (whole ? block : 1);
         const Text key = random.text(cipher.key_bytes), pt = random.text(n);
-        const Text iv = is_ctr ? random.counter(n / block + 1, block) : mode == WARPSEAL_ECB ? Text() : random.text(block);
-        // Half of the messages in counter mode begin at a later block of a longer one, some far beyond 2^32 blocks.
-        const uint64_t first_block = !is_ctr || random.one_in(2) ? 0 : random.next() >> (1 + random.below(63));
-        const tests::Message message{cipher.name, mode, key, is_ctr ? advanced(iv, first_block) : iv, {}, pt, 0, 0};
+        const Text iv = is_ctr                 ? random.counter(n / block + 1, block)
+                        : mode == WARPSEAL_ECB ? Text()
+                                               : random.text(block);
+        // Half of the messages in counter mode begin at a later block of a longer one, some far
+        // beyond 2^32 blocks.
+        const uint64_t first_block =
+            !is_ctr || random.one_in(2) ? 0 : random.next() >> (1 + random.below(63));
+        const tests::Message message{
+            cipher.name, mode, key, is_ctr ? advanced(iv, first_block) : iv, {}, pt, 0, 0};
         const Text ct = tests::answer(message).text;
         ASSERT_TRUE(n > reference_limit || ct == tests::twin_answer(message).text);
         const size_t in_shift = i % 16, out_shift = i / 16 % 16;  // all 256 pairs, five times over
         for (const auto& path : tests::paths(cipher.name, key))
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 if (!path->sweeps(mode, direction)) continue;
-                SCOPED_TRACE(path->target() + " " + cipher.name + "-" + warpseal_mode_name(mode) + " case " + std::to_string(i));
+                SCOPED_TRACE(path->target() + " " + cipher.name + "-" + warpseal_mode_name(mode) +
+                             " case " + std::to_string(i));
                 const Text& source = direction == Direction::encrypt ? pt : ct;
                 const Text& expected = direction == Direction::encrypt ? ct : pt;
                 if (n != 0) std::memcpy(memory.in.begin() + in_shift, source.data(), n);
@@ -92,16 +109,20 @@ TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
                 const std::vector<size_t> cut = cuts(random, n, block);
                 for (size_t c = 0; c + 1 < cut.size(); ++c) {
                     // CBC and CFB: the ciphertext block before the piece.
-                    const uint8_t* before = iv.empty()              ? nullptr
-                                            : is_ctr || cut[c] == 0 ? iv.data()
-                                                                    : memory.in.begin() + in_shift + cut[c] - block;
-                    path->sweep(mode, direction, before, first_block + cut[c] / block, memory.in.begin() + in_shift + cut[c],
-                                out.data() + cut[c], cut[c + 1] - cut[c]);
+                    const uint8_t* before = iv.empty() ? nullptr
+                                            : is_ctr || cut[c] == 0
+                                                ? iv.data()
+                                                : memory.in.begin() + in_shift + cut[c] - block;
+                    path->sweep(mode, direction, before, first_block + cut[c] / block,
+                                memory.in.begin() + in_shift + cut[c], out.data() + cut[c],
+                                cut[c + 1] - cut[c]);
                 }
                 ASSERT_TRUE(out.equals(expected.data()));
-                Output same(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0x5a : 0xa5);
+                Output same(memory.out, memory.out.begin() + out_shift, n,
+                            i % 2 == 0 ? 0x5a : 0xa5);
                 same.load(source.data());
-                path->sweep(mode, direction, iv.empty() ? nullptr : iv.data(), first_block, same.data(), same.data(), n);
+                path->sweep(mode, direction, iv.empty() ? nullptr : iv.data(), first_block,
+                            same.data(), same.data(), n);
                 ASSERT_TRUE(same.equals(expected.data()));
                 matrix::count(path->target(), cipher.name, mode, direction, 2);
             }
@@ -115,14 +136,17 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
     Memory memory;
     for (size_t i = 0; i < 2 * 256; ++i) {
         const Cipher& cipher = random_cipher(random, all, WARPSEAL_XTS);
-        const size_t unit = random.one_in(2) ? 16 + random.below(600) : size_t{16} << random.below(9);
+        const size_t unit =
+            random.one_in(2) ? 16 + random.below(600) : size_t{16} << random.below(9);
         size_t n = 16 + random.length(slow_longest);
         if (n % unit != 0 && n % unit < 16) n -= n % unit;
         const Text key = random.text(2 * cipher.key_bytes), pt = random.text(n);
         Text number = random.text(16);
-        for (size_t j = 0; j < 16 && !random.one_in(5); ++j) number[j] = 0xff;  // carries far, or round the end
+        for (size_t j = 0; j < 16 && !random.one_in(5); ++j)
+            number[j] = 0xff;  // carries far, or round the end
         number[0] = static_cast<uint8_t>(number[0] - random.below(4));
-        const Text ct = tests::twin_answer({cipher.name, WARPSEAL_XTS, key, number, {}, pt, 0, unit}).text;
+        const Text ct =
+            tests::twin_answer({cipher.name, WARPSEAL_XTS, key, number, {}, pt, 0, unit}).text;
         const size_t in_shift = i % 16, out_shift = i / 16 % 16;
         for (const auto& path : tests::paths(cipher.name, key)) {
             path->tweak(Text(key.begin() + cipher.key_bytes, key.end()));
@@ -137,10 +161,12 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
                     warpseal::XtsUnits units{{}, unit};
                     const Text first = next_unit(number, cut[c] / unit);
                     std::copy(first.begin(), first.end(), units.first);
-                    path->xts(direction, units, memory.in.begin() + in_shift + cut[c], out.data() + cut[c], cut[c + 1] - cut[c]);
+                    path->xts(direction, units, memory.in.begin() + in_shift + cut[c],
+                              out.data() + cut[c], cut[c + 1] - cut[c]);
                 }
                 ASSERT_TRUE(out.equals(expected.data()));
-                Output same(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0x5a : 0xa5);
+                Output same(memory.out, memory.out.begin() + out_shift, n,
+                            i % 2 == 0 ? 0x5a : 0xa5);
                 same.load(source.data());
                 warpseal::XtsUnits units{{}, unit};
                 std::copy(number.begin(), number.end(), units.first);
@@ -154,9 +180,11 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
 
 class GcmPieces : public testing::Test {
 protected:
-    // The message cut up. in_order: pieces on one run; otherwise each on a run of its own, combined afterwards.
-    static Text tag_of_pieces(const Path& path, Direction direction, const GcmRun& begun, const std::vector<size_t>& cut, bool in_order,
-                              const uint8_t* in, uint8_t* out, size_t aad_bytes) {
+    // The message cut up. in_order: pieces on one run; otherwise each on a run of its own, combined
+    // afterwards.
+    static Text tag_of_pieces(const Path& path, Direction direction, const GcmRun& begun,
+                              const std::vector<size_t>& cut, bool in_order, const uint8_t* in,
+                              uint8_t* out, size_t aad_bytes) {
         GcmRun run = begun;
         const size_t n = cut.back();
         for (size_t c = 0; c + 1 < cut.size(); ++c) {
@@ -196,7 +224,8 @@ TEST_F(GcmPieces, InOrderAndCombined) {
             ASSERT_EQ(reference::gcm_counter0(*twin, iv), counter0);
         }
         const Text aad = random.text(random.length(512)), pt = random.text(n);
-        const auto [ct, expected_tag] = tests::answer({name, WARPSEAL_GCM, key, iv, aad, pt, 16, 0});
+        const auto [ct, expected_tag] =
+            tests::answer({name, WARPSEAL_GCM, key, iv, aad, pt, 16, 0});
         if (n <= reference_limit) {
             const reference::Sealed sealed = reference::gcm_seal(*twin, iv, aad, pt);
             ASSERT_EQ(sealed.ciphertext, ct);
@@ -212,14 +241,17 @@ TEST_F(GcmPieces, InOrderAndCombined) {
                 path->gcm_begin(iv.data(), iv.size(), aad.data(), aad.size(), &run);
                 for (const bool in_order : {true, false}) {
                     if (n != 0) std::memcpy(memory.in.begin() + in_shift, source.data(), n);
-                    Output out(memory.out, memory.out.begin() + out_shift, n, in_order ? 0xa5 : 0x5a);
-                    const Text tag = tag_of_pieces(*path, direction, run, cuts(random, n), in_order, memory.in.begin() + in_shift,
-                                                   out.data(), aad.size());
+                    Output out(memory.out, memory.out.begin() + out_shift, n,
+                               in_order ? 0xa5 : 0x5a);
+                    const Text tag =
+                        tag_of_pieces(*path, direction, run, cuts(random, n), in_order,
+                                      memory.in.begin() + in_shift, out.data(), aad.size());
                     ASSERT_TRUE(out.equals(expected.data()));
                     ASSERT_EQ(tag, expected_tag);
                     Output same(memory.out, memory.out.begin() + out_shift, n, 0xa5);
                     same.load(source.data());
-                    ASSERT_EQ(tag_of_pieces(*path, direction, run, cuts(random, n), in_order, same.data(), same.data(), aad.size()),
+                    ASSERT_EQ(tag_of_pieces(*path, direction, run, cuts(random, n), in_order,
+                                            same.data(), same.data(), aad.size()),
                               expected_tag);
                     ASSERT_TRUE(same.equals(expected.data()));
                     matrix::count(path->target(), name, WARPSEAL_GCM, direction, 2);
@@ -228,7 +260,8 @@ TEST_F(GcmPieces, InOrderAndCombined) {
     }
 }
 
-// sum * H^n + part for n up to 2^60: small powers against the reference, large ones by adding exponents.
+// sum * H^n + part for n up to 2^60: small powers against the reference, large ones by adding
+// exponents.
 TEST(GcmCombine, AnyPower) {
     tests::Random random(13);
     for (const Cipher& cipher : targets::ciphers()) {
@@ -241,12 +274,14 @@ TEST(GcmCombine, AnyPower) {
                 Text sum = random.text(16);
                 const Text part = random.text(16);
                 Text expected = reference::gcm_ghash(*twin, Text(16 * n, 0), sum);
-                for (size_t b = 0; b < 16; ++b) expected[b] = static_cast<uint8_t>(expected[b] ^ part[b]);
+                for (size_t b = 0; b < 16; ++b)
+                    expected[b] = static_cast<uint8_t>(expected[b] ^ part[b]);
                 path->gcm_combine(sum.data(), part.data(), n);
                 ASSERT_EQ(sum, expected) << path->target() << " H^" << n;
             }
             for (int i = 0; i < 200; ++i) {
-                const uint64_t a = random.next() >> (4 + random.below(60)), b = random.next() >> (4 + random.below(60));
+                const uint64_t a = random.next() >> (4 + random.below(60)),
+                               b = random.next() >> (4 + random.below(60));
                 const Text start = random.text(16), part = random.text(16), zero(16, 0);
                 Text once = start, twice = start;
                 path->gcm_combine(once.data(), part.data(), a + b);
@@ -267,7 +302,8 @@ TEST(GcmFinish, AnyLengths) {
         const auto twin = tests::twin(cipher.name, key);
         for (const auto& path : tests::paths(cipher.name, key))
             for (int i = 0; i < 100; ++i) {
-                const uint64_t aad_bytes = random.next() >> (3 + random.below(61)), text_bytes = random.next() >> (28 + random.below(36));
+                const uint64_t aad_bytes = random.next() >> (3 + random.below(61)),
+                               text_bytes = random.next() >> (28 + random.below(36));
                 const Text sum = random.text(16), counter0 = random.text(16);
                 Text lengths(16), mask = counter0, tag(16);
                 for (size_t b = 0; b < 8; ++b) {
@@ -276,12 +312,14 @@ TEST(GcmFinish, AnyLengths) {
                 }
                 twin->encrypt(mask.data());
                 Text expected = reference::gcm_ghash(*twin, lengths, sum);
-                for (size_t b = 0; b < 16; ++b) expected[b] = static_cast<uint8_t>(expected[b] ^ mask[b]);
+                for (size_t b = 0; b < 16; ++b)
+                    expected[b] = static_cast<uint8_t>(expected[b] ^ mask[b]);
                 GcmRun run;
                 std::copy(counter0.begin(), counter0.end(), run.counter0);
                 std::copy(sum.begin(), sum.end(), run.sum);
                 path->gcm_finish(&run, aad_bytes, text_bytes, tag.data());
-                ASSERT_EQ(tag, expected) << path->target() << ", " << aad_bytes << " and " << text_bytes << " bytes";
+                ASSERT_EQ(tag, expected)
+                    << path->target() << ", " << aad_bytes << " and " << text_bytes << " bytes";
             }
     }
 }

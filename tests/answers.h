@@ -1,4 +1,5 @@
-// What a message must come out as: by libcrypto where it has the cipher and mode, else by the twin. Both are nobody of ours.
+// What a message must come out as: by libcrypto where it has the cipher and mode, else by the twin.
+// Both are nobody of ours.
 #pragma once
 
 #include "oracle.h"
@@ -28,7 +29,8 @@ struct Answer {
 // Forward, by the twin alone.
 inline Answer twin_answer(const Message& m) {
     const size_t half = m.mode == WARPSEAL_XTS ? m.key.size() / 2 : m.key.size();
-    const auto cipher = twin(m.cipher, Text(m.key.begin(), m.key.begin() + static_cast<long>(half)));
+    const auto cipher =
+        twin(m.cipher, Text(m.key.begin(), m.key.begin() + static_cast<long>(half)));
     Answer out;
     switch (m.mode) {
         case WARPSEAL_ECB: out.text = reference::ecb_encrypt(*cipher, m.text); break;
@@ -37,14 +39,17 @@ inline Answer twin_answer(const Message& m) {
         case WARPSEAL_CFB: out.text = reference::cfb_encrypt(*cipher, m.iv, m.text); break;
         case WARPSEAL_OFB: out.text = reference::ofb(*cipher, m.iv, m.text); break;
         case WARPSEAL_XTS: {
-            const auto tweak = twin(m.cipher, Text(m.key.begin() + static_cast<long>(half), m.key.end()));
+            const auto tweak =
+                twin(m.cipher, Text(m.key.begin() + static_cast<long>(half), m.key.end()));
             out.text = reference::xts_units(*cipher, *tweak, true, m.iv, m.unit_bytes, m.text);
             break;
         }
         case WARPSEAL_CMAC: out.tag = reference::cmac(*cipher, m.text); break;
         default: {
-            const reference::Sealed sealed = m.mode == WARPSEAL_GCM ? reference::gcm_seal(*cipher, m.iv, m.aad, m.text)
-                                                                    : reference::ccm_seal(*cipher, m.iv, m.aad, m.text, m.tag_bytes);
+            const reference::Sealed sealed =
+                m.mode == WARPSEAL_GCM
+                    ? reference::gcm_seal(*cipher, m.iv, m.aad, m.text)
+                    : reference::ccm_seal(*cipher, m.iv, m.aad, m.text, m.tag_bytes);
             out = {sealed.ciphertext, sealed.tag};
         }
     }
@@ -52,11 +57,12 @@ inline Answer twin_answer(const Message& m) {
     return out;
 }
 
-// Forward. libcrypto's calls for CCM, XTS and CMAC are others than for the rest: those are the twin's.
+// Forward. libcrypto's calls for CCM, XTS and CMAC are others than for the rest: those are the
+// twin's.
 inline Answer answer(const Message& m) {
     const bool gcm = m.mode == WARPSEAL_GCM;
-    const bool plain =
-        m.mode == WARPSEAL_ECB || m.mode == WARPSEAL_CTR || m.mode == WARPSEAL_CBC || m.mode == WARPSEAL_CFB || m.mode == WARPSEAL_OFB;
+    const bool plain = m.mode == WARPSEAL_ECB || m.mode == WARPSEAL_CTR || m.mode == WARPSEAL_CBC ||
+                       m.mode == WARPSEAL_CFB || m.mode == WARPSEAL_OFB;
     const std::string name = m.cipher + "-" + warpseal_mode_name(m.mode);
     if ((!plain && !gcm) || !oracle::has(name)) return twin_answer(m);
     Answer out;

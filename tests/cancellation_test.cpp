@@ -1,4 +1,5 @@
-// pthread_cancel(3) of threads that are in a call: the call ends as always, and the thread after it.
+// pthread_cancel(3) of threads that are in a call: the call ends as always, and the thread after
+// it.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -55,29 +56,34 @@ struct Place {
     warpseal_status (*call)(Place&) = nullptr;
     std::atomic<warpseal_status> failure{WARPSEAL_OK};
     std::atomic<uint64_t> calls{0};
-    Text in = Text(8 << 20, 5), out = Text(8 << 20), public_key = Text(64 * largest_field), secret_key = Text(64 * largest_field);
+    Text in = Text(8 << 20, 5), out = Text(8 << 20), public_key = Text(64 * largest_field),
+         secret_key = Text(64 * largest_field);
 };
 
 warpseal_status large_message(Place& place) {
     const uint8_t iv[16] = {1};
-    return warpseal_encrypt(place.shared->slow_key.get(), WARPSEAL_CTR, iv, 16, place.in.data(), place.out.data(), 1 << 20);
+    return warpseal_encrypt(place.shared->slow_key.get(), WARPSEAL_CTR, iv, 16, place.in.data(),
+                            place.out.data(), 1 << 20);
 }
 
 warpseal_status drawn_iv(Place& place) {
     uint8_t iv[12], tag[16];
-    return warpseal_seal(place.shared->key.get(), WARPSEAL_GCM, iv, nullptr, 0, place.in.data(), place.out.data(), 64, tag, 16);
+    return warpseal_seal(place.shared->key.get(), WARPSEAL_GCM, iv, nullptr, 0, place.in.data(),
+                         place.out.data(), 64, tag, 16);
 }
 
 warpseal_status first_use(Place& place) {
     const EngineHandle engine = targets::engine("cpu", 2);
     const KeyHandle key = targets::key(engine, "seed-128", Text(16, 1));
     const uint8_t iv[16] = {1};
-    return warpseal_encrypt(key.get(), WARPSEAL_OFB, iv, 16, place.in.data(), place.out.data(), 4096);
+    return warpseal_encrypt(key.get(), WARPSEAL_OFB, iv, 16, place.in.data(), place.out.data(),
+                            4096);
 }
 
 warpseal_status host_memory(Place& place) {
     void* memory = nullptr;
-    const warpseal_status status = warpseal_host_alloc(place.shared->engine.get(), 1 << 20, &memory);
+    const warpseal_status status =
+        warpseal_host_alloc(place.shared->engine.get(), 1 << 20, &memory);
     warpseal_host_free(place.shared->engine.get(), memory);
     return status;
 }
@@ -107,7 +113,8 @@ warpseal_status batcher_run(Place& place) {
 
 warpseal_status pool_take(Place& place) {
     uint64_t tickets[16];
-    const warpseal_status status = warpseal_kem_pool_take(place.shared->pool.get(), 16, place.public_key.data(), largest_field, tickets);
+    const warpseal_status status = warpseal_kem_pool_take(
+        place.shared->pool.get(), 16, place.public_key.data(), largest_field, tickets);
     if (status == WARPSEAL_OK) warpseal_kem_pool_drop(place.shared->pool.get(), 16, tickets);
     return status;
 }
@@ -135,7 +142,8 @@ public:
     File& operator=(const File&) = delete;
     bool has(const uint8_t* bytes, size_t count) const {
         const NotMeanwhile disabled;
-        return write(descriptor, bytes, count) == static_cast<ssize_t>(count) && lseek(descriptor, 0, SEEK_SET) == 0;
+        return write(descriptor, bytes, count) == static_cast<ssize_t>(count) &&
+               lseek(descriptor, 0, SEEK_SET) == 0;
     }
     const int descriptor = memfd_create("", 0);
 };
@@ -149,7 +157,8 @@ warpseal_status file_seal(Place& place) {
     options.secrets = &secret, options.secret_count = 1;
     warpseal_file_result result = {};
     result.struct_bytes = sizeof result;
-    return warpseal_file_seal(place.shared->engine.get(), plain.descriptor, sealed.descriptor, &options, &result);
+    return warpseal_file_seal(place.shared->engine.get(), plain.descriptor, sealed.descriptor,
+                              &options, &result);
 }
 
 extern "C" void* call_for_ever(void* user) {
@@ -199,10 +208,12 @@ TEST_P(Cancellation, TakesEffectAfterTheCall) {
     EXPECT_EQ(GetParam().call(after), WARPSEAL_OK) << "others go on";
 }
 
-INSTANTIATE_TEST_SUITE_P(Calls, Cancellation,
-                         testing::Values(Named{"large_message", large_message}, Named{"drawn_iv", drawn_iv}, Named{"first_use", first_use},
-                                         Named{"host_memory", host_memory}, Named{"key_pairs", key_pairs},
-                                         Named{"batcher_run", batcher_run}, Named{"pool_take", pool_take}, Named{"file_seal", file_seal}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Calls, Cancellation,
+    testing::Values(Named{"large_message", large_message}, Named{"drawn_iv", drawn_iv},
+                    Named{"first_use", first_use}, Named{"host_memory", host_memory},
+                    Named{"key_pairs", key_pairs}, Named{"batcher_run", batcher_run},
+                    Named{"pool_take", pool_take}, Named{"file_seal", file_seal}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

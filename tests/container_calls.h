@@ -1,4 +1,5 @@
-// The system calls that the container makes, in front of libc's: each may be told to fail, or to move few bytes.
+// The system calls that the container makes, in front of libc's: each may be told to fail, or to
+// move few bytes.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,8 @@ struct Script {
     std::atomic<int> interrupts{0};         // every other call fails with EINTR while positive
     std::atomic<int> calls{0};
     off_t more_at = -1;  // a byte is there, whatever the file's length
-    // Before each call, with its place; an errno other than 0 is how the call fails. A pointer: the first calls come before constructors.
+    // Before each call, with its place; an errno other than 0 is how the call fails. A pointer: the
+    // first calls come before constructors.
     const std::function<int(off_t)>* before = nullptr;
 
     bool fails(off_t at = 0) {

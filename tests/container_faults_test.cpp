@@ -1,4 +1,5 @@
-// What the machine does wrong: system calls that fail or do less than asked, files that change underneath, no random bytes.
+// What the machine does wrong: system calls that fail or do less than asked, files that change
+// underneath, no random bytes.
 #include <poll.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -23,7 +24,8 @@ namespace {
 
 using tests::drawing, tests::reading, tests::writing, tests::Script;
 
-long moved(Script& script, long number, int descriptor, const iovec* buffers, int count, off_t offset) {
+long moved(Script& script, long number, int descriptor, const iovec* buffers, int count,
+           off_t offset) {
     if (script.fails(offset)) return -1;
     if (offset != 0 && offset == script.more_at) return 1;
     iovec shortened = buffers[0];
@@ -38,9 +40,13 @@ long moved(Script& script, long number, int descriptor, const iovec* buffers, in
 }  // namespace
 
 extern "C" {
-ssize_t preadv(int fd, const iovec* v, int n, off_t at) { return moved(reading, SYS_preadv, fd, v, n, at); }
+ssize_t preadv(int fd, const iovec* v, int n, off_t at) {
+    return moved(reading, SYS_preadv, fd, v, n, at);
+}
 ssize_t readv(int fd, const iovec* v, int n) { return moved(reading, SYS_readv, fd, v, n, 0); }
-ssize_t pwritev(int fd, const iovec* v, int n, off_t at) { return moved(writing, SYS_pwritev, fd, v, n, at); }
+ssize_t pwritev(int fd, const iovec* v, int n, off_t at) {
+    return moved(writing, SYS_pwritev, fd, v, n, at);
+}
 ssize_t writev(int fd, const iovec* v, int n) { return moved(writing, SYS_writev, fd, v, n, 0); }
 ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
     if (drawing.fails()) return -1;
@@ -64,7 +70,8 @@ TEST_F(Faults, EachCallFailsOnce) {
                 for (int n = 0;; ++n) {
                     script->error = error;
                     script->countdown = n;
-                    const Outcome outcome = run(way, way == Way::seal ? text : file, options, n % 2 == 0 ? 1 : 4, pipes & 1, pipes & 2);
+                    const Outcome outcome = run(way, way == Way::seal ? text : file, options,
+                                                n % 2 == 0 ? 1 : 4, pipes & 1, pipes & 2);
                     const bool happened = script->countdown < 0;
                     script->countdown = -1;
                     if (!happened) {
@@ -75,7 +82,8 @@ TEST_F(Faults, EachCallFailsOnce) {
                     ++failures;
                     ASSERT_EQ(outcome.status, WARPSEAL_IO) << n;
                     ASSERT_EQ(outcome.result.system_error, error);
-                    ASSERT_NE(std::string(outcome.result.message).find(strerrordesc_np(error)), std::string::npos)
+                    ASSERT_NE(std::string(outcome.result.message).find(strerrordesc_np(error)),
+                              std::string::npos)
                         << outcome.result.message;
                     if (way == Way::open && pipes != 0) {
                         ASSERT_TRUE(is_prefix(outcome.out, text));
@@ -116,7 +124,8 @@ TEST_F(Faults, NoRandomBytesNoFile) {
         const Outcome outcome = run(Way::seal, text, both);
         if (drawing.countdown >= 0) {
             EXPECT_EQ(outcome.status, WARPSEAL_OK);
-            EXPECT_EQ(n, 6);  // file id, data key, two slot salts, a passphrase salt, a payload salt
+            EXPECT_EQ(n,
+                      6);  // file id, data key, two slot salts, a passphrase salt, a payload salt
             break;
         }
         ASSERT_EQ(outcome.status, WARPSEAL_NO_RANDOM) << n;
@@ -143,7 +152,8 @@ TEST_F(Faults, InputChangesLength) {
     for (const Way way : {Way::seal, Way::open}) {
         const Data& whole = way == Way::seal ? text : file;
         const auto size = static_cast<off_t>(whole.size());
-        for (const off_t bytes : {off_t{0}, off_t{1}, size / 2, size - 1, size + 1, size + 100000}) {
+        for (const off_t bytes :
+             {off_t{0}, off_t{1}, size / 2, size - 1, size + 1, size + 100000}) {
             const MemoryFile in(whole), out;
             Change change = {in.get(), bytes};
             options.progress = Change::now;
@@ -159,8 +169,10 @@ TEST_F(Faults, InputChangesLength) {
 TEST_F(Faults, WrongKindsOfDescriptor) {
     warpseal_file_result result;
     const MemoryFile in(text), out;
-    const int folder = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), full = ::open("/dev/full", O_WRONLY | O_CLOEXEC),
-              nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC), status = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const int folder = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+              full = ::open("/dev/full", O_WRONLY | O_CLOEXEC),
+              nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC),
+              status = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     EXPECT_EQ(call(Way::seal, folder, out.get(), options, result), WARPSEAL_IO);
     EXPECT_EQ(result.system_error, EISDIR);
     EXPECT_EQ(call(Way::seal, in.get(), full, options, result), WARPSEAL_IO);
@@ -174,7 +186,8 @@ TEST_F(Faults, WrongKindsOfDescriptor) {
     EXPECT_TRUE(in.data() == text);
     EXPECT_EQ(call(Way::seal, nothing, nothing, options, result), WARPSEAL_OK);
     EXPECT_EQ(result.plaintext_bytes, 0u);
-    EXPECT_EQ(call(Way::seal, status, nothing, options, result), WARPSEAL_OK);  // a regular file of length 0 that is not empty
+    EXPECT_EQ(call(Way::seal, status, nothing, options, result),
+              WARPSEAL_OK);  // a regular file of length 0 that is not empty
     EXPECT_GT(result.plaintext_bytes, 0u);
     EXPECT_EQ(call(Way::open, nothing, nothing, options, result), WARPSEAL_TRUNCATED);
     for (const int descriptor : {folder, full, nothing, status}) close(descriptor);

@@ -1,4 +1,5 @@
-// Header copies, generations and slots as a rewrite leaves them, finished or not; and what info says of each.
+// Header copies, generations and slots as a rewrite leaves them, finished or not; and what info
+// says of each.
 #include <algorithm>
 
 #include "container/header.h"
@@ -19,10 +20,14 @@ protected:
         file = sealed(text, old_key);
         header.bytes.assign(file.begin(), file.begin() + payload_at);
         container::Fault fault;
-        EXPECT_EQ(container::parse_first_block(header.bytes.data(), 4096, header.fixed, fault), WARPSEAL_OK);
+        EXPECT_EQ(container::parse_first_block(header.bytes.data(), 4096, header.fixed, fault),
+                  WARPSEAL_OK);
         container::parse_copies(header);
         int in_force = -1;
-        EXPECT_EQ(container::unlock(engine(), header, old_key.list.data(), 1, data_key, in_force, fault), WARPSEAL_OK) << fault.message;
+        EXPECT_EQ(
+            container::unlock(engine(), header, old_key.list.data(), 1, data_key, in_force, fault),
+            WARPSEAL_OK)
+            << fault.message;
         EXPECT_EQ(in_force, 0);
     }
     // A copy of the next generations, with one slot for a secret.
@@ -30,13 +35,17 @@ protected:
         uint8_t slot[container::passphrase_slot_bytes];
         size_t slot_bytes = 0;
         container::Fault fault;
-        EXPECT_EQ(container::seal_slot(engine(), header.fixed.bytes, secret, {1, 64}, data_key, slot, slot_bytes, fault), WARPSEAL_OK);
+        EXPECT_EQ(container::seal_slot(engine(), header.fixed.bytes, secret, {1, 64}, data_key,
+                                       slot, slot_bytes, fault),
+                  WARPSEAL_OK);
         Data out(8192);
-        container::write_copy(header.bytes.data(), header.fixed, generation, 1, {slot, slot_bytes}, data_key, out.data());
+        container::write_copy(header.bytes.data(), header.fixed, generation, 1, {slot, slot_bytes},
+                              data_key, out.data());
         return out;
     }
     static Data with(Data whole, int index, const Data& part, size_t bytes) {
-        std::copy(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(bytes), whole.begin() + 4096 + 8192 * index);
+        std::copy(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(bytes),
+                  whole.begin() + 4096 + 8192 * index);
         return whole;
     }
     warpseal_status open(const Data& changed, const Options& options) {
@@ -50,7 +59,8 @@ protected:
         const warpseal::Bytes info = {reinterpret_cast<const uint8_t*>(label), sizeof label - 1};
         uint8_t key[container::hmac_bytes];
         container::expand({data_key.data(), data_key.size()}, {&info, 1}, key, sizeof key);
-        const warpseal::Bytes parts[] = {{header.bytes.data(), 4096}, {copy.data(), copy.size() - sizeof key}};
+        const warpseal::Bytes parts[] = {{header.bytes.data(), 4096},
+                                         {copy.data(), copy.size() - sizeof key}};
         container::hmac({key, sizeof key}, {parts, 2}, copy.data() + copy.size() - sizeof key);
         return copy;
     }
@@ -70,12 +80,15 @@ protected:
 
 TEST_F(Rewrite, InterruptedAnywhereTheFileOpens) {
     const Data next = copy(2, new_key.list[0]);
-    for (size_t written = 0; written <= 8192; written += written < 160 || written >= 8120 ? 1 : 61) {
+    for (size_t written = 0; written <= 8192;
+         written += written < 160 || written >= 8120 ? 1 : 61) {
         const Data torn = with(file, 1, next, written);
         ASSERT_EQ(open(torn, old_key), WARPSEAL_OK) << written;
         const warpseal_status status = open(torn, new_key);
         ASSERT_TRUE(status == WARPSEAL_OK || written < 8192) << written;
-        ASSERT_TRUE(status == WARPSEAL_OK || status == WARPSEAL_WRONG_KEY || status == WARPSEAL_NOT_AUTHENTIC) << written;
+        ASSERT_TRUE(status == WARPSEAL_OK || status == WARPSEAL_WRONG_KEY ||
+                    status == WARPSEAL_NOT_AUTHENTIC)
+            << written;
         const Data second = with(with(file, 1, next, 8192), 0, next, written);
         ASSERT_EQ(open(second, new_key), WARPSEAL_OK) << written;
     }
@@ -111,9 +124,12 @@ TEST_F(Rewrite, EitherCopyMayBeLost) {
     Random random(201);
     for (const int index : {0, 1}) {
         for (int i = 0; i < 50; ++i) {
-            const Data junk = i == 0 ? Data(8192, 0) : i == 1 ? Data(8192, 0xff) : random.text(8192);
+            const Data junk = i == 0   ? Data(8192, 0)
+                              : i == 1 ? Data(8192, 0xff)
+                                       : random.text(8192);
             EXPECT_EQ(open(with(file, index, junk, 8192), old_key), WARPSEAL_OK);
-            EXPECT_EQ(open(with(with(file, 0, junk, 8192), 1, junk, 8192), old_key), WARPSEAL_NOT_AUTHENTIC);
+            EXPECT_EQ(open(with(with(file, 0, junk, 8192), 1, junk, 8192), old_key),
+                      WARPSEAL_NOT_AUTHENTIC);
         }
     }
 }
@@ -123,7 +139,8 @@ TEST_F(Rewrite, BytesThatMustBeZeroAreChecked) {
     const Data next = copy(2, new_key.list[0]);
     const size_t slots_end = 16 + container::key_file_slot_bytes;
     EXPECT_EQ(open(with(file, 1, authenticated(next), 8192), new_key), WARPSEAL_OK);
-    for (const size_t at : {size_t{10}, size_t{11}, size_t{15}, slots_end, slots_end + 1, size_t{5000}, size_t{8192 - 65}}) {
+    for (const size_t at : {size_t{10}, size_t{11}, size_t{15}, slots_end, slots_end + 1,
+                            size_t{5000}, size_t{8192 - 65}}) {
         Data bad = next;
         bad[at] = 1;
         bad = authenticated(bad);
@@ -131,7 +148,9 @@ TEST_F(Rewrite, BytesThatMustBeZeroAreChecked) {
             EXPECT_EQ(open(with(file, index, bad, 8192), new_key), WARPSEAL_WRONG_KEY) << at;
             EXPECT_EQ(open(with(file, index, bad, 8192), old_key), WARPSEAL_OK) << at;
         }
-        EXPECT_EQ(open(with(with(file, 0, bad, 8192), 1, bad, 8192), new_key), WARPSEAL_NOT_AUTHENTIC) << at;
+        EXPECT_EQ(open(with(with(file, 0, bad, 8192), 1, bad, 8192), new_key),
+                  WARPSEAL_NOT_AUTHENTIC)
+            << at;
     }
 }
 
@@ -152,7 +171,9 @@ TEST_F(Rewrite, OfEqualGenerationsTheFirstCopyIsInForce) {
             container::Fault fault;
             int in_force = -1;
             warpseal::Secret<container::data_key_bytes> out;
-            EXPECT_EQ(container::unlock(engine(), both, all.list.data(), 2, out, in_force, fault), WARPSEAL_OK) << fault.message;
+            EXPECT_EQ(container::unlock(engine(), both, all.list.data(), 2, out, in_force, fault),
+                      WARPSEAL_OK)
+                << fault.message;
             EXPECT_EQ(in_force, broken ? 1 : 0);
         }
         std::vector<const uint8_t*> order;
@@ -186,23 +207,28 @@ TEST_F(Rewrite, KeysOfAFileDiffer) {
     EXPECT_NE(memcmp(payload_key.data(), data_key.data(), 32), 0);
 }
 
-// Random bytes behind a valid fixed part, and random changes to a valid copy: never a crash, never an acceptance of what was not sealed.
+// Random bytes behind a valid fixed part, and random changes to a valid copy: never a crash, never
+// an acceptance of what was not sealed.
 TEST_F(Rewrite, ParserTakesAnyBytes) {
     Random random(202);
     for (int i = 0; i < 20000; ++i) {
         Data copy(header.copy(0), header.copy(0) + 8192);
         if (i % 4 == 0) random.fill(copy.data(), 200);
-        for (uint64_t hits = random.below(4); hits > 0; --hits) copy[random.below(300)] = static_cast<uint8_t>(random.next());
+        for (uint64_t hits = random.below(4); hits > 0; --hits)
+            copy[random.below(300)] = static_cast<uint8_t>(random.next());
         container::Header changed;
         changed.fixed = header.fixed;
         changed.bytes.assign(file.begin(), file.begin() + 4096);
-        for (int twice = 0; twice < 2; ++twice) changed.bytes.insert(changed.bytes.end(), copy.begin(), copy.end());
+        for (int twice = 0; twice < 2; ++twice)
+            changed.bytes.insert(changed.bytes.end(), copy.begin(), copy.end());
         container::parse_copies(changed);
         container::Fault fault;
         int in_force = 0;
         warpseal::Secret<container::data_key_bytes> out;
         const bool same = std::equal(copy.begin(), copy.end(), header.copy(0));
-        ASSERT_EQ(container::unlock(engine(), changed, old_key.list.data(), 1, out, in_force, fault) == WARPSEAL_OK, same);
+        ASSERT_EQ(container::unlock(engine(), changed, old_key.list.data(), 1, out, in_force,
+                                    fault) == WARPSEAL_OK,
+                  same);
     }
 }
 

@@ -14,11 +14,12 @@ namespace {
 
 using Order = Faults;
 
-// The worker with one piece waits before it reads until a later piece was written: long where that must happen, and for a while where it
-// must not.
+// The worker with one piece waits before it reads until a later piece was written: long where that
+// must happen, and for a while where it must not.
 class LatePiece {
 public:
-    // `read_at` and `written_at`: where the piece begins in the input and in the output. error: how the read fails then.
+    // `read_at` and `written_at`: where the piece begins in the input and in the output. error: how
+    // the read fails then.
     LatePiece(off_t read_at, off_t written_at, int error, bool overtaken) {
         const std::chrono::milliseconds wait(overtaken ? 30000 : 300);
         before_read_ = [this, read_at, error, wait](off_t at) {
@@ -55,7 +56,8 @@ TEST_F(Order, AFailedCallLeavesAPrefix) {
         const size_t first = changed / piece * piece;  // of its piece
         for (const bool any_order : {true, false}) {
             options.any_order = any_order ? 1 : 0;
-            const LatePiece late(static_cast<off_t>(chunks_at + first * sealed_chunk), static_cast<off_t>(first * chunk), 0, any_order);
+            const LatePiece late(static_cast<off_t>(chunks_at + first * sealed_chunk),
+                                 static_cast<off_t>(first * chunk), 0, any_order);
             const Outcome back = run(Way::open, damaged, options, 4);
             ASSERT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC);
             EXPECT_EQ(late.was_overtaken(), any_order) << changed;
@@ -75,7 +77,9 @@ TEST_F(Order, AFailedSealingLeavesAPrefix) {
         options.any_order = any_order ? 1 : 0;
         Outcome part;
         {
-            const LatePiece late(first * chunk, static_cast<off_t>(chunks_at + first * sealed_chunk), EIO, any_order);
+            const LatePiece late(first * chunk,
+                                 static_cast<off_t>(chunks_at + first * sealed_chunk), EIO,
+                                 any_order);
             part = run(Way::seal, text, options, 4);
             EXPECT_EQ(late.was_overtaken(), any_order);
         }
@@ -111,10 +115,12 @@ TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
         std::atomic<bool> later_was_read{false};
         const std::function<int(off_t)> before_read = [&](off_t at) {
             if (at != static_cast<off_t>(chunks_at + piece * sealed_chunk)) {
-                later_was_read = later_was_read || at > static_cast<off_t>(chunks_at + piece * sealed_chunk);
+                later_was_read =
+                    later_was_read || at > static_cast<off_t>(chunks_at + piece * sealed_chunk);
                 return 0;
             }
-            for (int i = 0; i < 3000 && !later_was_read; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            for (int i = 0; i < 3000 && !later_was_read; ++i)
+                std::this_thread::sleep_for(std::chrono::milliseconds(10));
             std::this_thread::sleep_for(std::chrono::milliseconds(50));  // and waits for its turn
             throw std::bad_alloc();
         };
@@ -145,13 +151,16 @@ TEST_F(Order, InputIsRewrittenAtEqualLength) {
             }
             EXPECT_EQ(status, WARPSEAL_IO) << hide;
             const std::string said = result.message;
-            EXPECT_TRUE(said.find("was changed") != std::string::npos && said.find("while it was read") != std::string::npos) << said;
+            EXPECT_TRUE(said.find("was changed") != std::string::npos &&
+                        said.find("while it was read") != std::string::npos)
+                << said;
         }
     }
     options.progress = nullptr;
 }
 
-// Some file systems say less than there is to read: fstat(2) then sees no growth, and only the byte past the end does.
+// Some file systems say less than there is to read: fstat(2) then sees no growth, and only the byte
+// past the end does.
 TEST_F(Order, TheInputIsLongerThanItsFileSystemSays) {
     const MemoryFile in(text), out;
     reading.more_at = static_cast<off_t>(text.size());

@@ -1,4 +1,5 @@
-// The second reader, in Python: it opens what is sealed here, what it seals opens here, and it agrees with every vector.
+// The second reader, in Python: it opens what is sealed here, what it seals opens here, and it
+// agrees with every vector.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -12,7 +13,8 @@ namespace {
 
 const std::string reader = std::string(WARPSEAL_SOURCE) + "/tests/reader/";
 
-// An interpreter with scripts/requirements.txt installed: WARPSEAL_TEST_PYTHON, that of the house's environment, or the system's.
+// An interpreter with scripts/requirements.txt installed: WARPSEAL_TEST_PYTHON, that of the house's
+// environment, or the system's.
 std::string python() {
     if (const char* given = std::getenv("WARPSEAL_TEST_PYTHON")) return given;
     const std::string house = std::string(WARPSEAL_SOURCE) + "/.venv/bin/python3";
@@ -28,8 +30,9 @@ class SecondReader : public testing::Test {
 protected:
     void SetUp() override {
         if (shell(python() + " -c 'import cryptography.cobblestone' 2>/dev/null") != 0) {
-            GTEST_SKIP() << "NOT RUN: " << python()
-                         << " has no cryptography 50 (scripts/requirements.txt; WARPSEAL_TEST_PYTHON names another)";
+            GTEST_SKIP()
+                << "NOT RUN: " << python()
+                << " has no cryptography 50 (scripts/requirements.txt; WARPSEAL_TEST_PYTHON names another)";
         }
         char name[] = "/tmp/warpseal-reader-XXXXXX";
         ASSERT_NE(mkdtemp(name), nullptr);
@@ -40,15 +43,16 @@ protected:
     }
     void write(const std::string& name, const Data& data) const {
         std::ofstream(folder + "/" + name, std::ios::binary)
-            .write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+            .write(reinterpret_cast<const char*>(data.data()),
+                   static_cast<std::streamsize>(data.size()));
     }
     Data read(const std::string& name) const {
         std::ifstream in(folder + "/" + name, std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
     }
     int python_reader(const std::string& arguments) const {
-        return shell("cd " + folder + " && PYTHONDONTWRITEBYTECODE=1 " + python() + " " + reader + "warpseal_reader.py " + arguments +
-                     " 2>said");
+        return shell("cd " + folder + " && PYTHONDONTWRITEBYTECODE=1 " + python() + " " + reader +
+                     "warpseal_reader.py " + arguments + " 2>said");
     }
 
     std::string folder;
@@ -58,20 +62,24 @@ TEST_F(SecondReader, OpensOurFiles) {
     for (const char* suite : {"aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"}) {
         Options options;
         options.key(1).passphrase("correct horse").suite = suite;
-        for (const size_t size : {size_t{0}, size_t{1}, chunk - 1, chunk, chunk + 1, 70 * chunk + 3}) {
+        for (const size_t size :
+             {size_t{0}, size_t{1}, chunk - 1, chunk, chunk + 1, 70 * chunk + 3}) {
             const Data text = Random(size).text(size);
             const Data file = sealed(text, options);
             write("file", file);
             write("key", Data(32, 1));
             ASSERT_EQ(python_reader("open --key key file out"), 0) << size;
             EXPECT_TRUE(read("out") == text) << size;
-            for (const char* end : {"\n", "\r\n", ""}) {  // the newline that may end a passphrase file is no part of it
+            for (const char* end :
+                 {"\n", "\r\n",
+                  ""}) {  // the newline that may end a passphrase file is no part of it
                 std::string line = std::string("correct horse") + end;
                 write("passphrase", Data(line.begin(), line.end()));
                 ASSERT_EQ(python_reader("open --passphrase-file passphrase file out"), 0) << size;
                 EXPECT_TRUE(read("out") == text) << size;
             }
-            write("passphrase", {'c', 'o', 'r', 'r', 'e', 'c', 't', ' ', 'h', 'o', 'r', 's', 'e', '\n', '\n'});
+            write("passphrase",
+                  {'c', 'o', 'r', 'r', 'e', 'c', 't', ' ', 'h', 'o', 'r', 's', 'e', '\n', '\n'});
             ASSERT_NE(python_reader("open --passphrase-file passphrase file out"), 0) << size;
             Data changed = file;
             changed.back() ^= 1;
@@ -88,7 +96,8 @@ TEST_F(SecondReader, BareFilesBothWays) {
         options.context = "ctx";
         options.context_bytes = 3;
         write("key", Data(key_bytes, 7));
-        for (const size_t size : {size_t{0}, size_t{1}, chunk - 1, chunk, chunk + 1, 70 * chunk + 3}) {
+        for (const size_t size :
+             {size_t{0}, size_t{1}, chunk - 1, chunk, chunk + 1, 70 * chunk + 3}) {
             const Data text = Random(size).text(size);
             write("file", sealed(text, options));
             ASSERT_EQ(python_reader("open-bare --context 637478 --key key file out"), 0) << size;
@@ -103,7 +112,8 @@ TEST_F(SecondReader, BareFilesBothWays) {
 }
 
 TEST_F(SecondReader, AgreesWithEveryVector) {
-    EXPECT_EQ(shell("PYTHONDONTWRITEBYTECODE=1 " + python() + " " + reader + "check_vectors.py"), 0);
+    EXPECT_EQ(shell("PYTHONDONTWRITEBYTECODE=1 " + python() + " " + reader + "check_vectors.py"),
+              0);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// After a file was sealed, opened or refused, no writable page of the process holds its keys, its passphrase or its text.
+// After a file was sealed, opened or refused, no writable page of the process holds its keys, its
+// passphrase or its text.
 #include <cinttypes>
 #include <cstdio>
 
@@ -20,7 +21,9 @@ Data masked(Data bytes) {
 // What to look for is kept masked, so that the search finds the library's copies alone.
 class Hunt {
 public:
-    void add(const char* name, Data masked_bytes) { secrets_.push_back({name, std::move(masked_bytes)}); }
+    void add(const char* name, Data masked_bytes) {
+        secrets_.push_back({name, std::move(masked_bytes)});
+    }
     // The names of the secrets found, and in how many places.
     std::string found() {
         for (Secret& secret : secrets_) secret.places = 0;
@@ -29,9 +32,12 @@ public:
         uint64_t begin = 0, end = 0;
         char flags[8], line[512];
         while (std::fgets(line, sizeof line, maps) != nullptr) {
-            if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &begin, &end, flags) != 3 || flags[0] != 'r' || flags[1] != 'w') continue;
+            if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &begin, &end, flags) != 3 ||
+                flags[0] != 'r' || flags[1] != 'w')
+                continue;
             for (uint64_t at = begin; at < end; at += window - 64) {
-                const ssize_t got = pread(memory, buffer_, std::min<uint64_t>(window, end - at), static_cast<off_t>(at));
+                const ssize_t got = pread(memory, buffer_, std::min<uint64_t>(window, end - at),
+                                          static_cast<off_t>(at));
                 if (got <= 0) break;
                 search(at, static_cast<size_t>(got));
             }
@@ -40,7 +46,9 @@ public:
         close(memory);
         std::string out;
         for (const Secret& secret : secrets_) {
-            if (secret.places > 0) out += std::string(secret.name) + " in " + std::to_string(secret.places) + " places; ";
+            if (secret.places > 0)
+                out +=
+                    std::string(secret.name) + " in " + std::to_string(secret.places) + " places; ";
         }
         return out;
     }
@@ -61,7 +69,9 @@ private:
             const size_t length = secret.masked_bytes.size();
             const uint8_t* from = buffer_;
             const uint8_t* const to = buffer_ + got;
-            while ((from = static_cast<const uint8_t*>(memmem(from, static_cast<size_t>(to - from), secret.masked_bytes.data(), length)))) {
+            while (
+                (from = static_cast<const uint8_t*>(memmem(from, static_cast<size_t>(to - from),
+                                                           secret.masked_bytes.data(), length)))) {
                 const uint64_t place = at + static_cast<uint64_t>(from - buffer_);
                 if (place + length < mine || place >= mine + window) ++secret.places;
                 ++from;
@@ -74,9 +84,11 @@ private:
     inline static uint8_t buffer_[window];
 };
 
-// A sealed file and its secrets, of which this process keeps only masked copies. The text repeats the same 32 bytes.
+// A sealed file and its secrets, of which this process keeps only masked copies. The text repeats
+// the same 32 bytes.
 struct Scene {
-    Data key = masked(Random(400).text(32)), words = masked(Random(401).text(32)), line = masked(Random(402).text(32));
+    Data key = masked(Random(400).text(32)), words = masked(Random(401).text(32)),
+         line = masked(Random(402).text(32));
     MemoryFile text, file;
     Hunt hunt;
 
@@ -95,7 +107,8 @@ struct Scene {
         find_derived();
     }
     // Makes the call with the real secrets and wipes them before it returns.
-    warpseal_status with_secrets(Way way, const MemoryFile& in, const MemoryFile& out, const char* suite, bool right = true,
+    warpseal_status with_secrets(Way way, const MemoryFile& in, const MemoryFile& out,
+                                 const char* suite, bool right = true,
                                  int (*progress)(void*, uint64_t, uint64_t) = nullptr) {
         Options options;
         options.add(WARPSEAL_SECRET_KEY, Data(32)).add(WARPSEAL_SECRET_PASSPHRASE, Data(32));
@@ -115,35 +128,44 @@ struct Scene {
     }
     void find_derived() {
         Data head(chunks_at);
-        EXPECT_EQ(pread(file.get(), head.data(), head.size(), 0), static_cast<ssize_t>(head.size()));
+        EXPECT_EQ(pread(file.get(), head.data(), head.size(), 0),
+                  static_cast<ssize_t>(head.size()));
         container::Header header;
         container::Fault fault;
         header.bytes.assign(head.begin(), head.begin() + payload_at);
-        EXPECT_EQ(container::parse_first_block(head.data(), 4096, header.fixed, fault), WARPSEAL_OK);
+        EXPECT_EQ(container::parse_first_block(head.data(), 4096, header.fixed, fault),
+                  WARPSEAL_OK);
         container::parse_copies(header);
         warpseal::Secret<32> data_key, payload_key, right;
         for (size_t i = 0; i < 32; ++i) right.bytes[i] = key[i] ^ mask;
         const warpseal_secret secret = {WARPSEAL_SECRET_KEY, right.data(), 32};
         int in_force = 0;
-        EXPECT_EQ(container::unlock(engine(), header, &secret, 1, data_key, in_force, fault), WARPSEAL_OK);
+        EXPECT_EQ(container::unlock(engine(), header, &secret, 1, data_key, in_force, fault),
+                  WARPSEAL_OK);
         container::payload_input_key(*header.fixed.suite, data_key, payload_key);
         for (warpseal::Secret<32>* found : {&data_key, &payload_key}) {
             for (uint8_t& byte : found->bytes) byte ^= mask;
         }
         hunt.add("data key", Data(data_key.data(), data_key.data() + 32));
-        hunt.add("payload key", Data(payload_key.data(), payload_key.data() + header.fixed.suite->key_bytes));
+        hunt.add("payload key",
+                 Data(payload_key.data(), payload_key.data() + header.fixed.suite->key_bytes));
         for (uint8_t& byte : payload_key.bytes) byte ^= mask;
         find_chunk_key(header, payload_key, head);
     }
-    // The key that the engine has: in a cell of its own. Of a cell that was given back the first bytes are overwritten anyway.
-    void find_chunk_key(const container::Header& header, const warpseal::Secret<32>& payload_key, const Data& head) {
+    // The key that the engine has: in a cell of its own. Of a cell that was given back the first
+    // bytes are overwritten anyway.
+    void find_chunk_key(const container::Header& header, const warpseal::Secret<32>& payload_key,
+                        const Data& head) {
         const container::Suite& suite = *header.fixed.suite;
-        const std::string front = std::string("c2sp.org/chunked-encryption@v1+") + suite.aead + '\0';
-        const warpseal::Bytes info[] = {{reinterpret_cast<const uint8_t*>(front.data()), front.size()},
-                                        {head.data() + payload_at, container::salt_bytes},
-                                        {header.fixed.bytes, container::fixed_part_bytes}};
+        const std::string front =
+            std::string("c2sp.org/chunked-encryption@v1+") + suite.aead + '\0';
+        const warpseal::Bytes info[] = {
+            {reinterpret_cast<const uint8_t*>(front.data()), front.size()},
+            {head.data() + payload_at, container::salt_bytes},
+            {header.fixed.bytes, container::fixed_part_bytes}};
         warpseal::Secret<32> key;
-        container::expand({payload_key.data(), suite.key_bytes}, {info, 3}, key.data(), suite.key_bytes);
+        container::expand({payload_key.data(), suite.key_bytes}, {info, 3}, key.data(),
+                          suite.key_bytes);
         hunt.add("chunk key", masked(Data(key.data() + 8, key.data() + suite.key_bytes)));
     }
 };
@@ -163,9 +185,11 @@ TEST(ContainerResidue, NothingSecretStays) {
         EXPECT_EQ(scene.hunt.found(), "") << "sealed";
         EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr), WARPSEAL_OK);
         EXPECT_EQ(scene.hunt.found(), "") << "opened";
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, false), WARPSEAL_WRONG_KEY);
+        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, false),
+                  WARPSEAL_WRONG_KEY);
         EXPECT_EQ(scene.hunt.found(), "") << "wrong key";
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, true, [](void*, uint64_t, uint64_t) { return 1; }),
+        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, true,
+                                     [](void*, uint64_t, uint64_t) { return 1; }),
                   WARPSEAL_CANCELLED);
         EXPECT_EQ(scene.hunt.found(), "") << "cancelled";
         constexpr size_t changed = chunks_at + 20 * sealed_chunk + 5;

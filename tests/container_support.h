@@ -30,7 +30,8 @@ constexpr size_t chunks_at = payload_at + 56;
 // A regular file without a name.
 class MemoryFile {
 public:
-    explicit MemoryFile(const Data& data = {}) : descriptor_(memfd_create("container test", MFD_CLOEXEC)) {
+    explicit MemoryFile(const Data& data = {})
+        : descriptor_(memfd_create("container test", MFD_CLOEXEC)) {
         put(data);
         rewind();
     }
@@ -41,10 +42,15 @@ public:
     int get() const { return descriptor_; }
     void rewind() const { lseek(descriptor_, 0, SEEK_SET); }
     void put(const Data& data, off_t at = 0) const {
-        EXPECT_EQ(pwrite(descriptor_, data.data(), data.size(), at), static_cast<ssize_t>(data.size()));
+        EXPECT_EQ(pwrite(descriptor_, data.data(), data.size(), at),
+                  static_cast<ssize_t>(data.size()));
     }
-    void put(uint8_t byte, size_t at) const { EXPECT_EQ(pwrite(descriptor_, &byte, 1, static_cast<off_t>(at)), 1); }
-    void cut(size_t bytes) const { EXPECT_EQ(ftruncate(descriptor_, static_cast<off_t>(bytes)), 0); }
+    void put(uint8_t byte, size_t at) const {
+        EXPECT_EQ(pwrite(descriptor_, &byte, 1, static_cast<off_t>(at)), 1);
+    }
+    void cut(size_t bytes) const {
+        EXPECT_EQ(ftruncate(descriptor_, static_cast<off_t>(bytes)), 0);
+    }
     size_t size() const {
         struct stat about;
         return fstat(descriptor_, &about) == 0 ? static_cast<size_t>(about.st_size) : 0;
@@ -67,7 +73,8 @@ public:
         EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
         thread_ = std::thread([this, step] {
             for (size_t at = 0; at < data_.size();) {
-                const ssize_t moved = write(ends_[1], data_.data() + at, std::min(step, data_.size() - at));
+                const ssize_t moved =
+                    write(ends_[1], data_.data() + at, std::min(step, data_.size() - at));
                 if (moved <= 0) break;
                 at += static_cast<size_t>(moved);
             }
@@ -93,7 +100,8 @@ public:
         EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
         thread_ = std::thread([this] {
             uint8_t buffer[65536];
-            for (ssize_t got; (got = read(ends_[0], buffer, sizeof buffer)) > 0;) data_.insert(data_.end(), buffer, buffer + got);
+            for (ssize_t got; (got = read(ends_[0], buffer, sizeof buffer)) > 0;)
+                data_.insert(data_.end(), buffer, buffer + got);
         });
     }
     ~Drained() {
@@ -120,7 +128,8 @@ inline warpseal::Engine& engine(unsigned threads = 1) {
         options.device = "cpu";
         options.threads = count;
         std::unique_ptr<warpseal::Engine> made;
-        if (warpseal::Engine::create(options, made) != WARPSEAL_OK) throw std::runtime_error("no engine");
+        if (warpseal::Engine::create(options, made) != WARPSEAL_OK)
+            throw std::runtime_error("no engine");
         return made;
     };
     static const std::unique_ptr<warpseal::Engine> one = make(1), four = make(4);
@@ -140,13 +149,16 @@ struct Options : warpseal_file_options {
     Options& add(warpseal_secret_type type, Data bytes) {
         held.push_back(std::move(bytes));
         list.push_back({type, nullptr, 0});
-        for (size_t i = 0; i < held.size(); ++i) list[i].bytes = held[i].data(), list[i].byte_count = held[i].size();
+        for (size_t i = 0; i < held.size(); ++i)
+            list[i].bytes = held[i].data(), list[i].byte_count = held[i].size();
         secrets = list.data();
         secret_count = list.size();
         return *this;
     }
     Options& key(uint8_t which = 1) { return add(WARPSEAL_SECRET_KEY, Data(32, which)); }
-    Options& passphrase(std::string_view text) { return add(WARPSEAL_SECRET_PASSPHRASE, Data(text.begin(), text.end())); }
+    Options& passphrase(std::string_view text) {
+        return add(WARPSEAL_SECRET_PASSPHRASE, Data(text.begin(), text.end()));
+    }
     Options& bare(size_t key_bytes) {
         format = WARPSEAL_FORMAT_COBBLESTONE;
         return add(WARPSEAL_SECRET_KEY, Data(key_bytes, 7));
@@ -161,15 +173,15 @@ struct Outcome {
 
 enum class Way { seal, open };
 
-inline warpseal_status call(Way way, int in, int out, const warpseal_file_options& options, warpseal_file_result& result,
-                            unsigned threads = 1) {
+inline warpseal_status call(Way way, int in, int out, const warpseal_file_options& options,
+                            warpseal_file_result& result, unsigned threads = 1) {
     result = {};
     return way == Way::seal ? warpseal::container::seal(engine(threads), in, out, options, result)
                             : warpseal::container::open(engine(threads), in, out, options, result);
 }
 
-inline Outcome run(Way way, const Data& in, const warpseal_file_options& options, unsigned threads = 1, bool pipe_in = false,
-                   bool pipe_out = false) {
+inline Outcome run(Way way, const Data& in, const warpseal_file_options& options,
+                   unsigned threads = 1, bool pipe_in = false, bool pipe_out = false) {
     Outcome outcome;
     const auto with_output = [&](int source) {
         if (pipe_out) {
@@ -189,7 +201,8 @@ inline Outcome run(Way way, const Data& in, const warpseal_file_options& options
         const MemoryFile source(in);
         with_output(source.get());
     }
-    EXPECT_EQ(outcome.status == WARPSEAL_OK, outcome.result.message[0] == 0) << outcome.result.message;
+    EXPECT_EQ(outcome.status == WARPSEAL_OK, outcome.result.message[0] == 0)
+        << outcome.result.message;
     return outcome;
 }
 

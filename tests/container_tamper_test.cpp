@@ -1,4 +1,5 @@
-// Changed files: every byte, every length, every order of chunks. None is accepted, and what leaves is a prefix of the truth.
+// Changed files: every byte, every length, every order of chunks. None is accepted, and what leaves
+// is a prefix of the truth.
 #include <algorithm>
 #include <numeric>
 
@@ -33,7 +34,9 @@ protected:
     Data chunks(const std::vector<int>& which) const {
         Data out_file(file.begin(), file.begin() + chunks_at);
         for (const int k : which) {
-            const auto begin = file.begin() + static_cast<std::ptrdiff_t>(chunks_at + static_cast<size_t>(k) * sealed_chunk);
+            const auto begin =
+                file.begin() +
+                static_cast<std::ptrdiff_t>(chunks_at + static_cast<size_t>(k) * sealed_chunk);
             out_file.insert(out_file.end(), begin, k == 2 ? file.end() : begin + sealed_chunk);
         }
         return out_file;
@@ -67,12 +70,16 @@ TEST_F(Tamper, EachByteFlipped) {
 TEST_F(Tamper, EveryBitOfBothHeaderCopiesAtOnce) {
     const MemoryFile changed(file);
     for (size_t at = 4096; at < 12288; ++at) {
-        // The slot and what frames it, and the MAC: every bit. The zeros between: one bit of each byte.
+        // The slot and what frames it, and the MAC: every bit. The zeros between: one bit of each
+        // byte.
         const bool dense = at < 4096 + 16 + 110 || at >= 12288 - 64;
-        for (int bit = dense ? 0 : static_cast<int>(at % 8); bit <= (dense ? 7 : static_cast<int>(at % 8)); ++bit) {
-            for (const size_t copy : {at, at + 8192}) changed.put(static_cast<uint8_t>(file[copy] ^ (1 << bit)), copy);
+        for (int bit = dense ? 0 : static_cast<int>(at % 8);
+             bit <= (dense ? 7 : static_cast<int>(at % 8)); ++bit) {
+            for (const size_t copy : {at, at + 8192})
+                changed.put(static_cast<uint8_t>(file[copy] ^ (1 << bit)), copy);
             const warpseal_status status = open(changed);
-            ASSERT_TRUE(status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_WRONG_KEY) << "byte " << at << ", status " << status;
+            ASSERT_TRUE(status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_WRONG_KEY)
+                << "byte " << at << ", status " << status;
             ASSERT_EQ(out.size(), 0u);
         }
         for (const size_t copy : {at, at + 8192}) changed.put(file[copy], copy);
@@ -104,7 +111,8 @@ TEST_F(Tamper, EveryLength) {
         const warpseal_status status = open(changed);
         ASSERT_NE(status, WARPSEAL_OK) << length;
         const size_t rest = length < chunks_at ? 0 : (length - chunks_at) % sealed_chunk;
-        ASSERT_EQ(status, rest < 16 ? WARPSEAL_TRUNCATED : WARPSEAL_NOT_AUTHENTIC) << length << ": " << result.message;
+        ASSERT_EQ(status, rest < 16 ? WARPSEAL_TRUNCATED : WARPSEAL_NOT_AUTHENTIC)
+            << length << ": " << result.message;
         if (length >= chunks_at) {
             ASSERT_EQ(out.size(), (length - chunks_at) / sealed_chunk * chunk) << length;
         }
@@ -155,7 +163,8 @@ TEST_F(Tamper, BytesDeletedAndInserted) {
         ASSERT_NE(open(changed), WARPSEAL_OK) << at;
         for (const int value : {0x00, 0xff, static_cast<int>(file[at])}) {
             changed = file;
-            changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(at), static_cast<uint8_t>(value));
+            changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(at),
+                           static_cast<uint8_t>(value));
             ASSERT_NE(open(changed), WARPSEAL_OK) << at;
         }
     }
@@ -195,7 +204,8 @@ TEST_F(Tamper, PartsOfAnotherFileUnderTheSameKey) {
                  {chunks_at + 2 * sealed_chunk, file.size(), WARPSEAL_NOT_AUTHENTIC}};
     for (const auto& part : parts) {
         Data changed = file;
-        std::copy(other.begin() + static_cast<std::ptrdiff_t>(part.begin), other.begin() + static_cast<std::ptrdiff_t>(part.end),
+        std::copy(other.begin() + static_cast<std::ptrdiff_t>(part.begin),
+                  other.begin() + static_cast<std::ptrdiff_t>(part.end),
                   changed.begin() + static_cast<std::ptrdiff_t>(part.begin));
         EXPECT_EQ(open(changed), part.status) << part.begin << ": " << result.message;
     }
@@ -204,7 +214,8 @@ TEST_F(Tamper, PartsOfAnotherFileUnderTheSameKey) {
     EXPECT_EQ(open(one_copy), WARPSEAL_OK);
 }
 
-// Many pieces on many workers: the failure is that of the first changed chunk, and a pipe holds exactly what lies before it.
+// Many pieces on many workers: the failure is that of the first changed chunk, and a pipe holds
+// exactly what lies before it.
 TEST(TamperLong, PipesHoldAnExactPrefix) {
     Options options;
     options.key();
@@ -226,15 +237,18 @@ TEST(TamperLong, PipesHoldAnExactPrefix) {
         ASSERT_EQ(back.out.size(), first * chunk);
         ASSERT_TRUE(is_prefix(back.out, text));
         ASSERT_EQ(back.result.plaintext_bytes, back.out.size());
-        const std::string name = "chunk " + std::to_string(first) + ", at byte " + std::to_string(chunks_at + first * sealed_chunk);
-        ASSERT_NE(std::string(back.result.message).find(name), std::string::npos) << back.result.message;
+        const std::string name = "chunk " + std::to_string(first) + ", at byte " +
+                                 std::to_string(chunks_at + first * sealed_chunk);
+        ASSERT_NE(std::string(back.result.message).find(name), std::string::npos)
+            << back.result.message;
         // A regular file gets authenticated chunks only, each in its place.
         const Outcome regular = run(Way::open, changed, options, 4, pipe_in, false);
         ASSERT_EQ(regular.status, WARPSEAL_NOT_AUTHENTIC);
         for (size_t at = 0; at < regular.out.size(); at += chunk) {
             const size_t length = std::min(chunk, regular.out.size() - at);
             const auto* const got = regular.out.data() + at;
-            ASSERT_TRUE(memcmp(got, text.data() + at, length) == 0 || std::all_of(got, got + length, [](uint8_t b) { return b == 0; }));
+            ASSERT_TRUE(memcmp(got, text.data() + at, length) == 0 ||
+                        std::all_of(got, got + length, [](uint8_t b) { return b == 0; }));
         }
     }
 }

@@ -31,7 +31,8 @@ void round_trip(const Options& options, size_t head_bytes) {
         const Data text = Random(size).text(size);
         for (const unsigned threads : {1u, 4u}) {
             for (int pipes = 0; pipes < 4; ++pipes) {
-                SCOPED_TRACE(testing::Message() << size << " bytes, " << threads << " threads, pipes " << pipes);
+                SCOPED_TRACE(testing::Message()
+                             << size << " bytes, " << threads << " threads, pipes " << pipes);
                 const Outcome file = run(Way::seal, text, options, threads, pipes & 1, pipes & 2);
                 ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
                 EXPECT_EQ(file.out.size(), head_bytes + size + (size / chunk + 1) * 16);
@@ -39,7 +40,8 @@ void round_trip(const Options& options, size_t head_bytes) {
                 EXPECT_EQ(file.result.output_bytes, file.out.size());
                 EXPECT_EQ(file.result.plaintext_bytes, size);
                 EXPECT_STRNE(file.result.target, "");
-                const Outcome back = run(Way::open, file.out, options, threads, pipes & 2, pipes & 1);
+                const Outcome back =
+                    run(Way::open, file.out, options, threads, pipes & 2, pipes & 1);
                 ASSERT_EQ(back.status, WARPSEAL_OK) << back.result.message;
                 EXPECT_EQ(back.result.file_bytes, file.out.size());
                 EXPECT_EQ(back.result.plaintext_bytes, size);
@@ -103,8 +105,8 @@ TEST(Container, EverySlotOpensTheFile) {
     const Data file = sealed(text, all);
     for (const warpseal_secret& secret : all.list) {
         Options one;
-        one.add(secret.type,
-                Data(static_cast<const uint8_t*>(secret.bytes), static_cast<const uint8_t*>(secret.bytes) + secret.byte_count));
+        one.add(secret.type, Data(static_cast<const uint8_t*>(secret.bytes),
+                                  static_cast<const uint8_t*>(secret.bytes) + secret.byte_count));
         const Outcome back = run(Way::open, file, one);
         EXPECT_EQ(back.status, WARPSEAL_OK) << back.result.message;
         EXPECT_TRUE(back.out == text);
@@ -145,14 +147,16 @@ TEST(Container, PositionsOfDescriptors) {
     warpseal_file_result result;
     lseek(in.get(), 10000, SEEK_SET);
     lseek(file.get(), 500, SEEK_SET);
-    ASSERT_EQ(call(Way::seal, in.get(), file.get(), options, result, 4), WARPSEAL_OK) << result.message;
+    ASSERT_EQ(call(Way::seal, in.get(), file.get(), options, result, 4), WARPSEAL_OK)
+        << result.message;
     EXPECT_EQ(lseek(in.get(), 0, SEEK_CUR), 40000);
     EXPECT_EQ(lseek(file.get(), 0, SEEK_CUR), 500 + static_cast<off_t>(result.file_bytes));
     EXPECT_EQ(file.size(), 500 + result.file_bytes);
     EXPECT_EQ(file.data()[499], 0xee);
     lseek(file.get(), 500, SEEK_SET);
     lseek(back.get(), 7, SEEK_SET);
-    ASSERT_EQ(call(Way::open, file.get(), back.get(), options, result, 4), WARPSEAL_OK) << result.message;
+    ASSERT_EQ(call(Way::open, file.get(), back.get(), options, result, 4), WARPSEAL_OK)
+        << result.message;
     const Data out = back.data();
     EXPECT_TRUE(std::equal(text.begin() + 10000, text.end(), out.begin() + 7, out.end()));
     EXPECT_EQ(lseek(back.get(), 0, SEEK_CUR), 7 + 30000);
@@ -165,9 +169,11 @@ TEST(Container, AppendModeIsWrittenInOrder) {
     const MemoryFile in(text), file, back;
     warpseal_file_result result;
     for (const MemoryFile* out : {&file, &back}) ASSERT_EQ(fcntl(out->get(), F_SETFL, O_APPEND), 0);
-    ASSERT_EQ(call(Way::seal, in.get(), file.get(), options, result, 4), WARPSEAL_OK) << result.message;
+    ASSERT_EQ(call(Way::seal, in.get(), file.get(), options, result, 4), WARPSEAL_OK)
+        << result.message;
     file.rewind();
-    ASSERT_EQ(call(Way::open, file.get(), back.get(), options, result, 4), WARPSEAL_OK) << result.message;
+    ASSERT_EQ(call(Way::open, file.get(), back.get(), options, result, 4), WARPSEAL_OK)
+        << result.message;
     EXPECT_TRUE(back.data() == text);
 }
 
@@ -180,7 +186,8 @@ TEST(Container, NonBlockingPipes) {
     ASSERT_EQ(fcntl(in.get(), F_SETFL, O_NONBLOCK), 0);
     ASSERT_EQ(fcntl(out.get(), F_SETFL, O_NONBLOCK), 0);
     warpseal_file_result result;
-    ASSERT_EQ(call(Way::seal, in.get(), out.get(), options, result, 4), WARPSEAL_OK) << result.message;
+    ASSERT_EQ(call(Way::seal, in.get(), out.get(), options, result, 4), WARPSEAL_OK)
+        << result.message;
     EXPECT_TRUE(run(Way::open, out.finish(), options).out == text);
 }
 
@@ -294,12 +301,15 @@ TEST(Container, Arguments) {
     EXPECT_EQ(run(Way::open, {}, none).status, WARPSEAL_INVALID_ARGUMENT);
     for (const size_t length : {0, 1, 16, 31, 33}) {
         Options options;
-        EXPECT_EQ(run(Way::seal, {}, options.add(WARPSEAL_SECRET_KEY, Data(length))).status, WARPSEAL_INVALID_ARGUMENT) << length;
+        EXPECT_EQ(run(Way::seal, {}, options.add(WARPSEAL_SECRET_KEY, Data(length))).status,
+                  WARPSEAL_INVALID_ARGUMENT)
+            << length;
         EXPECT_EQ(run(Way::open, {}, options).status, WARPSEAL_INVALID_ARGUMENT) << length;
     }
     for (const size_t length : {15, 17, 24, 31, 33}) {
         Options options;
-        EXPECT_EQ(run(Way::seal, {}, options.bare(length)).status, WARPSEAL_INVALID_ARGUMENT) << length;
+        EXPECT_EQ(run(Way::seal, {}, options.bare(length)).status, WARPSEAL_INVALID_ARGUMENT)
+            << length;
     }
     Options empty, suite, context, both, type, format;
     EXPECT_EQ(run(Way::seal, {}, empty.passphrase("")).status, WARPSEAL_INVALID_ARGUMENT);
@@ -309,7 +319,8 @@ TEST(Container, Arguments) {
     context.context_bytes = 1;
     EXPECT_EQ(run(Way::seal, {}, context).status, WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(run(Way::seal, {}, both.bare(32).passphrase("p")).status, WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(run(Way::seal, {}, type.add(static_cast<warpseal_secret_type>(9), Data(32))).status, WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(run(Way::seal, {}, type.add(static_cast<warpseal_secret_type>(9), Data(32))).status,
+              WARPSEAL_INVALID_ARGUMENT);
     format.key().format = static_cast<warpseal_format>(7);
     EXPECT_EQ(run(Way::seal, {}, format).status, WARPSEAL_INVALID_ARGUMENT);
     Options mismatch;
@@ -318,11 +329,13 @@ TEST(Container, Arguments) {
 }
 
 TEST(Container, ArgonBoundsWhenSealing) {
-    for (const auto& [passes, kib] : {std::pair{17u, 64u}, {~0u, 64u}, {1u, 7u}, {1u, (1u << 20) + 1}, {1u, ~0u}}) {
+    for (const auto& [passes, kib] :
+         {std::pair{17u, 64u}, {~0u, 64u}, {1u, 7u}, {1u, (1u << 20) + 1}, {1u, ~0u}}) {
         Options options;
         options.passphrase("p").argon2_passes = passes;
         options.argon2_memory_kib = kib;
-        EXPECT_EQ(run(Way::seal, {}, options).status, WARPSEAL_LIMIT_EXCEEDED) << passes << " " << kib;
+        EXPECT_EQ(run(Way::seal, {}, options).status, WARPSEAL_LIMIT_EXCEEDED)
+            << passes << " " << kib;
     }
     Options dear;
     for (int i = 0; i < 3; ++i) dear.passphrase("p");
@@ -367,19 +380,22 @@ TEST(Container, Info) {
     EXPECT_EQ(warpseal::container::info(other.get(), info, result), WARPSEAL_UNSUPPORTED);
 }
 
-// 2^52 - 1 bytes of text are the most. The file is a hole, so the refusal must come before anything is read.
+// 2^52 - 1 bytes of text are the most. The file is a hole, so the refusal must come before anything
+// is read.
 TEST(Container, MostChunks) {
     Options options;
     options.bare(32);
     const MemoryFile in, out;
-    if (ftruncate(in.get(), off_t{1} << 52) != 0) GTEST_SKIP() << "files of 4 PiB are not possible here";
+    if (ftruncate(in.get(), off_t{1} << 52) != 0)
+        GTEST_SKIP() << "files of 4 PiB are not possible here";
     warpseal_file_result result;
     EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_LIMIT_EXCEEDED);
     EXPECT_NE(std::string(result.message), "");
     EXPECT_EQ(result.plaintext_bytes, 0u);
     ASSERT_EQ(ftruncate(in.get(), (off_t{1} << 52) - 1), 0);
     options.progress = [](void*, uint64_t, uint64_t) { return 1; };
-    EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_CANCELLED) << result.message;
+    EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_CANCELLED)
+        << result.message;
     EXPECT_GT(result.plaintext_bytes, 0u);
 }
 

@@ -1,4 +1,5 @@
-// What a header may make whoever opens the file compute: Argon2id work is counted before it is done.
+// What a header may make whoever opens the file compute: Argon2id work is counted before it is
+// done.
 #include <utility>
 
 #include "container/bytes.h"
@@ -34,18 +35,20 @@ public:
     };
     Count count(const Options& secrets, uint64_t most = budget) const {
         Count count;
-        container::visit_tries(header_, secrets.list.data(), secrets.list.size(), most, [&](const container::Try& next) {
-            switch (next.refusal) {
-                case container::Refusal::none:
-                    count.work += container::work(container::passphrase_cost(*next.slot));
-                    ++count.tries;
-                    break;
-                case container::Refusal::slot_cost: ++count.slot_cost; break;
-                case container::Refusal::copy_work: ++count.copy_work; break;
-                case container::Refusal::budget: ++count.budget; break;
-            }
-            return false;
-        });
+        container::visit_tries(
+            header_, secrets.list.data(), secrets.list.size(), most,
+            [&](const container::Try& next) {
+                switch (next.refusal) {
+                    case container::Refusal::none:
+                        count.work += container::work(container::passphrase_cost(*next.slot));
+                        ++count.tries;
+                        break;
+                    case container::Refusal::slot_cost: ++count.slot_cost; break;
+                    case container::Refusal::copy_work: ++count.copy_work; break;
+                    case container::Refusal::budget: ++count.budget; break;
+                }
+                return false;
+            });
         return count;
     }
 
@@ -80,7 +83,8 @@ TEST(Tries, AllSlotsAndPassphrasesShareOneBudget) {
         Options options;
         const Costs::Count count = costs.count(passphrases(options, given));
         EXPECT_EQ(count.work, budget) << given;
-        EXPECT_EQ(count.tries, 64u) << given << ": one passphrase reaches the last slot of the second copy";
+        EXPECT_EQ(count.tries, 64u)
+            << given << ": one passphrase reaches the last slot of the second copy";
         EXPECT_EQ(count.budget, 64 * given - 64) << given;
     }
 }
@@ -99,7 +103,8 @@ TEST(Tries, TheDearestSlots) {
 TEST(Tries, ASlotOrACopyBeyondItsBoundIsNotTried) {
     Options options;
     options.passphrase("p");
-    for (const auto& cost : Costs::Slots{{0, 64}, {17, 64}, {UINT32_MAX, 64}, {1, 0}, {1, 7}, {1, gib + 1}, {1, UINT32_MAX}}) {
+    for (const auto& cost : Costs::Slots{
+             {0, 64}, {17, 64}, {UINT32_MAX, 64}, {1, 0}, {1, 7}, {1, gib + 1}, {1, UINT32_MAX}}) {
         const Costs::Count count = Costs({cost}, {{1, 64}}).count(options);
         EXPECT_EQ(count.slot_cost, 1u) << cost.first << " " << cost.second;
         EXPECT_EQ(count.tries, 1u);
@@ -111,15 +116,19 @@ TEST(Tries, ASlotOrACopyBeyondItsBoundIsNotTried) {
 
 TEST(Tries, EqualSlotsAreTriedOnce) {
     Options options;
-    const Costs::Slots slots(8, {container::argon2_default.passes, container::argon2_default.memory_kib});
+    const Costs::Slots slots(
+        8, {container::argon2_default.passes, container::argon2_default.memory_kib});
     const Costs::Count count = Costs(slots, slots, true).count(passphrases(options, 5));
-    EXPECT_EQ(count.tries, 40u);  // five passphrases and eight slots at the default cost: no honest use is refused
+    EXPECT_EQ(
+        count.tries,
+        40u);  // five passphrases and eight slots at the default cost: no honest use is refused
     EXPECT_EQ(count.budget, 0u);
 }
 
 TEST(Tries, ADearSlotLeavesTheRestToCheaperOnes) {
     Options options;
-    const Costs::Count count = Costs({{2, 64}, {1, 64}, {1, 8}}, {{1, 64}, {1, 8}}).count(passphrases(options, 1), 100);
+    const Costs::Count count =
+        Costs({{2, 64}, {1, 64}, {1, 8}}, {{1, 64}, {1, 8}}).count(passphrases(options, 1), 100);
     EXPECT_EQ(count.budget, 2u);
     EXPECT_EQ(count.tries, 3u);
     EXPECT_EQ(count.work, 64u + 8 + 8);
@@ -140,7 +149,8 @@ TEST(Tries, UnlockKeepsToTheBudgetAndSaysSo) {
         container::Fault fault;
         int in_force = 0;
         const warpseal_status status =
-            container::unlock(engine(), costs.header(), passphrases(options, 2).list.data(), 2, data_key, in_force, fault, most);
+            container::unlock(engine(), costs.header(), passphrases(options, 2).list.data(), 2,
+                              data_key, in_force, fault, most);
         message = fault.message;
         return status;
     };

@@ -1,4 +1,5 @@
-// Published vectors: those of chunked encryption from outside, and ours of the envelope, which another program made.
+// Published vectors: those of chunked encryption from outside, and ours of the envelope, which
+// another program made.
 #include <openssl/evp.h>
 #include <zlib.h>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,8 @@ Json parse(const std::string& name) {
 
 Data from_hex(const std::string& hex) {
     Data out(hex.size() / 2);
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
+    for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<uint8_t>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
     return out;
 }
 
@@ -53,7 +55,8 @@ std::string sha512(const Data& data) {
 }
 
 bool has(const Json& row, const char* flag) {
-    return std::any_of(row["flags"].begin(), row["flags"].end(), [&](const Json& f) { return f == flag; });
+    return std::any_of(row["flags"].begin(), row["flags"].end(),
+                       [&](const Json& f) { return f == flag; });
 }
 
 warpseal_status expected(const Json& row) {
@@ -72,7 +75,8 @@ void check_cobblestone(const Json& row, unsigned threads, bool pipe_in) {
     options.context = context.data();
     options.context_bytes = context.size();
     const Outcome back = run(Way::open, inflated(row["ct"]), options, threads, pipe_in, true);
-    // Where the bytes end early says truncated or not authentic, as the cut falls; a salt or commitment that was changed, wrong key.
+    // Where the bytes end early says truncated or not authentic, as the cut falls; a salt or
+    // commitment that was changed, wrong key.
     if (has(row, "Truncation") && back.status == WARPSEAL_TRUNCATED) {
         EXPECT_EQ(row["result"].get<std::string>(), "invalid");
     } else if (has(row, "ModifiedCiphertext") && !row.contains("aeadKey")) {
@@ -111,12 +115,13 @@ TEST(ContainerVectors, Cobblestone128) { check_cobblestone_file("cobblestone-128
 TEST(ContainerVectors, Cobblestone256) { check_cobblestone_file("cobblestone-256.json", 20); }
 
 TEST(ContainerVectors, Envelope) {
-    const std::map<std::string, warpseal_status> kinds = {{"ok", WARPSEAL_OK},
-                                                          {"wrong_key", WARPSEAL_WRONG_KEY},
-                                                          {"not_authentic", WARPSEAL_NOT_AUTHENTIC},
-                                                          {"truncated", WARPSEAL_TRUNCATED},
-                                                          {"unsupported", WARPSEAL_UNSUPPORTED},
-                                                          {"limit_exceeded", WARPSEAL_LIMIT_EXCEEDED}};
+    const std::map<std::string, warpseal_status> kinds = {
+        {"ok", WARPSEAL_OK},
+        {"wrong_key", WARPSEAL_WRONG_KEY},
+        {"not_authentic", WARPSEAL_NOT_AUTHENTIC},
+        {"truncated", WARPSEAL_TRUNCATED},
+        {"unsupported", WARPSEAL_UNSUPPORTED},
+        {"limit_exceeded", WARPSEAL_LIMIT_EXCEEDED}};
     std::map<std::string, int> counts;
     const Json file = parse("container/envelope.json");
     for (const Json& row : file["vectors"]) {

@@ -1,4 +1,5 @@
-// The few words of CUDA that the device text is written in, for compiling it on the host: one thread at a time, its number set by the test.
+// The few words of CUDA that the device text is written in, for compiling it on the host: one
+// thread at a time, its number set by the test.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +31,17 @@ inline size_t __cvta_generic_to_shared(const void* p) {
     shared_memory = p;
     return 0;
 }
-inline const void* __cvta_shared_to_generic(size_t address) { return static_cast<const unsigned char*>(shared_memory) + address; }
+inline const void* __cvta_shared_to_generic(size_t address) {
+    return static_cast<const unsigned char*>(shared_memory) + address;
+}
 
-// Byte i of the result is the byte of y:x (x the low four) that digit i of the selector names. CUDA C++ Programming Guide, "byte permute".
+// Byte i of the result is the byte of y:x (x the low four) that digit i of the selector names. CUDA
+// C++ Programming Guide, "byte permute".
 inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector) {
     const uint64_t both = uint64_t{y} << 32 | x;
     uint32_t out = 0;
-    for (uint32_t i = 0; i < 4; ++i) out |= static_cast<uint32_t>(both >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
+    for (uint32_t i = 0; i < 4; ++i)
+        out |= static_cast<uint32_t>(both >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
     return out;
 }
 

@@ -1,4 +1,5 @@
-// The text that a GPU runs, compiled for the host: table forms over each layout, counters, and GHASH, equal to the reference.
+// The text that a GPU runs, compiled for the host: table forms over each layout, counters, and
+// GHASH, equal to the reference.
 #include "device_on_host.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,8 @@ struct Plain : ArrayLayout<Tables> {
     explicit Plain(unsigned char*) : ArrayLayout<Tables>{cuda::stored_tables<Tables>} {}
 };
 
-// Look-ups are called: a cipher's text is then short, and a layout's look-up compiled once for all key sizes.
+// Look-ups are called: a cipher's text is then short, and a layout's look-up compiled once for all
+// key sizes.
 template <class Layout>
 struct Called {
     Layout layout;
@@ -55,20 +57,23 @@ struct DecryptTablesOf<Cipher> {
 };
 
 template <class Cipher>
-[[gnu::noinline]] void expand(uint32_t (&forward)[Cipher::schedule_words], uint32_t (&inverse)[Cipher::schedule_words],
-                              const uint8_t* key) {
+[[gnu::noinline]] void expand(uint32_t (&forward)[Cipher::schedule_words],
+                              uint32_t (&inverse)[Cipher::schedule_words], const uint8_t* key) {
     Cipher::expand(forward, key, WordSubstitution{});
     Cipher::invert(inverse, forward);
 }
 
-// One cipher through one layout, by lane `lane` of a block whose `threads` threads filled the layout's memory together.
+// One cipher through one layout, by lane `lane` of a block whose `threads` threads filled the
+// layout's memory together.
 template <class Cipher, template <class> class Layout>
 class OneBlock {
 public:
     using EncryptTables = typename Cipher::EncryptTables;
     using DecryptTables = typename DecryptTablesOf<Cipher>::type;
 
-    explicit OneBlock(const Text& key) : shared_(std::max<size_t>(Layout<EncryptTables>::bytes, Layout<DecryptTables>::bytes) + 16) {
+    explicit OneBlock(const Text& key)
+        : shared_(std::max<size_t>(Layout<EncryptTables>::bytes, Layout<DecryptTables>::bytes) +
+                  16) {
         expand<Cipher>(forward_, inverse_, key.data());
     }
     template <class Tables>
@@ -96,7 +101,8 @@ public:
 private:
     static constexpr int words = Cipher::block_bytes / 4;
     template <class Tables>
-    Called<Layout<Tables>> lane(uint32_t lane) {  // a layout as that thread sees it, without filling again
+    Called<Layout<Tables>> lane(
+        uint32_t lane) {  // a layout as that thread sees it, without filling again
         blockDim.x = 1u << 30;
         threadIdx.x = lane;
         return {Layout<Tables>{memory()}};
@@ -115,7 +121,8 @@ void table_form(uint64_t number) {
     for (int key_number = 0; key_number < 4; ++key_number) {
         const Text key = random.text(Cipher::key_bytes);
         const auto twin = reference::cipher(Cipher::name, key);
-        OneBlock<Cipher, Plain> plain(key);  // stands in for a twin that tests/reference does not have
+        OneBlock<Cipher, Plain> plain(
+            key);  // stands in for a twin that tests/reference does not have
         OneBlock<Cipher, Layout> block(key);
         using Block = OneBlock<Cipher, Layout>;
         block.template fill<typename Block::EncryptTables>(key_number % 2 == 0 ? 1024 : 96);
@@ -123,12 +130,15 @@ void table_form(uint64_t number) {
         for (int i = 0; i < cases; ++i) {
             const auto lane = static_cast<uint32_t>(i) % 1024;
             in.push_back(random.text(Cipher::block_bytes));
-            out.push_back(twin != nullptr ? reference::ecb_encrypt(*twin, in.back()) : plain.encrypt(in.back(), 0));
-            ASSERT_EQ(block.encrypt(in.back(), lane), out.back()) << Cipher::name << " lane " << lane;
+            out.push_back(twin != nullptr ? reference::ecb_encrypt(*twin, in.back())
+                                          : plain.encrypt(in.back(), 0));
+            ASSERT_EQ(block.encrypt(in.back(), lane), out.back())
+                << Cipher::name << " lane " << lane;
         }
         block.template fill<typename Block::DecryptTables>(key_number % 2 == 0 ? 1024 : 96);
         for (size_t i = 0; i < cases; ++i)
-            ASSERT_EQ(block.decrypt(out[i], static_cast<uint32_t>(i)), in[i]) << Cipher::name << " lane " << i;
+            ASSERT_EQ(block.decrypt(out[i], static_cast<uint32_t>(i)), in[i])
+                << Cipher::name << " lane " << i;
     }
 }
 
@@ -142,21 +152,25 @@ TEST(DeviceText, TablesInEveryLayout) {
     });
 }
 
-// Two blocks at a time, and what the early rounds make of counters taken apart, give what one block alone does.
+// Two blocks at a time, and what the early rounds make of counters taken apart, give what one block
+// alone does.
 TEST(DeviceText, PairsAndCounters) {
     int pairs = 0, counting = 0;
     warpseal::for_each_cipher([&]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
             tests::Random random(45);
             constexpr int n = Cipher::block_bytes / 4;
-            const Called<Plain<typename Cipher::EncryptTables>> look{Plain<typename Cipher::EncryptTables>(nullptr)};
+            const Called<Plain<typename Cipher::EncryptTables>> look{
+                Plain<typename Cipher::EncryptTables>(nullptr)};
             using DecryptTables = typename DecryptTablesOf<Cipher>::type;
             const Called<Plain<DecryptTables>> inverse_look{Plain<DecryptTables>(nullptr)};
             for (int i = 0; i < cases; ++i) {
                 uint32_t k[Cipher::schedule_words], inverse[Cipher::schedule_words], s[4][4] = {};
                 expand<Cipher>(k, inverse, random.text(Cipher::key_bytes).data());
                 for (int w = 0; w < 16; ++w) s[w / 4][w % 4] = static_cast<uint32_t>(random.next());
-                const auto block = [&](int b) -> uint32_t(&)[n] { return reinterpret_cast<uint32_t(&)[n]>(s[b]); };
+                const auto block = [&](int b) -> uint32_t(&)[n] {
+                    return reinterpret_cast<uint32_t(&)[n]>(s[b]);
+                };
                 const auto equal = [&](int a, int b) { return std::equal(s[a], s[a] + n, s[b]); };
                 if constexpr (requires { Cipher::encrypt(block(0), block(1), k, look); }) {
                     ++pairs;
@@ -175,7 +189,8 @@ TEST(DeviceText, PairsAndCounters) {
                     uint32_t last[Cipher::counting_words], next[Cipher::counting_words];
                     std::copy(s[0], s[1], s[1]);
                     std::copy(s[0], s[1], s[2]);
-                    s[1][3] ^= static_cast<uint32_t>(random.below(256)) << 16;  // no matter what the other byte is
+                    s[1][3] ^= static_cast<uint32_t>(random.below(256))
+                               << 16;  // no matter what the other byte is
                     s[2][3] ^= static_cast<uint32_t>(random.below(256)) << 24;
                     Cipher::count_last(last, block(1), k, look);
                     Cipher::count_next(next, block(2), k, look);
@@ -206,13 +221,15 @@ TEST(DeviceText, ScansAreLookUps) {
             const ArrayLayout<Tables> plain{cuda::stored_tables<Tables>};
             for (uint32_t x = 0; x < cuda::entries_of<Tables>(); ++x) {
                 ASSERT_EQ((scan.template look<0, 0>(x)), (plain.template look<0, 0>(x)));
-                ASSERT_EQ((scan.template look<1, 3>(x << 24)), (plain.template look<1, 3>(x << 24)));
+                ASSERT_EQ((scan.template look<1, 3>(x << 24)),
+                          (plain.template look<1, 3>(x << 24)));
             }
         }
     });
 }
 
-// The modes' masks against the reference's counters, one block at a time as a GPU thread takes them.
+// The modes' masks against the reference's counters, one block at a time as a GPU thread takes
+// them.
 TEST(DeviceText, Modes) {
     tests::Random random(44);
     const auto twin = reference::cipher("aes-128", random.text(16));
@@ -227,7 +244,8 @@ TEST(DeviceText, Modes) {
             return modes::Ctr::after(in, mask, load_block<4>(block.data()));
         };
         Text out(16);
-        store_block<4>(out.data(), keystream(modes::Ctr::before(data, modes::Ctr::mask(iv_block, n)), data));
+        store_block<4>(out.data(),
+                       keystream(modes::Ctr::before(data, modes::Ctr::mask(iv_block, n)), data));
         ASSERT_EQ(out, reference::ctr(*twin, iv, text, n)) << "block " << n;
 
         Text padded(16 * 40);  // GCM's counter: 32 bits, from J0 + 1
@@ -246,7 +264,9 @@ template <class Word>
 void ghash_text(uint64_t number) {
     using macs::ghash::Element;
     tests::Random random(number);
-    const auto element = [](const Text& text) { return macs::ghash::from_block<Word>(load_block<4>(text.data())); };
+    const auto element = [](const Text& text) {
+        return macs::ghash::from_block<Word>(load_block<4>(text.data()));
+    };
     const auto text = [](const Element<Word>& e) {
         Text out(16);
         store_block<4>(out.data(), macs::ghash::to_block(e));
@@ -256,9 +276,11 @@ void ghash_text(uint64_t number) {
         const auto twin = reference::cipher("aes-128", random.text(16));
         Text h(16, 0);
         twin->encrypt(h.data());
-        const Text sum = random.text(16), block = i % 3 == 0 ? Text(16, 0xff) : random.text(16), zero(16, 0);
+        const Text sum = random.text(16), block = i % 3 == 0 ? Text(16, 0xff) : random.text(16),
+                   zero(16, 0);
         ASSERT_EQ(text(element(sum)), sum);
-        ASSERT_EQ(text(absorb(element(sum), element(h), element(block))), reference::gcm_ghash(*twin, block, sum));
+        ASSERT_EQ(text(absorb(element(sum), element(h), element(block))),
+                  reference::gcm_ghash(*twin, block, sum));
         const size_t n = 1 + random.below(40);
         Text expected = reference::gcm_ghash(*twin, Text(16 * n, 0), sum);
         for (size_t b = 0; b < 16; ++b) expected[b] = static_cast<uint8_t>(expected[b] ^ block[b]);
@@ -274,7 +296,9 @@ TEST(DeviceText, GhashOf64BitWords) { ghash_text<uint64_t>(46); }
 // The GPU's own product, whose integer sums are nearest to overflow where many bits are set.
 TEST(DeviceText, FoldByAPreparedMultiplier) {
     tests::Random random(47);
-    const auto element = [](const Text& text) { return macs::ghash::from_block<uint32_t>(load_block<4>(text.data())); };
+    const auto element = [](const Text& text) {
+        return macs::ghash::from_block<uint32_t>(load_block<4>(text.data()));
+    };
     for (int i = 0; i < 20 * cases; ++i) {
         Text a = random.text(16), b = random.text(16);
         if (i % 4 != 0)
@@ -290,7 +314,8 @@ TEST(DeviceText, FoldByAPreparedMultiplier) {
     }
 }
 
-// The matrix by which tensor cores sum, and which lane's words meet which of its bits: counts as the cores make them, fragment by fragment.
+// The matrix by which tensor cores sum, and which lane's words meet which of its bits: counts as
+// the cores make them, fragment by fragment.
 class Matrices {
 public:
     explicit Matrices(const cuda::Element& h) {
@@ -298,15 +323,18 @@ public:
             for (int half = 0; half < 2; ++half)
                 for (int t = 0; t < 4; ++t) {
                     cuda::Element power = cuda::image::monomial(0);
-                    for (uint32_t i = 0; i < cuda::image::exponent(step, t); ++i) power = macs::ghash::multiply(power, h);
+                    for (uint32_t i = 0; i < cuda::image::exponent(step, t); ++i)
+                        power = macs::ghash::multiply(power, h);
                     for (int bit = 0; bit < 32; ++bit) {
                         const Block<4> row = cuda::image::row(power, step, half, t, bit);
                         for (int column = 0; column < 128; ++column)
-                            words_[cuda::image::word_at(step, half, t, column)] |= cuda::image::bit_of_column(row, column) << bit;
+                            words_[cuda::image::word_at(step, half, t, column)] |=
+                                cuda::image::bit_of_column(row, column) << bit;
                     }
                 }
     }
-    // PTX ISA: lane t of a quad holds bits 32 t on of a row, and those 128 further; d[2 j + e] is its count of column 8 j + 2 t + e.
+    // PTX ISA: lane t of a quad holds bits 32 t on of a row, and those 128 further; d[2 j + e] is
+    // its count of column 8 j + 2 t + e.
     void strip(Block<4> (&sum)[2], const Block<4>* blocks) const {
         Block<4> next[2] = {};
         for (int row = 0; row < 2; ++row)
@@ -316,8 +344,10 @@ public:
                     for (int t = 0; t < 4; ++t)
                         for (int half = 0; half < 2; ++half) {
                             uint32_t a = half == 0 ? sum[row].word[t] : 0;
-                            if (step != cuda::image::sum_step) a = blocks[4 * step + t].word[2 * half + row];
-                            ones += __builtin_popcount(a & words_[cuda::image::word_at(step, half, t, column)]);
+                            if (step != cuda::image::sum_step)
+                                a = blocks[4 * step + t].word[2 * half + row];
+                            ones += __builtin_popcount(
+                                a & words_[cuda::image::word_at(step, half, t, column)]);
                         }
                 const int j = column / 8, t = column % 8 / 2, e = column % 2;
                 next[row].word[t] |= static_cast<uint32_t>(ones & 1) << (2 * j + e);
@@ -331,7 +361,9 @@ private:
 
 TEST(DeviceText, GhashByMatrices) {
     tests::Random random(49);
-    const auto element = [](const Text& text) { return macs::ghash::from_block<uint32_t>(load_block<4>(text.data())); };
+    const auto element = [](const Text& text) {
+        return macs::ghash::from_block<uint32_t>(load_block<4>(text.data()));
+    };
     for (int i = 0; i < 12; ++i) {
         Text key = i < 2 ? Text(16, i == 0 ? 0x00 : 0xff) : random.text(16);
         if (i == 2) key = Text(16, 0), key[0] = 0x80;
@@ -348,7 +380,8 @@ TEST(DeviceText, GhashByMatrices) {
             }
             matrices.strip(sum, blocks);
         }
-        const cuda::Element got = macs::ghash::from_block<uint32_t>(sum[0]) ^ cuda::times_x32(macs::ghash::from_block<uint32_t>(sum[1]));
+        const cuda::Element got = macs::ghash::from_block<uint32_t>(sum[0]) ^
+                                  cuda::times_x32(macs::ghash::from_block<uint32_t>(sum[1]));
         for (int w = 0; w < 4; ++w) ASSERT_EQ(got.word[w], expected.word[w]) << "case " << i;
     }
 }
@@ -368,7 +401,8 @@ TEST(DeviceText, PartsOfBlocks) {
             store_block<4>(whole, block);
             for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(whole[i], i < bytes ? in[shift + i] : 0);
             cuda::store_part(out + shift, block, bytes, width);
-            for (uint32_t i = 0; i < 48; ++i) ASSERT_EQ(out[i], i >= shift && i < shift + bytes ? in[i] : 0xa5);
+            for (uint32_t i = 0; i < 48; ++i)
+                ASSERT_EQ(out[i], i >= shift && i < shift + bytes ? in[i] : 0xa5);
             store_block<4>(whole, cuda::keep_first(load_block<4>(in), bytes));
             for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(whole[i], i < bytes ? in[i] : 0);
         }

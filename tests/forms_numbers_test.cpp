@@ -1,4 +1,5 @@
-// Lengths and numbers past what any text of a test reaches: those that CCM encodes, those of XTS's data units, and GCM's counter.
+// Lengths and numbers past what any text of a test reaches: those that CCM encodes, those of XTS's
+// data units, and GCM's counter.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -27,12 +28,15 @@ TEST(Numbers, FirstBlockOfCcm) {
             for (const bool has_aad : {false, true}) {
                 const uint32_t length_bytes = 15 - nonce_bytes;
                 const Text nonce = random.text(nonce_bytes), length = random.text(length_bytes);
-                Text expected = {static_cast<uint8_t>(64 * has_aad + 8 * ((tag_bytes - 2) / 2) + length_bytes - 1)};
+                Text expected = {static_cast<uint8_t>(64 * has_aad + 8 * ((tag_bytes - 2) / 2) +
+                                                      length_bytes - 1)};
                 expected.insert(expected.end(), nonce.begin(), nonce.end());
                 expected.insert(expected.end(), length.begin(), length.end());
                 uint64_t text_bytes = 0;
                 for (const uint8_t x : length) text_bytes = text_bytes << 8 | x;
-                EXPECT_EQ(bytes_of(modes::ccm::first_block(nonce.data(), nonce_bytes, tag_bytes, has_aad, text_bytes)), expected)
+                EXPECT_EQ(bytes_of(modes::ccm::first_block(nonce.data(), nonce_bytes, tag_bytes,
+                                                           has_aad, text_bytes)),
+                          expected)
                     << nonce_bytes << " bytes of nonce, " << text_bytes << " of text";
             }
 }
@@ -42,13 +46,14 @@ TEST(Numbers, LengthOfTheAssociatedDataOfCcm) {
     const struct {
         uint64_t aad_bytes;
         Text encoded;
-    } cases[] = {{1, {0, 1}},
-                 {0xfeff, {0xfe, 0xff}},
-                 {0xff00, {0xff, 0xfe, 0, 0, 0xff, 0}},
-                 {0x12345678, {0xff, 0xfe, 0x12, 0x34, 0x56, 0x78}},
-                 {0xffffffff, {0xff, 0xfe, 0xff, 0xff, 0xff, 0xff}},
-                 {0x100000000, {0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 0}},
-                 {0x123456789abcdef0, {0xff, 0xff, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0}}};
+    } cases[] = {
+        {1, {0, 1}},
+        {0xfeff, {0xfe, 0xff}},
+        {0xff00, {0xff, 0xfe, 0, 0, 0xff, 0}},
+        {0x12345678, {0xff, 0xfe, 0x12, 0x34, 0x56, 0x78}},
+        {0xffffffff, {0xff, 0xfe, 0xff, 0xff, 0xff, 0xff}},
+        {0x100000000, {0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 0}},
+        {0x123456789abcdef0, {0xff, 0xff, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0}}};
     for (const auto& [aad_bytes, encoded] : cases) {
         uint8_t out[modes::ccm::longest_length] = {};
         const uint32_t length = modes::ccm::encode_length(aad_bytes, out);
@@ -70,7 +75,8 @@ TEST(Numbers, DataUnitsOfXts) {
             expected[j] = static_cast<uint8_t>(sum);
             carry = sum >> 8;
         }
-        ASSERT_EQ(bytes_of(modes::unit_number(load_block<4>(number.data()), i)), expected) << i << " after";
+        ASSERT_EQ(bytes_of(modes::unit_number(load_block<4>(number.data()), i)), expected)
+            << i << " after";
     }
 }
 
@@ -79,7 +85,8 @@ TEST(Numbers, CounterOfGcm) {
     tests::Random random(63);
     for (int n = 0; n < 2000; ++n) {
         const Text j0 = random.text(16);
-        const uint64_t i = n < 33 ? (uint64_t{1} << n) - 1 : random.next() >> (32 + random.below(32));
+        const uint64_t i =
+            n < 33 ? (uint64_t{1} << n) - 1 : random.next() >> (32 + random.below(32));
         Text expected = j0;
         uint64_t carry = i + 1;
         for (size_t j = 15; j >= 12; --j) {
@@ -87,7 +94,8 @@ TEST(Numbers, CounterOfGcm) {
             expected[j] = static_cast<uint8_t>(carry);
             carry >>= 8;
         }
-        ASSERT_EQ(bytes_of(modes::Gcm::mask(load_block<4>(j0.data()), i)), expected) << i << " after";
+        ASSERT_EQ(bytes_of(modes::Gcm::mask(load_block<4>(j0.data()), i)), expected)
+            << i << " after";
     }
 }
 

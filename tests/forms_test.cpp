@@ -1,4 +1,5 @@
-// The forms of every cipher header against each other, the standard's example and the twin; planes; GHASH by words against single bits.
+// The forms of every cipher header against each other, the standard's example and the twin; planes;
+// GHASH by words against single bits.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -6,7 +7,8 @@
 #include <random>
 #include <vector>
 
-// A vector word without its instruction set is passed in memory; nothing here crosses a binary interface.
+// A vector word without its instruction set is passed in memory; nothing here crosses a binary
+// interface.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 #include "core/form.h"
@@ -52,7 +54,8 @@ void expect_transposed() {
     for (int l = 0; l < Planes<Word>::blocks; ++l) {
         const size_t j = static_cast<size_t>(Planes<Word>::template block_of_lane<block_bytes>(l));
         for (size_t i = 0; i < 8 * block_bytes; ++i)
-            ASSERT_EQ(lane(plane[i], static_cast<size_t>(l)), (blocks[j * block_bytes + i / 8] >> (i % 8) & 1) != 0)
+            ASSERT_EQ(lane(plane[i], static_cast<size_t>(l)),
+                      (blocks[j * block_bytes + i / 8] >> (i % 8) & 1) != 0)
                 << "block " << j << ", bit " << i;
     }
     std::vector<uint8_t> back(blocks.size());
@@ -107,7 +110,8 @@ struct TableSubstitution {
     template <class S>
     uint32_t substitute(uint32_t word) const {
         uint32_t out = 0;
-        for (int i = 0; i < 32; i += 8) out |= uint32_t{PlainByte::table<S>()[word >> i & 255]} << i;
+        for (int i = 0; i < 32; i += 8)
+            out |= uint32_t{PlainByte::table<S>()[word >> i & 255]} << i;
         return out;
     }
 };
@@ -124,10 +128,13 @@ struct Forms {
         Cipher::invert(schedule[1], schedule[0]);
         Schedule by_circuit = {};
         Cipher::expand(by_circuit, key, WordSubstitution{});
-        EXPECT_EQ(std::memcmp(by_circuit, schedule[0], sizeof by_circuit), 0) << Cipher::name << ": key expansion by circuits";
+        EXPECT_EQ(std::memcmp(by_circuit, schedule[0], sizeof by_circuit), 0)
+            << Cipher::name << ": key expansion by circuits";
     }
     uint32_t bit(int d, int i) const { return schedule[d][i / 32] >> (i % 32) & 1; }
-    uint8_t byte(int d, int i) const { return static_cast<uint8_t>(schedule[d][i / 4] >> (8 * (i % 4))); }
+    uint8_t byte(int d, int i) const {
+        return static_cast<uint8_t>(schedule[d][i / 4] >> (8 * (i % 4)));
+    }
 
     // d: 0 encrypts, 1 decrypts. False where the cipher has no such form.
     bool by_bytes(int d, std::vector<uint8_t>& text) const {
@@ -193,7 +200,8 @@ struct Forms {
             for (size_t at = 0; at < text.size(); at += Planes<Word>::blocks * block_bytes) {
                 Planes<Word>::template from_blocks<block_bytes>(plane, &text[at]);
                 if constexpr (requires { Cipher::decrypt_planes(plane, key); })
-                    d == 0 ? Cipher::encrypt_planes(plane, key) : Cipher::decrypt_planes(plane, key);
+                    d == 0 ? Cipher::encrypt_planes(plane, key)
+                           : Cipher::decrypt_planes(plane, key);
                 else
                     Cipher::encrypt_planes(plane, key);
                 Planes<Word>::template to_blocks<block_bytes>(&text[at], plane);
@@ -212,7 +220,9 @@ struct Forms {
                 if constexpr (requires { typename Cipher::DecryptTables; }) {
                     static const TableData<typename Cipher::DecryptTables> inverse_tables;
                     d == 0 ? Cipher::encrypt(s, schedule[0], look)
-                           : Cipher::decrypt(s, schedule[1], ArrayLayout<typename Cipher::DecryptTables>{inverse_tables});
+                           : Cipher::decrypt(
+                                 s, schedule[1],
+                                 ArrayLayout<typename Cipher::DecryptTables>{inverse_tables});
                 } else {
                     Cipher::encrypt(s, schedule[d], look);
                 }
@@ -237,7 +247,8 @@ TEST(Forms, AllMakeTheStandardsExample) {
         for (int d = 0; d < 2; ++d) {
             const std::vector<uint8_t>&from = d == 0 ? in : out, &to = d == 0 ? out : in;
             const auto expect = [&](const char* form, bool has, const std::vector<uint8_t>& got) {
-                EXPECT_TRUE(!has || got == to) << Cipher::name << " by " << form << (d == 0 ? "" : ", back");
+                EXPECT_TRUE(!has || got == to)
+                    << Cipher::name << " by " << form << (d == 0 ? "" : ", back");
                 found += has ? 1 : 0;
             };
             std::vector<uint8_t> text[6] = {from, from, from, from, from, from};
@@ -252,7 +263,8 @@ TEST(Forms, AllMakeTheStandardsExample) {
     });
 }
 
-// Random keys and blocks: every form as the twin has it; where tests/reference has none, as each other.
+// Random keys and blocks: every form as the twin has it; where tests/reference has none, as each
+// other.
 TEST(Forms, AgreeWithTheTwin) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         for (unsigned round = 0; round < 20; ++round) {
@@ -261,15 +273,20 @@ TEST(Forms, AgreeWithTheTwin) {
             const Forms<Cipher> forms(key.data());
             const auto twin = reference::cipher(Cipher::name, key);
             if (twin == nullptr && round == 0)
-                std::printf("NOTE %s: no twin in tests/reference; its forms are held to each other\n", Cipher::name);
+                std::printf(
+                    "NOTE %s: no twin in tests/reference; its forms are held to each other\n",
+                    Cipher::name);
             for (int d = 0; d < 2; ++d) {
                 std::vector<uint8_t> wanted = in;
                 if (twin != nullptr)
-                    wanted = d == 0 ? reference::ecb_encrypt(*twin, in) : reference::ecb_decrypt(*twin, in);
+                    wanted = d == 0 ? reference::ecb_encrypt(*twin, in)
+                                    : reference::ecb_decrypt(*twin, in);
                 else if (!forms.by_bytes(d, wanted) && !forms.by_words(d, wanted))
                     forms.template by_planes<uint64_t>(d, wanted);
-                const auto expect = [&](const char* form, bool has, const std::vector<uint8_t>& got) {
-                    EXPECT_TRUE(!has || got == wanted) << Cipher::name << " by " << form << (d == 0 ? "" : ", back");
+                const auto expect = [&](const char* form, bool has,
+                                        const std::vector<uint8_t>& got) {
+                    EXPECT_TRUE(!has || got == wanted)
+                        << Cipher::name << " by " << form << (d == 0 ? "" : ", back");
                 };
                 std::vector<uint8_t> text[6] = {in, in, in, in, in, in};
                 expect("bytes", forms.by_bytes(d, text[0]), text[0]);
@@ -292,7 +309,8 @@ TEST(Counter, CarriesInItsOwnWordsAlone) {
         EXPECT_EQ(all.word[i], 0u);
         EXPECT_EQ(low.word[i], i == 3 ? 0u : 0xffffffffu);
     }
-    const Block<2> half = modes::Ctr::mask(Block<2>{{0xffffffffu, 0xffffffffu}}, 3);  // a cipher with 64-bit blocks
+    const Block<2> half =
+        modes::Ctr::mask(Block<2>{{0xffffffffu, 0xffffffffu}}, 3);  // a cipher with 64-bit blocks
     EXPECT_EQ(half.word[0], 0u);
     EXPECT_EQ(half.word[1], swap_bytes(uint32_t{2}));
 }
@@ -326,7 +344,8 @@ TYPED_TEST(GhashOf, MultipliesAsTheStandardDoes) {
             a.word[w] = i % 5 == 0 ? 0xffffffffu : random();
             b.word[w] = i % 7 == 0 ? 0xffffffffu : i % 11 == 0 ? 0 : random();
         }
-        const Block<4> wanted = multiply_by_bits(a, b), got = to_block(multiply(from_block<TypeParam>(a), from_block<TypeParam>(b)));
+        const Block<4> wanted = multiply_by_bits(a, b),
+                       got = to_block(multiply(from_block<TypeParam>(a), from_block<TypeParam>(b)));
         ASSERT_EQ(std::memcmp(&got, &wanted, 16), 0) << i;
     }
 }
@@ -335,7 +354,9 @@ TYPED_TEST(GhashOf, PartsCombineToTheWhole) {
     using namespace macs::ghash;
     using E = Element<TypeParam>;
     const std::vector<uint8_t> bytes = random_bytes(16 * 101, 6);
-    const auto block = [&](size_t i) { return from_block<TypeParam>(load_block<4>(bytes.data() + 16 * i)); };
+    const auto block = [&](size_t i) {
+        return from_block<TypeParam>(load_block<4>(bytes.data() + 16 * i));
+    };
     const E h = block(100);
     E whole;
     for (size_t i = 0; i < 100; ++i) whole = absorb(whole, h, block(i));
@@ -343,7 +364,8 @@ TYPED_TEST(GhashOf, PartsCombineToTheWhole) {
         E first, second;
         for (size_t i = 0; i < cut; ++i) first = absorb(first, h, block(i));
         for (size_t i = cut; i < 100; ++i) second = absorb(second, h, block(i));
-        const Block<4> got = to_block(combine(first, power(h, 100 - cut), second)), wanted = to_block(whole);
+        const Block<4> got = to_block(combine(first, power(h, 100 - cut), second)),
+                       wanted = to_block(whole);
         ASSERT_EQ(std::memcmp(&got, &wanted, 16), 0) << "cut at " << cut;
     }
 }

@@ -1,10 +1,12 @@
-// The word of cores against the word of a GPU: one text with every operator that docs/adding-a-cipher.md names compiles for both, and each
-// lane of the one computes what the other does.
+// The word of cores against the word of a GPU: one text with every operator that
+// docs/adding-a-cipher.md names compiles for both, and each lane of the one computes what the other
+// does.
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-// A vector word without its instruction set is passed in memory; nothing here crosses a binary interface.
+// A vector word without its instruction set is passed in memory; nothing here crosses a binary
+// interface.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 #include "backends/cpu/words.h"
@@ -31,8 +33,8 @@ void every_operator(Word& a, Word& b) {
 
 template <class Words>
 class WordOfCores : public testing::Test {};
-using Widths =
-    testing::Types<warpseal::cpu::Words<16, 1>, warpseal::cpu::Words<16, 2>, warpseal::cpu::Words<32, 2>, warpseal::cpu::Words<64, 4>>;
+using Widths = testing::Types<warpseal::cpu::Words<16, 1>, warpseal::cpu::Words<16, 2>,
+                              warpseal::cpu::Words<32, 2>, warpseal::cpu::Words<64, 4>>;
 TYPED_TEST_SUITE(WordOfCores, Widths);
 
 TYPED_TEST(WordOfCores, ComputesAsTheWordOfAGpu) {

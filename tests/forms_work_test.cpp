@@ -1,4 +1,5 @@
-// What the bounds of `warpseal bench --html` rest on: counts of a cipher's text, of ciphers that are counted by hand.
+// What the bounds of `warpseal bench --html` rest on: counts of a cipher's text, of ciphers that
+// are counted by hand.
 #include <gtest/gtest.h>
 
 #include "../bench/work/count.h"
@@ -43,7 +44,8 @@ struct Tables {
         look_up<4>(b[0], look);
     }
     template <class Look>
-    static void encrypt_counting(uint32_t (&sum)[counting_words], const uint32_t*, const Look& look) {
+    static void encrypt_counting(uint32_t (&sum)[counting_words], const uint32_t*,
+                                 const Look& look) {
         look_up<3>(sum[0], look);
     }
 };

@@ -1,4 +1,5 @@
-// Memory between two inaccessible pages: a read or write one byte outside a buffer that lies flush against them is a fault.
+// Memory between two inaccessible pages: a read or write one byte outside a buffer that lies flush
+// against them is a fault.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,8 +13,11 @@ namespace tests {
 
 class Guarded {
 public:
-    explicit Guarded(size_t bytes) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))), size_((bytes + page_ - 1) / page_ * page_) {
-        void* memory = mmap(nullptr, size_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    explicit Guarded(size_t bytes)
+        : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))),
+          size_((bytes + page_ - 1) / page_ * page_) {
+        void* memory =
+            mmap(nullptr, size_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) throw std::bad_alloc();
         base_ = static_cast<uint8_t*>(memory);
         if (mprotect(begin(), size_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
@@ -43,11 +47,15 @@ private:
     uint8_t* base_ = nullptr;
 };
 
-// An output of `bytes` bytes inside guarded memory, poisoned together with up to 64 bytes on each side that must stay as they are.
+// An output of `bytes` bytes inside guarded memory, poisoned together with up to 64 bytes on each
+// side that must stay as they are.
 class Output {
 public:
-    Output(const Guarded& memory, uint8_t* data, size_t bytes, uint8_t poison) : data_(data), bytes_(bytes), poison_(poison) {
-        before_ = static_cast<size_t>(data - memory.begin()) < 64 ? static_cast<size_t>(data - memory.begin()) : 64;
+    Output(const Guarded& memory, uint8_t* data, size_t bytes, uint8_t poison)
+        : data_(data), bytes_(bytes), poison_(poison) {
+        before_ = static_cast<size_t>(data - memory.begin()) < 64
+                      ? static_cast<size_t>(data - memory.begin())
+                      : 64;
         const size_t room = static_cast<size_t>(memory.end() - data) - bytes;
         after_ = room < 64 ? room : 64;
         std::memset(data_ - before_, poison, before_ + bytes + after_);

@@ -1,4 +1,5 @@
-// What the tests of known answers share: an engine on one target alone, modes as the vectors name them, and the count for the matrix.
+// What the tests of known answers share: an engine on one target alone, modes as the vectors name
+// them, and the count for the matrix.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace tests {
 inline warpseal_mode mode_of(const std::string& name) {
     const std::string ours = name == "cbc-pkcs7" ? "cbc" : name.rfind("cfb", 0) == 0 ? "cfb" : name;
     for (int m = 0; m < WARPSEAL_MODE_COUNT; ++m)
-        if (ours == warpseal_mode_name(static_cast<warpseal_mode>(m))) return static_cast<warpseal_mode>(m);
+        if (ours == warpseal_mode_name(static_cast<warpseal_mode>(m)))
+            return static_cast<warpseal_mode>(m);
     throw std::runtime_error("vectors of a mode that the library does not have: " + name);
 }
 
@@ -36,17 +38,25 @@ protected:
         matrix::count(GetParam(), cipher, mode, direction);
     }
     // Through the inner door, which takes the weak keys that vectors are full of.
-    targets::KeyHandle key(const std::string& cipher, warpseal_mode mode, const vectors::Text& bytes) const {
+    targets::KeyHandle key(const std::string& cipher, warpseal_mode mode,
+                           const vectors::Text& bytes) const {
         warpseal_key* out = nullptr;
-        const auto create = mode == WARPSEAL_XTS ? warpseal_inner_key_create_xts : warpseal_inner_key_create;
-        EXPECT_EQ(create(engine_.get(), cipher.c_str(), bytes.data(), bytes.size(), &out), WARPSEAL_OK) << cipher;
+        const auto create =
+            mode == WARPSEAL_XTS ? warpseal_inner_key_create_xts : warpseal_inner_key_create;
+        EXPECT_EQ(create(engine_.get(), cipher.c_str(), bytes.data(), bytes.size(), &out),
+                  WARPSEAL_OK)
+            << cipher;
         return targets::KeyHandle(out);
     }
 
     targets::EngineHandle engine_;
 };
 
-inline auto every_target() { return testing::Values("portable", "aesni", "avx2", "vaes256", "vaes512", "cuda"); }
-inline std::string target_name(const testing::TestParamInfo<const char*>& info) { return info.param; }
+inline auto every_target() {
+    return testing::Values("portable", "aesni", "avx2", "vaes256", "vaes512", "cuda");
+}
+inline std::string target_name(const testing::TestParamInfo<const char*>& info) {
+    return info.param;
+}
 
 }  // namespace tests

@@ -1,4 +1,5 @@
-// Known answers as batches, through the doors themselves: rows of one shape side by side, each with a key of its own, valid and broken.
+// Known answers as batches, through the doors themselves: rows of one shape side by side, each with
+// a key of its own, valid and broken.
 #include <map>
 #include <tuple>
 
@@ -11,7 +12,8 @@ using vectors::Row;
 using vectors::Text;
 using warpseal::Direction;
 
-using Shape = std::tuple<std::string, warpseal_mode, size_t, size_t, size_t>;  // cipher, mode, bytes of IV, AAD and tag
+using Shape = std::tuple<std::string, warpseal_mode, size_t, size_t,
+                         size_t>;  // cipher, mode, bytes of IV, AAD and tag
 
 // Whether the mode's standard has such parameters, so that there is something to compute.
 bool has_an_answer(const Row& row, warpseal_mode mode) {
@@ -24,7 +26,9 @@ std::map<Shape, std::vector<const Row*>> groups() {
     std::map<Shape, std::vector<const Row*>> out;
     for (const Row& row : vectors::rows()) {
         const warpseal_mode mode = tests::mode_of(row.mode);
-        if (row.mode == "cbc-pkcs7" || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS || !has_an_answer(row, mode)) continue;
+        if (row.mode == "cbc-pkcs7" || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS ||
+            !has_an_answer(row, mode))
+            continue;
         out[{row.cipher, mode, row.iv.size(), row.aad.size(), row.tag.size()}].push_back(&row);
     }
     return out;
@@ -37,7 +41,8 @@ class KnownAnswersOfDoors : public tests::OnEachTarget {};
 TEST_P(KnownAnswersOfDoors, Batches) {
     for (const auto& [shape, rows] : groups()) {
         const auto& [cipher, mode, iv_bytes, aad_bytes, tag_bytes] = shape;
-        SCOPED_TRACE(cipher + "-" + warpseal_mode_name(mode) + ", " + rows[0]->id + " and its like");
+        SCOPED_TRACE(cipher + "-" + warpseal_mode_name(mode) + ", " + rows[0]->id +
+                     " and its like");
         const std::unique_ptr<tests::Path> path = tests::path(GetParam(), cipher, rows[0]->key);
         ASSERT_TRUE(path) << "no door of this target";
         for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
@@ -60,7 +65,8 @@ TEST_P(KnownAnswersOfDoors, Batches) {
             if (used.empty()) continue;
             in.push_back(0);  // a batch has pointers even if all its messages are empty
             for (const bool in_place : {false, true}) {
-                Text out = in_place ? in : Text(in.size(), 0xa5), written = forward ? Text(tags.size() + 1, 0x5a) : tags;
+                Text out = in_place ? in : Text(in.size(), 0xa5),
+                     written = forward ? Text(tags.size() + 1, 0x5a) : tags;
                 std::vector<int32_t> statuses(used.size(), -1);
                 warpseal_batch batch{};
                 batch.struct_bytes = sizeof batch;
@@ -91,11 +97,15 @@ TEST_P(KnownAnswersOfDoors, Batches) {
                 }
                 for (size_t i = 0; i < used.size(); ++i) {
                     const Row& row = *used[i];
-                    ASSERT_EQ(statuses[i], row.valid ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC) << row.id;
+                    ASSERT_EQ(statuses[i], row.valid ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC)
+                        << row.id;
                     if (mode != WARPSEAL_CMAC) {
                         const auto begin = out.begin() + static_cast<long>(offsets[i]);
                         const Text got(begin, begin + static_cast<long>(lengths[i]));
-                        ASSERT_EQ(got, forward ? row.ct : row.valid ? row.pt : Text(row.ct.size(), 0)) << row.id;
+                        ASSERT_EQ(got, forward     ? row.ct
+                                       : row.valid ? row.pt
+                                                   : Text(row.ct.size(), 0))
+                            << row.id;
                     }
                     count(cipher, mode, direction);
                 }

@@ -1,4 +1,5 @@
-// Known answers that take long: Monte Carlo runs and long messages, on every target, through the public C interface.
+// Known answers that take long: Monte Carlo runs and long messages, on every target, through the
+// public C interface.
 #include <openssl/sha.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@ using warpseal::Direction;
 
 class LongAnswers : public tests::OnEachTarget {
 protected:
-    // How many one-block calls of a Monte Carlo run to make. Where a block costs as much as hundreds (a launch, a bundle of planes) fewer.
+    // How many one-block calls of a Monte Carlo run to make. Where a block costs as much as
+    // hundreds (a launch, a bundle of planes) fewer.
     size_t steps() const {
         const std::string target = GetParam();
         return target == "cuda" ? 2000 : target == "portable" ? 10000 : 20000;
@@ -32,13 +34,16 @@ void increment(Text& counter) {
 }
 
 // One round, as tests/vectors/SOURCES.md describes it.
-Text monte_carlo(const vectors::Chain& chain, const vectors::Round& round, const warpseal_key* key) {
+Text monte_carlo(const vectors::Chain& chain, const vectors::Round& round,
+                 const warpseal_key* key) {
     const warpseal_mode mode = tests::mode_of(chain.mode);
     const auto call = chain.encrypt ? warpseal_encrypt : warpseal_decrypt;
     const bool chained = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
     Text x = round.in, v = round.iv, y(x.size()), before;
     for (int i = 0; i < chain.inner; ++i) {
-        if (call(key, mode, v.empty() ? nullptr : v.data(), v.size(), x.data(), y.data(), y.size()) != WARPSEAL_OK) return {};
+        if (call(key, mode, v.empty() ? nullptr : v.data(), v.size(), x.data(), y.data(),
+                 y.size()) != WARPSEAL_OK)
+            return {};
         const Text used = v;
         if (chained) v = chain.encrypt ? y : x;
         if (mode == WARPSEAL_OFB) v = exclusive_or(x, y);
@@ -65,9 +70,11 @@ TEST_P(LongAnswers, MonteCarlo) {
         const size_t stride = std::max<size_t>(1, chain.rounds.size() / rounds);
         for (size_t i = 0; i < chain.rounds.size(); i += stride) {
             const vectors::Round& round = chain.rounds[i];
-            const targets::KeyHandle used = key(chain.cipher, tests::mode_of(chain.mode), round.key);
+            const targets::KeyHandle used =
+                key(chain.cipher, tests::mode_of(chain.mode), round.key);
             ASSERT_EQ(monte_carlo(chain, round, used.get()), round.out) << "round " << i;
-            count(chain.cipher, tests::mode_of(chain.mode), chain.encrypt ? Direction::encrypt : Direction::decrypt);
+            count(chain.cipher, tests::mode_of(chain.mode),
+                  chain.encrypt ? Direction::encrypt : Direction::decrypt);
         }
     }
 }
@@ -78,30 +85,35 @@ Text sha256(const Text& text) {
     return out;
 }
 
-warpseal_status run(const vectors::Bulk& row, const warpseal_key* key, Direction direction, const uint8_t* in, uint8_t* out, Text& tag) {
+warpseal_status run(const vectors::Bulk& row, const warpseal_key* key, Direction direction,
+                    const uint8_t* in, uint8_t* out, Text& tag) {
     const warpseal_mode mode = tests::mode_of(row.mode);
     const bool forward = direction == Direction::encrypt;
     if (mode == WARPSEAL_XTS)
-        return (forward ? warpseal_xts_encrypt : warpseal_xts_decrypt)(key, row.iv.data(), row.unit_bytes != 0 ? row.unit_bytes : row.bytes,
-                                                                       in, out, row.bytes);
+        return (forward ? warpseal_xts_encrypt : warpseal_xts_decrypt)(
+            key, row.iv.data(), row.unit_bytes != 0 ? row.unit_bytes : row.bytes, in, out,
+            row.bytes);
     if (!tests::is_tagged(mode))
-        return (forward ? warpseal_encrypt : warpseal_decrypt)(key, mode, row.iv.data(), row.iv.size(), in, out, row.bytes);
+        return (forward ? warpseal_encrypt : warpseal_decrypt)(key, mode, row.iv.data(),
+                                                               row.iv.size(), in, out, row.bytes);
     if (forward)
-        return warpseal_seal_unsafe_iv(key, mode, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(), in, out, row.bytes,
-                                       tag.data(), tag.size());
-    return warpseal_open(key, mode, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(), in, out, row.bytes, tag.data(),
-                         tag.size());
+        return warpseal_seal_unsafe_iv(key, mode, row.iv.data(), row.iv.size(), row.aad.data(),
+                                       row.aad.size(), in, out, row.bytes, tag.data(), tag.size());
+    return warpseal_open(key, mode, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(),
+                         in, out, row.bytes, tag.data(), tag.size());
 }
 
-// Where a block costs as much as a bundle (64-bit blocks everywhere), or a launch has one thread, a third of the rows of what is serial in
-// one message, of 64-bit blocks another third on each next target; `warpseal vectors` takes them all.
+// Where a block costs as much as a bundle (64-bit blocks everywhere), or a launch has one thread, a
+// third of the rows of what is serial in one message, of 64-bit blocks another third on each next
+// target; `warpseal vectors` takes them all.
 TEST_P(LongAnswers, Bulk) {
     const std::string target = GetParam();
     const std::vector<warpseal_target_info> all = targets::all();
     const auto is_this = [&](const warpseal_target_info& info) { return info.name == target; };
     auto serial_rows = std::find_if(all.begin(), all.end(), is_this) - all.begin();
     for (const vectors::Bulk& row : vectors::bulk()) {
-        const bool is_serial = row.mode == "ofb" || row.mode == "cbc" || row.mode.rfind("cfb", 0) == 0;
+        const bool is_serial =
+            row.mode == "ofb" || row.mode == "cbc" || row.mode.rfind("cfb", 0) == 0;
         const bool is_slow = target == "portable" || target == "cuda" || row.iv.size() == 8;
         if (is_serial && is_slow && serial_rows++ % 3 != 0) continue;
         SCOPED_TRACE(row.cipher + "-" + row.mode + ", " + row.id);
@@ -110,13 +122,17 @@ TEST_P(LongAnswers, Bulk) {
         const Text pt = row.plaintext();
         ASSERT_EQ(sha256(pt), row.pt_sha256);
         Text out(pt.size(), 0xa5), tag(row.tag.size(), 0xa5);
-        ASSERT_EQ(run(row, used.get(), Direction::encrypt, pt.data(), out.data(), tag), WARPSEAL_OK);
+        ASSERT_EQ(run(row, used.get(), Direction::encrypt, pt.data(), out.data(), tag),
+                  WARPSEAL_OK);
         ASSERT_EQ(tag, row.tag);
         ASSERT_EQ(sha256(out), row.ct_sha256);
         EXPECT_EQ(std::memcmp(out.data(), row.ct_head.data(), row.ct_head.size()), 0);
-        EXPECT_EQ(std::memcmp(out.data() + out.size() - row.ct_tail.size(), row.ct_tail.data(), row.ct_tail.size()), 0);
+        EXPECT_EQ(std::memcmp(out.data() + out.size() - row.ct_tail.size(), row.ct_tail.data(),
+                              row.ct_tail.size()),
+                  0);
         count(row.cipher, mode, Direction::encrypt);
-        ASSERT_EQ(run(row, used.get(), Direction::decrypt, out.data(), out.data(), tag), WARPSEAL_OK);
+        ASSERT_EQ(run(row, used.get(), Direction::decrypt, out.data(), out.data(), tag),
+                  WARPSEAL_OK);
         ASSERT_TRUE(out == pt);
         count(row.cipher, mode, Direction::decrypt);
     }

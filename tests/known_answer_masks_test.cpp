@@ -1,4 +1,5 @@
-// WARPSEAL_TARGETS: known answers under each mask of one target, several masks of two, and refusal of masks that name no target.
+// WARPSEAL_TARGETS: known answers under each mask of one target, several masks of two, and refusal
+// of masks that name no target.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -19,8 +20,9 @@ struct Child {
 // This program again, under that mask.
 Child run(const std::string& mask, const std::string& filter) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-    const std::string command =
-        "WARPSEAL_TARGETS='" + mask + "' '" + self + "' --gtest_also_run_disabled_tests --gtest_filter='" + filter + "' 2>&1";
+    const std::string command = "WARPSEAL_TARGETS='" + mask + "' '" + self +
+                                "' --gtest_also_run_disabled_tests --gtest_filter='" + filter +
+                                "' 2>&1";
     Child child;
     std::FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return child;
@@ -32,7 +34,9 @@ Child run(const std::string& mask, const std::string& filter) {
     return child;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 // What `auto` gives under the mask of the environment, as this process's exit code.
 TEST(MaskedChild, DISABLED_StatusOfAnAutoEngine) {
@@ -44,7 +48,8 @@ TEST(MaskedChild, DISABLED_StatusOfAnAutoEngine) {
 
 class Masks : public testing::Test {
     void SetUp() override {
-        if (std::getenv("WARPSEAL_TARGETS") != nullptr) GTEST_SKIP() << "NOT RUN: already under a mask";
+        if (std::getenv("WARPSEAL_TARGETS") != nullptr)
+            GTEST_SKIP() << "NOT RUN: already under a mask";
     }
 };
 
@@ -52,31 +57,38 @@ TEST_F(Masks, EachTargetAlone) {
     for (const warpseal_target_info& only : targets::all()) {
         SCOPED_TRACE(only.name);
         if (!only.usable) {
-            EXPECT_EQ(run(only.name, "MaskedChild.DISABLED_StatusOfAnAutoEngine").exit_code, 100 + WARPSEAL_NO_DEVICE);
+            EXPECT_EQ(run(only.name, "MaskedChild.DISABLED_StatusOfAnAutoEngine").exit_code,
+                      100 + WARPSEAL_NO_DEVICE);
             continue;
         }
         const Child child = run(only.name, "Targets/KnownAnswers.Rows/*");
         EXPECT_EQ(child.exit_code, 0) << child.output;
         EXPECT_TRUE(contains(child.output, std::string(only.name) + ": ")) << child.output;
         for (const warpseal_target_info& other : targets::all()) {
-            const std::string not_run = std::string("NOT RUN Targets/KnownAnswers.Rows/") + other.name;
-            EXPECT_EQ(contains(child.output, not_run), std::string(other.name) != only.name) << child.output;
+            const std::string not_run =
+                std::string("NOT RUN Targets/KnownAnswers.Rows/") + other.name;
+            EXPECT_EQ(contains(child.output, not_run), std::string(other.name) != only.name)
+                << child.output;
         }
-        EXPECT_EQ(run(only.name, "MaskedChild.DISABLED_StatusOfAnAutoEngine").exit_code, 100 + WARPSEAL_OK);
+        EXPECT_EQ(run(only.name, "MaskedChild.DISABLED_StatusOfAnAutoEngine").exit_code,
+                  100 + WARPSEAL_OK);
     }
 }
 
 TEST_F(Masks, SeveralTargets) {
-    for (const char* mask : {"portable,aesni", "vaes512,portable", "aesni,avx2,vaes256,vaes512", "portable,cuda"}) {
+    for (const char* mask :
+         {"portable,aesni", "vaes512,portable", "aesni,avx2,vaes256,vaes512", "portable,cuda"}) {
         const Child child = run(mask, "Public.AutoPicksAUsableTarget:Public.SealDrawsItsIv");
         EXPECT_EQ(child.exit_code, 0) << mask << "\n" << child.output;
     }
 }
 
 TEST_F(Masks, NonsenseIsRefused) {
-    for (const char* mask :
-         {"nonsense", ",", "aesni,", ",aesni", "AESNI", "portable nonsense", " portable", "portable,nonsense", "all", "0"})
-        EXPECT_EQ(run(mask, "MaskedChild.DISABLED_StatusOfAnAutoEngine").exit_code, 100 + WARPSEAL_INVALID_ARGUMENT) << mask;
+    for (const char* mask : {"nonsense", ",", "aesni,", ",aesni", "AESNI", "portable nonsense",
+                             " portable", "portable,nonsense", "all", "0"})
+        EXPECT_EQ(run(mask, "MaskedChild.DISABLED_StatusOfAnAutoEngine").exit_code,
+                  100 + WARPSEAL_INVALID_ARGUMENT)
+            << mask;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Known answers: every row of tests/vectors on every target of this machine, both directions, through the public C interface. Rows that
-// the public calls refuse by policy are refused there and computed by the inner door.
+// Known answers: every row of tests/vectors on every target of this machine, both directions,
+// through the public C interface. Rows that the public calls refuse by policy are refused there and
+// computed by the inner door.
 #include "known_answer.h"
 
 namespace {
@@ -15,14 +16,17 @@ bool all_zero(const Text& text) {
 }
 
 bool is_weak(const Row& row) {
-    const warpseal::CpuCipher* cipher = warpseal::cpu_cipher(warpseal::Target::portable, row.cipher.c_str());
+    const warpseal::CpuCipher* cipher =
+        warpseal::cpu_cipher(warpseal::Target::portable, row.cipher.c_str());
     return cipher != nullptr && cipher->weak != nullptr && cipher->weak(row.key.data());
 }
 
 class KnownAnswers : public tests::OnEachTarget {
 protected:
     using OnEachTarget::count;
-    void count(const Row& row, Direction direction) { count(row.cipher, tests::mode_of(row.mode), direction); }
+    void count(const Row& row, Direction direction) {
+        count(row.cipher, tests::mode_of(row.mode), direction);
+    }
 
     // Each direction to a fresh buffer poisoned with `poison`, and in place.
     template <class Work>
@@ -49,10 +53,13 @@ protected:
         if (is_weak(row)) {
             const targets::KeyHandle weak = targets::key(engine_, row.cipher, row.key);
             Text out(row.pt.size(), poison);
-            EXPECT_EQ(warpseal_encrypt(weak.get(), mode, row.iv.data(), row.iv.size(), row.pt.data(), out.data(), out.size()),
+            EXPECT_EQ(warpseal_encrypt(weak.get(), mode, row.iv.data(), row.iv.size(),
+                                       row.pt.data(), out.data(), out.size()),
                       WARPSEAL_WEAK_KEY);
             EXPECT_EQ(out, Text(row.pt.size(), poison));
-            ASSERT_EQ(warpseal_decrypt(weak.get(), mode, row.iv.data(), row.iv.size(), row.ct.data(), out.data(), out.size()), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_decrypt(weak.get(), mode, row.iv.data(), row.iv.size(),
+                                       row.ct.data(), out.data(), out.size()),
+                      WARPSEAL_OK);
             EXPECT_EQ(out, row.pt);
         }
     }
@@ -62,13 +69,15 @@ protected:
         size_t written = 0;
         if (row.valid) {
             Text out((row.pt.size() / block + 1) * block, poison);
-            ASSERT_EQ(warpseal_encrypt_padded(key, row.iv.data(), block, row.pt.data(), row.pt.size(), out.data(), out.size(), &written),
+            ASSERT_EQ(warpseal_encrypt_padded(key, row.iv.data(), block, row.pt.data(),
+                                              row.pt.size(), out.data(), out.size(), &written),
                       WARPSEAL_OK);
             ASSERT_EQ(written, row.ct.size());
             ASSERT_EQ(out, row.ct);
             Text same = row.pt;
             same.resize(out.size(), poison);
-            ASSERT_EQ(warpseal_encrypt_padded(key, row.iv.data(), block, same.data(), row.pt.size(), same.data(), same.size(), &written),
+            ASSERT_EQ(warpseal_encrypt_padded(key, row.iv.data(), block, same.data(), row.pt.size(),
+                                              same.data(), same.size(), &written),
                       WARPSEAL_OK);
             ASSERT_EQ(same, row.ct) << "in place";
             count(row, Direction::encrypt);
@@ -78,8 +87,8 @@ protected:
             Text& to = in_place ? same : out;
             const uint8_t* from = in_place ? same.data() : row.ct.data();
             written = 0;
-            const warpseal_status status =
-                warpseal_decrypt_padded(key, row.iv.data(), block, from, row.ct.size(), to.data(), to.size(), &written);
+            const warpseal_status status = warpseal_decrypt_padded(
+                key, row.iv.data(), block, from, row.ct.size(), to.data(), to.size(), &written);
             if (row.valid) {
                 ASSERT_EQ(status, WARPSEAL_OK);
                 ASSERT_EQ(Text(to.begin(), to.begin() + static_cast<long>(written)), row.pt);
@@ -98,13 +107,17 @@ protected:
         const auto middle = row.key.begin() + static_cast<long>(row.key.size() / 2);
         if (std::equal(row.key.begin(), middle, middle)) {
             warpseal_key* none = nullptr;
-            EXPECT_EQ(warpseal_key_create_xts(engine_.get(), row.cipher.c_str(), row.key.data(), row.key.size(), &none), WARPSEAL_WEAK_KEY);
+            EXPECT_EQ(warpseal_key_create_xts(engine_.get(), row.cipher.c_str(), row.key.data(),
+                                              row.key.size(), &none),
+                      WARPSEAL_WEAK_KEY);
             EXPECT_EQ(none, nullptr);
         }
         for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-            const auto work = direction == Direction::encrypt ? warpseal_xts_encrypt : warpseal_xts_decrypt;
-            both_ways(row, direction, poison,
-                      [&](const uint8_t* in, uint8_t* out, size_t bytes) { return work(key, row.iv.data(), bytes, in, out, bytes); });
+            const auto work =
+                direction == Direction::encrypt ? warpseal_xts_encrypt : warpseal_xts_decrypt;
+            both_ways(row, direction, poison, [&](const uint8_t* in, uint8_t* out, size_t bytes) {
+                return work(key, row.iv.data(), bytes, in, out, bytes);
+            });
             if (HasFatalFailure()) return;
         }
     }
@@ -112,11 +125,14 @@ protected:
     void mac_row(const Row& row, const warpseal_key* key, uint8_t poison) {
         if (row.valid) {
             Text tag(row.tag.size(), poison);
-            ASSERT_EQ(warpseal_mac(key, WARPSEAL_CMAC, row.pt.data(), row.pt.size(), tag.data(), tag.size()), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_mac(key, WARPSEAL_CMAC, row.pt.data(), row.pt.size(), tag.data(),
+                                   tag.size()),
+                      WARPSEAL_OK);
             ASSERT_EQ(tag, row.tag);
             count(row, Direction::encrypt);
         }
-        ASSERT_EQ(warpseal_mac_verify(key, WARPSEAL_CMAC, row.pt.data(), row.pt.size(), row.tag.data(), row.tag.size()),
+        ASSERT_EQ(warpseal_mac_verify(key, WARPSEAL_CMAC, row.pt.data(), row.pt.size(),
+                                      row.tag.data(), row.tag.size()),
                   row.valid ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC);
         count(row, Direction::decrypt);
     }
@@ -127,21 +143,24 @@ protected:
         if (row.mode == "gcm") return tag >= 12 && iv != 0;
         return tag >= 4 && tag <= 16 && tag % 2 == 0 && iv >= 7 && iv <= 13;
     }
-    static bool is_defined(const Row& row) { return row.mode == "gcm" ? !row.iv.empty() : is_public(row); }
+    static bool is_defined(const Row& row) {
+        return row.mode == "gcm" ? !row.iv.empty() : is_public(row);
+    }
 
     void tagged_row(const Row& row, const warpseal_key* key, uint8_t poison) {
         const warpseal_mode mode = tests::mode_of(row.mode);
         const auto seal_by = [&](auto seal, const Text& in, Text& out, Text& tag) {
-            return seal(key, mode, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(), in.data(), out.data(), in.size(),
-                        tag.data(), tag.size());
+            return seal(key, mode, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(),
+                        in.data(), out.data(), in.size(), tag.data(), tag.size());
         };
         const auto open_by = [&](auto open, const Text& in, Text& out) {
-            return open(key, mode, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(), in.data(), out.data(), in.size(),
-                        row.tag.data(), row.tag.size());
+            return open(key, mode, row.iv.data(), row.iv.size(), row.aad.data(), row.aad.size(),
+                        in.data(), out.data(), in.size(), row.tag.data(), row.tag.size());
         };
         if (!is_public(row)) {
             Text out(row.ct.size(), poison), tag(row.tag);
-            ASSERT_EQ(seal_by(warpseal_seal_unsafe_iv, row.ct, out, tag), WARPSEAL_INVALID_ARGUMENT);
+            ASSERT_EQ(seal_by(warpseal_seal_unsafe_iv, row.ct, out, tag),
+                      WARPSEAL_INVALID_ARGUMENT);
             ASSERT_EQ(open_by(warpseal_open, row.ct, out), WARPSEAL_INVALID_ARGUMENT);
         }
         if (is_defined(row)) {
@@ -149,9 +168,9 @@ protected:
                 Text ct(row.pt.size(), poison), same = row.pt, tag(row.tag.size(), poison);
                 for (Text* out : {&ct, &same}) {
                     const Text& in = out == &same ? same : row.pt;
-                    ASSERT_EQ(
-                        is_public(row) ? seal_by(warpseal_seal_unsafe_iv, in, *out, tag) : seal_by(warpseal_inner_seal, in, *out, tag),
-                        WARPSEAL_OK);
+                    ASSERT_EQ(is_public(row) ? seal_by(warpseal_seal_unsafe_iv, in, *out, tag)
+                                             : seal_by(warpseal_inner_seal, in, *out, tag),
+                              WARPSEAL_OK);
                     ASSERT_EQ(*out, row.ct);
                     ASSERT_EQ(tag, row.tag);
                 }
@@ -160,7 +179,8 @@ protected:
             Text pt(row.ct.size(), poison), same = row.ct;
             for (Text* out : {&pt, &same}) {
                 const Text& in = out == &same ? same : row.ct;
-                ASSERT_EQ(is_public(row) ? open_by(warpseal_open, in, *out) : open_by(warpseal_inner_open, in, *out),
+                ASSERT_EQ(is_public(row) ? open_by(warpseal_open, in, *out)
+                                         : open_by(warpseal_inner_open, in, *out),
                           row.valid ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC);
                 ASSERT_EQ(*out, row.valid ? row.pt : Text(row.ct.size(), 0));
             }
@@ -192,8 +212,9 @@ TEST_P(KnownAnswers, Rows) {
     std::printf("%s: %zu rows\n", GetParam(), rows);
 }
 
-// A cipher of the library without known answers, or with none of a mode that it has, is an untested one. Only where a standard's mode has
-// no published or generated rows of that cipher at all do other tests stand in: they are named here by what is missing, loudly.
+// A cipher of the library without known answers, or with none of a mode that it has, is an untested
+// one. Only where a standard's mode has no published or generated rows of that cipher at all do
+// other tests stand in: they are named here by what is missing, loudly.
 TEST(Vectors, EveryCipherHasRows) {
     for (const warpseal_cipher_info& cipher : targets::ciphers()) {
         uint32_t seen = 0;
@@ -202,8 +223,9 @@ TEST(Vectors, EveryCipherHasRows) {
         EXPECT_NE(seen, 0u) << "no file in tests/vectors/block has a row of " << cipher.name;
         for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
             if (targets::has(cipher, static_cast<warpseal_mode>(mode)) && (seen >> mode & 1) == 0)
-                std::printf("NOTE %s-%s: no known answers; held to tests/reference and the portable target alone\n", cipher.name,
-                            warpseal_mode_name(static_cast<warpseal_mode>(mode)));
+                std::printf(
+                    "NOTE %s-%s: no known answers; held to tests/reference and the portable target alone\n",
+                    cipher.name, warpseal_mode_name(static_cast<warpseal_mode>(mode)));
     }
 }
 

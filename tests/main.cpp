@@ -5,7 +5,8 @@
 
 namespace {
 
-// Repeats skipped tests at the end, so that a target that is absent here is never mistaken for one that passed.
+// Repeats skipped tests at the end, so that a target that is absent here is never mistaken for one
+// that passed.
 class NotRun : public testing::EmptyTestEventListener {
     void OnTestProgramEnd(const testing::UnitTest& program) override {
         for (int i = 0; i < program.total_test_suite_count(); ++i) {

@@ -1,6 +1,8 @@
-/* Loads the shared library where no CUDA driver can be found, and works: everything on the cores, a clear refusal of the GPU.
+/* Loads the shared library where no CUDA driver can be found, and works: everything on the cores, a
+ * clear refusal of the GPU.
  *
- *   no_cuda LIBRARY FOLDER     FOLDER holds a file libcuda.so.1 that is no library; it hides the driver of a machine that has one */
+ *   no_cuda LIBRARY FOLDER     FOLDER holds a file libcuda.so.1 that is no library; it hides the
+ * driver of a machine that has one */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -32,7 +34,8 @@ static int driver_is_mapped(void) {
     char line[4096];
     int mapped = 0;
     FILE* maps = fopen("/proc/self/maps", "r");
-    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) mapped |= strstr(line, "libcuda.so") != NULL;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
+        mapped |= strstr(line, "libcuda.so") != NULL;
     if (maps != NULL) fclose(maps);
     return mapped;
 }
@@ -72,10 +75,15 @@ static void run(void* library) {
     expect(key_create(engine, "aes-256", secret, sizeof secret, &key) == WARPSEAL_OK, "a key");
     if (failures != 0) return;
     expect(!driver_is_mapped(), "nothing looked for the driver so far");
-    expect(seal(key, WARPSEAL_GCM, iv, NULL, 0, text, out, sizeof text, tag, sizeof tag) == WARPSEAL_OK, "seal");
-    expect(open(key, WARPSEAL_GCM, iv, sizeof iv, NULL, 0, out, out, sizeof out, tag, sizeof tag) == WARPSEAL_OK, "open");
+    expect(seal(key, WARPSEAL_GCM, iv, NULL, 0, text, out, sizeof text, tag, sizeof tag) ==
+               WARPSEAL_OK,
+           "seal");
+    expect(open(key, WARPSEAL_GCM, iv, sizeof iv, NULL, 0, out, out, sizeof out, tag, sizeof tag) ==
+               WARPSEAL_OK,
+           "open");
     expect(memcmp(text, out, sizeof text) == 0, "opened text is the text");
-    expect(strcmp(pick(engine, "aes-256", WARPSEAL_GCM, UINT64_C(1) << 40), "cuda") != 0, "auto does not pick a GPU");
+    expect(strcmp(pick(engine, "aes-256", WARPSEAL_GCM, UINT64_C(1) << 40), "cuda") != 0,
+           "auto does not pick a GPU");
     expect(host_alloc(engine, 1 << 20, &memory) == WARPSEAL_OK, "host memory without a GPU");
     host_free(engine, memory);
     expect(device_alloc(engine, 16, &memory) == WARPSEAL_NO_DEVICE, "device memory is refused");
@@ -85,7 +93,8 @@ static void run(void* library) {
     warpseal_engine_options named = {0};
     named.struct_bytes = (uint32_t)sizeof named;
     named.device = "cuda";
-    expect(create(&named, &engine) == WARPSEAL_NO_DEVICE && engine == NULL, "a named GPU is refused");
+    expect(create(&named, &engine) == WARPSEAL_NO_DEVICE && engine == NULL,
+           "a named GPU is refused");
     warpseal_device_info device;
     expect(device_at(0, &device) == WARPSEAL_NO_DEVICE, "no devices are listed");
     warpseal_target_info target;
@@ -93,7 +102,8 @@ static void run(void* library) {
     for (size_t i = 0; target_at(i, &target) == WARPSEAL_OK; ++i) {
         if (strcmp(target.name, "cuda") != 0) continue;
         found = 1;
-        expect(!target.usable && target.reason[0] != 0, "the cuda target says why it cannot be used");
+        expect(!target.usable && target.reason[0] != 0,
+               "the cuda target says why it cannot be used");
         printf("cuda: %s\n", target.reason);
     }
     expect(found, "the cuda target is listed");

@@ -23,20 +23,30 @@ inline void must(int ok) {
 }
 
 inline bool has(const std::string& name) {
-    const std::unique_ptr<EVP_CIPHER, Freed> cipher(EVP_CIPHER_fetch(nullptr, name.c_str(), nullptr));
+    const std::unique_ptr<EVP_CIPHER, Freed> cipher(
+        EVP_CIPHER_fetch(nullptr, name.c_str(), nullptr));
     return cipher != nullptr;
 }
 
-// name: "aes-256-ctr". Encrypts or decrypts `in` to as many bytes, without padding; with a tag for GCM when encrypting.
-inline Text run(const std::string& name, bool encrypt, const Text& key, const Text& iv, const Text& aad, const Text& in, Text* tag) {
-    const std::unique_ptr<EVP_CIPHER, Freed> cipher(EVP_CIPHER_fetch(nullptr, name.c_str(), nullptr));
+// name: "aes-256-ctr". Encrypts or decrypts `in` to as many bytes, without padding; with a tag for
+// GCM when encrypting.
+inline Text run(const std::string& name, bool encrypt, const Text& key, const Text& iv,
+                const Text& aad, const Text& in, Text* tag) {
+    const std::unique_ptr<EVP_CIPHER, Freed> cipher(
+        EVP_CIPHER_fetch(nullptr, name.c_str(), nullptr));
     const std::unique_ptr<EVP_CIPHER_CTX, Freed> context(EVP_CIPHER_CTX_new());
-    must(EVP_CipherInit_ex2(context.get(), cipher.get(), nullptr, nullptr, encrypt ? 1 : 0, nullptr));
+    must(EVP_CipherInit_ex2(context.get(), cipher.get(), nullptr, nullptr, encrypt ? 1 : 0,
+                            nullptr));
     must(EVP_CIPHER_CTX_set_padding(context.get(), 0));
-    if (tag != nullptr) must(EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_IVLEN, static_cast<int>(iv.size()), nullptr));
-    must(EVP_CipherInit_ex2(context.get(), nullptr, key.data(), iv.empty() ? nullptr : iv.data(), encrypt ? 1 : 0, nullptr));
+    if (tag != nullptr)
+        must(EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_IVLEN,
+                                 static_cast<int>(iv.size()), nullptr));
+    must(EVP_CipherInit_ex2(context.get(), nullptr, key.data(), iv.empty() ? nullptr : iv.data(),
+                            encrypt ? 1 : 0, nullptr));
     int got = 0;
-    if (!aad.empty()) must(EVP_CipherUpdate(context.get(), nullptr, &got, aad.data(), static_cast<int>(aad.size())));
+    if (!aad.empty())
+        must(EVP_CipherUpdate(context.get(), nullptr, &got, aad.data(),
+                              static_cast<int>(aad.size())));
     Text out(in.size() + 16);
     must(EVP_CipherUpdate(context.get(), out.data(), &got, in.data(), static_cast<int>(in.size())));
     out.resize(in.size());

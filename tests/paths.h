@@ -1,4 +1,5 @@
-// Every way through the door (backends/ops.h) to compute one thing: the CPU targets and the GPU behind one face, for comparing them.
+// Every way through the door (backends/ops.h) to compute one thing: the CPU targets and the GPU
+// behind one face, for comparing them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ using reference::Text;
 using warpseal::Direction;
 using warpseal::GcmRun;
 
-// An expanded key, flush against a guard page and then read-only: calls must not touch anything around the state, nor change it.
+// An expanded key, flush against a guard page and then read-only: calls must not touch anything
+// around the state, nor change it.
 class State {
 public:
     template <class Cipher>
@@ -34,7 +36,8 @@ private:
     uint8_t* at_;
 };
 
-// One cipher, key and target. Failing calls are test failures. XTS takes the key for its data key, and the tweak key from `tweak`.
+// One cipher, key and target. Failing calls are test failures. XTS takes the key for its data key,
+// and the tweak key from `tweak`.
 class Path {
 public:
     Path(std::string target, const warpseal::CpuCipher& cpu, const Text& key)
@@ -43,30 +46,44 @@ public:
     const std::string& target() const { return target_; }
     const warpseal::CpuCipher& cpu() const { return cpu_; }
 
-    virtual void sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
-                       size_t bytes) const {
-        cpu_.sweep[mode][static_cast<int>(direction)](state_.get(), iv, first_block, in, out, bytes);
+    virtual void sweep(warpseal_mode mode, Direction direction, const uint8_t* iv,
+                       uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) const {
+        cpu_.sweep[mode][static_cast<int>(direction)](state_.get(), iv, first_block, in, out,
+                                                      bytes);
     }
     virtual void tweak(const Text& key) { tweak_ = std::make_unique<State>(cpu_, key.data()); }
-    virtual void xts(Direction direction, const warpseal::XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) const {
+    virtual void xts(Direction direction, const warpseal::XtsUnits& units, const uint8_t* in,
+                     uint8_t* out, size_t bytes) const {
         cpu_.xts[static_cast<int>(direction)](state_.get(), tweak_->get(), units, in, out, bytes);
     }
-    virtual void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) const {
+    virtual void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block,
+                           const uint8_t* in, uint8_t* out, size_t bytes) const {
         cpu_.gcm_piece[static_cast<int>(direction)](state_.get(), run, first_block, in, out, bytes);
     }
-    // Messages [first, first + count) under the path's key, or under batch.keys; returns how many did not verify.
-    virtual uint64_t batch(warpseal_mode mode, Direction direction, const warpseal_batch& batch, uint64_t first, uint64_t count) const {
-        return cpu_.batch[mode][static_cast<int>(direction)](batch.keys == nullptr ? state_.get() : nullptr, batch, first, count);
+    // Messages [first, first + count) under the path's key, or under batch.keys; returns how many
+    // did not verify.
+    virtual uint64_t batch(warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                           uint64_t first, uint64_t count) const {
+        return cpu_.batch[mode][static_cast<int>(direction)](
+            batch.keys == nullptr ? state_.get() : nullptr, batch, first, count);
     }
     virtual bool takes_ranges() const { return true; }  // whether `batch` heeds first and count
-    virtual bool sweeps(warpseal_mode mode, Direction direction) const { return cpu_.sweep[mode][static_cast<int>(direction)] != nullptr; }
-    virtual bool batches(warpseal_mode mode, Direction direction) const { return cpu_.batch[mode][static_cast<int>(direction)] != nullptr; }
+    virtual bool sweeps(warpseal_mode mode, Direction direction) const {
+        return cpu_.sweep[mode][static_cast<int>(direction)] != nullptr;
+    }
+    virtual bool batches(warpseal_mode mode, Direction direction) const {
+        return cpu_.batch[mode][static_cast<int>(direction)] != nullptr;
+    }
 
-    void gcm_begin(const uint8_t* iv, size_t iv_bytes, const uint8_t* aad, size_t aad_bytes, GcmRun* run) const {
+    void gcm_begin(const uint8_t* iv, size_t iv_bytes, const uint8_t* aad, size_t aad_bytes,
+                   GcmRun* run) const {
         cpu_.gcm_begin(state_.get(), iv, iv_bytes, aad, aad_bytes, run);
     }
-    void gcm_combine(uint8_t sum[16], const uint8_t part[16], uint64_t blocks) const { cpu_.gcm_combine(state_.get(), sum, part, blocks); }
-    void gcm_finish(const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes, uint8_t tag[16]) const {
+    void gcm_combine(uint8_t sum[16], const uint8_t part[16], uint64_t blocks) const {
+        cpu_.gcm_combine(state_.get(), sum, part, blocks);
+    }
+    void gcm_finish(const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes,
+                    uint8_t tag[16]) const {
         cpu_.gcm_finish(state_.get(), run, aad_bytes, text_bytes, tag);
     }
 
@@ -79,39 +96,49 @@ private:
     State state_;
 };
 
-// Host memory through the GPU's pipeline. What the GPU has no part in (the IV, the AAD, the tag) the portable path does, as in the engine.
+// Host memory through the GPU's pipeline. What the GPU has no part in (the IV, the AAD, the tag)
+// the portable path does, as in the engine.
 class CudaPath : public Path {
 public:
     CudaPath(const warpseal::CudaCipher& cuda, const warpseal::CpuCipher& cpu, const Text& key)
         : Path("cuda", cpu, key), cuda_(cuda), state_(cuda, key.data()) {}
-    void sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
-               size_t bytes) const override {
-        const bool chained = (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB) && bytes != 0 && bytes % cuda_.block_bytes == 0;
+    void sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block,
+               const uint8_t* in, uint8_t* out, size_t bytes) const override {
+        const bool chained = (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB) && bytes != 0 &&
+                             bytes % cuda_.block_bytes == 0;
         Text last(chained ? cuda_.block_bytes : 0), previous(last.size(), 0xa5);
         if (chained) std::memcpy(last.data(), in + bytes - last.size(), last.size());
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, state_.get(), mode, direction, iv, first_block, in, out, bytes, &done,
+        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, state_.get(), mode, direction, iv,
+                                                    first_block, in, out, bytes, &done,
                                                     chained ? previous.data() : nullptr),
                   WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
         EXPECT_EQ(previous, last);
     }
     void tweak(const Text& key) override { tweak_ = std::make_unique<State>(cuda_, key.data()); }
-    void xts(Direction direction, const warpseal::XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) const override {
+    void xts(Direction direction, const warpseal::XtsUnits& units, const uint8_t* in, uint8_t* out,
+             size_t bytes) const override {
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->xts_host(0, cuda_, state_.get(), tweak_->get(), direction, units, in, out, bytes, &done),
+        EXPECT_EQ(warpseal::cuda_door()->xts_host(0, cuda_, state_.get(), tweak_->get(), direction,
+                                                  units, in, out, bytes, &done),
                   WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
     }
-    void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) const override {
+    void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
+                   uint8_t* out, size_t bytes) const override {
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->gcm_host(0, cuda_, state_.get(), direction, run, first_block, in, out, bytes, &done), WARPSEAL_OK);
+        EXPECT_EQ(warpseal::cuda_door()->gcm_host(0, cuda_, state_.get(), direction, run,
+                                                  first_block, in, out, bytes, &done),
+                  WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
     }
-    uint64_t batch(warpseal_mode mode, Direction direction, const warpseal_batch& batch, uint64_t, uint64_t) const override {
+    uint64_t batch(warpseal_mode mode, Direction direction, const warpseal_batch& batch, uint64_t,
+                   uint64_t) const override {
         uint64_t done = 0, not_authentic = 0;
-        EXPECT_EQ(warpseal::cuda_door()->batch_host(0, cuda_, batch.keys == nullptr ? state_.get() : nullptr, mode, direction, batch, &done,
-                                                    &not_authentic),
+        EXPECT_EQ(warpseal::cuda_door()->batch_host(0, cuda_,
+                                                    batch.keys == nullptr ? state_.get() : nullptr,
+                                                    mode, direction, batch, &done, &not_authentic),
                   WARPSEAL_OK);
         EXPECT_EQ(done, batch.message_count);
         return not_authentic;
@@ -130,8 +157,10 @@ private:
 };
 
 // The door of that cipher on that target; null where there is none.
-inline std::unique_ptr<Path> path(const std::string& target, const std::string& cipher, const Text& key) {
-    const warpseal::CpuCipher* portable = warpseal::cpu_cipher(warpseal::Target::portable, cipher.c_str());
+inline std::unique_ptr<Path> path(const std::string& target, const std::string& cipher,
+                                  const Text& key) {
+    const warpseal::CpuCipher* portable =
+        warpseal::cpu_cipher(warpseal::Target::portable, cipher.c_str());
     const std::vector<warpseal_target_info> all = targets::all();
     for (size_t i = 0; i < all.size() && portable != nullptr; ++i) {
         if (all[i].name != target) continue;
@@ -139,7 +168,8 @@ inline std::unique_ptr<Path> path(const std::string& target, const std::string& 
             const warpseal::CudaCipher* cuda = warpseal::cuda_door()->cipher(cipher.c_str());
             return cuda == nullptr ? nullptr : std::make_unique<CudaPath>(*cuda, *portable, key);
         }
-        const warpseal::CpuCipher* cpu = warpseal::cpu_cipher(static_cast<warpseal::Target>(i), cipher.c_str());
+        const warpseal::CpuCipher* cpu =
+            warpseal::cpu_cipher(static_cast<warpseal::Target>(i), cipher.c_str());
         return cpu == nullptr ? nullptr : std::make_unique<Path>(target, *cpu, key);
     }
     return nullptr;

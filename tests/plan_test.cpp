@@ -33,13 +33,15 @@ uint64_t sum_of(const Plan& p) {
     return sum;
 }
 
-const auto all_cores = {Target::portable, Target::aesni, Target::avx2, Target::vaes256, Target::vaes512};
+const auto all_cores = {Target::portable, Target::aesni, Target::avx2, Target::vaes256,
+                        Target::vaes512};
 const auto all_forms = {Form::instructions, Form::bytes, Form::words, Form::planes};
 
 TEST(Plan, TheSmallestInputsStayWithTheCaller) {
     for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
         for (const uint64_t bytes : {0, 1, 16, 4096, 16384}) {
-            const Plan p = plan({bytes, Place::host, 16, mode, Direction::encrypt}, machine(all_cores));
+            const Plan p =
+                plan({bytes, Place::host, 16, mode, Direction::encrypt}, machine(all_cores));
             EXPECT_EQ(p.threads, 1u) << bytes;
             EXPECT_EQ(p.target, Target::vaes512);
             EXPECT_EQ(p.piece_bytes, bytes);
@@ -49,11 +51,13 @@ TEST(Plan, TheSmallestInputsStayWithTheCaller) {
 TEST(Plan, BigInputsUseEveryThreadInWholePieces) {
     for (const Target target : all_cores)
         for (const unsigned threads : {2u, 3u, 16u, 200u}) {
-            const Plan p = plan({gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, machine({target}, threads));
+            const Plan p = plan({gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt},
+                                machine({target}, threads));
             EXPECT_EQ(p.target, target);
             EXPECT_EQ(p.threads, threads);
             EXPECT_EQ(p.piece_bytes % (16 * kib), 0u);
-            EXPECT_GE(gib / p.piece_bytes, threads * uint64_t{2}) << "so that a slow core holds nobody up";
+            EXPECT_GE(gib / p.piece_bytes, threads * uint64_t{2})
+                << "so that a slow core holds nobody up";
             EXPECT_LE(p.piece_bytes, 4 * mib);
         }
 }
@@ -62,8 +66,10 @@ TEST(Plan, ThreadsNeverOutnumberPieces) {
     for (uint64_t bytes = 1; bytes < 64 * mib; bytes = bytes * 3 / 2 + 1)
         for (const Target target : all_cores)
             for (const Form form : all_forms)
-                for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_XTS}) {
-                    const Plan p = plan({bytes, Place::host, 16, mode, Direction::decrypt, form}, machine({target}, 64));
+                for (const warpseal_mode mode :
+                     {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_XTS}) {
+                    const Plan p = plan({bytes, Place::host, 16, mode, Direction::decrypt, form},
+                                        machine({target}, 64));
                     ASSERT_GE(p.threads, 1u);
                     ASSERT_LE(p.threads, 64u);
                     if (p.threads > 1) {
@@ -79,7 +85,9 @@ TEST(Plan, SlowFormsAreSharedOutEarlier) {
         uint64_t least[2] = {};
         for (const Form form : {Form::instructions, Form::planes}) {
             uint64_t& bytes = least[form == Form::planes ? 1 : 0];
-            for (bytes = kib; plan({bytes, Place::host, 8, WARPSEAL_ECB, Direction::encrypt, form}, machine({target})).threads == 1;
+            for (bytes = kib; plan({bytes, Place::host, 8, WARPSEAL_ECB, Direction::encrypt, form},
+                                   machine({target}))
+                                  .threads == 1;
                  bytes *= 2) {
             }
         }
@@ -94,17 +102,22 @@ TEST(Plan, OneChainOfBlocksHasOneThread) {
             MachineFacts facts = machine({target});
             facts.gpu_count = gpu ? 1 : 0;
             facts.gpus[0].open = true;
-            const Plan p = plan({gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1}, facts);
+            const Plan p = plan(
+                {gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1}, facts);
             EXPECT_EQ(p.threads, 1u);
             EXPECT_EQ(p.target, target) << "a lane of a GPU is slower than a core";
             EXPECT_EQ(p.piece_bytes, gib);
         }
-    EXPECT_EQ(plan({gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1}, machine({Target::cuda})).target, Target::cuda);
+    EXPECT_EQ(plan({gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1},
+                   machine({Target::cuda}))
+                  .target,
+              Target::cuda);
 }
 
 TEST(Plan, FewChainsHaveAThreadEachAndStayOnTheCores) {
     const auto call = [](uint64_t chains) {
-        return CallFacts{gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt, Form::planes, chains};
+        return CallFacts{gib,          Place::host, 16, WARPSEAL_CBC, Direction::encrypt,
+                         Form::planes, chains};
     };
     const MachineFacts facts = machine({Target::portable, Target::aesni, Target::cuda}, 16);
     EXPECT_EQ(plan(call(3), facts).threads, 3u);
@@ -114,8 +127,10 @@ TEST(Plan, FewChainsHaveAThreadEachAndStayOnTheCores) {
 }
 
 TEST(Plan, FormsByName) {
-    const std::pair<const char*, Form> forms[] = {
-        {"instructions", Form::instructions}, {"bytes", Form::bytes}, {"words", Form::words}, {"planes", Form::planes}};
+    const std::pair<const char*, Form> forms[] = {{"instructions", Form::instructions},
+                                                  {"bytes", Form::bytes},
+                                                  {"words", Form::words},
+                                                  {"planes", Form::planes}};
     for (const auto& [name, form] : forms) {
         CpuCipher cipher = {};
         cipher.form = name;
@@ -124,7 +139,8 @@ TEST(Plan, FormsByName) {
 }
 
 TEST(Plan, OneThreadIsTheCallerWhateverTheSize) {
-    const Plan p = plan({64 * gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt}, machine(all_cores, 1));
+    const Plan p =
+        plan({64 * gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt}, machine(all_cores, 1));
     EXPECT_EQ(p.threads, 1u);
     EXPECT_EQ(p.piece_bytes, 64 * gib);
 }
@@ -132,8 +148,11 @@ TEST(Plan, OneThreadIsTheCallerWhateverTheSize) {
 TEST(Plan, TheBestUsableCoreTargetIsTaken) {
     const CallFacts call{mib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt};
     EXPECT_EQ(plan(call, machine({Target::portable, Target::aesni})).target, Target::aesni);
-    EXPECT_EQ(plan(call, machine({Target::portable, Target::aesni, Target::avx2})).target, Target::avx2);
-    EXPECT_EQ(plan(call, machine({Target::portable, Target::aesni, Target::avx2, Target::vaes256})).target, Target::vaes256);
+    EXPECT_EQ(plan(call, machine({Target::portable, Target::aesni, Target::avx2})).target,
+              Target::avx2);
+    EXPECT_EQ(plan(call, machine({Target::portable, Target::aesni, Target::avx2, Target::vaes256}))
+                  .target,
+              Target::vaes256);
     EXPECT_EQ(plan(call, machine({Target::portable})).target, Target::portable);
 }
 
@@ -174,7 +193,8 @@ TEST(Plan, CoresAndGpuShareByTheirRates) {
     EXPECT_EQ(p.threads, 16u);
     facts.cores.shared = 1;  // which costs the GPU more than it brings
     facts.gpus[0].speed.shared = 43;
-    EXPECT_FALSE(plan({10 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).shared());
+    EXPECT_FALSE(
+        plan({10 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).shared());
 }
 
 // What was not measured: six threads feed each GPU, the others go on as they would alone.
@@ -193,14 +213,19 @@ TEST(Plan, ChainsAreNotSharedBetweenCoresAndGpus) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.cores = facts.gpus[0].speed = {10, 10};
     EXPECT_TRUE(plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::decrypt}, facts).shared());
-    EXPECT_FALSE(plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt, Form::instructions, 100000}, facts).shared());
+    EXPECT_FALSE(
+        plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt, Form::instructions, 100000},
+             facts)
+            .shared());
 }
 
 TEST(Plan, GcmCiphersAndHashes) {
     for (const Target target : all_cores)
         for (const Form form : all_forms) {
-            const double ctr = usual_core_speed(target, {gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, form});
-            const double gcm = usual_core_speed(target, {gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt, form});
+            const double ctr = usual_core_speed(
+                target, {gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, form});
+            const double gcm = usual_core_speed(
+                target, {gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt, form});
             EXPECT_LT(gcm, 0.999 * ctr) << target_name(target);
         }
 }
@@ -211,9 +236,11 @@ TEST(Plan, SmallCallsAreNeverShared) {
             for (const double cores : {0.01, 1.0, 20.0, 100.0}) {
                 MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
                 facts.gpu_count = gpus;
-                for (unsigned i = 0; i < gpus; ++i) facts.gpus[i] = {true, {30, 30}}, facts.gpu_numbers[i] = i;
+                for (unsigned i = 0; i < gpus; ++i)
+                    facts.gpus[i] = {true, {30, 30}}, facts.gpu_numbers[i] = i;
                 facts.cores = {cores, cores};
-                const Plan p = plan({bytes, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+                const Plan p =
+                    plan({bytes, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
                 ASSERT_FALSE(p.shared()) << bytes;
                 ASSERT_EQ(sum_of(p), bytes);
                 ASSERT_TRUE(p.core_bytes == bytes || p.gpu_bytes[p.first_gpu()] == bytes);
@@ -224,13 +251,15 @@ TEST(Plan, SeveralGpusHaveEqualPartsWhereTheyAreEqual) {
     for (const unsigned gpus : {2u, 3u, 8u, 16u}) {
         MachineFacts facts = machine({Target::cuda}, 16);
         facts.gpu_count = gpus;
-        for (unsigned i = 0; i < gpus; ++i) facts.gpus[i] = {true, {45, 45}}, facts.gpu_numbers[i] = i;
+        for (unsigned i = 0; i < gpus; ++i)
+            facts.gpus[i] = {true, {45, 45}}, facts.gpu_numbers[i] = i;
         const Plan p = plan({32 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
         EXPECT_EQ(p.target, Target::cuda);
         EXPECT_EQ(p.core_bytes, 0u);
         EXPECT_EQ(sum_of(p), 32 * gib);
         for (unsigned i = 0; i < gpus; ++i)
-            EXPECT_NEAR(static_cast<double>(p.gpu_bytes[i]) / (32.0 * gib / gpus), 1, 0.01) << i << " of " << gpus;
+            EXPECT_NEAR(static_cast<double>(p.gpu_bytes[i]) / (32.0 * gib / gpus), 1, 0.01)
+                << i << " of " << gpus;
     }
 }
 
@@ -241,7 +270,8 @@ TEST(Plan, AGpuThatIsNotOpenComesInWhereTheCallIsLongEnough) {
     facts.gpus[0].speed = {45, 45};
     facts.gpu_numbers[1] = 1;
     const auto bytes_of_second = [&](uint64_t bytes) {
-        return plan({bytes, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).gpu_bytes[1];
+        return plan({bytes, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts)
+            .gpu_bytes[1];
     };
     EXPECT_EQ(bytes_of_second(gib), 0u);
     EXPECT_GT(bytes_of_second(100 * gib), 30 * gib);
@@ -255,7 +285,8 @@ TEST(Plan, OneGpuIsTheFastestOfThoseThatAreOpen) {
         facts.gpu_numbers[1] = 1;
         facts.gpus[fast] = {true, {45, 45}};
         facts.gpus[1 - fast] = {true, {20, 20}};
-        CallFacts call{4 * mib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt};  // too little to share
+        CallFacts call{4 * mib, Place::pinned, 16, WARPSEAL_CTR,
+                       Direction::encrypt};  // too little to share
         EXPECT_EQ(plan(call, facts).gpu_bytes[fast], call.bytes);
         facts.gpus[fast].open = false;
         EXPECT_EQ(plan(call, facts).gpu_bytes[1 - fast], call.bytes);
@@ -291,17 +322,20 @@ TEST(Plan, WhatIsGivenOutIsTheWholeCallWhateverTheRates) {
     for (const double cores : rates)
         for (const double first : rates)
             for (const double second : rates)
-                for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, least_shared_bytes, least_shared_bytes + 17, gib + 1, 500 * gib}) {
+                for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, least_shared_bytes,
+                                             least_shared_bytes + 17, gib + 1, 500 * gib}) {
                     MachineFacts facts = machine({Target::aesni, Target::cuda}, 4);
                     facts.cores = {cores, cores};
                     facts.gpu_count = 2;
                     facts.gpus[0].speed = {first, first};
                     facts.gpus[1] = {true, {second, second}};
                     facts.gpu_numbers[1] = 1;
-                    const Plan p = plan({bytes, Place::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
+                    const Plan p =
+                        plan({bytes, Place::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
                     ASSERT_EQ(sum_of(p), bytes);
                     ASSERT_EQ(p.target == Target::cuda, p.core_bytes != bytes);
-                    const Plan again = plan({bytes, Place::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
+                    const Plan again =
+                        plan({bytes, Place::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
                     ASSERT_EQ(p.core_bytes, again.core_bytes);
                     ASSERT_EQ(p.gpu_bytes[0], again.gpu_bytes[0]);
                 }
@@ -321,17 +355,27 @@ TEST(Plan, OneMessageOfBlocksThatWaitIsNeverCut) {
 TEST(Plan, WithoutAesInstructionsBigInputsGoToTheGpu) {
     const auto no_aes = {Target::portable, Target::cuda};
     for (const Place place : {Place::host, Place::pinned, Place::pinned_in_place}) {
-        EXPECT_EQ(plan({gib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target, Target::cuda);
-        EXPECT_EQ(plan({16 * kib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target, Target::portable);
+        EXPECT_EQ(
+            plan({gib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target,
+            Target::cuda);
+        EXPECT_EQ(plan({16 * kib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2))
+                      .target,
+                  Target::portable);
     }
 }
 
 TEST(Plan, CiphersWithoutInstructionsGoToTheGpuWhereFewCoresAreSlower) {
-    const auto call = [](Form form) { return CallFacts{gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, form}; };
+    const auto call = [](Form form) {
+        return CallFacts{gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, form};
+    };
     for (const Form form : {Form::bytes, Form::words, Form::planes})
-        EXPECT_EQ(plan(call(form), machine({Target::portable, Target::aesni, Target::cuda}, 2)).target, Target::cuda);
-    EXPECT_EQ(plan(call(Form::bytes), machine({Target::vaes512, Target::cuda}, 16)).target, Target::vaes512);
-    EXPECT_EQ(plan(call(Form::planes), machine({Target::vaes512, Target::cuda}, 2)).target, Target::cuda);
+        EXPECT_EQ(
+            plan(call(form), machine({Target::portable, Target::aesni, Target::cuda}, 2)).target,
+            Target::cuda);
+    EXPECT_EQ(plan(call(Form::bytes), machine({Target::vaes512, Target::cuda}, 16)).target,
+              Target::vaes512);
+    EXPECT_EQ(plan(call(Form::planes), machine({Target::vaes512, Target::cuda}, 2)).target,
+              Target::cuda);
 }
 
 TEST(Plan, OpeningTheGpuCountsUntilItIsOpen) {
@@ -345,12 +389,14 @@ TEST(Plan, OpeningTheGpuCountsUntilItIsOpen) {
 TEST(Plan, ManyPortableCoresBeatASlowLink) {
     MachineFacts facts = machine({Target::portable, Target::cuda}, 128);
     facts.gpus[0].speed = {2, 2};
-    EXPECT_EQ(plan({gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target, Target::portable);
+    EXPECT_EQ(plan({gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target,
+              Target::portable);
 }
 
 TEST(Plan, WhereTheGpuIsAllThereIsItTakesEverything) {
     for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, gib}) {
-        const Plan p = plan({bytes, Place::host, 16, WARPSEAL_GCM, Direction::decrypt}, machine({Target::cuda}));
+        const Plan p = plan({bytes, Place::host, 16, WARPSEAL_GCM, Direction::decrypt},
+                            machine({Target::cuda}));
         EXPECT_EQ(p.target, Target::cuda);
         EXPECT_EQ(p.threads, 1u);
         EXPECT_EQ(p.piece_bytes, bytes);
@@ -360,14 +406,16 @@ TEST(Plan, WhereTheGpuIsAllThereIsItTakesEverything) {
 TEST(Targets, MasksAreNamesBetweenCommas) {
     TargetSet allowed;
     EXPECT_EQ(unmasked_targets(nullptr, allowed), WARPSEAL_OK);
-    EXPECT_EQ(allowed, set({Target::portable, Target::aesni, Target::avx2, Target::vaes256, Target::vaes512, Target::cuda}));
+    EXPECT_EQ(allowed, set({Target::portable, Target::aesni, Target::avx2, Target::vaes256,
+                            Target::vaes512, Target::cuda}));
     EXPECT_EQ(unmasked_targets("", allowed), WARPSEAL_OK);
     EXPECT_TRUE(allowed[static_cast<size_t>(Target::cuda)]);
     EXPECT_EQ(unmasked_targets("aesni,cuda", allowed), WARPSEAL_OK);
     EXPECT_EQ(allowed, set({Target::aesni, Target::cuda}));
     EXPECT_EQ(unmasked_targets("portable", allowed), WARPSEAL_OK);
     EXPECT_EQ(allowed, set({Target::portable}));
-    for (const char* bad : {"aes", "aesni,", ",", "aesni,,cuda", " aesni", "AESNI", "all", "aesni;cuda"})
+    for (const char* bad :
+         {"aes", "aesni,", ",", "aesni,,cuda", " aesni", "AESNI", "all", "aesni;cuda"})
         EXPECT_EQ(unmasked_targets(bad, allowed), WARPSEAL_INVALID_ARGUMENT) << bad;
 }
 
@@ -393,8 +441,9 @@ TEST(Targets, DeviceOption) {
         EXPECT_EQ(choose_device(target_name(target), choice), WARPSEAL_OK);
         EXPECT_EQ(choice.targets, set({target}));
     }
-    for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "CPU", "auto ", "cuda:0,", "cuda:,1", "cuda:0,0",
-                            "cuda:1,0,1", "cuda:0 1", "cuda:0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"})
+    for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "CPU",
+                            "auto ", "cuda:0,", "cuda:,1", "cuda:0,0", "cuda:1,0,1", "cuda:0 1",
+                            "cuda:0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"})
         EXPECT_EQ(choose_device(bad, choice), WARPSEAL_INVALID_ARGUMENT) << bad;
 }
 

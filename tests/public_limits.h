@@ -1,4 +1,5 @@
-// A key, buffers that refused calls must leave alone, and calls that are right but for what a test changes.
+// A key, buffers that refused calls must leave alone, and calls that are right but for what a test
+// changes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,10 +22,12 @@ protected:
         ASSERT_TRUE(key_);
     }
     warpseal_status seal(size_t iv_bytes, size_t tag_bytes, size_t bytes = 32) {
-        return warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, in_, out_, bytes, tag_, tag_bytes);
+        return warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, in_,
+                                       out_, bytes, tag_, tag_bytes);
     }
     warpseal_status open(size_t iv_bytes, size_t tag_bytes, size_t bytes = 32) {
-        return warpseal_open(key_.get(), WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, in_, out_, bytes, tag_, tag_bytes);
+        return warpseal_open(key_.get(), WARPSEAL_GCM, iv_, iv_bytes, nullptr, 0, in_, out_, bytes,
+                             tag_, tag_bytes);
     }
     warpseal_status encrypt(warpseal_mode mode, size_t iv_bytes, size_t bytes) {
         return warpseal_encrypt(key_.get(), mode, iv_, iv_bytes, in_, out_, bytes);

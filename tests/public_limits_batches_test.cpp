@@ -81,18 +81,22 @@ TEST_F(Limits, MessagesUnderOneKeyHaveIvsOfTheirOwn) {
         if (mode.iv_bytes == 0) continue;
         const bool keystream = mode.mode != WARPSEAL_CBC && mode.mode != WARPSEAL_CFB;
         for (const uint64_t stride : {uint64_t{0}, uint64_t{1}, uint64_t{mode.iv_bytes} - 1}) {
-            SCOPED_TRACE(std::string(warpseal_mode_name(mode.mode)) + ", " + std::to_string(stride));
+            SCOPED_TRACE(std::string(warpseal_mode_name(mode.mode)) + ", " +
+                         std::to_string(stride));
             warpseal_batch b = of_mode(batch(), mode);
             b.iv_stride = stride;
             poison();
-            EXPECT_EQ(mode.encrypt(key_.get(), mode.mode, &b), keystream ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
+            EXPECT_EQ(mode.encrypt(key_.get(), mode.mode, &b),
+                      keystream ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
             if (keystream) {
                 EXPECT_TRUE(untouched());
             }
             const warpseal_status opened = mode.decrypt(key_.get(), mode.mode, &b);
-            EXPECT_TRUE(opened == WARPSEAL_OK || opened == WARPSEAL_NOT_AUTHENTIC) << "decryption gives nothing away";
+            EXPECT_TRUE(opened == WARPSEAL_OK || opened == WARPSEAL_NOT_AUTHENTIC)
+                << "decryption gives nothing away";
             b.keys = keys;
-            EXPECT_EQ(mode.encrypt(key_.get(), mode.mode, &b), WARPSEAL_OK) << "each message has its key";
+            EXPECT_EQ(mode.encrypt(key_.get(), mode.mode, &b), WARPSEAL_OK)
+                << "each message has its key";
             b.keys = nullptr;
             b.message_count = 1;
             EXPECT_EQ(mode.encrypt(key_.get(), mode.mode, &b), WARPSEAL_OK) << "one message";

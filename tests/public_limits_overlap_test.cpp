@@ -1,4 +1,5 @@
-// What the public calls do where memory that they are given meets: refuse, or compute as if it did not.
+// What the public calls do where memory that they are given meets: refuse, or compute as if it did
+// not.
 #include "public_limits.h"
 #include "random.h"
 
@@ -12,23 +13,34 @@ TEST_F(Limits, OverlapThatIsNotInPlace) {
     for (const size_t shift : {size_t{1}, size_t{15}, size_t{16}, size_t{63}}) {
         uint8_t *low = memory.data() + 512, *high = low + shift;
         for (const auto& [in, out] : {std::pair{low, high}, std::pair{high, low}}) {
-            EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in, out, 64), WARPSEAL_INVALID_ARGUMENT) << shift;
-            EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in, out, 64), WARPSEAL_INVALID_ARGUMENT) << shift;
-            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16),
+            EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in, out, 64),
+                      WARPSEAL_INVALID_ARGUMENT)
+                << shift;
+            EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in, out, 64),
+                      WARPSEAL_INVALID_ARGUMENT)
+                << shift;
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in,
+                                              out, 64, tag_, 16),
                       WARPSEAL_INVALID_ARGUMENT);
-            EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
+            EXPECT_EQ(
+                warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in, out, 64, tag_, 16),
+                WARPSEAL_INVALID_ARGUMENT);
             warpseal_batch b = batch();
             b.in = in;
             b.out = out;
             b.message_bytes = b.in_stride = b.out_stride = 64;
-            EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
+            EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b),
+                      WARPSEAL_INVALID_ARGUMENT);
         }
     }
     EXPECT_EQ(memory, Text(4096, 7));
-    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, memory.data(), memory.data() + 64, 64), WARPSEAL_OK);
+    EXPECT_EQ(
+        warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, memory.data(), memory.data() + 64, 64),
+        WARPSEAL_OK);
 }
 
-// A piece of one thread must not overwrite the IV that a piece of another begins with: wherever it lies, the same comes out.
+// A piece of one thread must not overwrite the IV that a piece of another begins with: wherever it
+// lies, the same comes out.
 TEST_F(Limits, IvWithinTheOutput) {
     const size_t bytes = (size_t{4} << 20) + 32;
     const auto engine = targets::engine("cpu", 4);
@@ -40,37 +52,51 @@ TEST_F(Limits, IvWithinTheOutput) {
             for (const size_t at : {size_t{0}, size_t{5}, bytes / 2, bytes - 16}) {
                 const Text iv(in.begin() + 100, in.begin() + 116);
                 Text apart(bytes), out(bytes);
-                ASSERT_EQ(call(key.get(), mode, iv.data(), 16, in.data(), apart.data(), bytes), WARPSEAL_OK);
+                ASSERT_EQ(call(key.get(), mode, iv.data(), 16, in.data(), apart.data(), bytes),
+                          WARPSEAL_OK);
                 std::copy(iv.begin(), iv.end(), out.begin() + static_cast<ptrdiff_t>(at));
-                ASSERT_EQ(call(key.get(), mode, out.data() + at, 16, in.data(), out.data(), bytes), WARPSEAL_OK);
+                ASSERT_EQ(call(key.get(), mode, out.data() + at, 16, in.data(), out.data(), bytes),
+                          WARPSEAL_OK);
                 EXPECT_TRUE(out == apart) << warpseal_mode_name(mode) << " IV at " << at;
             }
     Text out(64, 3), apart(64);
     const Text iv(16, 3);
     size_t written = 0;
-    ASSERT_EQ(warpseal_encrypt_padded(key.get(), iv.data(), 16, in.data(), 7, apart.data(), 64, &written), WARPSEAL_OK);
-    ASSERT_EQ(warpseal_encrypt_padded(key.get(), out.data(), 16, in.data(), 7, out.data(), 64, &written), WARPSEAL_OK);
+    ASSERT_EQ(
+        warpseal_encrypt_padded(key.get(), iv.data(), 16, in.data(), 7, apart.data(), 64, &written),
+        WARPSEAL_OK);
+    ASSERT_EQ(
+        warpseal_encrypt_padded(key.get(), out.data(), 16, in.data(), 7, out.data(), 64, &written),
+        WARPSEAL_OK);
     EXPECT_TRUE(std::equal(out.begin(), out.begin() + 16, apart.begin()));
 }
 
-// Of a sealed message what is read beside the text must stay as it was until the last byte is written.
+// Of a sealed message what is read beside the text must stay as it was until the last byte is
+// written.
 TEST_F(Limits, TextOverIvAadOrTag) {
     for (const warpseal_mode mode : {WARPSEAL_GCM, WARPSEAL_CCM}) {
         SCOPED_TRACE(warpseal_mode_name(mode));
         Text memory(256, 7), tag(16);
         uint8_t* const out = memory.data() + 64;
-        const auto both = [&](const uint8_t* iv, const uint8_t* aad, uint8_t* tag_at, const uint8_t* in) {
-            const warpseal_status sealed = warpseal_seal_unsafe_iv(key_.get(), mode, iv, 12, aad, 20, in, out, 64, tag_at, 16);
-            EXPECT_EQ(warpseal_open(key_.get(), mode, iv, 12, aad, 20, in, out, 64, tag_at, 16), sealed);
+        const auto both = [&](const uint8_t* iv, const uint8_t* aad, uint8_t* tag_at,
+                              const uint8_t* in) {
+            const warpseal_status sealed =
+                warpseal_seal_unsafe_iv(key_.get(), mode, iv, 12, aad, 20, in, out, 64, tag_at, 16);
+            EXPECT_EQ(warpseal_open(key_.get(), mode, iv, 12, aad, 20, in, out, 64, tag_at, 16),
+                      sealed);
             return sealed;
         };
-        for (const ptrdiff_t at : {-11, -1, 0, 1, 52, 63}) EXPECT_EQ(both(out + at, in_, tag.data(), in_), WARPSEAL_INVALID_ARGUMENT) << at;
-        for (const ptrdiff_t at : {-19, -1, 0, 1, 44, 63}) EXPECT_EQ(both(iv_, out + at, tag.data(), in_), WARPSEAL_INVALID_ARGUMENT) << at;
+        for (const ptrdiff_t at : {-11, -1, 0, 1, 52, 63})
+            EXPECT_EQ(both(out + at, in_, tag.data(), in_), WARPSEAL_INVALID_ARGUMENT) << at;
+        for (const ptrdiff_t at : {-19, -1, 0, 1, 44, 63})
+            EXPECT_EQ(both(iv_, out + at, tag.data(), in_), WARPSEAL_INVALID_ARGUMENT) << at;
         for (const ptrdiff_t at : {-15, -1, 0, 1, 48, 63}) {
             EXPECT_EQ(both(iv_, in_, out + at, in_), WARPSEAL_INVALID_ARGUMENT) << at;
-            EXPECT_EQ(both(iv_, in_, out + at, out), WARPSEAL_INVALID_ARGUMENT) << at << ", in place";
+            EXPECT_EQ(both(iv_, in_, out + at, out), WARPSEAL_INVALID_ARGUMENT)
+                << at << ", in place";
         }
-        EXPECT_EQ(both(tag.data() + 8, in_, tag.data(), in_), WARPSEAL_INVALID_ARGUMENT) << "the tag over the IV";
+        EXPECT_EQ(both(tag.data() + 8, in_, tag.data(), in_), WARPSEAL_INVALID_ARGUMENT)
+            << "the tag over the IV";
         EXPECT_EQ(memory, Text(256, 7));
         EXPECT_EQ(tag, Text(16));
         // Side by side, as in a record.
@@ -78,7 +104,8 @@ TEST_F(Limits, TextOverIvAadOrTag) {
     }
 }
 
-// Messages by strides of which one's output is another's input would come out by the order in which threads take them.
+// Messages by strides of which one's output is another's input would come out by the order in which
+// threads take them.
 TEST_F(Limits, BatchesThatReadWhatTheyWrite) {
     Text memory(4096, 7), ivs(8 * 16), tags(8 * 16), copy;
     const uint64_t lengths[8] = {48, 48, 48, 48, 48, 48, 48, 48};
@@ -133,7 +160,8 @@ TEST_F(Limits, BatchesThatReadWhatTheyWrite) {
             }
             b.out = nullptr;
             b.iv_stride = b.iv_bytes = 0;
-            EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), WARPSEAL_OK) << "a MAC writes no text";
+            EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), WARPSEAL_OK)
+                << "a MAC writes no text";
         }
 }
 

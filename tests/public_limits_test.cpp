@@ -1,4 +1,5 @@
-// What the public calls refuse: policy, limits of the standards, and arguments that cannot be meant; refused calls touch no output.
+// What the public calls refuse: policy, limits of the standards, and arguments that cannot be
+// meant; refused calls touch no output.
 #include "public_limits.h"
 #include "random.h"
 
@@ -13,13 +14,18 @@ TEST_F(Limits, TagsUnder12AndOver16Bytes) {
         EXPECT_EQ(seal(12, tag_bytes), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
         EXPECT_EQ(open(12, tag_bytes), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
         uint8_t iv[12];
-        EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, 32, tag_, tag_bytes), WARPSEAL_INVALID_ARGUMENT)
+        EXPECT_EQ(
+            warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, 32, tag_, tag_bytes),
+            WARPSEAL_INVALID_ARGUMENT)
             << tag_bytes;
         warpseal_batch b = batch();
         b.tag_bytes = static_cast<uint32_t>(tag_bytes);
         b.tag_stride = 32;
-        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
-        EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT) << tag_bytes;
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b),
+                  WARPSEAL_INVALID_ARGUMENT)
+            << tag_bytes;
+        EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT)
+            << tag_bytes;
     }
     EXPECT_TRUE(untouched());
     // The inner door computes them all, and a longer tag begins with the shorter.
@@ -28,12 +34,18 @@ TEST_F(Limits, TagsUnder12AndOver16Bytes) {
     std::memcpy(whole, tag_, 16);
     for (size_t tag_bytes = 1; tag_bytes <= 16; ++tag_bytes) {
         poison();
-        ASSERT_EQ(warpseal_inner_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, tag_bytes), WARPSEAL_OK);
+        ASSERT_EQ(warpseal_inner_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32,
+                                      tag_, tag_bytes),
+                  WARPSEAL_OK);
         EXPECT_EQ(std::memcmp(tag_, whole, tag_bytes), 0);
         EXPECT_EQ(tag_[tag_bytes], 0x5a);
     }
-    EXPECT_EQ(warpseal_inner_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 17), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_inner_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 0), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(
+        warpseal_inner_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 17),
+        WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(
+        warpseal_inner_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 0),
+        WARPSEAL_INVALID_ARGUMENT);
 }
 
 TEST_F(Limits, IvLengths) {
@@ -52,17 +64,21 @@ TEST_F(Limits, IvLengths) {
             EXPECT_EQ(warpseal_encrypt_batch(key_.get(), mode, &b), block) << n;
         }
         size_t written = 0;
-        EXPECT_EQ(warpseal_encrypt_padded(key_.get(), iv_, n, in_, 16, out_, 32, &written), block) << n;
-        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, n, nullptr, 0, in_, out_, 32, tag_, 16),
+        EXPECT_EQ(warpseal_encrypt_padded(key_.get(), iv_, n, in_, 16, out_, 32, &written), block)
+            << n;
+        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, n, nullptr, 0, in_, out_,
+                                          32, tag_, 16),
                   n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
             << n;
-        EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_CCM, iv_, n, nullptr, 0, out_, out_, 32, tag_, 16),
-                  n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+        EXPECT_EQ(
+            warpseal_open(key_.get(), WARPSEAL_CCM, iv_, n, nullptr, 0, out_, out_, 32, tag_, 16),
+            n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
             << n;
         warpseal_batch b = batch();
         b.iv_stride = b.iv_bytes = static_cast<uint32_t>(n);
         b.tag_bytes = 16;
-        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CCM, &b), n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_CCM, &b),
+                  n >= 7 && n <= 13 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
             << n;
         b.out = nullptr;
         EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), none) << n;
@@ -73,7 +89,10 @@ TEST_F(Limits, IvLengths) {
         // GCM takes any but none.
         const warpseal_status any = n != 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
         EXPECT_EQ(seal(n, 16), any) << n;
-        EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, n, nullptr, 0, out_, out_, 32, tag_, 16), any) << n;
+        EXPECT_EQ(
+            warpseal_open(key_.get(), WARPSEAL_GCM, iv_, n, nullptr, 0, out_, out_, 32, tag_, 16),
+            any)
+            << n;
         b = batch();
         b.iv_stride = b.iv_bytes = static_cast<uint32_t>(n);
         EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), any) << n;
@@ -96,41 +115,55 @@ TEST_F(Limits, PartialBlocksInEcbAndCbc) {
     for (size_t n = 1; n < 64; ++n) {
         if (n % 16 == 0) continue;
         EXPECT_EQ(encrypt(WARPSEAL_ECB, 0, n), WARPSEAL_INVALID_ARGUMENT) << n;
-        EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in_, out_, n), WARPSEAL_INVALID_ARGUMENT) << n;
+        EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_ECB, nullptr, 0, in_, out_, n),
+                  WARPSEAL_INVALID_ARGUMENT)
+            << n;
         EXPECT_EQ(encrypt(WARPSEAL_CBC, 16, n), WARPSEAL_INVALID_ARGUMENT) << n;
-        EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_CBC, iv_, 16, in_, out_, n), WARPSEAL_INVALID_ARGUMENT) << n;
+        EXPECT_EQ(warpseal_decrypt(key_.get(), WARPSEAL_CBC, iv_, 16, in_, out_, n),
+                  WARPSEAL_INVALID_ARGUMENT)
+            << n;
         size_t written = 0;
-        EXPECT_EQ(warpseal_decrypt_padded(key_.get(), iv_, 16, in_, n, out_, 64, &written), WARPSEAL_INVALID_ARGUMENT) << n;
+        EXPECT_EQ(warpseal_decrypt_padded(key_.get(), iv_, 16, in_, n, out_, 64, &written),
+                  WARPSEAL_INVALID_ARGUMENT)
+            << n;
         const uint64_t lengths[2] = {16, n}, offsets[2] = {0, 16};
         warpseal_batch b = batch();
         b.iv_stride = b.iv_bytes = 16;
         b.tag_bytes = 0;
         b.lengths = lengths;
         b.in_offsets = b.out_offsets = offsets;
-        EXPECT_EQ(warpseal_encrypt_batch(key_.get(), WARPSEAL_CBC, &b), WARPSEAL_INVALID_ARGUMENT) << n;
+        EXPECT_EQ(warpseal_encrypt_batch(key_.get(), WARPSEAL_CBC, &b), WARPSEAL_INVALID_ARGUMENT)
+            << n;
     }
     EXPECT_TRUE(untouched());
 }
 
-TEST_F(Limits, MoreTextThanGcmAllows) {  // SP 800-38D 5.2.1.1; nothing is read or written, so small buffers do
+TEST_F(
+    Limits,
+    MoreTextThanGcmAllows) {  // SP 800-38D 5.2.1.1; nothing is read or written, so small buffers do
     const size_t most = (size_t{1} << 36) - 32;
     for (const size_t n : {most + 1, most + 32, size_t{1} << 40}) {
         EXPECT_EQ(seal(12, 16, n), WARPSEAL_LIMIT_EXCEEDED) << n;
         EXPECT_EQ(open(12, 16, n), WARPSEAL_LIMIT_EXCEEDED) << n;
         uint8_t iv[12];
-        EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, n, tag_, 16), WARPSEAL_LIMIT_EXCEEDED) << n;
+        EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, n, tag_, 16),
+                  WARPSEAL_LIMIT_EXCEEDED)
+            << n;
         warpseal_batch b = batch();
         uint64_t lengths[2] = {16, n};
         uint64_t offsets[2] = {0, 16};
         b.lengths = lengths;
         b.in_offsets = b.out_offsets = offsets;
-        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_LIMIT_EXCEEDED) << n;
+        EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b),
+                  WARPSEAL_LIMIT_EXCEEDED)
+            << n;
         EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_LIMIT_EXCEEDED) << n;
     }
     EXPECT_TRUE(untouched());
 }
 
-// No object is that long; what rounded such a length up to whole pieces found none to do. All but GCM's, which are past its standard.
+// No object is that long; what rounded such a length up to whole pieces found none to do. All but
+// GCM's, which are past its standard.
 TEST_F(Limits, LengthsThatNoMemoryHas) {
     const auto bad = WARPSEAL_INVALID_ARGUMENT;
     uint8_t* const far = reinterpret_cast<uint8_t*>(uintptr_t{1} << 63);
@@ -138,31 +171,50 @@ TEST_F(Limits, LengthsThatNoMemoryHas) {
         warpseal_key* made = nullptr;
         Text pair(64, 0x42);
         pair[0] = 1;
-        EXPECT_EQ(warpseal_key_create_xts(engine_.get(), "aes-256", pair.data(), pair.size(), &made), WARPSEAL_OK);
+        EXPECT_EQ(
+            warpseal_key_create_xts(engine_.get(), "aes-256", pair.data(), pair.size(), &made),
+            WARPSEAL_OK);
         return targets::KeyHandle(made);
     }();
-    for (const size_t n : {size_t{PTRDIFF_MAX} + 1, SIZE_MAX / 16 * 15, SIZE_MAX - 31, SIZE_MAX - 15}) {
+    for (const size_t n :
+         {size_t{PTRDIFF_MAX} + 1, SIZE_MAX / 16 * 15, SIZE_MAX - 31, SIZE_MAX - 15}) {
         SCOPED_TRACE(n);
         const size_t whole = n / 16 * 16;
-        for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
+        for (const warpseal_mode mode :
+             {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
             const size_t iv_bytes = mode == WARPSEAL_ECB ? 0 : 16;
-            EXPECT_EQ(warpseal_encrypt(key_.get(), mode, iv_, iv_bytes, out_, out_, whole), bad) << mode;
-            EXPECT_EQ(warpseal_decrypt(key_.get(), mode, iv_, iv_bytes, out_, out_, whole), bad) << mode;
+            EXPECT_EQ(warpseal_encrypt(key_.get(), mode, iv_, iv_bytes, out_, out_, whole), bad)
+                << mode;
+            EXPECT_EQ(warpseal_decrypt(key_.get(), mode, iv_, iv_bytes, out_, out_, whole), bad)
+                << mode;
         }
         size_t written = 0;
-        EXPECT_EQ(warpseal_encrypt_padded(key_.get(), iv_, 16, far, n - 1, in_, SIZE_MAX, &written), bad);
-        EXPECT_EQ(warpseal_decrypt_padded(key_.get(), iv_, 16, out_, whole, out_, SIZE_MAX, &written), bad);
+        EXPECT_EQ(warpseal_encrypt_padded(key_.get(), iv_, 16, far, n - 1, in_, SIZE_MAX, &written),
+                  bad);
+        EXPECT_EQ(
+            warpseal_decrypt_padded(key_.get(), iv_, 16, out_, whole, out_, SIZE_MAX, &written),
+            bad);
         EXPECT_EQ(warpseal_xts_encrypt(xts.get(), iv_, 32, out_, out_, n / 32 * 32), bad);
         EXPECT_EQ(warpseal_xts_decrypt(xts.get(), iv_, 32, out_, out_, n / 32 * 32), bad);
         for (const size_t iv_bytes : {7, 12}) {
             const auto text = iv_bytes == 7 ? bad : WARPSEAL_LIMIT_EXCEEDED;
-            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, nullptr, 0, out_, out_, n, tag_, 16), text);
-            EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, nullptr, 0, out_, out_, n, tag_, 16), text);
-            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, in_, n, in_, out_, 16, tag_, 16), bad);
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, nullptr, 0,
+                                              out_, out_, n, tag_, 16),
+                      text);
+            EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, nullptr, 0, out_, out_,
+                                    n, tag_, 16),
+                      text);
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_CCM, iv_, iv_bytes, in_, n, in_,
+                                              out_, 16, tag_, 16),
+                      bad);
         }
         EXPECT_EQ(seal(12, 16, n), WARPSEAL_LIMIT_EXCEEDED);
-        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, n, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_LIMIT_EXCEEDED);
-        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, in_, n, in_, out_, 16, tag_, 16), WARPSEAL_LIMIT_EXCEEDED);
+        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, n, nullptr, 0, in_, out_,
+                                          16, tag_, 16),
+                  WARPSEAL_LIMIT_EXCEEDED);
+        EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, in_, n, in_, out_, 16,
+                                          tag_, 16),
+                  WARPSEAL_LIMIT_EXCEEDED);
         EXPECT_EQ(warpseal_mac(key_.get(), WARPSEAL_CMAC, in_, n, tag_, 16), bad);
         EXPECT_EQ(warpseal_mac_verify(key_.get(), WARPSEAL_CMAC, in_, n, tag_, 16), bad);
         const uint64_t lengths[2] = {16, whole}, offsets[2] = {0, whole};
@@ -198,7 +250,9 @@ TEST_F(Limits, LengthsThatNoMemoryHas) {
 // SP 800-38D 8.3, with the count set forward: 2^32 calls that draw an IV, and never another.
 TEST_F(Limits, MoreRandomIvsThanGcmAllows) {
     uint8_t iv[12];
-    const auto draw = [&] { return warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, 32, tag_, 16); };
+    const auto draw = [&] {
+        return warpseal_seal(key_.get(), WARPSEAL_GCM, iv, nullptr, 0, in_, out_, 32, tag_, 16);
+    };
     key_->key->random_ivs = (uint64_t{1} << 32) - 1;
     EXPECT_EQ(draw(), WARPSEAL_OK);
     poison();
@@ -212,26 +266,44 @@ TEST_F(Limits, NullPointers) {
     warpseal_key* key = nullptr;
     EXPECT_EQ(warpseal_engine_create(nullptr, nullptr), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_key_create(nullptr, "aes-128", in_, 16, &key), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_key_create(engine_.get(), nullptr, in_, 16, &key), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_key_create(engine_.get(), "aes-128", nullptr, 16, &key), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_key_create(engine_.get(), "aes-128", in_, 16, nullptr), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_encrypt(nullptr, WARPSEAL_CTR, iv_, 16, in_, out_, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, nullptr, 16, in_, out_, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, out_, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in_, nullptr, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, nullptr, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr, 12, nullptr, 0, in_, out_, 16, tag_, 16),
+    EXPECT_EQ(warpseal_key_create(engine_.get(), nullptr, in_, 16, &key),
               WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 1, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, nullptr, 16),
+    EXPECT_EQ(warpseal_key_create(engine_.get(), "aes-128", nullptr, 16, &key),
               WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, nullptr, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_open(nullptr, WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, tag_, 16), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr), WARPSEAL_INVALID_ARGUMENT);
-    for (const auto remove : {+[](warpseal_batch& b) { b.ivs = nullptr; }, +[](warpseal_batch& b) { b.in = nullptr; },
-                              +[](warpseal_batch& b) { b.out = nullptr; }, +[](warpseal_batch& b) { b.tags = nullptr; },
-                              +[](warpseal_batch& b) { b.aad_bytes = 1; }, +[](warpseal_batch& b) { b.reserved = 1; },
-                              +[](warpseal_batch& b) { b.statuses = nullptr; }, +[](warpseal_batch& b) { b.struct_bytes = 0; }}) {
+    EXPECT_EQ(warpseal_key_create(engine_.get(), "aes-128", in_, 16, nullptr),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(nullptr, WARPSEAL_CTR, iv_, 16, in_, out_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, nullptr, 16, in_, out_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, out_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, in_, nullptr, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal(key_.get(), WARPSEAL_GCM, nullptr, nullptr, 0, in_, out_, 16, tag_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr, 12, nullptr, 0, in_, out_,
+                                      16, tag_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 1, in_, out_, 16,
+                                      tag_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16,
+                                      nullptr, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(
+        warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, nullptr, 16),
+        WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_open(nullptr, WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 16, tag_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, nullptr),
+              WARPSEAL_INVALID_ARGUMENT);
+    for (const auto remove :
+         {+[](warpseal_batch& b) { b.ivs = nullptr; }, +[](warpseal_batch& b) { b.in = nullptr; },
+          +[](warpseal_batch& b) { b.out = nullptr; }, +[](warpseal_batch& b) { b.tags = nullptr; },
+          +[](warpseal_batch& b) { b.aad_bytes = 1; }, +[](warpseal_batch& b) { b.reserved = 1; },
+          +[](warpseal_batch& b) { b.statuses = nullptr; },
+          +[](warpseal_batch& b) { b.struct_bytes = 0; }}) {
         warpseal_batch b = batch();
         remove(b);
         EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
@@ -240,9 +312,14 @@ TEST_F(Limits, NullPointers) {
     EXPECT_EQ(engine, nullptr);
     EXPECT_EQ(key, nullptr);
     // Nothing is needed where there is nothing to do.
-    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, nullptr, 0), WARPSEAL_OK);
-    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr, nullptr, 0, tag_, 16), WARPSEAL_OK);
-    EXPECT_EQ(warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr, nullptr, 0, tag_, 16), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, nullptr, 0),
+              WARPSEAL_OK);
+    EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr,
+                                      nullptr, 0, tag_, 16),
+              WARPSEAL_OK);
+    EXPECT_EQ(
+        warpseal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr, nullptr, 0, tag_, 16),
+        WARPSEAL_OK);
     warpseal_key_destroy(nullptr);
     warpseal_engine_destroy(nullptr);
 }
@@ -264,8 +341,12 @@ TEST_F(Limits, ModesInTheWrongCall) {
             EXPECT_EQ(warpseal_decrypt(key_.get(), mode, iv_, 16, in_, out_, 32), bad);
         }
         if (!aead) {
-            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 16), bad);
-            EXPECT_EQ(warpseal_inner_open(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 16), bad);
+            EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32,
+                                              tag_, 16),
+                      bad);
+            EXPECT_EQ(
+                warpseal_inner_open(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 16),
+                bad);
         }
         if (!mac) {
             EXPECT_EQ(warpseal_mac(key_.get(), mode, in_, 32, tag_, 16), bad);
@@ -290,7 +371,8 @@ TEST_F(Limits, ModesInTheWrongCall) {
             }
         }
     }
-    EXPECT_EQ(warpseal_xts_encrypt(key_.get(), unit, 16, in_, out_, 32), WARPSEAL_INVALID_ARGUMENT) << "not a key of XTS";
+    EXPECT_EQ(warpseal_xts_encrypt(key_.get(), unit, 16, in_, out_, 32), WARPSEAL_INVALID_ARGUMENT)
+        << "not a key of XTS";
     EXPECT_EQ(warpseal_xts_decrypt(key_.get(), unit, 16, in_, out_, 32), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_TRUE(untouched());
 }
@@ -300,15 +382,19 @@ TEST_F(Limits, KeysAndNames) {
     for (size_t n = 0; n <= 64; ++n)
         for (const warpseal_cipher_info& cipher : targets::ciphers()) {
             if (n == cipher.key_bytes) continue;
-            EXPECT_EQ(warpseal_key_create(engine_.get(), cipher.name, in_, n, &key), WARPSEAL_INVALID_ARGUMENT) << cipher.name << " " << n;
+            EXPECT_EQ(warpseal_key_create(engine_.get(), cipher.name, in_, n, &key),
+                      WARPSEAL_INVALID_ARGUMENT)
+                << cipher.name << " " << n;
         }
     for (const char* name : {"", "aes", "aes-257", "AES-256", "aes-256 ", "aes-256-gcm"})
-        EXPECT_EQ(warpseal_key_create(engine_.get(), name, in_, 32, &key), WARPSEAL_UNSUPPORTED) << name;
+        EXPECT_EQ(warpseal_key_create(engine_.get(), name, in_, 32, &key), WARPSEAL_UNSUPPORTED)
+            << name;
     EXPECT_EQ(key, nullptr);
 }
 
 TEST_F(Limits, DevicesThatCannotBeUsed) {
-    for (const char* name : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "vaes", "vaes512 ", "avx", "avx512"}) {
+    for (const char* name :
+         {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "vaes", "vaes512 ", "avx", "avx512"}) {
         warpseal_engine_options options{};
         options.struct_bytes = sizeof options;
         options.device = name;
@@ -327,23 +413,28 @@ TEST_F(Limits, DevicesThatCannotBeUsed) {
     }
 }
 
-// SP 800-38D 7.2: FAIL gives out no plaintext. Through every call that opens, in place and not, on every target.
+// SP 800-38D 7.2: FAIL gives out no plaintext. Through every call that opens, in place and not, on
+// every target.
 TEST_F(Limits, FailedOpensWipeTheOutput) {
     tests::Random random(51);
     for (const warpseal_target_info& target : targets::all()) {
         if (!target.usable) continue;
         const auto engine = targets::engine(target.name, 2);
         const auto key = targets::key(engine, "aes-128", Text(16, 9));
-        for (const size_t n : {size_t{1}, size_t{15}, size_t{16}, size_t{4097}, size_t{1} << 20, (size_t{5} << 20) + 3}) {
+        for (const size_t n : {size_t{1}, size_t{15}, size_t{16}, size_t{4097}, size_t{1} << 20,
+                               (size_t{5} << 20) + 3}) {
             Text in = random.text(n), out(n, 0xa5), tag(16, 0), same = in;
-            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(), out.data(), n, tag.data(), 16),
+            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(),
+                                    out.data(), n, tag.data(), 16),
                       WARPSEAL_NOT_AUTHENTIC);
             EXPECT_TRUE(out == Text(n, 0)) << target.name << " " << n;
-            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, same.data(), same.data(), n, tag.data(), 12),
+            EXPECT_EQ(warpseal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, same.data(),
+                                    same.data(), n, tag.data(), 12),
                       WARPSEAL_NOT_AUTHENTIC);
             EXPECT_TRUE(same == Text(n, 0)) << target.name << " " << n;
             out.assign(n, 0xa5);
-            EXPECT_EQ(warpseal_inner_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(), out.data(), n, tag.data(), 16),
+            EXPECT_EQ(warpseal_inner_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(),
+                                          out.data(), n, tag.data(), 16),
                       WARPSEAL_NOT_AUTHENTIC);
             EXPECT_TRUE(out == Text(n, 0)) << target.name << " " << n;
         }

@@ -1,4 +1,5 @@
-// Random choices for tests, from one seed: WARPSEAL_TEST_SEED or a fixed default, printed by tests/matrix_test.cpp.
+// Random choices for tests, from one seed: WARPSEAL_TEST_SEED or a fixed default, printed by
+// tests/matrix_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,8 @@ inline uint64_t seed() {
     return given != nullptr ? std::strtoull(given, nullptr, 0) : 20260705;
 }
 
-// splitmix64; each test gives its own number, so that tests draw the same values in any order and selection.
+// splitmix64; each test gives its own number, so that tests draw the same values in any order and
+// selection.
 class Random {
 public:
     explicit Random(uint64_t test) : state_(seed() * 0x9e3779b97f4a7c15u + test) {}
@@ -39,17 +41,22 @@ public:
     }
     // Up to bound, small values as likely as large ones.
     size_t length(size_t bound) {
-        return static_cast<size_t>(below((uint64_t{1} << below(64 - static_cast<uint64_t>(__builtin_clzll(bound)))) + 1));
+        return static_cast<size_t>(
+            below((uint64_t{1} << below(64 - static_cast<uint64_t>(__builtin_clzll(bound)))) + 1));
     }
-    // A counter of a block; mostly one that carries out of its low 8, 32, 64 or 128 bits within the next `blocks` blocks.
+    // A counter of a block; mostly one that carries out of its low 8, 32, 64 or 128 bits within the
+    // next `blocks` blocks.
     std::vector<uint8_t> counter(uint64_t blocks, size_t bytes = 16) {
-        static constexpr size_t ones[] = {0, 1, 4, 8, 16};  // low bytes to set to 0xff before subtracting
+        static constexpr size_t ones[] = {0, 1, 4, 8,
+                                          16};  // low bytes to set to 0xff before subtracting
         return counter_before(text(bytes), std::min(bytes, ones[below(5)]), below(blocks + 1));
     }
     // The same block but for its low `ones` bytes: those are `back` under all ones.
-    static std::vector<uint8_t> counter_before(std::vector<uint8_t> out, size_t ones, uint64_t back) {
+    static std::vector<uint8_t> counter_before(std::vector<uint8_t> out, size_t ones,
+                                               uint64_t back) {
         for (size_t i = 1; i <= ones; ++i) out[out.size() - i] = 0xff;
-        for (size_t i = 1; i <= ones && i <= 8; ++i, back >>= 8) out[out.size() - i] = static_cast<uint8_t>(0xff - (back & 0xff));
+        for (size_t i = 1; i <= ones && i <= 8; ++i, back >>= 8)
+            out[out.size() - i] = static_cast<uint8_t>(0xff - (back & 0xff));
         return out;
     }
 

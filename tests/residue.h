@@ -13,7 +13,8 @@ namespace residue {
 
 using Text = std::vector<uint8_t>;
 
-// Everything secret is kept here xored with a mask, so that the search finds copies of the library's alone.
+// Everything secret is kept here xored with a mask, so that the search finds copies of the
+// library's alone.
 constexpr uint8_t mask = 0x5a;
 
 using Patterns = std::vector<Text>;  // masked
@@ -30,8 +31,9 @@ inline bool matches(const uint8_t* at, const Text& pattern) {
     return true;
 }
 
-// How many times the patterns occur in the writable memory of this process. Shared mappings are not looked at: with a GPU they are
-// windows of its driver, which must not be read. The heap and mappings without a name are the driver's as well as ours.
+// How many times the patterns occur in the writable memory of this process. Shared mappings are not
+// looked at: with a GPU they are windows of its driver, which must not be read. The heap and
+// mappings without a name are the driver's as well as ours.
 inline size_t occurrences(const Patterns& patterns) {
     std::map<uint32_t, std::vector<const Text*>> by_head;  // the first four bytes, masked
     for (const Text& pattern : patterns) {
@@ -48,7 +50,9 @@ inline size_t occurrences(const Patterns& patterns) {
     while (std::fgets(line, sizeof line, maps) != nullptr) {
         uintptr_t begin = 0, end = 0;
         char access[8] = {};
-        if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, access) != 3 || std::strcmp(access, "rw-p") != 0) continue;
+        if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, access) != 3 ||
+            std::strcmp(access, "rw-p") != 0)
+            continue;
         if (end - begin > (size_t{1} << 30) || std::strstr(line, "[v") != nullptr) continue;
         const size_t hits_before = hits;
         for (uintptr_t at = begin; at + 16 <= end; at += 4) {
@@ -59,7 +63,9 @@ inline size_t occurrences(const Patterns& patterns) {
             const auto found = by_head.find(head);
             if (found == by_head.end()) continue;
             for (const Text* pattern : found->second)
-                if (at + pattern->size() <= end && matches(reinterpret_cast<const uint8_t*>(at), *pattern)) ++hits;
+                if (at + pattern->size() <= end &&
+                    matches(reinterpret_cast<const uint8_t*>(at), *pattern))
+                    ++hits;
         }
         if (hits != hits_before) std::printf("%zu in %s", hits - hits_before, line);
     }

@@ -1,5 +1,6 @@
-// What a call through the door leaves on the stack does not depend on key or text: round keys, keystream and sums that the compiler spilled
-// are cleared, however short the call and however little of the stack it clears.
+// What a call through the door leaves on the stack does not depend on key or text: round keys,
+// keystream and sums that the compiler spilled are cleared, however short the call and however
+// little of the stack it clears.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,12 +20,15 @@ namespace {
 
 using namespace warpseal;
 
-constexpr size_t most_bytes = 12304, messages = 17;  // more than the lanes of a narrow run of bytes or words
+constexpr size_t most_bytes = 12304,
+                 messages = 17;  // more than the lanes of a narrow run of bytes or words
 
-// The memory that a call works on: in the same place whatever lies there. The IV is always the same, as it is public.
+// The memory that a call works on: in the same place whatever lies there. The IV is always the
+// same, as it is public.
 struct Memory {
     alignas(64) uint8_t state[65536], tweak_state[65536];
-    uint8_t key[32 * messages], iv[64] = {0xf1, 0x5c}, aad[300], in[messages * most_bytes], out[messages * most_bytes], tags[16 * messages];
+    uint8_t key[32 * messages], iv[64] = {0xf1, 0x5c}, aad[300], in[messages * most_bytes],
+                                out[messages * most_bytes], tags[16 * messages];
     int32_t statuses[messages];
     uint8_t feedback[16];
     GcmRun run;
@@ -45,7 +49,8 @@ struct Named {
     Call call;
 };
 
-warpseal_batch batch_of(Memory& m, warpseal_mode mode, const CpuCipher& cipher, size_t bytes, bool own_keys) {
+warpseal_batch batch_of(Memory& m, warpseal_mode mode, const CpuCipher& cipher, size_t bytes,
+                        bool own_keys) {
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
     batch.iv_bytes = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? 12 : cipher.block_bytes;
@@ -61,7 +66,8 @@ warpseal_batch batch_of(Memory& m, warpseal_mode mode, const CpuCipher& cipher, 
     return batch;
 }
 
-// Every function of the door, on text of that length. No tag is right, whatever the secrets are: to open or verify is to refuse.
+// Every function of the door, on text of that length. No tag is right, whatever the secrets are: to
+// open or verify is to refuse.
 std::vector<Named> calls(const CpuCipher& c, size_t bytes) {
     std::vector<Named> all;
     const size_t whole = bytes / c.block_bytes * c.block_bytes;
@@ -69,45 +75,62 @@ std::vector<Named> calls(const CpuCipher& c, size_t bytes) {
     for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
         for (int d = 0; d < direction_count; ++d) {
             const std::string name =
-                std::string(warpseal_mode_name(static_cast<warpseal_mode>(mode))) + (d == 0 ? " encryption" : " decryption");
+                std::string(warpseal_mode_name(static_cast<warpseal_mode>(mode))) +
+                (d == 0 ? " encryption" : " decryption");
             const size_t n = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? whole : bytes;
             if (const auto sweep = c.sweep[mode][d]) {
                 all.push_back({name, [=](Memory& m) { sweep(m.state, m.iv, 0, m.in, m.out, n); }});
-                all.push_back({name + " in place", [=](Memory& m) { sweep(m.state, m.iv, 0, m.in, m.in, n); }});
+                all.push_back({name + " in place",
+                               [=](Memory& m) { sweep(m.state, m.iv, 0, m.in, m.in, n); }});
             }
             const CpuLoops* const loops = whole == 0 ? nullptr : cpu_loops(c);
             const size_t some = mode == WARPSEAL_CTR ? std::min<size_t>(whole, 8192) : whole;
             if (const auto blocks = loops == nullptr ? nullptr : loops->blocks[mode][d])
                 for (const bool in_place : {false, true})
-                    all.push_back({name + " of a message that goes on" + (in_place ? ", in place" : ""),
-                                   [=](Memory& m) { blocks(m.state, m.feedback, m.in, in_place ? m.in : m.out, some); }});
+                    all.push_back(
+                        {name + " of a message that goes on" + (in_place ? ", in place" : ""),
+                         [=](Memory& m) {
+                             blocks(m.state, m.feedback, m.in, in_place ? m.in : m.out, some);
+                         }});
             if (const auto batch = c.batch[mode][d])
                 for (const uint64_t count : {uint64_t{1}, uint64_t{3}, uint64_t{messages}})
                     for (const bool own_keys : {false, true})
-                        all.push_back({name + " batch of " + std::to_string(count) + (own_keys ? ", own keys" : ""), [=, &c](Memory& m) {
-                                           warpseal_batch b = batch_of(m, static_cast<warpseal_mode>(mode), c, n, own_keys);
+                        all.push_back({name + " batch of " + std::to_string(count) +
+                                           (own_keys ? ", own keys" : ""),
+                                       [=, &c](Memory& m) {
+                                           warpseal_batch b = batch_of(
+                                               m, static_cast<warpseal_mode>(mode), c, n, own_keys);
                                            b.message_count = count;
                                            batch(m.state, b, 0, count);
                                        }});
         }
     for (int d = 0; d < direction_count; ++d) {
         if (c.gcm_piece[d] != nullptr)
-            all.push_back({"gcm piece", [=, &c](Memory& m) { c.gcm_piece[d](m.state, &m.run, 0, m.in, m.out, bytes); }});
+            all.push_back({"gcm piece", [=, &c](Memory& m) {
+                               c.gcm_piece[d](m.state, &m.run, 0, m.in, m.out, bytes);
+                           }});
         if (c.xts[d] != nullptr && bytes >= 16)
             all.push_back({"xts", [=, &c](Memory& m) {
                                XtsUnits units = {{}, bytes};
                                c.xts[d](m.state, m.tweak_state, units, m.in, m.out, bytes);
                            }});
         if (c.xts[d] != nullptr && bytes >= 2 * 17)
-            all.push_back({"xts of many units", [=, &c](Memory& m) {
-                               c.xts[d](m.state, m.tweak_state, {{}, 17}, m.in, m.out, bytes / 17 * 17);
-                           }});
+            all.push_back(
+                {"xts of many units", [=, &c](Memory& m) {
+                     c.xts[d](m.state, m.tweak_state, {{}, 17}, m.in, m.out, bytes / 17 * 17);
+                 }});
     }
     if (c.gcm_begin != nullptr) {
-        all.push_back({"gcm begin", [=, &c](Memory& m) { c.gcm_begin(m.state, m.iv, 12, m.in, bytes, &m.run); }});
-        all.push_back({"gcm begin, long iv", [=, &c](Memory& m) { c.gcm_begin(m.state, m.iv, 60, m.in, bytes, &m.run); }});
-        all.push_back({"gcm finish", [=, &c](Memory& m) { c.gcm_finish(m.state, &m.run, 1, bytes, m.tags); }});
-        all.push_back({"gcm combine", [=, &c](Memory& m) { c.gcm_combine(m.state, m.run.sum, m.iv, bytes); }});
+        all.push_back({"gcm begin", [=, &c](Memory& m) {
+                           c.gcm_begin(m.state, m.iv, 12, m.in, bytes, &m.run);
+                       }});
+        all.push_back({"gcm begin, long iv", [=, &c](Memory& m) {
+                           c.gcm_begin(m.state, m.iv, 60, m.in, bytes, &m.run);
+                       }});
+        all.push_back({"gcm finish",
+                       [=, &c](Memory& m) { c.gcm_finish(m.state, &m.run, 1, bytes, m.tags); }});
+        all.push_back({"gcm combine",
+                       [=, &c](Memory& m) { c.gcm_combine(m.state, m.run.sum, m.iv, bytes); }});
     }
     return all;
 }
@@ -126,9 +149,11 @@ TEST_P(StackResidue, DependsOnNoSecret) {
     for (size_t i = 0; const CpuCipher* portable = cpu_cipher_at(i); ++i) {
         const CpuCipher* const cipher = cpu_cipher(target, portable->name);
         if (cipher == nullptr || !vectors::wanted(cipher->name)) continue;
-        const bool aes = std::strncmp(cipher->name, "aes", 3) == 0;  // clears least after brief texts
+        const bool aes =
+            std::strncmp(cipher->name, "aes", 3) == 0;  // clears least after brief texts
         for (const size_t bytes :
-             aes ? std::vector<size_t>{16, 21, 48, 64, 70, 300, 1024, 1029, 12288, 12301} : std::vector<size_t>{16, 21, 300}) {
+             aes ? std::vector<size_t>{16, 21, 48, 64, 70, 300, 1024, 1029, 12288, 12301}
+                 : std::vector<size_t>{16, 21, 300}) {
             if (target == Target::portable && bytes > 300) continue;
             for (const Named& named : calls(*cipher, bytes)) {
                 const std::function<void()> call = [&] { named.call(*memory); };
@@ -138,8 +163,10 @@ TEST_P(StackResidue, DependsOnNoSecret) {
                     memory->fill(*cipher, bytes, random);
                     return first == stack.after(call);
                 };
-                // Once more: the dynamic linker saves registers when it looks a function up, which is when it is first called.
-                ASSERT_TRUE(same() || same()) << cipher->name << ", " << named.name << ", " << bytes << " bytes";
+                // Once more: the dynamic linker saves registers when it looks a function up, which
+                // is when it is first called.
+                ASSERT_TRUE(same() || same())
+                    << cipher->name << ", " << named.name << ", " << bytes << " bytes";
                 ++compared;
             }
         }

@@ -1,4 +1,5 @@
-// After a key is destroyed, no writable page of the process holds it, any of its round keys or its hash key.
+// After a key is destroyed, no writable page of the process holds it, any of its round keys or its
+// hash key.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -21,10 +22,14 @@ using vectors::Text;
 
 using residue::mask, residue::masked, residue::occurrences, residue::Patterns;
 
-size_t different(const uint8_t* bytes, size_t n) { return std::set<uint8_t>(bytes, bytes + n).size(); }
+size_t different(const uint8_t* bytes, size_t n) {
+    return std::set<uint8_t>(bytes, bytes + n).size();
+}
 
-// What a target makes of a key, in pieces that no other memory holds by chance. Planes are words of all ones or none: one bit each.
-void add_state(Patterns& patterns, warpseal::Target target, const std::string& cipher, const Text& key) {
+// What a target makes of a key, in pieces that no other memory holds by chance. Planes are words of
+// all ones or none: one bit each.
+void add_state(Patterns& patterns, warpseal::Target target, const std::string& cipher,
+               const Text& key) {
     const warpseal::CpuCipher* cpu = warpseal::cpu_cipher(target, cipher.c_str());
     if (cpu == nullptr || target == warpseal::Target::cuda) return;
     tests::Guarded memory(cpu->state_bytes);
@@ -32,20 +37,25 @@ void add_state(Patterns& patterns, warpseal::Target target, const std::string& c
     const uint8_t* state = memory.begin();
     const size_t end = cpu->state_bytes;
     size_t planes = end;  // where they begin: on a line of 64 bytes, and go on to the end
-    while (planes >= 64 && std::all_of(state + planes - 64, state + planes, [](uint8_t x) { return x == 0 || x == 0xff; })) planes -= 64;
+    while (planes >= 64 && std::all_of(state + planes - 64, state + planes,
+                                       [](uint8_t x) { return x == 0 || x == 0xff; }))
+        planes -= 64;
     if (end - planes < 1024) planes = end;
     size_t from = planes;
-    while (from < end && state[from] == 0) from += 8;  // a pattern that begins with zeros would be looked for everywhere
+    while (from < end && state[from] == 0)
+        from += 8;  // a pattern that begins with zeros would be looked for everywhere
     for (size_t at = from; at + 1024 <= end; at += 1024)
         if (state[at] != 0) patterns.push_back(masked(state + at, 1024));
     for (size_t at = 0; at + 16 <= planes; at += 16)
         if (different(state + at, 16) > 8) patterns.push_back(masked(state + at, 16));
     // Byte form has each byte of a round key eight times.
     for (size_t at = 0; at + 64 <= planes; at += 64)
-        if (different(state + at, 64) > 5 && different(state + at, 8) == 1) patterns.push_back(masked(state + at, 64));
+        if (different(state + at, 64) > 5 && different(state + at, 8) == 1)
+            patterns.push_back(masked(state + at, 64));
 }
 
-// The key, its round keys, H, and the target's own form of them: in a child, whose memory goes with it.
+// The key, its round keys, H, and the target's own form of them: in a child, whose memory goes with
+// it.
 Patterns patterns(warpseal::Target target, const std::string& cipher, const Text& masked_key) {
     int ends[2];
     if (pipe(ends) != 0) return {};
@@ -54,7 +64,8 @@ Patterns patterns(warpseal::Target target, const std::string& cipher, const Text
         const Text key = masked(masked_key.data(), masked_key.size());
         Patterns found;
         if (const auto twin = reference::cipher(cipher, key)) {
-            for (const Text& round : twin->secrets()) found.push_back(masked(round.data(), round.size()));
+            for (const Text& round : twin->secrets())
+                found.push_back(masked(round.data(), round.size()));
             Text zero(16, 0);
             twin->encrypt(zero.data());
             found.push_back(masked(zero.data(), 16));
@@ -65,7 +76,9 @@ Patterns patterns(warpseal::Target target, const std::string& cipher, const Text
         std::FILE* pipe = fdopen(ends[1], "w");
         for (const Text& pattern : found) {
             const size_t n = pattern.size();
-            if (std::fwrite(&n, sizeof n, 1, pipe) != 1 || std::fwrite(pattern.data(), n, 1, pipe) != 1) _exit(1);
+            if (std::fwrite(&n, sizeof n, 1, pipe) != 1 ||
+                std::fwrite(pattern.data(), n, 1, pipe) != 1)
+                _exit(1);
         }
         _exit(std::fclose(pipe) == 0 ? 0 : 1);
     }
@@ -90,26 +103,39 @@ protected:
         Text text(bytes, 1), tag(16), iv(16, 2);
         for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
             // What goes block after block is one thread's, however much it is.
-            const size_t encrypted = mode == WARPSEAL_CTR ? bytes : 4096, decrypted = mode == WARPSEAL_OFB ? 4096 : bytes;
-            ASSERT_EQ(warpseal_encrypt(key, mode, iv.data(), cipher.block_bytes, text.data(), text.data(), encrypted), WARPSEAL_OK);
-            ASSERT_EQ(warpseal_decrypt(key, mode, iv.data(), cipher.block_bytes, text.data(), text.data(), decrypted), WARPSEAL_OK);
+            const size_t encrypted = mode == WARPSEAL_CTR ? bytes : 4096,
+                         decrypted = mode == WARPSEAL_OFB ? 4096 : bytes;
+            ASSERT_EQ(warpseal_encrypt(key, mode, iv.data(), cipher.block_bytes, text.data(),
+                                       text.data(), encrypted),
+                      WARPSEAL_OK);
+            ASSERT_EQ(warpseal_decrypt(key, mode, iv.data(), cipher.block_bytes, text.data(),
+                                       text.data(), decrypted),
+                      WARPSEAL_OK);
         }
-        ASSERT_EQ(warpseal_decrypt(key, WARPSEAL_ECB, nullptr, 0, text.data(), text.data(), bytes), WARPSEAL_OK);
-        ASSERT_EQ(warpseal_mac(key, WARPSEAL_CMAC, text.data(), 4096, tag.data(), cipher.block_bytes), WARPSEAL_OK);
+        ASSERT_EQ(warpseal_decrypt(key, WARPSEAL_ECB, nullptr, 0, text.data(), text.data(), bytes),
+                  WARPSEAL_OK);
+        ASSERT_EQ(
+            warpseal_mac(key, WARPSEAL_CMAC, text.data(), 4096, tag.data(), cipher.block_bytes),
+            WARPSEAL_OK);
         if ((cipher.modes >> WARPSEAL_GCM & 1) == 0) return;
-        ASSERT_EQ(warpseal_seal_unsafe_iv(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(), text.data(), bytes, tag.data(), 16),
+        ASSERT_EQ(warpseal_seal_unsafe_iv(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(),
+                                          text.data(), bytes, tag.data(), 16),
                   WARPSEAL_OK);
         tag[0] ^= 1;
-        ASSERT_EQ(warpseal_open(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(), text.data(), bytes, tag.data(), 16),
+        ASSERT_EQ(warpseal_open(key, WARPSEAL_GCM, iv.data(), 7, nullptr, 0, text.data(),
+                                text.data(), bytes, tag.data(), 16),
                   WARPSEAL_NOT_AUTHENTIC);
     }
 
     // Both modes with the key handed over in the batch, expanded where it runs.
-    static void use_in_batch(const warpseal_key* key, uint32_t block_bytes, const Text& masked_key) {
+    static void use_in_batch(const warpseal_key* key, uint32_t block_bytes,
+                             const Text& masked_key) {
         constexpr size_t count = 8, bytes = 777;
-        std::vector<uint8_t> keys(count * masked_key.size()), ivs(16, 3), text(count * bytes), tags(count * 16);
+        std::vector<uint8_t> keys(count * masked_key.size()), ivs(16, 3), text(count * bytes),
+            tags(count * 16);
         std::vector<int32_t> statuses(count);
-        for (size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<uint8_t>(masked_key[i % masked_key.size()] ^ mask);
+        for (size_t i = 0; i < keys.size(); ++i)
+            keys[i] = static_cast<uint8_t>(masked_key[i % masked_key.size()] ^ mask);
         warpseal_batch batch{};
         batch.struct_bytes = sizeof batch;
         batch.iv_bytes = block_bytes;
@@ -124,7 +150,8 @@ protected:
         warpseal_wipe(keys.data(), keys.size());
     }
 
-    static void use_gcm_batch(const warpseal_key* key, warpseal_batch& batch, std::vector<uint8_t>& tags) {
+    static void use_gcm_batch(const warpseal_key* key, warpseal_batch& batch,
+                              std::vector<uint8_t>& tags) {
         batch.tags = tags.data();
         batch.tag_bytes = 16;
         batch.tag_stride = 16;
@@ -153,14 +180,17 @@ TEST_P(Residue, NoneAfterDestroy) {
         }
         const Text masked_key = random.text(cipher.key_bytes);
         const Patterns secrets = patterns(target, cipher.name, masked_key);
-        // On a GPU the key and AES-128's eleven round keys; without a twin the key and planes of round keys, 1024 bytes each.
+        // On a GPU the key and AES-128's eleven round keys; without a twin the key and planes of
+        // round keys, 1024 bytes each.
         ASSERT_GE(secrets.size(), !twin ? 8u : target == warpseal::Target::cuda ? 12u : 16u);
         ASSERT_EQ(occurrences(secrets), 0u) << "before the key exists";
         const auto engine = targets::engine(GetParam(), 3);
         alignas(16) uint8_t bytes[64];
-        for (size_t i = 0; i < masked_key.size(); ++i) bytes[i] = static_cast<uint8_t>(masked_key[i] ^ mask);
+        for (size_t i = 0; i < masked_key.size(); ++i)
+            bytes[i] = static_cast<uint8_t>(masked_key[i] ^ mask);
         warpseal_key* key = nullptr;
-        ASSERT_EQ(warpseal_key_create(engine.get(), cipher.name, bytes, masked_key.size(), &key), WARPSEAL_OK);
+        ASSERT_EQ(warpseal_key_create(engine.get(), cipher.name, bytes, masked_key.size(), &key),
+                  WARPSEAL_OK);
         warpseal_wipe(bytes, sizeof bytes);
         use(key, cipher, 4096);
         use(key, cipher, size_t{4} << 20);
@@ -171,7 +201,8 @@ TEST_P(Residue, NoneAfterDestroy) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Residue, testing::Values("portable", "aesni", "avx2", "vaes256", "vaes512", "cuda"),
+INSTANTIATE_TEST_SUITE_P(Targets, Residue,
+                         testing::Values("portable", "aesni", "avx2", "vaes256", "vaes512", "cuda"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A stack that is painted before each call on it, so that what a call left there, and how deep it went, can be read.
+// A stack that is painted before each call on it, so that what a call left there, and how deep it
+// went, can be read.
 #pragma once
 
 #include <ucontext.h>
@@ -37,7 +38,9 @@ public:
     }
     // Of the last call.
     size_t deepest_bytes() const {
-        return static_cast<size_t>(memory_.end() - std::find_if(memory_.begin(), memory_.end(), [](uint8_t x) { return x != paint; }));
+        return static_cast<size_t>(
+            memory_.end() -
+            std::find_if(memory_.begin(), memory_.end(), [](uint8_t x) { return x != paint; }));
     }
 
 private:

@@ -1,4 +1,5 @@
-// The targets of this machine as the tests see them, and handles of the C interface that free themselves.
+// The targets of this machine as the tests see them, and handles of the C interface that free
+// themselves.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,17 +36,20 @@ inline std::vector<warpseal_cipher_info> ciphers() {
     return out;
 }
 
-inline bool has(const warpseal_cipher_info& cipher, warpseal_mode mode) { return (cipher.modes >> mode & 1) != 0; }
+inline bool has(const warpseal_cipher_info& cipher, warpseal_mode mode) {
+    return (cipher.modes >> mode & 1) != 0;
+}
 
-// A notice where nothing is to go wrong: work that a GPU hands back is done all the same, and by its results nobody would know. A forked
-// child has lost its parent's GPU, and may say so.
+// A notice where nothing is to go wrong: work that a GPU hands back is done all the same, and by
+// its results nobody would know. A forked child has lost its parent's GPU, and may say so.
 inline const pid_t this_process = getpid();
 inline void unexpected(void*, const char* text) {
     if (getpid() == this_process) ADD_FAILURE() << "the engine says: " << text;
 }
 
 // An engine on that device alone; null after a failed expectation.
-inline EngineHandle engine(const std::string& device, unsigned threads = 1, void (*notice)(void*, const char*) = nullptr) {
+inline EngineHandle engine(const std::string& device, unsigned threads = 1,
+                           void (*notice)(void*, const char*) = nullptr) {
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.threads = threads;
@@ -56,9 +60,12 @@ inline EngineHandle engine(const std::string& device, unsigned threads = 1, void
     return EngineHandle(out);
 }
 
-inline KeyHandle key(const EngineHandle& engine, const std::string& cipher, const vectors::Text& bytes) {
+inline KeyHandle key(const EngineHandle& engine, const std::string& cipher,
+                     const vectors::Text& bytes) {
     warpseal_key* out = nullptr;
-    EXPECT_EQ(warpseal_key_create(engine.get(), cipher.c_str(), bytes.data(), bytes.size(), &out), WARPSEAL_OK) << cipher;
+    EXPECT_EQ(warpseal_key_create(engine.get(), cipher.c_str(), bytes.data(), bytes.size(), &out),
+              WARPSEAL_OK)
+        << cipher;
     return KeyHandle(out);
 }
 

@@ -1,4 +1,5 @@
-// Many threads share one engine and one key, and make and drop keys of their own: the answers stay right. Made for ThreadSanitizer too.
+// Many threads share one engine and one key, and make and drop keys of their own: the answers stay
+// right. Made for ThreadSanitizer too.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -30,7 +31,8 @@ std::vector<Answer> answers(const std::string& cipher, const Text& key) {
         const bool gcm = a.mode == WARPSEAL_GCM;
         a.iv = random.text(gcm ? 12 : 16);
         if (gcm) a.aad = random.text(random.below(50));
-        a.out = oracle::run(cipher + (gcm ? "-gcm" : "-ctr"), true, key, a.iv, a.aad, a.in, gcm ? &a.tag : nullptr);
+        a.out = oracle::run(cipher + (gcm ? "-gcm" : "-ctr"), true, key, a.iv, a.aad, a.in,
+                            gcm ? &a.tag : nullptr);
         all.push_back(std::move(a));
     }
     return all;
@@ -39,15 +41,18 @@ std::vector<Answer> answers(const std::string& cipher, const Text& key) {
 bool right(const warpseal_key* key, const Answer& a) {
     Text out(a.in.size()), tag(16);
     if (a.mode == WARPSEAL_CTR) {
-        if (warpseal_encrypt(key, a.mode, a.iv.data(), a.iv.size(), a.in.data(), out.data(), out.size()) != WARPSEAL_OK) return false;
+        if (warpseal_encrypt(key, a.mode, a.iv.data(), a.iv.size(), a.in.data(), out.data(),
+                             out.size()) != WARPSEAL_OK)
+            return false;
         return out == a.out;
     }
-    if (warpseal_seal_unsafe_iv(key, a.mode, a.iv.data(), a.iv.size(), a.aad.data(), a.aad.size(), a.in.data(), out.data(), out.size(),
-                                tag.data(), tag.size()) != WARPSEAL_OK)
+    if (warpseal_seal_unsafe_iv(key, a.mode, a.iv.data(), a.iv.size(), a.aad.data(), a.aad.size(),
+                                a.in.data(), out.data(), out.size(), tag.data(),
+                                tag.size()) != WARPSEAL_OK)
         return false;
     if (out != a.out || tag != a.tag) return false;
-    if (warpseal_open(key, a.mode, a.iv.data(), a.iv.size(), a.aad.data(), a.aad.size(), out.data(), out.data(), out.size(), tag.data(),
-                      tag.size()) != WARPSEAL_OK)
+    if (warpseal_open(key, a.mode, a.iv.data(), a.iv.size(), a.aad.data(), a.aad.size(), out.data(),
+                      out.data(), out.size(), tag.data(), tag.size()) != WARPSEAL_OK)
         return false;
     return out == a.in;
 }
@@ -86,7 +91,8 @@ TEST(Threads, ShareAnEngineAndAKey) {
     run("auto", 0);
 }
 
-// Engines come and go in several threads at once: the first uses of a target, and their self-tests, race with each other.
+// Engines come and go in several threads at once: the first uses of a target, and their self-tests,
+// race with each other.
 TEST(Threads, MakeEnginesAtOnce) {
     std::atomic<size_t> wrong{0};
     std::vector<std::thread> threads;

@@ -1,5 +1,6 @@
-// The one parser of tests/vectors: known-answer rows, Monte Carlo chains and bulk rows, as tests/vectors/SOURCES.md describes them. The
-// three are told apart by their fields, so that a file may hold any of them; files are found by listing the folders.
+// The one parser of tests/vectors: known-answer rows, Monte Carlo chains and bulk rows, as
+// tests/vectors/SOURCES.md describes them. The three are told apart by their fields, so that a file
+// may hold any of them; files are found by listing the folders.
 #pragma once
 
 #include <zlib.h>
@@ -49,7 +50,8 @@ struct Bulk {
             z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
             z = (z ^ z >> 27) * 0x94d049bb133111ebu;
             z ^= z >> 31;
-            for (size_t j = i; j < bytes && j < i + 8; ++j, z >>= 8) out[j] = static_cast<uint8_t>(z);
+            for (size_t j = i; j < bytes && j < i + 8; ++j, z >>= 8)
+                out[j] = static_cast<uint8_t>(z);
         }
         return out;
     }
@@ -64,11 +66,13 @@ inline Text from_hex(const std::string& hex) {
     };
     if (hex.size() % 2 != 0) throw std::runtime_error("an odd number of hexadecimal digits");
     Text out(hex.size() / 2);
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
+    for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<uint8_t>(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
     return out;
 }
 
-// Where the vectors lie: as built, or WARPSEAL_TEST_VECTORS, or tests/vectors under the current folder on another machine.
+// Where the vectors lie: as built, or WARPSEAL_TEST_VECTORS, or tests/vectors under the current
+// folder on another machine.
 inline std::filesystem::path folder() {
     if (const char* given = std::getenv("WARPSEAL_TEST_VECTORS")) return given;
     if (std::filesystem::is_directory(WARPSEAL_TEST_VECTORS)) return WARPSEAL_TEST_VECTORS;
@@ -82,7 +86,8 @@ inline std::string text(const std::filesystem::path& path) {
     std::string text;
     char buffer[1 << 16];
     int got = 0;
-    while ((got = gzread(file, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<size_t>(got));
+    while ((got = gzread(file, buffer, sizeof buffer)) > 0)
+        text.append(buffer, static_cast<size_t>(got));
     const bool whole = got == 0 && gzclose(file) == Z_OK;
     if (!whole) throw std::runtime_error("cannot read " + path.string());
     return text;
@@ -95,7 +100,8 @@ inline std::vector<nlohmann::json> lines(const std::filesystem::path& path) {
     for (size_t begin = 0; begin < text.size();) {
         const size_t end = std::min(text.find('\n', begin), text.size());
         if (end > begin)
-            out.push_back(nlohmann::json::parse(text.begin() + static_cast<long>(begin), text.begin() + static_cast<long>(end)));
+            out.push_back(nlohmann::json::parse(text.begin() + static_cast<long>(begin),
+                                                text.begin() + static_cast<long>(end)));
         begin = end + 1;
     }
     if (out.empty()) throw std::runtime_error("no rows in " + path.string());
@@ -120,9 +126,16 @@ struct All {
 };
 
 inline Chain chain_of(const nlohmann::json& line) {
-    Chain out{line.at("id"), line.at("cipher"), line.at("mode"), line.at("rule"), line.at("op") == "encrypt", line.at("inner"), {}};
+    Chain out{line.at("id"),
+              line.at("cipher"),
+              line.at("mode"),
+              line.at("rule"),
+              line.at("op") == "encrypt",
+              line.at("inner"),
+              {}};
     for (const auto& round : line.at("rounds"))
-        out.rounds.push_back({bytes(round, "key"), bytes(round, "iv"), bytes(round, "in"), bytes(round, "out")});
+        out.rounds.push_back(
+            {bytes(round, "key"), bytes(round, "iv"), bytes(round, "in"), bytes(round, "out")});
     return out;
 }
 
@@ -151,7 +164,8 @@ inline const All& all() {
         All out;
         for (const char* sub : {"block", "mct"}) {
             std::vector<std::filesystem::path> files;
-            for (const auto& entry : std::filesystem::directory_iterator(folder() / sub)) files.push_back(entry.path());
+            for (const auto& entry : std::filesystem::directory_iterator(folder() / sub))
+                files.push_back(entry.path());
             std::sort(files.begin(), files.end());
             for (const auto& path : files)
                 for (const auto& line : lines(path)) {
@@ -161,9 +175,11 @@ inline const All& all() {
                     else if (line.contains("pt_splitmix64_seed"))
                         out.bulk.push_back(bulk_of(line));
                     else
-                        out.rows.push_back({path.filename().string(), line.at("id"), line.at("cipher"), line.at("mode"), bytes(line, "key"),
-                                            bytes(line, "iv"), bytes(line, "aad"), bytes(line, "pt"), bytes(line, "ct"), bytes(line, "tag"),
-                                            line.at("valid")});
+                        out.rows.push_back({path.filename().string(), line.at("id"),
+                                            line.at("cipher"), line.at("mode"), bytes(line, "key"),
+                                            bytes(line, "iv"), bytes(line, "aad"),
+                                            bytes(line, "pt"), bytes(line, "ct"),
+                                            bytes(line, "tag"), line.at("valid")});
                 }
         }
         return out;

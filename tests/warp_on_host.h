@@ -1,4 +1,5 @@
-// A warp on the host: 32 fibres, each of which runs to the next collective, where the others catch up.
+// A warp on the host: 32 fibres, each of which runs to the next collective, where the others catch
+// up.
 #pragma once
 
 #include <ucontext.h>
@@ -60,7 +61,8 @@ public:
     template <class... Word>
     const Words* exchange(Word... word) {
         Fibre& mine = fibres_[threadIdx.x];
-        const uint32_t phase = mine.phase++ % 2, words[most_words] = {static_cast<uint32_t>(word)...};
+        const uint32_t phase = mine.phase++ % 2,
+                       words[most_words] = {static_cast<uint32_t>(word)...};
         std::copy(words, words + most_words, brought_[phase][threadIdx.x]);
         swapcontext(&mine.context, &scheduler_);
         return brought_[phase];
@@ -101,7 +103,8 @@ T __shfl_xor_sync(uint32_t, T value, uint32_t mask) {
 }
 template <class T>
 T __shfl_up_sync(uint32_t, T value, uint32_t apart) {
-    return static_cast<T>(warp_on_host::warp.exchange(value)[threadIdx.x < apart ? threadIdx.x : threadIdx.x - apart][0]);
+    return static_cast<T>(warp_on_host::warp.exchange(
+        value)[threadIdx.x < apart ? threadIdx.x : threadIdx.x - apart][0]);
 }
 inline uint32_t __ballot_sync(uint32_t, bool value) {
     const auto* brought = warp_on_host::warp.exchange(value);
@@ -115,9 +118,14 @@ inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) {
 }
 // The four products of bytes with sign, summed onto c.
 inline int __dp4a(int a, int b, int c) {
-    for (int i = 0; i < 4; ++i) c += static_cast<int8_t>(a >> (8 * i)) * static_cast<int8_t>(b >> (8 * i));
+    for (int i = 0; i < 4; ++i)
+        c += static_cast<int8_t>(a >> (8 * i)) * static_cast<int8_t>(b >> (8 * i));
     return c;
 }
 // Sums and differences of four bytes each.
-inline uint32_t __vadd4(uint32_t a, uint32_t b) { return ((a & 0x7f7f7f7f) + (b & 0x7f7f7f7f)) ^ ((a ^ b) & 0x80808080); }
-inline uint32_t __vsub4(uint32_t a, uint32_t b) { return ((a | 0x80808080) - (b & 0x7f7f7f7f)) ^ ((a ^ ~b) & 0x80808080); }
+inline uint32_t __vadd4(uint32_t a, uint32_t b) {
+    return ((a & 0x7f7f7f7f) + (b & 0x7f7f7f7f)) ^ ((a ^ b) & 0x80808080);
+}
+inline uint32_t __vsub4(uint32_t a, uint32_t b) {
+    return ((a | 0x80808080) - (b & 0x7f7f7f7f)) ^ ((a ^ ~b) & 0x80808080);
+}

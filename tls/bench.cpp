@@ -24,7 +24,9 @@ using papers::rounded;
 bool is_ours(const std::string& group) { return group.find("ntru") != std::string::npos; }
 
 // Of the server's key exchanges; one elsewhere has its own.
-std::string device_of(const BenchOptions& options) { return options.connect.empty() ? options.device : "cpu"; }
+std::string device_of(const BenchOptions& options) {
+    return options.connect.empty() ? options.device : "cpu";
+}
 
 ProviderSettings settings_of(const BenchOptions& options) {
     ProviderSettings settings{{"device", device_of(options)}};
@@ -33,8 +35,9 @@ ProviderSettings settings_of(const BenchOptions& options) {
     return settings;
 }
 
-// Clients and server have a library context each, and so each a batcher: a client's key exchanges are not in the server's batches. A loop
-// waits for its clients' key exchanges, one after the other: they are not a GPU's.
+// Clients and server have a library context each, and so each a batcher: a client's key exchanges
+// are not in the server's batches. A loop waits for its clients' key exchanges, one after the
+// other: they are not a GPU's.
 class Bench {
 public:
     explicit Bench(const BenchOptions& options)
@@ -52,7 +55,9 @@ public:
         load_.server_threads = options.server_threads ? options.server_threads : usual;
         load_.client_threads = options.client_threads ? options.client_threads : usual;
         constexpr uint64_t others = 256;
-        allow_descriptors(others + uint64_t{options.in_flight} * (options.sockets ? 2 : external() ? 1 : 0));
+        allow_descriptors(others + uint64_t{options.in_flight} * (options.sockets ? 2
+                                                                  : external()    ? 1
+                                                                                  : 0));
         make_contexts();
     }
 
@@ -77,13 +82,16 @@ private:
     struct Row {
         std::string name;
         Ends ends;
-        std::vector<double> rates = {}, p50 = {}, p99 = {}, server_cpu = {}, engine_cpu = {}, busy = {};  // of each round
+        std::vector<double> rates = {}, p50 = {}, p99 = {}, server_cpu = {}, engine_cpu = {},
+                            busy = {};  // of each round
         uint64_t done = 0, failed = 0;
         std::string first_failure = {};
         BatchCounts batches = {};
     };
 
-    static std::vector<std::string> usual_groups() { return {"X25519", "x25519_ntru_hps4096821", "ntru_hps4096821"}; }
+    static std::vector<std::string> usual_groups() {
+        return {"X25519", "x25519_ntru_hps4096821", "ntru_hps4096821"};
+    }
     bool external() const { return !options_.connect.empty(); }
 
     void make_contexts() {
@@ -92,22 +100,27 @@ private:
         server_ = servers_.context(TLS_server_method(), all);
         const Identity identity = make_identity(servers_.get());
         if (SSL_CTX_use_certificate(server_.get(), identity.certificate.get()) != 1 ||
-            SSL_CTX_use_PrivateKey(server_.get(), identity.key.get()) != 1 || SSL_CTX_set_num_tickets(server_.get(), 0) != 1)
+            SSL_CTX_use_PrivateKey(server_.get(), identity.key.get()) != 1 ||
+            SSL_CTX_set_num_tickets(server_.get(), 0) != 1)
             fail("set up the server");
         for (const std::string& group : groups_) {
-            SSL_CTX* const client = client_contexts_.emplace_back(clients_.context(TLS_client_method(), group)).get();
+            SSL_CTX* const client =
+                client_contexts_.emplace_back(clients_.context(TLS_client_method(), group)).get();
             if (external() && options_.authority.empty()) continue;
             SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
             if (external()) require_file(options_.authority);
-            const int trusts = external() ? SSL_CTX_load_verify_locations(client, options_.authority.c_str(), nullptr)
-                                          : X509_STORE_add_cert(SSL_CTX_get_cert_store(client), identity.certificate.get());
+            const int trusts = external() ? SSL_CTX_load_verify_locations(
+                                                client, options_.authority.c_str(), nullptr)
+                                          : X509_STORE_add_cert(SSL_CTX_get_cert_store(client),
+                                                                identity.certificate.get());
             if (trusts != 1) fail("trust the server's certificate");
         }
     }
 
     std::vector<Row> single_rows() const {
         std::vector<Row> rows(groups_.size());
-        for (size_t i = 0; i < groups_.size(); ++i) rows[i] = {.name = groups_[i], .ends = {{client_contexts_[i].get()}, server_.get()}};
+        for (size_t i = 0; i < groups_.size(); ++i)
+            rows[i] = {.name = groups_[i], .ends = {{client_contexts_[i].get()}, server_.get()}};
         return rows;
     }
     Row mixed_row() const {
@@ -120,7 +133,9 @@ private:
         load_.handshakes = part_of(options_.handshakes, round, options_.rounds);
         const BatchCounts before = BatchCounts::of(servers_.metrics());
         const Measured measured = run_once(row.ends);
-        if (cli::interrupted_by() != 0) throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()), "interrupted.");
+        if (cli::interrupted_by() != 0)
+            throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()),
+                               "interrupted.");
         const BatchCounts now = BatchCounts::of(servers_.metrics()) - before;
         row.batches = now - (BatchCounts{} - row.batches);
         row.done += measured.tally.done;
@@ -131,7 +146,8 @@ private:
         row.p50.push_back(measured.percentile(0.5));
         row.p99.push_back(measured.percentile(0.99));
         row.server_cpu.push_back(measured.server_cpu());
-        row.engine_cpu.push_back(measured.engine_seconds / static_cast<double>(measured.tally.done));
+        row.engine_cpu.push_back(measured.engine_seconds /
+                                 static_cast<double>(measured.tally.done));
         row.busy.push_back(measured.busy());
     }
 
@@ -141,9 +157,12 @@ private:
     }
 
     void introduce() {
-        const std::string loops = load_.server_threads == 1 ? "1 loop" : fmt::format("{} loops", load_.server_threads);
+        const std::string loops =
+            load_.server_threads == 1 ? "1 loop" : fmt::format("{} loops", load_.server_threads);
         std::string how = fmt::format("both ends joined by memory, {}", loops);
-        if (options_.sockets) how = fmt::format("TCP over loopback, {} of the server, {} of clients", loops, load_.client_threads);
+        if (options_.sockets)
+            how = fmt::format("TCP over loopback, {} of the server, {} of clients", loops,
+                              load_.client_threads);
         if (external())
             how = fmt::format("{}, {} of clients{}", options_.connect, load_.client_threads,
                               options_.authority.empty() ? ", certificate not verified" : "");
@@ -153,47 +172,59 @@ private:
         report_.say("in_flight", options_.in_flight);
         report_.say("rounds", options_.rounds);
         report_.say("libssl", OpenSSL_version(OPENSSL_VERSION));
-        report_.print(fmt::format("{}: {}, {} in flight; medians of {} rounds\n\n", OpenSSL_version(OPENSSL_VERSION), how,
-                                  options_.in_flight, options_.rounds));
-        report_.print(fmt::format("{:<26}{:>13}{:>10}{:>10}{:>12}{:>8}{:>10}{:>9}{:>11}{:>9}\n", "", "handshakes/s", "p50 ms", "p99 ms",
-                                  "server us", "ratio", "exchange", "batch", "wait us", "failed"));
+        report_.print(fmt::format("{}: {}, {} in flight; medians of {} rounds\n\n",
+                                  OpenSSL_version(OPENSSL_VERSION), how, options_.in_flight,
+                                  options_.rounds));
+        report_.print(fmt::format("{:<26}{:>13}{:>10}{:>10}{:>12}{:>8}{:>10}{:>9}{:>11}{:>9}\n", "",
+                                  "handshakes/s", "p50 ms", "p99 ms", "server us", "ratio",
+                                  "exchange", "batch", "wait us", "failed"));
     }
 
     void tell(const Row& row, const Row& first) {
-        if (!row.first_failure.empty()) cli::complain(fmt::format("{}: {}", row.name, row.first_failure));
-        nlohmann::ordered_json json{{"group", row.name}, {"handshakes", row.done}, {"failures", row.failed}};
+        if (!row.first_failure.empty())
+            cli::complain(fmt::format("{}: {}", row.name, row.first_failure));
+        nlohmann::ordered_json json{
+            {"group", row.name}, {"handshakes", row.done}, {"failures", row.failed}};
         if (row.failed) json["first_failure"] = row.first_failure;
         if (!row.rates.empty()) add_figures(row, first, json);
         report_.add(json);
     }
 
     void add_figures(const Row& row, const Row& first, nlohmann::ordered_json& json) {
-        const double rate = cli::median(row.rates), p50 = cli::median(row.p50), p99 = cli::median(row.p99);
+        const double rate = cli::median(row.rates), p50 = cli::median(row.p50),
+                     p99 = cli::median(row.p99);
         json["handshakes_per_second"] = rounded(rate);
         json["p50_milliseconds"] = rounded(p50);
         json["p99_milliseconds"] = rounded(p99);
         json["loops_busy"] = rounded(cli::median(row.busy));
-        std::string line = fmt::format("{:<26}{:>13.0f}{:>10.2f}{:>10.2f}", row.name, rate, p50, p99);
+        std::string line =
+            fmt::format("{:<26}{:>13.0f}{:>10.2f}{:>10.2f}", row.name, rate, p50, p99);
         if (!external()) line += server_figures(row, first, json);
         report_.print(line + fmt::format("{:>9}\n", row.failed));
     }
 
-    std::string server_figures(const Row& row, const Row& first, nlohmann::ordered_json& json) const {
-        const double cpu = 1e6 * cli::median(row.server_cpu), ratio = cpu / (1e6 * cli::median(first.server_cpu));
+    std::string server_figures(const Row& row, const Row& first,
+                               nlohmann::ordered_json& json) const {
+        const double cpu = 1e6 * cli::median(row.server_cpu),
+                     ratio = cpu / (1e6 * cli::median(first.server_cpu));
         json["server_cpu_microseconds"] = rounded(cpu);
         json["engine_cpu_microseconds"] = rounded(1e6 * cli::median(row.engine_cpu));
         json["server_cpu_ratio"] = rounded(ratio);
-        for (const double one : row.server_cpu) json["server_cpu_rounds"].push_back(rounded(1e6 * one));
+        for (const double one : row.server_cpu)
+            json["server_cpu_rounds"].push_back(rounded(1e6 * one));
         std::string line = fmt::format("{:>12.1f}{:>7.2f}x", cpu, ratio);
-        const double exchange = options_.mixed ? 0 : 1e6 * key_exchange_seconds(servers_.get(), row.name);
+        const double exchange =
+            options_.mixed ? 0 : 1e6 * key_exchange_seconds(servers_.get(), row.name);
         json["key_exchange_microseconds"] = rounded(exchange);
-        line += exchange > 0 ? fmt::format("{:>8.1f} %", 100 * exchange / cpu) : fmt::format("{:>10}", "-");
+        line += exchange > 0 ? fmt::format("{:>8.1f} %", 100 * exchange / cpu)
+                             : fmt::format("{:>10}", "-");
         if (row.batches.batches == 0) return line + fmt::format("{:>9}{:>11}", "-", "-");
         json["batches"] = row.batches.batches;
         json["mean_batch"] = rounded(row.batches.mean_batch());
         json["mean_wait_microseconds"] = rounded(1e6 * row.batches.mean_wait_seconds());
         json["fallbacks"] = row.batches.fallbacks;
-        return line + fmt::format("{:>9.1f}{:>11.0f}", row.batches.mean_batch(), 1e6 * row.batches.mean_wait_seconds());
+        return line + fmt::format("{:>9.1f}{:>11.0f}", row.batches.mean_batch(),
+                                  1e6 * row.batches.mean_wait_seconds());
     }
 
     void conclude() {
@@ -225,8 +256,11 @@ private:
 }  // namespace
 
 cli::ExitCode run_bench(const BenchOptions& options, cli::Session& session) {
-    (void)cli::create_engine({device_of(options), 1}, session);  // the provider would say of a wrong device only that handshakes fail
-    (void)unsetenv("WARPSEAL_DEVICE");                           // it goes before a configuration, and would be that of both sides
+    (void)cli::create_engine(
+        {device_of(options), 1},
+        session);  // the provider would say of a wrong device only that handshakes fail
+    (void)unsetenv(
+        "WARPSEAL_DEVICE");  // it goes before a configuration, and would be that of both sides
     return Bench(options).run();
 }
 

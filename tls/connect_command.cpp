@@ -1,4 +1,5 @@
-// `warpseal tls-connect`: standard input to the server, what it answers to standard output, both under the key that was exchanged.
+// `warpseal tls-connect`: standard input to the server, what it answers to standard output, both
+// under the key that was exchanged.
 #include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
@@ -26,8 +27,10 @@ SslContext make_context(const ConnectOptions& options) {
     offer_exchange(context.get());
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     if (!options.authority.empty()) require_file(options.authority);
-    const int trusts = options.authority.empty() ? SSL_CTX_set_default_verify_paths(context.get())
-                                                 : SSL_CTX_load_verify_locations(context.get(), options.authority.c_str(), nullptr);
+    const int trusts =
+        options.authority.empty()
+            ? SSL_CTX_set_default_verify_paths(context.get())
+            : SSL_CTX_load_verify_locations(context.get(), options.authority.c_str(), nullptr);
     if (trusts != 1) fail("read the certificates in " + options.authority);
     return context;
 }
@@ -63,8 +66,11 @@ private:
 
     // Whether it is blocked. Throws where it is at an end.
     bool step(TlsStream::State state) const {
-        if (state == TlsStream::State::closed) throw Failure(ExitCode::truncated, "the server ended the connection too early.");
-        if (state == TlsStream::State::broken) throw Failure(ExitCode::input_output, fmt::format("{}: {}.", server_.host, stream_.why()));
+        if (state == TlsStream::State::closed)
+            throw Failure(ExitCode::truncated, "the server ended the connection too early.");
+        if (state == TlsStream::State::broken)
+            throw Failure(ExitCode::input_output,
+                          fmt::format("{}: {}.", server_.host, stream_.why()));
         return state == TlsStream::State::blocked;
     }
     bool flush(ClientExchange& exchange) { return step(stream_.write(exchange.output)); }
@@ -78,7 +84,8 @@ private:
         } catch (const ExchangeError& error) {
             if (!dynamic_cast<const Refused*>(&error)) exchange.refuse(Refusal::failed);
             stream_.write(exchange.output);
-            throw Failure(ExitCode::error, fmt::format("no exchange with {}: {}.", server_.host, error.what()));
+            throw Failure(ExitCode::error,
+                          fmt::format("no exchange with {}: {}.", server_.host, error.what()));
         }
         return false;
     }
@@ -100,7 +107,9 @@ private:
         std::vector<uint8_t> text(record_text_bytes);
         const ssize_t count = read(STDIN_FILENO, text.data(), text.size());
         if (count < 0 && errno == EINTR) return true;
-        if (count < 0) throw Failure(ExitCode::input_output, fmt::format("cannot read standard input: {}.", strerror(errno)));
+        if (count < 0)
+            throw Failure(ExitCode::input_output,
+                          fmt::format("cannot read standard input: {}.", strerror(errno)));
         if (count == 0)
             exchange.send_last();
         else
@@ -116,15 +125,21 @@ private:
     void wait(Clock::time_point deadline) { wait_for(false, stream_.wants_write(), deadline); }
 
     void wait_for(bool for_input, bool to_write, Clock::time_point deadline) {
-        pollfd polled[] = {{cli::interrupt_descriptor(), POLLIN, 0},
-                           {stream_.socket(), static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
-                           {for_input ? STDIN_FILENO : -1, POLLIN, 0}};
+        pollfd polled[] = {
+            {cli::interrupt_descriptor(), POLLIN, 0},
+            {stream_.socket(), static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
+            {for_input ? STDIN_FILENO : -1, POLLIN, 0}};
         int milliseconds = -1;
         if (deadline != Clock::time_point::max())
-            milliseconds = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count()) + 1;
+            milliseconds = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                deadline - Clock::now())
+                                                .count()) +
+                           1;
         const int count = milliseconds < -1 ? 0 : poll(polled, std::size(polled), milliseconds);
-        if (cli::interrupted_by() != 0) throw Failure(static_cast<ExitCode>(128 + cli::interrupted_by()), "interrupted.");
-        if (count == 0) throw Failure(ExitCode::input_output, fmt::format("{}: no answer.", server_.host));
+        if (cli::interrupted_by() != 0)
+            throw Failure(static_cast<ExitCode>(128 + cli::interrupted_by()), "interrupted.");
+        if (count == 0)
+            throw Failure(ExitCode::input_output, fmt::format("{}: no answer.", server_.host));
         input_ready_ = polled[2].revents != 0;
     }
 

@@ -22,7 +22,8 @@ int call_back_from_job(SSL*, void* user) {
 
 }  // namespace
 
-Poll::Poll() : epoll_(epoll_create1(EPOLL_CLOEXEC)), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Poll::Poll()
+    : epoll_(epoll_create1(EPOLL_CLOEXEC)), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!epoll_ || !event_) throw std::runtime_error("no descriptors for an event loop.");
     add(event_.get(), of_wakeup, EPOLLIN);
 }
@@ -31,7 +32,8 @@ void Poll::add(int descriptor, uint64_t tag, uint32_t events) {
     epoll_event event{};
     event.events = events;
     event.data.u64 = tag;
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) throw std::runtime_error("a descriptor cannot be watched.");
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
+        throw std::runtime_error("a descriptor cannot be watched.");
 }
 
 void Poll::watch(int descriptor, uint32_t id, bool shared) {
@@ -46,8 +48,10 @@ void Poll::call_back(SSL* connection, Place& place) {
 void Poll::watch_job(SSL* connection, uint32_t id) {
     OSSL_ASYNC_FD added[8], removed[8];
     size_t added_count = 0, removed_count = 0;
-    if (SSL_get_changed_async_fds(connection, nullptr, &added_count, nullptr, &removed_count) != 1) return;
-    if (added_count > std::size(added) || removed_count > std::size(removed)) throw std::runtime_error("a job waits for many descriptors.");
+    if (SSL_get_changed_async_fds(connection, nullptr, &added_count, nullptr, &removed_count) != 1)
+        return;
+    if (added_count > std::size(added) || removed_count > std::size(removed))
+        throw std::runtime_error("a job waits for many descriptors.");
     SSL_get_changed_async_fds(connection, added, &added_count, removed, &removed_count);
     for (size_t i = 0; i < added_count; ++i) add(added[i], of_job | id, EPOLLIN | EPOLLET);
 }

@@ -15,10 +15,11 @@ class Poll {
 public:
     Poll();
 
-    // Readable, writable or hung up, told once for each change; which thread has a connection that all wait for: `shared`.
+    // Readable, writable or hung up, told once for each change; which thread has a connection that
+    // all wait for: `shared`.
     void watch(int descriptor, uint32_t id, bool shared = false);
-    // Connection `id` pauses in asynchronous jobs: whoever completes them calls back, on any thread, or makes a descriptor readable.
-    // `place` stays where it is as long as the connection.
+    // Connection `id` pauses in asynchronous jobs: whoever completes them calls back, on any
+    // thread, or makes a descriptor readable. `place` stays where it is as long as the connection.
     struct Place {
         Poll* poll;
         uint32_t id;
@@ -29,7 +30,8 @@ public:
     // From any thread.
     void wake(uint32_t id);
 
-    // Waits so long at most, 0: looks only, -1: without end. `ready`: by descriptor. `woken`: by a job's end or by wake.
+    // Waits so long at most, 0: looks only, -1: without end. `ready`: by descriptor. `woken`: by a
+    // job's end or by wake.
     void wait(int milliseconds, std::vector<uint32_t>& ready, std::vector<uint32_t>& woken);
 
 private:

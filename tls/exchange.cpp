@@ -1,4 +1,5 @@
-// Frames of the exchange, and its key schedule: HKDF (RFC 5869) with SHA-256, of which a block is enough everywhere.
+// Frames of the exchange, and its key schedule: HKDF (RFC 5869) with SHA-256, of which a block is
+// enough everywhere.
 #include "exchange.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,9 @@ constexpr const char* set_names[] = {"ntruhps2048509",  "ntruhps2048677", "ntruh
 
 void hmac(Bytes key, Bytes data, uint8_t* out) {
     unsigned int bytes = 0;
-    if (!HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), data.data(), data.size(), out, &bytes) || bytes != mac_bytes)
+    if (!HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), data.data(), data.size(), out,
+              &bytes) ||
+        bytes != mac_bytes)
         throw std::runtime_error("HMAC-SHA-256 cannot be computed.");
 }
 
@@ -40,12 +43,16 @@ Mac hash(const Transcript& transcript, const char* set) {
     text.insert(text.end(), transcript.bytes.begin(), transcript.bytes.end());
     Mac digest;
     unsigned int bytes = 0;
-    if (EVP_Digest(text.data(), text.size(), digest.data(), &bytes, EVP_sha256(), nullptr) != 1 || bytes != digest.size())
+    if (EVP_Digest(text.data(), text.size(), digest.data(), &bytes, EVP_sha256(), nullptr) != 1 ||
+        bytes != digest.size())
         throw std::runtime_error("SHA-256 cannot be computed.");
     return digest;
 }
 
-bool is_type(uint8_t byte) { return byte >= static_cast<uint8_t>(FrameType::hello) && byte <= static_cast<uint8_t>(FrameType::refusal); }
+bool is_type(uint8_t byte) {
+    return byte >= static_cast<uint8_t>(FrameType::hello) &&
+           byte <= static_cast<uint8_t>(FrameType::refusal);
+}
 
 }  // namespace
 
@@ -95,7 +102,9 @@ const warpseal_kem_info* exchange_set(uint8_t number) {
         std::vector<warpseal_kem_info> found;
         for (const char* name : set_names) {
             warpseal_kem_info info{};
-            for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK && std::strcmp(info.name, name) != 0; ++i) {
+            for (size_t i = 0;
+                 warpseal_kem_at(i, &info) == WARPSEAL_OK && std::strcmp(info.name, name) != 0;
+                 ++i) {
             }
             found.push_back(info);
         }
@@ -107,7 +116,9 @@ const warpseal_kem_info* exchange_set(uint8_t number) {
 uint8_t exchange_set_number(const std::string& name) {
     for (size_t i = 0; i < std::size(set_names); ++i)
         if (name == set_names[i]) return static_cast<uint8_t>(i + 1);
-    throw cli::Failure(cli::ExitCode::unsupported, fmt::format("there is no set '{}': there are {}.", name, fmt::join(set_names, ", ")));
+    throw cli::Failure(
+        cli::ExitCode::unsupported,
+        fmt::format("there is no set '{}': there are {}.", name, fmt::join(set_names, ", ")));
 }
 
 std::vector<uint8_t> exchange_set_numbers(const std::vector<std::string>& names) {
@@ -118,7 +129,8 @@ std::vector<uint8_t> exchange_set_numbers(const std::vector<std::string>& names)
     return numbers;
 }
 
-ExchangeKeys derive_keys(const SecretKey& exporter, const SecretKey& shared_secret, const Transcript& transcript, const char* set) {
+ExchangeKeys derive_keys(const SecretKey& exporter, const SecretKey& shared_secret,
+                         const Transcript& transcript, const char* set) {
     const Mac said = hash(transcript, set);
     std::array<uint8_t, 2 * SecretKey::size()> secrets;
     std::copy_n(exporter.data(), SecretKey::size(), secrets.begin());
@@ -136,6 +148,8 @@ ExchangeKeys derive_keys(const SecretKey& exporter, const SecretKey& shared_secr
     return keys;
 }
 
-bool equal(Bytes a, Bytes b) { return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }
+bool equal(Bytes a, Bytes b) {
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
 
 }  // namespace warpseal::tls

@@ -1,4 +1,5 @@
-// The exchange in which the server decapsulates (docs/tls-exchange.md): its frames, and the keys that both sides derive from it.
+// The exchange in which the server decapsulates (docs/tls-exchange.md): its frames, and the keys
+// that both sides derive from it.
 #pragma once
 
 #include <array>
@@ -15,9 +16,18 @@ namespace warpseal::tls {
 
 using Bytes = std::span<const uint8_t>;
 
-inline constexpr char exchange_protocol[] = "\x13warpseal-exchange/1";  // ALPN, with its length in front
+inline constexpr char exchange_protocol[] =
+    "\x13warpseal-exchange/1";  // ALPN, with its length in front
 
-enum class FrameType : uint8_t { hello = 1, key = 2, ciphertext = 3, confirmation = 4, record = 5, last_record = 6, refusal = 7 };
+enum class FrameType : uint8_t {
+    hello = 1,
+    key = 2,
+    ciphertext = 3,
+    confirmation = 4,
+    record = 5,
+    last_record = 6,
+    refusal = 7
+};
 enum class Refusal : uint8_t { failed = 1, busy = 2, no_common_set = 3 };
 
 // "WSX", version 1, type, set, and the length of the body in two bytes.
@@ -32,7 +42,8 @@ struct Frame {
     std::vector<uint8_t> body;
 };
 
-// What came cannot be a frame, or not now, or its contents are wrong. The other side is told nothing but that it failed.
+// What came cannot be a frame, or not now, or its contents are wrong. The other side is told
+// nothing but that it failed.
 struct ExchangeError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -45,7 +56,8 @@ class FrameReader {
 public:
     // Sets by their number, less one; null past the last.
     void take(Bytes piece);
-    // False: more has to come. Throws ExchangeError as soon as a header cannot be one, whatever its length says.
+    // False: more has to come. Throws ExchangeError as soon as a header cannot be one, whatever its
+    // length says.
     bool next(Frame& frame);
     bool empty() const { return at_ == buffer_.size(); }
 
@@ -54,7 +66,8 @@ private:
     size_t at_ = 0;
 };
 
-// Sets as frames number them: from 1, in the order of warpseal_kem_at, which is that of docs/tls-exchange.md. Null if there is none.
+// Sets as frames number them: from 1, in the order of warpseal_kem_at, which is that of
+// docs/tls-exchange.md. Null if there is none.
 const warpseal_kem_info* exchange_set(uint8_t number);
 // Throws Failure (unsupported) if there is no such set.
 uint8_t exchange_set_number(const std::string& name);
@@ -84,7 +97,8 @@ private:
 
 using Mac = std::array<uint8_t, mac_bytes>;
 
-// What both sides have after the ciphertext has gone one way: the confirmation of each, and a key for each direction.
+// What both sides have after the ciphertext has gone one way: the confirmation of each, and a key
+// for each direction.
 struct ExchangeKeys {
     Mac client_confirmation, server_confirmation;
     SecretKey client_data, server_data;
@@ -92,14 +106,16 @@ struct ExchangeKeys {
 
 // All that the secret is bound to: the connection by its exporter, and what was said.
 struct Transcript {
-    std::vector<uint8_t> bytes;  // the frames hello and key, then the ciphertext's header and the ciphertext itself
+    std::vector<uint8_t>
+        bytes;  // the frames hello and key, then the ciphertext's header and the ciphertext itself
     void add(const Frame& frame) { add(frame.header, frame.body); }
     void add(Bytes header, Bytes body) {
         bytes.insert(bytes.end(), header.begin(), header.end());
         bytes.insert(bytes.end(), body.begin(), body.end());
     }
 };
-ExchangeKeys derive_keys(const SecretKey& exporter, const SecretKey& shared_secret, const Transcript& transcript, const char* set);
+ExchangeKeys derive_keys(const SecretKey& exporter, const SecretKey& shared_secret,
+                         const Transcript& transcript, const char* set);
 bool equal(Bytes a, Bytes b);  // in constant time
 
 }  // namespace warpseal::tls

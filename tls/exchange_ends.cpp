@@ -31,7 +31,8 @@ Records::Records(warpseal_engine* engine, const SecretKey& key) {
 std::array<uint8_t, 12> Records::next_nonce() {
     if (count_ > UINT32_MAX) throw ExchangeError("a key has sealed all the records that it may");
     std::array<uint8_t, 12> nonce{};
-    for (size_t i = 0; i < sizeof count_; ++i) nonce[nonce.size() - 1 - i] = static_cast<uint8_t>(count_ >> 8 * i);
+    for (size_t i = 0; i < sizeof count_; ++i)
+        nonce[nonce.size() - 1 - i] = static_cast<uint8_t>(count_ >> 8 * i);
     ++count_;
     return nonce;
 }
@@ -42,18 +43,21 @@ void Records::seal(std::vector<uint8_t>& out, FrameType type, Bytes text) {
     out.insert(out.end(), header.begin(), header.end());
     const size_t at = out.size();
     out.resize(at + text.size() + tag_bytes);
-    require_ok(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, nonce.data(), nonce.size(), header.data(), header.size(), text.data(),
-                                       out.data() + at, text.size(), out.data() + at + text.size(), tag_bytes));
+    require_ok(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, nonce.data(), nonce.size(),
+                                       header.data(), header.size(), text.data(), out.data() + at,
+                                       text.size(), out.data() + at + text.size(), tag_bytes));
 }
 
 void Records::open(const Frame& frame, std::vector<uint8_t>& text) {
-    if (frame.body.size() < tag_bytes || frame.set != 0) throw ExchangeError("a record without a tag");
+    if (frame.body.size() < tag_bytes || frame.set != 0)
+        throw ExchangeError("a record without a tag");
     const std::array<uint8_t, 12> nonce = next_nonce();
     const size_t at = text.size(), bytes = frame.body.size() - tag_bytes;
     text.resize(at + bytes);
     const warpseal_status status =
-        warpseal_open(key_.get(), WARPSEAL_GCM, nonce.data(), nonce.size(), frame.header.data(), frame.header.size(), frame.body.data(),
-                      text.data() + at, bytes, frame.body.data() + bytes, tag_bytes);
+        warpseal_open(key_.get(), WARPSEAL_GCM, nonce.data(), nonce.size(), frame.header.data(),
+                      frame.header.size(), frame.body.data(), text.data() + at, bytes,
+                      frame.body.data() + bytes, tag_bytes);
     if (status == WARPSEAL_OK) return;
     text.resize(at);
     if (status != WARPSEAL_NOT_AUTHENTIC) require_ok(status);
@@ -69,7 +73,8 @@ void ExchangeEnd::go_on() {
     Frame frame;
     while (!waiting() && reader_.next(frame)) {
         if (finished_) throw ExchangeError("data after the last record");
-        if (frame.type == FrameType::refusal && frame.body.size() == 1) throw Refused(refusal_text(frame.body[0]));
+        if (frame.type == FrameType::refusal && frame.body.size() == 1)
+            throw Refused(refusal_text(frame.body[0]));
         const bool record = frame.type == FrameType::record || frame.type == FrameType::last_record;
         if (record != open()) throw ExchangeError("a frame at the wrong time");
         if (!record) {
@@ -95,12 +100,14 @@ void ExchangeEnd::begin_records(const SecretKey& sending, const SecretKey& recei
 
 void ExchangeEnd::send(Bytes data) {
     for (size_t at = 0; at < data.size(); at += record_text_bytes)
-        sending_->seal(output, FrameType::record, data.subspan(at, std::min(record_text_bytes, data.size() - at)));
+        sending_->seal(output, FrameType::record,
+                       data.subspan(at, std::min(record_text_bytes, data.size() - at)));
 }
 
 void ExchangeEnd::send_last() { sending_->seal(output, FrameType::last_record, {}); }
 
-ServerExchange::ServerExchange(warpseal_engine* engine, SecretKey exporter, uint8_t set) : ExchangeEnd(engine, std::move(exporter)) {
+ServerExchange::ServerExchange(warpseal_engine* engine, SecretKey exporter, uint8_t set)
+    : ExchangeEnd(engine, std::move(exporter)) {
     set_ = set;
 }
 
@@ -112,9 +119,11 @@ void ServerExchange::take_frame(const Frame& frame) {
 
 void ServerExchange::take_hello(const Frame& frame) {
     constexpr size_t most_sets = 255;
-    if (frame.type != FrameType::hello || frame.set != 0 || frame.body.empty() || frame.body.size() > most_sets)
+    if (frame.type != FrameType::hello || frame.set != 0 || frame.body.empty() ||
+        frame.body.size() > most_sets)
         throw ExchangeError("no hello");
-    if (std::find(frame.body.begin(), frame.body.end(), set_) == frame.body.end()) throw NoCommonSet();
+    if (std::find(frame.body.begin(), frame.body.end(), set_) == frame.body.end())
+        throw NoCommonSet();
     transcript_.add(frame);
     state_ = State::wants_key;
 }
@@ -131,22 +140,26 @@ void ServerExchange::take_ciphertext(const Frame& frame) {
     const size_t ciphertext_bytes = exchange_set(set_)->ciphertext_bytes;
     require(frame, FrameType::ciphertext, ciphertext_bytes + mac_bytes);
     if (frame.set != set_) throw ExchangeError("a ciphertext of another set");
-    ciphertext_.assign(frame.body.begin(), frame.body.begin() + static_cast<std::ptrdiff_t>(ciphertext_bytes));
-    std::copy_n(frame.body.begin() + static_cast<std::ptrdiff_t>(ciphertext_bytes), mac_bytes, confirmation_.begin());
+    ciphertext_.assign(frame.body.begin(),
+                       frame.body.begin() + static_cast<std::ptrdiff_t>(ciphertext_bytes));
+    std::copy_n(frame.body.begin() + static_cast<std::ptrdiff_t>(ciphertext_bytes), mac_bytes,
+                confirmation_.begin());
     transcript_.add(frame.header, ciphertext_);
     state_ = State::wants_secret;
 }
 
 void ServerExchange::give_secret(const SecretKey& shared_secret) {
     keys_ = derive_keys(exporter_, shared_secret, transcript_, exchange_set(set_)->name);
-    if (!equal(keys_.client_confirmation, confirmation_)) throw ExchangeError("the client has another secret");
+    if (!equal(keys_.client_confirmation, confirmation_))
+        throw ExchangeError("the client has another secret");
     append_frame(output, FrameType::confirmation, 0, keys_.server_confirmation);
     state_ = State::open;
     begin_records(keys_.server_data, keys_.client_data);
     go_on();
 }
 
-ClientExchange::ClientExchange(warpseal_engine* engine, SecretKey exporter, std::vector<uint8_t> sets)
+ClientExchange::ClientExchange(warpseal_engine* engine, SecretKey exporter,
+                               std::vector<uint8_t> sets)
     : ExchangeEnd(engine, std::move(exporter)), sets_(std::move(sets)) {
     append_frame(output, FrameType::hello, 0, sets_);
     transcript_.add(frame_header(FrameType::hello, 0, sets_.size()), sets_);
@@ -155,13 +168,15 @@ ClientExchange::ClientExchange(warpseal_engine* engine, SecretKey exporter, std:
 void ClientExchange::take_frame(const Frame& frame) {
     if (!answered_) return take_key(frame);
     require(frame, FrameType::confirmation, mac_bytes);
-    if (frame.set != 0 || !equal(keys_.server_confirmation, frame.body)) throw ExchangeError("the server has another secret");
+    if (frame.set != 0 || !equal(keys_.server_confirmation, frame.body))
+        throw ExchangeError("the server has another secret");
     begin_records(keys_.client_data, keys_.server_data);
 }
 
 void ClientExchange::take_key(const Frame& frame) {
     const warpseal_kem_info* const set = exchange_set(frame.set);
-    if (!set || std::find(sets_.begin(), sets_.end(), frame.set) == sets_.end()) throw ExchangeError("a set that was not asked for");
+    if (!set || std::find(sets_.begin(), sets_.end(), frame.set) == sets_.end())
+        throw ExchangeError("a set that was not asked for");
     require(frame, FrameType::key, set->public_key_bytes);
     set_ = frame.set;
     transcript_.add(frame);

@@ -1,4 +1,5 @@
-// The two ends of the exchange, as machines that take and give bytes: what carries these is the caller's business (docs/tls-exchange.md).
+// The two ends of the exchange, as machines that take and give bytes: what carries these is the
+// caller's business (docs/tls-exchange.md).
 #pragma once
 
 #include <memory>
@@ -33,7 +34,8 @@ struct Refused : ExchangeError {
 // What both ends have in common: frames in, frames out, and records once both have confirmed.
 class ExchangeEnd {
 public:
-    ExchangeEnd(warpseal_engine* engine, SecretKey exporter) : engine_(engine), exporter_(std::move(exporter)) {}
+    ExchangeEnd(warpseal_engine* engine, SecretKey exporter)
+        : engine_(engine), exporter_(std::move(exporter)) {}
     virtual ~ExchangeEnd() = default;
 
     // Bytes for the other side; the caller takes from the front what it has sent.
@@ -49,7 +51,9 @@ public:
     // Data for the other side. Only when open.
     void send(Bytes data);
     void send_last();
-    void refuse(Refusal why) { append_frame(output, FrameType::refusal, 0, {{static_cast<uint8_t>(why)}}); }
+    void refuse(Refusal why) {
+        append_frame(output, FrameType::refusal, 0, {{static_cast<uint8_t>(why)}});
+    }
 
 protected:
     // A frame of the exchange itself.
@@ -72,7 +76,8 @@ private:
     bool finished_ = false;
 };
 
-// Has a fresh key pair for each client, of which its caller brings the public key and, later, the secret that a ciphertext holds.
+// Has a fresh key pair for each client, of which its caller brings the public key and, later, the
+// secret that a ciphertext holds.
 class ServerExchange : public ExchangeEnd {
 public:
     // set: the one that this server has.

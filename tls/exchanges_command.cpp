@@ -1,4 +1,5 @@
-// `warpseal tls-bench exchanges`: both of the paper's scenarios without TLS; P4 of bench/papers has its table beside a GPU's own memory.
+// `warpseal tls-bench exchanges`: both of the paper's scenarios without TLS; P4 of bench/papers has
+// its table beside a GPU's own memory.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ public:
     Exchanges(const ExchangesOptions& options, cli::Session& session)
         : options_(options),
           sets_(exchange_set_numbers(options.sets)),
-          counts_(options.clients.empty() ? std::vector<uint64_t>{100, 1'000, 10'000, 100'000} : options.clients),
+          counts_(options.clients.empty() ? std::vector<uint64_t>{100, 1'000, 10'000, 100'000}
+                                          : options.clients),
           cores_(cli::create_engine({"cpu", 0}, session)),
           one_core_(cli::create_engine({"cpu", 1}, session)),
           engine_(cli::create_engine({options.device, 0}, session)),
@@ -28,8 +30,8 @@ public:
         batching_.max_batch = options.max_batch;
         batching_.max_delay_us = options.max_delay_us;
         // Room for all: these are figures of batches, not of a queue at its bound.
-        batching_.max_waiting =
-            static_cast<uint32_t>(std::max<uint64_t>(options.outstanding, *std::max_element(counts_.begin(), counts_.end())));
+        batching_.max_waiting = static_cast<uint32_t>(std::max<uint64_t>(
+            options.outstanding, *std::max_element(counts_.begin(), counts_.end())));
     }
 
     cli::ExitCode run() {
@@ -38,7 +40,8 @@ public:
         report_.say("device", options_.device);
         report_.print(fmt::format(
             "{} threads ask, {} requests waiting; device {}; every secret compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>10}{:>9}\n",
-            options_.threads, options_.outstanding, options_.device, "", "seconds", "exchanges/s", "core us", "p50 ms", "p99 ms", "batch"));
+            options_.threads, options_.outstanding, options_.device, "", "seconds", "exchanges/s",
+            "core us", "p50 ms", "p99 ms", "batch"));
         for (const uint8_t number : sets_) {
             measure_rates(*exchange_set(number));
             measure_clients(*exchange_set(number));
@@ -48,12 +51,16 @@ public:
     }
 
 private:
-    void take(const warpseal_kem_info& set, const char* scenario, const std::string& how, const KemFigure& figure, uint64_t clients) {
+    void take(const warpseal_kem_info& set, const char* scenario, const std::string& how,
+              const KemFigure& figure, uint64_t clients) {
         wrong_ = wrong_ || figure.wrong != 0;
-        if (figure.wrong) cli::complain(fmt::format("{}: {}: {} secrets did not arrive", set.name, how, figure.wrong));
+        if (figure.wrong)
+            cli::complain(
+                fmt::format("{}: {}: {} secrets did not arrive", set.name, how, figure.wrong));
         const std::string who = clients ? fmt::format("N = {}, {}", clients, how) : how;
-        std::string line = fmt::format("{:<66}{:>12.4f}{:>14.0f}{:>10.2f}", fmt::format("{} {}: {}", set.name, scenario, who),
-                                       figure.seconds, figure.rate(), 1e6 * figure.core_seconds_each());
+        std::string line = fmt::format(
+            "{:<66}{:>12.4f}{:>14.0f}{:>10.2f}", fmt::format("{} {}: {}", set.name, scenario, who),
+            figure.seconds, figure.rate(), 1e6 * figure.core_seconds_each());
         nlohmann::ordered_json row{{"set", set.name}, {"scenario", scenario}, {"how", how}};
         if (clients) row["clients"] = clients;
         row["seconds"] = rounded(figure.seconds);
@@ -64,7 +71,8 @@ private:
         if (figure.p50_seconds > 0) {
             row["p50_milliseconds"] = rounded(1e3 * figure.p50_seconds);
             row["p99_milliseconds"] = rounded(1e3 * figure.p99_seconds);
-            line += fmt::format("{:>10.3f}{:>10.3f}", 1e3 * figure.p50_seconds, 1e3 * figure.p99_seconds);
+            line += fmt::format("{:>10.3f}{:>10.3f}", 1e3 * figure.p50_seconds,
+                                1e3 * figure.p99_seconds);
         }
         if (figure.mean_batch > 0) {
             row["mean_batch"] = rounded(figure.mean_batch);
@@ -78,14 +86,19 @@ private:
         const double seconds = options_.seconds;
         KemClients clients(cores_.get(), set, options_.outstanding),
             lone(cores_.get(), set, std::min<uint64_t>(options_.outstanding, most_lone));
-        take(set, encapsulates, "single calls, one core", lone.encapsulate(one_core_.get(), 1, seconds), 0);
-        take(set, encapsulates, "batched calls, all cores", clients.encapsulate(cores_.get(), options_.outstanding, seconds), 0);
+        take(set, encapsulates, "single calls, one core",
+             lone.encapsulate(one_core_.get(), 1, seconds), 0);
+        take(set, encapsulates, "batched calls, all cores",
+             clients.encapsulate(cores_.get(), options_.outstanding, seconds), 0);
         if (options_.device != "cpu")
-            take(set, encapsulates, "batched calls, " + options_.device, clients.encapsulate(engine_.get(), options_.outstanding, seconds),
-                 0);
-        take(set, encapsulates, "through the batcher", clients.encapsulate(engine_.get(), batching_, options_.threads, seconds), 0);
-        take(set, encapsulates, "through the batcher, one at a time", lone.encapsulate_lone(engine_.get(), batching_, seconds), 0);
-        const KemClients::Decapsulated pool = clients.decapsulate(engine_.get(), options_.outstanding, seconds);
+            take(set, encapsulates, "batched calls, " + options_.device,
+                 clients.encapsulate(engine_.get(), options_.outstanding, seconds), 0);
+        take(set, encapsulates, "through the batcher",
+             clients.encapsulate(engine_.get(), batching_, options_.threads, seconds), 0);
+        take(set, encapsulates, "through the batcher, one at a time",
+             lone.encapsulate_lone(engine_.get(), batching_, seconds), 0);
+        const KemClients::Decapsulated pool =
+            clients.decapsulate(engine_.get(), options_.outstanding, seconds);
         take(set, decapsulates, "key pairs, for a pool", pool.pairs, 0);
         take(set, decapsulates, "ciphertexts of a pool's pairs", pool.secrets, 0);
     }
@@ -94,16 +107,21 @@ private:
     void measure_clients(const warpseal_kem_info& set) {
         for (const uint64_t count : counts_) {
             KemClients clients(cores_.get(), set, count);
-            clients.encapsulate(engine_.get(), count, 0);  // an engine tests what it uses first, and learns how quick it is
-            take(set, encapsulates, "one call", clients.encapsulate(engine_.get(), count, 0), count);
-            take(set, encapsulates, "through the batcher", clients.encapsulate(engine_.get(), batching_, options_.threads, 0), count);
+            clients.encapsulate(
+                engine_.get(), count,
+                0);  // an engine tests what it uses first, and learns how quick it is
+            take(set, encapsulates, "one call", clients.encapsulate(engine_.get(), count, 0),
+                 count);
+            take(set, encapsulates, "through the batcher",
+                 clients.encapsulate(engine_.get(), batching_, options_.threads, 0), count);
             const KemClients::Decapsulated pool = clients.decapsulate(engine_.get(), count, 0);
             take(set, decapsulates, "key pairs", pool.pairs, count);
             take(set, decapsulates, "one call", pool.secrets, count);
         }
     }
 
-    static constexpr const char *encapsulates = "server encapsulates", *decapsulates = "server decapsulates";
+    static constexpr const char *encapsulates = "server encapsulates",
+                                *decapsulates = "server decapsulates";
     // Of those that go one by one: enough for a percentile.
     static constexpr uint64_t most_lone = 4096;
     const ExchangesOptions& options_;
@@ -117,6 +135,8 @@ private:
 
 }  // namespace
 
-cli::ExitCode run_exchanges(const ExchangesOptions& options, cli::Session& session) { return Exchanges(options, session).run(); }
+cli::ExitCode run_exchanges(const ExchangesOptions& options, cli::Session& session) {
+    return Exchanges(options, session).run();
+}
 
 }  // namespace warpseal::tls

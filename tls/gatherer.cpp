@@ -8,10 +8,12 @@
 namespace warpseal::tls {
 namespace {
 
-warpseal_kem_pool* make_pool(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t pairs) {
+warpseal_kem_pool* make_pool(warpseal_engine* engine, const warpseal_kem_info& set,
+                             uint64_t pairs) {
     warpseal_kem_pool* pool = nullptr;
     const warpseal_status status = warpseal_kem_pool_create(engine, set.name, pairs, &pool);
-    if (status != WARPSEAL_OK) throw std::runtime_error(std::string("no key pool: ") + warpseal_status_text(status));
+    if (status != WARPSEAL_OK)
+        throw std::runtime_error(std::string("no key pool: ") + warpseal_status_text(status));
     return pool;
 }
 
@@ -24,8 +26,8 @@ void give_back(PoolRequest& request, warpseal_status status) {
 
 }  // namespace
 
-PoolGatherer::PoolGatherer(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t pairs, size_t max_batch,
-                           std::chrono::microseconds max_delay)
+PoolGatherer::PoolGatherer(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t pairs,
+                           size_t max_batch, std::chrono::microseconds max_delay)
     : set_(set),
       max_batch_(max_batch),
       max_delay_(max_delay),
@@ -69,7 +71,8 @@ PoolGatherer::Counts PoolGatherer::counts() const {
 
 bool PoolGatherer::due() const {
     return secrets_.size() >= max_batch_ ||
-           (!secrets_.empty() && (secrets_.size() >= tickets_out_ || Clock::now() >= first_secret_ + max_delay_));
+           (!secrets_.empty() &&
+            (secrets_.size() >= tickets_out_ || Clock::now() >= first_secret_ + max_delay_));
 }
 
 void PoolGatherer::gather() {
@@ -84,7 +87,8 @@ void PoolGatherer::gather() {
         const std::vector<PoolRequest*> takes = std::exchange(takes_, {});
         std::vector<PoolRequest*> batch;
         if (due()) {
-            const auto end = secrets_.begin() + static_cast<std::ptrdiff_t>(std::min(secrets_.size(), max_batch_));
+            const auto end = secrets_.begin() +
+                             static_cast<std::ptrdiff_t>(std::min(secrets_.size(), max_batch_));
             batch.assign(secrets_.begin(), end);
             secrets_.erase(secrets_.begin(), end);
         }
@@ -113,7 +117,8 @@ void PoolGatherer::take(std::vector<PoolRequest*> batch) {
     std::vector<uint8_t> keys(batch.size() * set_.public_key_bytes);
     warpseal_status status = WARPSEAL_OK;
     while (!batch.empty()) {
-        status = warpseal_kem_pool_take(pool_.get(), batch.size(), keys.data(), set_.public_key_bytes, tickets.data());
+        status = warpseal_kem_pool_take(pool_.get(), batch.size(), keys.data(),
+                                        set_.public_key_bytes, tickets.data());
         if (status == WARPSEAL_OK) break;
         const size_t left = status == WARPSEAL_LIMIT_EXCEEDED ? batch.size() / 2 : 0;
         for (size_t i = left; i < batch.size(); ++i) give_back(*batch[i], status);
@@ -140,14 +145,16 @@ void PoolGatherer::decapsulate(const std::vector<PoolRequest*>& batch) {
     std::vector<uint8_t> ciphertexts;
     for (const PoolRequest* request : batch) {
         tickets.push_back(request->ticket);
-        ciphertexts.insert(ciphertexts.end(), request->ciphertext.begin(), request->ciphertext.end());
+        ciphertexts.insert(ciphertexts.end(), request->ciphertext.begin(),
+                           request->ciphertext.end());
     }
     std::vector<SecretKey> secrets(batch.size());
-    std::vector<int32_t> statuses(batch.size(), WARPSEAL_INVALID_ARGUMENT);  // until the call says otherwise
+    std::vector<int32_t> statuses(batch.size(),
+                                  WARPSEAL_INVALID_ARGUMENT);  // until the call says otherwise
     static_assert(sizeof(SecretKey) == SecretKey::size());
-    const warpseal_status all =
-        warpseal_kem_pool_decapsulate(pool_.get(), batch.size(), tickets.data(), ciphertexts.data(), set_.ciphertext_bytes,
-                                      secrets.front().data(), SecretKey::size(), statuses.data());
+    const warpseal_status all = warpseal_kem_pool_decapsulate(
+        pool_.get(), batch.size(), tickets.data(), ciphertexts.data(), set_.ciphertext_bytes,
+        secrets.front().data(), SecretKey::size(), statuses.data());
     {
         std::lock_guard lock(mutex_);
         counts_.secrets += batch.size();
@@ -155,7 +162,8 @@ void PoolGatherer::decapsulate(const std::vector<PoolRequest*>& batch) {
         counts_.largest_batch = std::max<uint64_t>(counts_.largest_batch, batch.size());
     }
     for (size_t i = 0; i < batch.size(); ++i) {
-        const auto status = all == WARPSEAL_OK ? WARPSEAL_OK : static_cast<warpseal_status>(statuses[i]);
+        const auto status =
+            all == WARPSEAL_OK ? WARPSEAL_OK : static_cast<warpseal_status>(statuses[i]);
         // An item that fails keeps its ticket.
         if (status == WARPSEAL_OK)
             batch[i]->secret = std::move(secrets[i]);

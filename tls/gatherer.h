@@ -1,4 +1,5 @@
-// Requests to a key pool from event loops, gathered: keys handed out and ciphertexts decapsulated in batches, on a thread of its own.
+// Requests to a key pool from event loops, gathered: keys handed out and ciphertexts decapsulated
+// in batches, on a thread of its own.
 #pragma once
 
 #include <chrono>
@@ -13,7 +14,8 @@
 
 namespace warpseal::tls {
 
-// A connection's. It stays where it is, and is left alone, until its place is woken, which happens once for each submit.
+// A connection's. It stays where it is, and is left alone, until its place is woken, which happens
+// once for each submit.
 struct PoolRequest {
     enum class Kind { take, decapsulate } kind = Kind::take;
     Poll::Place place{};
@@ -30,10 +32,11 @@ public:
         uint64_t keys = 0, key_batches = 0, secrets = 0, secret_batches = 0, largest_batch = 0;
     };
 
-    // A batch of ciphertexts starts when it has max_batch of them, when its first has waited so long, or as soon as no other can come,
-    // since everybody who has a key is in it. Keys are handed out at once.
-    PoolGatherer(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t pairs, size_t max_batch,
-                 std::chrono::microseconds max_delay);
+    // A batch of ciphertexts starts when it has max_batch of them, when its first has waited so
+    // long, or as soon as no other can come, since everybody who has a key is in it. Keys are
+    // handed out at once.
+    PoolGatherer(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t pairs,
+                 size_t max_batch, std::chrono::microseconds max_delay);
     // No requests are under way.
     ~PoolGatherer();
     PoolGatherer(const PoolGatherer&) = delete;

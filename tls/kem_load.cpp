@@ -19,7 +19,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // From here until it is asked, on the clock and of all threads of this process.
 class Watch {
@@ -38,7 +40,9 @@ private:
 };
 
 void check(warpseal_status status) {
-    if (status != WARPSEAL_OK) throw cli::Failure(cli::exit_code_of(status), std::string("key exchange: ") + warpseal_status_text(status));
+    if (status != WARPSEAL_OK)
+        throw cli::Failure(cli::exit_code_of(status),
+                           std::string("key exchange: ") + warpseal_status_text(status));
 }
 
 struct DestroyBatcher {
@@ -56,20 +60,24 @@ double mean_batch(warpseal_kem_batcher* batcher) {
     warpseal_kem_batcher_counts counts{};
     counts.struct_bytes = sizeof counts;
     check(warpseal_kem_batcher_counts_read(batcher, &counts));
-    return counts.batches ? static_cast<double>(counts.batched_requests) / static_cast<double>(counts.batches) : 0;
+    return counts.batches
+               ? static_cast<double>(counts.batched_requests) / static_cast<double>(counts.batches)
+               : 0;
 }
 
 void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
     if (seconds.empty()) return;
     std::sort(seconds.begin(), seconds.end());
     figure.p50_seconds = seconds[seconds.size() / 2];
-    figure.p99_seconds = seconds[static_cast<size_t>(std::lround(0.99 * static_cast<double>(seconds.size() - 1)))];
+    figure.p99_seconds =
+        seconds[static_cast<size_t>(std::lround(0.99 * static_cast<double>(seconds.size() - 1)))];
 }
 
 // A thread that keeps its requests waiting: whose answer has come is asked for again.
 class Asker {
 public:
-    Asker(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests) : batcher_(batcher), slots_(requests.size()) {
+    Asker(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests)
+        : batcher_(batcher), slots_(requests.size()) {
         for (size_t i = 0; i < slots_.size(); ++i) {
             slots_[i].asker = this;
             slots_[i].request = requests[i];
@@ -88,10 +96,12 @@ public:
         for (size_t waiting = slots_.size(); waiting > 0;) {
             last_answered_.wait(nullptr, std::memory_order_acquire);
             const bool again = seconds_since(start) < seconds && status == WARPSEAL_OK;
-            for (Slot *next, *slot = last_answered_.exchange(nullptr, std::memory_order_acquire); slot != nullptr; slot = next) {
+            for (Slot *next, *slot = last_answered_.exchange(nullptr, std::memory_order_acquire);
+                 slot != nullptr; slot = next) {
                 next = slot->answered_before;
                 __builtin_prefetch(next, 1);  // it was written on another core
-                latencies.push_back(std::chrono::duration<double>(slot->answered - slot->asked).count());
+                latencies.push_back(
+                    std::chrono::duration<double>(slot->answered - slot->asked).count());
                 if (again)
                     ask(*slot);
                 else
@@ -116,7 +126,9 @@ private:
         slot.asked = Clock::now();
         const warpseal_status submitted = warpseal_kem_batcher_submit(batcher_, &slot.request);
         if (submitted == WARPSEAL_OK) return;
-        answer(slot, submitted == WARPSEAL_LIMIT_EXCEEDED ? warpseal_kem_batcher_run(batcher_, &slot.request) : submitted);
+        answer(slot, submitted == WARPSEAL_LIMIT_EXCEEDED
+                         ? warpseal_kem_batcher_run(batcher_, &slot.request)
+                         : submitted);
     }
 
     void answer(Slot& slot, warpseal_status result) {
@@ -124,7 +136,8 @@ private:
         if (result != WARPSEAL_OK) status = result;
         Slot* before = last_answered_.load(std::memory_order_relaxed);
         do slot.answered_before = before;
-        while (!last_answered_.compare_exchange_weak(before, &slot, std::memory_order_acq_rel, std::memory_order_relaxed));
+        while (!last_answered_.compare_exchange_weak(before, &slot, std::memory_order_acq_rel,
+                                                     std::memory_order_relaxed));
         if (before == nullptr) last_answered_.notify_one();
     }
 
@@ -135,7 +148,8 @@ private:
 
 }  // namespace
 
-KemClients::KemClients(warpseal_engine* clients_engine, const warpseal_kem_info& set, uint64_t count)
+KemClients::KemClients(warpseal_engine* clients_engine, const warpseal_kem_info& set,
+                       uint64_t count)
     : engine_(clients_engine),
       set_(set),
       count_(count),
@@ -149,7 +163,8 @@ KemClients::KemClients(warpseal_engine* clients_engine, const warpseal_kem_info&
 }
 
 KemClients::~KemClients() {
-    for (std::vector<uint8_t>* secret : {&secret_keys_, &secrets_, &expected_}) warpseal_wipe(secret->data(), secret->size());
+    for (std::vector<uint8_t>* secret : {&secret_keys_, &secrets_, &expected_})
+        warpseal_wipe(secret->data(), secret->size());
 }
 
 warpseal_kem_batch KemClients::items(uint64_t first, uint64_t count) {
@@ -192,7 +207,8 @@ uint64_t KemClients::count_wrong() {
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < count_; ++i)
         wrong +=
-            std::memcmp(&secrets_[i * set_.shared_secret_bytes], &expected_[i * set_.shared_secret_bytes], set_.shared_secret_bytes) != 0;
+            std::memcmp(&secrets_[i * set_.shared_secret_bytes],
+                        &expected_[i * set_.shared_secret_bytes], set_.shared_secret_bytes) != 0;
     return wrong;
 }
 
@@ -213,13 +229,17 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine, uint64_t batch, doubl
     return figure;
 }
 
-KemFigure KemClients::encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options, unsigned threads, double seconds) {
+KemFigure KemClients::encapsulate(warpseal_engine* engine,
+                                  const warpseal_kem_batcher_options& options, unsigned threads,
+                                  double seconds) {
     forget_answers();
-    std::vector<std::unique_ptr<Asker>> askers;  // longer than the batcher, whose threads answer them
+    std::vector<std::unique_ptr<Asker>>
+        askers;  // longer than the batcher, whose threads answer them
     const Batcher batcher = make_batcher(engine, options);
     for (unsigned i = 0; i < threads; ++i) {
         std::vector<warpseal_kem_request> requests;
-        for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item) requests.push_back(request(item));
+        for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item)
+            requests.push_back(request(item));
         askers.push_back(std::make_unique<Asker>(batcher.get(), std::move(requests)));
     }
     KemFigure figure;
@@ -227,7 +247,8 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine, const warpseal_kem_ba
     {
         std::vector<std::jthread> running;
         running.reserve(askers.size());
-        for (const auto& asker : askers) running.emplace_back([&asker, seconds] { asker->run(seconds); });
+        for (const auto& asker : askers)
+            running.emplace_back([&asker, seconds] { asker->run(seconds); });
     }
     figure.seconds = watch.seconds();
     figure.core_seconds = watch.core_seconds();
@@ -243,7 +264,9 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine, const warpseal_kem_ba
     return figure;
 }
 
-KemFigure KemClients::encapsulate_lone(warpseal_engine* engine, const warpseal_kem_batcher_options& options, double seconds) {
+KemFigure KemClients::encapsulate_lone(warpseal_engine* engine,
+                                       const warpseal_kem_batcher_options& options,
+                                       double seconds) {
     forget_answers();
     const Batcher batcher = make_batcher(engine, options);
     KemFigure figure;
@@ -265,17 +288,20 @@ KemFigure KemClients::encapsulate_lone(warpseal_engine* engine, const warpseal_k
     return figure;
 }
 
-KemClients::Decapsulated KemClients::decapsulate(warpseal_engine* engine, uint64_t batch, double seconds) {
+KemClients::Decapsulated KemClients::decapsulate(warpseal_engine* engine, uint64_t batch,
+                                                 double seconds) {
     forget_answers();
     warpseal_kem_pool* made = nullptr;
     check(warpseal_kem_pool_create(engine, set_.name, count_, &made));
-    const std::unique_ptr<warpseal_kem_pool, void (*)(warpseal_kem_pool*)> pool(made, warpseal_kem_pool_destroy);
+    const std::unique_ptr<warpseal_kem_pool, void (*)(warpseal_kem_pool*)> pool(
+        made, warpseal_kem_pool_destroy);
     std::vector<uint64_t> tickets(count_);
     std::vector<uint8_t> keys(public_keys_.size());
     Decapsulated figures;
     do {
         const Watch pairs;
-        check(warpseal_kem_pool_take(pool.get(), count_, keys.data(), set_.public_key_bytes, tickets.data()));
+        check(warpseal_kem_pool_take(pool.get(), count_, keys.data(), set_.public_key_bytes,
+                                     tickets.data()));
         figures.pairs.seconds += pairs.seconds();
         figures.pairs.core_seconds += pairs.core_seconds();
         figures.pairs.exchanges += count_;
@@ -286,15 +312,17 @@ KemClients::Decapsulated KemClients::decapsulate(warpseal_engine* engine, uint64
         const Watch secrets;
         for (uint64_t first = 0; first < count_; first += batch) {
             const uint64_t some = std::min(batch, count_ - first);
-            check(warpseal_kem_pool_decapsulate(pool.get(), some, &tickets[first], &ciphertexts_[first * set_.ciphertext_bytes],
-                                                set_.ciphertext_bytes, &secrets_[first * set_.shared_secret_bytes],
-                                                set_.shared_secret_bytes, nullptr));
+            check(warpseal_kem_pool_decapsulate(
+                pool.get(), some, &tickets[first], &ciphertexts_[first * set_.ciphertext_bytes],
+                set_.ciphertext_bytes, &secrets_[first * set_.shared_secret_bytes],
+                set_.shared_secret_bytes, nullptr));
         }
         figures.secrets.seconds += secrets.seconds();
         figures.secrets.core_seconds += secrets.core_seconds();
         figures.secrets.exchanges += count_;
         for (uint64_t i = 0; i < secrets_.size(); i += set_.shared_secret_bytes)
-            figures.secrets.wrong += std::memcmp(&secrets_[i], &expected_[i], set_.shared_secret_bytes) != 0;
+            figures.secrets.wrong +=
+                std::memcmp(&secrets_[i], &expected_[i], set_.shared_secret_bytes) != 0;
     } while (figures.secrets.seconds + figures.pairs.seconds < seconds);
     return figures;
 }

@@ -1,4 +1,5 @@
-// Key exchanges of very many clients without TLS: what they take through the batcher, in batched calls, one by one, and from a key pool.
+// Key exchanges of very many clients without TLS: what they take through the batcher, in batched
+// calls, one by one, and from a key pool.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ struct KemFigure {
     double core_seconds_each() const { return core_seconds / static_cast<double>(exchanges); }
 };
 
-// The clients of one set: key pairs, and room for their ciphertexts and secrets. The clients' own work is never part of a figure.
+// The clients of one set: key pairs, and room for their ciphertexts and secrets. The clients' own
+// work is never part of a figure.
 class KemClients {
 public:
     KemClients(warpseal_engine* clients_engine, const warpseal_kem_info& set, uint64_t count);
@@ -26,13 +28,17 @@ public:
     KemClients(const KemClients&) = delete;
     KemClients& operator=(const KemClients&) = delete;
 
-    // The server encapsulates to each client's key: in calls of `batch`, again and again for so many seconds, once for 0.
+    // The server encapsulates to each client's key: in calls of `batch`, again and again for so
+    // many seconds, once for 0.
     KemFigure encapsulate(warpseal_engine* engine, uint64_t batch, double seconds);
     // By `threads` that ask the batcher, all clients waiting at any time.
-    KemFigure encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options, unsigned threads, double seconds);
+    KemFigure encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
+                          unsigned threads, double seconds);
     // A lone request to an idle batcher, again and again: p50 and p99 are what counts.
-    KemFigure encapsulate_lone(warpseal_engine* engine, const warpseal_kem_batcher_options& options, double seconds);
-    // The server hands each client a key of a pool, and decapsulates in calls of `batch`. The first figure is of key pairs.
+    KemFigure encapsulate_lone(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
+                               double seconds);
+    // The server hands each client a key of a pool, and decapsulates in calls of `batch`. The first
+    // figure is of key pairs.
     struct Decapsulated {
         KemFigure pairs, secrets;
     };

@@ -22,7 +22,8 @@ double median_seconds(const std::function<bool()>& exchange) {
     for (int i = 0; i < times; ++i) {
         const auto start = std::chrono::steady_clock::now();
         if (!exchange()) return 0;
-        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        seconds.push_back(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     std::nth_element(seconds.begin(), seconds.begin() + times / 2, seconds.end());
     return seconds[times / 2];
@@ -39,7 +40,8 @@ bool derive(OSSL_LIB_CTX* library, EVP_PKEY* own, EVP_PKEY* peer) {
     const KeyContext context(EVP_PKEY_CTX_new_from_pkey(library, own, nullptr));
     unsigned char secret[256];
     size_t bytes = sizeof secret;
-    const bool derived = context && EVP_PKEY_derive_init(context.get()) == 1 && EVP_PKEY_derive_set_peer(context.get(), peer) == 1 &&
+    const bool derived = context && EVP_PKEY_derive_init(context.get()) == 1 &&
+                         EVP_PKEY_derive_set_peer(context.get(), peer) == 1 &&
                          EVP_PKEY_derive(context.get(), secret, &bytes) == 1;
     OPENSSL_cleanse(secret, sizeof secret);
     return derived;
@@ -50,7 +52,8 @@ bool encapsulate(OSSL_LIB_CTX* library, EVP_PKEY* key) {
     unsigned char ciphertext[8192], secret[256];
     size_t ciphertext_bytes = sizeof ciphertext, secret_bytes = sizeof secret;
     const bool encapsulated = context && EVP_PKEY_encapsulate_init(context.get(), nullptr) == 1 &&
-                              EVP_PKEY_encapsulate(context.get(), ciphertext, &ciphertext_bytes, secret, &secret_bytes) == 1;
+                              EVP_PKEY_encapsulate(context.get(), ciphertext, &ciphertext_bytes,
+                                                   secret, &secret_bytes) == 1;
     OPENSSL_cleanse(secret, sizeof secret);
     return encapsulated;
 }
@@ -64,7 +67,8 @@ double key_exchange_seconds(OSSL_LIB_CTX* library, const std::string& group) {
             const PrivateKey own = make_key(library, group);
             return own && derive(library, own.get(), peer.get());
         });
-        if (seconds == 0) seconds = median_seconds([&] { return encapsulate(library, peer.get()); });
+        if (seconds == 0)
+            seconds = median_seconds([&] { return encapsulate(library, peer.get()); });
     }
     ERR_clear_error();
     return seconds;

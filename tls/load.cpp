@@ -26,8 +26,10 @@ double cpu_seconds(clockid_t clock) {
 
 std::string reason_of(SSL* end, int error) {
     const long verified = SSL_get_verify_result(end);
-    if (verified != X509_V_OK) return std::string("certificate: ") + X509_verify_cert_error_string(verified);
-    return error == SSL_ERROR_SYSCALL && ERR_peek_error() == 0 ? "the connection ended" : openssl_error();
+    if (verified != X509_V_OK)
+        return std::string("certificate: ") + X509_verify_cert_error_string(verified);
+    return error == SSL_ERROR_SYSCALL && ERR_peek_error() == 0 ? "the connection ended"
+                                                               : openssl_error();
 }
 
 }  // namespace
@@ -61,7 +63,9 @@ Step step(SSL* end, Tally& tally, bool server) {
         case SSL_ERROR_WANT_READ:
         case SSL_ERROR_WANT_WRITE: return Step::blocked;
         case SSL_ERROR_WANT_ASYNC: return Step::paused;
-        default: tally.fail((server ? "server: " : "client: ") + reason_of(end, error)); return Step::failed;
+        default:
+            tally.fail((server ? "server: " : "client: ") + reason_of(end, error));
+            return Step::failed;
     }
 }
 
@@ -70,7 +74,8 @@ Measured run_loops(const std::vector<std::function<Tally()>>& loops) {
     all.loops = loops.size();
     std::vector<Tally> tallies(loops.size());
     std::vector<std::exception_ptr> broken(loops.size());
-    const double process = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID), mine = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+    const double process = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID),
+                 mine = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
     const auto start = std::chrono::steady_clock::now();
     {
         std::vector<std::jthread> threads;
@@ -94,7 +99,9 @@ Measured run_loops(const std::vector<std::function<Tally()>>& loops) {
     return all;
 }
 
-uint64_t part_of(uint64_t all, unsigned index, unsigned count) { return all * (index + 1) / count - all * index / count; }
+uint64_t part_of(uint64_t all, unsigned index, unsigned count) {
+    return all * (index + 1) / count - all * index / count;
+}
 
 uint64_t resident_bytes() {
     std::ifstream file("/proc/self/statm");

@@ -1,4 +1,5 @@
-// The batcher's metrics: sums over all labels of the lines of Prometheus' text format that are wanted.
+// The batcher's metrics: sums over all labels of the lines of Prometheus' text format that are
+// wanted.
 #include "metrics.h"
 
 #include <cstdlib>
@@ -15,7 +16,8 @@ double sum_of(const std::string& text, std::string_view name) {
     for (std::string line; std::getline(lines, line);) {
         if (line.compare(0, name.size(), name) != 0) continue;
         const size_t labels_end = line[name.size()] == '{' ? line.rfind('}') + 1 : name.size();
-        if (labels_end < line.size() && line[labels_end] == ' ') sum += std::strtod(line.c_str() + labels_end, nullptr);
+        if (labels_end < line.size() && line[labels_end] == ' ')
+            sum += std::strtod(line.c_str() + labels_end, nullptr);
     }
     return sum;
 }

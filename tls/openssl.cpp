@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 constexpr const char* provider_name = "warpseal";
 
 std::string configuration(bool with_warpseal, const ProviderSettings& settings) {
-    std::string text = "openssl_conf = main\n[main]\nproviders = providers\n[providers]\ndefault = default_provider\n";
+    std::string text =
+        "openssl_conf = main\n[main]\nproviders = providers\n[providers]\ndefault = default_provider\n";
     if (with_warpseal) text += "warpseal = warpseal_provider\n";
     text += "[default_provider]\nactivate = 1\n";
     if (!with_warpseal) return text;
@@ -37,7 +38,8 @@ std::string configuration(bool with_warpseal, const ProviderSettings& settings) 
 
 void load_configuration(OSSL_LIB_CTX* library, const std::string& text) {
     const cli::Descriptor file(memfd_create("openssl.cnf", MFD_CLOEXEC));
-    if (write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) fail("write OpenSSL's configuration");
+    if (write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        fail("write OpenSSL's configuration");
     const std::string path = fmt::format("/proc/self/fd/{}", file.get());
     if (OSSL_LIB_CTX_load_config(library, path.c_str()) != 1) fail("load OpenSSL's providers");
 }
@@ -66,7 +68,9 @@ std::string openssl_error() {
     return text.empty() ? "no reason given" : text;
 }
 
-void fail(const std::string& what) { throw cli::Failure(cli::ExitCode::error, fmt::format("cannot {}: {}.", what, openssl_error())); }
+void fail(const std::string& what) {
+    throw cli::Failure(cli::ExitCode::error, fmt::format("cannot {}: {}.", what, openssl_error()));
+}
 
 void require_file(const std::string& path) {
     const cli::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -81,10 +85,13 @@ void require_file(const std::string& path) {
 void name_server(SSL* client, const std::string& host) {
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(client), host.c_str()) == 1) return;
     openssl_error();
-    if (SSL_set_tlsext_host_name(client, host.c_str()) != 1 || SSL_set1_host(client, host.c_str()) != 1) fail("name the server");
+    if (SSL_set_tlsext_host_name(client, host.c_str()) != 1 ||
+        SSL_set1_host(client, host.c_str()) != 1)
+        fail("name the server");
 }
 
-Library::Library(bool with_warpseal, const ProviderSettings& settings) : context_(OSSL_LIB_CTX_new()) {
+Library::Library(bool with_warpseal, const ProviderSettings& settings)
+    : context_(OSSL_LIB_CTX_new()) {
     if (!context_) fail("make a library context of OpenSSL");
     look_beside_this_program(get());
     load_configuration(get(), configuration(with_warpseal, settings));
@@ -93,8 +100,9 @@ Library::Library(bool with_warpseal, const ProviderSettings& settings) : context
     if (!warpseal_)
         throw cli::Failure(
             cli::ExitCode::unsupported,
-            fmt::format("OpenSSL does not load the provider warpseal ({}): set OPENSSL_MODULES to the folder of warpseal.so.",
-                        openssl_error()));
+            fmt::format(
+                "OpenSSL does not load the provider warpseal ({}): set OPENSSL_MODULES to the folder of warpseal.so.",
+                openssl_error()));
 }
 
 SslContext Library::context(const SSL_METHOD* method, const std::string& group) const {
@@ -103,7 +111,8 @@ SslContext Library::context(const SSL_METHOD* method, const std::string& group) 
     if (SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1) fail("set TLS 1.3");
     if (SSL_CTX_set1_groups_list(context.get(), group.c_str()) != 1) {
         openssl_error();
-        throw cli::Failure(cli::ExitCode::unsupported, fmt::format("OpenSSL has no group '{}' here.", group));
+        throw cli::Failure(cli::ExitCode::unsupported,
+                           fmt::format("OpenSSL has no group '{}' here.", group));
     }
     SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
@@ -113,7 +122,9 @@ SslContext Library::context(const SSL_METHOD* method, const std::string& group) 
 std::string Library::metrics() const {
     if (!warpseal_) return "";
     std::string text(size_t{1} << 16, '\0');
-    OSSL_PARAM wanted[] = {OSSL_PARAM_construct_utf8_string("warpseal-metrics", text.data(), text.size()), OSSL_PARAM_construct_end()};
+    OSSL_PARAM wanted[] = {
+        OSSL_PARAM_construct_utf8_string("warpseal-metrics", text.data(), text.size()),
+        OSSL_PARAM_construct_end()};
     if (OSSL_PROVIDER_get_params(warpseal_.get(), wanted) != 1) fail("read the provider's metrics");
     text.resize(wanted[0].return_size);
     return text;
@@ -121,7 +132,8 @@ std::string Library::metrics() const {
 
 Identity make_identity(OSSL_LIB_CTX* library) {
     constexpr long day = 24 * 3600;
-    Identity made{PrivateKey(EVP_PKEY_Q_keygen(library, nullptr, "EC", "P-256")), Certificate(X509_new_ex(library, nullptr))};
+    Identity made{PrivateKey(EVP_PKEY_Q_keygen(library, nullptr, "EC", "P-256")),
+                  Certificate(X509_new_ex(library, nullptr))};
     X509* const certificate = made.certificate.get();
     if (!made.key || !certificate) fail("make a key for the certificate");
     X509_set_version(certificate, X509_VERSION_3);
@@ -135,7 +147,8 @@ Identity make_identity(OSSL_LIB_CTX* library) {
     X509_set_issuer_name(certificate, name);
     const std::unique_ptr<X509_EXTENSION, Release<X509_EXTENSION_free>> hosts(
         X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1"));
-    if (!hosts || X509_add_ext(certificate, hosts.get(), -1) != 1 || X509_sign(certificate, made.key.get(), EVP_sha256()) == 0)
+    if (!hosts || X509_add_ext(certificate, hosts.get(), -1) != 1 ||
+        X509_sign(certificate, made.key.get(), EVP_sha256()) == 0)
         fail("make a certificate");
     return made;
 }

@@ -1,4 +1,5 @@
-// OpenSSL for this program: objects that free themselves, errors in words, and a library context with the providers that a run needs.
+// OpenSSL for this program: objects that free themselves, errors in words, and a library context
+// with the providers that a run needs.
 #pragma once
 
 #include <openssl/provider.h>
@@ -32,14 +33,16 @@ std::string openssl_error();
 // Before OpenSSL opens it: Failure (input_missing, or input_output) if the file cannot be read.
 void require_file(const std::string& path);
 
-// Of a client: asks for the host's certificate, and, if it verifies at all, takes no other. A name or an address.
+// Of a client: asks for the host's certificate, and, if it verifies at all, takes no other. A name
+// or an address.
 void name_server(SSL* client, const std::string& host);
 
 // Names and values of the provider's section of a configuration file.
 using ProviderSettings = std::vector<std::pair<std::string, std::string>>;
 
-// A library context of its own, with the default provider and, if wanted, ours: from $OPENSSL_MODULES, from beside this program, from
-// the prefix where this program is installed, or from where OpenSSL has its modules.
+// A library context of its own, with the default provider and, if wanted, ours: from
+// $OPENSSL_MODULES, from beside this program, from the prefix where this program is installed, or
+// from where OpenSSL has its modules.
 class Library {
 public:
     Library(bool with_warpseal, const ProviderSettings& settings);
@@ -47,8 +50,9 @@ public:
     Library& operator=(const Library&) = delete;
 
     OSSL_LIB_CTX* get() const { return context_.get(); }
-    // TLS 1.3 alone, with the one group; the default provider does what it can, so that groups differ in nothing but the key exchange.
-    // Throws Failure (unsupported) if there is no such group.
+    // TLS 1.3 alone, with the one group; the default provider does what it can, so that groups
+    // differ in nothing but the key exchange. Throws Failure (unsupported) if there is no such
+    // group.
     SslContext context(const SSL_METHOD* method, const std::string& group) const;
     // The provider's metrics as Prometheus text; empty without ours.
     std::string metrics() const;

@@ -10,20 +10,24 @@
 namespace warpseal::tls {
 
 // What a report's head tells of: the GPU that the device names, if it names one.
-inline std::string gpu_of(const std::string& device) { return device.rfind("cuda", 0) == 0 ? device : ""; }
+inline std::string gpu_of(const std::string& device) {
+    return device.rfind("cuda", 0) == 0 ? device : "";
+}
 
 struct BenchOptions {
     std::vector<std::string> groups;
     uint64_t handshakes = 5000;  // of each group
     unsigned rounds = 5;         // they are done in, groups taking turns
     unsigned in_flight = 64;
-    unsigned server_threads = 0, client_threads = 0;  // 0: all cores, over sockets half of them each
+    unsigned server_threads = 0,
+             client_threads = 0;  // 0: all cores, over sockets half of them each
     bool async = false;
     bool sockets = false;
     bool mixed = false;
-    std::string connect;                  // "host:port" of a server elsewhere
-    std::string authority;                // certificates that sign its own; empty: not verified
-    std::string device = "auto";          // of the server's key exchanges; those of clients are for the cores
+    std::string connect;    // "host:port" of a server elsewhere
+    std::string authority;  // certificates that sign its own; empty: not verified
+    std::string device =
+        "auto";  // of the server's key exchanges; those of clients are for the cores
     std::string max_delay_us, max_batch;  // as the provider takes them; empty: its defaults
     std::string json;
 };
@@ -45,7 +49,8 @@ cli::ExitCode run_exchanges(const ExchangesOptions& options, cli::Session& sessi
 struct ServeOptions {
     std::string certificate, key, listen, set = "ntruhps4096821", device = "auto";
     unsigned threads = 0;  // event loops; 0: one for each core
-    unsigned pairs = 4096, max_batch = 1024, max_delay_us = 1000, most_clients = 10'000, patience_seconds = 10;
+    unsigned pairs = 4096, max_batch = 1024, max_delay_us = 1000, most_clients = 10'000,
+             patience_seconds = 10;
 };
 cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session);
 

@@ -1,4 +1,5 @@
-// Handshakes whose two ends lie in one process, joined by memory: no system call but clocks between them, so that TLS is what is measured.
+// Handshakes whose two ends lie in one process, joined by memory: no system call but clocks between
+// them, so that TLS is what is measured.
 #include <openssl/async.h>
 #include <openssl/bio.h>
 
@@ -85,7 +86,8 @@ private:
     }
 
     void take_turn(uint32_t id) {
-        constexpr int most_turns = 16;  // a handshake takes four, and two more after a HelloRetryRequest
+        constexpr int most_turns =
+            16;  // a handshake takes four, and two more after a HelloRetryRequest
         Pair& pair = pairs_[id];
         const bool server = pair.servers_turn;
         const Step taken = step(server ? pair.server.get() : pair.client.get(), tally_, server);
@@ -103,7 +105,8 @@ private:
     }
 
     void finish(uint32_t id) {
-        tally_.milliseconds.push_back(std::chrono::duration<float, std::milli>(Clock::now() - pairs_[id].start).count());
+        tally_.milliseconds.push_back(
+            std::chrono::duration<float, std::milli>(Clock::now() - pairs_[id].start).count());
         ++tally_.done;
         begin(id);
     }
@@ -122,7 +125,9 @@ private:
             while (pair.paused) {
                 poll_.wait(longest_sleep, descriptors_, woken_);
                 for (const uint32_t id : woken_)
-                    if (pairs_[id].paused) pairs_[id].paused = step(pairs_[id].server.get(), tally_, true) == Step::paused;
+                    if (pairs_[id].paused)
+                        pairs_[id].paused =
+                            step(pairs_[id].server.get(), tally_, true) == Step::paused;
             }
     }
 
@@ -142,7 +147,8 @@ private:
 
 Measured run_in_memory(const Load& load, const Ends& ends) {
     std::vector<std::function<Tally()>> loops;
-    for (unsigned i = 0; i < load.server_threads; ++i) loops.emplace_back([&load, &ends, i] { return PairLoop(load, ends, i).run(); });
+    for (unsigned i = 0; i < load.server_threads; ++i)
+        loops.emplace_back([&load, &ends, i] { return PairLoop(load, ends, i).run(); });
     return run_loops(loops);
 }
 

@@ -9,13 +9,15 @@ namespace warpseal::tls {
 namespace {
 
 constexpr uint32_t listening_id = 0;
-constexpr uint32_t of_pool = uint32_t{1} << 31;  // in the number of a connection that is woken: by the pool, which is done with its request
+constexpr uint32_t of_pool = uint32_t{1} << 31;  // in the number of a connection that is woken: by
+                                                 // the pool, which is done with its request
 constexpr int sweep_milliseconds = 100;
 constexpr int steps_at_a_time = 16;  // then other clients have their turn
 
 }  // namespace
 
-ExchangeLoop::ExchangeLoop(ExchangeService& service, int listening) : service_(service), listening_(listening) {
+ExchangeLoop::ExchangeLoop(ExchangeService& service, int listening)
+    : service_(service), listening_(listening) {
     poll_.watch(listening, listening_id, true);
 }
 
@@ -64,7 +66,8 @@ void ExchangeLoop::accept() {
     }
 }
 
-// A descriptor tells of each change once: a client is seen to until nothing can be done, or others have waited enough.
+// A descriptor tells of each change once: a client is seen to until nothing can be done, or others
+// have waited enough.
 void ExchangeLoop::go_on(uint32_t id) {
     Client& client = clients_[id];
     try {
@@ -89,9 +92,11 @@ ExchangeLoop::Progress ExchangeLoop::advance(Client& client) {
             ++service_.failed;
             return Progress::ended;
         }
-        client.exchange = std::make_unique<ServerExchange>(service_.engine, client.stream->exporter(), service_.set);
+        client.exchange = std::make_unique<ServerExchange>(service_.engine,
+                                                           client.stream->exporter(), service_.set);
     }
-    // What is sent goes before what is read, so that a client who does not read cannot make us hold more than one piece for it.
+    // What is sent goes before what is read, so that a client who does not read cannot make us hold
+    // more than one piece for it.
     const TlsStream::State sent = client.stream->write(client.exchange->output);
     if (sent == TlsStream::State::blocked) return Progress::waits;
     if (sent != TlsStream::State::open) return Progress::ended;
@@ -174,7 +179,8 @@ void ExchangeLoop::use_answer(Client& client) {
             client.deadline = Clock::now() + service_.patience;
         }
         attend(client);
-    } catch (const std::exception&) {  // not confirmed, or something here went wrong: the client cannot tell
+    } catch (const std::exception&) {  // not confirmed, or something here went wrong: the client
+                                       // cannot tell
         fail_exchange(client, Refusal::failed);
     }
 }

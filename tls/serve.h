@@ -1,4 +1,5 @@
-// The server of the exchange: event loops that accept, shake hands, exchange, and answer each record with its own text.
+// The server of the exchange: event loops that accept, shake hands, exchange, and answer each
+// record with its own text.
 #pragma once
 
 #include <atomic>
@@ -19,9 +20,11 @@ struct ExchangeService {
     SSL_CTX* tls;
     PoolGatherer& pool;
     uint8_t set;
-    std::chrono::seconds patience;  // for handshake and exchange together; then between one step of a client and its next
+    std::chrono::seconds patience;  // for handshake and exchange together; then between one step of
+                                    // a client and its next
     size_t most_clients;            // of each loop
-    std::atomic<uint64_t> accepted{0}, turned_away{0}, opened{0}, refused{0}, failed{0}, timed_out{0}, bytes{0};
+    std::atomic<uint64_t> accepted{0}, turned_away{0}, opened{0}, refused{0}, failed{0},
+        timed_out{0}, bytes{0};
 };
 
 class ExchangeLoop {
@@ -33,7 +36,8 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     struct Client {
-        std::unique_ptr<TlsStream> stream;  // null: no client, or one that went while its request was the pool's
+        std::unique_ptr<TlsStream>
+            stream;  // null: no client, or one that went while its request was the pool's
         std::unique_ptr<ServerExchange> exchange;
         PoolRequest request;
         Clock::time_point deadline;

@@ -1,4 +1,5 @@
-// `warpseal tls-serve`: TLS from the system's configuration, a pool of key pairs, and an event loop for each core.
+// `warpseal tls-serve`: TLS from the system's configuration, a pool of key pairs, and an event loop
+// for each core.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ SslContext make_context(const ServeOptions& options) {
     require_file(options.key);
     if (SSL_CTX_use_certificate_chain_file(context.get(), options.certificate.c_str()) != 1)
         fail("read the certificate " + options.certificate);
-    if (SSL_CTX_use_PrivateKey_file(context.get(), options.key.c_str(), SSL_FILETYPE_PEM) != 1) fail("read the key " + options.key);
+    if (SSL_CTX_use_PrivateKey_file(context.get(), options.key.c_str(), SSL_FILETYPE_PEM) != 1)
+        fail("read the key " + options.key);
     return context;
 }
 
@@ -35,8 +37,9 @@ void tell(const ExchangeService& service, const PoolGatherer::Counts& pool) {
     cli::print_output(fmt::format(
         "accepted {}, turned away {}, exchanges {}, refused {}, failed {}, timed out {}, bytes {}, keys {}, key batches {}, secrets {}, "
         "secret batches {}, largest batch {}\n",
-        service.accepted.load(), service.turned_away.load(), service.opened.load(), service.refused.load(), service.failed.load(),
-        service.timed_out.load(), service.bytes.load(), pool.keys, pool.key_batches, pool.secrets, pool.secret_batches,
+        service.accepted.load(), service.turned_away.load(), service.opened.load(),
+        service.refused.load(), service.failed.load(), service.timed_out.load(),
+        service.bytes.load(), pool.keys, pool.key_batches, pool.secrets, pool.secret_batches,
         pool.largest_batch));
 }
 
@@ -44,19 +47,22 @@ void tell(const ExchangeService& service, const PoolGatherer::Counts& pool) {
 
 cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session) {
     const uint8_t set = exchange_set_number(options.set);
-    const unsigned threads = options.threads ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+    const unsigned threads =
+        options.threads ? options.threads : std::max(1U, std::thread::hardware_concurrency());
     constexpr uint64_t others = 256;
     allow_descriptors(options.most_clients + others);
     const SslContext context = make_context(options);
     const cli::EngineHandle engine = cli::create_engine({options.device, 0}, session);
-    PoolGatherer pool(engine.get(), *exchange_set(set), options.pairs, options.max_batch, std::chrono::microseconds(options.max_delay_us));
+    PoolGatherer pool(engine.get(), *exchange_set(set), options.pairs, options.max_batch,
+                      std::chrono::microseconds(options.max_delay_us));
     ExchangeService service{.engine = engine.get(),
                             .tls = context.get(),
                             .pool = pool,
                             .set = set,
                             .patience = std::chrono::seconds(options.patience_seconds),
                             .most_clients = std::max(1U, options.most_clients / threads)};
-    const cli::Descriptor listening = listen_on(resolve(split_address(options.listen), true).front());
+    const cli::Descriptor listening =
+        listen_on(resolve(split_address(options.listen), true).front());
     cli::print_output(fmt::format("listening on {}\n", address_of(listening.get()).text()));
     serve(service, listening.get(), threads);
     tell(service, pool.counts());

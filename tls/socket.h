@@ -25,18 +25,22 @@ HostAndPort split_address(const std::string& text);
 // All addresses of a name. Throws Failure if there is none.
 std::vector<Address> resolve(const HostAndPort& name, bool to_listen);
 
-// They throw Failure. connect_to has begun when it returns; a socket says by writability that it is connected, or failed.
+// They throw Failure. connect_to has begun when it returns; a socket says by writability that it is
+// connected, or failed.
 cli::Descriptor listen_on(const Address& address);
 cli::Descriptor connect_to(const Address& address);
-// Of a name's addresses the first that accepts a connection, which is `taken`. Waits so long for each at most.
-cli::Descriptor connect_to_any(const HostAndPort& name, std::chrono::seconds patience, Address& taken);
+// Of a name's addresses the first that accepts a connection, which is `taken`. Waits so long for
+// each at most.
+cli::Descriptor connect_to_any(const HostAndPort& name, std::chrono::seconds patience,
+                               Address& taken);
 // No descriptor: nobody is waiting.
 cli::Descriptor accept_from(int listening);
 Address address_of(int socket);
 // 0, or the errno of a connection that failed.
 int error_of(int socket);
 
-// Lets the process have as many descriptors as it may. Throws Failure (usage) if `wanted` are more than that.
+// Lets the process have as many descriptors as it may. Throws Failure (usage) if `wanted` are more
+// than that.
 void allow_descriptors(uint64_t wanted);
 
 }  // namespace warpseal::tls

@@ -1,4 +1,5 @@
-// Handshakes over TCP: event loops of servers, and event loops of clients, which may also call on a server elsewhere.
+// Handshakes over TCP: event loops of servers, and event loops of clients, which may also call on a
+// server elsewhere.
 #include <openssl/async.h>
 
 #include <atomic>
@@ -29,7 +30,8 @@ struct Connection {
 // Accepts whoever comes, shakes hands and closes.
 class ServerLoop {
 public:
-    ServerLoop(const Load& load, SSL_CTX* context, int listening) : load_(load), context_(context), listening_(listening) {
+    ServerLoop(const Load& load, SSL_CTX* context, int listening)
+        : load_(load), context_(context), listening_(listening) {
         poll_.watch(listening, listening_id, true);
     }
     void stop() {
@@ -110,13 +112,15 @@ private:
 // Keeps its part of the connections under way until its part of the handshakes is done.
 class ClientLoop {
 public:
-    ClientLoop(const Load& load, const Ends& ends, const Address& address, const std::string& host, bool until_closed, unsigned index)
+    ClientLoop(const Load& load, const Ends& ends, const Address& address, const std::string& host,
+               bool until_closed, unsigned index)
         : ends_(ends),
           address_(address),
           host_(host),
           until_closed_(until_closed),
           quota_(part_of(load.handshakes, index, load.client_threads)),
-          connections_(std::min<uint64_t>(quota_, part_of(load.in_flight, index, load.client_threads))) {}
+          connections_(
+              std::min<uint64_t>(quota_, part_of(load.in_flight, index, load.client_threads))) {}
 
     Tally run() {
         tally_.milliseconds.reserve(quota_);
@@ -151,7 +155,8 @@ private:
     void go_on(uint32_t id) {
         Connection& one = connections_[id];
         if (!one.connected) {
-            if (const int error = error_of(one.socket.get())) return end(id, std::string("client: ") + strerror(error));
+            if (const int error = error_of(one.socket.get()))
+                return end(id, std::string("client: ") + strerror(error));
             one.connected = true;
         }
         if (!one.done) {
@@ -166,11 +171,13 @@ private:
             const int error = SSL_get_error(one.tls.get(), count);
             if (count > 0) return end(id, "client: data that nobody sent");
             if (error == SSL_ERROR_WANT_READ) return;
-            if (error != SSL_ERROR_ZERO_RETURN) return end(id, "client: after its handshake: " + openssl_error());
+            if (error != SSL_ERROR_ZERO_RETURN)
+                return end(id, "client: after its handshake: " + openssl_error());
         } else {
             SSL_shutdown(one.tls.get());
         }
-        tally_.milliseconds.push_back(std::chrono::duration<float, std::milli>(Clock::now() - one.start).count());
+        tally_.milliseconds.push_back(
+            std::chrono::duration<float, std::milli>(Clock::now() - one.start).count());
         ++tally_.done;
         begin(id);
     }
@@ -184,7 +191,8 @@ private:
         const Clock::time_point now = Clock::now();
         next_sweep_ = now + std::chrono::milliseconds(sweep_milliseconds);
         for (uint32_t id = 0; id < connections_.size(); ++id)
-            if (connections_[id].tls && now - connections_[id].start > patience) end(id, "client: no answer for 20 seconds");
+            if (connections_[id].tls && now - connections_[id].start > patience)
+                end(id, "client: no answer for 20 seconds");
     }
 
     const Ends& ends_;
@@ -199,11 +207,14 @@ private:
     Tally tally_;
 };
 
-std::vector<std::function<Tally()>> client_loops(const Load& load, const Ends& ends, const Address& address, const std::string& host,
+std::vector<std::function<Tally()>> client_loops(const Load& load, const Ends& ends,
+                                                 const Address& address, const std::string& host,
                                                  bool until_closed) {
     std::vector<std::function<Tally()>> loops;
     for (unsigned i = 0; i < load.client_threads; ++i)
-        loops.emplace_back([&, until_closed, i] { return ClientLoop(load, ends, address, host, until_closed, i).run(); });
+        loops.emplace_back([&, until_closed, i] {
+            return ClientLoop(load, ends, address, host, until_closed, i).run();
+        });
     return loops;
 }
 
@@ -220,7 +231,8 @@ Measured run_over_sockets(const Load& load, const Ends& ends) {
     const cli::Descriptor listening = listen_on(resolve({"127.0.0.1", "0"}, true).front());
     const Address address = address_of(listening.get());
     std::deque<ServerLoop> servers;
-    for (unsigned i = 0; i < load.server_threads; ++i) servers.emplace_back(load, ends.server, listening.get());
+    for (unsigned i = 0; i < load.server_threads; ++i)
+        servers.emplace_back(load, ends.server, listening.get());
     std::vector<std::function<Tally()>> loops = client_loops(load, ends, address, host, true);
     std::atomic<size_t> clients_left{loops.size()};
     const auto leave = [&](void*) {
@@ -229,16 +241,20 @@ Measured run_over_sockets(const Load& load, const Ends& ends) {
     };
     for (std::function<Tally()>& client : loops)
         client = [&, client] {
-            const std::unique_ptr<void, decltype(leave)> leaving(&clients_left, leave);  // by an exception, too
+            const std::unique_ptr<void, decltype(leave)> leaving(&clients_left,
+                                                                 leave);  // by an exception, too
             return client();
         };
-    for (ServerLoop& server : servers) loops.emplace_back([&server] { return without_failures(server.run()); });
+    for (ServerLoop& server : servers)
+        loops.emplace_back([&server] { return without_failures(server.run()); });
     return run_loops(loops);
 }
 
-Measured run_against(const Load& load, const Ends& ends, const std::string& host, const std::string& port) {
+Measured run_against(const Load& load, const Ends& ends, const std::string& host,
+                     const std::string& port) {
     Address address;
-    connect_to_any({host, port}, std::chrono::seconds(10), address);  // and is closed again: who is there answers
+    connect_to_any({host, port}, std::chrono::seconds(10),
+                   address);  // and is closed again: who is there answers
     return run_loops(client_loops(load, ends, address, host, false));
 }
 

@@ -1,4 +1,5 @@
-// A TLS connection that carries the exchange, without blocking: handshake, exporter, bytes both ways.
+// A TLS connection that carries the exchange, without blocking: handshake, exporter, bytes both
+// ways.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace warpseal::tls {
 
-// What the exchange wants of TLS: version 1.3, its protocol named by both sides, 32 bytes of exporter. These set it up; they throw Failure.
+// What the exchange wants of TLS: version 1.3, its protocol named by both sides, 32 bytes of
+// exporter. These set it up; they throw Failure.
 void offer_exchange(SSL_CTX* client);
 void accept_exchange(SSL_CTX* server);
 
@@ -20,7 +22,8 @@ public:
     enum class State { open, blocked, closed, broken };
     // open: the handshake is done, and the other side knows the exchange.
     State shake_hands();
-    // Appends what has come, at most `most` bytes. closed: the other side has said that nothing more comes.
+    // Appends what has come, at most `most` bytes. closed: the other side has said that nothing
+    // more comes.
     State read(std::vector<uint8_t>& in, size_t most);
     // Sends from the front what can be sent, and removes it. open: all of it.
     State write(std::vector<uint8_t>& out);

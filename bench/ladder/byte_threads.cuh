@@ -9,24 +9,31 @@ namespace warpseal::ladder {
 template <class C>
 __device__ const typename C::Data byte_data{};
 
-// Shared memory: the boxes, the round keys, and a byte for each thread, twice, so that one barrier a round is enough. The 16 threads are
-// half a warp or, in a block of 16, all there is: a warp's barrier is theirs.
+// Shared memory: the boxes, the round keys, and a byte for each thread, twice, so that one barrier
+// a round is enough. The 16 threads are half a warp or, in a block of 16, all there is: a warp's
+// barrier is theirs.
 template <class C>
-__global__ void __launch_bounds__(1024, 1) byte_threads(const __grid_constant__ Job<typename C::Cipher> job) {
+__global__ void __launch_bounds__(1024, 1)
+    byte_threads(const __grid_constant__ Job<typename C::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     constexpr int key_bytes = 16 * (C::rounds + 1);
-    static_assert(C::rounds % 2 == 0);  // or the next block of text would begin in the half that ends this one
+    static_assert(C::rounds % 2 ==
+                  0);  // or the next block of text would begin in the half that ends this one
     constexpr int box_count = sizeof(C::Data::boxes) / 256;
-    unsigned char *const boxes = shared, *const keys = boxes + box_count * 256, *const exchange = keys + key_bytes;
-    for (uint32_t i = threadIdx.x; i < box_count * 256; i += blockDim.x) boxes[i] = byte_data<C>.boxes[i / 256][i % 256];
-    for (uint32_t i = threadIdx.x; i < key_bytes; i += blockDim.x) keys[i] = reinterpret_cast<const uint8_t*>(job.key)[i];
+    unsigned char *const boxes = shared, *const keys = boxes + box_count * 256,
+                         *const exchange = keys + key_bytes;
+    for (uint32_t i = threadIdx.x; i < box_count * 256; i += blockDim.x)
+        boxes[i] = byte_data<C>.boxes[i / 256][i % 256];
+    for (uint32_t i = threadIdx.x; i < key_bytes; i += blockDim.x)
+        keys[i] = reinterpret_cast<const uint8_t*>(job.key)[i];
     __syncthreads();
 
     const int byte = threadIdx.x % 16;
     const C cipher(byte, byte_data<C>);
     const uint64_t step = uint64_t{gridDim.x} * (blockDim.x / 16);
     const uint64_t first = uint64_t{blockIdx.x} * (blockDim.x / 16) + threadIdx.x / 16;
-    // All threads of a warp stay together; those past the end work on the last block and write nothing.
+    // All threads of a warp stay together; those past the end work on the last block and write
+    // nothing.
     for (uint64_t i = first; i - threadIdx.x / 16 < job.blocks; i += step) {
         const bool inside = i < job.blocks;
         const uint64_t at = (inside ? i : job.blocks - 1) * 16 + byte;

@@ -1,5 +1,6 @@
-// AES-128 and ARIA-128 with a thread for each byte of a block, after Y. Yeom and Y. Cho (2008), 3.2: what one of 16 threads does in a
-// round, on the host too. The threads exchange bytes through memory that all of them see.
+// AES-128 and ARIA-128 with a thread for each byte of a block, after Y. Yeom and Y. Cho
+// (2008), 3.2: what one of 16 threads does in a round, on the host too. The threads exchange bytes
+// through memory that all of them see.
 #pragma once
 
 #include "ciphers/aes.h"
@@ -7,7 +8,8 @@
 
 namespace warpseal::ladder {
 
-// A round is: substitute a byte, hand it out, and make a byte of the linear layer from what the others hand out. `byte` is the thread's.
+// A round is: substitute a byte, hand it out, and make a byte of the linear layer from what the
+// others hand out. `byte` is the thread's.
 struct AesByBytes {
     using Cipher = ciphers::aes::Aes<128>;
     static constexpr int rounds = Cipher::rounds;
@@ -24,12 +26,16 @@ struct AesByBytes {
 
     WARPSEAL_INLINE int box(int) const { return 0; }
 
-    // ShiftRows (FIPS 197 5.1.2): where the byte comes from that goes to some row of the thread's column.
+    // ShiftRows (FIPS 197 5.1.2): where the byte comes from that goes to some row of the thread's
+    // column.
     WARPSEAL_INLINE int from(int r) const { return ((column + r) & 3) * 4 + (r & 3); }
-    WARPSEAL_INLINE static uint32_t doubled(uint32_t x) { return ((x << 1) ^ (x >> 7) * 0x1b) & 0xff; }
+    WARPSEAL_INLINE static uint32_t doubled(uint32_t x) {
+        return ((x << 1) ^ (x >> 7) * 0x1b) & 0xff;
+    }
     template <class Read>
     WARPSEAL_INLINE uint32_t mix(const Read& read) const {  // FIPS 197 5.1.3
-        const uint32_t a = read(from(row)), b = read(from((row + 1) & 3)), c = read(from((row + 2) & 3)), d = read(from((row + 3) & 3));
+        const uint32_t a = read(from(row)), b = read(from((row + 1) & 3)),
+                       c = read(from((row + 2) & 3)), d = read(from((row + 3) & 3));
         return doubled(a ^ b) ^ b ^ c ^ d;
     }
     template <class Read>
@@ -43,7 +49,8 @@ struct AriaByBytes {
     static constexpr int rounds = Cipher::rounds;
     struct Data {
         uint8_t boxes[4][256] = {};
-        uint32_t summands[16] = {};  // the seven bytes that the diffusion layer sums up to each, four bits each
+        uint32_t summands[16] =
+            {};  // the seven bytes that the diffusion layer sums up to each, four bits each
         constexpr Data() {
             for (int x = 0; x < 256; ++x) {
                 boxes[0][x] = ciphers::aria::s_boxes.sb1[x];
@@ -53,7 +60,8 @@ struct AriaByBytes {
             }
             for (int byte = 0; byte < 16; ++byte)
                 for (int i = 0, found = 0; i < 16; ++i)
-                    if (ciphers::aria::diffusion[byte] >> i & 1) summands[byte] |= static_cast<uint32_t>(i) << (4 * found++);
+                    if (ciphers::aria::diffusion[byte] >> i & 1)
+                        summands[byte] |= static_cast<uint32_t>(i) << (4 * found++);
         }
     };
 

@@ -13,13 +13,17 @@ using Tile = Planes<uint32_t>;
 
 struct KeyPlanes {
     const uint32_t* schedule;
-    __device__ __forceinline__ uint32_t operator()(int i) const { return 0u - (schedule[i / 32] >> (i % 32) & 1); }
+    __device__ __forceinline__ uint32_t operator()(int i) const {
+        return 0u - (schedule[i / 32] >> (i % 32) & 1);
+    }
 };
 
-// A thread takes 32 blocks that follow each other, a bit of each in a word; the last of them may be fewer.
+// A thread takes 32 blocks that follow each other, a bit of each in a word; the last of them may be
+// fewer.
 __global__ void __launch_bounds__(128) planes(const __grid_constant__ Job<Cipher> job) {
     const uint64_t step = uint64_t{gridDim.x} * blockDim.x;
-    for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i * Tile::blocks < job.blocks; i += step) {
+    for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+         i * Tile::blocks < job.blocks; i += step) {
         const uint64_t rest = job.blocks - i * Tile::blocks;
         const int count = rest < Tile::blocks ? static_cast<int>(rest) : Tile::blocks;
         const uint2* const in = reinterpret_cast<const uint2*>(job.in) + i * Tile::blocks;
@@ -41,24 +45,32 @@ __global__ void __launch_bounds__(128) planes(const __grid_constant__ Job<Cipher
     }
 }
 
-const Study planes_study{
-    .kernel = reinterpret_cast<const void*>(&planes), .fill = fill_job<Cipher>, .threads = 128, .blocks_together = Tile::blocks};
+const Study planes_study{.kernel = reinterpret_cast<const void*>(&planes),
+                         .fill = fill_job<Cipher>,
+                         .threads = 128,
+                         .blocks_together = Tile::blocks};
 
 }  // namespace
 
 std::span<const Step> des_steps() {
     static constexpr Family ecb{"des", "ecb"};
     static const Step steps[] = {
-        ecb.step("des.words", "a thread a block, S-boxes and P as eight tables of 64 words and the round keys in shared memory",
-                 "P in the tables and E in the order of bits leave eight look-ups a round, which wait for banks",
-                 sweep_study<Cipher, InShared<Tables>, Shape::ecb, 256, SharedKeys>(), "P1"),
-        ecb.step("des.copies", "32 copies of the tables, one in each bank", "no conflict for any data: twice the rate",
+        ecb.step(
+            "des.words",
+            "a thread a block, S-boxes and P as eight tables of 64 words and the round keys in shared memory",
+            "P in the tables and E in the order of bits leave eight look-ups a round, which wait for banks",
+            sweep_study<Cipher, InShared<Tables>, Shape::ecb, 256, SharedKeys>(), "P1"),
+        ecb.step("des.copies", "32 copies of the tables, one in each bank",
+                 "no conflict for any data: twice the rate",
                  sweep_study<Cipher, Copies<Tables, DotProduct>, Shape::ecb>()),
-        ecb.step("des.planes", "bit planes: a thread takes 32 blocks, a bit of each in a word, and S-boxes are gates",
-                 "no memory to wait for; but a key bit made a word where it is used, and lanes 256 bytes apart, cost as much",
-                 &planes_study),
-        ecb.product("des.product", "the product: planes_kernel in src/backends/cuda/planes.cuh",
-                    "key planes from shared memory, some of them added by multiplying, and rows that a warp reads whole"),
+        ecb.step(
+            "des.planes",
+            "bit planes: a thread takes 32 blocks, a bit of each in a word, and S-boxes are gates",
+            "no memory to wait for; but a key bit made a word where it is used, and lanes 256 bytes apart, cost as much",
+            &planes_study),
+        ecb.product(
+            "des.product", "the product: planes_kernel in src/backends/cuda/planes.cuh",
+            "key planes from shared memory, some of them added by multiplying, and rows that a warp reads whole"),
     };
     return steps;
 }

@@ -1,4 +1,5 @@
-// A GPU as the host sees it when it runs a step: failures, memory, events, and kernels that make noise and compare.
+// A GPU as the host sees it when it runs a step: failures, memory, events, and kernels that make
+// noise and compare.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +21,8 @@ inline void check(warpseal_status status) {
 inline void check(cudaError_t error) {
     if (error == cudaSuccess) return;
     cudaGetLastError();  // so that the next step does not find it
-    const bool asked_too_much = error == cudaErrorInvalidConfiguration || error == cudaErrorLaunchOutOfResources;
+    const bool asked_too_much =
+        error == cudaErrorInvalidConfiguration || error == cudaErrorLaunchOutOfResources;
     throw Failure{error == cudaErrorMemoryAllocation ? WARPSEAL_OUT_OF_MEMORY
                   : asked_too_much                   ? WARPSEAL_INVALID_ARGUMENT
                                                      : WARPSEAL_NO_DEVICE};
@@ -66,7 +68,8 @@ private:
 inline constexpr int threads = 256;
 
 static __global__ void fill_with_noise(uint64_t* words, uint64_t count) {
-    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) {
+    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count;
+         i += uint64_t{gridDim.x} * threads) {
         uint64_t x = (i + 1) * 0x9e3779b97f4a7c15;  // splitmix64
         x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
         x = (x ^ x >> 27) * 0x94d049bb133111eb;
@@ -74,16 +77,20 @@ static __global__ void fill_with_noise(uint64_t* words, uint64_t count) {
     }
 }
 
-static __global__ void count_differences(const uint64_t* a, const uint64_t* b, uint64_t count, uint32_t* differences) {
+static __global__ void count_differences(const uint64_t* a, const uint64_t* b, uint64_t count,
+                                         uint32_t* differences) {
     bool found = false;
-    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) found |= a[i] != b[i];
+    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count;
+         i += uint64_t{gridDim.x} * threads)
+        found |= a[i] != b[i];
     if (found) atomicAdd(differences, 1);
 }
 
 // Adds all blocks of 16 bytes to the sum of four words.
 static __global__ void sum_blocks(const uint4* blocks, uint64_t count, uint32_t* sum) {
     uint4 s{};
-    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += uint64_t{gridDim.x} * threads) {
+    for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count;
+         i += uint64_t{gridDim.x} * threads) {
         const uint4 b = blocks[i];
         s = {s.x ^ b.x, s.y ^ b.y, s.z ^ b.z, s.w ^ b.w};
     }
@@ -100,7 +107,8 @@ class BlockSum {
 public:
     BlockSum() : memory_(sizeof(Sum)) { memory_.set(0); }
     void add(const uint8_t* blocks, uint64_t count) {
-        sum_blocks<<<1024, threads>>>(reinterpret_cast<const uint4*>(blocks), count, memory_.as<uint32_t>());
+        sum_blocks<<<1024, threads>>>(reinterpret_cast<const uint4*>(blocks), count,
+                                      memory_.as<uint32_t>());
         check(cudaGetLastError());
     }
     Sum get() const {

@@ -22,7 +22,8 @@ struct StateJob {
     uint64_t blocks;
 };
 
-// The last is no step of the article: what its authors would do where constant memory is slow for this.
+// The last is no step of the article: what its authors would do where constant memory is slow for
+// this.
 enum class Upto { global, constant, shared_state, unrolled, device_keys, shared_tables };
 
 template <Upto step>
@@ -33,7 +34,8 @@ constexpr uint32_t shared_key_bytes = step >= Upto::device_keys ? schedule_bytes
 template <Upto step>
 __device__ __forceinline__ const Tables& tables_in(unsigned char* shared) {
     if constexpr (step == Upto::shared_tables) {
-        for (uint32_t i = threadIdx.x; i < sizeof(Tables); i += blockDim.x) shared[i] = global_tables.entries[i / 256][i % 256];
+        for (uint32_t i = threadIdx.x; i < sizeof(Tables); i += blockDim.x)
+            shared[i] = global_tables.entries[i / 256][i % 256];
         return reinterpret_cast<const Tables&>(*shared);
     } else {
         return step == Upto::global ? global_tables : constant_tables;
@@ -47,7 +49,9 @@ __global__ void __launch_bounds__(1024, 1) states(const __grid_constant__ StateJ
     constexpr int count = Cipher::count;
     const Tables& tables = tables_in<step>(shared);
     unsigned char* const own_keys = shared + shared_table_bytes<step>;
-    const uint8_t* key = step == Upto::global ? global_schedule : step < Upto::device_keys ? constant_schedule : own_keys;
+    const uint8_t* key = step == Upto::global       ? global_schedule
+                         : step < Upto::device_keys ? constant_schedule
+                                                    : own_keys;
     if constexpr (step >= Upto::device_keys) {
         __syncthreads();
         if (threadIdx.x == 0) expand(own_keys, constant_key, tables);
@@ -91,9 +95,10 @@ warpseal_status fill(void* memory, const Work& work) {
     uint8_t schedule[schedule_bytes];
     expand(schedule, work.key, tables);
     *new (memory) StateJob = {work.in, work.out, work.blocks};
-    const bool copied = cudaMemcpyToSymbol(global_schedule, schedule, sizeof schedule) == cudaSuccess &&
-                        cudaMemcpyToSymbol(constant_schedule, schedule, sizeof schedule) == cudaSuccess &&
-                        cudaMemcpyToSymbol(constant_key, work.key, key_bytes) == cudaSuccess;
+    const bool copied =
+        cudaMemcpyToSymbol(global_schedule, schedule, sizeof schedule) == cudaSuccess &&
+        cudaMemcpyToSymbol(constant_schedule, schedule, sizeof schedule) == cudaSuccess &&
+        cudaMemcpyToSymbol(constant_key, work.key, key_bytes) == cudaSuccess;
     return copied ? WARPSEAL_OK : WARPSEAL_NO_DEVICE;
 }
 
@@ -104,7 +109,8 @@ const Study* study() {
                              .threads = 256,
                              .stays = false,
                              .shared_bytes = shared_table_bytes<step> + shared_key_bytes<step>,
-                             .shared_bytes_per_thread = step >= Upto::shared_state && step < Upto::shared_tables ? 32 : 0};
+                             .shared_bytes_per_thread =
+                                 step >= Upto::shared_state && step < Upto::shared_tables ? 32 : 0};
     return &study;
 }
 
@@ -112,34 +118,45 @@ const Study* study() {
 
 std::span<const Step> gkrypt_steps() {
     static constexpr Family encrypt{"aes-256", "ecb"}, decrypt{"aes-256", "ecb", true};
-    static constexpr const char *global =
-                                    "a thread a block, a state of bytes, products by logarithms; tables and round keys in global memory",
-                                *constant = "tables and round keys in constant memory",
-                                *state = "the state and its successor in shared memory", *unrolled = "loops over bytes unrolled",
-                                *keys = "the key expanded by the first thread of each block, into shared memory",
-                                *shared = "as today: tables in shared memory as well, the unrolled state back in registers",
-                                *product = "the product: src/backends/cuda/sweep.cuh, tables of columns";
-    static constexpr const char *cached = "caches serve tables; a state with run-time indexes lies in local memory, which they serve too",
-                                *in_line = "constant memory serves one address at a time: 32 lanes that want 32 entries wait in line",
-                                *same = "where the state lies does not matter while constant memory is what is waited for",
-                                *less = "less arithmetic beside the same wait",
-                                *hidden = "one thread's 60 words hide behind 256 blocks of text",
-                                *banks = "P1's place for tables is the article's missing step",
-                                *columns = "a table of columns takes one look-up where logarithms take nine";
+    static constexpr const char *
+        global =
+           "a thread a block, a state of bytes, products by logarithms; tables and round keys in global memory",
+       *constant = "tables and round keys in constant memory",
+       *state = "the state and its successor in shared memory",
+       *unrolled = "loops over bytes unrolled",
+       *keys = "the key expanded by the first thread of each block, into shared memory",
+       *shared = "as today: tables in shared memory as well, the unrolled state back in registers",
+       *product = "the product: src/backends/cuda/sweep.cuh, tables of columns";
+    static constexpr const char *
+        cached =
+           "caches serve tables; a state with run-time indexes lies in local memory, which they serve too",
+       *in_line =
+           "constant memory serves one address at a time: 32 lanes that want 32 entries wait in line",
+       *same = "where the state lies does not matter while constant memory is what is waited for",
+       *less = "less arithmetic beside the same wait",
+       *hidden = "one thread's 60 words hide behind 256 blocks of text",
+       *banks = "P1's place for tables is the article's missing step",
+       *columns = "a table of columns takes one look-up where logarithms take nine";
     static const Step steps[] = {
         encrypt.step("gkrypt.global", global, cached, study<Upto::global, false>(), "P3"),
         encrypt.step("gkrypt.constant", constant, in_line, study<Upto::constant, false>(), "P3"),
         encrypt.step("gkrypt.shared-state", state, same, study<Upto::shared_state, false>(), "P3"),
         encrypt.step("gkrypt.unrolled", unrolled, less, study<Upto::unrolled, false>(), "P3"),
         encrypt.step("gkrypt.device-keys", keys, hidden, study<Upto::device_keys, false>(), "P3"),
-        encrypt.step("gkrypt.shared-tables", shared, banks, study<Upto::shared_tables, false>(), "P3"),
+        encrypt.step("gkrypt.shared-tables", shared, banks, study<Upto::shared_tables, false>(),
+                     "P3"),
         encrypt.product("gkrypt.product", product, columns),
         decrypt.step("gkrypt.decrypt.global", global, cached, study<Upto::global, true>(), "P3"),
-        decrypt.step("gkrypt.decrypt.constant", constant, in_line, study<Upto::constant, true>(), "P3"),
-        decrypt.step("gkrypt.decrypt.shared-state", state, same, study<Upto::shared_state, true>(), "P3"),
-        decrypt.step("gkrypt.decrypt.unrolled", unrolled, less, study<Upto::unrolled, true>(), "P3"),
-        decrypt.step("gkrypt.decrypt.device-keys", keys, hidden, study<Upto::device_keys, true>(), "P3"),
-        decrypt.step("gkrypt.decrypt.shared-tables", shared, banks, study<Upto::shared_tables, true>(), "P3"),
+        decrypt.step("gkrypt.decrypt.constant", constant, in_line, study<Upto::constant, true>(),
+                     "P3"),
+        decrypt.step("gkrypt.decrypt.shared-state", state, same, study<Upto::shared_state, true>(),
+                     "P3"),
+        decrypt.step("gkrypt.decrypt.unrolled", unrolled, less, study<Upto::unrolled, true>(),
+                     "P3"),
+        decrypt.step("gkrypt.decrypt.device-keys", keys, hidden, study<Upto::device_keys, true>(),
+                     "P3"),
+        decrypt.step("gkrypt.decrypt.shared-tables", shared, banks,
+                     study<Upto::shared_tables, true>(), "P3"),
         decrypt.product("gkrypt.decrypt.product", product, columns),
     };
     return steps;

@@ -1,5 +1,5 @@
-// AES-256 over a state of 4 x 4 bytes, after J. Masood, "gKrypt" (2012): each step of FIPS 197 a function with loops over bytes, products
-// by logarithms. For the host too.
+// AES-256 over a state of 4 x 4 bytes, after J. Masood, "gKrypt" (2012): each step of FIPS 197 a
+// function with loops over bytes, products by logarithms. For the host too.
 #pragma once
 
 #include "ciphers/aes.h"
@@ -16,8 +16,10 @@ struct Tables {
     constexpr Tables() {
         const ciphers::aes::SBoxes boxes;
         uint8_t x = 1;
-        for (int n = 0; n < 255; ++n, x = field::multiply(x, 3)) entries[1][n] = x, entries[0][x] = static_cast<uint8_t>(n);
-        for (int i = 0; i < 256; ++i) entries[2][i] = boxes.forward[i], entries[3][i] = boxes.inverse[i];
+        for (int n = 0; n < 255; ++n, x = field::multiply(x, 3))
+            entries[1][n] = x, entries[0][x] = static_cast<uint8_t>(n);
+        for (int i = 0; i < 256; ++i)
+            entries[2][i] = boxes.forward[i], entries[3][i] = boxes.inverse[i];
     }
     WARPSEAL_INLINE constexpr uint8_t log(uint32_t x) const { return entries[0][x]; }
     WARPSEAL_INLINE constexpr uint8_t power(uint32_t n) const { return entries[1][n]; }
@@ -33,8 +35,8 @@ WARPSEAL_INLINE void expand(uint8_t* w, const uint8_t* key, const Tables& tables
         uint8_t t[4] = {w[i - 4], w[i - 3], w[i - 2], w[i - 1]};
         if (i % key_bytes == 0) {
             const uint8_t first = t[0];
-            t[0] = static_cast<uint8_t>(tables.box(t[1]) ^ rcon), t[1] = tables.box(t[2]), t[2] = tables.box(t[3]),
-            t[3] = tables.box(first);
+            t[0] = static_cast<uint8_t>(tables.box(t[1]) ^ rcon), t[1] = tables.box(t[2]),
+            t[2] = tables.box(t[3]), t[3] = tables.box(first);
             rcon <<= 1;
         } else if (i % key_bytes == 16) {
             for (int j = 0; j < 4; ++j) t[j] = tables.box(t[j]);
@@ -53,7 +55,8 @@ WARPSEAL_INLINE uint32_t multiply(uint32_t a, const Tables& tables) {
     return a == 0 ? 0 : tables.power(sum);
 }
 
-// `unrolled`: whether the loops over bytes come out straight. The state and its successor lie wherever the caller put them; the key too.
+// `unrolled`: whether the loops over bytes come out straight. The state and its successor lie
+// wherever the caller put them; the key too.
 template <bool unrolled>
 struct Cipher {
     static constexpr int count = unrolled ? 16 : 1;
@@ -82,13 +85,16 @@ struct Cipher {
 #pragma unroll count
         for (int i = 0; i < 16; ++i) {
             const uint8_t* const column = s + (i & 12);
-            to[i] = static_cast<uint8_t>(multiply<m0>(column[i & 3], tables) ^ multiply<m1>(column[(i + 1) & 3], tables) ^
-                                         multiply<m2>(column[(i + 2) & 3], tables) ^ multiply<m3>(column[(i + 3) & 3], tables));
+            to[i] = static_cast<uint8_t>(multiply<m0>(column[i & 3], tables) ^
+                                         multiply<m1>(column[(i + 1) & 3], tables) ^
+                                         multiply<m2>(column[(i + 2) & 3], tables) ^
+                                         multiply<m3>(column[(i + 3) & 3], tables));
         }
     }
 
     // Leaves the result in the state.
-    WARPSEAL_INLINE static void encrypt(uint8_t* state, uint8_t* next, const uint8_t* key, const Tables& tables) {
+    WARPSEAL_INLINE static void encrypt(uint8_t* state, uint8_t* next, const uint8_t* key,
+                                        const Tables& tables) {
         add_round_key(state, key);
 #pragma unroll 1
         for (int r = 1; r < rounds; ++r) {
@@ -102,7 +108,8 @@ struct Cipher {
         add_round_key(next, key + 16 * rounds);
         copy(state, next);
     }
-    WARPSEAL_INLINE static void decrypt(uint8_t* state, uint8_t* next, const uint8_t* key, const Tables& tables) {
+    WARPSEAL_INLINE static void decrypt(uint8_t* state, uint8_t* next, const uint8_t* key,
+                                        const Tables& tables) {
         add_round_key(state, key + 16 * rounds);
 #pragma unroll 1
         for (int r = rounds - 1; r > 0; --r) {

@@ -1,4 +1,5 @@
-// The ladder of NTRU: P4's kernels, each checked whenever it is timed, and the product's. Compiles without CUDA.
+// The ladder of NTRU: P4's kernels, each checked whenever it is timed, and the product's. Compiles
+// without CUDA.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 namespace warpseal::ladder {
 
 struct KemOptions {
-    uint64_t count = 10'000;    // operations in one launch; of a component 0: as many as take about `seconds`, count_of_paper at most
+    uint64_t count = 10'000;    // operations in one launch; of a component 0: as many as take about
+                                // `seconds`, count_of_paper at most
     int threads_per_block = 0;  // 0: the step's own
     int repetitions = 7;        // the median counts
     double seconds = 1;         // no repetition is begun after so many, but the first is
@@ -25,7 +27,9 @@ struct KemMeasured {
     int shared_bytes;            // per block of threads
     int threads_per_block;
 
-    double operations_per_second() const { return static_cast<double>(count) / milliseconds * 1000; }
+    double operations_per_second() const {
+        return static_cast<double>(count) / milliseconds * 1000;
+    }
 };
 
 struct KemStudy;
@@ -55,8 +59,9 @@ struct Component {
 std::span<const KemStep> kem_steps();
 std::span<const Component> components();
 
-// Measure, and compare: a step's whole output with the product's (if it is another), and a sample with the portable target's; a component's
-// output with the same text on a core. Statuses as of run(const Step&, ...).
+// Measure, and compare: a step's whole output with the product's (if it is another), and a sample
+// with the portable target's; a component's output with the same text on a core. Statuses as of
+// run(const Step&, ...).
 warpseal_status run(const KemStep& step, const KemOptions& options, KemMeasured* measured);
 warpseal_status run(const Component& component, const KemOptions& options, KemMeasured* measured);
 

@@ -1,4 +1,5 @@
-// A GPU as NTRU's steps are run on it: rows of keys, a kernel in blocks of so many threads, the product's calls with coins drawn.
+// A GPU as NTRU's steps are run on it: rows of keys, a kernel in blocks of so many threads, the
+// product's calls with coins drawn.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,8 @@
 
 namespace warpseal::ladder {
 
-// The product takes so many at a time, as many as its figures are of, so that coins need not lie there for all.
+// The product takes so many at a time, as many as its figures are of, so that coins need not lie
+// there for all.
 inline constexpr uint64_t piece = 1 << 17;
 inline std::vector<uint8_t> row(const Memory& memory, uint64_t item, size_t bytes) {
     std::vector<uint8_t> out(bytes);
@@ -23,7 +25,8 @@ inline std::vector<uint8_t> row(const Memory& memory, uint64_t item, size_t byte
 inline bool same(const Memory& a, const Memory& b) {
     Memory differences(sizeof(uint32_t));
     differences.set(0);
-    count_differences<<<1024, threads>>>(a.as<uint64_t>(), b.as<uint64_t>(), a.bytes() / 8, differences.as<uint32_t>());
+    count_differences<<<1024, threads>>>(a.as<uint64_t>(), b.as<uint64_t>(), a.bytes() / 8,
+                                         differences.as<uint32_t>());
     check(cudaGetLastError());
     uint32_t found = 1;
     check(cudaMemcpy(&found, differences.data(), sizeof found, cudaMemcpyDeviceToHost));
@@ -34,7 +37,9 @@ inline void agree(bool same) {
     if (!same) throw Failure{WARPSEAL_SELF_TEST_FAILED};
 }
 
-inline uint64_t whole(uint64_t bytes, uint64_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+inline uint64_t whole(uint64_t bytes, uint64_t multiple) {
+    return (bytes + multiple - 1) / multiple * multiple;
+}
 
 // The doors' states and work space begin at multiples of 64.
 inline uint8_t* aligned(std::vector<uint8_t>& memory) {
@@ -56,7 +61,8 @@ double median_time(const KemOptions& options, const Launch& launch) {
         launch();
         end.record();
         taken.push_back(end.milliseconds_since(begin));
-    } while (static_cast<int>(taken.size()) < options.repetitions && end.milliseconds_since(first) < 1000 * options.seconds);
+    } while (static_cast<int>(taken.size()) < options.repetitions &&
+             end.milliseconds_since(first) < 1000 * options.seconds);
     std::sort(taken.begin(), taken.end());
     return taken[taken.size() / 2];
 }
@@ -64,22 +70,27 @@ double median_time(const KemOptions& options, const Launch& launch) {
 // What a compiled kernel takes, in blocks of so many threads.
 class Kernel {
 public:
-    Kernel(const void* kernel, int own_threads, size_t shared_bytes, const KemOptions& options) : kernel_(kernel), shared_(shared_bytes) {
+    Kernel(const void* kernel, int own_threads, size_t shared_bytes, const KemOptions& options)
+        : kernel_(kernel), shared_(shared_bytes) {
         check(cudaFuncGetAttributes(&attributes_, kernel));
         threads_ = options.threads_per_block != 0 ? options.threads_per_block : own_threads;
-        if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock) throw Failure{WARPSEAL_INVALID_ARGUMENT};
+        if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock)
+            throw Failure{WARPSEAL_INVALID_ARGUMENT};
         int multiprocessors = 0, resident = 0;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
-        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, options.device));
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads_, shared_bytes));
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared_bytes)));
+        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                     options.device));
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads_,
+                                                            shared_bytes));
         if (resident == 0) throw Failure{WARPSEAL_INVALID_ARGUMENT};
         staying_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
     }
     uint64_t staying() const { return staying_; }
     void launch(uint64_t blocks, void* job) const {
         void* arguments[] = {job};
-        check(cudaLaunchKernel(kernel_, dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(threads_)), arguments, shared_,
-                               nullptr));
+        check(cudaLaunchKernel(kernel_, dim3(static_cast<unsigned>(blocks)),
+                               dim3(static_cast<unsigned>(threads_)), arguments, shared_, nullptr));
     }
     KemMeasured figure(uint64_t count, double milliseconds) const {
         return {milliseconds,
@@ -102,7 +113,9 @@ private:
 class Product {
 public:
     explicit Product(const char* set)
-        : kem_(*cuda_kem(set)), set_(*kem_.params), stride_(whole(std::max(set_.keypair_coins(), set_.encapsulation_coins()), 16)) {}
+        : kem_(*cuda_kem(set)),
+          set_(*kem_.params),
+          stride_(whole(std::max(set_.keypair_coins(), set_.encapsulation_coins()), 16)) {}
     const kem::Params& set() const { return set_; }
 
     // With the coins that `draw` writes into device memory for items from the first on.
@@ -129,7 +142,8 @@ public:
 private:
     void reserve(KemOperation operation, uint64_t count) {
         const size_t work = kem_.work_bytes(operation, count);
-        if (!coins_ || coins_->bytes() < count * stride_) coins_ = std::make_unique<Memory>(count * stride_);
+        if (!coins_ || coins_->bytes() < count * stride_)
+            coins_ = std::make_unique<Memory>(count * stride_);
         if (!work_ || work_->bytes() < work) work_ = std::make_unique<Memory>(work);
     }
 
@@ -142,14 +156,17 @@ private:
 // AES-256 in counter mode on the GPU, which is what draws coins where a caller has none.
 class DrawnCoins {
 public:
-    explicit DrawnCoins(int device) : device_(device), aes_(*cuda_door()->cipher("aes-256")), memory_(aes_.state_bytes + 64) {
-        const uint8_t key[32] = {0x57, 0x61, 0x72, 0x70};  // of a study: a user's comes from the operating system
+    explicit DrawnCoins(int device)
+        : device_(device), aes_(*cuda_door()->cipher("aes-256")), memory_(aes_.state_bytes + 64) {
+        const uint8_t key[32] = {0x57, 0x61, 0x72,
+                                 0x70};  // of a study: a user's comes from the operating system
         aes_.expand(aligned(memory_), key);
     }
     void operator()(uint8_t* coins, uint64_t stride, uint64_t, uint64_t count) {
         const uint8_t iv[16] = {};
         check(cudaMemsetAsync(coins, 0, count * stride));
-        check(cuda_door()->sweep_device(device_, aes_, aligned(memory_), WARPSEAL_CTR, Direction::encrypt, iv, coins, coins, count * stride,
+        check(cuda_door()->sweep_device(device_, aes_, aligned(memory_), WARPSEAL_CTR,
+                                        Direction::encrypt, iv, coins, coins, count * stride,
                                         nullptr));
     }
 

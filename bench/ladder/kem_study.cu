@@ -1,4 +1,5 @@
-// Runs a step of NTRU's ladder: key pairs, coins and ciphertexts for it, its time, and its output beside the product's and the cores'.
+// Runs a step of NTRU's ladder: key pairs, coins and ciphertexts for it, its time, and its output
+// beside the product's and the cores'.
 #include "ladder/kem_study.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 constexpr uint64_t key_pairs = 1 << 13;
 constexpr uint64_t sampled = 64;
 
-__global__ void draw_coins(uint8_t* coins, uint64_t stride, int bytes, uint64_t first_item, uint64_t count) {
+__global__ void draw_coins(uint8_t* coins, uint64_t stride, int bytes, uint64_t first_item,
+                           uint64_t count) {
     for (uint64_t item = blockIdx.x; item < count; item += gridDim.x)
         for (int i = static_cast<int>(threadIdx.x); i < bytes; i += threads)
             coins[item * stride + static_cast<unsigned>(i)] = ntru::coin(first_item + item, i);
@@ -36,11 +38,13 @@ public:
 
     KemMeasured measure() {
         make_keys(std::min(count_, key_pairs));
-        if (step_.operation == KemOperation::keypair) return {time_of_product(), count_, -1, -1, -1, -1};
+        if (step_.operation == KemOperation::keypair)
+            return {time_of_product(), count_, -1, -1, -1, -1};
         encapsulate_by_product();
         if (step_.operation == KemOperation::decapsulate) decapsulate_by_product();
         compare_sample();
-        return step_.product ? KemMeasured{time_of_product(), count_, -1, -1, -1, -1} : measure_step();
+        return step_.product ? KemMeasured{time_of_product(), count_, -1, -1, -1, -1}
+                             : measure_step();
     }
 
 private:
@@ -72,18 +76,23 @@ private:
 
     void make_keys(uint64_t pairs) {
         product_.run(KemOperation::keypair, batch(pairs), draw(set_.keypair_coins()));
-        for (uint64_t k = 0; k < std::min<uint64_t>(pairs, 8); ++k) compare_with_cores(KemOperation::keypair, k);
-        for (const auto& [rows, bytes] : {std::pair{&public_keys_, set_.public_key_bytes()}, {&secret_keys_, set_.secret_key_bytes()}})
+        for (uint64_t k = 0; k < std::min<uint64_t>(pairs, 8); ++k)
+            compare_with_cores(KemOperation::keypair, k);
+        for (const auto& [rows, bytes] : {std::pair{&public_keys_, set_.public_key_bytes()},
+                                          {&secret_keys_, set_.secret_key_bytes()}})
             for (uint64_t have = pairs; have < count_; have *= 2)
-                check(
-                    cudaMemcpy(rows->data() + have * bytes, rows->data(), std::min(have, count_ - have) * bytes, cudaMemcpyDeviceToDevice));
+                check(cudaMemcpy(rows->data() + have * bytes, rows->data(),
+                                 std::min(have, count_ - have) * bytes, cudaMemcpyDeviceToDevice));
     }
 
-    void encapsulate_by_product() { product_.run(KemOperation::encapsulate, batch(count_), draw(set_.encapsulation_coins())); }
+    void encapsulate_by_product() {
+        product_.run(KemOperation::encapsulate, batch(count_), draw(set_.encapsulation_coins()));
+    }
 
     // Every seventh ciphertext is spoiled, and so rejected.
     void decapsulate_by_product() {
-        check(cudaMemset2D(ciphertexts_.data() + set_.ciphertext_bytes() / 2, 7 * set_.ciphertext_bytes(), 0x5a, 1, (count_ + 6) / 7));
+        check(cudaMemset2D(ciphertexts_.data() + set_.ciphertext_bytes() / 2,
+                           7 * set_.ciphertext_bytes(), 0x5a, 1, (count_ + 6) / 7));
         secrets_.set(0xa5);
         product_.run(KemOperation::decapsulate, batch(count_), [](auto&&...) {});
     }
@@ -91,7 +100,8 @@ private:
     // What the product left, from the first item to the last.
     void compare_sample() {
         const uint64_t length = std::min(count_, sampled);
-        for (uint64_t k = 0; k < length; ++k) compare_with_cores(step_.operation, length == 1 ? 0 : (count_ - 1) * k / (length - 1));
+        for (uint64_t k = 0; k < length; ++k)
+            compare_with_cores(step_.operation, length == 1 ? 0 : (count_ - 1) * k / (length - 1));
     }
 
     struct Item {
@@ -100,14 +110,18 @@ private:
     };
 
     void compare_with_cores(KemOperation operation, uint64_t i) const {
-        const Item given{row(public_keys_, i, set_.public_key_bytes()), row(secret_keys_, i, set_.secret_key_bytes()),
-                         row(ciphertexts_, i, set_.ciphertext_bytes()), row(secrets_, i, Params::shared_secret_bytes)};
+        const Item given{row(public_keys_, i, set_.public_key_bytes()),
+                         row(secret_keys_, i, set_.secret_key_bytes()),
+                         row(ciphertexts_, i, set_.ciphertext_bytes()),
+                         row(secrets_, i, Params::shared_secret_bytes)};
         Item made = given;
         if (operation == KemOperation::keypair)
-            made.public_key.assign(made.public_key.size(), 0), made.secret_key.assign(made.secret_key.size(), 0);
+            made.public_key.assign(made.public_key.size(), 0),
+                made.secret_key.assign(made.secret_key.size(), 0);
         else
             made.secret.assign(made.secret.size(), 0);
-        if (operation == KemOperation::encapsulate) made.ciphertext.assign(made.ciphertext.size(), 0);
+        if (operation == KemOperation::encapsulate)
+            made.ciphertext.assign(made.ciphertext.size(), 0);
         std::vector<uint8_t> coins(std::max(set_.keypair_coins(), set_.encapsulation_coins()));
         ntru::random_bytes(ntru::OneThread{}, coins.data(), coins.size(), i);
         warpseal_kem_batch one = batch(1);
@@ -119,7 +133,8 @@ private:
         one.coins_stride = coins.size();
         const CpuKem& portable = *cpu_kem(Target::portable, step_.set);
         std::vector<uint8_t> memory(portable.work_bytes(operation, 1) + 64);
-        agree(portable.run[static_cast<int>(operation)](one, 0, 1, aligned(memory)) == 0 && made == given);
+        agree(portable.run[static_cast<int>(operation)](one, 0, 1, aligned(memory)) == 0 &&
+              made == given);
     }
 
     double time_of_product() {
@@ -130,17 +145,25 @@ private:
     KemMeasured measure_step() {
         const KemStudy& study = *step_.study;
         const Kernel kernel(study.kernel, study.threads, study.shared_bytes, options_);
-        const Rows ciphertexts(count_, set_.ciphertext_bytes()), secrets(count_, Params::shared_secret_bytes);
-        const Memory messages(std::max<uint64_t>(count_ * study.message_bytes, 8)), wrong(count_ * sizeof(uint32_t));
+        const Rows ciphertexts(count_, set_.ciphertext_bytes()),
+            secrets(count_, Params::shared_secret_bytes);
+        const Memory messages(std::max<uint64_t>(count_ * study.message_bytes, 8)),
+            wrong(count_ * sizeof(uint32_t));
         const bool encapsulates = step_.operation == KemOperation::encapsulate;
-        KemJob job{count_,         public_keys_.data(), secret_keys_.data(), encapsulates ? ciphertexts.data() : ciphertexts_.data(),
-                   secrets.data(), messages.data(),     wrong.as<uint32_t>()};
+        KemJob job{count_,
+                   public_keys_.data(),
+                   secret_keys_.data(),
+                   encapsulates ? ciphertexts.data() : ciphertexts_.data(),
+                   secrets.data(),
+                   messages.data(),
+                   wrong.as<uint32_t>()};
         const double milliseconds = median_time(options_, [&] {
             kernel.launch(std::min(count_, kernel.staying()), &job);
             if (study.hash == nullptr) return;
             void* arguments[] = {&job};
-            check(cudaLaunchKernel(study.hash, dim3(static_cast<unsigned>((count_ + hash_threads - 1) / hash_threads)), dim3(hash_threads),
-                                   arguments, 0, nullptr));
+            check(cudaLaunchKernel(
+                study.hash, dim3(static_cast<unsigned>((count_ + hash_threads - 1) / hash_threads)),
+                dim3(hash_threads), arguments, 0, nullptr));
         });
         agree(same(secrets, secrets_) && (!encapsulates || same(ciphertexts, ciphertexts_)));
         return kernel.figure(count_, milliseconds);
@@ -157,7 +180,10 @@ private:
 class ComponentRun {
 public:
     ComponentRun(const ComponentStudy& study, const KemOptions& options)
-        : study_(study), options_(options), kernel_(study.kernel, 1, study.bytes, options), memory_(study.bytes) {}
+        : study_(study),
+          options_(options),
+          kernel_(study.kernel, 1, study.bytes, options),
+          memory_(study.bytes) {}
 
     KemMeasured measure() const {
         compare();
@@ -209,9 +235,12 @@ private:
 };
 
 template <class Measure>
-warpseal_status on_device(const KemOptions& options, KemMeasured* measured, const Measure& measure) {
+warpseal_status on_device(const KemOptions& options, KemMeasured* measured,
+                          const Measure& measure) {
     int count = 0;
-    if (cuda_door()->device_count(&count) != WARPSEAL_OK || options.device < 0 || options.device >= count) return WARPSEAL_NO_DEVICE;
+    if (cuda_door()->device_count(&count) != WARPSEAL_OK || options.device < 0 ||
+        options.device >= count)
+        return WARPSEAL_NO_DEVICE;
     try {
         check(cudaSetDevice(options.device));
         *measured = measure();
@@ -231,7 +260,8 @@ warpseal_status run(const KemStep& step, const KemOptions& options, KemMeasured*
 }
 
 warpseal_status run(const Component& component, const KemOptions& options, KemMeasured* measured) {
-    return on_device(options, measured, [&] { return ComponentRun(*component.study, options).measure(); });
+    return on_device(options, measured,
+                     [&] { return ComponentRun(*component.study, options).measure(); });
 }
 
 }  // namespace warpseal::ladder

@@ -8,8 +8,8 @@
 
 namespace warpseal::ladder {
 
-// What one launch works on, in device memory, items side by side. `messages` are what is hashed where a kernel of its own does that, and
-// `wrong` what decapsulation found.
+// What one launch works on, in device memory, items side by side. `messages` are what is hashed
+// where a kernel of its own does that, and `wrong` what decapsulation found.
 struct KemJob {
     uint64_t count;
     const uint8_t *public_keys, *secret_keys;

@@ -10,7 +10,8 @@ namespace warpseal::ladder {
 std::span<const Step> steps() {
     static const std::vector<Step> all = [] {
         std::vector<Step> made;
-        for (const auto& family : {aes_steps(), aria_steps(), des_steps(), camellia_steps(), gkrypt_steps()})
+        for (const auto& family :
+             {aes_steps(), aria_steps(), des_steps(), camellia_steps(), gkrypt_steps()})
             made.insert(made.end(), family.begin(), family.end());
         return made;
     }();

@@ -1,4 +1,5 @@
-// The table layouts of the literature, behind the one call that a cipher in table form makes: look<table, byte>(word).
+// The table layouts of the literature, behind the one call that a cipher in table form makes:
+// look<table, byte>(word).
 #pragma once
 
 #include "core/table.h"
@@ -21,7 +22,8 @@ constexpr uint32_t entries_of() {
         return 256;
 }
 
-// A layout takes `bytes` of shared memory, which all threads of a block fill; the kernel's barrier follows.
+// A layout takes `bytes` of shared memory, which all threads of a block fill; the kernel's barrier
+// follows.
 
 template <class Tables>
 struct InGlobal {
@@ -48,9 +50,11 @@ template <class Tables>
 struct InShared {
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 4;
     const uint32_t* tables;
-    __device__ explicit InShared(unsigned char* shared) : tables(reinterpret_cast<uint32_t*>(shared)) {
+    __device__ explicit InShared(unsigned char* shared)
+        : tables(reinterpret_cast<uint32_t*>(shared)) {
         for (uint32_t i = threadIdx.x; i < bytes / 4; i += blockDim.x)
-            reinterpret_cast<uint32_t*>(shared)[i] = global_tables<Tables>.entries[i / entries][i % entries];
+            reinterpret_cast<uint32_t*>(shared)[i] =
+                global_tables<Tables>.entries[i / entries][i % entries];
     }
     template <int table, int byte>
     __device__ __forceinline__ uint32_t look(uint32_t word) const {
@@ -78,15 +82,19 @@ template <class Tables>
 struct OnceInGlobal {
     static constexpr uint32_t bytes = 0;
     __device__ explicit OnceInGlobal(unsigned char*) {}
-    __device__ __forceinline__ uint32_t entry(uint32_t x) const { return global_merged<Tables>.entries[x]; }
+    __device__ __forceinline__ uint32_t entry(uint32_t x) const {
+        return global_merged<Tables>.entries[x];
+    }
 };
 
 template <class Tables>
 struct OnceInShared {
     static constexpr uint32_t bytes = 256 * 4;
     const uint32_t* table;
-    __device__ explicit OnceInShared(unsigned char* shared) : table(reinterpret_cast<uint32_t*>(shared)) {
-        for (uint32_t x = threadIdx.x; x < 256; x += blockDim.x) reinterpret_cast<uint32_t*>(shared)[x] = global_merged<Tables>.entries[x];
+    __device__ explicit OnceInShared(unsigned char* shared)
+        : table(reinterpret_cast<uint32_t*>(shared)) {
+        for (uint32_t x = threadIdx.x; x < 256; x += blockDim.x)
+            reinterpret_cast<uint32_t*>(shared)[x] = global_merged<Tables>.entries[x];
     }
     __device__ __forceinline__ uint32_t entry(uint32_t x) const { return table[x]; }
 };
@@ -96,7 +104,8 @@ template <class Tables>
 struct CopiesInShared {
     static constexpr uint32_t bytes = 256 * 32 * 4;
     const uint32_t* lane;
-    __device__ explicit CopiesInShared(unsigned char* shared) : lane(reinterpret_cast<uint32_t*>(shared) + threadIdx.x % 32) {
+    __device__ explicit CopiesInShared(unsigned char* shared)
+        : lane(reinterpret_cast<uint32_t*>(shared) + threadIdx.x % 32) {
         for (uint32_t i = threadIdx.x; i < bytes / 4; i += blockDim.x)
             reinterpret_cast<uint32_t*>(shared)[i] = global_merged<Tables>.entries[i / 32];
     }
@@ -109,7 +118,9 @@ struct CopiesInShared {
 template <class Tables>
 struct Rows128 {
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
-    static constexpr uint32_t place(int table) { return static_cast<uint32_t>(table) * entries * 128; }
+    static constexpr uint32_t place(int table) {
+        return static_cast<uint32_t>(table) * entries * 128;
+    }
     static constexpr uint32_t table_of(uint32_t row) { return row / entries; }
     static constexpr uint32_t entry_of(uint32_t row) { return row % entries; }
 };
@@ -119,7 +130,8 @@ struct Rows256 {
     static_assert(Tables::count % 2 == 0);
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
     static constexpr uint32_t place(int table) {
-        return static_cast<uint32_t>(table) / 2 * entries * 256 + static_cast<uint32_t>(table) % 2 * 128;
+        return static_cast<uint32_t>(table) / 2 * entries * 256 +
+               static_cast<uint32_t>(table) % 2 * 128;
     }
     static constexpr uint32_t table_of(uint32_t row) { return row / (2 * entries) * 2 + row % 2; }
     static constexpr uint32_t entry_of(uint32_t row) { return row / 2 % entries; }
@@ -129,9 +141,15 @@ struct Rows256 {
 template <class Tables>
 struct RowsOfBoth {
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
-    static constexpr uint32_t place(int table) { return static_cast<uint32_t>(table) * (table < 2 ? 128 : entries * 128); }
-    static constexpr uint32_t table_of(uint32_t row) { return row < 2 * entries ? row % 2 : row / entries; }
-    static constexpr uint32_t entry_of(uint32_t row) { return row < 2 * entries ? row / 2 : row % entries; }
+    static constexpr uint32_t place(int table) {
+        return static_cast<uint32_t>(table) * (table < 2 ? 128 : entries * 128);
+    }
+    static constexpr uint32_t table_of(uint32_t row) {
+        return row < 2 * entries ? row % 2 : row / entries;
+    }
+    static constexpr uint32_t entry_of(uint32_t row) {
+        return row < 2 * entries ? row / 2 : row % entries;
+    }
 };
 
 struct ShiftAndMask {
@@ -178,13 +196,16 @@ struct Copies {
     static constexpr uint32_t bytes = Rows::bytes;
     const unsigned char* shared;
     uint32_t lane;  // where in a row its bank is
-    __device__ explicit Copies(unsigned char* memory) : shared(memory), lane(4 * (threadIdx.x % 32)) {
+    __device__ explicit Copies(unsigned char* memory)
+        : shared(memory), lane(4 * (threadIdx.x % 32)) {
         for (uint32_t i = threadIdx.x; i < bytes / 4; i += blockDim.x)
-            reinterpret_cast<uint32_t*>(memory)[i] = global_tables<Tables>.entries[Rows::table_of(i / 32)][Rows::entry_of(i / 32)];
+            reinterpret_cast<uint32_t*>(memory)[i] =
+                global_tables<Tables>.entries[Rows::table_of(i / 32)][Rows::entry_of(i / 32)];
     }
     template <int table, int byte>
     __device__ __forceinline__ uint32_t look(uint32_t word) const {
-        return *reinterpret_cast<const uint32_t*>(shared + Address::template address<table, byte>(word, lane) + Rows::place(table));
+        return *reinterpret_cast<const uint32_t*>(
+            shared + Address::template address<table, byte>(word, lane) + Rows::place(table));
     }
 };
 

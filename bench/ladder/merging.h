@@ -1,11 +1,13 @@
-// Tables that are made of few functions of a byte, merged into one: byte k of its entry x is f_k(x), and a byte permute rebuilds the rest.
+// Tables that are made of few functions of a byte, merged into one: byte k of its entry x is
+// f_k(x), and a byte permute rebuilds the rest.
 #pragma once
 
 #include "core/table.h"
 
 namespace warpseal::ladder {
 
-// Camellia's and ARIA's tables hold their four S-boxes, AES's hold 1, 2 and 3 times its one. Found by comparing the tables' bytes.
+// Camellia's and ARIA's tables hold their four S-boxes, AES's hold 1, 2 and 3 times its one. Found
+// by comparing the tables' bytes.
 template <class Tables>
 struct Merging {
     uint32_t entries[256] = {};
@@ -15,7 +17,9 @@ struct Merging {
     constexpr Merging() {
         const TableData<Tables> data;
         for (int t = 0; t < Tables::count; ++t)
-            for (int b = 0; b < 4; ++b) selector[t] = static_cast<uint16_t>(selector[t] | place_of(data.entries[t], b) << (4 * b));
+            for (int b = 0; b < 4; ++b)
+                selector[t] =
+                    static_cast<uint16_t>(selector[t] | place_of(data.entries[t], b) << (4 * b));
     }
 
 private:

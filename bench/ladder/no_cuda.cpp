@@ -10,6 +10,8 @@ std::span<const Component> components() { return {}; }
 
 warpseal_status run(const Step&, const Options&, Measured*) { return WARPSEAL_NO_DEVICE; }
 warpseal_status run(const KemStep&, const KemOptions&, KemMeasured*) { return WARPSEAL_NO_DEVICE; }
-warpseal_status run(const Component&, const KemOptions&, KemMeasured*) { return WARPSEAL_NO_DEVICE; }
+warpseal_status run(const Component&, const KemOptions&, KemMeasured*) {
+    return WARPSEAL_NO_DEVICE;
+}
 
 }  // namespace warpseal::ladder

@@ -1,5 +1,5 @@
-// NTRU's encapsulation and decapsulation as P4 shares them out among threads, from the parts that it times and the smaller ones. For the
-// host too, where one thread has it all.
+// NTRU's encapsulation and decapsulation as P4 shares them out among threads, from the parts that
+// it times and the smaller ones. For the host too, where one thread has it all.
 #pragma once
 
 #include "ladder/ntru_parts.h"
@@ -8,7 +8,8 @@ namespace warpseal::ladder::ntru {
 
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void pack_ternary(const Threads& threads, uint8_t* out, const Poly<set>& a) {
-    share(threads, static_cast<int>(set.ternary_bytes()), [&](int k) { out[k] = kem::pack_ternary_group<set>(a, k); });
+    share(threads, static_cast<int>(set.ternary_bytes()),
+          [&](int k) { out[k] = kem::pack_ternary_group<set>(a, k); });
 }
 
 template <const Params& set, class Threads>
@@ -30,13 +31,15 @@ WARPSEAL_INLINE void pack_rq(const Threads& threads, uint8_t* out, const Poly<se
 
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void unpack_sq(const Threads& threads, Poly<set>& a, const uint8_t* in) {
-    share(threads, kem::rq_groups<set>, [&](int group) { kem::unpack_rq_group<set>(a, group, in); });
+    share(threads, kem::rq_groups<set>,
+          [&](int group) { kem::unpack_rq_group<set>(a, group, in); });
     alone(threads, [&] { a.at[set.n - 1] = 0; });
 }
 
 // `sum` was zero, and is what coefficient n - 1 makes up for.
 template <const Params& set, class Threads>
-WARPSEAL_INLINE void unpack_rq(const Threads& threads, Poly<set>& a, const uint8_t* in, uint32_t& sum) {
+WARPSEAL_INLINE void unpack_rq(const Threads& threads, Poly<set>& a, const uint8_t* in,
+                               uint32_t& sum) {
     uint32_t mine = 0;
     share(threads, kem::rq_groups<set>, [&](int group) {
         kem::unpack_rq_group<set>(a, group, in);
@@ -53,9 +56,11 @@ WARPSEAL_INLINE void lift(const Threads& threads, Poly<set>& m) {
     if constexpr (set.family == Family::hrss) alone(threads, [&] { kem::lift<set>(m); });
 }
 
-// m of a product in S3; adds to `wrong` unless HPS's weight is right. `ones` and `minus_ones` were zero.
+// m of a product in S3; adds to `wrong` unless HPS's weight is right. `ones` and `minus_ones` were
+// zero.
 template <const Params& set, class Threads>
-WARPSEAL_INLINE void to_message(const Threads& threads, Poly<set>& m, uint32_t& ones, uint32_t& minus_ones, uint32_t& wrong) {
+WARPSEAL_INLINE void to_message(const Threads& threads, Poly<set>& m, uint32_t& ones,
+                                uint32_t& minus_ones, uint32_t& wrong) {
     const uint16_t last = m.at[set.n - 1];
     threads.wait();
     uint32_t nonzero = 0, negative = 0;
@@ -78,7 +83,8 @@ WARPSEAL_INLINE void to_ternary(const Threads& threads, Poly<set>& r, uint32_t& 
     threads.wait();
     uint32_t others = 0;
     share(threads, Poly<set>::size, [&](int i) {
-        const uint16_t next = i < set.n ? kem::centred<set>(low16(r.at[i] - uint32_t{last})) : uint16_t{0};
+        const uint16_t next =
+            i < set.n ? kem::centred<set>(low16(r.at[i] - uint32_t{last})) : uint16_t{0};
         others += 1 - kem::is_zero(low16(next + 1u) / 3);
         r.at[i] = next;
     });
@@ -86,11 +92,13 @@ WARPSEAL_INLINE void to_ternary(const Threads& threads, Poly<set>& r, uint32_t& 
     threads.wait();
 }
 
-// --- both, but for the hashes --------------------------------------------------------------------------------------------------------
+// --- both, but for the hashes
+// --------------------------------------------------------------------------------------------------------
 
 template <const Params& set>
 struct EncapsulationMemory {
-    static constexpr size_t message_bytes = kem::message_bytes<set>, padded_bytes = kem::padded_bytes(message_bytes);
+    static constexpr size_t message_bytes = kem::message_bytes<set>,
+                            padded_bytes = kem::padded_bytes(message_bytes);
     alignas(16) uint8_t message[padded_bytes];
     Poly<set> r, m, h, c;
     Turned<set> turned;
@@ -101,8 +109,8 @@ struct EncapsulationMemory {
 
 // Item i has coins of its own number. Leaves the padded message in memory.
 template <const Params& set, Sorts sorts, class Threads>
-WARPSEAL_INLINE void encapsulate(const Threads& threads, uint64_t item, const uint8_t* public_key, uint8_t* ciphertext,
-                                 EncapsulationMemory<set>& memory) {
+WARPSEAL_INLINE void encapsulate(const Threads& threads, uint64_t item, const uint8_t* public_key,
+                                 uint8_t* ciphertext, EncapsulationMemory<set>& memory) {
     alone(threads, [&] {
         memory.sum = 0;
         kem::pad(memory.message, memory.message_bytes, kem::keccak::sha3_suffix);
@@ -126,10 +134,13 @@ WARPSEAL_INLINE void encapsulate(const Threads& threads, uint64_t item, const ui
 
 template <const Params& set>
 struct DecapsulationMemory {
-    static constexpr size_t message_bytes = kem::message_bytes<set>, padded_bytes = kem::padded_bytes(message_bytes);
-    static constexpr size_t rejected_bytes = kem::rejected_bytes<set>, rejected_padded_bytes = kem::padded_bytes(rejected_bytes);
+    static constexpr size_t message_bytes = kem::message_bytes<set>,
+                            padded_bytes = kem::padded_bytes(message_bytes);
+    static constexpr size_t rejected_bytes = kem::rejected_bytes<set>,
+                            rejected_padded_bytes = kem::padded_bytes(rejected_bytes);
     alignas(16) uint8_t message[padded_bytes];
-    alignas(16) uint8_t rejected[rejected_padded_bytes];  // the key of implicit rejection, then the ciphertext
+    alignas(16) uint8_t
+        rejected[rejected_padded_bytes];  // the key of implicit rejection, then the ciphertext
     Poly<set> c, m, key, product;
     Turned<set> turned;
     uint8_t secret_key[set.secret_key_bytes()];
@@ -138,8 +149,8 @@ struct DecapsulationMemory {
 
 // Leaves both padded messages in memory, and `wrong` other than zero where the second one counts.
 template <const Params& set, class Threads>
-WARPSEAL_INLINE void decapsulate(const Threads& threads, const uint8_t* ciphertext, const uint8_t* secret_key,
-                                 DecapsulationMemory<set>& memory) {
+WARPSEAL_INLINE void decapsulate(const Threads& threads, const uint8_t* ciphertext,
+                                 const uint8_t* secret_key, DecapsulationMemory<set>& memory) {
     using Memory = DecapsulationMemory<set>;
     uint8_t* const bytes = memory.rejected + Params::prf_key_bytes;
     alone(threads, [&] {
@@ -149,8 +160,10 @@ WARPSEAL_INLINE void decapsulate(const Threads& threads, const uint8_t* cipherte
     });
     copy(threads, bytes, ciphertext, set.ciphertext_bytes());
     copy(threads, memory.secret_key, secret_key, set.secret_key_bytes());
-    copy(threads, memory.rejected, memory.secret_key + set.secret_key_bytes() - Params::prf_key_bytes, Params::prf_key_bytes);
-    if constexpr (set.spare_bits() != 0) alone(threads, [&] { memory.wrong += kem::spare_bits<set>(bytes); });
+    copy(threads, memory.rejected,
+         memory.secret_key + set.secret_key_bytes() - Params::prf_key_bytes, Params::prf_key_bytes);
+    if constexpr (set.spare_bits() != 0)
+        alone(threads, [&] { memory.wrong += kem::spare_bits<set>(bytes); });
 
     unpack_rq<set>(threads, memory.c, bytes, memory.sum);
     unpack_ternary<set>(threads, memory.key, memory.secret_key);
@@ -170,9 +183,11 @@ WARPSEAL_INLINE void decapsulate(const Threads& threads, const uint8_t* cipherte
 }
 
 // Where `wrong` is not zero the secret is the other digest.
-WARPSEAL_INLINE void select(uint8_t* secret, const uint8_t* digest, const uint8_t* rejected, uint32_t wrong) {
+WARPSEAL_INLINE void select(uint8_t* secret, const uint8_t* digest, const uint8_t* rejected,
+                            uint32_t wrong) {
     const auto mask = static_cast<uint8_t>(0 - kem::is_zero(wrong));
-    for (size_t i = 0; i < Params::shared_secret_bytes; ++i) secret[i] = static_cast<uint8_t>((digest[i] & mask) | (rejected[i] & ~mask));
+    for (size_t i = 0; i < Params::shared_secret_bytes; ++i)
+        secret[i] = static_cast<uint8_t>((digest[i] & mask) | (rejected[i] & ~mask));
 }
 
 }  // namespace warpseal::ladder::ntru

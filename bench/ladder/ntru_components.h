@@ -1,4 +1,5 @@
-// The operations of NTRU that P4 times by themselves (its table 6), on what lies in a block's memory. For the host too.
+// The operations of NTRU that P4 times by themselves (its table 6), on what lies in a block's
+// memory. For the host too.
 #pragma once
 
 #include "ladder/ntru_parts.h"
@@ -17,7 +18,8 @@ struct ComponentMemory {
 template <const Params& set>
 struct RandomBytes {
     template <class Threads>
-    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory, uint64_t item) {
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t item) {
         random_bytes(threads, memory.coins, set.encapsulation_coins(), item);
     }
 };
@@ -25,7 +27,8 @@ struct RandomBytes {
 template <const Params& set>
 struct SampleIid {
     template <class Threads>
-    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory, uint64_t) {
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t) {
         sample_iid<set>(threads, memory.c, memory.coins);
     }
 };
@@ -33,7 +36,8 @@ struct SampleIid {
 template <const Params& set, Sorts sorts>
 struct SampleFixed {
     template <class Threads>
-    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory, uint64_t) {
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t) {
         sample_fixed<set, sorts>(threads, memory.c, memory.coins + set.iid_coins(), memory.keys);
     }
 };
@@ -41,7 +45,8 @@ struct SampleFixed {
 template <const Params& set>
 struct RqMul {
     template <class Threads>
-    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory, uint64_t) {
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t) {
         multiply<set>(threads, memory.c, memory.a, memory.b, memory.turned);
     }
 };
@@ -49,7 +54,8 @@ struct RqMul {
 template <const Params& set>
 struct Mod3 {
     template <class Threads>
-    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory, uint64_t) {
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t) {
         reduce_q_to_s3<set>(threads, memory.c);
     }
 };
@@ -57,7 +63,8 @@ struct Mod3 {
 template <const Params& set>
 struct Lift {
     template <class Threads>
-    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory, uint64_t) {
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t) {
         lift_residues<set>(threads, memory.c, memory.a);
     }
 };
@@ -65,7 +72,8 @@ struct Lift {
 template <const Params& set>
 struct Add {
     template <class Threads>
-    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory, uint64_t) {
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t) {
         add<set>(threads, memory.c, memory.a);
     }
 };
@@ -73,7 +81,8 @@ struct Add {
 template <const Params& set>
 struct Subtract {
     template <class Threads>
-    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory, uint64_t) {
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t) {
         subtract<set>(threads, memory.c, memory.a);
     }
 };

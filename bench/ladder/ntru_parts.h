@@ -1,5 +1,6 @@
-// The parts of NTRU's operations that P4 times (H. Seong and others, "Accelerated Implementation of NTRU on GPU", 2021), shared out among
-// threads as it does: each computes every so manieth coefficient or byte, and one alone what cannot be divided. For the host too.
+// The parts of NTRU's operations that P4 times (H. Seong and others, "Accelerated Implementation of
+// NTRU on GPU", 2021), shared out among threads as it does: each computes every so manieth
+// coefficient or byte, and one alone what cannot be divided. For the host too.
 #pragma once
 
 #include "kem/keccak.h"
@@ -12,11 +13,14 @@ using kem::low16;
 using kem::Params;
 using kem::Poly;
 
-// What the functions below ask of the thread that calls them, which is this one of `all`. A GPU's: ntru.cu.
+// What the functions below ask of the thread that calls them, which is this one of `all`. A GPU's:
+// ntru.cu.
 struct OneThread {
     static constexpr int mine = 0, all = 1;
-    WARPSEAL_INLINE void wait() const {}                                             // until all have come here
-    WARPSEAL_INLINE void add(uint32_t& sum, uint32_t value) const { sum += value; }  // all of them to the same sum
+    WARPSEAL_INLINE void wait() const {}  // until all have come here
+    WARPSEAL_INLINE void add(uint32_t& sum, uint32_t value) const {
+        sum += value;
+    }  // all of them to the same sum
 };
 
 template <class Threads, class F>
@@ -37,10 +41,12 @@ WARPSEAL_INLINE void copy(const Threads& threads, uint8_t* to, const uint8_t* fr
     share(threads, static_cast<int>(bytes), [&](int i) { to[i] = from[i]; });
 }
 
-// --- the operations that the paper times by themselves ------------------------------------------------------------------------------
+// --- the operations that the paper times by themselves
+// ------------------------------------------------------------------------------
 
-// A call of a generator for each byte, as in the paper, which has cuRAND's. Here a counter is hashed (the end of MurmurHash3), so that
-// cores can draw the same coins; they repeat after 2^20 items. No generator for keys.
+// A call of a generator for each byte, as in the paper, which has cuRAND's. Here a counter is
+// hashed (the end of MurmurHash3), so that cores can draw the same coins; they repeat after 2^20
+// items. No generator for keys.
 WARPSEAL_INLINE uint8_t coin(uint64_t item, int i) {
     uint32_t x = static_cast<uint32_t>(item << 12) + static_cast<uint32_t>(i);
     x = (x ^ x >> 16) * 0x85ebca6b;
@@ -49,11 +55,13 @@ WARPSEAL_INLINE uint8_t coin(uint64_t item, int i) {
 }
 
 template <class Threads>
-WARPSEAL_INLINE void random_bytes(const Threads& threads, uint8_t* coins, size_t bytes, uint64_t item) {
+WARPSEAL_INLINE void random_bytes(const Threads& threads, uint8_t* coins, size_t bytes,
+                                  uint64_t item) {
     share(threads, static_cast<int>(bytes), [&](int i) { coins[i] = coin(item, i); });
 }
 
-// Coefficients from n - 1 on are zero where a polynomial is ternary: groups of five run over the end.
+// Coefficients from n - 1 on are zero where a polynomial is ternary: groups of five run over the
+// end.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void clear_end(const Threads& threads, Poly<set>& a) {
     share(threads, Poly<set>::size - (set.n - 1), [&](int i) { a.at[set.n - 1 + i] = 0; });
@@ -65,7 +73,8 @@ WARPSEAL_INLINE void sample_iid(const Threads& threads, Poly<set>& a, const uint
     clear_end<set>(threads, a);
 }
 
-// Batcher's merge exchange (Knuth, The Art of Computer Programming 3, algorithm 5.2.2M): which numbers it compares depends on their count.
+// Batcher's merge exchange (Knuth, The Art of Computer Programming 3, algorithm 5.2.2M): which
+// numbers it compares depends on their count.
 template <class Threads>
 WARPSEAL_INLINE void sort(const Threads& threads, int32_t* keys, int count) {
     int top = 1;
@@ -90,7 +99,8 @@ WARPSEAL_INLINE void sort(const Threads& threads, int32_t* keys, int count) {
 enum class Sorts { one, all };
 
 template <const Params& set, Sorts sorts, class Threads>
-WARPSEAL_INLINE void sample_fixed(const Threads& threads, Poly<set>& a, const uint8_t* coins, int32_t* keys) {
+WARPSEAL_INLINE void sample_fixed(const Threads& threads, Poly<set>& a, const uint8_t* coins,
+                                  int32_t* keys) {
     share(threads, set.n - 1, [&](int i) { keys[i] = kem::sort_key<set>(coins, i); });
     if constexpr (sorts == Sorts::one)
         alone(threads, [&] { sort(OneThread{}, keys, set.n - 1); });
@@ -100,7 +110,8 @@ WARPSEAL_INLINE void sample_fixed(const Threads& threads, Poly<set>& a, const ui
     clear_end<set>(threads, a);
 }
 
-// A polynomial backwards, twice over: what any coefficient of a product takes of it stands in a row.
+// A polynomial backwards, twice over: what any coefficient of a product takes of it stands in a
+// row.
 template <const Params& set>
 struct Turned {
     uint16_t at[2 * set.n];
@@ -108,8 +119,10 @@ struct Turned {
 
 // c = a b modulo x^n - 1, term by term; c may be b.
 template <const Params& set, class Threads>
-WARPSEAL_INLINE void multiply(const Threads& threads, Poly<set>& c, const Poly<set>& a, const Poly<set>& b, Turned<set>& turned) {
-    share(threads, set.n, [&](int i) { turned.at[i] = turned.at[set.n + i] = b.at[set.n - 1 - i]; });
+WARPSEAL_INLINE void multiply(const Threads& threads, Poly<set>& c, const Poly<set>& a,
+                              const Poly<set>& b, Turned<set>& turned) {
+    share(threads, set.n,
+          [&](int i) { turned.at[i] = turned.at[set.n + i] = b.at[set.n - 1 - i]; });
     share(threads, set.n, [&](int k) {
         const uint16_t* const row = turned.at + set.n - 1 - k;
         uint32_t sum = 0;
@@ -123,12 +136,14 @@ template <const Params& set, class Threads>
 WARPSEAL_INLINE void reduce_q_to_s3(const Threads& threads, Poly<set>& a) {
     const uint16_t last = kem::centred<set>(a.at[set.n - 1]);
     threads.wait();
-    share(threads, set.n, [&](int i) { a.at[i] = kem::mod3(low16(kem::centred<set>(a.at[i]) - uint32_t{last})); });
+    share(threads, set.n,
+          [&](int i) { a.at[i] = kem::mod3(low16(kem::centred<set>(a.at[i]) - uint32_t{last})); });
 }
 
 // The residues 0, 1 and 2 as coefficients modulo q.
 template <const Params& set, class Threads>
-WARPSEAL_INLINE void lift_residues(const Threads& threads, Poly<set>& to, const Poly<set>& residues) {
+WARPSEAL_INLINE void lift_residues(const Threads& threads, Poly<set>& to,
+                                   const Poly<set>& residues) {
     share(threads, set.n, [&](int i) { to.at[i] = kem::trit(residues.at[i] & 3u); });
 }
 

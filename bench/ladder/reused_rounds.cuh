@@ -1,13 +1,16 @@
-// Counter mode that keeps what consecutive counters have in common: early rounds become the sum of a part for each of their last two bytes.
+// Counter mode that keeps what consecutive counters have in common: early rounds become the sum of
+// a part for each of their last two bytes.
 #pragma once
 
 #include "ladder/sweep.cuh"
 
 namespace warpseal::ladder {
 
-// The rounds that are left, of two blocks that hold their sums; the blocks are in the first four words.
+// The rounds that are left, of two blocks that hold their sums; the blocks are in the first four
+// words.
 template <class Cipher, class Layout>
-__device__ __forceinline__ void finish_counting(uint32_t (&a)[Cipher::counting_words], uint32_t (&b)[Cipher::counting_words],
+__device__ __forceinline__ void finish_counting(uint32_t (&a)[Cipher::counting_words],
+                                                uint32_t (&b)[Cipher::counting_words],
                                                 const uint32_t* key, const Layout& look) {
     if constexpr (requires { Cipher::encrypt_counting(a, b, key, look); }) {
         Cipher::encrypt_counting(a, b, key, look);
@@ -17,19 +20,22 @@ __device__ __forceinline__ void finish_counting(uint32_t (&a)[Cipher::counting_w
     }
 }
 
-// 1024 threads take rows of 1024 consecutive counters, two rows at a time, of which 64 differ in nothing but their last two bytes: a thread
-// keeps its last byte and the part that it brings; the parts of all bytes before it lie in shared memory.
+// 1024 threads take rows of 1024 consecutive counters, two rows at a time, of which 64 differ in
+// nothing but their last two bytes: a thread keeps its last byte and the part that it brings; the
+// parts of all bytes before it lie in shared memory.
 template <class Cipher, class Layout>
 __global__ void __launch_bounds__(1024, 1) reused_rounds(const __grid_constant__ Job<Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     constexpr int words = Cipher::counting_words;
     const Layout look(shared);
     auto* const parts = reinterpret_cast<uint32_t(*)[words]>(shared + Layout::bytes);
-    const uint64_t counter = uint64_t{swap_bytes(job.iv.word[2])} << 32 | swap_bytes(job.iv.word[3]);
+    const uint64_t counter =
+        uint64_t{swap_bytes(job.iv.word[2])} << 32 | swap_bytes(job.iv.word[3]);
     const uint64_t first = counter / 1024, rows = (counter + job.blocks - 1) / 1024 + 1 - first;
     const uint64_t end = first + rows * (blockIdx.x + 1) / gridDim.x;
     for (uint64_t row = first + rows * blockIdx.x / gridDim.x; row < end;) {
-        const uint64_t common = row / 64 << 16, until = end < (row / 64 + 1) * 64 ? end : (row / 64 + 1) * 64;
+        const uint64_t common = row / 64 << 16,
+                       until = end < (row / 64 + 1) * 64 ? end : (row / 64 + 1) * 64;
         Block<4> b = job.iv;
         b.word[2] = swap_bytes(static_cast<uint32_t>(common >> 32));
         __syncthreads();
@@ -40,14 +46,18 @@ __global__ void __launch_bounds__(1024, 1) reused_rounds(const __grid_constant__
         Cipher::count_last(last, b.word, job.key, look);
         __syncthreads();
         for (; row < until; row += 2) {
-            const uint32_t mine = row % 64 * 4 + threadIdx.x / 256, next = mine < 252 ? mine + 4 : mine;
+            const uint32_t mine = row % 64 * 4 + threadIdx.x / 256,
+                           next = mine < 252 ? mine + 4 : mine;
             uint32_t sum[2][words];
-            for (int w = 0; w < words; ++w) sum[0][w] = last[w] ^ parts[mine][w], sum[1][w] = last[w] ^ parts[next][w];
+            for (int w = 0; w < words; ++w)
+                sum[0][w] = last[w] ^ parts[mine][w], sum[1][w] = last[w] ^ parts[next][w];
             finish_counting<Cipher>(sum[0], sum[1], job.key, look);
             for (int j = 0; j < 2; ++j) {
                 const uint64_t i = (row + j) * 1024 + threadIdx.x - counter;
                 if (row + j < until && i < job.blocks)
-                    store(job.out, i, Block<4>{{sum[j][0], sum[j][1], sum[j][2], sum[j][3]}} ^ load<4>(job.in, i));
+                    store(job.out, i,
+                          Block<4>{{sum[j][0], sum[j][1], sum[j][2], sum[j][3]}} ^
+                              load<4>(job.in, i));
             }
         }
         row = until;
@@ -56,12 +66,13 @@ __global__ void __launch_bounds__(1024, 1) reused_rounds(const __grid_constant__
 
 template <class Cipher, class Layout>
 const Study* reused_rounds_study() {
-    static const Study study{.kernel = reinterpret_cast<const void*>(&reused_rounds<Cipher, Layout>),
-                             .fill = fill_job<Cipher>,
-                             .threads = 1024,
-                             .threads_together = 1024,
-                             .blocks_together = 1024,
-                             .shared_bytes = Layout::bytes + 256 * 4 * Cipher::counting_words};
+    static const Study study{
+        .kernel = reinterpret_cast<const void*>(&reused_rounds<Cipher, Layout>),
+        .fill = fill_job<Cipher>,
+        .threads = 1024,
+        .threads_together = 1024,
+        .blocks_together = 1024,
+        .shared_bytes = Layout::bytes + 256 * 4 * Cipher::counting_words};
     return &study;
 }
 

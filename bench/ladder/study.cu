@@ -19,7 +19,9 @@ public:
     State(const Cipher& cipher, const uint8_t* key) : memory_(cipher.state_bytes + 64) {
         cipher.expand(data(), key);
     }
-    void* data() { return memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64); }
+    void* data() {
+        return memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64);
+    }
 
 private:
     std::vector<uint8_t> memory_;
@@ -51,45 +53,59 @@ public:
     }
 
 private:
-    static constexpr uint8_t key[32] = {0x6b, 0x1f, 0x93, 0x0c, 0xe2, 0x58, 0xd4, 0x77, 0x3a, 0x85, 0xbe, 0x41, 0xf9, 0x26, 0x6d, 0x10,
-                                        0xc8, 0x5b, 0x02, 0xaf, 0x34, 0xe9, 0x7c, 0x91, 0xdd, 0x4e, 0x60, 0x17, 0xb2, 0x8f, 0x29, 0x53};
+    static constexpr uint8_t key[32] = {0x6b, 0x1f, 0x93, 0x0c, 0xe2, 0x58, 0xd4, 0x77,
+                                        0x3a, 0x85, 0xbe, 0x41, 0xf9, 0x26, 0x6d, 0x10,
+                                        0xc8, 0x5b, 0x02, 0xaf, 0x34, 0xe9, 0x7c, 0x91,
+                                        0xdd, 0x4e, 0x60, 0x17, 0xb2, 0x8f, 0x29, 0x53};
     // 2^32 is 1000 blocks off, in the last eight bytes as well as in the last eight of 16.
-    static constexpr uint8_t near_wrap[16] = {0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78, 0, 0, 0, 0, 0xff, 0xff, 0xfc, 0x18};
+    static constexpr uint8_t near_wrap[16] = {0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78,
+                                              0,    0,    0,    0,    0xff, 0xff, 0xfc, 0x18};
     static constexpr uint8_t from_zero[16] = {0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78};
 
     // What the compiled kernel takes, and how many blocks of threads stay on a multiprocessor.
     void shape() {
         check(cudaFuncGetAttributes(&attributes_, study_.kernel));
         threads_ = options_.threads_per_block != 0 ? options_.threads_per_block : study_.threads;
-        if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock || threads_ % study_.threads_together != 0)
+        if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock ||
+            threads_ % study_.threads_together != 0)
             throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        shared_bytes_ = study_.shared_bytes + study_.shared_bytes_per_thread * static_cast<size_t>(threads_);
+        shared_bytes_ =
+            study_.shared_bytes + study_.shared_bytes_per_thread * static_cast<size_t>(threads_);
         int limit = 0, multiprocessors = 0, resident = 0;
-        check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, options_.device));
+        check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                     options_.device));
         if (shared_bytes_ > static_cast<size_t>(limit)) throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        check(cudaFuncSetAttribute(study_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_)));
-        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, options_.device));
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, study_.kernel, threads_, shared_bytes_));
+        check(cudaFuncSetAttribute(study_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared_bytes_)));
+        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                     options_.device));
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, study_.kernel, threads_,
+                                                            shared_bytes_));
         if (resident == 0) throw Failure{WARPSEAL_INVALID_ARGUMENT};
         staying_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
     }
     uint64_t blocks_of_threads(uint64_t blocks) const {
-        const uint64_t at_once = static_cast<uint64_t>(threads_) / study_.threads_together * study_.blocks_together;
+        const uint64_t at_once =
+            static_cast<uint64_t>(threads_) / study_.threads_together * study_.blocks_together;
         const uint64_t wanted = (blocks + at_once - 1) / at_once;
         return study_.stays ? std::min(wanted, staying_) : wanted;
     }
-    uint64_t threads_in_all(uint64_t blocks) const { return blocks_of_threads(blocks) * static_cast<uint64_t>(threads_); }
+    uint64_t threads_in_all(uint64_t blocks) const {
+        return blocks_of_threads(blocks) * static_cast<uint64_t>(threads_);
+    }
 
     // Queues the step on the default stream.
     void launch(const Work& work) {
         if (study_.kernel == nullptr)
-            return check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(), mode_, direction_, work.iv, work.in,
-                                                   work.out, work.blocks * product_.block_bytes, nullptr));
+            return check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(),
+                                                   mode_, direction_, work.iv, work.in, work.out,
+                                                   work.blocks * product_.block_bytes, nullptr));
         alignas(16) unsigned char job[job_bytes];
         check(study_.fill(job, work));
         void* arguments[] = {job};
-        check(cudaLaunchKernel(study_.kernel, dim3(static_cast<unsigned>(blocks_of_threads(work.blocks))),
-                               dim3(static_cast<unsigned>(threads_)), arguments, shared_bytes_, nullptr));
+        check(cudaLaunchKernel(
+            study_.kernel, dim3(static_cast<unsigned>(blocks_of_threads(work.blocks))),
+            dim3(static_cast<unsigned>(threads_)), arguments, shared_bytes_, nullptr));
     }
 
     // Sums that a launch left, one a thread.
@@ -99,9 +115,11 @@ private:
         return sum.get();
     }
 
-    void portable(const uint8_t* iv, uint64_t first_block, const std::vector<uint8_t>& in, std::vector<uint8_t>& out) {
-        portable_.sweep[mode_][static_cast<int>(direction_)](portable_state_.data(), mode_ == WARPSEAL_ECB ? nullptr : iv, first_block,
-                                                             in.data(), out.data(), in.size());
+    void portable(const uint8_t* iv, uint64_t first_block, const std::vector<uint8_t>& in,
+                  std::vector<uint8_t>& out) {
+        portable_.sweep[mode_][static_cast<int>(direction_)](
+            portable_state_.data(), mode_ == WARPSEAL_ECB ? nullptr : iv, first_block, in.data(),
+            out.data(), in.size());
     }
 
     // A number of blocks that ends within a block of threads, and a counter that carries.
@@ -111,7 +129,8 @@ private:
         const uint8_t* const iv = portable_.block_bytes == 8 ? near_wrap + 8 : near_wrap;
         std::vector<uint8_t> in(bytes), expected(bytes), out(bytes);
         if (!step_.keystream_only)
-            for (uint64_t i = 0; i < bytes; ++i) in[i] = static_cast<uint8_t>(i * i >> 3 ^ i * 77 >> 5);
+            for (uint64_t i = 0; i < bytes; ++i)
+                in[i] = static_cast<uint8_t>(i * i >> 3 ^ i * 77 >> 5);
         portable(iv, 0, in, expected);
         if (step_.keystream_only) {
             Sum sum{}, block;
@@ -141,7 +160,8 @@ private:
         uint64_t blocks = uint64_t{1} << 24;
         Memory sums(16 * threads_in_all(uint64_t{1} << 35));
         const double taken = time({key, from_zero, nullptr, sums.data(), blocks}, 3) / 1000;
-        for (double all = taken; blocks < uint64_t{1} << 35 && 2 * all < 1.5 * seconds; all *= 2) blocks *= 2;
+        for (double all = taken; blocks < uint64_t{1} << 35 && 2 * all < 1.5 * seconds; all *= 2)
+            blocks *= 2;
         return blocks * portable_.block_bytes;
     }
 
@@ -155,7 +175,8 @@ private:
             launch(work);
             end.record();
             taken.push_back(end.milliseconds_since(begin));
-        } while (static_cast<int>(taken.size()) < repetitions && end.milliseconds_since(first) < 1000 * options_.seconds);
+        } while (static_cast<int>(taken.size()) < repetitions &&
+                 end.milliseconds_since(first) < 1000 * options_.seconds);
         std::sort(taken.begin(), taken.end());
         return taken[taken.size() / 2];
     }
@@ -163,7 +184,8 @@ private:
     Measured measure_keystream(uint64_t blocks) {
         Memory sums(16 * threads_in_all(blocks));
         sums.set(0xa5);
-        const double milliseconds = time({key, from_zero, nullptr, sums.data(), blocks}, options_.repetitions);
+        const double milliseconds =
+            time({key, from_zero, nullptr, sums.data(), blocks}, options_.repetitions);
         agree(sum_of(sums) == sum_of_product(blocks));
         return figure(blocks, milliseconds);
     }
@@ -175,8 +197,9 @@ private:
             text.set(0);
             uint8_t iv[16];
             store_block(iv, add_big_endian<4>(load_block<4>(from_zero), done));
-            check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(), WARPSEAL_CTR, Direction::encrypt, iv,
-                                            text.data(), text.data(), 16 * now, nullptr));
+            check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(),
+                                            WARPSEAL_CTR, Direction::encrypt, iv, text.data(),
+                                            text.data(), 16 * now, nullptr));
             sum.add(text.data(), now);
         }
         return sum.get();
@@ -187,12 +210,15 @@ private:
         Memory in(bytes), out(bytes), expected(bytes), differences(sizeof(uint32_t));
         fill_with_noise<<<1024, threads>>>(in.as<uint64_t>(), bytes / 8);
         check(cudaGetLastError());
-        check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(), mode_, direction_, from_zero, in.data(),
-                                        expected.data(), bytes, nullptr));
+        check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(), mode_,
+                                        direction_, from_zero, in.data(), expected.data(), bytes,
+                                        nullptr));
         out.set(0xa5);
-        const double milliseconds = time({key, from_zero, in.data(), out.data(), blocks}, options_.repetitions);
+        const double milliseconds =
+            time({key, from_zero, in.data(), out.data(), blocks}, options_.repetitions);
         differences.set(0);
-        count_differences<<<1024, threads>>>(out.as<uint64_t>(), expected.as<uint64_t>(), bytes / 8, differences.as<uint32_t>());
+        count_differences<<<1024, threads>>>(out.as<uint64_t>(), expected.as<uint64_t>(), bytes / 8,
+                                             differences.as<uint32_t>());
         check(cudaGetLastError());
         uint32_t found = 1;
         check(cudaMemcpy(&found, differences.data(), sizeof found, cudaMemcpyDeviceToHost));
@@ -203,12 +229,15 @@ private:
     // With the portable target: the product's own output too, from the first block to the last.
     void compare_spans(const Memory& in, const Memory& out, uint64_t blocks) {
         constexpr uint64_t spans = 64;
-        const uint64_t length = std::min<uint64_t>(blocks, 64), bytes = length * portable_.block_bytes;
+        const uint64_t length = std::min<uint64_t>(blocks, 64),
+                       bytes = length * portable_.block_bytes;
         std::vector<uint8_t> text(bytes), made(bytes), expected(bytes);
         for (uint64_t k = 0; k < spans; ++k) {
             const uint64_t first = (blocks - length) * k / (spans - 1);
-            check(cudaMemcpy(text.data(), in.data() + first * portable_.block_bytes, bytes, cudaMemcpyDeviceToHost));
-            check(cudaMemcpy(made.data(), out.data() + first * portable_.block_bytes, bytes, cudaMemcpyDeviceToHost));
+            check(cudaMemcpy(text.data(), in.data() + first * portable_.block_bytes, bytes,
+                             cudaMemcpyDeviceToHost));
+            check(cudaMemcpy(made.data(), out.data() + first * portable_.block_bytes, bytes,
+                             cudaMemcpyDeviceToHost));
             portable(from_zero, first, text, expected);
             agree(made == expected);
         }
@@ -216,7 +245,8 @@ private:
 
     Measured figure(uint64_t blocks, double milliseconds) const {
         const uint64_t bytes = blocks * portable_.block_bytes;
-        Measured m{static_cast<double>(bytes) / milliseconds / 1e6, milliseconds, bytes, -1, -1, -1, -1};
+        Measured m{
+            static_cast<double>(bytes) / milliseconds / 1e6, milliseconds, bytes, -1, -1, -1, -1};
         if (study_.kernel == nullptr) return m;
         m.registers = attributes_.numRegs;
         m.local_bytes = static_cast<int>(attributes_.localSizeBytes);
@@ -243,7 +273,9 @@ private:
 
 warpseal_status run(const Step& step, const Options& options, Measured* measured) {
     int count = 0;
-    if (cuda_door()->device_count(&count) != WARPSEAL_OK || options.device < 0 || options.device >= count) return WARPSEAL_NO_DEVICE;
+    if (cuda_door()->device_count(&count) != WARPSEAL_OK || options.device < 0 ||
+        options.device >= count)
+        return WARPSEAL_NO_DEVICE;
     try {
         check(cudaSetDevice(options.device));
         *measured = Run(step, options).measure();

@@ -26,15 +26,17 @@ inline constexpr size_t job_bytes = 4096;  // at most, of a kernel's argument
 struct Study {
     const void* kernel;  // of one argument, by value; null: the product's call
     warpseal_status (*fill)(void* job, const Work& work);
-    int threads;                                           // in a block of threads, unless the caller asks for others
-    int threads_together = 1;                              // a block of threads has a multiple of so many, and each so many
-    int blocks_together = 1;                               // take so many blocks of text at once
-    bool stays = true;                                     // blocks of threads stay and take what is next; or there are as many as it takes
+    int threads;               // in a block of threads, unless the caller asks for others
+    int threads_together = 1;  // a block of threads has a multiple of so many, and each so many
+    int blocks_together = 1;   // take so many blocks of text at once
+    bool stays =
+        true;  // blocks of threads stay and take what is next; or there are as many as it takes
     size_t shared_bytes = 0, shared_bytes_per_thread = 0;  // dynamic
 };
 inline constexpr Study product_study{};
 
-// What most kernels take: the schedule is part of the parameters, and so an operand from the constant bank.
+// What most kernels take: the schedule is part of the parameters, and so an operand from the
+// constant bank.
 template <class Cipher>
 struct Job {
     uint32_t key[Cipher::schedule_words];
@@ -61,7 +63,8 @@ struct Family {
     const char *cipher, *mode;
     bool decrypts = false, keystream_only = false;
 
-    Step step(const char* name, const char* what, const char* taught, const Study* study, const char* paper = nullptr) const {
+    Step step(const char* name, const char* what, const char* taught, const Study* study,
+              const char* paper = nullptr) const {
         return {.name = name,
                 .paper = paper,
                 .cipher = cipher,

@@ -43,8 +43,10 @@ template <class Cipher>
 struct SharedKeys {
     static constexpr uint32_t bytes = (4 * Cipher::schedule_words + 15) / 16 * 16;
     const uint32_t* word;
-    __device__ SharedKeys(const Job<Cipher>& job, unsigned char* shared) : word(reinterpret_cast<uint32_t*>(shared)) {
-        for (uint32_t i = threadIdx.x; i < Cipher::schedule_words; i += blockDim.x) reinterpret_cast<uint32_t*>(shared)[i] = job.key[i];
+    __device__ SharedKeys(const Job<Cipher>& job, unsigned char* shared)
+        : word(reinterpret_cast<uint32_t*>(shared)) {
+        for (uint32_t i = threadIdx.x; i < Cipher::schedule_words; i += blockDim.x)
+            reinterpret_cast<uint32_t*>(shared)[i] = job.key[i];
     }
 };
 
@@ -57,9 +59,11 @@ __global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cip
     const Keys keys(job, shared + Layout::bytes);
     __syncthreads();
     const uint32_t first = blockIdx.x * blockDim.x, threads = gridDim.x * blockDim.x;
-    const uint64_t counter = uint64_t{swap_bytes(job.iv.word[n - 2])} << 32 | swap_bytes(job.iv.word[n - 1]);
+    const uint64_t counter =
+        uint64_t{swap_bytes(job.iv.word[n - 2])} << 32 | swap_bytes(job.iv.word[n - 1]);
     Block<n> sum{};
-    // Where nothing is stored, a loop that some threads leave before others has the tables' place added to each address: there all stay.
+    // Where nothing is stored, a loop that some threads leave before others has the tables' place
+    // added to each address: there all stay.
     constexpr bool together = shape == Shape::keystream;
     for (uint64_t row = first; row + (together ? 0 : threadIdx.x) < job.blocks; row += threads) {
         const uint64_t i = row + threadIdx.x;
@@ -80,12 +84,14 @@ __global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cip
     if constexpr (shape == Shape::keystream) store(job.out, first + threadIdx.x, sum);
 }
 
-template <class Cipher, class Layout, Shape shape, int threads = 1024, template <class> class Keys = ParameterKeys>
+template <class Cipher, class Layout, Shape shape, int threads = 1024,
+          template <class> class Keys = ParameterKeys>
 const Study* sweep_study() {
-    static const Study study{.kernel = reinterpret_cast<const void*>(&sweep<Cipher, Layout, Keys<Cipher>, shape>),
-                             .fill = fill_job<Cipher>,
-                             .threads = threads,
-                             .shared_bytes = Layout::bytes + Keys<Cipher>::bytes};
+    static const Study study{
+        .kernel = reinterpret_cast<const void*>(&sweep<Cipher, Layout, Keys<Cipher>, shape>),
+        .fill = fill_job<Cipher>,
+        .threads = threads,
+        .shared_bytes = Layout::bytes + Keys<Cipher>::bytes};
     return &study;
 }
 

@@ -25,7 +25,8 @@ int unnamed_file(const std::string& directory) {
 
 void write_all(int file, const std::vector<uint8_t>& bytes) {
     for (size_t done = 0; done < bytes.size();) {
-        const ssize_t wrote = pwrite(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+        const ssize_t wrote =
+            pwrite(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
         if (wrote < 0 && errno != EINTR) fail("cannot write the text file");
         done += static_cast<size_t>(std::max<ssize_t>(wrote, 0));
     }
@@ -33,7 +34,8 @@ void write_all(int file, const std::vector<uint8_t>& bytes) {
 
 void read_all(int file, std::vector<uint8_t>& bytes) {
     for (size_t done = 0; done < bytes.size();) {
-        const ssize_t got = pread(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+        const ssize_t got =
+            pread(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
         if (got == 0 || (got < 0 && errno != EINTR)) fail("cannot read the text file");
         done += static_cast<size_t>(std::max<ssize_t>(got, 0));
     }
@@ -64,10 +66,12 @@ FileTimes TextFile::time(const Way& way, bool encrypts, const Study& study) cons
         read_all(in_, in);
         const auto begin = std::chrono::steady_clock::now();
         way(encrypts, in.data(), out.data(), in.size() / 16);
-        cipher.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        cipher.push_back(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
         write_all(out_, out);
     });
-    std::nth_element(cipher.begin(), cipher.begin() + static_cast<ptrdiff_t>(cipher.size() / 2), cipher.end());
+    std::nth_element(cipher.begin(), cipher.begin() + static_cast<ptrdiff_t>(cipher.size() / 2),
+                     cipher.end());
     return {whole, cipher[cipher.size() / 2]};
 }
 

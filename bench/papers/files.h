@@ -1,4 +1,5 @@
-// P5's text file: written once, and encrypted from file to file by any way, with the time of it and of the cipher alone.
+// P5's text file: written once, and encrypted from file to file by any way, with the time of it and
+// of the cipher alone.
 #pragma once
 
 #include <string>

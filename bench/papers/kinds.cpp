@@ -1,4 +1,5 @@
-// Text, MP3, MP4, DOCX and HWP files made on the spot: each format's own structure around text or noise.
+// Text, MP3, MP4, DOCX and HWP files made on the spot: each format's own structure around text or
+// noise.
 #include "papers/kinds.h"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ void append_big(Bytes& to, uint32_t value) {
     for (int shift = 24; shift >= 0; shift -= 8) to.push_back(static_cast<uint8_t>(value >> shift));
 }
 
-// An ID3v2.3 tag without frames, then MPEG-1 layer III frames of 128 kbit/s at 44.1 kHz: 144 * 128000 / 44100 = 417 bytes each.
+// An ID3v2.3 tag without frames, then MPEG-1 layer III frames of 128 kbit/s at 44.1 kHz: 144 *
+// 128000 / 44100 = 417 bytes each.
 Bytes made_mp3(uint64_t bytes) {
     Bytes file;
     append(file, std::string_view("ID3\x03\0\0\0\0\0\0", 10));
@@ -120,17 +122,22 @@ private:
 Bytes made_docx(uint64_t bytes) {
     const auto part = [](std::string_view text) { return Bytes(text.begin(), text.end()); };
     Zip zip;
-    zip.add("[Content_Types].xml",
-            part(R"(<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">)"
-                 R"(<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>)"
-                 R"(<Override PartName="/word/document.xml" ContentType=)"
-                 R"("application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>)"));
-    zip.add("_rels/.rels",
-            part(R"(<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">)"
-                 R"(<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/)"
-                 R"(officeDocument" Target="word/document.xml"/></Relationships>)"));
-    Bytes document = part(R"(<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">)"
-                          "<w:body><w:p><w:r><w:t>");
+    zip.add(
+        "[Content_Types].xml",
+        part(
+            R"(<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">)"
+            R"(<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>)"
+            R"(<Override PartName="/word/document.xml" ContentType=)"
+            R"("application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>)"));
+    zip.add(
+        "_rels/.rels",
+        part(
+            R"(<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">)"
+            R"(<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/)"
+            R"(officeDocument" Target="word/document.xml"/></Relationships>)"));
+    Bytes document = part(
+        R"(<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">)"
+        "<w:body><w:p><w:r><w:t>");
     const Bytes text = made_text(bytes);
     document.insert(document.end(), text.begin(), text.end());
     append(document, "</w:t></w:r></w:p></w:body></w:document>");
@@ -143,7 +150,8 @@ Bytes made_hwp(uint64_t bytes) {
     Bytes file;
     append(file, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1");
     file.resize(24);
-    for (const uint16_t field : {0x3e, 3, 0xfffe, 9, 6}) append_little(file, field);  // version 3, little-endian, sectors of 2^9 and 2^6
+    for (const uint16_t field : {0x3e, 3, 0xfffe, 9, 6})
+        append_little(file, field);  // version 3, little-endian, sectors of 2^9 and 2^6
     file.resize(512);
     append(file, "HWP Document File");
     Noise().append(file, bytes);
@@ -153,14 +161,16 @@ Bytes made_hwp(uint64_t bytes) {
 
 Bytes read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw cli::Failure(cli::ExitCode::input_output, "cannot read " + path.string() + ".");
+    if (!file)
+        throw cli::Failure(cli::ExitCode::input_output, "cannot read " + path.string() + ".");
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
 
 Bytes made_text(uint64_t bytes) {
-    static constexpr std::string_view words[] = {"block", "cipher", "the", "thread", "and", "core", "state", "row", "of", "column"};
+    static constexpr std::string_view words[] = {"block", "cipher", "the", "thread", "and",
+                                                 "core",  "state",  "row", "of",     "column"};
     Bytes text;
     text.reserve(bytes + 16);
     Noise noise;
@@ -185,8 +195,11 @@ std::vector<KindOfFile> files_in(const std::string& folder) {
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error))
         if (entry.is_regular_file()) paths.push_back(entry.path());
-    if (error) throw cli::Failure(cli::ExitCode::input_missing, "cannot read the folder " + folder + ": " + error.message() + ".");
-    if (paths.empty()) throw cli::Failure(cli::ExitCode::input_missing, "there are no files in " + folder + ".");
+    if (error)
+        throw cli::Failure(cli::ExitCode::input_missing,
+                           "cannot read the folder " + folder + ": " + error.message() + ".");
+    if (paths.empty())
+        throw cli::Failure(cli::ExitCode::input_missing, "there are no files in " + folder + ".");
     std::sort(paths.begin(), paths.end());
     std::vector<KindOfFile> files;
     files.reserve(paths.size());

@@ -16,7 +16,9 @@ namespace warpseal::papers {
 class NtruOnOneCore {
 public:
     explicit NtruOnOneCore(Study& study) : study_(study), engine_(study.engine(1)) {
-        for (size_t i = 0; warpseal_kem_at(i, &info_) == WARPSEAL_OK && std::string(info_.name) != published::p4::set;) ++i;
+        for (size_t i = 0; warpseal_kem_at(i, &info_) == WARPSEAL_OK &&
+                           std::string(info_.name) != published::p4::set;)
+            ++i;
         public_keys_.resize(items * info_.public_key_bytes);
         secret_keys_.resize(items * info_.secret_key_bytes);
         ciphertexts_.resize(items * info_.ciphertext_bytes);
@@ -26,8 +28,11 @@ public:
 
     // Milliseconds for as many as the paper's.
     double ours(KemOperation operation) {
-        return scaled(items,
-                      [&] { call(operation == KemOperation::encapsulate ? warpseal_kem_encapsulate : warpseal_kem_decapsulate, nullptr); });
+        return scaled(items, [&] {
+            call(operation == KemOperation::encapsulate ? warpseal_kem_encapsulate
+                                                        : warpseal_kem_decapsulate,
+                 nullptr);
+        });
     }
     double plain(KemOperation operation) {
         uint64_t item = 0;
@@ -50,15 +55,18 @@ public:
     void compare() {
         std::vector<uint8_t> coins(items * info_.encapsulation_coins_bytes);
         for (size_t i = 0; i < items; ++i)
-            PlainNtru::draw_coins(i, std::span(coins).subspan(i * info_.encapsulation_coins_bytes, info_.encapsulation_coins_bytes));
+            PlainNtru::draw_coins(i, std::span(coins).subspan(i * info_.encapsulation_coins_bytes,
+                                                              info_.encapsulation_coins_bytes));
         call(warpseal_kem_encapsulate, coins.data());
         const auto ciphertexts = ciphertexts_, secrets = secrets_;
-        for (size_t i = 0; i < items; ++i) plain_.encapsulate(i, public_key(i), ciphertext(i), secret(i));
+        for (size_t i = 0; i < items; ++i)
+            plain_.encapsulate(i, public_key(i), ciphertext(i), secret(i));
         bool same = ciphertexts == ciphertexts_ && secrets == secrets_;
         for (size_t i = 0; i < items; i += 3) *ciphertext(i) ^= 1;
         call(warpseal_kem_decapsulate, nullptr);
         const auto expected = secrets_;
-        for (size_t i = 0; i < items; ++i) plain_.decapsulate(ciphertext(i), secret_key(i), secret(i));
+        for (size_t i = 0; i < items; ++i)
+            plain_.decapsulate(ciphertext(i), secret_key(i), secret(i));
         same &= expected == secrets_;
         if (!same) study_.wrong("P4: the plain NTRU on a core and ours differ");
     }
@@ -73,27 +81,30 @@ private:
 
     template <class Call>
     void call(const Call& operation, const uint8_t* coins) {
-        const warpseal_kem_batch batch{.struct_bytes = sizeof batch,
-                                       .reserved = 0,
-                                       .count = items,
-                                       .public_keys = public_keys_.data(),
-                                       .public_key_stride = info_.public_key_bytes,
-                                       .secret_keys = secret_keys_.data(),
-                                       .secret_key_stride = info_.secret_key_bytes,
-                                       .ciphertexts = ciphertexts_.data(),
-                                       .ciphertext_stride = info_.ciphertext_bytes,
-                                       .shared_secrets = secrets_.data(),
-                                       .shared_secret_stride = info_.shared_secret_bytes,
-                                       .coins = coins,
-                                       .coins_stride = coins == nullptr ? 0 : info_.encapsulation_coins_bytes,
-                                       .statuses = nullptr};
+        const warpseal_kem_batch batch{
+            .struct_bytes = sizeof batch,
+            .reserved = 0,
+            .count = items,
+            .public_keys = public_keys_.data(),
+            .public_key_stride = info_.public_key_bytes,
+            .secret_keys = secret_keys_.data(),
+            .secret_key_stride = info_.secret_key_bytes,
+            .ciphertexts = ciphertexts_.data(),
+            .ciphertext_stride = info_.ciphertext_bytes,
+            .shared_secrets = secrets_.data(),
+            .shared_secret_stride = info_.shared_secret_bytes,
+            .coins = coins,
+            .coins_stride = coins == nullptr ? 0 : info_.encapsulation_coins_bytes,
+            .statuses = nullptr};
         const warpseal_status status = operation(engine_, published::p4::set, &batch);
-        if (status != WARPSEAL_OK) study_.wrong(fmt::format("P4 on a core: {}", warpseal_status_text(status)));
+        if (status != WARPSEAL_OK)
+            study_.wrong(fmt::format("P4 on a core: {}", warpseal_status_text(status)));
     }
 
     // The median of windows, as many as begin in the time of the study.
     double scaled(uint64_t at_once, const std::function<void()>& call) const {
-        return study_.seconds_of(call) / static_cast<double>(at_once) * static_cast<double>(published::p4::count) * 1000;
+        return study_.seconds_of(call) / static_cast<double>(at_once) *
+               static_cast<double>(published::p4::count) * 1000;
     }
 
     Study& study_;

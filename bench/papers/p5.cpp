@@ -1,4 +1,5 @@
-// P5: AES on all cores, its ways beside each other: what they compute, how long they take, what they count and how busy their threads are.
+// P5: AES on all cores, its ways beside each other: what they compute, how long they take, what
+// they count and how busy their threads are.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +31,9 @@ constexpr Table forks_table{
     "P5", "section 4.3, fork and join", "what dividing one state costs", paper::cpu,
     "the paper names the cost and gives no figure; threads wait by looking, and 100 MB is extrapolated from the blocks that ran"};
 constexpr Table cores_table{
-    "P5", "speed-up", "by threads: the method against the serial way, the default against one thread of its own", paper::cpu,
+    "P5", "speed-up",
+    "by threads: the method against the serial way, the default against one thread of its own",
+    paper::cpu,
     "in memory; the paper's own two threads against its serial way, from its figures 6 and 7; four is all that a state's rows and "
     "columns divide into"};
 constexpr Table profile_table{
@@ -68,28 +71,37 @@ private:
     // One file by all ways against the serial one, forwards and backwards.
     void compare_kinds() {
         const bool own = !study_.options().files.empty();
-        const auto files = own ? files_in(study_.options().files) : made_files(study_.limited(1 << 20));
-        const Way tile = inside_a_tile(key_, two_), state = inside_one_state(key_, two_), blocks = over_blocks(key_, everywhere_);
+        const auto files =
+            own ? files_in(study_.options().files) : made_files(study_.limited(1 << 20));
+        const Way tile = inside_a_tile(key_, two_), state = inside_one_state(key_, two_),
+                  blocks = over_blocks(key_, everywhere_);
         for (const KindOfFile& file : files) {
             const auto plaintext = padded(file.bytes), ciphertext = run(serial_, true, plaintext);
             if (differing_bytes(run(serial_, false, ciphertext), plaintext) != 0)
                 study_.wrong(file.kind + ": serial AES does not come back");
             const auto head = std::min<size_t>(plaintext.size(), 16 * few_);
             for (const bool encrypts : {true, false}) {
-                const auto &in = encrypts ? plaintext : ciphertext, &expected = encrypts ? ciphertext : plaintext;
-                Row row{.table = &kinds_table,
-                        .row = fmt::format("{}, {}", file.kind, encrypts ? "encryption" : "decryption"),
-                        .unit = "bytes"};
+                const auto &in = encrypts ? plaintext : ciphertext,
+                           &expected = encrypts ? ciphertext : plaintext;
+                Row row{
+                    .table = &kinds_table,
+                    .row = fmt::format("{}, {}", file.kind, encrypts ? "encryption" : "decryption"),
+                    .unit = "bytes"};
                 if (!own) row.published = 0;
-                row.method = static_cast<double>(differing_bytes(run(state, encrypts, first(in, head)), first(expected, head)) +
-                                                 differing_bytes(run(tile, encrypts, in), expected) +
-                                                 differing_bytes(run(blocks, encrypts, in), expected));
-                row.method_what = "threads inside one state, inside tiles of states, and over blocks";
-                row.ours = static_cast<double>(differing_bytes(run(product_, encrypts, in), expected));
+                row.method = static_cast<double>(
+                    differing_bytes(run(state, encrypts, first(in, head)), first(expected, head)) +
+                    differing_bytes(run(tile, encrypts, in), expected) +
+                    differing_bytes(run(blocks, encrypts, in), expected));
+                row.method_what =
+                    "threads inside one state, inside tiles of states, and over blocks";
+                row.ours =
+                    static_cast<double>(differing_bytes(run(product_, encrypts, in), expected));
                 row.ours_what = "aes-128-ecb, all cores";
-                row.more = {{"bytes", static_cast<double>(in.size())}, {"bytes_inside_one_state", static_cast<double>(head)}};
+                row.more = {{"bytes", static_cast<double>(in.size())},
+                            {"bytes_inside_one_state", static_cast<double>(head)}};
                 study_.take(row);
-                if (*row.method != 0 || *row.ours != 0) study_.wrong(row.row + " of P5: outputs differ");
+                if (*row.method != 0 || *row.ours != 0)
+                    study_.wrong(row.row + " of P5: outputs differ");
             }
         }
     }
@@ -101,10 +113,11 @@ private:
             for (size_t step = 0; step < std::size(paper::counts); ++step) {
                 const paper::Counts& published = paper::counts[step];
                 const char* formula = published.formula[at];
-                Row row{.table = &counts_table,
-                        .row = fmt::format("{}, {} core{}{}{}", published.step, paper::cores[at], at ? "s" : "", formula ? ": " : "",
-                                           formula ? formula : ""),
-                        .unit = "operations"};
+                Row row{
+                    .table = &counts_table,
+                    .row = fmt::format("{}, {} core{}{}{}", published.step, paper::cores[at],
+                                       at ? "s" : "", formula ? ": " : "", formula ? formula : ""),
+                    .unit = "operations"};
                 if (formula) row.published = published.count[at];
                 row.method = static_cast<double>(by_step[step]);
                 row.method_what = "counted in the listing's thread with most";
@@ -115,7 +128,8 @@ private:
 
     void time_text_file() {
         const TextFile file(study_.options().directory, study_.limited(paper::file_bytes));
-        const double scale = static_cast<double>(paper::file_bytes) / static_cast<double>(file.bytes());
+        const double scale =
+            static_cast<double>(paper::file_bytes) / static_cast<double>(file.bytes());
         const Way tile = inside_a_tile(key_, two_);
         FileTimes serial[2], parallel[2], ours[2];
         for (const bool encrypts : {true, false}) {
@@ -123,8 +137,10 @@ private:
             parallel[encrypts] = file.time(tile, encrypts, study_);
             ours[encrypts] = file.time(product_, encrypts, study_);
         }
-        const auto take = [&](std::string name, double published, double method, double product, const char* method_what) {
-            Row row{.table = &time_table, .row = std::move(name), .unit = "s", .published = published};
+        const auto take = [&](std::string name, double published, double method, double product,
+                              const char* method_what) {
+            Row row{
+                .table = &time_table, .row = std::move(name), .unit = "s", .published = published};
             row.method = method * scale;
             row.method_what = method_what;
             row.ours = product * scale;
@@ -134,12 +150,17 @@ private:
         };
         constexpr const char *alone = "one thread", *both = "two threads inside tiles of states";
         take("serial, encryption", paper::serial_seconds, serial[1].whole, ours[1].whole, alone);
-        take("serial, encryption, of it in Encrypt", paper::of_it_encrypting_seconds, serial[1].cipher, ours[1].cipher, alone);
-        take("two threads, encryption", paper::parallel_seconds, parallel[1].whole, ours[1].whole, both);
+        take("serial, encryption, of it in Encrypt", paper::of_it_encrypting_seconds,
+             serial[1].cipher, ours[1].cipher, alone);
+        take("two threads, encryption", paper::parallel_seconds, parallel[1].whole, ours[1].whole,
+             both);
         take("serial, decryption", paper::serial_seconds, serial[0].whole, ours[0].whole, alone);
-        take("two threads, decryption", paper::parallel_seconds, parallel[0].whole, ours[0].whole, both);
-        Row saved{
-            .table = &time_table, .row = "saved by two threads, encryption", .unit = "% of the time", .published = paper::saved_percent};
+        take("two threads, decryption", paper::parallel_seconds, parallel[0].whole, ours[0].whole,
+             both);
+        Row saved{.table = &time_table,
+                  .row = "saved by two threads, encryption",
+                  .unit = "% of the time",
+                  .published = paper::saved_percent};
         saved.method = 100 * (1 - parallel[1].whole / serial[1].whole);
         saved.ours = 100 * (1 - ours[1].whole / serial[1].whole);
         saved.method_what = both;
@@ -149,15 +170,18 @@ private:
 
     void time_forks() {
         std::vector<uint8_t> in(16 * few_), out(in.size());
-        constexpr int forks_of_a_block = 3 * 10 - 1;  // ten rounds of three steps, the last without MixColumns
-        const auto take = [&](const std::string& name, const char* unit, double method, uint64_t blocks) {
+        constexpr int forks_of_a_block =
+            3 * 10 - 1;  // ten rounds of three steps, the last without MixColumns
+        const auto take = [&](const std::string& name, const char* unit, double method,
+                              uint64_t blocks) {
             Row row{.table = &forks_table, .row = name, .unit = unit, .method = method};
             row.more.emplace_back("blocks", static_cast<double>(blocks));
             study_.take(row);
         };
         const auto block_seconds = [&](const Way& way, uint64_t blocks) {
             in.resize(16 * blocks), out.resize(16 * blocks);
-            return study_.seconds_of([&] { way(true, in.data(), out.data(), blocks); }) / static_cast<double>(blocks);
+            return study_.seconds_of([&] { way(true, in.data(), out.data(), blocks); }) /
+                   static_cast<double>(blocks);
         };
         take("one block, serially", "ns", 1e9 * block_seconds(serial_, few_), few_);
         for (const int threads : {2, 4}) {
@@ -168,8 +192,11 @@ private:
             const uint64_t blocks = threads == 2 ? few_ : blocks_in_time(state);
             const double block = block_seconds(state, blocks);
             take(fmt::format("a fork and a join, {} threads", threads), "ns", fork * 1e9, 0);
-            take(fmt::format("one block, {} threads inside its state, {} forks", threads, forks_of_a_block), "ns", block * 1e9, blocks);
-            take(fmt::format("100 MB so, {} threads, extrapolated", threads), "s", block * (paper::file_bytes / 16.0), blocks);
+            take(fmt::format("one block, {} threads inside its state, {} forks", threads,
+                             forks_of_a_block),
+                 "ns", block * 1e9, blocks);
+            take(fmt::format("100 MB so, {} threads, extrapolated", threads), "s",
+                 block * (paper::file_bytes / 16.0), blocks);
         }
     }
 
@@ -183,28 +210,38 @@ private:
     void speed_up() {
         const uint64_t blocks = study_.limited(32 << 20) / 16;
         std::vector<uint8_t> in(16 * blocks), out(in.size());
-        const auto seconds = [&](const Way& way) { return study_.seconds_of([&] { way(true, in.data(), out.data(), blocks); }); };
+        const auto seconds = [&](const Way& way) {
+            return study_.seconds_of([&] { way(true, in.data(), out.data(), blocks); });
+        };
         const double serial = seconds(serial_);
         double plain_alone = 0, ours_alone = 0;
         for (int threads = 1;; threads = std::min(2 * threads, cores_)) {
             Team team(threads);
             const double plain = seconds(over_blocks(key_, team));
-            const double ours = seconds(by_product(key_, study_.engine(static_cast<unsigned>(threads))));
+            const double ours =
+                seconds(by_product(key_, study_.engine(static_cast<unsigned>(threads))));
             if (threads == 1) plain_alone = plain, ours_alone = ours;
-            Row row{.table = &cores_table, .row = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"), .unit = "times"};
-            if (threads == paper::parallel_threads) row.published = paper::serial_seconds / paper::parallel_seconds;
+            Row row{.table = &cores_table,
+                    .row = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"),
+                    .unit = "times"};
+            if (threads == paper::parallel_threads)
+                row.published = paper::serial_seconds / paper::parallel_seconds;
             if (threads <= 4) {
                 const double tile = seconds(inside_a_tile(key_, team));
                 row.method = serial / tile;
                 row.method_what = "threads inside tiles of states";
-                row.more.emplace_back("method_gigabytes_per_second", gigabytes_per_second(in.size(), tile));
-                row.more.emplace_back("serial_gigabytes_per_second", gigabytes_per_second(in.size(), serial));
+                row.more.emplace_back("method_gigabytes_per_second",
+                                      gigabytes_per_second(in.size(), tile));
+                row.more.emplace_back("serial_gigabytes_per_second",
+                                      gigabytes_per_second(in.size(), serial));
             }
             row.ours = ours_alone / ours;
             row.ours_what = "aes-128-ecb on so many threads";
-            row.more.emplace_back("default_gigabytes_per_second", gigabytes_per_second(in.size(), ours));
+            row.more.emplace_back("default_gigabytes_per_second",
+                                  gigabytes_per_second(in.size(), ours));
             row.more.emplace_back("plain_over_blocks_times", plain_alone / plain);
-            row.more.emplace_back("plain_over_blocks_gigabytes_per_second", gigabytes_per_second(in.size(), plain));
+            row.more.emplace_back("plain_over_blocks_gigabytes_per_second",
+                                  gigabytes_per_second(in.size(), plain));
             study_.take(row);
             if (threads == cores_) return;
         }
@@ -213,17 +250,21 @@ private:
     void profile() {
         const uint64_t blocks = study_.limited(32 << 20) / 16;
         std::vector<uint8_t> in(16 * blocks), out(in.size());
-        take_threads("serial", paper::serial_threads, shares_on_core([&] { serial_(true, in.data(), out.data(), blocks); }));
+        take_threads("serial", paper::serial_threads,
+                     shares_on_core([&] { serial_(true, in.data(), out.data(), blocks); }));
         {
             Team team(paper::parallel_threads);
             const Way tile = inside_a_tile(key_, team), state = inside_one_state(key_, team);
-            take_threads("two threads", paper::parallel_threads, shares_on_core([&] { tile(true, in.data(), out.data(), blocks); }));
+            take_threads("two threads", paper::parallel_threads,
+                         shares_on_core([&] { tile(true, in.data(), out.data(), blocks); }));
             take_at_work("inside tiles of states", team, tile, in, out, blocks);
             take_at_work("inside one state", team, state, in, out, std::min(few_, blocks));
         }
         const auto shares = shares_on_core([&] { product_(true, in.data(), out.data(), blocks); });
         for (size_t thread = 0; thread < shares.size(); ++thread) {
-            Row row{.table = &profile_table, .row = fmt::format("the product's thread {} of {}, on a core", thread + 1, shares.size())};
+            Row row{.table = &profile_table,
+                    .row = fmt::format("the product's thread {} of {}, on a core", thread + 1,
+                                       shares.size())};
             row.unit = "% of the time";
             row.ours = 100 * shares[thread];
             row.ours_what = "aes-128-ecb, all cores";
@@ -231,7 +272,8 @@ private:
         }
     }
 
-    // Threads on a core for a noticeable part of the time, over repetitions that take long enough to account.
+    // Threads on a core for a noticeable part of the time, over repetitions that take long enough
+    // to account.
     std::vector<double> shares_on_core(const std::function<void()>& work) const {
         const ThreadUse use;
         study_.seconds_of(work);
@@ -239,23 +281,28 @@ private:
     }
 
     void take_threads(const char* name, int published, const std::vector<double>& shares) {
-        Row row{.table = &profile_table, .row = fmt::format("threads that ran, {}", name), .unit = "threads"};
+        Row row{.table = &profile_table,
+                .row = fmt::format("threads that ran, {}", name),
+                .unit = "threads"};
         row.published = published;
         row.method = static_cast<double>(shares.size());
         row.method_what = "counted by the kernel's account";
         for (size_t thread = 0; thread < shares.size(); ++thread)
-            row.more.emplace_back(fmt::format("thread_{}_percent_on_a_core", thread + 1), 100 * shares[thread]);
+            row.more.emplace_back(fmt::format("thread_{}_percent_on_a_core", thread + 1),
+                                  100 * shares[thread]);
         study_.take(row);
     }
 
-    void take_at_work(const char* name, Team& team, const Way& way, const std::vector<uint8_t>& in, std::vector<uint8_t>& out,
-                      uint64_t blocks) {
+    void take_at_work(const char* name, Team& team, const Way& way, const std::vector<uint8_t>& in,
+                      std::vector<uint8_t>& out, uint64_t blocks) {
         team.take_times();
         const auto begin = std::chrono::steady_clock::now();
         way(true, in.data(), out.data(), blocks);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         for (int thread = 0; thread < team.threads(); ++thread) {
-            Row row{.table = &profile_table, .row = fmt::format("{}, thread {} of {}, at work", name, thread + 1, team.threads())};
+            Row row{.table = &profile_table,
+                    .row = fmt::format("{}, thread {} of {}, at work", name, thread + 1,
+                                       team.threads())};
             row.unit = "% of the time";
             row.method = 100 * team.seconds_at_work(thread) / took.count();
             row.method_what = name;
@@ -263,7 +310,8 @@ private:
         }
     }
 
-    // As many as take a quarter of the time of a measurement, for ways that may be thousands of times slower than the product.
+    // As many as take a quarter of the time of a measurement, for ways that may be thousands of
+    // times slower than the product.
     uint64_t blocks_in_time(const Way& way) const {
         const uint64_t most = study_.limited(paper::file_bytes) / 16;
         for (uint64_t blocks = 64;; blocks *= 2) {
@@ -276,7 +324,9 @@ private:
         }
     }
 
-    static double gigabytes_per_second(size_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / 1e9; }
+    static double gigabytes_per_second(size_t bytes, double seconds) {
+        return static_cast<double>(bytes) / seconds / 1e9;
+    }
     static std::vector<uint8_t> first(const std::vector<uint8_t>& data, size_t bytes) {
         return {data.begin(), data.begin() + static_cast<ptrdiff_t>(bytes)};
     }

@@ -1,4 +1,5 @@
-// AES as FIPS 197 writes it, round by round and step by step, each step run by whatever forks: the plain cipher of P3's cores and of P5.
+// AES as FIPS 197 writes it, round by round and step by step, each step run by whatever forks: the
+// plain cipher of P3's cores and of P5.
 #pragma once
 
 #include <cstring>
@@ -20,14 +21,16 @@ struct Alone {
 class PlainAes {
 public:
     // A key of 16 or 32 bytes.
-    explicit PlainAes(const std::vector<uint8_t>& key) : rounds_(static_cast<int>(key.size()) / 4 + 6) {
+    explicit PlainAes(const std::vector<uint8_t>& key)
+        : rounds_(static_cast<int>(key.size()) / 4 + 6) {
         if (rounds_ == 10)
             expand<ciphers::aes::Aes<128>>(key);
         else
             expand<ciphers::aes::Aes<256>>(key);
     }
 
-    // `states` blocks of 16 bytes from in to out, at most `count`; fork.run(step) runs step(share) for each of its threads and joins them.
+    // `states` blocks of 16 bytes from in to out, at most `count`; fork.run(step) runs step(share)
+    // for each of its threads and joins them.
     template <int count, class Fork>
     void encrypt(const uint8_t* in, uint8_t* out, int states, Fork& fork) const {
         State<count> state;
@@ -42,7 +45,8 @@ public:
                     steps(state, share).mix_columns();
                     if (count > 1) add_round_key(state, round, share);
                 });
-            if (last || count == 1) all_blocks<count>(fork, [&](Share share) { add_round_key(state, round, share); });
+            if (last || count == 1)
+                all_blocks<count>(fork, [&](Share share) { add_round_key(state, round, share); });
         }
         all_blocks<count>(fork, [&](Share share) { store(out, state, states, share); });
     }
@@ -55,7 +59,8 @@ public:
         for (int round = rounds_ - 1; round >= 0; --round) {
             fork.run([&](Share share) { steps(state, share).inverse_shift_rows(); });
             fork.run([&](Share share) { steps(state, share).inverse_sub_bytes(); });
-            if (round == 0 || count == 1) all_blocks<count>(fork, [&](Share share) { add_round_key(state, round, share); });
+            if (round == 0 || count == 1)
+                all_blocks<count>(fork, [&](Share share) { add_round_key(state, round, share); });
             if (round != 0)
                 fork.run([&](Share share) {
                     if (count > 1) add_round_key(state, round, share);
@@ -102,7 +107,8 @@ private:
     template <int count>
     void add_round_key(State<count>& state, int round, Share share) const {
         for (int column = share.begin(4); column < share.end(4); ++column)
-            for (int row = 0; row < 4; ++row) state.cell[row][column] ^= round_keys_[16 * round + 4 * column + row];
+            for (int row = 0; row < 4; ++row)
+                state.cell[row][column] ^= round_keys_[16 * round + 4 * column + row];
     }
 
     const int rounds_;

@@ -19,7 +19,8 @@ struct PlainNtru::Memory {
 PlainNtru::PlainNtru() : memory_(std::make_unique<Memory>()) {}
 PlainNtru::~PlainNtru() = default;
 
-void PlainNtru::encapsulate(uint64_t item, const uint8_t* public_key, uint8_t* ciphertext, uint8_t* secret) {
+void PlainNtru::encapsulate(uint64_t item, const uint8_t* public_key, uint8_t* ciphertext,
+                            uint8_t* secret) {
     EncapsulationMemory<set>& memory = memory_->encapsulation;
     ladder::ntru::encapsulate<set, Sorts::one>(one, item, public_key, ciphertext, memory);
     sha3_256(secret, memory.message, sizeof memory.message, kem::keccak::constants.of);
@@ -34,11 +35,14 @@ void PlainNtru::decapsulate(const uint8_t* ciphertext, const uint8_t* secret_key
     select(secret, digest, rejected, memory.wrong);
 }
 
-void PlainNtru::draw_coins(uint64_t item, std::span<uint8_t> coins) { random_bytes(one, coins.data(), coins.size(), item); }
+void PlainNtru::draw_coins(uint64_t item, std::span<uint8_t> coins) {
+    random_bytes(one, coins.data(), coins.size(), item);
+}
 
 std::span<const PlainNtru::Part> PlainNtru::parts() {
     static constexpr Part all[] = {
-        {"randombytes", true, 1, [](PlainNtru& ntru) { draw_coins(1, ntru.memory_->encapsulation.coins); }},
+        {"randombytes", true, 1,
+         [](PlainNtru& ntru) { draw_coins(1, ntru.memory_->encapsulation.coins); }},
         {"sample-iid", true, 1,
          [](PlainNtru& ntru) {
              auto& memory = ntru.memory_->encapsulation;
@@ -47,7 +51,8 @@ std::span<const PlainNtru::Part> PlainNtru::parts() {
         {"sample-fixed", true, 1,
          [](PlainNtru& ntru) {
              auto& memory = ntru.memory_->encapsulation;
-             sample_fixed<set, Sorts::one>(one, memory.m, memory.coins + set.iid_coins(), memory.keys);
+             sample_fixed<set, Sorts::one>(one, memory.m, memory.coins + set.iid_coins(),
+                                           memory.keys);
          }},
         {"Rq-mul", true, 1,
          [](PlainNtru& ntru) {
@@ -57,19 +62,23 @@ std::span<const PlainNtru::Part> PlainNtru::parts() {
         {"sha3-256", true, 1,
          [](PlainNtru& ntru) {
              auto& memory = ntru.memory_->encapsulation;
-             sha3_256(ntru.memory_->digest[0], memory.message, sizeof memory.message, kem::keccak::constants.of);
+             sha3_256(ntru.memory_->digest[0], memory.message, sizeof memory.message,
+                      kem::keccak::constants.of);
          }},
         {"Rq-mul", false, 3,
          [](PlainNtru& ntru) {
              auto& memory = ntru.memory_->decapsulation;
              multiply<set>(one, memory.product, memory.c, memory.key, memory.turned);
          }},
-        {"mod(3, x^n-1)", false, 2, [](PlainNtru& ntru) { reduce_q_to_s3<set>(one, ntru.memory_->decapsulation.m); }},
+        {"mod(3, x^n-1)", false, 2,
+         [](PlainNtru& ntru) { reduce_q_to_s3<set>(one, ntru.memory_->decapsulation.m); }},
         {"sha3-256", false, 1,
          [](PlainNtru& ntru) {  // both: the messages differ in length
              auto& memory = ntru.memory_->decapsulation;
-             sha3_256(ntru.memory_->digest[0], memory.message, sizeof memory.message, kem::keccak::constants.of);
-             sha3_256(ntru.memory_->digest[1], memory.rejected, sizeof memory.rejected, kem::keccak::constants.of);
+             sha3_256(ntru.memory_->digest[0], memory.message, sizeof memory.message,
+                      kem::keccak::constants.of);
+             sha3_256(ntru.memory_->digest[1], memory.rejected, sizeof memory.rejected,
+                      kem::keccak::constants.of);
          }},
         {"S3 frombytes", false, 2,
          [](PlainNtru& ntru) {

@@ -1,4 +1,5 @@
-// NTRU on one core as P4 measures the submission's code: products term by term, a network that sorts, one hash after the other.
+// NTRU on one core as P4 measures the submission's code: products term by term, a network that
+// sorts, one hash after the other.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ public:
     ~PlainNtru();
 
     // Item i draws coins of its own.
-    void encapsulate(uint64_t item, const uint8_t* public_key, uint8_t* ciphertext, uint8_t* secret);
+    void encapsulate(uint64_t item, const uint8_t* public_key, uint8_t* ciphertext,
+                     uint8_t* secret);
     void decapsulate(const uint8_t* ciphertext, const uint8_t* secret_key, uint8_t* secret);
     static void draw_coins(uint64_t item, std::span<uint8_t> coins);
 

@@ -5,7 +5,8 @@
 
 namespace warpseal::papers::published {
 
-// P1: Y. Yeom, Y. Cho, "High-Speed Implementations of Block Ciphers on Graphics Processing Units Using CUDA Library", 2008.
+// P1: Y. Yeom, Y. Cho, "High-Speed Implementations of Block Ciphers on Graphics Processing Units
+// Using CUDA Library", 2008.
 namespace p1 {
 
 inline constexpr const char* gts = "GeForce 8800 GTS, 2008";
@@ -16,9 +17,11 @@ struct Throughput {  // table 3, Gbit/s; the CPU's are in the text of 4.1, which
     const char* cipher;
     double on_gts, on_gtx, on_cpu;
 };
-inline constexpr Throughput throughput[] = {{"AES", 3.1, 4.5, 1.1}, {"ARIA", 4.8, 7.0, 0.625}, {"DES", 1.6, 2.8, 0}};
+inline constexpr Throughput throughput[] = {
+    {"AES", 3.1, 4.5, 1.1}, {"ARIA", 4.8, 7.0, 0.625}, {"DES", 1.6, 2.8, 0}};
 
-struct Resources {  // table 4; registers and local bytes of a thread, shared bytes of a block of threads
+struct Resources {  // table 4; registers and local bytes of a thread, shared bytes of a block of
+                    // threads
     const char* form;
     const char* cipher;
     int shared_bytes, registers, local_bytes;
@@ -29,13 +32,15 @@ inline constexpr Resources resources[] = {{"8-bit", "AES", 1016, 12, 20},
                                           {"32-bit", "ARIA", 4348, 19, 0},
                                           {"32-bit", "DES", 2080, 17, 128}};
 
-// 3.2: the 32-bit form is more than so many times as fast as the CPU; the 8-bit form does not reach the CPU.
+// 3.2: the 32-bit form is more than so many times as fast as the CPU; the 8-bit form does not reach
+// the CPU.
 inline constexpr double word_form_over_cpu = 5;
 inline constexpr double byte_form_over_cpu = 1;
 
 }  // namespace p1
 
-// P2: S. Eum, M. Song, S. Kim, H. Seo, "Optimized GPU Implementation of Camellia CTR Mode by Minimizing Bank Conflicts", 2025.
+// P2: S. Eum, M. Song, S. Kim, H. Seo, "Optimized GPU Implementation of Camellia CTR Mode by
+// Minimizing Bank Conflicts", 2025.
 namespace p2 {
 
 inline constexpr const char* gpu = "GeForce RTX 3060 Mobile, 2025";
@@ -45,9 +50,10 @@ struct Layout {  // table 2, for keys of 128, 192 and 256 bits
     const char* name;
     double seconds[3], gigabits_per_second[3];
 };
-inline constexpr Layout layouts[] = {{"table in global memory", {9.72, 13.31, 13.24}, {452.16, 330.34, 331.96}},
-                                     {"one shared copy, with bank conflicts", {8.87, 12.07, 12.17}, {495.67, 364.33, 361.30}},
-                                     {"32 shared copies, without conflicts", {7.27, 9.64, 9.67}, {604.48, 456.09, 454.54}}};
+inline constexpr Layout layouts[] = {
+    {"table in global memory", {9.72, 13.31, 13.24}, {452.16, 330.34, 331.96}},
+    {"one shared copy, with bank conflicts", {8.87, 12.07, 12.17}, {495.67, 364.33, 361.30}},
+    {"32 shared copies, without conflicts", {7.27, 9.64, 9.67}, {604.48, 456.09, 454.54}}};
 inline constexpr int key_bits[] = {128, 192, 256};
 
 // 4.2: time saved over the first layout by the second and the third, Camellia-128, %.
@@ -55,21 +61,25 @@ inline constexpr double saved[] = {8.74, 25.21};
 
 }  // namespace p2
 
-// P3: J. Masood, "gKrypt", part 2, 2012. Its figures 8 and 9 are drawings without numbers; the text gives one.
+// P3: J. Masood, "gKrypt", part 2, 2012. Its figures 8 and 9 are drawings without numbers; the text
+// gives one.
 namespace p3 {
 
 inline constexpr const char* gpu = "Tesla C2050, 2012";
-inline constexpr const char* both = "Tesla C2050 over Core i7 2.8 GHz with 8 threads of OpenCL, 2012";
+inline constexpr const char* both =
+    "Tesla C2050 over Core i7 2.8 GHz with 8 threads of OpenCL, 2012";
 inline constexpr double gpu_over_cpu = 25;  // figure 9: more than
 inline constexpr int cpu_threads = 8;
 
-// Shared bytes of a block of 256 threads: the states, twice 16 bytes a thread; and the 240 bytes of an expanded key with them.
+// Shared bytes of a block of 256 threads: the states, twice 16 bytes a thread; and the 240 bytes of
+// an expanded key with them.
 inline constexpr int state_shared_bytes = 8192, state_and_key_shared_bytes = 8432;
 
 }  // namespace p3
 
-// P4: H. Seong, Y. Kim, Y. Yeom, J.-S. Kang, "Accelerated Implementation of NTRU on GPU for Efficient Key Exchange in Multi-Client
-// Environment", 2021. Its figures 8 to 10, 12 and 13 are drawings without numbers.
+// P4: H. Seong, Y. Kim, Y. Yeom, J.-S. Kang, "Accelerated Implementation of NTRU on GPU for
+// Efficient Key Exchange in Multi-Client Environment", 2021. Its figures 8 to 10, 12 and 13 are
+// drawings without numbers.
 namespace p4 {
 
 inline constexpr const char* gpu = "GeForce RTX 2080, 2021";
@@ -83,20 +93,22 @@ struct Part {  // table 5, ms
     bool encapsulates;
     double milliseconds;
 };
-inline constexpr Part parts[] = {
-    {"randombytes", true, 651}, {"sample-iid", true, 8},  {"sample-fixed", true, 382},   {"Rq-mul", true, 3534},
-    {"sha3-256", true, 52},     {"Rq-mul", false, 10714}, {"mod(3, x^n-1)", false, 103}, {"sha3-256", false, 192},
-    {"S3 frombytes", false, 3}, {"cmov", false, 1}};
+inline constexpr Part parts[] = {{"randombytes", true, 651},    {"sample-iid", true, 8},
+                                 {"sample-fixed", true, 382},   {"Rq-mul", true, 3534},
+                                 {"sha3-256", true, 52},        {"Rq-mul", false, 10714},
+                                 {"mod(3, x^n-1)", false, 103}, {"sha3-256", false, 192},
+                                 {"S3 frombytes", false, 3},    {"cmov", false, 1}};
 
 struct Component {  // table 6: one block of threads; speed-up over one thread
     const char* name;
     int registers;
     double milliseconds, speed_up;
 };
-inline constexpr Component components[] = {{"randombytes", 18, 7.8, 173.2},    {"sample-iid", 16, 3.1, 183.6},
-                                           {"sample-fixed", 22, 11662.3, 1.0}, {"Rq-mul", 58, 604.3, 159.3},
-                                           {"mod(3, x^n-1)", 20, 3.1, 183.6},  {"Lift", 19, 3.5, 232.8},
-                                           {"+mod(q, x^n-1)", 19, 2.6, 209.4}, {"-mod(q, x^n-1)", 19, 2.7, 209.4}};
+inline constexpr Component components[] = {
+    {"randombytes", 18, 7.8, 173.2},    {"sample-iid", 16, 3.1, 183.6},
+    {"sample-fixed", 22, 11662.3, 1.0}, {"Rq-mul", 58, 604.3, 159.3},
+    {"mod(3, x^n-1)", 20, 3.1, 183.6},  {"Lift", 19, 3.5, 232.8},
+    {"+mod(q, x^n-1)", 19, 2.6, 209.4}, {"-mod(q, x^n-1)", 19, 2.7, 209.4}};
 inline constexpr int most_threads = 768;  // 4.3; of a block that decapsulates 640
 
 struct Times {  // table 8, ms, and how many times the CPU's rate
@@ -105,7 +117,8 @@ struct Times {  // table 8, ms, and how many times the CPU's rate
 inline constexpr Times on_cpu{4704.2, 11153.3, 1, 1}, one_kernel{94.4, 87.6, 49.8, 127.3};
 inline constexpr double two_kernels = 72.2, two_kernels_improvement = 154.5;  // decapsulation
 
-// 5.1, 5.3: registers of a thread; of decapsulation once more without its hashes. 5.3: what the second kernel brought, "about".
+// 5.1, 5.3: registers of a thread; of decapsulation once more without its hashes. 5.3: what the
+// second kernel brought, "about".
 inline constexpr int encapsulate_registers = 80, decapsulate_registers = 82, decrypt_registers = 59;
 inline constexpr double two_kernels_over_one = 1.2;
 
@@ -116,23 +129,25 @@ namespace p5 {
 
 inline constexpr const char* cpu = "Core 2 T5500 1.66 GHz, 2 cores, Windows XP";
 
-inline constexpr const char* kinds[] = {"Text", "MP3", "MP4", "Docx", "Hwp"};  // table 4: all binaries the same
+inline constexpr const char* kinds[] = {"Text", "MP3", "MP4", "Docx",
+                                        "Hwp"};  // table 4: all binaries the same
 
 struct Counts {  // tables 5 to 9 with n = 4, and 0 where a table has no such column
     const char* step;
     const char* formula[3];  // on one, two and four cores
     int count[3];
 };
-inline constexpr Counts counts[] = {{"SubBytes", {"4n^2+2n+1", "2n^2+n+3", "n^2+n/2+3"}, {73, 39, 21}},
-                                    {"ShiftRows", {"16", "13", nullptr}, {16, 13, 0}},
-                                    {"MixColumns", {"23n+1", "10n+n/2+10", "5n+n/4+10"}, {93, 52, 31}}};
+inline constexpr Counts counts[] = {
+    {"SubBytes", {"4n^2+2n+1", "2n^2+n+3", "n^2+n/2+3"}, {73, 39, 21}},
+    {"ShiftRows", {"16", "13", nullptr}, {16, 13, 0}},
+    {"MixColumns", {"23n+1", "10n+n/2+10", "5n+n/4+10"}, {93, 52, 31}}};
 inline constexpr int cores[] = {1, 2, 4};
 
 inline constexpr uint64_t file_bytes = 100'000'000;                                  // "100MB"
 inline constexpr double serial_seconds = 7.4999, of_it_encrypting_seconds = 4.2343;  // figure 6
-inline constexpr double parallel_seconds = 5.0127;                                   // figure 7; decryption the same, 4.3
-inline constexpr double saved_percent = 33;                                          // 4.3
-inline constexpr int serial_threads = 1, parallel_threads = 2;                       // figures 9 and 11
+inline constexpr double parallel_seconds = 5.0127;  // figure 7; decryption the same, 4.3
+inline constexpr double saved_percent = 33;         // 4.3
+inline constexpr int serial_threads = 1, parallel_threads = 2;  // figures 9 and 11
 
 }  // namespace p5
 

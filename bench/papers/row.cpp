@@ -16,8 +16,10 @@ Better better(const std::string& unit) {
     return Better::neither;
 }
 
-std::optional<double> speed_over(const std::string& unit, std::optional<double> one, std::optional<double> other) {
-    if (!one || !other || better(unit) == Better::neither || *one <= 0 || *other <= 0) return std::nullopt;
+std::optional<double> speed_over(const std::string& unit, std::optional<double> one,
+                                 std::optional<double> other) {
+    if (!one || !other || better(unit) == Better::neither || *one <= 0 || *other <= 0)
+        return std::nullopt;
     return better(unit) == Better::higher ? *one / *other : *other / *one;
 }
 
@@ -26,10 +28,14 @@ std::string figure_text(std::optional<double> figure) {
     if (*figure == 0) return "0";
     const double size = std::abs(*figure);
     if (size >= 100) return fmt::format("{:.0f}", *figure);
-    return size >= 10 ? fmt::format("{:.1f}", *figure) : size >= 0.01 ? fmt::format("{:.3g}", *figure) : fmt::format("{:.2g}", *figure);
+    return size >= 10     ? fmt::format("{:.1f}", *figure)
+           : size >= 0.01 ? fmt::format("{:.3g}", *figure)
+                          : fmt::format("{:.2g}", *figure);
 }
 
-std::string times_text(std::optional<double> times) { return times ? figure_text(times) + "x" : ""; }
+std::string times_text(std::optional<double> times) {
+    return times ? figure_text(times) + "x" : "";
+}
 
 // In lines of at most 120 characters, indented.
 std::string wrapped(const std::string& text) {
@@ -45,7 +51,9 @@ std::string wrapped(const std::string& text) {
 
 }  // namespace
 
-std::optional<double> Row::method_over_published() const { return speed_over(unit, method, published); }
+std::optional<double> Row::method_over_published() const {
+    return speed_over(unit, method, published);
+}
 
 std::optional<double> Row::ours_over_method() const { return speed_over(unit, ours, method); }
 
@@ -64,15 +72,17 @@ void Tally::take(const Row& row) {
 }
 
 std::string Tally::text() const {
-    return fmt::format("\n{} of {} rows are beaten by our default; {} methods are below their published figure\n", beaten, judged,
-                       methods_below);
+    return fmt::format(
+        "\n{} of {} rows are beaten by our default; {} methods are below their published figure\n",
+        beaten, judged, methods_below);
 }
 
 std::string title_text(const Table& table) {
     std::string text = fmt::format("\n{} {}: {}\n", table.paper, table.name, table.title);
     text += fmt::format("  published on: {}\n", table.published_on);
     text += wrapped(std::string("what differs: ") + table.differs);
-    return text + fmt::format("  {:<58}{:>12}{:>12}{:>9}{:>12}{:>9}  {}\n", "", "published", "method", "times", "default", "times", "unit");
+    return text + fmt::format("  {:<58}{:>12}{:>12}{:>9}{:>12}{:>9}  {}\n", "", "published",
+                              "method", "times", "default", "times", "unit");
 }
 
 std::string row_text(const Row& row) {
@@ -80,8 +90,9 @@ std::string row_text(const Row& row) {
     const bool bare = !row.method && !row.ours && !row.not_run.empty();
     std::string text = fmt::format("  {:<58}{:>12}", row.row, published);
     if (bare) return text + fmt::format("{:>12}  {}\n", "not run", row.not_run);
-    text += fmt::format("{:>12}{:>9}{:>12}{:>9}  {}", figure_text(row.method), times_text(row.method_over_published()),
-                        figure_text(row.ours), times_text(row.ours_over_method()), row.unit);
+    text += fmt::format("{:>12}{:>9}{:>12}{:>9}  {}", figure_text(row.method),
+                        times_text(row.method_over_published()), figure_text(row.ours),
+                        times_text(row.ours_over_method()), row.unit);
     if (!row.not_run.empty()) text += fmt::format("  (not run: {})", row.not_run);
     return text + "\n";
 }

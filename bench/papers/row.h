@@ -14,7 +14,7 @@ struct Table {
     const char* name;          // "table 3"
     const char* title;         // what its rows are
     const char* published_on;  // the paper's machine
-    const char* differs;       // what sets the measurement apart from the paper's, beside the machine
+    const char* differs;  // what sets the measurement apart from the paper's, beside the machine
 };
 
 struct Row {
@@ -25,13 +25,17 @@ struct Row {
     std::string published_bound = {};  // ">", "<": the paper says more, or less, than that
     std::string published_on = {};     // where a row of the table has a machine of its own
     std::optional<double> method = {}, ours = {};
-    std::string method_what = {};                           // the paper's method as it ran here: the ladder's step, or words
-    std::string ours_what = {};                             // our default path: the call
-    std::string not_run = {};                               // why a figure is missing
-    std::vector<std::pair<std::string, double>> more = {};  // figures that belong to the row, by their names in the JSON
+    std::string method_what = {};  // the paper's method as it ran here: the ladder's step, or words
+    std::string ours_what = {};    // our default path: the call
+    std::string not_run = {};      // why a figure is missing
+    std::vector<std::pair<std::string, double>> more =
+        {};  // figures that belong to the row, by their names in the JSON
 
-    const char* on() const { return published_on.empty() ? table->published_on : published_on.c_str(); }
-    // As speeds: 2 is twice as fast, whether the unit counts time or data. Nothing where a figure is missing or the unit is no speed.
+    const char* on() const {
+        return published_on.empty() ? table->published_on : published_on.c_str();
+    }
+    // As speeds: 2 is twice as fast, whether the unit counts time or data. Nothing where a figure
+    // is missing or the unit is no speed.
     std::optional<double> method_over_published() const;
     std::optional<double> ours_over_method() const;
     // Ours is faster than what was published and than the paper's method here.

@@ -1,7 +1,9 @@
-// The steps of AES (FIPS 197 5.1, 5.3) over a state of 4 by 4 cells as P5 divides them: threads share a step by rows and columns.
+// The steps of AES (FIPS 197 5.1, 5.3) over a state of 4 by 4 cells as P5 divides them: threads
+// share a step by rows and columns.
 //
-// The listings of P5 (its tables 1 to 3) share their temporaries between threads, which is a race; here each thread has its own. Look-ups
-// at addresses that depend on data: for this study's keys, which are no secrets.
+// The listings of P5 (its tables 1 to 3) share their temporaries between threads, which is a race;
+// here each thread has its own. Look-ups at addresses that depend on data: for this study's keys,
+// which are no secrets.
 #pragma once
 
 #include "ciphers/aes.h"
@@ -9,7 +11,8 @@
 
 namespace warpseal::papers {
 
-// That byte of `count` states, side by side: one state as the paper has it, or many for the price of one fork and join.
+// That byte of `count` states, side by side: one state as the paper has it, or many for the price
+// of one fork and join.
 template <int count>
 struct Cell {
     static constexpr int states = count;
@@ -26,7 +29,8 @@ struct Cell {
     }
     Cell times_x() const {  // FIPS 197 4.2.1
         Cell c;
-        for (int i = 0; i < count; ++i) c.byte[i] = static_cast<uint8_t>(byte[i] << 1 ^ (byte[i] >> 7) * 0x1b);
+        for (int i = 0; i < count; ++i)
+            c.byte[i] = static_cast<uint8_t>(byte[i] << 1 ^ (byte[i] >> 7) * 0x1b);
         return c;
     }
     void substitute(const uint8_t (&box)[256]) {
@@ -58,9 +62,11 @@ template <int count, class Counting = NoCounter>
 class Steps {
 public:
     using C = Cell<count>;
-    Steps(State<count>& state, Share share, Counting& counting) : s_(state.cell), share_(share), counting_(counting) {}
+    Steps(State<count>& state, Share share, Counting& counting)
+        : s_(state.cell), share_(share), counting_(counting) {}
 
-    // Table 1: threads take rows. A byte is read, looked up and written: three operations. Two directives.
+    // Table 1: threads take rows. A byte is read, looked up and written: three operations. Two
+    // directives.
     void sub_bytes() {
         if (share_.pays_for_fork()) counting_.add(2);
         for (int i = share_.begin(4); counting_.header(i < share_.end(4)); ++i)
@@ -70,8 +76,8 @@ public:
             }
     }
 
-    // Table 2: two sections, row 1 with half of row 2, and the other half with row 3. An assignment is one operation. Three directives,
-    // of which the first makes `temp` twice.
+    // Table 2: two sections, row 1 with half of row 2, and the other half with row 3. An assignment
+    // is one operation. Three directives, of which the first makes `temp` twice.
     void shift_rows() {
         if (share_.pays_for_fork()) counting_.add(3 + 1 + 1);
         if (share_.takes_section(0)) {
@@ -84,8 +90,9 @@ public:
         }
     }
 
-    // Table 3: threads take columns. An exclusive-or is one operation, so is xtime, so is an assignment without either. Two directives, of
-    // which the second makes i once and three temporaries twice.
+    // Table 3: threads take columns. An exclusive-or is one operation, so is xtime, so is an
+    // assignment without either. Two directives, of which the second makes i once and three
+    // temporaries twice.
     void mix_columns() {
         if (share_.pays_for_fork()) counting_.add(1 + 1 + 1 + 2 + 2 + 2);
         for (int i = share_.begin(4); counting_.header(i < share_.end(4)); ++i) {
@@ -115,7 +122,8 @@ public:
         for (int i = share_.begin(4); i < share_.end(4); ++i)
             for (int j = 0; j < 4; ++j) s_[i][j].substitute(boxes.inverse);
     }
-    // MixColumns after adding 04 (a + c) to each byte: 0e, 0b, 0d, 09 = (02, 03, 01, 01) * (05, 00, 04, 00).
+    // MixColumns after adding 04 (a + c) to each byte: 0e, 0b, 0d, 09 = (02, 03, 01, 01) * (05, 00,
+    // 04, 00).
     void inverse_mix_columns() {
         for (int i = share_.begin(4); i < share_.end(4); ++i)
             for (int row = 0; row < 2; ++row) {

@@ -30,7 +30,9 @@ cli::BenchCase case_of(const std::string& what, bool encrypts) {
 }
 
 Figure figure_of(const cli::BenchRow& row, const char* how) {
-    return {cli::median(row.figures.ours), fmt::format("{} {}, {}, {}", row.what.name(), row.what.operation(), row.device, how), ""};
+    return {cli::median(row.figures.ours),
+            fmt::format("{} {}, {}, {}", row.what.name(), row.what.operation(), row.device, how),
+            ""};
 }
 
 const ladder::Step* find_step(const std::string& name) {
@@ -39,7 +41,8 @@ const ladder::Step* find_step(const std::string& name) {
     return nullptr;
 }
 
-void set(std::optional<double>& value, std::string& what, std::string& not_run, const Figure& figure, const Conversion& convert) {
+void set(std::optional<double>& value, std::string& what, std::string& not_run,
+         const Figure& figure, const Conversion& convert) {
     what = figure.what;
     if (figure.gigabytes_per_second) value = convert(*figure.gigabytes_per_second);
     if (not_run.empty()) not_run = figure.not_run;
@@ -51,7 +54,9 @@ void set_method(Row& row, const Figure& figure, const Conversion& convert) {
     set(row.method, row.method_what, row.not_run, figure, convert);
 }
 
-void set_ours(Row& row, const Figure& figure, const Conversion& convert) { set(row.ours, row.ours_what, row.not_run, figure, convert); }
+void set_ours(Row& row, const Figure& figure, const Conversion& convert) {
+    set(row.ours, row.ours_what, row.not_run, figure, convert);
+}
 
 Study::Study(const Options& options, cli::Session& session, std::function<void(const Row&)> take)
     : options_(options),
@@ -83,7 +88,8 @@ uint64_t Study::limited(uint64_t bytes) const {
 }
 
 void Study::take(const Row& row) {
-    if (const int signal = cli::interrupted_by()) throw cli::Failure(static_cast<cli::ExitCode>(128 + signal), "interrupted.");
+    if (const int signal = cli::interrupted_by())
+        throw cli::Failure(static_cast<cli::ExitCode>(128 + signal), "interrupted.");
     take_(row);
 }
 
@@ -92,7 +98,8 @@ void Study::wrong(const std::string& why) {
     cli::complain(why);
 }
 
-Study::StepFigure Study::step(const std::string& name, uint64_t bytes, int threads_per_block, int often) {
+Study::StepFigure Study::step(const std::string& name, uint64_t bytes, int threads_per_block,
+                              int often) {
     StepFigure figure;
     figure.what = name;
     figure.not_run = no_gpu_;
@@ -109,8 +116,10 @@ Study::StepFigure Study::step(const std::string& name, uint64_t bytes, int threa
     if (status == WARPSEAL_OK)
         figure.gigabytes_per_second = figure.measured.gigabytes_per_second;
     else
-        figure.not_run = status == WARPSEAL_INVALID_ARGUMENT ? "a block cannot have so many threads" : warpseal_status_text(status);
-    if (status != WARPSEAL_OK && status != WARPSEAL_INVALID_ARGUMENT) wrong(name + ": no figure: " + warpseal_status_text(status));
+        figure.not_run = status == WARPSEAL_INVALID_ARGUMENT ? "a block cannot have so many threads"
+                                                             : warpseal_status_text(status);
+    if (status != WARPSEAL_OK && status != WARPSEAL_INVALID_ARGUMENT)
+        wrong(name + ": no figure: " + warpseal_status_text(status));
     return figure;
 }
 
@@ -127,32 +136,39 @@ const Figure& Study::remembered(const std::string& name, const std::function<Fig
 }
 
 // A device's meter stays, with its memory, from one figure to the next.
-Figure Study::bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device, const std::string& what, bool encrypts,
-                   uint64_t bytes) {
+Figure Study::bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device,
+                   const std::string& what, bool encrypts, uint64_t bytes) {
     const bool on_gpu = &meter == &gpu_meter_;
     if (!meter) meter = std::make_unique<cli::BulkMeter>(*bulk_options_, device, session_);
-    return figure_of(meter->measure(case_of(what, encrypts), on_gpu ? "device" : "host", bytes, UINT64_MAX),
-                     on_gpu ? "within device memory" : "all cores, host memory to host memory");
+    return figure_of(
+        meter->measure(case_of(what, encrypts), on_gpu ? "device" : "host", bytes, UINT64_MAX),
+        on_gpu ? "within device memory" : "all cores, host memory to host memory");
 }
 
 const Figure& Study::on_gpu(const std::string& what, bool encrypts, uint64_t bytes) {
-    return remembered(fmt::format("{} {} on the GPU, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes), [&]() -> Figure {
-        if (gpu_.empty()) return {{}, "", no_gpu_};
-        return bulk(gpu_meter_, gpu_, what, encrypts, bytes);
-    });
+    return remembered(
+        fmt::format("{} {} on the GPU, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes),
+        [&]() -> Figure {
+            if (gpu_.empty()) return {{}, "", no_gpu_};
+            return bulk(gpu_meter_, gpu_, what, encrypts, bytes);
+        });
 }
 
 const Figure& Study::on_all_cores(const std::string& what, bool encrypts, uint64_t bytes) {
-    return remembered(fmt::format("{} {} on all cores, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes),
-                      [&] { return bulk(cores_meter_, "cpu", what, encrypts, bytes); });
+    return remembered(
+        fmt::format("{} {} on all cores, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes),
+        [&] { return bulk(cores_meter_, "cpu", what, encrypts, bytes); });
 }
 
 const Figure& Study::on_one_core(const std::string& what, bool encrypts) {
-    return remembered(fmt::format("{} {} on one core", what, encrypts ? "encrypt" : "decrypt"), [&] {
-        cli::BenchOptions options;
-        options.seconds = options_.seconds;
-        return figure_of(cli::measure_cores(options, case_of(what, encrypts), "cpu", cli::bench_core_bytes, session_), "one core, 64 KiB");
-    });
+    return remembered(
+        fmt::format("{} {} on one core", what, encrypts ? "encrypt" : "decrypt"), [&] {
+            cli::BenchOptions options;
+            options.seconds = options_.seconds;
+            return figure_of(cli::measure_cores(options, case_of(what, encrypts), "cpu",
+                                                cli::bench_core_bytes, session_),
+                             "one core, 64 KiB");
+        });
 }
 
 warpseal_engine* Study::engine(unsigned threads) {

@@ -1,4 +1,5 @@
-// What the studies of the papers share: the machine, the ladder, our default path, and where their rows go.
+// What the studies of the papers share: the machine, the ladder, our default path, and where their
+// rows go.
 #pragma once
 
 #include <chrono>
@@ -48,21 +49,25 @@ public:
     unsigned cores() const { return cores_; }
     const std::string& gpu() const { return gpu_; }  // "cuda:0"; empty: not measured
     const std::string& no_gpu() const { return no_gpu_; }
-    int gpu_number() const { return gpu_ == "cuda" ? 0 : std::stoi(gpu_.substr(gpu_.find(':') + 1)); }
+    int gpu_number() const {
+        return gpu_ == "cuda" ? 0 : std::stoi(gpu_.substr(gpu_.find(':') + 1));
+    }
 
     void take(const Row& row);
     // A figure without which the run has failed, and says so in the end.
     void wrong(const std::string& why);
     bool went_wrong() const { return wrong_; }
 
-    // A step of the ladder by name, with fewer repetitions where `often` is less. bytes 0 and threads_per_block 0: the step's own.
+    // A step of the ladder by name, with fewer repetitions where `often` is less. bytes 0 and
+    // threads_per_block 0: the step's own.
     struct StepFigure : Figure {
         ladder::Measured measured{};
     };
-    StepFigure step(const std::string& name, uint64_t bytes, int threads_per_block = 0, int often = 7);
+    StepFigure step(const std::string& name, uint64_t bytes, int threads_per_block = 0,
+                    int often = 7);
 
-    // Our default path by the public calls, its output checked: within the GPU's memory; host to host on all cores; one core in its cache.
-    // `what`: "aes-128-ecb". Measured once for each.
+    // Our default path by the public calls, its output checked: within the GPU's memory; host to
+    // host on all cores; one core in its cache. `what`: "aes-128-ecb". Measured once for each.
     const Figure& on_gpu(const std::string& what, bool encrypts, uint64_t bytes);
     const Figure& on_all_cores(const std::string& what, bool encrypts, uint64_t bytes);
     const Figure& on_one_core(const std::string& what, bool encrypts);
@@ -74,7 +79,8 @@ public:
 
 private:
     const Figure& remembered(const std::string& name, const std::function<Figure()>& measure);
-    Figure bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device, const std::string& what, bool encrypts, uint64_t bytes);
+    Figure bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device,
+                const std::string& what, bool encrypts, uint64_t bytes);
 
     const Options& options_;
     cli::Session& session_;

@@ -1,4 +1,5 @@
-// The table form of the cipher headers over plain arrays. Its addresses depend on the data: under the standards' example keys alone.
+// The table form of the cipher headers over plain arrays. Its addresses depend on the data: under
+// the standards' example keys alone.
 #include "papers/table_code.h"
 
 #include <cstring>
@@ -49,7 +50,8 @@ double rate(Study& study) {
 }  // namespace
 
 double table_code_rate(const std::string& cipher, Study& study) {
-    return cipher == "AES" ? rate<ciphers::aes::Aes<128>>(study) : rate<ciphers::aria::Aria<128>>(study);
+    return cipher == "AES" ? rate<ciphers::aes::Aes<128>>(study)
+                           : rate<ciphers::aria::Aria<128>>(study);
 }
 
 }  // namespace warpseal::papers

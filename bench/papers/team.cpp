@@ -4,8 +4,8 @@
 namespace warpseal::papers {
 namespace {
 
-// Looks at a value until it is no longer `old`. A fork follows the last within less than a microsecond; where it does not, other threads
-// want the core, and in the end this one sleeps.
+// Looks at a value until it is no longer `old`. A fork follows the last within less than a
+// microsecond; where it does not, other threads want the core, and in the end this one sleeps.
 void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
     constexpr int looks = 256, looks_of_others = 64;
     for (int i = 0; i < looks + looks_of_others; ++i) {
@@ -21,7 +21,8 @@ void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
 }  // namespace
 
 Team::Team(int threads) : at_work_(static_cast<size_t>(threads)) {
-    for (int thread = 1; thread < threads; ++thread) others_.emplace_back([this, thread] { serve(thread); });
+    for (int thread = 1; thread < threads; ++thread)
+        others_.emplace_back([this, thread] { serve(thread); });
 }
 
 Team::~Team() {
@@ -38,7 +39,8 @@ void Team::fork() {
 
 void Team::join() {
     const auto others = static_cast<uint32_t>(others_.size());
-    for (uint32_t seen = joined_.load(std::memory_order_acquire); seen != others; seen = joined_.load(std::memory_order_acquire))
+    for (uint32_t seen = joined_.load(std::memory_order_acquire); seen != others;
+         seen = joined_.load(std::memory_order_acquire))
         wait_while(joined_, seen);
 }
 

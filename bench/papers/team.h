@@ -1,4 +1,5 @@
-// Threads that work together again and again, as OpenMP's parallel regions do: a fork, each thread's share, a join.
+// Threads that work together again and again, as OpenMP's parallel regions do: a fork, each
+// thread's share, a join.
 #pragma once
 
 #include <atomic>
@@ -31,12 +32,15 @@ public:
         join();
     }
 
-    // From now on each thread's time within its shares is taken, at the price of two readings of the clock a share.
+    // From now on each thread's time within its shares is taken, at the price of two readings of
+    // the clock a share.
     void take_times() {
         times_taken_ = true;
         for (AtWork& one : at_work_) one.seconds = 0;
     }
-    double seconds_at_work(int thread) const { return at_work_[static_cast<size_t>(thread)].seconds; }
+    double seconds_at_work(int thread) const {
+        return at_work_[static_cast<size_t>(thread)].seconds;
+    }
 
 private:
     struct alignas(64) AtWork {

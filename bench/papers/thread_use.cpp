@@ -27,7 +27,8 @@ std::vector<double> ThreadUse::shares() const {
     std::vector<double> shares;
     for (const auto& [thread, after] : on_core()) {
         const auto before = before_.find(thread);
-        const double share = (after - (before == before_.end() ? 0 : before->second)) / took.count();
+        const double share =
+            (after - (before == before_.end() ? 0 : before->second)) / took.count();
         if (share >= 0.01) shares.push_back(share);
     }
     std::sort(shares.begin(), shares.end(), std::greater<>());

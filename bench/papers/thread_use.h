@@ -1,4 +1,5 @@
-// How long each thread of this process ran on a core while something was done, by the kernel's own account.
+// How long each thread of this process ran on a core while something was done, by the kernel's own
+// account.
 #pragma once
 
 #include <chrono>
@@ -10,8 +11,8 @@ namespace warpseal::papers {
 class ThreadUse {
 public:
     ThreadUse();  // begins
-    // Since then: each thread's share of the time on a core, the busiest first, without those below a hundredth. Empty where the kernel
-    // keeps no account (/proc/PID/task/TID/schedstat).
+    // Since then: each thread's share of the time on a core, the busiest first, without those below
+    // a hundredth. Empty where the kernel keeps no account (/proc/PID/task/TID/schedstat).
     std::vector<double> shares() const;
 
 private:

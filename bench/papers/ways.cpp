@@ -13,7 +13,8 @@ namespace {
 
 // `count` states at a time.
 template <int count, class Fork>
-void in_tiles(const PlainAes& aes, Fork& fork, bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks) {
+void in_tiles(const PlainAes& aes, Fork& fork, bool encrypts, const uint8_t* in, uint8_t* out,
+              uint64_t blocks) {
     for (uint64_t done = 0; done < blocks; done += count) {
         const int states = static_cast<int>(std::min<uint64_t>(count, blocks - done));
         if (encrypts)
@@ -24,7 +25,9 @@ void in_tiles(const PlainAes& aes, Fork& fork, bool encrypts, const uint8_t* in,
 }
 
 void require_ok(warpseal_status status) {
-    if (status != WARPSEAL_OK) throw std::runtime_error(std::string("the product's call: ") + warpseal_status_text(status));
+    if (status != WARPSEAL_OK)
+        throw std::runtime_error(std::string("the product's call: ") +
+                                 warpseal_status_text(status));
 }
 
 template <class Step>
@@ -50,22 +53,26 @@ Way serially(const std::vector<uint8_t>& key) {
 }
 
 Way inside_one_state(const std::vector<uint8_t>& key, Team& team) {
-    return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks) {
+    return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out,
+                                        uint64_t blocks) {
         in_tiles<1>(aes, team, encrypts, in, out, blocks);
     };
 }
 
 Way inside_a_tile(const std::vector<uint8_t>& key, Team& team) {
-    return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks) {
+    return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out,
+                                        uint64_t blocks) {
         in_tiles<tile_states>(aes, team, encrypts, in, out, blocks);
     };
 }
 
 Way over_blocks(const std::vector<uint8_t>& key, Team& team) {
-    return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks) {
+    return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out,
+                                        uint64_t blocks) {
         team.run([&](Share share) {
             Alone alone;
-            const auto thread = static_cast<uint64_t>(share.thread), threads = static_cast<uint64_t>(share.threads);
+            const auto thread = static_cast<uint64_t>(share.thread),
+                       threads = static_cast<uint64_t>(share.threads);
             const uint64_t begin = blocks * thread / threads, end = blocks * (thread + 1) / threads;
             in_tiles<1>(aes, alone, encrypts, in + 16 * begin, out + 16 * begin, end - begin);
         });
@@ -74,9 +81,10 @@ Way over_blocks(const std::vector<uint8_t>& key, Team& team) {
 
 Way by_product(const std::vector<uint8_t>& key, warpseal_engine* engine) {
     warpseal_key* made = nullptr;
-    require_ok(warpseal_key_create(engine, key.size() == 16 ? "aes-128" : "aes-256", key.data(), key.size(), &made));
-    return [owned = std::shared_ptr<warpseal_key>(made, warpseal_key_destroy)](bool encrypts, const uint8_t* in, uint8_t* out,
-                                                                               uint64_t blocks) {
+    require_ok(warpseal_key_create(engine, key.size() == 16 ? "aes-128" : "aes-256", key.data(),
+                                   key.size(), &made));
+    return [owned = std::shared_ptr<warpseal_key>(made, warpseal_key_destroy)](
+               bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks) {
         const auto call = encrypts ? warpseal_encrypt : warpseal_decrypt;
         require_ok(call(owned.get(), WARPSEAL_ECB, nullptr, 0, in, out, 16 * blocks));
     };

@@ -1,4 +1,5 @@
-// The ways of P5 to encrypt many blocks (AES-128, block after block as SP 800-38A's ECB), from one thread to the product's.
+// The ways of P5 to encrypt many blocks (AES-128, block after block as SP 800-38A's ECB), from one
+// thread to the product's.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace warpseal::papers {
 
-// Whole blocks of 16 bytes from `in` to `out`, forwards or backwards. Throws std::runtime_error if it fails.
+// Whole blocks of 16 bytes from `in` to `out`, forwards or backwards. Throws std::runtime_error if
+// it fails.
 using Way = std::function<void(bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks)>;
 
 // States that share a fork and a join, in the way that the paper's authors would take today.
@@ -29,7 +31,8 @@ Way by_product(const std::vector<uint8_t>& key, warpseal_engine* engine);
 // Bytes of a that are not as in b, and what one has beyond the other's end.
 uint64_t differing_bytes(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b);
 
-// The operations that the thread with most of them counts for SubBytes, ShiftRows and MixColumns of one state.
+// The operations that the thread with most of them counts for SubBytes, ShiftRows and MixColumns of
+// one state.
 struct StepCounts {
     uint64_t sub_bytes, shift_rows, mix_columns;
 };

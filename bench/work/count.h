@@ -9,7 +9,8 @@ namespace warpseal::work {
 
 inline thread_local unsigned counted;
 
-// A value of which nothing is known but how often it was computed with. A rotation is two shifts, which are free, and the `|` of them.
+// A value of which nothing is known but how often it was computed with. A rotation is two shifts,
+// which are free, and the `|` of them.
 struct Counted {
     Counted() = default;
     explicit Counted(uint32_t) {}
@@ -75,7 +76,8 @@ void count_look_ups(cli::CipherWork& work) {
     if constexpr (requires { Cipher::counting_words; }) {
         uint32_t sum[Cipher::counting_words] = {}, next[Cipher::counting_words] = {};
         if constexpr (requires { Cipher::encrypt_counting(sum, next, schedule, look); })
-            work.counting_look_ups = count([&] { Cipher::encrypt_counting(sum, next, schedule, look); }) / 2;
+            work.counting_look_ups =
+                count([&] { Cipher::encrypt_counting(sum, next, schedule, look); }) / 2;
         else
             work.counting_look_ups = count([&] { Cipher::encrypt_counting(sum, schedule, look); });
     }
@@ -85,11 +87,14 @@ template <class Cipher>
 cli::CipherWork count() {
     cli::CipherWork work = {Cipher::name, Cipher::block_bytes, 0, 0, 0, 0, 0};
     if constexpr (requires { typename Cipher::EncryptTables; }) count_look_ups<Cipher>(work);
-    if constexpr (Cipher::block_bytes == 8 && requires(Counted(&p)[64]) { Cipher::encrypt_planes(p, CountedKey{}); }) {
+    if constexpr (Cipher::block_bytes == 8 &&
+                  requires(Counted(&p)[64]) { Cipher::encrypt_planes(p, CountedKey{}); }) {
         Counted planes[64];
         work.plane_gates = count([&] { Cipher::encrypt_planes(planes, CountedKey{}); });
     }
-    if constexpr (requires(Counted(&s)[Cipher::block_bytes / 4]) { Cipher::encrypt_words(s, CountedKey{}); }) {
+    if constexpr (requires(Counted(&s)[Cipher::block_bytes / 4]) {
+                      Cipher::encrypt_words(s, CountedKey{});
+                  }) {
         Counted words[Cipher::block_bytes / 4];
         work.logic = count([&] { Cipher::encrypt_words(words, CountedKey{}); });
     }

@@ -1,4 +1,5 @@
-// The counts of every cipher of the catalogue, for the bounds that the program draws: it sees no cipher's text itself.
+// The counts of every cipher of the catalogue, for the bounds that the program draws: it sees no
+// cipher's text itself.
 #include <vector>
 
 #include "count.h"
@@ -9,7 +10,8 @@ namespace warpseal::cli {
 const CipherWork* cipher_work(const std::string& cipher) {
     static const std::vector<CipherWork> all = [] {
         std::vector<CipherWork> found;
-        for_each_cipher([&]<class Cipher>(CipherType<Cipher>) { found.push_back(work::count<Cipher>()); });
+        for_each_cipher(
+            [&]<class Cipher>(CipherType<Cipher>) { found.push_back(work::count<Cipher>()); });
         return found;
     }();
     for (const CipherWork& work : all)

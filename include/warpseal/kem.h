@@ -1,7 +1,8 @@
-/* Warpseal's key encapsulation: NTRU of the round-3 submission (September 2020), in batches. Not a NIST standard: docs/kem.md.
+/* kem.h: key encapsulation in batches: NTRU of the round-3 submission to NIST (September 2020).
+ * NTRU is not a NIST standard: docs/kem.md.
  *
- * Sizes are in bytes. Safe to call from many threads on one engine. Every call returns a warpseal_status. Secrets that these calls compute
- * leave no copy behind; what they write belongs to the caller, who wipes it. */
+ * The rules at the top of warpseal.h hold. The calls leave no copy of the secrets that they
+ * compute; what they write belongs to the caller, who wipes it. */
 #ifndef WARPSEAL_KEM_H
 #define WARPSEAL_KEM_H
 
@@ -11,27 +12,35 @@
 extern "C" {
 #endif
 
-/* The names are those of the submission; "ntruhps4096821". */
+/* ---- parameter sets ------------------------------------------------------------------------- */
+
 typedef struct warpseal_kem_info {
-    const char* name;
+    const char* name; /* the submission's, "ntruhps4096821"; static storage */
     uint32_t public_key_bytes;
     uint32_t secret_key_bytes;
     uint32_t ciphertext_bytes;
-    uint32_t shared_secret_bytes;       /* 32 */
-    uint32_t keypair_coins_bytes;       /* what the derandomised key generation reads for each pair: sampling coins, then the 32-byte key of
-                                           implicit rejection */
-    uint32_t encapsulation_coins_bytes; /* and encapsulation for each ciphertext */
+    uint32_t shared_secret_bytes; /* 32 */
+    /* Coins of one key generation: for sampling, then the 32-byte key of implicit rejection. */
+    uint32_t keypair_coins_bytes;
+    uint32_t encapsulation_coins_bytes; /* coins of one encapsulation */
 } warpseal_kem_info;
 
-/* Sets are numbered from 0; WARPSEAL_INVALID_ARGUMENT past the last. Strings are static. */
+/* Describes parameter set number `index`, from 0.
+ * WARPSEAL_INVALID_ARGUMENT: index is past the last. */
 WARPSEAL_API warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* info);
 
-/* Item i has its public key at public_keys + i * public_key_stride, and so on for the others. A stride of 0 shares one value between all
- * items: allowed for what a call reads, never for what it writes. What is written overlaps nothing else that the call reads or writes.
- * coins: null, and they are drawn from the operating system, through a generator seeded for each call; or the caller's, for tests
- * and for those who have a generator of their own: coins that are used twice give secrets away.
- * statuses[i] receives a warpseal_status, WARPSEAL_OK or why item i has no result (its outputs are then zero); may be null.
- * Not every call uses every field: what it does not name is ignored. */
+/* ---- batches -------------------------------------------------------------------------------- */
+
+/* Item i has its public key at public_keys + i * public_key_stride, and so on for the others.
+ *
+ * A stride of 0 shares one value between all items. What a call reads may be shared, what it writes
+ * may not. What is written overlaps nothing else that the call reads or writes.
+ *
+ * coins: null, and they are drawn from the operating system by a generator seeded for each call; or
+ * the caller's, for tests and for those who have a generator. Coins used twice give secrets away.
+ * statuses: receives a warpseal_status for each item; outputs of an item that failed are zero. May
+ * be null.
+ * A call ignores the fields that it does not name. */
 typedef struct warpseal_kem_batch {
     uint32_t struct_bytes;
     uint32_t reserved; /* 0 */
@@ -49,58 +58,86 @@ typedef struct warpseal_kem_batch {
     int32_t* statuses;
 } warpseal_kem_batch;
 
-/* Host memory. keypair writes public_keys and secret_keys. encapsulate reads public_keys, writes ciphertexts and shared_secrets;
- * WARPSEAL_INVALID_ARGUMENT for an item whose public key has spare bits set. decapsulate reads ciphertexts and secret_keys, writes
- * shared_secrets: what is not a ciphertext of that key gives another secret, not an error (implicit rejection), in the same time. Returns
- * WARPSEAL_OK if every item has its result, else the status of the first that has none. set: a name, or WARPSEAL_UNSUPPORTED. If the random
- * source fails nothing is written: WARPSEAL_NO_RANDOM. */
-WARPSEAL_API warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
-WARPSEAL_API warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
-WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch);
+/* Operations in host memory.
+ * keypair: writes public_keys and secret_keys.
+ * encapsulate: reads public_keys, writes ciphertexts and shared_secrets. An item whose public key
+ * has spare bits set is WARPSEAL_INVALID_ARGUMENT. decapsulate: reads ciphertexts and secret_keys,
+ * writes shared_secrets. What is not a ciphertext of that key gives another secret, not an error,
+ * in the same time (implicit rejection). set: a name of warpseal_kem_at; WARPSEAL_UNSUPPORTED: no
+ * such set. Returns WARPSEAL_OK if every item has its result, else the status of the first that has
+ * none. WARPSEAL_NO_RANDOM: no coins could be drawn; nothing is written. */
+WARPSEAL_API warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const char* set,
+                                                  const warpseal_kem_batch* batch);
+WARPSEAL_API warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set,
+                                                      const warpseal_kem_batch* batch);
+WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set,
+                                                      const warpseal_kem_batch* batch);
 
-/* The same in device memory: asynchronous on `stream`, on the engine's GPU that holds what is written; no hidden synchronisation. Every
- * pointer of the batch is a device pointer, statuses' too, on that one GPU; the struct itself is read before return. What is returned says
- * whether the work was queued; whether an item has its result, its status says alone. Coins that are drawn come from the same generator,
- * whose seed is part of what is queued: a call without coins that is captured in a CUDA graph is refused, as its replay would repeat them
- * (WARPSEAL_INVALID_ARGUMENT). WARPSEAL_NO_DEVICE unless the engine has a GPU, or there is no item. The first call of each operation waits
- * for its self-test: make one before capturing. */
-WARPSEAL_API warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch,
+/* The same in device memory, asynchronously on `stream`, on the GPU that holds what is written.
+ * Every pointer of the batch, statuses too, is a device pointer of that GPU. The struct itself is
+ * read before return. The returned status says whether the work was queued; an item's own status
+ * says whether it has a result.
+ * In a captured CUDA graph coins must be given: a replay would repeat drawn ones
+ * (WARPSEAL_INVALID_ARGUMENT). The first call of each operation waits for its self-test; make one
+ * before capturing.
+ * WARPSEAL_NO_DEVICE: the engine has no GPU. */
+WARPSEAL_API warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set,
+                                                         const warpseal_kem_batch* batch,
                                                          void* stream);
-WARPSEAL_API warpseal_status warpseal_kem_encapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch,
+WARPSEAL_API warpseal_status warpseal_kem_encapsulate_device(warpseal_engine* engine,
+                                                             const char* set,
+                                                             const warpseal_kem_batch* batch,
                                                              void* stream);
-WARPSEAL_API warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch,
+WARPSEAL_API warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* engine,
+                                                             const char* set,
+                                                             const warpseal_kem_batch* batch,
                                                              void* stream);
 
-/* A pool of key pairs, made in batches before they are wanted, each for one use: a server's, with a pair for each client. Their secret keys
- * stay in the pool: with a "cuda" device in the memory of its first GPU if that works, else (with "auto", too) in the
- * memory of the host, locked if the limit on locked memory allows all of it. If the GPU is lost, so are they: their tickets name no key any
- * more, and the pool goes on in the host's memory. Safe to call from many threads. A forked child has none of its parent's pairs, and makes
- * its own. */
+/* ---- pools of ephemeral key pairs ----------------------------------------------------------- */
+
+/* A pool makes key pairs in batches before they are wanted, each for one use: a server takes one
+ * for each client. Secret keys stay in the pool. With a "cuda" device they lie in the memory of its
+ * first GPU if that works. Otherwise they lie in host memory, locked if the limit on locked memory
+ * allows all of it. If the GPU is lost, so are its keys: their tickets name no key any more, and
+ * the pool goes on in host memory. A forked child has none of its parent's pairs and makes its own.
+ */
 typedef struct warpseal_kem_pool warpseal_kem_pool;
 
-/* pairs: how many it holds at most, ready and taken together; at least 1. They are made by the first calls that want some. The engine must
- * outlive the pool. set: a name, or WARPSEAL_UNSUPPORTED. */
-WARPSEAL_API warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* set, uint64_t pairs, warpseal_kem_pool** pool);
-/* Wipes what is left. Not while calls on it are under way. Null is allowed. */
+/* Creates a pool. The engine must outlive it. The first calls that want pairs make them.
+ * pairs: how many it holds at most, ready and taken together; at least 1.
+ * WARPSEAL_UNSUPPORTED: no such set. */
+WARPSEAL_API warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* set,
+                                                      uint64_t pairs, warpseal_kem_pool** pool);
+
+/* Wipes what is left and frees the pool. Null is allowed. Not while calls on it are under way. */
 WARPSEAL_API void warpseal_kem_pool_destroy(warpseal_kem_pool* pool);
-/* Makes key pairs until every place that is not taken has one: for a thread that has time before others ask. If it fails, those that were
- * made are ready. */
+
+/* Makes pairs until every place that is not taken has one, for a thread that has time for it.
+ * After a failure those that were made are ready. */
 WARPSEAL_API warpseal_status warpseal_kem_pool_fill(warpseal_kem_pool* pool);
-/* Hands out `count` pairs, none of them twice: item i's public key is written to public_keys + i * public_key_stride, and tickets[i] names
- * its secret key. Makes more, in batches, where too few are ready. If it fails nothing is handed out and nothing written:
- * WARPSEAL_LIMIT_EXCEEDED if fewer places than that are not taken. */
-WARPSEAL_API warpseal_status warpseal_kem_pool_take(warpseal_kem_pool* pool, uint64_t count, uint8_t* public_keys,
+
+/* Hands out `count` pairs, none of them twice; makes more where too few are ready.
+ * Item i's public key is written to public_keys + i * public_key_stride. tickets[i] names its
+ * secret key. WARPSEAL_LIMIT_EXCEEDED: fewer places are free. After any failure nothing is handed
+ * out. */
+WARPSEAL_API warpseal_status warpseal_kem_pool_take(warpseal_kem_pool* pool, uint64_t count,
+                                                    uint8_t* public_keys,
                                                     uint64_t public_key_stride, uint64_t* tickets);
-/* Decapsulates item i under the secret key of tickets[i], which is then wiped: a ticket is good for one ciphertext, and its place is free
- * again. A ticket that is not of this pool and process, was dropped or used before, or stands in the call a second time names no key: that
- * item's status is WARPSEAL_INVALID_ARGUMENT, its secret is zero, the others are done. An item that fails otherwise keeps its ticket.
- * Returns WARPSEAL_OK if every item has its secret, else the status of the first that has none. statuses may be null. All in host memory.
- */
-WARPSEAL_API warpseal_status warpseal_kem_pool_decapsulate(warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets,
-                                                           const uint8_t* ciphertexts, uint64_t ciphertext_stride, uint8_t* shared_secrets,
-                                                           uint64_t shared_secret_stride, int32_t* statuses);
-/* Wipes the secret keys of tickets that will not be used. Tickets that name none are passed over. Null is allowed. */
-WARPSEAL_API void warpseal_kem_pool_drop(warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets);
+
+/* Decapsulates item i under the secret key of tickets[i], wipes that key and frees its place.
+ * WARPSEAL_INVALID_ARGUMENT for an item: its ticket is not of this pool and process, was used or
+ * dropped before, or stands in the call a second time. Its secret is zero; the others are done. An
+ * item that fails otherwise keeps its ticket.
+ * Returns WARPSEAL_OK if every item has its secret, else the status of the first that has none.
+ * statuses: may be null. All in host memory. */
+WARPSEAL_API warpseal_status warpseal_kem_pool_decapsulate(
+    warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets, const uint8_t* ciphertexts,
+    uint64_t ciphertext_stride, uint8_t* shared_secrets, uint64_t shared_secret_stride,
+    int32_t* statuses);
+
+/* Wipes the secret keys of tickets that will not be used. Ignores tickets that name none. */
+WARPSEAL_API void warpseal_kem_pool_drop(warpseal_kem_pool* pool, uint64_t count,
+                                         const uint64_t* tickets);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-// warpseal.hpp: the C interface for C++20: handles that free themselves, spans, and a status as an exception. No other logic.
+// warpseal.hpp: the C interface for C++20: handles that free themselves, spans, and a status as an
+// exception. No other logic.
 #ifndef WARPSEAL_WARPSEAL_HPP
 #define WARPSEAL_WARPSEAL_HPP
 
@@ -73,64 +74,89 @@ private:
 // Keep the engine alive as long as its keys.
 class Key {
 public:
-    Key(const Engine& engine, const char* cipher, Bytes key) : Key(engine, cipher, key, warpseal_key_create) {}
+    Key(const Engine& engine, const char* cipher, Bytes key)
+        : Key(engine, cipher, key, warpseal_key_create) {}
     // Data key, then tweak key: for XTS alone.
-    static Key xts(const Engine& engine, const char* cipher, Bytes keys) { return Key(engine, cipher, keys, warpseal_key_create_xts); }
+    static Key xts(const Engine& engine, const char* cipher, Bytes keys) {
+        return Key(engine, cipher, keys, warpseal_key_create_xts);
+    }
     const warpseal_key* get() const noexcept { return key_.get(); }
 
-    // Modes without a tag; out may be in. Unauthenticated: whoever can change the output can change the message.
+    // Modes without a tag; out may be in. Unauthenticated: whoever can change the output can change
+    // the message.
     void encrypt(warpseal_mode mode, Bytes iv, Bytes in, MutableBytes out) const {
-        check(warpseal_encrypt(get(), mode, iv.data(), iv.size(), in.data(), out.data(), same_size(in, out)));
+        check(warpseal_encrypt(get(), mode, iv.data(), iv.size(), in.data(), out.data(),
+                               same_size(in, out)));
     }
     void decrypt(warpseal_mode mode, Bytes iv, Bytes in, MutableBytes out) const {
-        check(warpseal_decrypt(get(), mode, iv.data(), iv.size(), in.data(), out.data(), same_size(in, out)));
+        check(warpseal_decrypt(get(), mode, iv.data(), iv.size(), in.data(), out.data(),
+                               same_size(in, out)));
     }
     // CBC with PKCS#7 padding: up to a block longer. Returns what of `out` was written.
     std::size_t encrypt_padded(Bytes iv, Bytes in, MutableBytes out) const {
         std::size_t written = 0;
-        check(warpseal_encrypt_padded(get(), iv.data(), iv.size(), in.data(), in.size(), out.data(), out.size(), &written));
+        check(warpseal_encrypt_padded(get(), iv.data(), iv.size(), in.data(), in.size(), out.data(),
+                                      out.size(), &written));
         return written;
     }
-    // False: no such padding, and out is wiped. To tell an attacker is to give plaintext away: authenticate first.
-    [[nodiscard]] bool decrypt_padded(Bytes iv, Bytes in, MutableBytes out, std::size_t& written) const {
-        return holds(warpseal_decrypt_padded(get(), iv.data(), iv.size(), in.data(), in.size(), out.data(), out.size(), &written),
+    // False: no such padding, and out is wiped. To tell an attacker is to give plaintext away:
+    // authenticate first.
+    [[nodiscard]] bool decrypt_padded(Bytes iv, Bytes in, MutableBytes out,
+                                      std::size_t& written) const {
+        return holds(warpseal_decrypt_padded(get(), iv.data(), iv.size(), in.data(), in.size(),
+                                             out.data(), out.size(), &written),
                      WARPSEAL_BAD_PADDING);
     }
     // Data units of data_unit_bytes, numbered from first_unit, least significant byte first.
-    void xts_encrypt(std::span<const std::uint8_t, 16> first_unit, std::uint64_t data_unit_bytes, Bytes in, MutableBytes out) const {
-        check(warpseal_xts_encrypt(get(), first_unit.data(), data_unit_bytes, in.data(), out.data(), same_size(in, out)));
+    void xts_encrypt(std::span<const std::uint8_t, 16> first_unit, std::uint64_t data_unit_bytes,
+                     Bytes in, MutableBytes out) const {
+        check(warpseal_xts_encrypt(get(), first_unit.data(), data_unit_bytes, in.data(), out.data(),
+                                   same_size(in, out)));
     }
-    void xts_decrypt(std::span<const std::uint8_t, 16> first_unit, std::uint64_t data_unit_bytes, Bytes in, MutableBytes out) const {
-        check(warpseal_xts_decrypt(get(), first_unit.data(), data_unit_bytes, in.data(), out.data(), same_size(in, out)));
+    void xts_decrypt(std::span<const std::uint8_t, 16> first_unit, std::uint64_t data_unit_bytes,
+                     Bytes in, MutableBytes out) const {
+        check(warpseal_xts_decrypt(get(), first_unit.data(), data_unit_bytes, in.data(), out.data(),
+                                   same_size(in, out)));
     }
     // GCM or CCM. Writes the IV that was drawn, the ciphertext and the tag.
-    void seal(std::span<std::uint8_t, 12> iv, Bytes aad, Bytes in, MutableBytes out, MutableBytes tag,
-              warpseal_mode mode = WARPSEAL_GCM) const {
-        check(warpseal_seal(get(), mode, iv.data(), aad.data(), aad.size(), in.data(), out.data(), same_size(in, out), tag.data(),
-                            tag.size()));
+    void seal(std::span<std::uint8_t, 12> iv, Bytes aad, Bytes in, MutableBytes out,
+              MutableBytes tag, warpseal_mode mode = WARPSEAL_GCM) const {
+        check(warpseal_seal(get(), mode, iv.data(), aad.data(), aad.size(), in.data(), out.data(),
+                            same_size(in, out), tag.data(), tag.size()));
     }
     // False: not authentic, and out is wiped.
-    [[nodiscard]] bool open(Bytes iv, Bytes aad, Bytes in, MutableBytes out, Bytes tag, warpseal_mode mode = WARPSEAL_GCM) const {
-        return holds(warpseal_open(get(), mode, iv.data(), iv.size(), aad.data(), aad.size(), in.data(), out.data(), same_size(in, out),
-                                   tag.data(), tag.size()));
+    [[nodiscard]] bool open(Bytes iv, Bytes aad, Bytes in, MutableBytes out, Bytes tag,
+                            warpseal_mode mode = WARPSEAL_GCM) const {
+        return holds(warpseal_open(get(), mode, iv.data(), iv.size(), aad.data(), aad.size(),
+                                   in.data(), out.data(), same_size(in, out), tag.data(),
+                                   tag.size()));
     }
     // CMAC.
-    void mac(Bytes in, MutableBytes tag) const { check(warpseal_mac(get(), WARPSEAL_CMAC, in.data(), in.size(), tag.data(), tag.size())); }
+    void mac(Bytes in, MutableBytes tag) const {
+        check(warpseal_mac(get(), WARPSEAL_CMAC, in.data(), in.size(), tag.data(), tag.size()));
+    }
     [[nodiscard]] bool mac_verify(Bytes in, Bytes tag) const {
-        return holds(warpseal_mac_verify(get(), WARPSEAL_CMAC, in.data(), in.size(), tag.data(), tag.size()));
+        return holds(warpseal_mac_verify(get(), WARPSEAL_CMAC, in.data(), in.size(), tag.data(),
+                                         tag.size()));
     }
 
-    // Batches: see warpseal_batch. Opening and verifying return false if some message is not authentic: its status says so, and its
-    // output is wiped.
-    void encrypt(warpseal_mode mode, const warpseal_batch& batch) const { check(warpseal_encrypt_batch(get(), mode, &batch)); }
-    void decrypt(warpseal_mode mode, const warpseal_batch& batch) const { check(warpseal_decrypt_batch(get(), mode, &batch)); }
+    // Batches: see warpseal_batch. Opening and verifying return false if some message is not
+    // authentic: its status says so, and its output is wiped.
+    void encrypt(warpseal_mode mode, const warpseal_batch& batch) const {
+        check(warpseal_encrypt_batch(get(), mode, &batch));
+    }
+    void decrypt(warpseal_mode mode, const warpseal_batch& batch) const {
+        check(warpseal_decrypt_batch(get(), mode, &batch));
+    }
     void seal_unsafe_iv(const warpseal_batch& batch, warpseal_mode mode = WARPSEAL_GCM) const {
         check(warpseal_seal_batch_unsafe_iv(get(), mode, &batch));
     }
     [[nodiscard]] bool open(const warpseal_batch& batch, warpseal_mode mode = WARPSEAL_GCM) const {
         return holds(warpseal_open_batch(get(), mode, &batch));
     }
-    void mac(const warpseal_batch& batch) const { check(warpseal_mac_batch(get(), WARPSEAL_CMAC, &batch)); }
+    void mac(const warpseal_batch& batch) const {
+        check(warpseal_mac_batch(get(), WARPSEAL_CMAC, &batch));
+    }
     [[nodiscard]] bool mac_verify(const warpseal_batch& batch) const {
         return holds(warpseal_mac_verify_batch(get(), WARPSEAL_CMAC, &batch));
     }
@@ -152,7 +178,8 @@ private:
     std::unique_ptr<warpseal_key, Destroy> key_;
 };
 
-// Memory of the engine that wipes and frees itself: pinned where the engine has a GPU, or on the GPU.
+// Memory of the engine that wipes and frees itself: pinned where the engine has a GPU, or on the
+// GPU.
 class HostMemory {
 public:
     HostMemory(const Engine& engine, std::size_t bytes) : engine_(engine.get()), bytes_(bytes) {
@@ -194,26 +221,30 @@ private:
     void* memory_ = nullptr;
 };
 
-// Items of a batch of key encapsulation: side by side, or each `stride` bytes after the one before it; 0: one for all, where they are read.
+// Items of a batch of key encapsulation: side by side, or each `stride` bytes after the one before
+// it; 0: one for all, where they are read.
 template <class Byte>
 class ItemsOf {
 public:
     static constexpr std::size_t packed = SIZE_MAX;
 
     template <class Range>
-    requires std::convertible_to<Range&&, std::span<Byte>> ItemsOf(Range&& range, std::size_t stride = packed)
+    requires std::convertible_to<Range&&, std::span<Byte>> ItemsOf(Range&& range,
+                                                                   std::size_t stride = packed)
         : bytes_(std::forward<Range>(range)), stride_(stride) {}
     Byte* data() const noexcept { return bytes_.data(); }
     // The next two are for items of so many bytes, and throw where these do not fit.
     std::uint64_t count(std::size_t item_bytes) const {
         const std::size_t step = stride_ == packed ? item_bytes : stride_;
         if (bytes_.empty()) return 0;
-        if (step < item_bytes || bytes_.size() < item_bytes || (stride_ == packed && bytes_.size() % item_bytes != 0))
+        if (step < item_bytes || bytes_.size() < item_bytes ||
+            (stride_ == packed && bytes_.size() % item_bytes != 0))
             throw Error(WARPSEAL_INVALID_ARGUMENT);
         return (bytes_.size() - item_bytes) / step + 1;
     }
     std::uint64_t stride(std::size_t item_bytes, std::uint64_t wanted) const {
-        if (stride_ == 0 ? bytes_.size() != item_bytes : count(item_bytes) != wanted) throw Error(WARPSEAL_INVALID_ARGUMENT);
+        if (stride_ == 0 ? bytes_.size() != item_bytes : count(item_bytes) != wanted)
+            throw Error(WARPSEAL_INVALID_ARGUMENT);
         return stride_ == packed ? item_bytes : stride_;
     }
 
@@ -224,8 +255,8 @@ private:
 using Items = ItemsOf<const std::uint8_t>;
 using MutableItems = ItemsOf<std::uint8_t>;
 
-// A parameter set of key encapsulation on an engine, which it must not outlive. Spans hold any number of items, one for a single operation;
-// all of a call as many.
+// A parameter set of key encapsulation on an engine, which it must not outlive. Spans hold any
+// number of items, one for a single operation; all of a call as many.
 class Kem {
 public:
     Kem(const Engine& engine, const char* set) : engine_(engine.get()), info_(find(set)) {}
@@ -233,30 +264,45 @@ public:
 
     void keypair(MutableItems public_keys, MutableItems secret_keys) const {
         warpseal_kem_batch batch = of(public_keys.count(info_.public_key_bytes));
-        put(batch.public_keys, batch.public_key_stride, public_keys, info_.public_key_bytes, batch.count);
-        put(batch.secret_keys, batch.secret_key_stride, secret_keys, info_.secret_key_bytes, batch.count);
+        put(batch.public_keys, batch.public_key_stride, public_keys, info_.public_key_bytes,
+            batch.count);
+        put(batch.secret_keys, batch.secret_key_stride, secret_keys, info_.secret_key_bytes,
+            batch.count);
         keypair(batch);
     }
-    void encapsulate(Items public_keys, MutableItems ciphertexts, MutableItems shared_secrets) const {
+    void encapsulate(Items public_keys, MutableItems ciphertexts,
+                     MutableItems shared_secrets) const {
         warpseal_kem_batch batch = of(ciphertexts.count(info_.ciphertext_bytes));
-        put(batch.public_keys, batch.public_key_stride, public_keys, info_.public_key_bytes, batch.count);
-        put(batch.ciphertexts, batch.ciphertext_stride, ciphertexts, info_.ciphertext_bytes, batch.count);
-        put(batch.shared_secrets, batch.shared_secret_stride, shared_secrets, info_.shared_secret_bytes, batch.count);
+        put(batch.public_keys, batch.public_key_stride, public_keys, info_.public_key_bytes,
+            batch.count);
+        put(batch.ciphertexts, batch.ciphertext_stride, ciphertexts, info_.ciphertext_bytes,
+            batch.count);
+        put(batch.shared_secrets, batch.shared_secret_stride, shared_secrets,
+            info_.shared_secret_bytes, batch.count);
         encapsulate(batch);
     }
     // What is not a ciphertext of its key gives another secret.
     void decapsulate(Items secret_keys, Items ciphertexts, MutableItems shared_secrets) const {
         warpseal_kem_batch batch = of(shared_secrets.count(info_.shared_secret_bytes));
-        put(batch.secret_keys, batch.secret_key_stride, secret_keys, info_.secret_key_bytes, batch.count);
-        put(batch.ciphertexts, batch.ciphertext_stride, ciphertexts, info_.ciphertext_bytes, batch.count);
-        put(batch.shared_secrets, batch.shared_secret_stride, shared_secrets, info_.shared_secret_bytes, batch.count);
+        put(batch.secret_keys, batch.secret_key_stride, secret_keys, info_.secret_key_bytes,
+            batch.count);
+        put(batch.ciphertexts, batch.ciphertext_stride, ciphertexts, info_.ciphertext_bytes,
+            batch.count);
+        put(batch.shared_secrets, batch.shared_secret_stride, shared_secrets,
+            info_.shared_secret_bytes, batch.count);
         decapsulate(batch);
     }
 
     // With coins or a status for each item: see warpseal_kem_batch.
-    void keypair(const warpseal_kem_batch& batch) const { check(warpseal_kem_keypair(engine_, info_.name, &batch)); }
-    void encapsulate(const warpseal_kem_batch& batch) const { check(warpseal_kem_encapsulate(engine_, info_.name, &batch)); }
-    void decapsulate(const warpseal_kem_batch& batch) const { check(warpseal_kem_decapsulate(engine_, info_.name, &batch)); }
+    void keypair(const warpseal_kem_batch& batch) const {
+        check(warpseal_kem_keypair(engine_, info_.name, &batch));
+    }
+    void encapsulate(const warpseal_kem_batch& batch) const {
+        check(warpseal_kem_encapsulate(engine_, info_.name, &batch));
+    }
+    void decapsulate(const warpseal_kem_batch& batch) const {
+        check(warpseal_kem_decapsulate(engine_, info_.name, &batch));
+    }
 
     static warpseal_kem_info find(const char* set) {
         if (set == nullptr) throw Error(WARPSEAL_INVALID_ARGUMENT);
@@ -274,8 +320,10 @@ private:
         return batch;
     }
     template <class Byte>
-    static void put(std::uint8_t*& at, std::uint64_t& stride, const ItemsOf<Byte>& items, std::size_t item_bytes, std::uint64_t count) {
-        at = const_cast<std::uint8_t*>(items.data());  // the C struct is one for arrays that are read and for those that are written
+    static void put(std::uint8_t*& at, std::uint64_t& stride, const ItemsOf<Byte>& items,
+                    std::size_t item_bytes, std::uint64_t count) {
+        at = const_cast<std::uint8_t*>(items.data());  // the C struct is one for arrays that are
+                                                       // read and for those that are written
         stride = items.stride(item_bytes, count);
     }
     warpseal_engine* engine_;
@@ -296,17 +344,23 @@ public:
     void fill() { check(warpseal_kem_pool_fill(get())); }
     void take(MutableItems public_keys, std::span<std::uint64_t> tickets) {
         const std::uint64_t stride = public_keys.stride(info_.public_key_bytes, tickets.size());
-        check(warpseal_kem_pool_take(get(), tickets.size(), public_keys.data(), stride, tickets.data()));
+        check(warpseal_kem_pool_take(get(), tickets.size(), public_keys.data(), stride,
+                                     tickets.data()));
     }
-    // Throws if a ticket names no key: `statuses`, if there are any, say which; the other secrets are there.
-    void decapsulate(std::span<const std::uint64_t> tickets, Items ciphertexts, MutableItems shared_secrets,
-                     std::span<std::int32_t> statuses = {}) {
-        if (!statuses.empty() && statuses.size() != tickets.size()) throw Error(WARPSEAL_INVALID_ARGUMENT);
-        check(warpseal_kem_pool_decapsulate(get(), tickets.size(), tickets.data(), ciphertexts.data(),
-                                            ciphertexts.stride(info_.ciphertext_bytes, tickets.size()), shared_secrets.data(),
-                                            shared_secrets.stride(info_.shared_secret_bytes, tickets.size()), statuses.data()));
+    // Throws if a ticket names no key: `statuses`, if there are any, say which; the other secrets
+    // are there.
+    void decapsulate(std::span<const std::uint64_t> tickets, Items ciphertexts,
+                     MutableItems shared_secrets, std::span<std::int32_t> statuses = {}) {
+        if (!statuses.empty() && statuses.size() != tickets.size())
+            throw Error(WARPSEAL_INVALID_ARGUMENT);
+        check(warpseal_kem_pool_decapsulate(
+            get(), tickets.size(), tickets.data(), ciphertexts.data(),
+            ciphertexts.stride(info_.ciphertext_bytes, tickets.size()), shared_secrets.data(),
+            shared_secrets.stride(info_.shared_secret_bytes, tickets.size()), statuses.data()));
     }
-    void drop(std::span<const std::uint64_t> tickets) noexcept { warpseal_kem_pool_drop(get(), tickets.size(), tickets.data()); }
+    void drop(std::span<const std::uint64_t> tickets) noexcept {
+        warpseal_kem_pool_drop(get(), tickets.size(), tickets.data());
+    }
 
 private:
     struct Destroy {
@@ -316,17 +370,21 @@ private:
     std::unique_ptr<warpseal_kem_pool, Destroy> pool_;
 };
 
-// Requests of many threads gathered into batches: see warpseal_kem_batcher. Keep the engine alive as long.
+// Requests of many threads gathered into batches: see warpseal_kem_batcher. Keep the engine alive
+// as long.
 class KemBatcher {
 public:
-    explicit KemBatcher(const Engine& engine, const warpseal_kem_batcher_options* options = nullptr) {
+    explicit KemBatcher(const Engine& engine,
+                        const warpseal_kem_batcher_options* options = nullptr) {
         warpseal_kem_batcher* made = nullptr;
         check(warpseal_kem_batcher_create(engine.get(), options, &made));
         batcher_.reset(made);
     }
     warpseal_kem_batcher* get() const noexcept { return batcher_.get(); }
 
-    void run(const warpseal_kem_request& request) { check(warpseal_kem_batcher_run(get(), &request)); }
+    void run(const warpseal_kem_request& request) {
+        check(warpseal_kem_batcher_run(get(), &request));
+    }
     // False: the queue is at its bound, and nothing is queued.
     bool submit(const warpseal_kem_request& request) {
         const warpseal_status status = warpseal_kem_batcher_submit(get(), &request);
@@ -342,7 +400,9 @@ public:
 
 private:
     struct Destroy {
-        void operator()(warpseal_kem_batcher* batcher) const noexcept { warpseal_kem_batcher_destroy(batcher); }
+        void operator()(warpseal_kem_batcher* batcher) const noexcept {
+            warpseal_kem_batcher_destroy(batcher);
+        }
     };
     std::unique_ptr<warpseal_kem_batcher, Destroy> batcher_;
 };
@@ -350,7 +410,8 @@ private:
 // A file that cannot be sealed or opened: `what` says what and why.
 class FileError : public Error {
 public:
-    FileError(warpseal_status status, const warpseal_file_result& result) : Error(status), result_(result) {}
+    FileError(warpseal_status status, const warpseal_file_result& result)
+        : Error(status), result_(result) {}
     const char* what() const noexcept override { return result_.message; }
     const warpseal_file_result& result() const noexcept { return result_; }
 
@@ -371,12 +432,18 @@ warpseal_file_result file(Call call) {
 
 }  // namespace detail
 
-inline warpseal_file_result seal_file(const Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options) {
-    return detail::file([&](auto& result) { return warpseal_file_seal(engine.get(), in_fd, out_fd, &options, &result); });
+inline warpseal_file_result seal_file(const Engine& engine, int in_fd, int out_fd,
+                                      const warpseal_file_options& options) {
+    return detail::file([&](auto& result) {
+        return warpseal_file_seal(engine.get(), in_fd, out_fd, &options, &result);
+    });
 }
 
-inline warpseal_file_result open_file(const Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options) {
-    return detail::file([&](auto& result) { return warpseal_file_open(engine.get(), in_fd, out_fd, &options, &result); });
+inline warpseal_file_result open_file(const Engine& engine, int in_fd, int out_fd,
+                                      const warpseal_file_options& options) {
+    return detail::file([&](auto& result) {
+        return warpseal_file_open(engine.get(), in_fd, out_fd, &options, &result);
+    });
 }
 
 }  // namespace face

@@ -14,7 +14,8 @@ const char* missing_instructions(Target target) {
         case Target::aesni: return "this machine has no AES-NI and PCLMULQDQ";
         case Target::avx2: return "this machine has no AVX2 and BMI2 with AES-NI";
         case Target::vaes256: return "this machine has no VAES, VPCLMULQDQ and GFNI with AVX2";
-        case Target::vaes512: return "this machine has no VAES, VPCLMULQDQ and GFNI with AVX-512 and its VBMI";
+        case Target::vaes512:
+            return "this machine has no VAES, VPCLMULQDQ and GFNI with AVX-512 and its VBMI";
         default: return "this machine cannot run it";
     }
 }
@@ -50,20 +51,28 @@ extern "C" {
 const char* warpseal_status_text(warpseal_status status) {
     switch (status) {
         case WARPSEAL_OK: return "Success.";
-        case WARPSEAL_INVALID_ARGUMENT: return "An argument is null, overlaps another, or has a length that is not allowed.";
-        case WARPSEAL_UNSUPPORTED: return "This library does not have that cipher, mode, file format or version.";
-        case WARPSEAL_LIMIT_EXCEEDED: return "That is past a limit of the standard or of the file format.";
+        case WARPSEAL_INVALID_ARGUMENT:
+            return "An argument is null, overlaps another, or has a length that is not allowed.";
+        case WARPSEAL_UNSUPPORTED:
+            return "This library does not have that cipher, mode, file format or version.";
+        case WARPSEAL_LIMIT_EXCEEDED:
+            return "That is past a limit of the standard or of the file format.";
         case WARPSEAL_WRONG_KEY: return "None of the given keys or passphrases opens this file.";
-        case WARPSEAL_NOT_AUTHENTIC: return "The data was changed, or the key is another: nothing of it was released.";
+        case WARPSEAL_NOT_AUTHENTIC:
+            return "The data was changed, or the key is another: nothing of it was released.";
         case WARPSEAL_TRUNCATED: return "The file ends too early.";
         case WARPSEAL_IO: return "Reading or writing failed.";
-        case WARPSEAL_NO_DEVICE: return "The named device or target cannot be used on this machine.";
-        case WARPSEAL_SELF_TEST_FAILED: return "A self-test failed: that path is closed for this process.";
+        case WARPSEAL_NO_DEVICE:
+            return "The named device or target cannot be used on this machine.";
+        case WARPSEAL_SELF_TEST_FAILED:
+            return "A self-test failed: that path is closed for this process.";
         case WARPSEAL_OUT_OF_MEMORY: return "There is not enough memory.";
         case WARPSEAL_NO_RANDOM: return "The random source of the operating system failed.";
         case WARPSEAL_CANCELLED: return "The caller asked to stop.";
-        case WARPSEAL_WEAK_KEY: return "That key is weak, or repeats itself: nothing is encrypted under it.";
-        case WARPSEAL_BAD_PADDING: return "The padding is not PKCS#7: the key is another, or the data was changed or never padded.";
+        case WARPSEAL_WEAK_KEY:
+            return "That key is weak, or repeats itself: nothing is encrypted under it.";
+        case WARPSEAL_BAD_PADDING:
+            return "The padding is not PKCS#7: the key is another, or the data was changed or never padded.";
     }
     return "A status that this library does not know.";
 }
@@ -89,7 +98,8 @@ const char* warpseal_mode_name(warpseal_mode mode) {
 warpseal_status warpseal_cipher_at(size_t index, warpseal_cipher_info* info) {
     const CpuCipher* cipher = cpu_cipher_at(index);
     if (info == nullptr || cipher == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    *info = {cipher->name, cipher->key_bytes, cipher->block_bytes, cipher->modes, cipher->legacy ? 1 : 0};
+    *info = {cipher->name, cipher->key_bytes, cipher->block_bytes, cipher->modes,
+             cipher->legacy ? 1 : 0};
     return WARPSEAL_OK;
 }
 
@@ -118,7 +128,8 @@ const char* warpseal_inner_side_channels(const char* cipher, const char* target)
     const char* text = nullptr;
     (void)abi::guarded([&] {
         Target known;
-        if (form != nullptr && target_by_name(target, known)) text = form_side_channels(known, form);
+        if (form != nullptr && target_by_name(target, known))
+            text = form_side_channels(known, form);
         return WARPSEAL_OK;
     });
     return text;
@@ -142,7 +153,8 @@ warpseal_status warpseal_device_at(size_t index, warpseal_device_info* info) {
     const CancellationDisabled disabled;
     const CudaDoor* door = cuda_door();
     int count = 0;
-    if (door == nullptr || door->lost() || door->device_count(&count) != WARPSEAL_OK || count <= 0) return WARPSEAL_NO_DEVICE;
+    if (door == nullptr || door->lost() || door->device_count(&count) != WARPSEAL_OK || count <= 0)
+        return WARPSEAL_NO_DEVICE;
     if (index >= static_cast<size_t>(count)) return WARPSEAL_INVALID_ARGUMENT;
     return door->describe(static_cast<int>(index), info);
 }

@@ -5,14 +5,15 @@
 namespace warpseal::abi {
 namespace {
 
-warpseal_status create_key(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes, warpseal_key** out, KeyKind kind,
-                           WeakKeys weak) {
+warpseal_status create_key(warpseal_engine* engine, const char* cipher, const void* key,
+                           size_t key_bytes, warpseal_key** out, KeyKind kind, WeakKeys weak) {
     if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out = nullptr;
     if (engine == nullptr || cipher == nullptr || key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] {
         std::unique_ptr<Key> made;
-        const warpseal_status status = engine->engine->key(cipher, span(key, key_bytes), made, kind, weak);
+        const warpseal_status status =
+            engine->engine->key(cipher, span(key, key_bytes), made, kind, weak);
         if (status == WARPSEAL_OK) *out = new warpseal_key{*engine->engine, std::move(made)};
         return status;
     });
@@ -25,7 +26,8 @@ using namespace warpseal;
 
 extern "C" {
 
-warpseal_status warpseal_engine_create(const warpseal_engine_options* options, warpseal_engine** engine) {
+warpseal_status warpseal_engine_create(const warpseal_engine_options* options,
+                                       warpseal_engine** engine) {
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *engine = nullptr;
     if (options != nullptr && !abi::sized(options)) return WARPSEAL_INVALID_ARGUMENT;
@@ -35,7 +37,8 @@ warpseal_status warpseal_engine_create(const warpseal_engine_options* options, w
             wanted.threads = options->threads;
             if (options->device != nullptr) wanted.device = options->device;
             if (options->notice != nullptr)
-                wanted.notice = [notice = options->notice, user = options->notice_user](const char* text) {
+                wanted.notice = [notice = options->notice,
+                                 user = options->notice_user](const char* text) {
                     const CancellationDisabled disabled;
                     notice(user, text);
                 };
@@ -52,7 +55,8 @@ void warpseal_engine_destroy(warpseal_engine* engine) {
     delete engine;
 }
 
-const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, uint64_t bytes) {
+const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode,
+                                 uint64_t bytes) {
     const char* name = "";
     if (engine == nullptr || cipher == nullptr || !known(mode)) return name;
     (void)abi::guarded_waiting([&, mode] {
@@ -62,8 +66,8 @@ const char* warpseal_engine_pick(warpseal_engine* engine, const char* cipher, wa
     return name;
 }
 
-const char* warpseal_inner_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode, const void* in, const void* out,
-                                uint64_t bytes) {
+const char* warpseal_inner_pick(warpseal_engine* engine, const char* cipher, warpseal_mode mode,
+                                const void* in, const void* out, uint64_t bytes) {
     const char* name = "";
     if (engine == nullptr || cipher == nullptr || !known(mode)) return name;
     (void)abi::guarded_waiting([&, mode] {
@@ -73,21 +77,23 @@ const char* warpseal_inner_pick(warpseal_engine* engine, const char* cipher, war
     return name;
 }
 
-warpseal_status warpseal_key_create(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes, warpseal_key** out) {
+warpseal_status warpseal_key_create(warpseal_engine* engine, const char* cipher, const void* key,
+                                    size_t key_bytes, warpseal_key** out) {
     return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::one, WeakKeys::refused);
 }
 
-warpseal_status warpseal_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
-                                        warpseal_key** out) {
+warpseal_status warpseal_key_create_xts(warpseal_engine* engine, const char* cipher,
+                                        const void* key, size_t key_bytes, warpseal_key** out) {
     return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::xts, WeakKeys::refused);
 }
 
-warpseal_status warpseal_inner_key_create(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
-                                          warpseal_key** out) {
+warpseal_status warpseal_inner_key_create(warpseal_engine* engine, const char* cipher,
+                                          const void* key, size_t key_bytes, warpseal_key** out) {
     return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::one, WeakKeys::allowed);
 }
 
-warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const char* cipher, const void* key, size_t key_bytes,
+warpseal_status warpseal_inner_key_create_xts(warpseal_engine* engine, const char* cipher,
+                                              const void* key, size_t key_bytes,
                                               warpseal_key** out) {
     return abi::create_key(engine, cipher, key, key_bytes, out, KeyKind::xts, WeakKeys::allowed);
 }

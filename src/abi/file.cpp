@@ -1,4 +1,5 @@
-// Files of the C interface: struct sizes and nulls are checked here, everything else by the container.
+// Files of the C interface: struct sizes and nulls are checked here, everything else by the
+// container.
 #include "container/file.h"
 #include "abi/handles.h"
 
@@ -21,11 +22,13 @@ const char* wrong_in(const warpseal_file_options* options) {
     if (options->secrets == nullptr && options->secret_count != 0) return "secrets is null";
     if (options->context == nullptr && options->context_bytes != 0) return "context is null";
     for (size_t i = 0; i < options->secret_count; ++i)
-        if (options->secrets[i].bytes == nullptr && options->secrets[i].byte_count != 0) return "a secret's bytes are null";
+        if (options->secrets[i].bytes == nullptr && options->secrets[i].byte_count != 0)
+            return "a secret's bytes are null";
     return "";
 }
 
-const char* wrong_in(const warpseal_engine* engine, int in_fd, int out_fd, int least_out, const warpseal_file_options* options) {
+const char* wrong_in(const warpseal_engine* engine, int in_fd, int out_fd, int least_out,
+                     const warpseal_file_options* options) {
     if (engine == nullptr) return "the engine is null";
     if (in_fd < 0) return "the input is no descriptor";
     if (out_fd < least_out) return "the output is no descriptor";
@@ -52,21 +55,26 @@ using namespace warpseal;
 
 extern "C" {
 
-warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
+warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_fd, int out_fd,
+                                   const warpseal_file_options* options,
                                    warpseal_file_result* result) {
     if (!abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::reported(*result, abi::wrong_in(engine, in_fd, out_fd, 0, options),
-                         [&] { return container::seal(*engine->engine, in_fd, out_fd, *options, *result); });
+    return abi::reported(*result, abi::wrong_in(engine, in_fd, out_fd, 0, options), [&] {
+        return container::seal(*engine->engine, in_fd, out_fd, *options, *result);
+    });
 }
 
-warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
+warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd,
+                                   const warpseal_file_options* options,
                                    warpseal_file_result* result) {
     if (!abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::reported(*result, abi::wrong_in(engine, in_fd, out_fd, -1, options),
-                         [&] { return container::open(*engine->engine, in_fd, out_fd, *options, *result); });
+    return abi::reported(*result, abi::wrong_in(engine, in_fd, out_fd, -1, options), [&] {
+        return container::open(*engine->engine, in_fd, out_fd, *options, *result);
+    });
 }
 
-warpseal_status warpseal_file_info_read(int in_fd, warpseal_file_info* info, warpseal_file_result* result) {
+warpseal_status warpseal_file_info_read(int in_fd, warpseal_file_info* info,
+                                        warpseal_file_result* result) {
     if (!abi::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
     const char* wrong = in_fd < 0 ? "the input is no descriptor" : "";
     if (!abi::sized(info)) wrong = "there is no info, or its struct_bytes is too small";

@@ -20,8 +20,9 @@ struct warpseal_key {
 
 namespace warpseal::abi {
 
-// A mode comes as any number that C has. One that is none is refused where it arrives: C++ does not define reading it from memory, where a
-// lambda keeps it. So modes are captured by value, and `known` is asked before.
+// A mode comes as any number that C has. One that is none is refused where it arrives: C++ does not
+// define reading it from memory, where a lambda keeps it. So modes are captured by value, and
+// `known` is asked before.
 template <class Work>
 warpseal_status guarded(Work work) noexcept {
     try {
@@ -30,12 +31,14 @@ warpseal_status guarded(Work work) noexcept {
         return WARPSEAL_OUT_OF_MEMORY;
     } catch (const std::system_error&) {  // a thread or a lock that the system does not give
         return WARPSEAL_OUT_OF_MEMORY;
-    } catch (...) {  // nothing here throws anything else on purpose: what could was a length or an argument out of range
+    } catch (...) {  // nothing here throws anything else on purpose: what could was a length or an
+                     // argument out of range
         return WARPSEAL_INVALID_ARGUMENT;
     }
 }
 
-// For calls that wait: for threads, a device, a file or other callers. A thread that is cancelled meanwhile is so when the call is done.
+// For calls that wait: for threads, a device, a file or other callers. A thread that is cancelled
+// meanwhile is so when the call is done.
 template <class Work>
 warpseal_status guarded_waiting(Work work) noexcept {
     const CancellationDisabled disabled;
@@ -48,8 +51,11 @@ bool sized(const Struct* given) {
     return given != nullptr && given->struct_bytes >= sizeof(Struct);
 }
 
-// The policy of the public calls: SP 800-38D, revision 1 draft, has no shorter tags. Other modes keep to their standards anyway.
-inline bool long_enough(warpseal_mode mode, size_t tag_bytes) { return mode != WARPSEAL_GCM || tag_bytes >= 12; }
+// The policy of the public calls: SP 800-38D, revision 1 draft, has no shorter tags. Other modes
+// keep to their standards anyway.
+inline bool long_enough(warpseal_mode mode, size_t tag_bytes) {
+    return mode != WARPSEAL_GCM || tag_bytes >= 12;
+}
 
 inline XtsUnits units(const void* first, uint64_t unit_bytes) {
     XtsUnits units = {{}, unit_bytes};
@@ -57,6 +63,8 @@ inline XtsUnits units(const void* first, uint64_t unit_bytes) {
     return units;
 }
 
-inline Bytes span(const void* data, size_t bytes) { return {static_cast<const uint8_t*>(data), bytes}; }
+inline Bytes span(const void* data, size_t bytes) {
+    return {static_cast<const uint8_t*>(data), bytes};
+}
 
 }  // namespace warpseal::abi

@@ -11,7 +11,8 @@ warpseal_status key_like(const warpseal_key& like, const uint8_t* bytes, warpsea
     const Key& first = *like.key;
     const size_t half = first.facts().key_bytes;
     if (first.for_xts() && equal_secret(bytes, bytes + half, half)) return WARPSEAL_WEAK_KEY;
-    std::unique_ptr<Key> made = Key::create(first.descriptors(), first.facts(), bytes, first.for_xts() ? KeyKind::xts : KeyKind::one,
+    std::unique_ptr<Key> made = Key::create(first.descriptors(), first.facts(), bytes,
+                                            first.for_xts() ? KeyKind::xts : KeyKind::one,
                                             WeakKeys::refused, &like.engine.inside().gpus);
     if (made == nullptr) return WARPSEAL_OUT_OF_MEMORY;
     for (int i = 0; i < WARPSEAL_MODE_COUNT; ++i)
@@ -31,11 +32,13 @@ using namespace warpseal;
 
 extern "C" {
 
-warpseal_status warpseal_inner_key_create_like(const warpseal_key* like, const void* key, warpseal_key** out) {
+warpseal_status warpseal_inner_key_create_like(const warpseal_key* like, const void* key,
+                                               warpseal_key** out) {
     if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out = nullptr;
     if (like == nullptr || key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded([&] { return abi::key_like(*like, static_cast<const uint8_t*>(key), *out); });
+    return abi::guarded(
+        [&] { return abi::key_like(*like, static_cast<const uint8_t*>(key), *out); });
 }
 
 }  // extern "C"

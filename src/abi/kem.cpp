@@ -7,15 +7,19 @@
 namespace warpseal::abi {
 namespace {
 
-warpseal_status kem(warpseal_engine* engine, KemOperation operation, const char* set, const warpseal_kem_batch* batch) {
+warpseal_status kem(warpseal_engine* engine, KemOperation operation, const char* set,
+                    const warpseal_kem_batch* batch) {
     if (engine == nullptr || set == nullptr || !sized(batch)) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded_waiting([&] { return engine->engine->kem(operation, set, *batch, container::random_bytes); });
+    return guarded_waiting(
+        [&] { return engine->engine->kem(operation, set, *batch, container::random_bytes); });
 }
 
-warpseal_status kem_device(warpseal_engine* engine, KemOperation operation, const char* set, const warpseal_kem_batch* batch,
-                           void* stream) {
+warpseal_status kem_device(warpseal_engine* engine, KemOperation operation, const char* set,
+                           const warpseal_kem_batch* batch, void* stream) {
     if (engine == nullptr || set == nullptr || !sized(batch)) return WARPSEAL_INVALID_ARGUMENT;
-    return guarded_waiting([&] { return engine->engine->kem_device(operation, set, *batch, container::random_bytes, stream); });
+    return guarded_waiting([&] {
+        return engine->engine->kem_device(operation, set, *batch, container::random_bytes, stream);
+    });
 }
 
 }  // namespace
@@ -26,7 +30,8 @@ using namespace warpseal;
 extern "C" {
 
 warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* info) {
-    if (info == nullptr || index >= static_cast<size_t>(kem::set_count)) return WARPSEAL_INVALID_ARGUMENT;
+    if (info == nullptr || index >= static_cast<size_t>(kem::set_count))
+        return WARPSEAL_INVALID_ARGUMENT;
     const kem::Params& set = *kem::sets[index];
     *info = {set.name,
              static_cast<uint32_t>(set.public_key_bytes()),
@@ -38,27 +43,33 @@ warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* info) {
     return WARPSEAL_OK;
 }
 
-warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch) {
+warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const char* set,
+                                     const warpseal_kem_batch* batch) {
     return abi::kem(engine, KemOperation::keypair, set, batch);
 }
 
-warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch) {
+warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set,
+                                         const warpseal_kem_batch* batch) {
     return abi::kem(engine, KemOperation::encapsulate, set, batch);
 }
 
-warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch) {
+warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, const char* set,
+                                         const warpseal_kem_batch* batch) {
     return abi::kem(engine, KemOperation::decapsulate, set, batch);
 }
 
-warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch, void* stream) {
+warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set,
+                                            const warpseal_kem_batch* batch, void* stream) {
     return abi::kem_device(engine, KemOperation::keypair, set, batch, stream);
 }
 
-warpseal_status warpseal_kem_encapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch, void* stream) {
+warpseal_status warpseal_kem_encapsulate_device(warpseal_engine* engine, const char* set,
+                                                const warpseal_kem_batch* batch, void* stream) {
     return abi::kem_device(engine, KemOperation::encapsulate, set, batch, stream);
 }
 
-warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* engine, const char* set, const warpseal_kem_batch* batch, void* stream) {
+warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* engine, const char* set,
+                                                const warpseal_kem_batch* batch, void* stream) {
     return abi::kem_device(engine, KemOperation::decapsulate, set, batch, stream);
 }
 

@@ -32,14 +32,18 @@ KemBatcherOptions options_of(const warpseal_kem_batcher_options* given) {
 
 extern "C" {
 
-warpseal_status warpseal_kem_batcher_create(warpseal_engine* engine, const warpseal_kem_batcher_options* options,
+warpseal_status warpseal_kem_batcher_create(warpseal_engine* engine,
+                                            const warpseal_kem_batcher_options* options,
                                             warpseal_kem_batcher** batcher) {
     if (batcher == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *batcher = nullptr;
-    if (engine == nullptr || (options != nullptr && !abi::sized(options))) return WARPSEAL_INVALID_ARGUMENT;
-    if (options != nullptr && options->max_waiting > abi::most_waiting) return WARPSEAL_INVALID_ARGUMENT;
+    if (engine == nullptr || (options != nullptr && !abi::sized(options)))
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (options != nullptr && options->max_waiting > abi::most_waiting)
+        return WARPSEAL_INVALID_ARGUMENT;
     return abi::guarded_waiting([&] {
-        *batcher = new warpseal_kem_batcher{{*engine->engine, abi::options_of(options), container::random_bytes}};
+        *batcher = new warpseal_kem_batcher{
+            {*engine->engine, abi::options_of(options), container::random_bytes}};
         return WARPSEAL_OK;
     });
 }
@@ -49,17 +53,22 @@ void warpseal_kem_batcher_destroy(warpseal_kem_batcher* batcher) {
     delete batcher;
 }
 
-warpseal_status warpseal_kem_batcher_run(warpseal_kem_batcher* batcher, const warpseal_kem_request* request) {
-    if (batcher == nullptr || !abi::sized(request) || request->set == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+warpseal_status warpseal_kem_batcher_run(warpseal_kem_batcher* batcher,
+                                         const warpseal_kem_request* request) {
+    if (batcher == nullptr || !abi::sized(request) || request->set == nullptr)
+        return WARPSEAL_INVALID_ARGUMENT;
     return abi::guarded_waiting([&] { return batcher->batcher.run(*request); });
 }
 
-warpseal_status warpseal_kem_batcher_submit(warpseal_kem_batcher* batcher, const warpseal_kem_request* request) {
-    if (batcher == nullptr || !abi::sized(request) || request->set == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+warpseal_status warpseal_kem_batcher_submit(warpseal_kem_batcher* batcher,
+                                            const warpseal_kem_request* request) {
+    if (batcher == nullptr || !abi::sized(request) || request->set == nullptr)
+        return WARPSEAL_INVALID_ARGUMENT;
     return abi::guarded_waiting([&] { return batcher->batcher.submit(*request); });
 }
 
-warpseal_status warpseal_kem_batcher_counts_read(warpseal_kem_batcher* batcher, warpseal_kem_batcher_counts* counts) {
+warpseal_status warpseal_kem_batcher_counts_read(warpseal_kem_batcher* batcher,
+                                                 warpseal_kem_batcher_counts* counts) {
     if (batcher == nullptr || !abi::sized(counts)) return WARPSEAL_INVALID_ARGUMENT;
     return abi::guarded_waiting([&] {
         batcher->batcher.read(*counts);

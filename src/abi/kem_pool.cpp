@@ -13,13 +13,15 @@ using namespace warpseal;
 
 extern "C" {
 
-warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* set, uint64_t pairs, warpseal_kem_pool** pool) {
+warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* set, uint64_t pairs,
+                                         warpseal_kem_pool** pool) {
     if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *pool = nullptr;
     if (engine == nullptr || set == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     return abi::guarded_waiting([&] {
         auto made = std::make_unique<warpseal_kem_pool>();
-        const warpseal_status status = KemPool::create(*engine->engine, set, pairs, container::random_bytes, made->pool);
+        const warpseal_status status =
+            KemPool::create(*engine->engine, set, pairs, container::random_bytes, made->pool);
         if (status == WARPSEAL_OK) *pool = made.release();
         return status;
     });
@@ -35,17 +37,22 @@ warpseal_status warpseal_kem_pool_fill(warpseal_kem_pool* pool) {
     return abi::guarded_waiting([&] { return pool->pool->fill(); });
 }
 
-warpseal_status warpseal_kem_pool_take(warpseal_kem_pool* pool, uint64_t count, uint8_t* public_keys, uint64_t public_key_stride,
+warpseal_status warpseal_kem_pool_take(warpseal_kem_pool* pool, uint64_t count,
+                                       uint8_t* public_keys, uint64_t public_key_stride,
                                        uint64_t* tickets) {
     if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::guarded_waiting([&] { return pool->pool->take(count, {public_keys, public_key_stride}, tickets); });
+    return abi::guarded_waiting([&] {
+        return pool->pool->take(count, {public_keys, public_key_stride}, tickets);
+    });
 }
 
-warpseal_status warpseal_kem_pool_decapsulate(warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets, const uint8_t* ciphertexts,
-                                              uint64_t ciphertext_stride, uint8_t* shared_secrets, uint64_t shared_secret_stride,
-                                              int32_t* statuses) {
+warpseal_status warpseal_kem_pool_decapsulate(warpseal_kem_pool* pool, uint64_t count,
+                                              const uint64_t* tickets, const uint8_t* ciphertexts,
+                                              uint64_t ciphertext_stride, uint8_t* shared_secrets,
+                                              uint64_t shared_secret_stride, int32_t* statuses) {
     if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    const PooledTexts texts{ciphertexts, ciphertext_stride, shared_secrets, shared_secret_stride, statuses};
+    const PooledTexts texts{ciphertexts, ciphertext_stride, shared_secrets, shared_secret_stride,
+                            statuses};
     return abi::guarded_waiting([&] { return pool->pool->decapsulate(count, tickets, texts); });
 }
 

@@ -78,55 +78,74 @@ void warpseal_device_free(warpseal_engine* engine, void* memory) {
     });
 }
 
-warpseal_status warpseal_device_upload(warpseal_engine* engine, void* to_device, const void* from_host, size_t bytes) {
-    if (bytes != 0 && (to_device == nullptr || from_host == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, abi::holding(to_device),
-                          [&](const GpuDoor& door, int device) { return door.upload(device, to_device, from_host, bytes); });
+warpseal_status warpseal_device_upload(warpseal_engine* engine, void* to_device,
+                                       const void* from_host, size_t bytes) {
+    if (bytes != 0 && (to_device == nullptr || from_host == nullptr))
+        return WARPSEAL_INVALID_ARGUMENT;
+    return abi::on_device(engine, abi::holding(to_device), [&](const GpuDoor& door, int device) {
+        return door.upload(device, to_device, from_host, bytes);
+    });
 }
 
-warpseal_status warpseal_device_download(warpseal_engine* engine, void* to_host, const void* from_device, size_t bytes) {
-    if (bytes != 0 && (to_host == nullptr || from_device == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, abi::holding(from_device),
-                          [&](const GpuDoor& door, int device) { return door.download(device, to_host, from_device, bytes); });
+warpseal_status warpseal_device_download(warpseal_engine* engine, void* to_host,
+                                         const void* from_device, size_t bytes) {
+    if (bytes != 0 && (to_host == nullptr || from_device == nullptr))
+        return WARPSEAL_INVALID_ARGUMENT;
+    return abi::on_device(engine, abi::holding(from_device), [&](const GpuDoor& door, int device) {
+        return door.download(device, to_host, from_device, bytes);
+    });
 }
 
 warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* stream) {
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    const size_t gpus = stream == nullptr ? abi::gpu_count(engine) : 1;  // each has a default stream
+    const size_t gpus =
+        stream == nullptr ? abi::gpu_count(engine) : 1;  // each has a default stream
     warpseal_status status = gpus == 0 ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
     for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu) {
-        if (stream == nullptr && !engine->engine->gpu_is_open(gpu)) continue;  // nothing of this engine is queued there
-        status =
-            abi::on_device(engine, abi::number(gpu), [&](const GpuDoor& door, int device) { return door.synchronize(device, stream); });
+        if (stream == nullptr && !engine->engine->gpu_is_open(gpu))
+            continue;  // nothing of this engine is queued there
+        status = abi::on_device(engine, abi::number(gpu), [&](const GpuDoor& door, int device) {
+            return door.synchronize(device, stream);
+        });
     }
     return status;
 }
 
-warpseal_status warpseal_inner_time_device(warpseal_engine* engine, warpseal_status (*work)(void* user, void* stream), void* user,
-                                           float* milliseconds) {
+warpseal_status warpseal_inner_time_device(warpseal_engine* engine,
+                                           warpseal_status (*work)(void* user, void* stream),
+                                           void* user, float* milliseconds) {
     if (work == nullptr || milliseconds == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, abi::number(0),
-                          [&](const GpuDoor& door, int device) { return door.time(device, work, user, milliseconds); });
+    return abi::on_device(engine, abi::number(0), [&](const GpuDoor& door, int device) {
+        return door.time(device, work, user, milliseconds);
+    });
 }
 
-warpseal_status warpseal_inner_time_all(warpseal_engine* engine, warpseal_status (*work)(void* user, size_t gpu), void* user,
+warpseal_status warpseal_inner_time_all(warpseal_engine* engine,
+                                        warpseal_status (*work)(void* user, size_t gpu), void* user,
                                         float* milliseconds) {
-    if (engine == nullptr || work == nullptr || milliseconds == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (engine == nullptr || work == nullptr || milliseconds == nullptr)
+        return WARPSEAL_INVALID_ARGUMENT;
     warpseal_status status = warpseal_device_synchronize(engine, nullptr);
-    *milliseconds = static_cast<float>(1e3 * abi::seconds_of([&] {
-                                           const size_t gpus = abi::gpu_count(engine);
-                                           for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu) status = work(user, gpu);
-                                           const warpseal_status waited = warpseal_device_synchronize(engine, nullptr);
-                                           if (status == WARPSEAL_OK) status = waited;
-                                       }));
+    *milliseconds =
+        static_cast<float>(1e3 * abi::seconds_of([&] {
+                               const size_t gpus = abi::gpu_count(engine);
+                               for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu)
+                                   status = work(user, gpu);
+                               const warpseal_status waited =
+                                   warpseal_device_synchronize(engine, nullptr);
+                               if (status == WARPSEAL_OK) status = waited;
+                           }));
     return status;
 }
 
-warpseal_status warpseal_inner_time_link(warpseal_engine* engine, const void* in, void* out, size_t bytes, float* milliseconds) {
-    if (in == nullptr || out == nullptr || milliseconds == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+warpseal_status warpseal_inner_time_link(warpseal_engine* engine, const void* in, void* out,
+                                         size_t bytes, float* milliseconds) {
+    if (in == nullptr || out == nullptr || milliseconds == nullptr)
+        return WARPSEAL_INVALID_ARGUMENT;
     return abi::on_device(engine, abi::number(0), [&](const GpuDoor& door, int device) {
         warpseal_status status = WARPSEAL_OK;
-        *milliseconds = static_cast<float>(1e3 * abi::seconds_of([&] { status = door.copy_both_ways(device, in, out, bytes); }));
+        *milliseconds = static_cast<float>(
+            1e3 * abi::seconds_of([&] { status = door.copy_both_ways(device, in, out, bytes); }));
         return status;
     });
 }
@@ -135,7 +154,8 @@ warpseal_status warpseal_host_alloc(warpseal_engine* engine, size_t bytes, void*
     if (engine == nullptr || out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out = nullptr;
     return abi::guarded_waiting([&] {
-        (void)engine->engine->cuda_device();  // opens the GPU, if there is one: only then can memory be pinned
+        (void)engine->engine
+            ->cuda_device();  // opens the GPU, if there is one: only then can memory be pinned
         return engine->engine->host_alloc(bytes, out);
     });
 }

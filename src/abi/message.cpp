@@ -4,32 +4,35 @@
 namespace warpseal::abi {
 namespace {
 
-warpseal_status plain(const warpseal_key* key, warpseal_mode mode, Direction direction, const void* iv, size_t iv_bytes, const void* in,
-                      void* out, size_t bytes) {
+warpseal_status plain(const warpseal_key* key, warpseal_mode mode, Direction direction,
+                      const void* iv, size_t iv_bytes, const void* in, void* out, size_t bytes) {
     if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&, mode] {
-        return key->engine.message(*key->key, mode, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in),
-                                   static_cast<uint8_t*>(out), bytes);
+        return key->engine.message(*key->key, mode, direction, span(iv, iv_bytes),
+                                   static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out),
+                                   bytes);
     });
 }
 
-warpseal_status padded(const warpseal_key* key, Direction direction, const void* iv, size_t iv_bytes, const void* in, size_t bytes,
-                       void* out, size_t out_room, size_t* out_bytes) {
+warpseal_status padded(const warpseal_key* key, Direction direction, const void* iv,
+                       size_t iv_bytes, const void* in, size_t bytes, void* out, size_t out_room,
+                       size_t* out_bytes) {
     if (out_bytes == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out_bytes = 0;
     if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] {
-        return key->engine.padded(*key->key, direction, span(iv, iv_bytes), static_cast<const uint8_t*>(in), bytes,
+        return key->engine.padded(*key->key, direction, span(iv, iv_bytes),
+                                  static_cast<const uint8_t*>(in), bytes,
                                   static_cast<uint8_t*>(out), out_room, out_bytes);
     });
 }
 
-warpseal_status xts(const warpseal_key* key, Direction direction, const void* first_unit, uint64_t data_unit_bytes, const void* in,
-                    void* out, size_t bytes) {
+warpseal_status xts(const warpseal_key* key, Direction direction, const void* first_unit,
+                    uint64_t data_unit_bytes, const void* in, void* out, size_t bytes) {
     if (key == nullptr || first_unit == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     return guarded([&] {
-        return key->engine.xts(*key->key, direction, units(first_unit, data_unit_bytes), static_cast<const uint8_t*>(in),
-                               static_cast<uint8_t*>(out), bytes);
+        return key->engine.xts(*key->key, direction, units(first_unit, data_unit_bytes),
+                               static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out), bytes);
     });
 }
 
@@ -40,32 +43,36 @@ using namespace warpseal;
 
 extern "C" {
 
-warpseal_status warpseal_encrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in, void* out,
-                                 size_t bytes) {
+warpseal_status warpseal_encrypt(const warpseal_key* key, warpseal_mode mode, const void* iv,
+                                 size_t iv_bytes, const void* in, void* out, size_t bytes) {
     return abi::plain(key, mode, Direction::encrypt, iv, iv_bytes, in, out, bytes);
 }
 
-warpseal_status warpseal_decrypt(const warpseal_key* key, warpseal_mode mode, const void* iv, size_t iv_bytes, const void* in, void* out,
-                                 size_t bytes) {
+warpseal_status warpseal_decrypt(const warpseal_key* key, warpseal_mode mode, const void* iv,
+                                 size_t iv_bytes, const void* in, void* out, size_t bytes) {
     return abi::plain(key, mode, Direction::decrypt, iv, iv_bytes, in, out, bytes);
 }
 
-warpseal_status warpseal_encrypt_padded(const warpseal_key* key, const void* iv, size_t iv_bytes, const void* in, size_t bytes, void* out,
-                                        size_t out_room, size_t* out_bytes) {
+warpseal_status warpseal_encrypt_padded(const warpseal_key* key, const void* iv, size_t iv_bytes,
+                                        const void* in, size_t bytes, void* out, size_t out_room,
+                                        size_t* out_bytes) {
     return abi::padded(key, Direction::encrypt, iv, iv_bytes, in, bytes, out, out_room, out_bytes);
 }
 
-warpseal_status warpseal_decrypt_padded(const warpseal_key* key, const void* iv, size_t iv_bytes, const void* in, size_t bytes, void* out,
-                                        size_t out_room, size_t* out_bytes) {
+warpseal_status warpseal_decrypt_padded(const warpseal_key* key, const void* iv, size_t iv_bytes,
+                                        const void* in, size_t bytes, void* out, size_t out_room,
+                                        size_t* out_bytes) {
     return abi::padded(key, Direction::decrypt, iv, iv_bytes, in, bytes, out, out_room, out_bytes);
 }
 
-warpseal_status warpseal_xts_encrypt(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes, const void* in, void* out,
+warpseal_status warpseal_xts_encrypt(const warpseal_key* key, const void* first_unit,
+                                     uint64_t data_unit_bytes, const void* in, void* out,
                                      size_t bytes) {
     return abi::xts(key, Direction::encrypt, first_unit, data_unit_bytes, in, out, bytes);
 }
 
-warpseal_status warpseal_xts_decrypt(const warpseal_key* key, const void* first_unit, uint64_t data_unit_bytes, const void* in, void* out,
+warpseal_status warpseal_xts_decrypt(const warpseal_key* key, const void* first_unit,
+                                     uint64_t data_unit_bytes, const void* in, void* out,
                                      size_t bytes) {
     return abi::xts(key, Direction::decrypt, first_unit, data_unit_bytes, in, out, bytes);
 }

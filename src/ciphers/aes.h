@@ -26,8 +26,9 @@ struct SBoxes {
     }
 };
 
-// A block is four words, one column each; byte r of a word (r = 0 the least significant) is row r, so that a block in memory is its words.
-// Encryption looks up SubBytes and MixColumns at once: table t holds what a byte of row t adds to its column.
+// A block is four words, one column each; byte r of a word (r = 0 the least significant) is row r,
+// so that a block in memory is its words. Encryption looks up SubBytes and MixColumns at once:
+// table t holds what a byte of row t adds to its column.
 struct EncryptTables {
     enum { mix0, mix1, mix2, mix3, count };
     // mix1 to mix3 are mix0 rotated left by 8, 16, 24 bits.
@@ -35,22 +36,24 @@ struct EncryptTables {
         const SBoxes boxes;
         for (int x = 0; x < 256; ++x) {
             const uint8_t s = boxes.forward[x];
-            const uint32_t column = field::multiply(2, s) | uint32_t{s} << 8 | uint32_t{s} << 16 | uint32_t{field::multiply(3, s)} << 24;
+            const uint32_t column = field::multiply(2, s) | uint32_t{s} << 8 | uint32_t{s} << 16 |
+                                    uint32_t{field::multiply(3, s)} << 24;
             for (int t = 0; t < count; ++t) entries[t][x] = rotate_left(column, 8 * t);
         }
     }
 };
 
-// Decryption in the equivalent inverse cipher (FIPS 197 5.3.5); the last round has a table of its own, as none of the others holds
-// the inverse S-box unmultiplied: it fills all four bytes with it.
+// Decryption in the equivalent inverse cipher (FIPS 197 5.3.5); the last round has a table of its
+// own, as none of the others holds the inverse S-box unmultiplied: it fills all four bytes with it.
 struct DecryptTables {
     enum { mix0, mix1, mix2, mix3, last, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
         const SBoxes boxes;
         for (int x = 0; x < 256; ++x) {
             const uint8_t s = boxes.inverse[x];
-            const uint32_t column = uint32_t{field::multiply(14, s)} | uint32_t{field::multiply(9, s)} << 8 |
-                                    uint32_t{field::multiply(13, s)} << 16 | uint32_t{field::multiply(11, s)} << 24;
+            const uint32_t column =
+                uint32_t{field::multiply(14, s)} | uint32_t{field::multiply(9, s)} << 8 |
+                uint32_t{field::multiply(13, s)} << 16 | uint32_t{field::multiply(11, s)} << 24;
             for (int t = 0; t < 4; ++t) entries[t][x] = rotate_left(column, 8 * t);
             entries[last][x] = 0x01010101u * s;
         }
@@ -69,13 +72,15 @@ static_assert(is_s_box<InverseSBox>([](uint8_t x) { return SBoxes{}.inverse[x]; 
 // The linear layers over bytes of many blocks: byte 4 c + r is row r of column c.
 template <class V>
 struct ByteLayers {
-    // ShiftRows (FIPS 197 5.1.2) is a renaming: the byte that comes to byte b, and InvShiftRows (5.3.1).
+    // ShiftRows (FIPS 197 5.1.2) is a renaming: the byte that comes to byte b, and InvShiftRows
+    // (5.3.1).
     WARPSEAL_INLINE static constexpr int shifted(int b) { return (b + 4 * (b & 3)) & 15; }
     WARPSEAL_INLINE static constexpr int shifted_back(int b) { return (b - 4 * (b & 3)) & 15; }
 
     WARPSEAL_INLINE static constexpr V doubled(const V& a) {  // multiplication by 02
         const V top = shift_right<7>(a);
-        return add3(shift_left<1>(a), add3(top, shift_left<1>(top), shift_left<3>(top)), shift_left<4>(top));
+        return add3(shift_left<1>(a), add3(top, shift_left<1>(top), shift_left<3>(top)),
+                    shift_left<4>(top));
     }
 
     // MixColumns (5.1.3) of one column: 02 (a + b) + (a + b + c + d) + a.
@@ -83,10 +88,12 @@ struct ByteLayers {
         const V first = column[0];
         const V all = add3(column[0], column[1], column[2] ^ column[3]);
         WARPSEAL_UNROLL
-        for (int r = 0; r < 4; ++r) column[r] = add3(column[r], all, doubled(column[r] ^ (r == 3 ? first : column[r + 1])));
+        for (int r = 0; r < 4; ++r)
+            column[r] = add3(column[r], all, doubled(column[r] ^ (r == 3 ? first : column[r + 1])));
     }
 
-    // InvMixColumns (5.3.3) is MixColumns after adding 04 (a + c) to each byte: 0e, 0b, 0d, 09 = (02, 03, 01, 01) * (05, 00, 04, 00).
+    // InvMixColumns (5.3.3) is MixColumns after adding 04 (a + c) to each byte: 0e, 0b, 0d, 09 =
+    // (02, 03, 01, 01) * (05, 00, 04, 00).
     WARPSEAL_INLINE static constexpr void mix_inverse(V* column) {
         for (int r = 0; r < 2; ++r) {
             const V sum = doubled(doubled(column[r] ^ column[r + 2]));
@@ -99,7 +106,9 @@ struct ByteLayers {
 
 template <int key_bits>
 struct Aes {
-    static constexpr const char* name = key_bits == 128 ? "aes-128" : key_bits == 192 ? "aes-192" : "aes-256";
+    static constexpr const char* name = key_bits == 128   ? "aes-128"
+                                        : key_bits == 192 ? "aes-192"
+                                                          : "aes-256";
     static constexpr uint32_t key_bytes = key_bits / 8;
     static constexpr uint32_t block_bytes = 16;
     static constexpr int rounds = key_bits / 32 + 6;
@@ -110,13 +119,14 @@ struct Aes {
         constexpr const char* ciphertext = key_bits == 128   ? "69c4e0d86a7b0430d8cdb78070b4c55a"
                                            : key_bits == 192 ? "dda97ca4864cdfe06eaf70a0ec0d7191"
                                                              : "8ea2b7ca516745bfeafc49904b496089";
-        return known_block("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", key_bytes,
-                           "00112233445566778899aabbccddeeff", ciphertext);
+        return known_block("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+                           key_bytes, "00112233445566778899aabbccddeeff", ciphertext);
     }
 
     // Key expansion, FIPS 197 5.2. SubWord is sub.substitute<SBox>: constant time is its duty.
     template <class Sub>
-    WARPSEAL_INLINE static void expand(uint32_t (&w)[schedule_words], const uint8_t* key, const Sub& sub) {
+    WARPSEAL_INLINE static void expand(uint32_t (&w)[schedule_words], const uint8_t* key,
+                                       const Sub& sub) {
         constexpr int nk = key_bits / 32;
         for (int i = 0; i < nk; ++i) w[i] = load_le32(key + 4 * i);
         uint32_t rcon = 1;
@@ -132,16 +142,21 @@ struct Aes {
         }
     }
 
-    // SubWord (FIPS 197 5.2) through the encryption tables, whose entries hold the bare S-box in two of their bytes.
+    // SubWord (FIPS 197 5.2) through the encryption tables, whose entries hold the bare S-box in
+    // two of their bytes.
     template <class Look>
     WARPSEAL_INLINE static uint32_t substitute_word(uint32_t w, const Look& look) {
         using T = EncryptTables;
-        return (look.template look<T::mix2, 0>(w) & 0xffu) | (look.template look<T::mix3, 1>(w) & 0xff00u) |
-               (look.template look<T::mix0, 2>(w) & 0xff0000u) | (look.template look<T::mix1, 3>(w) & 0xff000000u);
+        return (look.template look<T::mix2, 0>(w) & 0xffu) |
+               (look.template look<T::mix3, 1>(w) & 0xff00u) |
+               (look.template look<T::mix0, 2>(w) & 0xff0000u) |
+               (look.template look<T::mix1, 3>(w) & 0xff000000u);
     }
 
-    // The schedule of the equivalent inverse cipher (FIPS 197 5.3.5): the rounds backwards, the inner ones through InvMixColumns.
-    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+    // The schedule of the equivalent inverse cipher (FIPS 197 5.3.5): the rounds backwards, the
+    // inner ones through InvMixColumns.
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
+                                       const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) {
             const int round = i / 4;
             const uint32_t w = forward[4 * (rounds - round) + i % 4];
@@ -150,14 +165,18 @@ struct Aes {
     }
 
     // Four bytes at once times x, without a branch.
-    WARPSEAL_INLINE static constexpr uint32_t times_x(uint32_t w) { return ((w & 0x7f7f7f7fu) << 1) ^ ((w >> 7 & 0x01010101u) * 0x1b); }
+    WARPSEAL_INLINE static constexpr uint32_t times_x(uint32_t w) {
+        return ((w & 0x7f7f7f7fu) << 1) ^ ((w >> 7 & 0x01010101u) * 0x1b);
+    }
     WARPSEAL_INLINE static constexpr uint32_t inverse_mix_column(uint32_t w) {
         const uint32_t w2 = times_x(w), w4 = times_x(w2), w8 = times_x(w4);
         const uint32_t w9 = w8 ^ w;
-        return (w8 ^ w4 ^ w2) ^ rotate_left(w9 ^ w2, 24) ^ rotate_left(w9 ^ w4, 16) ^ rotate_left(w9, 8);
+        return (w8 ^ w4 ^ w2) ^ rotate_left(w9 ^ w2, 24) ^ rotate_left(w9 ^ w4, 16) ^
+               rotate_left(w9, 8);
     }
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
+    // One block in table form. look.template look<table, byte>(word): that byte of the word through
+    // that table.
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
@@ -167,8 +186,10 @@ struct Aes {
         uint32_t n[4];
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
-            n[c] = bytes_of(look.template look<T::mix2, 0>(s[c]), look.template look<T::mix3, 1>(s[(c + 1) & 3]),
-                            look.template look<T::mix0, 2>(s[(c + 2) & 3]), look.template look<T::mix1, 3>(s[(c + 3) & 3]));
+            n[c] = bytes_of(look.template look<T::mix2, 0>(s[c]),
+                            look.template look<T::mix3, 1>(s[(c + 1) & 3]),
+                            look.template look<T::mix0, 2>(s[(c + 2) & 3]),
+                            look.template look<T::mix1, 3>(s[(c + 3) & 3]));
         for (int c = 0; c < 4; ++c) s[c] = n[c] ^ k[4 * rounds + c];
     }
     template <class Look>
@@ -178,46 +199,56 @@ struct Aes {
         uint32_t n[4];
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
-            n[c] = bytes_of(look.template look<T::last, 0>(s[c]), look.template look<T::last, 1>(s[(c + 3) & 3]),
-                            look.template look<T::last, 2>(s[(c + 2) & 3]), look.template look<T::last, 3>(s[(c + 1) & 3]));
+            n[c] = bytes_of(look.template look<T::last, 0>(s[c]),
+                            look.template look<T::last, 1>(s[(c + 3) & 3]),
+                            look.template look<T::last, 2>(s[(c + 2) & 3]),
+                            look.template look<T::last, 3>(s[(c + 1) & 3]));
         for (int c = 0; c < 4; ++c) s[c] = n[c] ^ k[4 * rounds + c];
     }
 
-    // Two blocks: their 32 bytes fill eight words, which are as many bit planes, so that the S-boxes of the last round are one circuit.
+    // Two blocks: their 32 bytes fill eight words, which are as many bit planes, so that the
+    // S-boxes of the last round are one circuit.
     template <class Look>
-    WARPSEAL_INLINE static void encrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void encrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k,
+                                        const Look& look) {
         for (int c = 0; c < 4; ++c) a[c] ^= k[c], b[c] ^= k[c];
         inner_rounds<1>(a, k, look);
         inner_rounds<1>(b, k, look);
         last_round<SBox, 1>(a, b, k);
     }
     template <class Look>
-    WARPSEAL_INLINE static void decrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void decrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k,
+                                        const Look& look) {
         inner_rounds_back(a, k, look);
         inner_rounds_back(b, k, look);
         last_round<InverseSBox, 3>(a, b, k);
     }
 
-    // Counter mode, blocks that differ in their last two bytes alone: byte 15 enters column 0 of round 1 and byte 14 column 1, and each of
-    // these enters every column of round 2. What the two rounds make of a block is the sum of a part for each byte.
+    // Counter mode, blocks that differ in their last two bytes alone: byte 15 enters column 0 of
+    // round 1 and byte 14 column 1, and each of these enters every column of round 2. What the two
+    // rounds make of a block is the sum of a part for each byte.
     static constexpr int counting_words = 4;
 
-    // Of bytes 0 to 13, whatever the others are in s: four words of the sum, and one to which byte 15 is still to come.
+    // Of bytes 0 to 13, whatever the others are in s: four words of the sum, and one to which byte
+    // 15 is still to come.
     static constexpr int fixed_words = 5;
     template <class Look>
-    WARPSEAL_INLINE static void count_fixed(uint32_t (&fixed)[fixed_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void count_fixed(uint32_t (&fixed)[fixed_words], const uint32_t (&s)[4],
+                                            const uint32_t* k, const Look& look) {
         using T = EncryptTables;
         const uint32_t n2 = first_round(s, k, 2, look), n3 = first_round(s, k, 3, look);
         fixed[0] = look.template look<T::mix2, 2>(n2) ^ look.template look<T::mix3, 3>(n3) ^ k[8];
         fixed[1] = look.template look<T::mix1, 1>(n2) ^ look.template look<T::mix2, 2>(n3) ^ k[9];
         fixed[2] = look.template look<T::mix0, 0>(n2) ^ look.template look<T::mix1, 1>(n3) ^ k[10];
         fixed[3] = look.template look<T::mix3, 3>(n2) ^ look.template look<T::mix0, 0>(n3) ^ k[11];
-        fixed[4] = look.template look<T::mix0, 0>(s[0] ^ k[0]) ^ look.template look<T::mix1, 1>(s[1] ^ k[1]) ^
+        fixed[4] = look.template look<T::mix0, 0>(s[0] ^ k[0]) ^
+                   look.template look<T::mix1, 1>(s[1] ^ k[1]) ^
                    look.template look<T::mix2, 2>(s[2] ^ k[2]) ^ k[4];
     }
     // Of these and byte 15, in the last word.
     template <class Look>
-    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&fixed)[fixed_words], uint32_t last_word,
+    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words],
+                                           const uint32_t (&fixed)[fixed_words], uint32_t last_word,
                                            const uint32_t* k, const Look& look) {
         using T = EncryptTables;
         const uint32_t n = fixed[4] ^ look.template look<T::mix3, 3>(last_word ^ k[3]);
@@ -228,14 +259,16 @@ struct Aes {
     }
     // Of byte 15 and all others but byte 14, whatever that is in s.
     template <class Look>
-    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
+                                           const uint32_t* k, const Look& look) {
         uint32_t fixed[fixed_words];
         count_fixed(fixed, s, k, look);
         count_last(part, fixed, s[3], k, look);
     }
     // Of byte 14.
     template <class Look>
-    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
+                                           const uint32_t* k, const Look& look) {
         using T = EncryptTables;
         const uint32_t n = first_round(s, k, 1, look);
         part[0] = look.template look<T::mix1, 1>(n);
@@ -245,7 +278,8 @@ struct Aes {
     }
     // The rounds that are left, of two blocks that hold their sums.
     template <class Look>
-    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&a)[counting_words], uint32_t (&b)[counting_words], const uint32_t* k,
+    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&a)[counting_words],
+                                                 uint32_t (&b)[counting_words], const uint32_t* k,
                                                  const Look& look) {
         inner_rounds<3>(a, k, look);
         inner_rounds<3>(b, k, look);
@@ -287,31 +321,37 @@ struct Aes {
 private:
     // SubBytes, ShiftRows and MixColumns to one column.
     template <class Look>
-    WARPSEAL_INLINE static uint32_t mixed(uint32_t s0, uint32_t s1, uint32_t s2, uint32_t s3, const Look& look) {
+    WARPSEAL_INLINE static uint32_t mixed(uint32_t s0, uint32_t s1, uint32_t s2, uint32_t s3,
+                                          const Look& look) {
         using T = EncryptTables;
-        return look.template look<T::mix0, 0>(s0) ^ look.template look<T::mix1, 1>(s1) ^ look.template look<T::mix2, 2>(s2) ^
-               look.template look<T::mix3, 3>(s3);
+        return look.template look<T::mix0, 0>(s0) ^ look.template look<T::mix1, 1>(s1) ^
+               look.template look<T::mix2, 2>(s2) ^ look.template look<T::mix3, 3>(s3);
     }
     template <class Look>
-    WARPSEAL_INLINE static uint32_t first_round(const uint32_t (&s)[4], const uint32_t* k, int c, const Look& look) {
+    WARPSEAL_INLINE static uint32_t first_round(const uint32_t (&s)[4], const uint32_t* k, int c,
+                                                const Look& look) {
         uint32_t x[4];
         for (int i = 0; i < 4; ++i) x[i] = s[(c + i) & 3] ^ k[(c + i) & 3];
         return mixed(x[0], x[1], x[2], x[3], look) ^ k[4 + c];
     }
     // Rounds `from` to the last but one.
     template <int from, class Look>
-    WARPSEAL_INLINE static void inner_rounds(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void inner_rounds(uint32_t (&s)[4], const uint32_t* k,
+                                             const Look& look) {
         WARPSEAL_UNROLL
         for (int r = from; r < rounds; ++r) {
             uint32_t n[4];
             WARPSEAL_UNROLL
-            for (int c = 0; c < 4; ++c) n[c] = mixed(s[c], s[(c + 1) & 3], s[(c + 2) & 3], s[(c + 3) & 3], look) ^ k[4 * r + c];
+            for (int c = 0; c < 4; ++c)
+                n[c] = mixed(s[c], s[(c + 1) & 3], s[(c + 2) & 3], s[(c + 3) & 3], look) ^
+                       k[4 * r + c];
             for (int c = 0; c < 4; ++c) s[c] = n[c];
         }
     }
     // All rounds of decryption but the last.
     template <class Look>
-    WARPSEAL_INLINE static void inner_rounds_back(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void inner_rounds_back(uint32_t (&s)[4], const uint32_t* k,
+                                                  const Look& look) {
         using T = DecryptTables;
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
         WARPSEAL_UNROLL
@@ -319,12 +359,15 @@ private:
             uint32_t n[4];
             WARPSEAL_UNROLL
             for (int c = 0; c < 4; ++c)
-                n[c] = look.template look<T::mix0, 0>(s[c]) ^ look.template look<T::mix1, 1>(s[(c + 3) & 3]) ^
-                       look.template look<T::mix2, 2>(s[(c + 2) & 3]) ^ look.template look<T::mix3, 3>(s[(c + 1) & 3]) ^ k[4 * r + c];
+                n[c] = look.template look<T::mix0, 0>(s[c]) ^
+                       look.template look<T::mix1, 1>(s[(c + 3) & 3]) ^
+                       look.template look<T::mix2, 2>(s[(c + 2) & 3]) ^
+                       look.template look<T::mix3, 3>(s[(c + 1) & 3]) ^ k[4 * r + c];
             for (int c = 0; c < 4; ++c) s[c] = n[c];
         }
     }
-    // Row r of a column comes from the column `turn` r further: ShiftRows for 1, InvShiftRows for 3.
+    // Row r of a column comes from the column `turn` r further: ShiftRows for 1, InvShiftRows
+    // for 3.
     template <class S, int turn>
     WARPSEAL_INLINE static void last_round(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k) {
         uint32_t w[8];
@@ -333,11 +376,13 @@ private:
             w[4 + c] = bytes_of(b[c], b[(c + turn) & 3], b[(c + 2) & 3], b[(c + 3 * turn) & 3]);
         }
         substitute_words<S>(w);
-        for (int c = 0; c < 4; ++c) a[c] = w[c] ^ k[4 * rounds + c], b[c] = w[4 + c] ^ k[4 * rounds + c];
+        for (int c = 0; c < 4; ++c)
+            a[c] = w[c] ^ k[4 * rounds + c], b[c] = w[4 + c] ^ k[4 * rounds + c];
     }
     // Byte i of word i.
     WARPSEAL_INLINE static uint32_t bytes_of(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
-        const uint32_t low = (w0 & 0x000000ffu) | (w1 & 0xffffff00u), high = (w2 & 0x00ffffffu) | (w3 & 0xff000000u);
+        const uint32_t low = (w0 & 0x000000ffu) | (w1 & 0xffffff00u),
+                       high = (w2 & 0x00ffffffu) | (w3 & 0xff000000u);
         return (low & 0x0000ffffu) | (high & 0xffff0000u);
     }
 };

@@ -8,8 +8,9 @@
 
 namespace warpseal::ciphers::aria {
 
-// RFC 5794 2.4.2: SB1 is the S-box of FIPS 197, SB2 an affine map of x^247, which is the inverse to the power of 8; SB3 and SB4 are their
-// inverses. The affine map of SB2: D. Kwon et al., "New Block Cipher: ARIA" (ICISC 2003), 2.1.
+// RFC 5794 2.4.2: SB1 is the S-box of FIPS 197, SB2 an affine map of x^247, which is the inverse to
+// the power of 8; SB3 and SB4 are their inverses. The affine map of SB2: D. Kwon et al., "New Block
+// Cipher: ARIA" (ICISC 2003), 2.1.
 inline constexpr Affine affine_2 = {{0x7a, 0xbc, 0xeb, 0xb9, 0x34, 0x81, 0xba, 0xcb}, 0xe2};
 
 struct SB1 {
@@ -25,12 +26,14 @@ struct SB4 {
     static constexpr Affine in = inverse(SB2::out), out = identity;
 };
 
-// The S-boxes as RFC 5794 defines them, from the powers of 3, a generator: x = 3^n runs through all that is not 0.
+// The S-boxes as RFC 5794 defines them, from the powers of 3, a generator: x = 3^n runs through all
+// that is not 0.
 struct SBoxes {
     uint8_t sb1[256] = {}, sb2[256] = {}, sb3[256] = {}, sb4[256] = {};
     constexpr SBoxes() {
         set(0, 0, 0);
-        const uint8_t inverse_step = field::power_modulo(0x11b, 3, 254), step_2 = field::power_modulo(0x11b, 3, 247);
+        const uint8_t inverse_step = field::power_modulo(0x11b, 3, 254),
+                      step_2 = field::power_modulo(0x11b, 3, 247);
         uint8_t x = 1, inverse = 1, power_247 = 1;
         for (int n = 0; n < 255; ++n) {
             set(x, inverse, power_247);
@@ -41,7 +44,8 @@ struct SBoxes {
     }
     constexpr void set(uint8_t x, uint8_t inverse, uint8_t power_247) {
         uint8_t y = 0x63;  // FIPS 197 5.1.1
-        for (int r = 0; r < 5; ++r) y = static_cast<uint8_t>(y ^ (inverse << r) ^ (inverse >> (8 - r)));
+        for (int r = 0; r < 5; ++r)
+            y = static_cast<uint8_t>(y ^ (inverse << r) ^ (inverse >> (8 - r)));
         sb1[x] = y;
         sb2[x] = apply(affine_2, power_247);
         sb3[sb1[x]] = x;
@@ -54,13 +58,18 @@ static_assert(is_s_box<SB2>([](uint8_t x) { return s_boxes.sb2[x]; }));
 static_assert(is_s_box<SB3>([](uint8_t x) { return s_boxes.sb3[x]; }));
 static_assert(is_s_box<SB4>([](uint8_t x) { return s_boxes.sb4[x]; }));
 
-// The diffusion layer A (RFC 5794 2.4.3): bit i of row j says that byte j of the result has byte i of the block in its sum.
-inline constexpr uint16_t diffusion[16] = {0x6358, 0x93a4, 0x9c52, 0x6ca1, 0xc925, 0xc61a, 0x3685, 0x394a,
-                                           0xa493, 0x5863, 0xa16c, 0x529c, 0x1ac6, 0x25c9, 0x4a39, 0x8536};
+// The diffusion layer A (RFC 5794 2.4.3): bit i of row j says that byte j of the result has byte i
+// of the block in its sum.
+inline constexpr uint16_t diffusion[16] = {0x6358, 0x93a4, 0x9c52, 0x6ca1, 0xc925, 0xc61a,
+                                           0x3685, 0x394a, 0xa493, 0x5863, 0xa16c, 0x529c,
+                                           0x1ac6, 0x25c9, 0x4a39, 0x8536};
 
-// A in words: each word first becomes, byte for byte, the sum of its other bytes (`sums`, which the tables have in their entries); then
-// each word the sum of three, the bytes within words change places, and once more each word becomes the sum of three.
-WARPSEAL_INLINE constexpr uint32_t sums(uint32_t w) { return rotate_left(w, 8) ^ rotate_left(w, 16) ^ rotate_left(w, 24); }
+// A in words: each word first becomes, byte for byte, the sum of its other bytes (`sums`, which the
+// tables have in their entries); then each word the sum of three, the bytes within words change
+// places, and once more each word becomes the sum of three.
+WARPSEAL_INLINE constexpr uint32_t sums(uint32_t w) {
+    return rotate_left(w, 8) ^ rotate_left(w, 16) ^ rotate_left(w, 24);
+}
 
 WARPSEAL_INLINE constexpr void mix_words(uint32_t (&w)[4]) {
     const uint32_t a = w[0], b = w[1], c = w[2], d = w[3];
@@ -78,7 +87,8 @@ WARPSEAL_INLINE constexpr uint32_t swap_in_halves(uint32_t w) {
     return (w & 0x00ff00ffu) << 8 | (w >> 8 & 0x00ff00ffu);
 }
 
-// From the sums, of words whose halves are swapped or not: that is what entries give which were made for the byte two further.
+// From the sums, of words whose halves are swapped or not: that is what entries give which were
+// made for the byte two further.
 template <bool halves_swapped>
 WARPSEAL_INLINE constexpr void diffuse_sums(uint32_t (&w)[4]) {
     mix_words(w);
@@ -99,25 +109,33 @@ WARPSEAL_INLINE constexpr void diffuse(uint32_t (&w)[4]) {
     diffuse_sums<false>(w);
 }
 
-// A in bytes. With byte i of word w at row i ^ (3, 0, 1, 2)[w] and column i ^ (3, 2, 0, 1)[w] of a square, the result is the sum of a row
-// and of a column's other three, so that the result of a column is made of this column and the sums of rows. Its byte is i ^ (3, 1, 2,
-// 0)[w].
+// A in bytes. With byte i of word w at row i ^ (3, 0, 1, 2)[w] and column i ^ (3, 2, 0, 1)[w] of a
+// square, the result is the sum of a row and of a column's other three, so that the result of a
+// column is made of this column and the sums of rows. Its byte is i ^ (3, 1, 2, 0)[w].
 WARPSEAL_INLINE constexpr int in_row(int row, int w) { return 4 * w + (row ^ (w + 3) % 4); }
-WARPSEAL_INLINE constexpr int in_column(int column, int w) { return 4 * w + (column ^ (w < 2 ? 3 - w : w - 2)); }
-WARPSEAL_INLINE constexpr int row_at(int column, int w) { return column ^ (w == 0 ? 0 : w == 1 ? 2 : w == 2 ? 1 : 3); }
-WARPSEAL_INLINE constexpr int result_at(int column, int w) { return in_column(column, w) ^ (w == 0 ? 3 : w == 3 ? 0 : w); }
+WARPSEAL_INLINE constexpr int in_column(int column, int w) {
+    return 4 * w + (column ^ (w < 2 ? 3 - w : w - 2));
+}
+WARPSEAL_INLINE constexpr int row_at(int column, int w) {
+    return column ^ (w == 0 ? 0 : w == 1 ? 2 : w == 2 ? 1 : 3);
+}
+WARPSEAL_INLINE constexpr int result_at(int column, int w) {
+    return in_column(column, w) ^ (w == 0 ? 3 : w == 3 ? 0 : w);
+}
 
 // add(i, a, b): the sum of a, b and what is to be added to byte i of the result.
 template <class V, class Add>
 WARPSEAL_INLINE constexpr void diffuse_bytes(V (&s)[16], const Add& add) {
     V row[4], result[16];
     WARPSEAL_UNROLL
-    for (int r = 0; r < 4; ++r) row[r] = add3(s[in_row(r, 0)], s[in_row(r, 1)], s[in_row(r, 2)]) ^ s[in_row(r, 3)];
+    for (int r = 0; r < 4; ++r)
+        row[r] = add3(s[in_row(r, 0)], s[in_row(r, 1)], s[in_row(r, 2)]) ^ s[in_row(r, 3)];
     WARPSEAL_UNROLL
     for (int c = 0; c < 4; ++c) {
         WARPSEAL_UNROLL
         for (int w = 0; w < 4; ++w) {
-            const V others = add3(s[in_column(c, (w + 1) & 3)], s[in_column(c, (w + 2) & 3)], s[in_column(c, (w + 3) & 3)]);
+            const V others = add3(s[in_column(c, (w + 1) & 3)], s[in_column(c, (w + 2) & 3)],
+                                  s[in_column(c, (w + 3) & 3)]);
             result[result_at(c, w)] = add(result_at(c, w), others, row[row_at(c, w)]);
         }
     }
@@ -143,7 +161,8 @@ constexpr bool diffusions_agree() {
         diffuse_sums<true>(swapped);
         for (int j = 0; j < 16; ++j) {
             const uint32_t wanted = diffusion[j] >> i & 1;
-            if ((w[j / 4] >> (8 * (j % 4)) & 0xff) != wanted || w[j / 4] != swapped[j / 4] || (sum[j].bits >> i & 1) != wanted)
+            if ((w[j / 4] >> (8 * (j % 4)) & 0xff) != wanted || w[j / 4] != swapped[j / 4] ||
+                (sum[j].bits >> i & 1) != wanted)
                 return false;
         }
     }
@@ -151,8 +170,9 @@ constexpr bool diffusions_agree() {
 }
 static_assert(diffusions_agree());
 
-// An entry is what a byte adds to the sums of its word. The byte's place is that of its S-box in odd rounds; in even rounds the S-boxes
-// have changed places by two (SB3, SB4, SB1, SB2), and the words come out with their halves swapped.
+// An entry is what a byte adds to the sums of its word. The byte's place is that of its S-box in
+// odd rounds; in even rounds the S-boxes have changed places by two (SB3, SB4, SB1, SB2), and the
+// words come out with their halves swapped.
 struct EncryptTables {
     enum { sb1, sb2, sb3, sb4, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
@@ -167,7 +187,9 @@ struct EncryptTables {
 
 template <int key_bits>
 struct Aria {
-    static constexpr const char* name = key_bits == 128 ? "aria-128" : key_bits == 192 ? "aria-192" : "aria-256";
+    static constexpr const char* name = key_bits == 128   ? "aria-128"
+                                        : key_bits == 192 ? "aria-192"
+                                                          : "aria-256";
     static constexpr uint32_t key_bytes = key_bits / 8;
     static constexpr uint32_t block_bytes = 16;
     static constexpr int rounds = key_bits / 32 + 8;
@@ -178,19 +200,22 @@ struct Aria {
         constexpr const char* ciphertext = key_bits == 128   ? "d718fbd6ab644c739da95f3be6451778"
                                            : key_bits == 192 ? "26449c1805dbe7aa25a468ce263a9e79"
                                                              : "f92bd7c79fb72e2f2b8f80c1972d24fc";
-        return known_block("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", key_bytes,
-                           "00112233445566778899aabbccddeeff", ciphertext);
+        return known_block("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+                           key_bytes, "00112233445566778899aabbccddeeff", ciphertext);
     }
 
-    // RFC 5794 2.2: four values W of 128 bits from the key through three rounds, and round keys that are two of them, one rotated.
+    // RFC 5794 2.2: four values W of 128 bits from the key through three rounds, and round keys
+    // that are two of them, one rotated.
     template <class Sub>
-    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key, const Sub& sub) {
+    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
+                                       const Sub& sub) {
         uint32_t w[4][4] = {}, right[4] = {};
         for (int i = 0; i < 4; ++i) w[0][i] = load_le32(key + 4 * i);
         for (int i = 4; i < key_bits / 32; ++i) right[i - 4] = load_le32(key + 4 * i);
         WARPSEAL_UNROLL
         for (int i = 1; i < 4; ++i) {
-            for (int j = 0; j < 4; ++j) w[i][j] = w[i - 1][j] ^ constant((i + key_bits / 64) % 3, j);
+            for (int j = 0; j < 4; ++j)
+                w[i][j] = w[i - 1][j] ^ constant((i + key_bits / 64) % 3, j);
             if (i == 2)
                 substitute_words<SB3, SB4, SB1, SB2>(w[i], sub);
             else
@@ -203,17 +228,24 @@ struct Aria {
             for (int j = 0; j < 4; ++j) w[i][j] = swap_bytes(w[i][j]);
         WARPSEAL_UNROLL
         for (int r = 0; r <= rounds; ++r) {
-            const int n = r < 4 ? 19 : r < 8 ? 31 : r < 12 ? 128 - 61 : r < 16 ? 128 - 31 : 128 - 19;  // to the right
+            const int n = r < 4    ? 19
+                          : r < 8  ? 31
+                          : r < 12 ? 128 - 61
+                          : r < 16 ? 128 - 31
+                                   : 128 - 19;  // to the right
             WARPSEAL_UNROLL
             for (int j = 0; j < 4; ++j) {
-                const uint32_t low = w[(r + 1) % 4][(j - n / 32) & 3], high = w[(r + 1) % 4][(j - n / 32 - 1) & 3];
-                forward[4 * r + j] = swap_bytes(w[r % 4][j] ^ low >> n % 32 ^ high << (32 - n % 32));
+                const uint32_t low = w[(r + 1) % 4][(j - n / 32) & 3],
+                               high = w[(r + 1) % 4][(j - n / 32 - 1) & 3];
+                forward[4 * r + j] =
+                    swap_bytes(w[r % 4][j] ^ low >> n % 32 ^ high << (32 - n % 32));
             }
         }
     }
 
     // RFC 5794 2.2: the rounds backwards, the inner ones through A.
-    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
+                                       const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) inverse[i] = forward[4 * (rounds - i / 4) + i % 4];
         for (int r = 1; r < rounds; ++r) {
             uint32_t w[4];
@@ -232,9 +264,10 @@ struct Aria {
         add(s, key, last_key);
     }
 
-    // Counter mode: the first round of blocks that have all but the last two bytes in common; of s, whatever these are there, it makes what
-    // the others bring, and begun(i) is byte i of that.
-    // The last key, which the first last_key_bytes bytes of a result want, is the caller's to add, to blocks that are whole again.
+    // Counter mode: the first round of blocks that have all but the last two bytes in common; of s,
+    // whatever these are there, it makes what the others bring, and begun(i) is byte i of that. The
+    // last key, which the first last_key_bytes bytes of a result want, is the caller's to add, to
+    // blocks that are whole again.
     template <class V, class Key>
     WARPSEAL_INLINE static void begin_counting_bytes(V (&s)[16], const Key& key) {
         add(s, key, 0);
@@ -243,26 +276,30 @@ struct Aria {
         diffuse_and_add(s, key, 16);
     }
     template <class V, class Key, class Begun>
-    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&s)[16], const Key& key, const Begun& begun) {
+    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&s)[16], const Key& key,
+                                                       const Begun& begun) {
         first_round_counting(s, key, begun);
         rounds_from_second(s, key);
     }
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
+    // One block in table form. look.template look<table, byte>(word): that byte of the word through
+    // that table.
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
         encrypt_rounds<1>(s, k, look);
     }
 
-    // Counter mode in table form, blocks that differ in their last two bytes alone: what round 1 makes of them is the sum of a part for
-    // each byte, and so is what the S-boxes of round 2 do but for two, into which both have come. Four words are the sum after round 2
-    // without these two, the fifth is word 1 before it, which has them.
+    // Counter mode in table form, blocks that differ in their last two bytes alone: what round 1
+    // makes of them is the sum of a part for each byte, and so is what the S-boxes of round 2 do
+    // but for two, into which both have come. Four words are the sum after round 2 without these
+    // two, the fifth is word 1 before it, which has them.
     static constexpr int counting_words = 5;
 
     // Of byte 15 and all others but byte 14, whatever that is in s.
     template <class Look>
-    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
+                                           const uint32_t* k, const Look& look) {
         uint32_t x[4] = {}, y[4] = {};
         look_up<1, 0xbfff>(x, s, k, look);
         finish_round<1>(x, k);
@@ -273,7 +310,8 @@ struct Aria {
     }
     // Of byte 14.
     template <class Look>
-    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
+                                           const uint32_t* k, const Look& look) {
         uint32_t x[4] = {}, own[4] = {}, y[4] = {};
         look_up<1, 0xbfff>(x, s, k, look);
         look_up<1, 0x4000>(own, s, k, look);
@@ -287,7 +325,8 @@ struct Aria {
     }
     // The rounds that are left, of the sum; the block comes out in its first four words.
     template <class Look>
-    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&sum)[counting_words], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&sum)[counting_words], const uint32_t* k,
+                                                 const Look& look) {
         static_assert(bytes_with(3) == 0x30);
         const uint32_t x[4] = {0, sum[4]};
         uint32_t s[4] = {};
@@ -299,18 +338,23 @@ struct Aria {
     }
 
 private:
-    // The bytes that have in their sum, after round 1, neither byte 14 nor 15 (0), the one (1), the other (2), both (3).
+    // The bytes that have in their sum, after round 1, neither byte 14 nor 15 (0), the one (1), the
+    // other (2), both (3).
     WARPSEAL_INLINE static constexpr unsigned bytes_with(int kind) {
         unsigned bytes = 0;
-        for (int i = 0; i < 16; ++i) bytes |= static_cast<unsigned>(diffusion[i] >> 14 == kind) << i;
+        for (int i = 0; i < 16; ++i)
+            bytes |= static_cast<unsigned>(diffusion[i] >> 14 == kind) << i;
         return bytes;
     }
     // Adds the entries of some bytes of s, plus k, to the sums of a round.
     template <int round, unsigned bytes, int i = 0, class Look>
-    WARPSEAL_INLINE static void look_up(uint32_t (&sum)[4], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void look_up(uint32_t (&sum)[4], const uint32_t (&s)[4],
+                                        const uint32_t* k, const Look& look) {
         if constexpr (i < 16) {
             constexpr int table = (i + (round % 2 != 0 ? 0 : 2)) % 4;
-            if constexpr (bytes >> i & 1) sum[i / 4] ^= look.template look<table, i % 4>(k == nullptr ? s[i / 4] : s[i / 4] ^ k[i / 4]);
+            if constexpr (bytes >> i & 1)
+                sum[i / 4] ^=
+                    look.template look<table, i % 4>(k == nullptr ? s[i / 4] : s[i / 4] ^ k[i / 4]);
             look_up<round, bytes, i + 1>(sum, s, k, look);
         }
     }
@@ -320,27 +364,35 @@ private:
         for (int c = 0; c < 4; ++c) s[c] ^= k[4 * round + c];
     }
     template <int from, class Look>
-    WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k,
+                                               const Look& look) {
         using T = EncryptTables;
         WARPSEAL_UNROLL
         for (int r = from; r < rounds; ++r) {
             WARPSEAL_UNROLL
             for (int c = 0; c < 4; ++c)
-                s[c] = r % 2 != 0 ? look.template look<T::sb1, 0>(s[c]) ^ look.template look<T::sb2, 1>(s[c]) ^
-                                        look.template look<T::sb3, 2>(s[c]) ^ look.template look<T::sb4, 3>(s[c])
-                                  : look.template look<T::sb3, 0>(s[c]) ^ look.template look<T::sb4, 1>(s[c]) ^
-                                        look.template look<T::sb1, 2>(s[c]) ^ look.template look<T::sb2, 3>(s[c]);
+                s[c] = r % 2 != 0 ? look.template look<T::sb1, 0>(s[c]) ^
+                                        look.template look<T::sb2, 1>(s[c]) ^
+                                        look.template look<T::sb3, 2>(s[c]) ^
+                                        look.template look<T::sb4, 3>(s[c])
+                                  : look.template look<T::sb3, 0>(s[c]) ^
+                                        look.template look<T::sb4, 1>(s[c]) ^
+                                        look.template look<T::sb1, 2>(s[c]) ^
+                                        look.template look<T::sb2, 3>(s[c]);
             if (r % 2 != 0)
                 diffuse_sums<false>(s);
             else
                 diffuse_sums<true>(s);
             for (int c = 0; c < 4; ++c) s[c] ^= k[4 * r + c];
         }
-        // The last round has no diffusion: an entry holds the bare S-box in three of its bytes, and the wanted one is among them.
+        // The last round has no diffusion: an entry holds the bare S-box in three of its bytes, and
+        // the wanted one is among them.
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
-            s[c] = ((look.template look<T::sb3, 0>(s[c]) & 0xffu) | (look.template look<T::sb4, 1>(s[c]) & 0xff00u) |
-                    (look.template look<T::sb1, 2>(s[c]) & 0xff0000u) | (look.template look<T::sb2, 3>(s[c]) & 0xff000000u)) ^
+            s[c] = ((look.template look<T::sb3, 0>(s[c]) & 0xffu) |
+                    (look.template look<T::sb4, 1>(s[c]) & 0xff00u) |
+                    (look.template look<T::sb1, 2>(s[c]) & 0xff0000u) |
+                    (look.template look<T::sb2, 3>(s[c]) & 0xff000000u)) ^
                    k[4 * rounds + c];
     }
 
@@ -352,7 +404,8 @@ private:
         return swap_bytes(c[i][word]);
     }
 
-    // The substitution layer for key expansion: the bytes that have one S-box are put into one word.
+    // The substitution layer for key expansion: the bytes that have one S-box are put into one
+    // word.
     template <class S0, class S1, class S2, class S3, class Sub>
     WARPSEAL_INLINE static void substitute_words(uint32_t (&w)[4], const Sub& sub) {
         transpose(w);
@@ -365,7 +418,8 @@ private:
     WARPSEAL_INLINE static void transpose(uint32_t (&w)[4]) {
         uint32_t t[4] = {};
         WARPSEAL_UNROLL
-        for (int i = 0; i < 16; ++i) t[i % 4] |= (w[i / 4] >> (8 * (i % 4)) & 0xff) << (8 * (i / 4));
+        for (int i = 0; i < 16; ++i)
+            t[i % 4] |= (w[i / 4] >> (8 * (i % 4)) & 0xff) << (8 * (i / 4));
         for (int i = 0; i < 4; ++i) w[i] = t[i];
     }
 
@@ -381,12 +435,15 @@ private:
     }
 
     template <class V, class Key, class Begun>
-    WARPSEAL_INLINE static void first_round_counting(V (&s)[16], const Key& key, const Begun& begun) {
-        const V a = substitute<SB3>(s[14] ^ key(14)), b = substitute<SB4>(s[15] ^ key(15)), both = a ^ b;
+    WARPSEAL_INLINE static void first_round_counting(V (&s)[16], const Key& key,
+                                                     const Begun& begun) {
+        const V a = substitute<SB3>(s[14] ^ key(14)), b = substitute<SB4>(s[15] ^ key(15)),
+                both = a ^ b;
         enter<0>(s, begun, a, b, both);
     }
     template <int i, class V, class Begun>
-    WARPSEAL_INLINE static void enter(V (&s)[16], const Begun& begun, const V& a, const V& b, const V& both) {
+    WARPSEAL_INLINE static void enter(V (&s)[16], const Begun& begun, const V& a, const V& b,
+                                      const V& both) {
         if constexpr (i < 16) {
             constexpr int in_sum = diffusion[i] >> 14;
             s[i] = in_sum == 0 ? begun(i) : begun(i) ^ (in_sum == 1 ? a : in_sum == 2 ? b : both);
@@ -401,7 +458,8 @@ private:
     template <class V, class Key>
     WARPSEAL_INLINE static void diffuse_and_add(V (&s)[16], const Key& key, int k) {
         diffuse_bytes(
-            s, [&](int i, const V& a, const V& b) __attribute__((always_inline)) { return add3(a, b, key(k + i)); });
+            s, [&](int i, const V& a, const V& b)
+                   __attribute__((always_inline)) { return add3(a, b, key(k + i)); });
     }
     template <class V>
     WARPSEAL_INLINE static void substitute_odd(V (&s)[16]) {

@@ -9,9 +9,10 @@
 
 namespace warpseal::ciphers::camellia {
 
-// SBOX1 (RFC 3713 2.4.1) is h(g(f(x ^ c5))) ^ 6e, where f and h are linear and g is the inverse in GF(2^8) as a quadratic extension of
-// GF(2^4): K. Aoki et al., "Specification of Camellia" (2001), 4.4.4. Bit j of a byte there stands for alpha^(j mod 4) beta^(j / 4), where
-// beta is a root of x^8 + x^6 + x^5 + x^3 + 1 and alpha its power 238.
+// SBOX1 (RFC 3713 2.4.1) is h(g(f(x ^ c5))) ^ 6e, where f and h are linear and g is the inverse in
+// GF(2^8) as a quadratic extension of GF(2^4): K. Aoki et al., "Specification of Camellia"
+// (2001), 4.4.4. Bit j of a byte there stands for alpha^(j mod 4) beta^(j / 4), where beta is a
+// root of x^8 + x^6 + x^5 + x^3 + 1 and alpha its power 238.
 namespace field_of_g {
 inline constexpr unsigned polynomial = 0x169;
 
@@ -20,7 +21,8 @@ constexpr Affine from_basis_map() {
     uint8_t column[8] = {};
     for (unsigned j = 0; j < 8; ++j)
         column[j] =
-            field::multiply_modulo(polynomial, field::power_modulo(polynomial, alpha, j % 4), field::power_modulo(polynomial, beta, j / 4));
+            field::multiply_modulo(polynomial, field::power_modulo(polynomial, alpha, j % 4),
+                                   field::power_modulo(polynomial, beta, j / 4));
     return affine(column, 0);
 }
 inline constexpr Affine from_basis = from_basis_map(), to_basis = inverse(from_basis);
@@ -32,8 +34,10 @@ inline constexpr Affine add_c5 = plus(identity, 0xc5);
 inline constexpr Affine rotate_1 = {{128, 1, 2, 4, 8, 16, 32, 64}, 0};  // <<< 1
 
 struct S1 {
-    static constexpr Affine to_fips = compose(field::isomorphism(field_of_g::polynomial), field_of_g::from_basis);
-    static constexpr Affine in = compose(to_fips, compose(f, add_c5)), out = compose(h, inverse(to_fips));
+    static constexpr Affine to_fips =
+        compose(field::isomorphism(field_of_g::polynomial), field_of_g::from_basis);
+    static constexpr Affine in = compose(to_fips, compose(f, add_c5)),
+                            out = compose(h, inverse(to_fips));
 };
 struct S2 {
     static constexpr Affine in = S1::in, out = compose(rotate_1, S1::out);
@@ -48,15 +52,16 @@ struct S4 {
 constexpr uint8_t rotate(uint8_t x, int n) { return static_cast<uint8_t>(x << n | x >> (8 - n)); }
 constexpr uint8_t s1(uint8_t x) {
     const uint8_t y = apply(field_of_g::from_basis, apply(f, x ^ 0xc5));
-    return apply(h, apply(field_of_g::to_basis, field::power_modulo(field_of_g::polynomial, y, 254)));
+    return apply(h,
+                 apply(field_of_g::to_basis, field::power_modulo(field_of_g::polynomial, y, 254)));
 }
 static_assert(is_s_box<S1>(s1) && s1(0) == 0x70 && s1(0xff) == 0x9e);
 static_assert(is_s_box<S2>([](uint8_t x) { return rotate(value<S1>(x), 1); }));
 static_assert(is_s_box<S3>([](uint8_t x) { return rotate(value<S1>(x), 7); }));
 static_assert(is_s_box<S4>([](uint8_t x) { return value<S1>(rotate(x, 1)); }));
 
-// The S-boxes with the bytes of P (RFC 3713 2.4.1) that they enter: entries of bytes 1 to 4 of the half block, t1 to t4 in the RFC. Bytes 5
-// to 8 have the same entries in other places.
+// The S-boxes with the bytes of P (RFC 3713 2.4.1) that they enter: entries of bytes 1 to 4 of the
+// half block, t1 to t4 in the RFC. Bytes 5 to 8 have the same entries in other places.
 struct EncryptTables {
     enum { sp1110, sp0222, sp3033, sp4404, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
@@ -71,18 +76,24 @@ struct EncryptTables {
 };
 
 // A big-endian word <<< 1, in memory order.
-WARPSEAL_INLINE constexpr uint32_t rotate_in_memory(uint32_t w) { return (w << 1 & 0xfefefefeu) | (rotate_left(w, 17) & 0x01010101u); }
+WARPSEAL_INLINE constexpr uint32_t rotate_in_memory(uint32_t w) {
+    return (w << 1 & 0xfefefefeu) | (rotate_left(w, 17) & 0x01010101u);
+}
 
 template <int key_bits>
 struct Camellia {
-    static constexpr const char* name = key_bits == 128 ? "camellia-128" : key_bits == 192 ? "camellia-192" : "camellia-256";
+    static constexpr const char* name = key_bits == 128   ? "camellia-128"
+                                        : key_bits == 192 ? "camellia-192"
+                                                          : "camellia-256";
     static constexpr uint32_t key_bytes = key_bits / 8;
     static constexpr uint32_t block_bytes = 16;
-    static constexpr int parts = key_bits == 128 ? 3 : 4;  // of six rounds, with FL and FLINV between them
+    static constexpr int parts =
+        key_bits == 128 ? 3 : 4;  // of six rounds, with FL and FLINV between them
 
-    // Each round key is added at the end of the round before, together with the one that its half had: the sum of round key and half is
-    // what stays in the state within a part. A part has: what the left half begins with; six round keys; what the right half ends with.
-    // Then four words for FL and FLINV.
+    // Each round key is added at the end of the round before, together with the one that its half
+    // had: the sum of round key and half is what stays in the state within a part. A part has: what
+    // the left half begins with; six round keys; what the right half ends with. Then four words for
+    // FL and FLINV.
     static constexpr int part_words = 2 + 6 * 2 + 2, layer_words = 4;
     static constexpr int schedule_words = parts * (part_words + layer_words) - layer_words;
     static constexpr int last_key = 4 * schedule_words - 8, last_key_bytes = 8;
@@ -91,13 +102,14 @@ struct Camellia {
         constexpr const char* ciphertext = key_bits == 128   ? "67673138549669730857065648eabe43"
                                            : key_bits == 192 ? "b4993401b3e996f84ee5cee7d79b09b9"
                                                              : "9acc237dff16d76c20ef7c919e3a7509";
-        return known_block("0123456789abcdeffedcba987654321000112233445566778899aabbccddeeff", key_bytes,
-                           "0123456789abcdeffedcba9876543210", ciphertext);
+        return known_block("0123456789abcdeffedcba987654321000112233445566778899aabbccddeeff",
+                           key_bytes, "0123456789abcdeffedcba9876543210", ciphertext);
     }
 
     // RFC 3713 2.2: the subkeys are halves of KL, KR, KA and KB, rotated.
     template <class Sub>
-    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key, const Sub& sub) {
+    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
+                                       const Sub& sub) {
         uint32_t kl[4], kr[4] = {}, ka[4], kb[4];
         for (int i = 0; i < 4; ++i) kl[i] = load_le32(key + 4 * i);
         for (int i = 4; i < key_bits / 32; ++i) kr[i - 4] = load_le32(key + 4 * i);
@@ -118,12 +130,16 @@ struct Camellia {
 
         Subkeys u;  // in the order of use: kw1 kw2, six k, two ke, six k, ..., kw3 kw4
         if constexpr (key_bits == 128) {
-            u.take(kl, 0), u.take(ka, 0), u.take(kl, 15), u.take(ka, 15), u.take(ka, 30), u.take(kl, 45);
+            u.take(kl, 0), u.take(ka, 0), u.take(kl, 15), u.take(ka, 15), u.take(ka, 30),
+                u.take(kl, 45);
             u.take(ka, 45, 0, 2), u.take(kl, 60, 2, 4);
-            u.take(ka, 60), u.take(kl, 77), u.take(kl, 94), u.take(ka, 94), u.take(kl, 111), u.take(ka, 111);
+            u.take(ka, 60), u.take(kl, 77), u.take(kl, 94), u.take(ka, 94), u.take(kl, 111),
+                u.take(ka, 111);
         } else {
-            u.take(kl, 0), u.take(kb, 0), u.take(kr, 15), u.take(ka, 15), u.take(kr, 30), u.take(kb, 30), u.take(kl, 45), u.take(ka, 45);
-            u.take(kl, 60), u.take(kr, 60), u.take(kb, 60), u.take(kl, 77), u.take(ka, 77), u.take(kr, 94), u.take(ka, 94);
+            u.take(kl, 0), u.take(kb, 0), u.take(kr, 15), u.take(ka, 15), u.take(kr, 30),
+                u.take(kb, 30), u.take(kl, 45), u.take(ka, 45);
+            u.take(kl, 60), u.take(kr, 60), u.take(kb, 60), u.take(kl, 77), u.take(ka, 77),
+                u.take(kr, 94), u.take(ka, 94);
             u.take(kl, 111), u.take(kb, 111);
         }
         WARPSEAL_UNROLL
@@ -132,7 +148,8 @@ struct Camellia {
             const bool first = part == 0, last = part == parts - 1;
             WARPSEAL_UNROLL
             for (int w = 0; w < 2; ++w) {
-                const uint32_t* k = u.word + 4 + 16 * part + w;  // k[2 * i]: round key i of this part
+                const uint32_t* k =
+                    u.word + 4 + 16 * part + w;  // k[2 * i]: round key i of this part
                 to[w] = k[0] ^ (first ? u.word[w] : 0);
                 to[2 + w] = k[2] ^ (first ? u.word[2 + w] : 0);
                 for (int i = 1; i < 5; ++i) to[2 + 2 * i + w] = k[2 * i - 2] ^ k[2 * i + 2];
@@ -145,7 +162,8 @@ struct Camellia {
     }
 
     // RFC 3713 2.3.3: the subkeys backwards; so are the sums of two of them.
-    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
+                                       const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) inverse[i] = forward[(schedule_words - 1 - i) ^ 1];
     }
 
@@ -166,9 +184,10 @@ struct Camellia {
         add(b, key, last_key);
     }
 
-    // Counter mode: the first two rounds of blocks that have all but the last two bytes in common; of s, whatever these are there, it makes
-    // what the others bring, and begun(i) is byte i of that. The last key, which the first last_key_bytes bytes of a result want, is the
-    // caller's to add, to blocks that are whole again.
+    // Counter mode: the first two rounds of blocks that have all but the last two bytes in common;
+    // of s, whatever these are there, it makes what the others bring, and begun(i) is byte i of
+    // that. The last key, which the first last_key_bytes bytes of a result want, is the caller's to
+    // add, to blocks that are whole again.
     template <class V, class Key>
     WARPSEAL_INLINE static void begin_counting_bytes(V (&s)[16], const Key& key) {
         V z[8];
@@ -181,54 +200,65 @@ struct Camellia {
         add_permuted_bytes(s, z, key, 16);
     }
     template <class V, class Key, class Begun>
-    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&s)[16], const Key& key, const Begun& begun) {
+    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&s)[16], const Key& key,
+                                                       const Begun& begun) {
         first_rounds_counting(s, begun);
         rounds_from<2>(s, key);
     }
     template <class V, class Key, class Begun>
-    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&a)[16], V (&b)[16], const Key& key, const Begun& begun) {
+    WARPSEAL_INLINE static void encrypt_counting_bytes(V (&a)[16], V (&b)[16], const Key& key,
+                                                       const Begun& begun) {
         first_rounds_counting(a, begun);
         first_rounds_counting(b, begun);
         rounds_from<2>(a, b, key);
     }
 
-    // Row form, for one message at a time: R is 16 bytes, here a half block twice, each byte as the inversion in S1, S2 and S3 takes it,
-    // with the constants in the keys. S4 takes it rotated, one map later than the others: all else is ready when it comes.
+    // Row form, for one message at a time: R is 16 bytes, here a half block twice, each byte as the
+    // inversion in S1, S2 and S3 takes it, with the constants in the keys. S4 takes it rotated, one
+    // map later than the others: all else is ready when it comes.
     template <class R>
     struct Rows {
         struct Keys {
             R add[parts][8];
-            R layer[parts][layer_words];  // before each part but the first; a word at the row's beginning
+            R layer[parts]
+                   [layer_words];  // before each part but the first; a word at the row's beginning
         };
         struct State {
             R left, right;
-            friend WARPSEAL_INLINE State operator^(const State& a, const State& b) { return {a.left ^ b.left, a.right ^ b.right}; }
+            friend WARPSEAL_INLINE State operator^(const State& a, const State& b) {
+                return {a.left ^ b.left, a.right ^ b.right};
+            }
         };
 
         WARPSEAL_INLINE static void expand(Keys& keys, const uint32_t (&forward)[schedule_words]) {
             uint32_t constants[2] = {};
             add_permuted(constants,
-                         0x00010101u * S1::out.constant ^ 0x01010100u * S2::out.constant ^ 0x01010001u * S3::out.constant ^
-                             0x01000101u * S4::out.constant,
-                         0x01010100u * S2::out.constant ^ 0x01010001u * S3::out.constant ^ 0x01000101u * S4::out.constant ^
-                             0x00010101u * S1::out.constant);
+                         0x00010101u * S1::out.constant ^ 0x01010100u * S2::out.constant ^
+                             0x01010001u * S3::out.constant ^ 0x01000101u * S4::out.constant,
+                         0x01010100u * S2::out.constant ^ 0x01010001u * S3::out.constant ^
+                             0x01000101u * S4::out.constant ^ 0x00010101u * S1::out.constant);
             for (int part = 0; part < parts; ++part) {
                 const uint32_t* const k = forward + part * (part_words + layer_words);
-                for (int i = 0; i < layer_words; ++i) keys.layer[part][i] = R::twice(part == 0 ? 0 : k[i - layer_words]);
+                for (int i = 0; i < layer_words; ++i)
+                    keys.layer[part][i] = R::twice(part == 0 ? 0 : k[i - layer_words]);
                 for (int i = 0; i < 8; ++i) {
                     keys.add[part][i] = row(k[2 * i], k[2 * i + 1]);
-                    if (i < 2 || i > 5) keys.add[part][i] = keys.add[part][i] ^ R::all(S1::in.constant);
-                    if (i != 0 && i != 7) keys.add[part][i] = keys.add[part][i] ^ row(constants[0], constants[1]);
+                    if (i < 2 || i > 5)
+                        keys.add[part][i] = keys.add[part][i] ^ R::all(S1::in.constant);
+                    if (i != 0 && i != 7)
+                        keys.add[part][i] = keys.add[part][i] ^ row(constants[0], constants[1]);
                 }
             }
         }
         WARPSEAL_INLINE static State load(const uint8_t* p) {
             uint64_t half[2];
             memcpy(half, p, sizeof half);
-            return {R::template linear<Enter>(R::twice(half[0])), R::template linear<Enter>(R::twice(half[1]))};
+            return {R::template linear<Enter>(R::twice(half[0])),
+                    R::template linear<Enter>(R::twice(half[1]))};
         }
         WARPSEAL_INLINE static void store(uint8_t* p, const State& s) {
-            const uint64_t half[2] = {R::template linear<Leave>(s.left).low(), R::template linear<Leave>(s.right).low()};
+            const uint64_t half[2] = {R::template linear<Leave>(s.left).low(),
+                                      R::template linear<Leave>(s.right).low()};
             memcpy(p, half, sizeof half);
         }
         WARPSEAL_INLINE static State encrypt(const Keys& keys, State s) {
@@ -267,7 +297,8 @@ struct Camellia {
             static constexpr int from(int j) { return p[j % 8] >> i & 1 ? i + offset : -1; }
         };
 
-        // The second word of a half to the first one's place, and the first one, times 2 and its top bits, to the second one's.
+        // The second word of a half to the first one's place, and the first one, times 2 and its
+        // top bits, to the second one's.
         struct Back {
             static constexpr int from(int j) { return j % 8 < 4 ? j % 8 + 4 : -1; }
         };
@@ -284,13 +315,19 @@ struct Camellia {
             static constexpr Affine map = {{128}, 0};
         };
 
-        WARPSEAL_INLINE static R row(uint32_t w0, uint32_t w1) { return R::template linear<Enter>(R::twice(w0 | uint64_t{w1} << 32)); }
+        WARPSEAL_INLINE static R row(uint32_t w0, uint32_t w1) {
+            return R::template linear<Enter>(R::twice(w0 | uint64_t{w1} << 32));
+        }
         // to + P(S(from))
         WARPSEAL_INLINE static R round(const R& to, const R& from) {
-            const R rotated = R::template map<Rotate>(from), s12 = R::template invert<Out<S1>, Out<S2>>(from),
-                    s3 = R::template invert<Out<S3>, Out<S3>>(from), s4 = R::template invert<Out<S4>, Out<S4>>(rotated);
-            const R a = add3(to, R::template bring<Bring<0>>(s12), R::template bring<Bring<7>>(s12));
-            const R b = add3(a, R::template bring<Bring<1, 8>>(s12), R::template bring<Bring<4, 8>>(s12));
+            const R rotated = R::template map<Rotate>(from),
+                    s12 = R::template invert<Out<S1>, Out<S2>>(from),
+                    s3 = R::template invert<Out<S3>, Out<S3>>(from),
+                    s4 = R::template invert<Out<S4>, Out<S4>>(rotated);
+            const R a =
+                add3(to, R::template bring<Bring<0>>(s12), R::template bring<Bring<7>>(s12));
+            const R b =
+                add3(a, R::template bring<Bring<1, 8>>(s12), R::template bring<Bring<4, 8>>(s12));
             const R c = add3(b, R::template bring<Bring<2>>(s3), R::template bring<Bring<5>>(s3));
             return add3(c, R::template bring<Bring<3>>(s4), R::template bring<Bring<6>>(s4));
         }
@@ -310,59 +347,73 @@ struct Camellia {
         }
     };
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
+    // One block in table form. look.template look<table, byte>(word): that byte of the word through
+    // that table.
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
         for (int i = 0; i < 2; ++i) s[i] ^= k[i];
         encrypt_rounds<0>(s, k, look);
     }
 
-    // Counter mode in table form, blocks that differ in their last two bytes alone. Round 1 does not see these, and what they bring to
-    // round 2 is the sum of a part for each; of the bytes that enter round 3, the third of each word has byte 15 in it, the fourth byte 14,
-    // and the others both. The words are the sum after round 3 without these four.
+    // Counter mode in table form, blocks that differ in their last two bytes alone. Round 1 does
+    // not see these, and what they bring to round 2 is the sum of a part for each; of the bytes
+    // that enter round 3, the third of each word has byte 15 in it, the fourth byte 14, and the
+    // others both. The words are the sum after round 3 without these four.
     static constexpr int counting_words = 4;
 
     // Of byte 15 and all others but byte 14, whatever that is in s.
     template <class Look>
-    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
+                                           const uint32_t* k, const Look& look) {
         using T = EncryptTables;
         begin_counting(part, s, k, look);
-        const uint32_t f = look.template look<T::sp1110, 0>(part[2]) ^ look.template look<T::sp0222, 1>(part[2]) ^
-                           look.template look<T::sp3033, 2>(part[2]) ^ look.template look<T::sp4404, 3>(part[2]);
+        const uint32_t f =
+            look.template look<T::sp1110, 0>(part[2]) ^ look.template look<T::sp0222, 1>(part[2]) ^
+            look.template look<T::sp3033, 2>(part[2]) ^ look.template look<T::sp4404, 3>(part[2]);
         add_permuted(part, f,
-                     look.template look<T::sp0222, 0>(part[3]) ^ look.template look<T::sp3033, 1>(part[3]) ^
+                     look.template look<T::sp0222, 0>(part[3]) ^
+                         look.template look<T::sp3033, 1>(part[3]) ^
                          look.template look<T::sp1110, 3>(part[3]));
         part[2] ^= k[6], part[3] = (part[3] & 0xff00ffffu) ^ k[7];
-        add_permuted(part + 2, look.template look<T::sp3033, 2>(part[0]), look.template look<T::sp4404, 2>(part[1]));
+        add_permuted(part + 2, look.template look<T::sp3033, 2>(part[0]),
+                     look.template look<T::sp4404, 2>(part[1]));
     }
     // Of byte 14.
     template <class Look>
-    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
+                                           const uint32_t* k, const Look& look) {
         using T = EncryptTables;
         uint32_t x[4];
         begin_counting(x, s, k, look);
         part[0] = part[1] = part[2] = 0, part[3] = x[3] & 0x00ff0000u;
         add_permuted(part, 0, look.template look<T::sp4404, 2>(x[3]));
         uint32_t left[2] = {x[0] ^ part[0], x[1] ^ part[1]};
-        const uint32_t f = look.template look<T::sp1110, 0>(x[2]) ^ look.template look<T::sp0222, 1>(x[2]) ^
-                           look.template look<T::sp3033, 2>(x[2]) ^ look.template look<T::sp4404, 3>(x[2]);
-        add_permuted(left, f, look.template look<T::sp0222, 0>(x[3]) ^ look.template look<T::sp3033, 1>(x[3]));
+        const uint32_t f =
+            look.template look<T::sp1110, 0>(x[2]) ^ look.template look<T::sp0222, 1>(x[2]) ^
+            look.template look<T::sp3033, 2>(x[2]) ^ look.template look<T::sp4404, 3>(x[2]);
+        add_permuted(
+            left, f,
+            look.template look<T::sp0222, 0>(x[3]) ^ look.template look<T::sp3033, 1>(x[3]));
         add_permuted(left, 0, look.template look<T::sp1110, 3>(x[3]));
-        add_permuted(part + 2, look.template look<T::sp4404, 3>(left[0]), look.template look<T::sp1110, 3>(left[1]));
+        add_permuted(part + 2, look.template look<T::sp4404, 3>(left[0]),
+                     look.template look<T::sp1110, 3>(left[1]));
     }
     // The rounds that are left, of the sum.
     template <class Look>
-    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&s)[counting_words], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void encrypt_counting(uint32_t (&s)[counting_words], const uint32_t* k,
+                                                 const Look& look) {
         using T = EncryptTables;
-        add_permuted(s + 2, look.template look<T::sp1110, 0>(s[0]) ^ look.template look<T::sp0222, 1>(s[0]),
-                     look.template look<T::sp0222, 0>(s[1]) ^ look.template look<T::sp3033, 1>(s[1]));
+        add_permuted(
+            s + 2, look.template look<T::sp1110, 0>(s[0]) ^ look.template look<T::sp0222, 1>(s[0]),
+            look.template look<T::sp0222, 0>(s[1]) ^ look.template look<T::sp3033, 1>(s[1]));
         encrypt_rounds<3>(s, k, look);
     }
 
 private:
     // Rounds `first`, counted from 0, to the last.
     template <int first, class Look>
-    WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k,
+                                               const Look& look) {
         WARPSEAL_UNROLL
         for (int part = 0; part < parts; ++part, k += part_words + layer_words) {
             if (part != 0) {
@@ -383,7 +434,8 @@ private:
     }
     // Before round 2 adds its S-boxes.
     template <class Look>
-    WARPSEAL_INLINE static void begin_counting(uint32_t (&x)[4], const uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void begin_counting(uint32_t (&x)[4], const uint32_t (&s)[4],
+                                               const uint32_t* k, const Look& look) {
         for (int i = 0; i < 4; ++i) x[i] = i < 2 ? s[i] ^ k[i] : s[i];
         add_round_look(x + 2, x, k + 2, look);
         for (int i = 0; i < 2; ++i) x[i] ^= k[4 + i];
@@ -410,32 +462,39 @@ private:
         }
     }
 
-    // P (RFC 3713 2.4.1) in words. `first` and `second`: what the bytes 1 to 4 and 5 to 8 of x add to bytes 1 to 4 of P(x).
+    // P (RFC 3713 2.4.1) in words. `first` and `second`: what the bytes 1 to 4 and 5 to 8 of x add
+    // to bytes 1 to 4 of P(x).
     WARPSEAL_INLINE static void add_permuted(uint32_t* to, uint32_t first, uint32_t second) {
         to[0] ^= first ^ second;
         to[1] ^= first ^ second ^ rotate_left(first, 8);
     }
 
     template <class Look>
-    WARPSEAL_INLINE static void add_round_look(uint32_t* to, const uint32_t* from, const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void add_round_look(uint32_t* to, const uint32_t* from,
+                                               const uint32_t* k, const Look& look) {
         using T = EncryptTables;
-        const uint32_t first = look.template look<T::sp1110, 0>(from[0]) ^ look.template look<T::sp0222, 1>(from[0]) ^
-                               look.template look<T::sp3033, 2>(from[0]) ^ look.template look<T::sp4404, 3>(from[0]);
-        const uint32_t second = look.template look<T::sp0222, 0>(from[1]) ^ look.template look<T::sp3033, 1>(from[1]) ^
-                                look.template look<T::sp4404, 2>(from[1]) ^ look.template look<T::sp1110, 3>(from[1]);
+        const uint32_t first =
+            look.template look<T::sp1110, 0>(from[0]) ^ look.template look<T::sp0222, 1>(from[0]) ^
+            look.template look<T::sp3033, 2>(from[0]) ^ look.template look<T::sp4404, 3>(from[0]);
+        const uint32_t second =
+            look.template look<T::sp0222, 0>(from[1]) ^ look.template look<T::sp3033, 1>(from[1]) ^
+            look.template look<T::sp4404, 2>(from[1]) ^ look.template look<T::sp1110, 3>(from[1]);
         for (int i = 0; i < 2; ++i) to[i] ^= k[i];
         add_permuted(to, first, second);
     }
 
-    // F for key expansion, where SBOX1 serves as all four (RFC 3713 2.4.1): they are SBOX1 with its output or input rotated.
+    // F for key expansion, where SBOX1 serves as all four (RFC 3713 2.4.1): they are SBOX1 with its
+    // output or input rotated.
     template <class Sub>
-    WARPSEAL_INLINE static void add_round(uint32_t* to, const uint32_t* from, uint32_t k0, uint32_t k1, const Sub& sub) {
+    WARPSEAL_INLINE static void add_round(uint32_t* to, const uint32_t* from, uint32_t k0,
+                                          uint32_t k1, const Sub& sub) {
         uint32_t x = from[0] ^ swap_bytes(k0), y = from[1] ^ swap_bytes(k1);
         x = sub.template substitute<S1>(rotate_bytes<1, 0xff000000>(x));
         y = sub.template substitute<S1>(rotate_bytes<1, 0x00ff0000>(y));
         x = rotate_bytes<1, 0x0000ff00>(rotate_bytes<7, 0x00ff0000>(x));
         y = rotate_bytes<1, 0x000000ff>(rotate_bytes<7, 0x0000ff00>(y));
-        add_permuted(to, x ^ rotate_left(x, 8) ^ rotate_left(x, 16), rotate_left(y, 8) ^ rotate_left(y, 16) ^ rotate_left(y, 24));
+        add_permuted(to, x ^ rotate_left(x, 8) ^ rotate_left(x, 16),
+                     rotate_left(y, 8) ^ rotate_left(y, 16) ^ rotate_left(y, 24));
     }
     // The bytes of w that the mask says, each <<< n.
     template <int n, uint32_t mask>
@@ -461,8 +520,9 @@ private:
         for (int i = 8; i < 16; ++i) s[i] = leave_right(s[i]);
         swap_halves(s);
     }
-    // Half a round apart: where S-boxes and sums run on different units, each has work from one of the two. The S-boxes of `a` that follow
-    // a part's last round serve nobody, and the compiler sees it.
+    // Half a round apart: where S-boxes and sums run on different units, each has work from one of
+    // the two. The S-boxes of `a` that follow a part's last round serve nobody, and the compiler
+    // sees it.
     template <int first, class V, class Key>
     WARPSEAL_INLINE static void rounds_from(V (&a)[16], V (&b)[16], const Key& key) {
         for (int part = 0, k = 0;; ++part, k += 4 * (part_words + layer_words)) {
@@ -496,7 +556,8 @@ private:
     WARPSEAL_INLINE static void first_rounds_counting(V (&s)[16], const Begun& begun) {
         s[14] = enter_right(s[14] ^ begun(14));
         s[15] = enter_right(s[15] ^ begun(15));
-        const V a = substitute_across<S4, Half::right>(s[14]), b = substitute_across<S1, Half::right>(s[15]),
+        const V a = substitute_across<S4, Half::right>(s[14]),
+                b = substitute_across<S1, Half::right>(s[15]),
                 both = a ^ b;  // bytes 7, 8 in P
         WARPSEAL_UNROLL
         for (int i = 0; i < 8; ++i) s[i] = begun(i) ^ (i % 4 == 2 ? b : i % 4 == 3 ? a : both);
@@ -520,9 +581,11 @@ private:
         const V pair[4] = {z[0] ^ z[5], z[1] ^ z[6], z[2] ^ z[7], z[3] ^ z[4]};
         WARPSEAL_UNROLL
         for (int i = 0; i < 4; ++i) {
-            const V right = add3(pair[(i + 1) & 3], z[4 + ((i + 3) & 3)], pair[i]);  // byte 5 + i of P
+            const V right =
+                add3(pair[(i + 1) & 3], z[4 + ((i + 3) & 3)], pair[i]);  // byte 5 + i of P
             const int next = (i + 1) & 3;
-            to[next] = add3(to[next], right, add3(pair[(next + 2) & 3], z[4 + next], key(k + next)));
+            to[next] =
+                add3(to[next], right, add3(pair[(next + 2) & 3], z[4 + next], key(k + next)));
             to[4 + i] = add3(to[4 + i], right, key(k + 4 + i));
         }
     }
@@ -547,9 +610,11 @@ private:
     }
     template <class V, class Key>
     WARPSEAL_INLINE static void add_rotated(V* to, const V* from, const Key& key, int k) {
-        const V t[4] = {from[0] & key(k), from[1] & key(k + 1), from[2] & key(k + 2), from[3] & key(k + 3)};
+        const V t[4] = {from[0] & key(k), from[1] & key(k + 1), from[2] & key(k + 2),
+                        from[3] & key(k + 3)};
         WARPSEAL_UNROLL
-        for (int i = 0; i < 4; ++i) to[i] = add3(to[i], shift_left<1>(t[i]), shift_right<7>(t[(i + 1) & 3]));
+        for (int i = 0; i < 4; ++i)
+            to[i] = add3(to[i], shift_left<1>(t[i]), shift_right<7>(t[(i + 1) & 3]));
     }
 };
 

@@ -1,10 +1,12 @@
-// The menu: one entry per cipher header. CMake reads the quoted names and compiles src/ciphers/NAME.h once for each target.
+// The menu: one entry per cipher header. CMake reads the quoted names and compiles
+// src/ciphers/NAME.h once for each target.
 #pragma once
 
 namespace warpseal {
 
 struct CatalogueEntry {
-    const char* header;    // src/ciphers/HEADER.h, which defines the list `warpseal::ciphers::HEADER::Ciphers`
+    const char* header;    // src/ciphers/HEADER.h, which defines the list
+                           // `warpseal::ciphers::HEADER::Ciphers`
     const char* standard;  // what it implements
 };
 

@@ -1,4 +1,5 @@
-// DES (FIPS 46-3) and Triple DES with two and three keys (SP 800-67), for old data: in table form and plane form.
+// DES (FIPS 46-3) and Triple DES with two and three keys (SP 800-67), for old data: in table form
+// and plane form.
 #pragma once
 
 #include "core/known_block.h"
@@ -8,41 +9,58 @@
 
 namespace warpseal::ciphers::des {
 
-// The S-boxes (FIPS 46-3, Appendix 1): rows of 16, as printed. The outer two of six input bits choose the row, the inner four the column;
-// the first bit is the highest.
+// The S-boxes (FIPS 46-3, Appendix 1): rows of 16, as printed. The outer two of six input bits
+// choose the row, the inner four the column; the first bit is the highest.
 struct SBoxes {
     uint8_t printed[8][64] = {
-        {14, 4, 13, 1, 2,  15, 11, 8,  3,  10, 6, 12, 5, 9,  0, 7, 0,  15, 7, 4, 14, 2, 13, 1, 10, 6,  12, 11, 9,  5, 3, 8,
-         4,  1, 14, 8, 13, 6,  2,  11, 15, 12, 9, 7,  3, 10, 5, 0, 15, 12, 8, 2, 4,  9, 1,  7, 5,  11, 3,  14, 10, 0, 6, 13},
-        {15, 1,  8, 14, 6,  11, 3,  4, 9, 7, 2,  13, 12, 0, 5, 10, 3,  13, 4,  7, 15, 2,  8, 14, 12, 0, 1, 10, 6, 9, 11, 5,
-         0,  14, 7, 11, 10, 4,  13, 1, 5, 8, 12, 6,  9,  3, 2, 15, 13, 8,  10, 1, 3,  15, 4, 2,  11, 6, 7, 12, 0, 5, 14, 9},
-        {10, 0, 9, 14, 6, 3,  15, 5, 1,  13, 12, 7,  11, 4,  2,  8, 13, 7,  0,  9, 3, 4, 6, 10, 2, 8,  5,  14, 12, 11, 15, 1,
-         13, 6, 4, 9,  8, 15, 3,  0, 11, 1,  2,  12, 5,  10, 14, 7, 1,  10, 13, 0, 6, 9, 8, 7,  4, 15, 14, 3,  11, 5,  2,  12},
-        {7,  13, 14, 3, 0,  6,  9, 10, 1,  2, 8, 5,  11, 12, 4, 15, 13, 8,  11, 5, 6,  15, 0,  3, 4, 7, 2, 12, 1,  10, 14, 9,
-         10, 6,  9,  0, 12, 11, 7, 13, 15, 1, 3, 14, 5,  2,  8, 4,  3,  15, 0,  6, 10, 1,  13, 8, 9, 4, 5, 11, 12, 7,  2,  14},
-        {2, 12, 4, 1,  7,  10, 11, 6, 8,  5, 3,  15, 13, 0, 14, 9,  14, 11, 2,  12, 4, 7,  13, 1,  5, 0,  15, 10, 3,  9, 8, 6,
-         4, 2,  1, 11, 10, 13, 7,  8, 15, 9, 12, 5,  6,  3, 0,  14, 11, 8,  12, 7,  1, 14, 2,  13, 6, 15, 0,  9,  10, 4, 5, 3},
-        {12, 1,  10, 15, 9, 2, 6,  8, 0, 13, 3, 4,  14, 7,  5,  11, 10, 15, 4, 2,  7, 12, 9,  5,  6,  1,  13, 14, 0, 11, 3, 8,
-         9,  14, 15, 5,  2, 8, 12, 3, 7, 0,  4, 10, 1,  13, 11, 6,  4,  3,  2, 12, 9, 5,  15, 10, 11, 14, 1,  7,  6, 0,  8, 13},
-        {4, 11, 2,  14, 15, 0, 8, 13, 3,  12, 9, 7, 5, 10, 6, 1, 13, 0,  11, 7, 4, 9, 1,  10, 14, 3, 5, 12, 2,  15, 8, 6,
-         1, 4,  11, 13, 12, 3, 7, 14, 10, 15, 6, 8, 0, 5,  9, 2, 6,  11, 13, 8, 1, 4, 10, 7,  9,  5, 0, 15, 14, 2,  3, 12},
-        {13, 2,  8, 4, 6, 15, 11, 1, 10, 9, 3,  14, 5,  0, 12, 7, 1, 15, 13, 8, 10, 3,  7, 4,  12, 5,  6, 11, 0, 14, 9, 2,
-         7,  11, 4, 1, 9, 12, 14, 2, 0,  6, 10, 13, 15, 3, 5,  8, 2, 1,  14, 7, 4,  10, 8, 13, 15, 12, 9, 0,  3, 5,  6, 11},
+        {14, 4,  13, 1, 2,  15, 11, 8, 3, 10, 6, 12, 5,  9,  0,  7,  0,  15, 7,  4,  14, 2,
+         13, 1,  10, 6, 12, 11, 9,  5, 3, 8,  4, 1,  14, 8,  13, 6,  2,  11, 15, 12, 9,  7,
+         3,  10, 5,  0, 15, 12, 8,  2, 4, 9,  1, 7,  5,  11, 3,  14, 10, 0,  6,  13},
+        {15, 1,  8,  14, 6,  11, 3,  4, 9,  7,  2, 13, 12, 0,  5,  10, 3,  13, 4,  7, 15, 2,
+         8,  14, 12, 0,  1,  10, 6,  9, 11, 5,  0, 14, 7,  11, 10, 4,  13, 1,  5,  8, 12, 6,
+         9,  3,  2,  15, 13, 8,  10, 1, 3,  15, 4, 2,  11, 6,  7,  12, 0,  5,  14, 9},
+        {10, 0,  9,  14, 6, 3,  15, 5,  1,  13, 12, 7, 11, 4,  2,  8,  13, 7, 0,  9, 3, 4,
+         6,  10, 2,  8,  5, 14, 12, 11, 15, 1,  13, 6, 4,  9,  8,  15, 3,  0, 11, 1, 2, 12,
+         5,  10, 14, 7,  1, 10, 13, 0,  6,  9,  8,  7, 4,  15, 14, 3,  11, 5, 2,  12},
+        {7, 13, 14, 3, 0, 6,  9, 10, 1,  2, 8,  5, 11, 12, 4,  15, 13, 8,  11, 5, 6, 15,
+         0, 3,  4,  7, 2, 12, 1, 10, 14, 9, 10, 6, 9,  0,  12, 11, 7,  13, 15, 1, 3, 14,
+         5, 2,  8,  4, 3, 15, 0, 6,  10, 1, 13, 8, 9,  4,  5,  11, 12, 7,  2,  14},
+        {2,  12, 4, 1,  7,  10, 11, 6, 8, 5,  3, 15, 13, 0,  14, 9,  14, 11, 2,  12, 4,  7,
+         13, 1,  5, 0,  15, 10, 3,  9, 8, 6,  4, 2,  1,  11, 10, 13, 7,  8,  15, 9,  12, 5,
+         6,  3,  0, 14, 11, 8,  12, 7, 1, 14, 2, 13, 6,  15, 0,  9,  10, 4,  5,  3},
+        {12, 1,  10, 15, 9,  2,  6, 8,  0, 13, 3,  4,  14, 7,  5, 11, 10, 15, 4, 2, 7, 12,
+         9,  5,  6,  1,  13, 14, 0, 11, 3, 8,  9,  14, 15, 5,  2, 8,  12, 3,  7, 0, 4, 10,
+         1,  13, 11, 6,  4,  3,  2, 12, 9, 5,  15, 10, 11, 14, 1, 7,  6,  0,  8, 13},
+        {4, 11, 2,  14, 15, 0,  8,  13, 3, 12, 9,  7, 5,  10, 6,  1,  13, 0,  11, 7,  4, 9,
+         1, 10, 14, 3,  5,  12, 2,  15, 8, 6,  1,  4, 11, 13, 12, 3,  7,  14, 10, 15, 6, 8,
+         0, 5,  9,  2,  6,  11, 13, 8,  1, 4,  10, 7, 9,  5,  0,  15, 14, 2,  3,  12},
+        {13, 2, 8,  4, 6, 15, 11, 1,  10, 9,  3, 14, 5,  0,  12, 7,  1,  15, 13, 8, 10, 3,
+         7,  4, 12, 5, 6, 11, 0,  14, 9,  2,  7, 11, 4,  1,  9,  12, 14, 2,  0,  6, 10, 13,
+         15, 3, 5,  8, 2, 1,  14, 7,  4,  10, 8, 13, 15, 12, 9,  0,  3,  5,  6,  11},
     };
-    constexpr int operator()(int box, int input) const { return printed[box][16 * ((input >> 4 & 2) | (input & 1)) + (input >> 1 & 15)]; }
+    constexpr int operator()(int box, int input) const {
+        return printed[box][16 * ((input >> 4 & 2) | (input & 1)) + (input >> 1 & 15)];
+    }
 };
 
-// Each circuit takes the six input bits from the first to the last, and gives the four output bits alike. They were found by a search for
-// few gates: gates are what an AVX-512 core and a GPU count, as each is one instruction there.
+// Each circuit takes the six input bits from the first to the last, and gives the four output bits
+// alike. They were found by a search for few gates: gates are what an AVX-512 core and a GPU count,
+// as each is one instruction there.
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute1(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x7c>(f, c, d), g2 = lut<0x29>(d, c, a), g3 = lut<0x9e>(g1, b, g2), g4 = lut<0xe8>(f, b, g2);
-    const Word g5 = lut<0xc5>(d, a, g4), g6 = lut<0x34>(g5, b, f), g7 = lut<0xac>(c, g4, g6), g8 = lut<0x69>(g7, e, g4);
-    const Word g9 = lut<0x6d>(a, g6, g8), g10 = lut<0xd2>(g9, g4, f), g11 = lut<0x30>(g3, g10, g3), g12 = lut<0x8f>(g6, d, g11);
-    const Word g13 = lut<0xe5>(d, g11, b), g14 = lut<0xb1>(g10, g2, g13), g15 = lut<0x16>(g11, g8, g2), g16 = lut<0x6c>(g14, g15, b);
-    const Word g17 = lut<0x68>(g16, g12, g3), g18 = lut<0x8c>(g16, g3, f), g19 = lut<0x8e>(g12, g2, g17), g20 = lut<0xac>(g19, g15, g13);
-    const Word g21 = lut<0x96>(g13, e, f), g22 = lut<0xb8>(g18, e, g7), g23 = lut<0xe2>(g21, g2, g17), g24 = lut<0xe6>(g7, g20, g22);
+    const Word g1 = lut<0x7c>(f, c, d), g2 = lut<0x29>(d, c, a), g3 = lut<0x9e>(g1, b, g2),
+               g4 = lut<0xe8>(f, b, g2);
+    const Word g5 = lut<0xc5>(d, a, g4), g6 = lut<0x34>(g5, b, f), g7 = lut<0xac>(c, g4, g6),
+               g8 = lut<0x69>(g7, e, g4);
+    const Word g9 = lut<0x6d>(a, g6, g8), g10 = lut<0xd2>(g9, g4, f), g11 = lut<0x30>(g3, g10, g3),
+               g12 = lut<0x8f>(g6, d, g11);
+    const Word g13 = lut<0xe5>(d, g11, b), g14 = lut<0xb1>(g10, g2, g13),
+               g15 = lut<0x16>(g11, g8, g2), g16 = lut<0x6c>(g14, g15, b);
+    const Word g17 = lut<0x68>(g16, g12, g3), g18 = lut<0x8c>(g16, g3, f),
+               g19 = lut<0x8e>(g12, g2, g17), g20 = lut<0xac>(g19, g15, g13);
+    const Word g21 = lut<0x96>(g13, e, f), g22 = lut<0xb8>(g18, e, g7),
+               g23 = lut<0xe2>(g21, g2, g17), g24 = lut<0xe6>(g7, g20, g22);
     const Word g25 = lut<0x69>(g24, b, g23), g26 = lut<0xca>(f, g14, g25);
     y[0] = g23, y[1] = g20, y[2] = g22, y[3] = g26;
 }
@@ -50,12 +68,18 @@ WARPSEAL_INLINE constexpr void substitute1(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute2(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x17>(f, a, b), g2 = lut<0x26>(e, a, g1), g3 = lut<0x4a>(e, g2, f), g4 = lut<0xb8>(g1, g3, b);
-    const Word g5 = lut<0x7f>(g2, f, g4), g6 = lut<0xd1>(g4, c, g2), g7 = lut<0x6a>(e, b, g6), g8 = lut<0x6a>(c, a, e);
-    const Word g9 = lut<0x98>(a, c, f), g10 = lut<0x67>(e, b, d), g11 = lut<0x96>(c, g10, g1), g12 = lut<0x91>(b, g11, g7);
-    const Word g13 = lut<0xe2>(g11, f, g12), g14 = lut<0xd2>(g13, g2, g8), g15 = lut<0xc3>(g7, g5, g7), g16 = lut<0x0d>(g12, g1, d);
-    const Word g17 = lut<0x46>(g9, a, g14), g18 = lut<0x8b>(g6, d, g15), g19 = lut<0x96>(g17, g1, g3), g20 = lut<0x63>(g8, a, g19);
-    const Word g21 = lut<0xb6>(g20, b, g9), g22 = lut<0x69>(g19, g18, g21), g23 = lut<0xa9>(g16, g14, g22), g24 = lut<0xe1>(g23, g5, g10);
+    const Word g1 = lut<0x17>(f, a, b), g2 = lut<0x26>(e, a, g1), g3 = lut<0x4a>(e, g2, f),
+               g4 = lut<0xb8>(g1, g3, b);
+    const Word g5 = lut<0x7f>(g2, f, g4), g6 = lut<0xd1>(g4, c, g2), g7 = lut<0x6a>(e, b, g6),
+               g8 = lut<0x6a>(c, a, e);
+    const Word g9 = lut<0x98>(a, c, f), g10 = lut<0x67>(e, b, d), g11 = lut<0x96>(c, g10, g1),
+               g12 = lut<0x91>(b, g11, g7);
+    const Word g13 = lut<0xe2>(g11, f, g12), g14 = lut<0xd2>(g13, g2, g8),
+               g15 = lut<0xc3>(g7, g5, g7), g16 = lut<0x0d>(g12, g1, d);
+    const Word g17 = lut<0x46>(g9, a, g14), g18 = lut<0x8b>(g6, d, g15),
+               g19 = lut<0x96>(g17, g1, g3), g20 = lut<0x63>(g8, a, g19);
+    const Word g21 = lut<0xb6>(g20, b, g9), g22 = lut<0x69>(g19, g18, g21),
+               g23 = lut<0xa9>(g16, g14, g22), g24 = lut<0xe1>(g23, g5, g10);
     const Word g25 = lut<0xc9>(g22, g21, g18);
     y[0] = g14, y[1] = g24, y[2] = g25, y[3] = g18;
 }
@@ -63,12 +87,18 @@ WARPSEAL_INLINE constexpr void substitute2(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute3(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0xe2>(c, e, d), g2 = lut<0x79>(e, c, b), g3 = lut<0x96>(f, g1, b), g4 = lut<0x73>(b, e, g3);
-    const Word g5 = lut<0xd8>(b, g2, g4), g6 = lut<0x6c>(e, f, g5), g7 = lut<0x79>(g6, a, c), g8 = lut<0xa1>(f, g7, g4);
-    const Word g9 = lut<0x68>(g6, a, g2), g10 = lut<0x78>(g8, b, g5), g11 = lut<0x9e>(g10, d, a), g12 = lut<0xba>(c, g11, g9);
-    const Word g13 = lut<0x14>(g9, g7, g3), g14 = lut<0x67>(g5, a, d), g15 = lut<0x2d>(g14, g10, g11), g16 = lut<0x96>(g1, g15, g12);
-    const Word g17 = lut<0xe1>(g7, g13, b), g18 = lut<0xe2>(g17, d, g12), g19 = lut<0xb5>(g16, g13, g2), g20 = lut<0xeb>(g15, g2, a);
-    const Word g21 = lut<0x87>(g20, g4, g11), g22 = lut<0xca>(b, g21, g19), g23 = lut<0xe4>(f, g11, g22), g24 = lut<0xe1>(g23, g2, g19);
+    const Word g1 = lut<0xe2>(c, e, d), g2 = lut<0x79>(e, c, b), g3 = lut<0x96>(f, g1, b),
+               g4 = lut<0x73>(b, e, g3);
+    const Word g5 = lut<0xd8>(b, g2, g4), g6 = lut<0x6c>(e, f, g5), g7 = lut<0x79>(g6, a, c),
+               g8 = lut<0xa1>(f, g7, g4);
+    const Word g9 = lut<0x68>(g6, a, g2), g10 = lut<0x78>(g8, b, g5), g11 = lut<0x9e>(g10, d, a),
+               g12 = lut<0xba>(c, g11, g9);
+    const Word g13 = lut<0x14>(g9, g7, g3), g14 = lut<0x67>(g5, a, d),
+               g15 = lut<0x2d>(g14, g10, g11), g16 = lut<0x96>(g1, g15, g12);
+    const Word g17 = lut<0xe1>(g7, g13, b), g18 = lut<0xe2>(g17, d, g12),
+               g19 = lut<0xb5>(g16, g13, g2), g20 = lut<0xeb>(g15, g2, a);
+    const Word g21 = lut<0x87>(g20, g4, g11), g22 = lut<0xca>(b, g21, g19),
+               g23 = lut<0xe4>(f, g11, g22), g24 = lut<0xe1>(g23, g2, g19);
     const Word g25 = lut<0x6a>(g24, a, g3);
     y[0] = g15, y[1] = g18, y[2] = g22, y[3] = g25;
 }
@@ -76,10 +106,14 @@ WARPSEAL_INLINE constexpr void substitute3(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute4(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x79>(c, e, b), g2 = lut<0x6d>(d, e, b), g3 = lut<0x56>(c, b, g2), g4 = lut<0x95>(g2, g1, e);
-    const Word g5 = lut<0xb8>(g3, a, g4), g6 = lut<0x94>(g4, e, a), g7 = lut<0x96>(g6, b, c), g8 = lut<0x15>(g5, b, d);
-    const Word g9 = lut<0xe6>(g4, g7, g8), g10 = lut<0xa7>(b, g9, a), g11 = lut<0x7e>(g2, e, g10), g12 = lut<0x58>(g11, c, g7);
-    const Word g13 = lut<0x8d>(g10, a, g8), g14 = lut<0x69>(g13, d, g1), g15 = lut<0x78>(g14, g12, f), g16 = lut<0x96>(g12, f, g15);
+    const Word g1 = lut<0x79>(c, e, b), g2 = lut<0x6d>(d, e, b), g3 = lut<0x56>(c, b, g2),
+               g4 = lut<0x95>(g2, g1, e);
+    const Word g5 = lut<0xb8>(g3, a, g4), g6 = lut<0x94>(g4, e, a), g7 = lut<0x96>(g6, b, c),
+               g8 = lut<0x15>(g5, b, d);
+    const Word g9 = lut<0xe6>(g4, g7, g8), g10 = lut<0xa7>(b, g9, a), g11 = lut<0x7e>(g2, e, g10),
+               g12 = lut<0x58>(g11, c, g7);
+    const Word g13 = lut<0x8d>(g10, a, g8), g14 = lut<0x69>(g13, d, g1),
+               g15 = lut<0x78>(g14, g12, f), g16 = lut<0x96>(g12, f, g15);
     const Word g17 = lut<0x2e>(g5, f, g9), g18 = lut<0xe4>(g9, g5, f);
     y[0] = g15, y[1] = g16, y[2] = g17, y[3] = g18;
 }
@@ -87,36 +121,54 @@ WARPSEAL_INLINE constexpr void substitute4(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute5(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x4e>(d, c, f), g2 = lut<0x6c>(c, a, d), g3 = lut<0x79>(g2, f, c), g4 = lut<0xec>(f, g1, g3);
-    const Word g5 = lut<0xe9>(g1, d, g2), g6 = lut<0x6d>(g5, e, g3), g7 = lut<0xa7>(e, g6, a), g8 = lut<0x71>(a, g7, b);
-    const Word g9 = lut<0x6a>(e, c, b), g10 = lut<0x5b>(g8, b, d), g11 = lut<0x5b>(g9, d, g3), g12 = lut<0xd2>(g3, e, g6);
-    const Word g13 = lut<0x68>(d, g11, g4), g14 = lut<0x9c>(g2, g13, g6), g15 = lut<0x9f>(e, g11, g10), g16 = lut<0x89>(g4, g14, g6);
-    const Word g17 = lut<0x6b>(c, g16, g12), g18 = lut<0xcb>(g15, g17, b), g19 = lut<0xd1>(g12, b, g18), g20 = lut<0x59>(g11, g16, g10);
-    const Word g21 = lut<0xe2>(g10, g6, g20), g22 = lut<0xc3>(g14, g7, g14), g23 = lut<0xe0>(g18, g7, g19), g24 = lut<0x96>(g23, g21, g22);
+    const Word g1 = lut<0x4e>(d, c, f), g2 = lut<0x6c>(c, a, d), g3 = lut<0x79>(g2, f, c),
+               g4 = lut<0xec>(f, g1, g3);
+    const Word g5 = lut<0xe9>(g1, d, g2), g6 = lut<0x6d>(g5, e, g3), g7 = lut<0xa7>(e, g6, a),
+               g8 = lut<0x71>(a, g7, b);
+    const Word g9 = lut<0x6a>(e, c, b), g10 = lut<0x5b>(g8, b, d), g11 = lut<0x5b>(g9, d, g3),
+               g12 = lut<0xd2>(g3, e, g6);
+    const Word g13 = lut<0x68>(d, g11, g4), g14 = lut<0x9c>(g2, g13, g6),
+               g15 = lut<0x9f>(e, g11, g10), g16 = lut<0x89>(g4, g14, g6);
+    const Word g17 = lut<0x6b>(c, g16, g12), g18 = lut<0xcb>(g15, g17, b),
+               g19 = lut<0xd1>(g12, b, g18), g20 = lut<0x59>(g11, g16, g10);
+    const Word g21 = lut<0xe2>(g10, g6, g20), g22 = lut<0xc3>(g14, g7, g14),
+               g23 = lut<0xe0>(g18, g7, g19), g24 = lut<0x96>(g23, g21, g22);
     y[0] = g24, y[1] = g22, y[2] = g21, y[3] = g19;
 }
 
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute6(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x96>(c, d, a), g2 = lut<0x69>(d, a, e), g3 = lut<0x84>(g1, g2, a), g4 = lut<0x65>(e, g1, b);
-    const Word g5 = lut<0xac>(c, g4, g2), g6 = lut<0x7e>(f, e, g5), g7 = lut<0x9c>(g1, g6, a), g8 = lut<0x56>(g7, b, g2);
-    const Word g9 = lut<0x5e>(g2, g8, e), g10 = lut<0xac>(g9, b, g4), g11 = lut<0x96>(g10, f, g1), g12 = lut<0xb1>(e, g3, g11);
-    const Word g13 = lut<0x4c>(g1, g4, g5), g14 = lut<0x6a>(g4, g7, g12), g15 = lut<0xda>(g13, d, g11), g16 = lut<0xca>(d, g14, g11);
-    const Word g17 = lut<0xea>(g3, g12, g8), g18 = lut<0xc8>(g8, f, g12), g19 = lut<0x2c>(g18, g5, g12), g20 = lut<0x7f>(g11, a, g6);
-    const Word g21 = lut<0x79>(b, g16, g20), g22 = lut<0x87>(g21, g6, g17), g23 = lut<0xca>(f, g22, g15), g24 = lut<0xc3>(g17, g20, g17);
+    const Word g1 = lut<0x96>(c, d, a), g2 = lut<0x69>(d, a, e), g3 = lut<0x84>(g1, g2, a),
+               g4 = lut<0x65>(e, g1, b);
+    const Word g5 = lut<0xac>(c, g4, g2), g6 = lut<0x7e>(f, e, g5), g7 = lut<0x9c>(g1, g6, a),
+               g8 = lut<0x56>(g7, b, g2);
+    const Word g9 = lut<0x5e>(g2, g8, e), g10 = lut<0xac>(g9, b, g4), g11 = lut<0x96>(g10, f, g1),
+               g12 = lut<0xb1>(e, g3, g11);
+    const Word g13 = lut<0x4c>(g1, g4, g5), g14 = lut<0x6a>(g4, g7, g12),
+               g15 = lut<0xda>(g13, d, g11), g16 = lut<0xca>(d, g14, g11);
+    const Word g17 = lut<0xea>(g3, g12, g8), g18 = lut<0xc8>(g8, f, g12),
+               g19 = lut<0x2c>(g18, g5, g12), g20 = lut<0x7f>(g11, a, g6);
+    const Word g21 = lut<0x79>(b, g16, g20), g22 = lut<0x87>(g21, g6, g17),
+               g23 = lut<0xca>(f, g22, g15), g24 = lut<0xc3>(g17, g20, g17);
     y[0] = g19, y[1] = g16, y[2] = g23, y[3] = g24;
 }
 
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute7(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x96>(b, f, d), g2 = lut<0x36>(c, g1, f), g3 = lut<0x6c>(b, c, g2), g4 = lut<0x96>(g1, e, g3);
-    const Word g5 = lut<0x6a>(g3, b, g4), g6 = lut<0x72>(f, g5, d), g7 = lut<0x17>(g2, g4, b), g8 = lut<0x2c>(g7, d, g6);
-    const Word g9 = lut<0x96>(g8, g4, g6), g10 = lut<0x72>(g4, g8, d), g11 = lut<0x8e>(b, g1, g10), g12 = lut<0x8e>(c, d, g1);
-    const Word g13 = lut<0x79>(g11, g5, g9), g14 = lut<0x5d>(g1, g12, g13), g15 = lut<0xd2>(g14, g10, g9), g16 = lut<0xd8>(g15, g13, a);
-    const Word g17 = lut<0x69>(c, g8, g16), g18 = lut<0xca>(e, g12, g2), g19 = lut<0xd8>(g10, g18, a), g20 = lut<0x4a>(g12, g18, g19);
-    const Word g21 = lut<0xe4>(g9, g17, a), g22 = lut<0xd6>(g20, g17, g21), g23 = lut<0x6c>(a, g2, g22), g24 = lut<0xf4>(g23, d, g19);
+    const Word g1 = lut<0x96>(b, f, d), g2 = lut<0x36>(c, g1, f), g3 = lut<0x6c>(b, c, g2),
+               g4 = lut<0x96>(g1, e, g3);
+    const Word g5 = lut<0x6a>(g3, b, g4), g6 = lut<0x72>(f, g5, d), g7 = lut<0x17>(g2, g4, b),
+               g8 = lut<0x2c>(g7, d, g6);
+    const Word g9 = lut<0x96>(g8, g4, g6), g10 = lut<0x72>(g4, g8, d), g11 = lut<0x8e>(b, g1, g10),
+               g12 = lut<0x8e>(c, d, g1);
+    const Word g13 = lut<0x79>(g11, g5, g9), g14 = lut<0x5d>(g1, g12, g13),
+               g15 = lut<0xd2>(g14, g10, g9), g16 = lut<0xd8>(g15, g13, a);
+    const Word g17 = lut<0x69>(c, g8, g16), g18 = lut<0xca>(e, g12, g2),
+               g19 = lut<0xd8>(g10, g18, a), g20 = lut<0x4a>(g12, g18, g19);
+    const Word g21 = lut<0xe4>(g9, g17, a), g22 = lut<0xd6>(g20, g17, g21),
+               g23 = lut<0x6c>(a, g2, g22), g24 = lut<0xf4>(g23, d, g19);
     const Word g25 = lut<0xca>(g6, g24, g22);
     y[0] = g19, y[1] = g21, y[2] = g25, y[3] = g16;
 }
@@ -124,12 +176,18 @@ WARPSEAL_INLINE constexpr void substitute7(const Word (&x)[6], Word (&y)[4]) {
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute8(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x38>(c, a, e), g2 = lut<0x1e>(g1, d, e), g3 = lut<0x79>(g2, d, a), g4 = lut<0x69>(c, g3, e);
-    const Word g5 = lut<0xc1>(f, g3, a), g6 = lut<0xab>(g5, f, g2), g7 = lut<0xa1>(g4, g3, g6), g8 = lut<0x9c>(g7, g6, f);
-    const Word g9 = lut<0x35>(e, g8, g7), g10 = lut<0xd0>(a, f, g9), g11 = lut<0xd8>(g9, g7, d), g12 = lut<0x27>(g7, d, e);
-    const Word g13 = lut<0x96>(g12, g3, g5), g14 = lut<0x9e>(f, e, g10), g15 = lut<0x39>(g10, g13, g2), g16 = lut<0xd8>(g8, g11, b);
-    const Word g17 = lut<0x5e>(g2, g16, g15), g18 = lut<0x69>(g17, b, g14), g19 = lut<0x69>(e, g5, b), g20 = lut<0xb8>(g15, b, g13);
-    const Word g21 = lut<0x9a>(g8, g6, g18), g22 = lut<0x65>(g18, g5, g11), g23 = lut<0x87>(g22, g13, g20), g24 = lut<0x62>(g14, g19, g23);
+    const Word g1 = lut<0x38>(c, a, e), g2 = lut<0x1e>(g1, d, e), g3 = lut<0x79>(g2, d, a),
+               g4 = lut<0x69>(c, g3, e);
+    const Word g5 = lut<0xc1>(f, g3, a), g6 = lut<0xab>(g5, f, g2), g7 = lut<0xa1>(g4, g3, g6),
+               g8 = lut<0x9c>(g7, g6, f);
+    const Word g9 = lut<0x35>(e, g8, g7), g10 = lut<0xd0>(a, f, g9), g11 = lut<0xd8>(g9, g7, d),
+               g12 = lut<0x27>(g7, d, e);
+    const Word g13 = lut<0x96>(g12, g3, g5), g14 = lut<0x9e>(f, e, g10),
+               g15 = lut<0x39>(g10, g13, g2), g16 = lut<0xd8>(g8, g11, b);
+    const Word g17 = lut<0x5e>(g2, g16, g15), g18 = lut<0x69>(g17, b, g14),
+               g19 = lut<0x69>(e, g5, b), g20 = lut<0xb8>(g15, b, g13);
+    const Word g21 = lut<0x9a>(g8, g6, g18), g22 = lut<0x65>(g18, g5, g11),
+               g23 = lut<0x87>(g22, g13, g20), g24 = lut<0x62>(g14, g19, g23);
     const Word g25 = lut<0xca>(d, g24, g23);
     y[0] = g16, y[1] = g20, y[2] = g21, y[3] = g25;
 }
@@ -163,11 +221,15 @@ constexpr bool circuits_are_the_s_boxes() {
 }
 static_assert(circuits_are_the_s_boxes(), "a gate is wrong");
 
-// The standard counts bits from 1, the highest of the first byte. Here a half block is a word rotated right by 3, so that the six bits that
-// enter S-boxes 1, 3, 5, 7 are the low bits of its bytes, from the highest byte on, and those of S-boxes 2, 4, 6, 8 after rotating left by
-// 4: E (FIPS 46-3, Appendix 1) is no more than this. Boxes, and the inputs and outputs of a box, are counted from 0.
+// The standard counts bits from 1, the highest of the first byte. Here a half block is a word
+// rotated right by 3, so that the six bits that enter S-boxes 1, 3, 5, 7 are the low bits of its
+// bytes, from the highest byte on, and those of S-boxes 2, 4, 6, 8 after rotating left by 4: E
+// (FIPS 46-3, Appendix 1) is no more than this. Boxes, and the inputs and outputs of a box, are
+// counted from 0.
 constexpr int input_place(int box, int input) { return 8 * (3 - box / 2) + 5 - input; }
-constexpr int half_bit(int box, int input) { return (input_place(box, input) - 4 * (box & 1)) & 31; }
+constexpr int half_bit(int box, int input) {
+    return (input_place(box, input) - 4 * (box & 1)) & 31;
+}
 constexpr uint32_t six_bits = 0x3f3f3f3f;
 
 // Where P sends an output, in a half block as above.
@@ -181,8 +243,9 @@ constexpr int permuted(int box, int output) {
 
 // Which bit of the key's halves C and D, 1 to 56, is bit i of a round key: PC-2.
 constexpr int selected(int i) {
-    constexpr uint8_t pc2[48] = {14, 17, 11, 24, 1,  5,  3,  28, 15, 6,  21, 10, 23, 19, 12, 4,  26, 8,  16, 7,  27, 20, 13, 2,
-                                 41, 52, 31, 37, 47, 55, 30, 40, 51, 45, 33, 48, 44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32};
+    constexpr uint8_t pc2[48] = {14, 17, 11, 24, 1,  5,  3,  28, 15, 6,  21, 10, 23, 19, 12, 4,
+                                 26, 8,  16, 7,  27, 20, 13, 2,  41, 52, 31, 37, 47, 55, 30, 40,
+                                 51, 45, 33, 48, 44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32};
     return pc2[i];
 }
 
@@ -195,7 +258,8 @@ struct EncryptTables {
         for (int box = 0; box < count; ++box)
             for (int x = 0; x < 64; ++x)
                 for (int output = 0; output < 4; ++output)
-                    entries[box][x] |= static_cast<uint32_t>(boxes(box, x) >> (3 - output) & 1) << permuted(box, output);
+                    entries[box][x] |= static_cast<uint32_t>(boxes(box, x) >> (3 - output) & 1)
+                                       << permuted(box, output);
     }
 };
 
@@ -208,13 +272,19 @@ struct Halves {
             d = d << 1 | (key[i < 24 ? 7 - i % 8 : 27 - i] >> (i < 24 ? 1 + i / 8 : 4) & 1u);
         }
     }
-    WARPSEAL_INLINE static uint32_t rotate(uint32_t half, int n) { return (half << n | half >> (28 - n)) & 0xfffffffu; }
+    WARPSEAL_INLINE static uint32_t rotate(uint32_t half, int n) {
+        return (half << n | half >> (28 - n)) & 0xfffffffu;
+    }
     WARPSEAL_INLINE void rotate(int n) { c = rotate(c, n), d = rotate(d, n); }
-    // In a weak or semi-weak key both halves repeat a pattern of two bits, and round keys repeat with them: there are just 16 such keys.
+    // In a weak or semi-weak key both halves repeat a pattern of two bits, and round keys repeat
+    // with them: there are just 16 such keys.
     WARPSEAL_INLINE bool weak() const { return ((rotate(c, 2) ^ c) | (rotate(d, 2) ^ d)) == 0; }
-    WARPSEAL_INLINE bool operator==(const Halves& other) const { return ((c ^ other.c) | (d ^ other.d)) == 0; }
+    WARPSEAL_INLINE bool operator==(const Halves& other) const {
+        return ((c ^ other.c) | (d ^ other.d)) == 0;
+    }
 
-    // The 48 bits of a round key: those of the even boxes and those of the odd ones, each box's where it takes its six bits.
+    // The 48 bits of a round key: those of the even boxes and those of the odd ones, each box's
+    // where it takes its six bits.
     struct RoundKey {
         uint32_t box[2] = {0, 0};
     };
@@ -222,7 +292,8 @@ struct Halves {
     WARPSEAL_INLINE void select(RoundKey& key) const {
         if constexpr (i < 48) {
             constexpr int from = selected(i), place = input_place(i / 6, i % 6);
-            key.box[i / 6 & 1] |= ((from <= 28 ? c >> (28 - from) : d >> (56 - from)) & 1u) << place;
+            key.box[i / 6 & 1] |= ((from <= 28 ? c >> (28 - from) : d >> (56 - from)) & 1u)
+                                  << place;
             select<i + 1>(key);
         }
     }
@@ -231,7 +302,9 @@ struct Halves {
 // DES once, or three times: encryption, decryption, encryption.
 template <int key_count>
 struct Des {
-    static constexpr const char* name = key_count == 1 ? "des" : key_count == 2 ? "des-ede2" : "des-ede3";
+    static constexpr const char* name = key_count == 1   ? "des"
+                                        : key_count == 2 ? "des-ede2"
+                                                         : "des-ede3";
     static constexpr uint32_t key_bytes = 8 * key_count;
     static constexpr uint32_t block_bytes = 8;
     static constexpr int passes = key_count == 1 ? 1 : 3;
@@ -243,14 +316,18 @@ struct Des {
 
     static constexpr KnownBlock known() {
         if (key_count == 1)  // FIPS 81, Table B1
-            return known_block("0123456789abcdef", key_bytes, "4e6f772069732074", "3fa40e8a984d4815");
+            return known_block("0123456789abcdef", key_bytes, "4e6f772069732074",
+                               "3fa40e8a984d4815");
         if (key_count == 2)  // SP 800-38B, D.5
-            return known_block("4cf15134a2850dd58a3d10ba80570d38", key_bytes, "0000000000000000", "c7679b9f6b8d7d7a");
-        return known_block("0123456789abcdef23456789abcdef01456789abcdef0123", key_bytes, "5468652071756663",  // SP 800-67, B.1
+            return known_block("4cf15134a2850dd58a3d10ba80570d38", key_bytes, "0000000000000000",
+                               "c7679b9f6b8d7d7a");
+        return known_block("0123456789abcdef23456789abcdef01456789abcdef0123", key_bytes,
+                           "5468652071756663",  // SP 800-67, B.1
                            "a826fd8ce53b855f");
     }
 
-    // Weak and semi-weak keys (SP 800-67, 3.3.2), and among several, equal ones (3.3.1). Parity bits do not count.
+    // Weak and semi-weak keys (SP 800-67, 3.3.2), and among several, equal ones (3.3.1). Parity
+    // bits do not count.
     static bool weak(const uint8_t* key) {
         const Halves first(key);
         bool found = first.weak();
@@ -265,14 +342,17 @@ struct Des {
         return found;
     }
 
-    // The schedule. A half block is kept with the key already added that its next round wants: of a bit that two boxes take, the even
-    // box's. What produces a half adds this key in the same instruction as the half that it replaces; what is left to add is the
-    // difference of the two keys, where the odd boxes take their 16 shared bits. In the order of use:
+    // The schedule. A half block is kept with the key already added that its next round wants: of a
+    // bit that two boxes take, the even box's. What produces a half adds this key in the same
+    // instruction as the half that it replaces; what is left to add is the difference of the two
+    // keys, where the odd boxes take their 16 shared bits. In the order of use:
     // - word 0: the key of round 1, to add to R;
-    // - for each round, the differences for the odd boxes; then what changes the key of the half replaced into that of its next round;
+    // - for each round, the differences for the odd boxes; then what changes the key of the half
+    // replaced into that of its next round;
     // - what changes the key of the last R into that of the next pass, or takes it off.
     template <class Sub>
-    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key, const Sub&) {
+    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
+                                       const Sub&) {
         forward[0] = 0;
         for (int pass = 0; pass < passes; ++pass) {
             uint32_t* const w = forward + pass * pass_words;
@@ -281,8 +361,10 @@ struct Des {
                 halves.rotate(2 - (0x8103 >> i & 1));
                 Halves::RoundKey round_key;
                 halves.select(round_key);
-                const uint32_t shared = 0x33333333;  // two boxes take these bits, of an odd box as of an even one
-                const uint32_t kept = round_key.box[0] | (rotate_left(round_key.box[1] & ~shared, 28));
+                const uint32_t shared =
+                    0x33333333;  // two boxes take these bits, of an odd box as of an even one
+                const uint32_t kept =
+                    round_key.box[0] | (rotate_left(round_key.box[1] & ~shared, 28));
                 const int round = pass == 1 ? rounds - 1 - i : i;
                 w[1 + 2 * round] = (round_key.box[1] ^ rotate_left(kept, 4)) & six_bits;
                 w[2 + 2 * round] = kept;
@@ -291,7 +373,8 @@ struct Des {
             w[pass_words] = w[2 * rounds];
             uint32_t replaced = 0;
             for (int round = 0; round < rounds; ++round) {
-                const uint32_t kept = w[2 + 2 * round], next = round + 1 < rounds ? w[4 + 2 * round] : 0;
+                const uint32_t kept = w[2 + 2 * round],
+                               next = round + 1 < rounds ? w[4 + 2 * round] : 0;
                 w[2 + 2 * round] = replaced ^ next;
                 replaced = kept;
             }
@@ -299,7 +382,8 @@ struct Des {
     }
 
     // The rounds backwards; each pass then undoes its like.
-    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
+                                       const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) {
             const int back = schedule_words - 1 - i, at = i % pass_words;
             inverse[i] = forward[at == 0 ? back : at % 2 == 1 ? back - 1 : back + 1];
@@ -311,8 +395,9 @@ struct Des {
     WARPSEAL_INLINE static uint32_t f(uint32_t half, uint32_t difference, const Look& look) {
         using T = EncryptTables;
         const uint32_t even = half & six_bits, odd = (rotate_left(half, 4) ^ difference) & six_bits;
-        return look.template look<T::box1, 3>(even) ^ look.template look<T::box3, 2>(even) ^ look.template look<T::box5, 1>(even) ^
-               look.template look<T::box7, 0>(even) ^ look.template look<T::box2, 3>(odd) ^ look.template look<T::box4, 2>(odd) ^
+        return look.template look<T::box1, 3>(even) ^ look.template look<T::box3, 2>(even) ^
+               look.template look<T::box5, 1>(even) ^ look.template look<T::box7, 0>(even) ^
+               look.template look<T::box2, 3>(odd) ^ look.template look<T::box4, 2>(odd) ^
                look.template look<T::box6, 1>(odd) ^ look.template look<T::box8, 0>(odd);
     }
 
@@ -349,7 +434,8 @@ struct Des {
         s[0] = l, s[1] = r;
     }
 
-    // Plane form. IP and FP are names: where bit i of a half block is among the planes of a block, which for R is one plane further.
+    // Plane form. IP and FP are names: where bit i of a half block is among the planes of a block,
+    // which for R is one plane further.
     WARPSEAL_INLINE static constexpr int plane(int i) {
         const int bit = (i + 3) & 31;  // of a half that is not rotated
         return 8 * (bit & 7) + 2 * (bit >> 3);
@@ -366,7 +452,8 @@ struct Des {
 
     // One S-box of a round: to = from + f(half), with the keys at k and k + 32.
     template <int box, class Word, class Key>
-    WARPSEAL_INLINE static void substitute_planes(Word* to, const Word* from, const Word* half, const Key& key, int k) {
+    WARPSEAL_INLINE static void substitute_planes(Word* to, const Word* from, const Word* half,
+                                                  const Key& key, int k) {
         Word x[6], y[4];
         WARPSEAL_UNROLL
         for (int i = 0; i < 6; ++i) {
@@ -374,14 +461,16 @@ struct Des {
             if (box % 2 == 1 && i != 2 && i != 3) x[i] = added(x[i], key, k + input_place(box, i));
         }
         substitute<box>(x, y);
-        constexpr int bit[4] = {permuted(box, 0), permuted(box, 1), permuted(box, 2), permuted(box, 3)};
+        constexpr int bit[4] = {permuted(box, 0), permuted(box, 1), permuted(box, 2),
+                                permuted(box, 3)};
         to[plane(bit[0])] = lut<0x96>(y[0], from[plane(bit[0])], key(k + 32 + bit[0]));
         to[plane(bit[1])] = lut<0x96>(y[1], from[plane(bit[1])], key(k + 32 + bit[1]));
         to[plane(bit[2])] = lut<0x96>(y[2], from[plane(bit[2])], key(k + 32 + bit[2]));
         to[plane(bit[3])] = lut<0x96>(y[3], from[plane(bit[3])], key(k + 32 + bit[3]));
     }
     template <class Word, class Key>
-    WARPSEAL_INLINE static void round_planes(Word* to, const Word* from, const Word* half, const Key& key, int k) {
+    WARPSEAL_INLINE static void round_planes(Word* to, const Word* from, const Word* half,
+                                             const Key& key, int k) {
         substitute_planes<0>(to, from, half, key, k);
         substitute_planes<1>(to, from, half, key, k);
         substitute_planes<2>(to, from, half, key, k);
@@ -392,7 +481,8 @@ struct Des {
         substitute_planes<7>(to, from, half, key, k);
     }
 
-    // A compiler that carries values from round to round in registers has far too few on a CPU, and stores them twice: not past here.
+    // A compiler that carries values from round to round in registers has far too few on a CPU, and
+    // stores them twice: not past here.
     template <class Word>
     WARPSEAL_INLINE static void settle([[maybe_unused]] Word (&p)[64]) {
 #if !defined(__CUDA_ARCH__)
@@ -402,7 +492,8 @@ struct Des {
 
     template <class Word, class Key>
     WARPSEAL_INLINE static void encrypt_planes(Word (&p)[64], const Key& key) {
-        Word *const left = p, *const right = p + 1, spare[63];  // planes have even numbers, up to 62
+        Word *const left = p, *const right = p + 1,
+                    spare[63];  // planes have even numbers, up to 62
         for (int i = 0; i < 32; ++i) right[plane(i)] = added(right[plane(i)], key, i);
         for (int pass = 0; pass < passes; ++pass) {
             const int k = 32 * (pass * pass_words + 1);
@@ -412,12 +503,14 @@ struct Des {
                 settle(p);
                 round_planes(right, right, left, key, k + 64 * (round + 1));
             }
-            // The halves change places at the end (FIPS 46-3, figure 1): the last two rounds write them there.
+            // The halves change places at the end (FIPS 46-3, figure 1): the last two rounds write
+            // them there.
             settle(p);
             round_planes(spare, left, right, key, k + 64 * (rounds - 2));
             settle(p);
             round_planes(left, right, spare, key, k + 64 * (rounds - 1));
-            for (int i = 0; i < 32; ++i) right[plane(i)] = added(spare[plane(i)], key, k + 64 * rounds + i);
+            for (int i = 0; i < 32; ++i)
+                right[plane(i)] = added(spare[plane(i)], key, k + 64 * rounds + i);
         }
     }
 };

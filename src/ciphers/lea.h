@@ -9,7 +9,9 @@ namespace warpseal::ciphers::lea {
 
 template <int key_bits>
 struct Lea {
-    static constexpr const char* name = key_bits == 128 ? "lea-128" : key_bits == 192 ? "lea-192" : "lea-256";
+    static constexpr const char* name = key_bits == 128   ? "lea-128"
+                                        : key_bits == 192 ? "lea-192"
+                                                          : "lea-256";
     static constexpr uint32_t key_bytes = key_bits / 8;
     static constexpr uint32_t block_bytes = 16;
     static constexpr int key_words = key_bits / 32;
@@ -22,12 +24,15 @@ struct Lea {
         constexpr const char* ciphertext = key_bits == 128   ? "9fc84e3528c6c6185532c7a704648bfd"
                                            : key_bits == 192 ? "6fb95e325aad1b878cdcf5357674c6f2"
                                                              : "d651aff647b189c13a8900ca27f9e197";
-        return known_block("0f1e2d3c4b5a69788796a5b4c3d2e1f0f0e1d2c3b4a5968778695a4b3c2d1e0f", key_bytes, plaintext, ciphertext);
+        return known_block("0f1e2d3c4b5a69788796a5b4c3d2e1f0f0e1d2c3b4a5968778695a4b3c2d1e0f",
+                           key_bytes, plaintext, ciphertext);
     }
 
-    // A state of the key's words takes in a constant each round; a round key is six of its words: of four, the second thrice.
+    // A state of the key's words takes in a constant each round; a round key is six of its words:
+    // of four, the second thrice.
     template <class Sub>
-    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key, const Sub&) {
+    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
+                                       const Sub&) {
         uint32_t t[key_words];
         for (int i = 0; i < key_words; ++i) t[i] = load_le32(key + 4 * i);
         for (int r = 0; r < rounds; ++r) {
@@ -35,7 +40,12 @@ struct Lea {
             WARPSEAL_UNROLL
             for (int i = 0; i < (key_bits == 128 ? 4 : 6); ++i) {
                 uint32_t& word = t[(key_bits == 256 ? 6 * r + i : i) % key_words];
-                const int turn = i == 0 ? 1 : i == 1 ? 3 : i == 2 ? 6 : i == 3 ? 11 : i == 4 ? 13 : 17;
+                const int turn = i == 0   ? 1
+                                 : i == 1 ? 3
+                                 : i == 2 ? 6
+                                 : i == 3 ? 11
+                                 : i == 4 ? 13
+                                          : 17;
                 word = rotate_left(word + rotate_left(constant, (r + i) % 32), turn);
                 forward[6 * r + (key_bits == 128 && i == 3 ? 4 : i)] = word;
             }
@@ -44,7 +54,8 @@ struct Lea {
     }
 
     // The rounds backwards.
-    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
+                                       const uint32_t (&forward)[schedule_words]) {
         for (int r = 0; r < rounds; ++r)
             for (int i = 0; i < 6; ++i) inverse[6 * r + i] = forward[6 * (rounds - 1 - r) + i];
     }
@@ -88,13 +99,15 @@ private:
         return (w << n) | (w >> (32 - n));
     }
     template <class Word, class Key>
-    WARPSEAL_INLINE static void round(const Word& a, Word& b, Word& c, Word& d, const Key& key, int k) {
+    WARPSEAL_INLINE static void round(const Word& a, Word& b, Word& c, Word& d, const Key& key,
+                                      int k) {
         d = rotate<29>((c ^ key(k + 4)) + (d ^ key(k + 5)));
         c = rotate<27>((b ^ key(k + 2)) + (c ^ key(k + 3)));
         b = rotate<9>((a ^ key(k)) + (b ^ key(k + 1)));
     }
     template <class Word, class Key>
-    WARPSEAL_INLINE static void round_back(const Word& a, Word& b, Word& c, Word& d, const Key& key, int k) {
+    WARPSEAL_INLINE static void round_back(const Word& a, Word& b, Word& c, Word& d, const Key& key,
+                                           int k) {
         b = (rotate<23>(b) - (a ^ key(k))) ^ key(k + 1);
         c = (rotate<5>(c) - (b ^ key(k + 2))) ^ key(k + 3);
         d = (rotate<3>(d) - (c ^ key(k + 4))) ^ key(k + 5);

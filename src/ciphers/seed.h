@@ -8,23 +8,30 @@
 
 namespace warpseal::ciphers::seed {
 
-// S1 and S2 (RFC 4269 2.2) are affine maps of x^247 and x^251 modulo x^8 + x^6 + x^5 + x + 1, and these are the inverse to the power of 8
-// and of 4: TTAS.KO-12.0004/R1.
+// S1 and S2 (RFC 4269 2.2) are affine maps of x^247 and x^251 modulo x^8 + x^6 + x^5 + x + 1, and
+// these are the inverse to the power of 8 and of 4: TTAS.KO-12.0004/R1.
 inline constexpr unsigned polynomial = 0x163;
 inline constexpr Affine map_1 = {{0x14, 0x88, 0x21, 0x45, 0x42, 0x85, 0xfe, 0x8a}, 0xa9};
 inline constexpr Affine map_2 = {{0x14, 0x42, 0x88, 0x8a, 0x21, 0xfe, 0x85, 0x45}, 0x38};
 inline constexpr Affine to_fips = field::isomorphism(polynomial), from_fips = inverse(to_fips);
 
 struct S1 {
-    static constexpr Affine in = to_fips, out = compose(map_1, compose(from_fips, field::frobenius(3)));
+    static constexpr Affine in = to_fips,
+                            out = compose(map_1, compose(from_fips, field::frobenius(3)));
 };
 struct S2 {
-    static constexpr Affine in = to_fips, out = compose(map_2, compose(from_fips, field::frobenius(2)));
+    static constexpr Affine in = to_fips,
+                            out = compose(map_2, compose(from_fips, field::frobenius(2)));
 };
-static_assert(is_s_box<S1>([](uint8_t x) { return apply(map_1, field::power_modulo(polynomial, x, 247)); }));
-static_assert(is_s_box<S2>([](uint8_t x) { return apply(map_2, field::power_modulo(polynomial, x, 251)); }));
+static_assert(is_s_box<S1>([](uint8_t x) {
+    return apply(map_1, field::power_modulo(polynomial, x, 247));
+}));
+static_assert(is_s_box<S2>([](uint8_t x) {
+    return apply(map_2, field::power_modulo(polynomial, x, 251));
+}));
 
-// G (RFC 4269 2.2): byte j of the result is the sum of all S-boxes' results y[i], each without two bits: those of number i + j.
+// G (RFC 4269 2.2): byte j of the result is the sum of all S-boxes' results y[i], each without two
+// bits: those of number i + j.
 WARPSEAL_INLINE constexpr uint32_t kept(int i) { return 0xffu ^ 3u << 2 * (i & 3); }
 
 // SS0 to SS3: what byte i of the argument adds to G.
@@ -32,7 +39,8 @@ struct EncryptTables {
     enum { ss0, ss1, ss2, ss3, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
         for (int x = 0; x < 256; ++x) {
-            const uint32_t y[2] = {value<S1>(static_cast<uint8_t>(x)), value<S2>(static_cast<uint8_t>(x))};
+            const uint32_t y[2] = {value<S1>(static_cast<uint8_t>(x)),
+                                   value<S2>(static_cast<uint8_t>(x))};
             for (int i = 0; i < count; ++i) {
                 entries[i][x] = 0;
                 for (int j = 0; j < 4; ++j) entries[i][x] |= (y[i % 2] & kept(i + j)) << (8 * j);
@@ -49,17 +57,19 @@ struct Seed {
     static constexpr int schedule_words = 2 * rounds;  // as numbers: the low byte first
     using EncryptTables = seed::EncryptTables;
     static constexpr KnownBlock known() {  // RFC 4269 B.3
-        return known_block("4706480851e61be85d74bfb3fd956185", key_bytes, "83a2f8a288641fb9a4e9a5cc2f131c7d",
-                           "ee54d13ebcae706d226bc3142cd40d4a");
+        return known_block("4706480851e61be85d74bfb3fd956185", key_bytes,
+                           "83a2f8a288641fb9a4e9a5cc2f131c7d", "ee54d13ebcae706d226bc3142cd40d4a");
     }
 
     // RFC 4269 2.3.
     template <class Sub>
-    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key, const Sub& sub) {
+    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
+                                       const Sub& sub) {
         uint32_t k[4];
         for (int i = 0; i < 4; ++i) k[i] = swap_bytes(load_le32(key + 4 * i));
         for (int r = 0; r < rounds; r += 2) {
-            const uint32_t c = rotate_left(0x9e3779b9, r), next = rotate_left(0x9e3779b9, r + 1);  // KC: the golden ratio
+            const uint32_t c = rotate_left(0x9e3779b9, r),
+                           next = rotate_left(0x9e3779b9, r + 1);  // KC: the golden ratio
             forward[2 * r] = g(k[0] + k[2] - c, sub);
             forward[2 * r + 1] = g(k[1] - k[3] + c, sub);
             const uint32_t a = k[0], d = k[2];
@@ -73,7 +83,8 @@ struct Seed {
     }
 
     // The rounds backwards.
-    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
+                                       const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) inverse[i] = forward[(schedule_words - 1 - i) ^ 1];
     }
 
@@ -86,7 +97,8 @@ struct Seed {
         for (int i = 0; i < 8; ++i) exchange(s[i], s[i + 8]);
     }
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
+    // One block in table form. look.template look<table, byte>(word): that byte of the word through
+    // that table.
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
         for (int i = 0; i < 4; ++i) s[i] = swap_bytes(s[i]);
@@ -108,10 +120,12 @@ private:
         b = c;
     }
 
-    // G for key expansion. Byte j of y turned by d bytes is y[j + d], which G gives to byte j without the bits of number 2 j + d.
+    // G for key expansion. Byte j of y turned by d bytes is y[j + d], which G gives to byte j
+    // without the bits of number 2 j + d.
     template <class Sub>
     WARPSEAL_INLINE static uint32_t g(uint32_t x, const Sub& sub) {
-        const uint32_t y = (sub.template substitute<S1>(x) & 0x00ff00ffu) | (sub.template substitute<S2>(x) & 0xff00ff00u);
+        const uint32_t y = (sub.template substitute<S1>(x) & 0x00ff00ffu) |
+                           (sub.template substitute<S2>(x) & 0xff00ff00u);
         uint32_t z = 0;
         for (int d = 0; d < 4; ++d) {
             const uint32_t mask = kept(d) | kept(2 + d) << 8;
@@ -123,12 +137,13 @@ private:
     template <class Look>
     WARPSEAL_INLINE static uint32_t g_look(uint32_t x, const Look& look) {
         using T = EncryptTables;
-        return look.template look<T::ss0, 0>(x) ^ look.template look<T::ss1, 1>(x) ^ look.template look<T::ss2, 2>(x) ^
-               look.template look<T::ss3, 3>(x);
+        return look.template look<T::ss0, 0>(x) ^ look.template look<T::ss1, 1>(x) ^
+               look.template look<T::ss2, 2>(x) ^ look.template look<T::ss3, 3>(x);
     }
     // F, RFC 4269 2.1.
     template <class Look>
-    WARPSEAL_INLINE static void round_look(uint32_t* to, const uint32_t* from, const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void round_look(uint32_t* to, const uint32_t* from, const uint32_t* k,
+                                           const Look& look) {
         uint32_t c = from[0] ^ k[0], d = from[1] ^ k[1] ^ c;
         d = g_look(d, look);
         c = g_look(c + d, look);
@@ -142,12 +157,15 @@ private:
     WARPSEAL_INLINE static void g_bytes(V (&x)[4]) {
         const V low = shift_right<6>(~V::zero());
         const V kept[4] = {~low, ~shift_left<2>(low), ~shift_left<4>(low), ~shift_left<6>(low)};
-        const V y[4] = {substitute<S1>(x[0]), substitute<S2>(x[1]), substitute<S1>(x[2]), substitute<S2>(x[3])};
+        const V y[4] = {substitute<S1>(x[0]), substitute<S2>(x[1]), substitute<S1>(x[2]),
+                        substitute<S2>(x[3])};
         WARPSEAL_UNROLL
         for (int j = 0; j < 4; ++j)
-            x[j] = (y[0] & kept[j]) ^ (y[1] & kept[(1 + j) & 3]) ^ (y[2] & kept[(2 + j) & 3]) ^ (y[3] & kept[(3 + j) & 3]);
+            x[j] = (y[0] & kept[j]) ^ (y[1] & kept[(1 + j) & 3]) ^ (y[2] & kept[(2 + j) & 3]) ^
+                   (y[3] & kept[(3 + j) & 3]);
     }
-    // Modulo 2^32: out of a byte comes a carry where two of a, b and not-the-sum have their top bit.
+    // Modulo 2^32: out of a byte comes a carry where two of a, b and not-the-sum have their top
+    // bit.
     template <class V>
     WARPSEAL_INLINE static void add(V (&a)[4], const V (&b)[4]) {
         V carry = V::zero();

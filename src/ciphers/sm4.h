@@ -8,8 +8,8 @@
 
 namespace warpseal::ciphers::sm4 {
 
-// The S-box is an affine map before and after an inverse modulo x^8 + x^7 + x^6 + x^5 + x^4 + x^2 + 1, the same map twice: F. Liu et al.,
-// "Analysis of the SMS4 Block Cipher" (ACISP 2007), 3.2.
+// The S-box is an affine map before and after an inverse modulo x^8 + x^7 + x^6 + x^5 + x^4 + x^2 +
+// 1, the same map twice: F. Liu et al., "Analysis of the SMS4 Block Cipher" (ACISP 2007), 3.2.
 inline constexpr unsigned polynomial = 0x1f5;
 inline constexpr Affine map = {{0xa7, 0x4f, 0x9e, 0x3d, 0x7a, 0xf4, 0xe9, 0xd3}, 0xd3};
 
@@ -18,7 +18,9 @@ struct SBox {
     static constexpr Affine in = compose(to_fips, map), out = compose(map, inverse(to_fips));
 };
 
-constexpr uint8_t s_box(uint8_t x) { return apply(map, field::power_modulo(polynomial, apply(map, x), 254)); }
+constexpr uint8_t s_box(uint8_t x) {
+    return apply(map, field::power_modulo(polynomial, apply(map, x), 254));
+}
 static_assert(s_box(0) == 0xd6 && s_box(0xff) == 0x48);  // GB/T 32907, 6.2
 static_assert(is_s_box<SBox>(s_box));
 
@@ -26,7 +28,9 @@ static_assert(is_s_box<SBox>(s_box));
 WARPSEAL_INLINE constexpr uint32_t diffuse(uint32_t w) {
     return w ^ rotate_left(w, 2) ^ rotate_left(w, 10) ^ rotate_left(w, 18) ^ rotate_left(w, 24);
 }
-WARPSEAL_INLINE constexpr uint32_t diffuse_key(uint32_t w) { return w ^ rotate_left(w, 13) ^ rotate_left(w, 23); }
+WARPSEAL_INLINE constexpr uint32_t diffuse_key(uint32_t w) {
+    return w ^ rotate_left(w, 13) ^ rotate_left(w, 23);
+}
 
 // What a byte adds to a word of the block, in memory order.
 struct EncryptTables {
@@ -46,27 +50,31 @@ struct Sm4 {
     static constexpr int schedule_words = 32;  // one each round
     using EncryptTables = sm4::EncryptTables;
     static constexpr KnownBlock known() {  // GB/T 32907 A.1
-        return known_block("0123456789abcdeffedcba9876543210", key_bytes, "0123456789abcdeffedcba9876543210",
-                           "681edf34d206965e86b3e94f536e4246");
+        return known_block("0123456789abcdeffedcba9876543210", key_bytes,
+                           "0123456789abcdeffedcba9876543210", "681edf34d206965e86b3e94f536e4246");
     }
 
     template <class Sub>
-    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key, const Sub& sub) {
+    WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
+                                       const Sub& sub) {
         uint32_t k[4] = {0xa3b1bac6, 0x56aa3350, 0x677d9197, 0xb27022dc};  // FK
         for (int i = 0; i < 4; ++i) k[i] ^= swap_bytes(load_le32(key + 4 * i));
         for (int r = 0; r < schedule_words; r += 4) {
             WARPSEAL_UNROLL
             for (int i = 0; i < 4; ++i) {
                 uint32_t constant = 0;  // CK: its bytes are multiples of 7
-                for (int j = 0; j < 4; ++j) constant = constant << 8 | ((4 * (r + i) + j) * 7 & 0xff);
-                k[i] ^= diffuse_key(sub.template substitute<SBox>(k[(i + 1) & 3] ^ k[(i + 2) & 3] ^ k[(i + 3) & 3] ^ constant));
+                for (int j = 0; j < 4; ++j)
+                    constant = constant << 8 | ((4 * (r + i) + j) * 7 & 0xff);
+                k[i] ^= diffuse_key(sub.template substitute<SBox>(k[(i + 1) & 3] ^ k[(i + 2) & 3] ^
+                                                                  k[(i + 3) & 3] ^ constant));
                 forward[r + i] = swap_bytes(k[i]);
             }
         }
     }
 
     // The rounds backwards.
-    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words], const uint32_t (&forward)[schedule_words]) {
+    WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
+                                       const uint32_t (&forward)[schedule_words]) {
         for (int r = 0; r < schedule_words; ++r) inverse[r] = forward[schedule_words - 1 - r];
     }
 
@@ -85,7 +93,8 @@ struct Sm4 {
         }
     }
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through that table.
+    // One block in table form. look.template look<table, byte>(word): that byte of the word through
+    // that table.
     template <class Look>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
         using T = EncryptTables;
@@ -94,8 +103,8 @@ struct Sm4 {
             WARPSEAL_UNROLL
             for (int i = 0; i < 4; ++i) {
                 const uint32_t t = s[(i + 1) & 3] ^ s[(i + 2) & 3] ^ s[(i + 3) & 3] ^ k[r + i];
-                s[i] ^= look.template look<T::mix0, 0>(t) ^ look.template look<T::mix1, 1>(t) ^ look.template look<T::mix2, 2>(t) ^
-                        look.template look<T::mix3, 3>(t);
+                s[i] ^= look.template look<T::mix0, 0>(t) ^ look.template look<T::mix1, 1>(t) ^
+                        look.template look<T::mix2, 2>(t) ^ look.template look<T::mix3, 3>(t);
             }
         }
         exchange(s[0], s[3]);
@@ -118,13 +127,17 @@ private:
         (round_bytes(s + 12, s, s + 4, s + 8, key, k + 12), ...);
     }
 
-    // L in bytes. Three of its five rotations are by 2 and whole bytes: bytes are summed first, then the sums are rotated.
+    // L in bytes. Three of its five rotations are by 2 and whole bytes: bytes are summed first,
+    // then the sums are rotated.
     template <class V, class Key>
-    WARPSEAL_INLINE static void round_bytes(V* a, const V* b, const V* c, const V* d, const Key& key, int k) {
+    WARPSEAL_INLINE static void round_bytes(V* a, const V* b, const V* c, const V* d,
+                                            const Key& key, int k) {
         V y[4], sum[4];
         for (int i = 0; i < 4; ++i) y[i] = substitute<SBox>(add3(b[i], c[i], d[i] ^ key(k + i)));
         for (int i = 0; i < 4; ++i) sum[i] = add3(y[i], y[(i + 1) & 3], y[(i + 2) & 3]);
-        for (int i = 0; i < 4; ++i) a[i] = add3(add3(a[i], y[i], y[(i + 3) & 3]), shift_left<2>(sum[i]), shift_right<6>(sum[(i + 1) & 3]));
+        for (int i = 0; i < 4; ++i)
+            a[i] = add3(add3(a[i], y[i], y[(i + 3) & 3]), shift_left<2>(sum[i]),
+                        shift_right<6>(sum[(i + 1) & 3]));
     }
 };
 

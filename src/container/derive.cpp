@@ -29,7 +29,8 @@ bool start_sodium() {
 void hmac(Bytes key, Parts message, uint8_t mac[hmac_bytes]) {
     SecretOf<crypto_auth_hmacsha512_state> state;
     crypto_auth_hmacsha512_init(&state.value, key.data, key.size);
-    for (size_t i = 0; i < message.count; ++i) crypto_auth_hmacsha512_update(&state.value, message.parts[i].data, message.parts[i].size);
+    for (size_t i = 0; i < message.count; ++i)
+        crypto_auth_hmacsha512_update(&state.value, message.parts[i].data, message.parts[i].size);
     crypto_auth_hmacsha512_final(&state.value, mac);
 }
 
@@ -51,11 +52,13 @@ void expand(Bytes key, Parts info, uint8_t* out, size_t out_bytes) {
     }
 }
 
-warpseal_status argon2id(Bytes passphrase, const uint8_t salt[argon2_salt_bytes], Argon2Cost cost, Secret<32>& out) {
+warpseal_status argon2id(Bytes passphrase, const uint8_t salt[argon2_salt_bytes], Argon2Cost cost,
+                         Secret<32>& out) {
     static_assert(argon2_salt_bytes == crypto_pwhash_argon2id_SALTBYTES);
     if (!start_sodium()) return WARPSEAL_NO_RANDOM;  // the only thing that it can fail at
-    const int failed = crypto_pwhash_argon2id(out.data(), out.size(), reinterpret_cast<const char*>(passphrase.data), passphrase.size, salt,
-                                              cost.passes, size_t{cost.memory_kib} * 1024, crypto_pwhash_argon2id_ALG_ARGON2ID13);
+    const int failed = crypto_pwhash_argon2id(
+        out.data(), out.size(), reinterpret_cast<const char*>(passphrase.data), passphrase.size,
+        salt, cost.passes, size_t{cost.memory_kib} * 1024, crypto_pwhash_argon2id_ALG_ARGON2ID13);
     return failed == 0 ? WARPSEAL_OK : WARPSEAL_OUT_OF_MEMORY;
 }
 

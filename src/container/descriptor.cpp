@@ -1,4 +1,5 @@
-// System calls that move bytes, until all are moved: interrupts, short counts and non-blocking descriptors end here.
+// System calls that move bytes, until all are moved: interrupts, short counts and non-blocking
+// descriptors end here.
 #include "container/descriptor.h"
 
 #include <fcntl.h>
@@ -36,11 +37,14 @@ int retry(int descriptor, short event, Progress& progress) {
     return 0;
 }
 
-bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+bool same(const timespec& a, const timespec& b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
 
 warpseal_status failed(int error, const char* doing, uint64_t place, Fault& fault) {
     if (error == ECANCELED) return fault.say(WARPSEAL_CANCELLED, "cancelled");
-    return fault.say_system(error, "%s failed at byte %llu", doing, static_cast<unsigned long long>(place));
+    return fault.say_system(error, "%s failed at byte %llu", doing,
+                            static_cast<unsigned long long>(place));
 }
 
 }  // namespace
@@ -55,15 +59,18 @@ Source::Source(int descriptor, Progress& progress) : descriptor_(descriptor), pr
     bytes_ = static_cast<uint64_t>(about.st_size) - base_;
     modified_ = about.st_mtim;
     changed_ = about.st_ctim;
-    posix_fadvise(descriptor, position, 0, POSIX_FADV_SEQUENTIAL);  // advice: a refusal changes nothing
+    posix_fadvise(descriptor, position, 0,
+                  POSIX_FADV_SEQUENTIAL);  // advice: a refusal changes nothing
 }
 
-warpseal_status Source::read(uint64_t offset, iovec* buffers, size_t count, size_t& got, Fault& fault) {
+warpseal_status Source::read(uint64_t offset, iovec* buffers, size_t count, size_t& got,
+                             Fault& fault) {
     got = 0;
     for (advance(buffers, count, 0); count > 0;) {
         const int now = static_cast<int>(std::min(count, buffers_a_call));
-        const ssize_t moved =
-            positional_ ? preadv(descriptor_, buffers, now, static_cast<off_t>(base_ + offset + got)) : readv(descriptor_, buffers, now);
+        const ssize_t moved = positional_ ? preadv(descriptor_, buffers, now,
+                                                   static_cast<off_t>(base_ + offset + got))
+                                          : readv(descriptor_, buffers, now);
         if (moved == 0) break;
         if (moved > 0) {
             got += static_cast<size_t>(moved);
@@ -84,40 +91,49 @@ warpseal_status Source::read(uint64_t offset, void* out, size_t bytes, size_t& g
 warpseal_status Source::finish(Fault& fault) {
     if (!positional_) return WARPSEAL_OK;
     struct stat about;
-    if (fstat(descriptor_, &about) != 0) return fault.say_system(errno, "asking for the input's length failed");
+    if (fstat(descriptor_, &about) != 0)
+        return fault.say_system(errno, "asking for the input's length failed");
     if (static_cast<uint64_t>(about.st_size) != base_ + bytes_) {
         const unsigned long long before = base_ + bytes_;
-        return fault.say(WARPSEAL_IO, "the input's length changed while it was read, from %llu to %lld bytes", before,
-                         static_cast<long long>(about.st_size));
+        return fault.say(WARPSEAL_IO,
+                         "the input's length changed while it was read, from %llu to %lld bytes",
+                         before, static_cast<long long>(about.st_size));
     }
-    if (lseek(descriptor_, about.st_size, SEEK_SET) < 0) return fault.say_system(errno, "moving the input's position failed");
+    if (lseek(descriptor_, about.st_size, SEEK_SET) < 0)
+        return fault.say_system(errno, "moving the input's position failed");
     return WARPSEAL_OK;
 }
 
 warpseal_status Source::check_unchanged(Fault& fault) const {
     if (!positional_) return WARPSEAL_OK;
     struct stat about;
-    if (fstat(descriptor_, &about) != 0) return fault.say_system(errno, "asking for the input's times failed");
+    if (fstat(descriptor_, &about) != 0)
+        return fault.say_system(errno, "asking for the input's times failed");
     if (same(about.st_mtim, modified_) && same(about.st_ctim, changed_)) return WARPSEAL_OK;
-    return fault.say(WARPSEAL_IO, same(about.st_mtim, modified_)
-                                      ? "the input was changed, renamed, linked or given other permissions while it was read: its time of "
-                                        "change is another one now"
-                                      : "the input was changed while it was read: its time of modification is another one now");
+    return fault.say(
+        WARPSEAL_IO,
+        same(about.st_mtim, modified_)
+            ? "the input was changed, renamed, linked or given other permissions while it was read: its time of "
+              "change is another one now"
+            : "the input was changed while it was read: its time of modification is another one now");
 }
 
 bool Source::is_same_file(int descriptor) const {
     struct stat mine, other;
-    return positional_ && descriptor >= 0 && fstat(descriptor_, &mine) == 0 && fstat(descriptor, &other) == 0 &&
-           mine.st_dev == other.st_dev && mine.st_ino == other.st_ino;
+    return positional_ && descriptor >= 0 && fstat(descriptor_, &mine) == 0 &&
+           fstat(descriptor, &other) == 0 && mine.st_dev == other.st_dev &&
+           mine.st_ino == other.st_ino;
 }
 
-Sink::Sink(int descriptor, Order order, Progress& progress) : descriptor_(descriptor), progress_(progress) {
+Sink::Sink(int descriptor, Order order, Progress& progress)
+    : descriptor_(descriptor), progress_(progress) {
     if (descriptor < 0) ordered_ = false;  // nothing to wait for
     if (descriptor < 0 || order == Order::strict) return;
     struct stat about;
     const int flags = fcntl(descriptor, F_GETFL);
     const off_t position = lseek(descriptor, 0, SEEK_CUR);
-    ordered_ = fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode) || flags < 0 || (flags & O_APPEND) != 0 || position < 0;
+    ordered_ = fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode) || flags < 0 ||
+               (flags & O_APPEND) != 0 || position < 0;
     base_ = ordered_ ? 0 : static_cast<uint64_t>(position);
 }
 
@@ -126,8 +142,9 @@ warpseal_status Sink::write(uint64_t offset, iovec* buffers, size_t count, Fault
     uint64_t done = 0;
     for (advance(buffers, count, 0); count > 0;) {
         const int now = static_cast<int>(std::min(count, buffers_a_call));
-        const ssize_t moved =
-            ordered_ ? writev(descriptor_, buffers, now) : pwritev(descriptor_, buffers, now, static_cast<off_t>(base_ + offset + done));
+        const ssize_t moved = ordered_ ? writev(descriptor_, buffers, now)
+                                       : pwritev(descriptor_, buffers, now,
+                                                 static_cast<off_t>(base_ + offset + done));
         if (moved > 0) {
             done += static_cast<uint64_t>(moved);
             bytes_ += static_cast<uint64_t>(moved);

@@ -25,7 +25,8 @@ warpseal_status Fault::say_system(int error, const char* format, ...) {
     va_end(arguments);
     if (length < 0 || static_cast<size_t>(length) >= sizeof message) return status;
     const char* word = strerrordesc_np(error);
-    std::snprintf(message + length, sizeof message - static_cast<size_t>(length), ": %s", word != nullptr ? word : "unknown system error");
+    std::snprintf(message + length, sizeof message - static_cast<size_t>(length), ": %s",
+                  word != nullptr ? word : "unknown system error");
     return status;
 }
 

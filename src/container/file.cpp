@@ -1,4 +1,5 @@
-// Sealing, opening and describing files: what the options mean, the order of what a file begins with, and what is reported.
+// Sealing, opening and describing files: what the options mean, the order of what a file begins
+// with, and what is reported.
 #include "container/file.h"
 
 #include <cstring>
@@ -33,15 +34,21 @@ struct Call {
     Call(const Call&) = delete;
 
     bool bare() const { return options.format == WARPSEAL_FORMAT_COBBLESTONE; }
-    Bytes secret_bytes(size_t i) const { return {static_cast<const uint8_t*>(options.secrets[i].bytes), options.secrets[i].byte_count}; }
+    Bytes secret_bytes(size_t i) const {
+        return {static_cast<const uint8_t*>(options.secrets[i].bytes),
+                options.secrets[i].byte_count};
+    }
     // Nothing reads the secrets after this.
     void secrets_used() const {
         if (options.secrets_used != nullptr) options.secrets_used(options.secrets_user);
     }
-    Bytes context() const { return {static_cast<const uint8_t*>(options.context), options.context_bytes}; }
+    Bytes context() const {
+        return {static_cast<const uint8_t*>(options.context), options.context_bytes};
+    }
     Argon2Cost cost() const {
-        return {options.argon2_passes != 0 ? options.argon2_passes : argon2_default.passes,
-                options.argon2_memory_kib != 0 ? options.argon2_memory_kib : argon2_default.memory_kib};
+        return {
+            options.argon2_passes != 0 ? options.argon2_passes : argon2_default.passes,
+            options.argon2_memory_kib != 0 ? options.argon2_memory_kib : argon2_default.memory_kib};
     }
 };
 
@@ -57,26 +64,31 @@ uint32_t number(const Enum& value) {
 warpseal_status check_bare(Call& call) {
     const warpseal_file_options& options = call.options;
     if (options.secret_count != 1 || number(options.secrets[0].type) != WARPSEAL_SECRET_KEY) {
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "the cobblestone format takes exactly one key, and no passphrase");
+        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
+                              "the cobblestone format takes exactly one key, and no passphrase");
     }
     const Suite* const suite = suite_by_key_bytes(options.secrets[0].byte_count);
     if (suite == nullptr) {
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "the cobblestone format takes a key of 16 or 32 bytes, not %zu",
+        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
+                              "the cobblestone format takes a key of 16 or 32 bytes, not %zu",
                               options.secrets[0].byte_count);
     }
     if (options.suite != nullptr && std::strcmp(options.suite, suite->name) != 0) {
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "a key of %zu bytes means %s in the cobblestone format",
+        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
+                              "a key of %zu bytes means %s in the cobblestone format",
                               options.secrets[0].byte_count, suite->name);
     }
     return WARPSEAL_OK;
 }
 
 warpseal_status check_secret(const warpseal_secret& secret, Fault& fault) {
-    if (secret.bytes == nullptr || secret.byte_count == 0) return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key or passphrase is empty");
+    if (secret.bytes == nullptr || secret.byte_count == 0)
+        return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key or passphrase is empty");
     switch (number(secret.type)) {
         case WARPSEAL_SECRET_KEY:
             if (secret.byte_count == 32) return WARPSEAL_OK;
-            return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key file holds exactly 32 bytes, not %zu", secret.byte_count);
+            return fault.say(WARPSEAL_INVALID_ARGUMENT,
+                             "a key file holds exactly 32 bytes, not %zu", secret.byte_count);
         case WARPSEAL_SECRET_PASSPHRASE:
             if (secret.byte_count <= 65536) return WARPSEAL_OK;
             return fault.say(WARPSEAL_INVALID_ARGUMENT, "a passphrase has at most 65536 bytes");
@@ -91,8 +103,11 @@ warpseal_status check_options(Call& call) {
     }
     const uint32_t format = number(options.format);
     if (format == WARPSEAL_FORMAT_COBBLESTONE) return check_bare(call);
-    if (format != WARPSEAL_FORMAT_WARPSEAL) return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "no such file format");
-    if (options.context_bytes != 0) return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "only the cobblestone format takes a context");
+    if (format != WARPSEAL_FORMAT_WARPSEAL)
+        return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "no such file format");
+    if (options.context_bytes != 0)
+        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
+                              "only the cobblestone format takes a context");
     for (size_t i = 0; i < options.secret_count; ++i) {
         if (check_secret(options.secrets[i], call.fault) != WARPSEAL_OK) return call.fault.status;
     }
@@ -103,17 +118,21 @@ warpseal_status check_sealing(Call& call, const Suite*& suite) {
     const warpseal_file_options& options = call.options;
     suite = options.suite == nullptr ? &default_suite : suite_by_name(options.suite);
     if (call.bare()) suite = suite_by_key_bytes(options.secrets[0].byte_count);
-    if (suite == nullptr) return call.fault.say(WARPSEAL_UNSUPPORTED, "there is no cipher suite %.40s", options.suite);
+    if (suite == nullptr)
+        return call.fault.say(WARPSEAL_UNSUPPORTED, "there is no cipher suite %.40s",
+                              options.suite);
     if (options.secret_count > WARPSEAL_MAX_SLOTS) {
-        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED, "a file has at most %d key slots", WARPSEAL_MAX_SLOTS);
+        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED, "a file has at most %d key slots",
+                              WARPSEAL_MAX_SLOTS);
     }
     uint64_t all_work = 0;
     for (size_t i = 0; i < options.secret_count; ++i)
         all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(call.cost()) : 0;
     if (!within_bounds(call.cost()) || all_work > argon2_work_max) {
-        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED,
-                              "Argon2id takes 1 to %u passes over %u to %u KiB, and %llu passes times KiB for all passphrases together",
-                              argon2_passes_max, argon2_memory_kib_min, argon2_memory_kib_max, ull{argon2_work_max});
+        return call.fault.say(
+            WARPSEAL_LIMIT_EXCEEDED,
+            "Argon2id takes 1 to %u passes over %u to %u KiB, and %llu passes times KiB for all passphrases together",
+            argon2_passes_max, argon2_memory_kib_min, argon2_memory_kib_max, ull{argon2_work_max});
     }
     return WARPSEAL_OK;
 }
@@ -123,7 +142,8 @@ warpseal_status write_head(Call& call, const Suite& suite, PayloadKey& payload) 
     uint8_t head[payload_head_bytes];
     if (call.bare()) {
         const Bytes context = call.context();
-        if (new_payload(call.engine, suite, call.secret_bytes(0), {&context, 1}, head, payload, call.fault) != WARPSEAL_OK) {
+        if (new_payload(call.engine, suite, call.secret_bytes(0), {&context, 1}, head, payload,
+                        call.fault) != WARPSEAL_OK) {
             return call.fault.status;
         }
         call.head_bytes = sizeof head;
@@ -131,14 +151,15 @@ warpseal_status write_head(Call& call, const Suite& suite, PayloadKey& payload) 
     }
     Header header;
     Secret<data_key_bytes> data_key;
-    if (new_header(call.engine, suite, call.options.secrets, call.options.secret_count, call.cost(), header, data_key, call.fault) !=
-        WARPSEAL_OK) {
+    if (new_header(call.engine, suite, call.options.secrets, call.options.secret_count, call.cost(),
+                   header, data_key, call.fault) != WARPSEAL_OK) {
         return call.fault.status;
     }
     Secret<32> input_key;
     payload_input_key(suite, data_key, input_key);
     const Bytes context = {header.fixed.bytes, fixed_part_bytes};
-    if (new_payload(call.engine, suite, {input_key.data(), suite.key_bytes}, {&context, 1}, head, payload, call.fault) != WARPSEAL_OK) {
+    if (new_payload(call.engine, suite, {input_key.data(), suite.key_bytes}, {&context, 1}, head,
+                    payload, call.fault) != WARPSEAL_OK) {
         return call.fault.status;
     }
     header.bytes.insert(header.bytes.end(), head, head + sizeof head);
@@ -150,23 +171,33 @@ warpseal_status write_head(Call& call, const Suite& suite, PayloadKey& payload) 
 warpseal_status read_header(Source& source, Header& header, Fault& fault) {
     header.bytes.resize(first_block_bytes);
     size_t have = 0;
-    if (source.read(0, header.bytes.data(), first_block_bytes, have, fault) != WARPSEAL_OK) return fault.status;
-    if (parse_first_block(header.bytes.data(), have, header.fixed, fault) != WARPSEAL_OK) return fault.status;
+    if (source.read(0, header.bytes.data(), first_block_bytes, have, fault) != WARPSEAL_OK)
+        return fault.status;
+    if (parse_first_block(header.bytes.data(), have, header.fixed, fault) != WARPSEAL_OK)
+        return fault.status;
     const size_t wanted = header_bytes(header.fixed.copy_bytes) - first_block_bytes;
     header.bytes.resize(first_block_bytes + wanted);
-    if (source.read(first_block_bytes, header.bytes.data() + first_block_bytes, wanted, have, fault) != WARPSEAL_OK) return fault.status;
-    if (have < wanted) return fault.say(WARPSEAL_TRUNCATED, "the file ends at byte %zu, within its header", first_block_bytes + have);
+    if (source.read(first_block_bytes, header.bytes.data() + first_block_bytes, wanted, have,
+                    fault) != WARPSEAL_OK)
+        return fault.status;
+    if (have < wanted)
+        return fault.say(WARPSEAL_TRUNCATED, "the file ends at byte %zu, within its header",
+                         first_block_bytes + have);
     parse_copies(header);
     return WARPSEAL_OK;
 }
 
 warpseal_status read_payload_head(Call& call, uint8_t head[payload_head_bytes]) {
     size_t have = 0;
-    if (call.source.read(call.head_bytes, head, payload_head_bytes, have, call.fault) != WARPSEAL_OK) return call.fault.status;
+    if (call.source.read(call.head_bytes, head, payload_head_bytes, have, call.fault) !=
+        WARPSEAL_OK)
+        return call.fault.status;
     call.head_bytes += have;
     if (have == payload_head_bytes) return WARPSEAL_OK;
-    return call.fault.say(WARPSEAL_TRUNCATED, "the file ends at byte %llu, within the %zu bytes that a payload begins with",
-                          ull{call.head_bytes}, payload_head_bytes);
+    return call.fault.say(
+        WARPSEAL_TRUNCATED,
+        "the file ends at byte %llu, within the %zu bytes that a payload begins with",
+        ull{call.head_bytes}, payload_head_bytes);
 }
 
 warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) {
@@ -175,14 +206,16 @@ warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) 
         suite = suite_by_key_bytes(call.options.secrets[0].byte_count);
         const Bytes context = call.context();
         if (read_payload_head(call, head) != WARPSEAL_OK) return call.fault.status;
-        return open_payload(call.engine, *suite, call.secret_bytes(0), {&context, 1}, head, payload, call.fault);
+        return open_payload(call.engine, *suite, call.secret_bytes(0), {&context, 1}, head, payload,
+                            call.fault);
     }
     Header header;
     Secret<data_key_bytes> data_key;
     int in_force = 0;
     if (read_header(call.source, header, call.fault) != WARPSEAL_OK) return call.fault.status;
     call.head_bytes = header.bytes.size();
-    if (unlock(call.engine, header, call.options.secrets, call.options.secret_count, data_key, in_force, call.fault) != WARPSEAL_OK) {
+    if (unlock(call.engine, header, call.options.secrets, call.options.secret_count, data_key,
+               in_force, call.fault) != WARPSEAL_OK) {
         return call.fault.status;
     }
     call.header_copies_differ = !header.copies_equal();
@@ -192,29 +225,37 @@ warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) 
     if (read_payload_head(call, head) != WARPSEAL_OK) return call.fault.status;
     const Bytes context = {header.fixed.bytes, fixed_part_bytes};
     const warpseal_status status =
-        open_payload(call.engine, *suite, {input_key.data(), suite->key_bytes}, {&context, 1}, head, payload, call.fault);
+        open_payload(call.engine, *suite, {input_key.data(), suite->key_bytes}, {&context, 1}, head,
+                     payload, call.fault);
     // The key is right, since the header verified: what does not fit was changed.
     if (status == WARPSEAL_WRONG_KEY)
-        return call.fault.say(WARPSEAL_NOT_AUTHENTIC, "the start of the payload, at byte %llu, was changed",
+        return call.fault.say(WARPSEAL_NOT_AUTHENTIC,
+                              "the start of the payload, at byte %llu, was changed",
                               ull{call.head_bytes - payload_head_bytes});
     return status;
 }
 
-// The text of a payload whose chunks take that many bytes; UINT64_MAX if no payload has that length.
+// The text of a payload whose chunks take that many bytes; UINT64_MAX if no payload has that
+// length.
 uint64_t text_of(uint64_t bytes) {
     const uint64_t rest = bytes % chunk_bytes;
-    return rest < tag_bytes ? UINT64_MAX : bytes / chunk_bytes * chunk_text_bytes + rest - tag_bytes;
+    return rest < tag_bytes ? UINT64_MAX
+                            : bytes / chunk_bytes * chunk_text_bytes + rest - tag_bytes;
 }
 
 warpseal_status seal_call(Call& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
-    if (check_options(call) != WARPSEAL_OK || check_sealing(call, suite) != WARPSEAL_OK) return call.fault.status;
-    if (call.sink.discards()) return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "sealing needs an output");
+    if (check_options(call) != WARPSEAL_OK || check_sealing(call, suite) != WARPSEAL_OK)
+        return call.fault.status;
+    if (call.sink.discards())
+        return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "sealing needs an output");
     call.progress.expect(call.source.bytes());
     if (write_head(call, *suite, payload) != WARPSEAL_OK) return call.fault.status;
     call.secrets_used();
-    const PipelineJob job = {call.engine, payload, *suite, Direction::encrypt, call.source, 0, call.sink, call.head_bytes, call.progress};
+    const PipelineJob job = {call.engine,        payload,         *suite,
+                             Direction::encrypt, call.source,     0,
+                             call.sink,          call.head_bytes, call.progress};
     if (run_pipeline(job, call.done, call.fault) != WARPSEAL_OK) return call.fault.status;
     if (call.source.check_unchanged(call.fault) != WARPSEAL_OK) return call.fault.status;
     return call.sink.finish(call.head_bytes + call.done.written_bytes, call.fault);
@@ -223,10 +264,13 @@ warpseal_status seal_call(Call& call) {
 warpseal_status open_call(Call& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
-    if (check_options(call) != WARPSEAL_OK || read_head(call, suite, payload) != WARPSEAL_OK) return call.fault.status;
+    if (check_options(call) != WARPSEAL_OK || read_head(call, suite, payload) != WARPSEAL_OK)
+        return call.fault.status;
     call.secrets_used();
-    if (call.source.bytes() != UINT64_MAX) call.progress.expect(text_of(call.source.bytes() - call.head_bytes));
-    const PipelineJob job = {call.engine, payload, *suite, Direction::decrypt, call.source, call.head_bytes, call.sink, 0, call.progress};
+    if (call.source.bytes() != UINT64_MAX)
+        call.progress.expect(text_of(call.source.bytes() - call.head_bytes));
+    const PipelineJob job = {call.engine,     payload,   *suite, Direction::decrypt, call.source,
+                             call.head_bytes, call.sink, 0,      call.progress};
     if (run_pipeline(job, call.done, call.fault) != WARPSEAL_OK) return call.fault.status;
     return call.sink.finish(call.done.written_bytes, call.fault);
 }
@@ -237,8 +281,9 @@ warpseal_status report(const Fault& fault, warpseal_file_result& result) {
     return fault.status;
 }
 
-warpseal_status run(warpseal_status (*work)(Call&), Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
-                    warpseal_file_result& result, bool sealing) {
+warpseal_status run(warpseal_status (*work)(Call&), Engine& engine, int in_fd, int out_fd,
+                    const warpseal_file_options& options, warpseal_file_result& result,
+                    bool sealing) {
     Call call(engine, in_fd, out_fd, options);
     try {
         if (call.source.is_same_file(out_fd)) {
@@ -250,7 +295,8 @@ warpseal_status run(warpseal_status (*work)(Call&), Engine& engine, int in_fd, i
         call.fault.say(WARPSEAL_OUT_OF_MEMORY, "out of memory");
     }
     result.plaintext_bytes = call.done.text_bytes;
-    result.file_bytes = call.head_bytes + (sealing ? call.done.written_bytes : call.done.read_bytes);
+    result.file_bytes =
+        call.head_bytes + (sealing ? call.done.written_bytes : call.done.read_bytes);
     result.output_bytes = call.sink.bytes();
     result.header_copies_differ = call.header_copies_differ ? 1 : 0;
     result.target = call.done.target;
@@ -259,11 +305,13 @@ warpseal_status run(warpseal_status (*work)(Call&), Engine& engine, int in_fd, i
 
 }  // namespace
 
-warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options, warpseal_file_result& result) {
+warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
+                     warpseal_file_result& result) {
     return run(seal_call, engine, in_fd, out_fd, options, result, true);
 }
 
-warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options, warpseal_file_result& result) {
+warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
+                     warpseal_file_result& result) {
     return run(open_call, engine, in_fd, out_fd, options, result, false);
 }
 
@@ -291,11 +339,14 @@ warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& 
     info.generation = copy.generation;
     info.file_bytes = source.bytes();
     const uint64_t before = header.bytes.size() + payload_head_bytes;
-    info.plaintext_bytes = info.file_bytes == UINT64_MAX || info.file_bytes < before ? UINT64_MAX : text_of(info.file_bytes - before);
+    info.plaintext_bytes = info.file_bytes == UINT64_MAX || info.file_bytes < before
+                               ? UINT64_MAX
+                               : text_of(info.file_bytes - before);
     info.slot_count = copy.slot_count;
     for (uint32_t i = 0; i < copy.slot_count; ++i) {
         const Slot& slot = copy.slots[i];
-        const Argon2Cost cost = slot.type == WARPSEAL_SECRET_PASSPHRASE ? passphrase_cost(slot) : Argon2Cost{};
+        const Argon2Cost cost =
+            slot.type == WARPSEAL_SECRET_PASSPHRASE ? passphrase_cost(slot) : Argon2Cost{};
         info.slots[i] = {slot.type, cost.passes, cost.memory_kib};
     }
     return WARPSEAL_OK;

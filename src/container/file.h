@@ -1,14 +1,18 @@
-// Sealing and opening files: the envelope of docs/file-format.md around the C2SP chunked-encryption payload.
+// Sealing and opening files: the envelope of docs/file-format.md around the C2SP chunked-encryption
+// payload.
 #pragma once
 
 #include "engine/engine.h"
 
 namespace warpseal::container {
 
-// As warpseal_file_seal, warpseal_file_open and warpseal_file_info_read, which call these after checking struct sizes and nulls.
-// `result` is zeroed by the caller; on failure `message` says what and why, and system_error the errno behind WARPSEAL_IO.
-warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options, warpseal_file_result& result);
-warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options, warpseal_file_result& result);
+// As warpseal_file_seal, warpseal_file_open and warpseal_file_info_read, which call these after
+// checking struct sizes and nulls. `result` is zeroed by the caller; on failure `message` says what
+// and why, and system_error the errno behind WARPSEAL_IO.
+warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
+                     warpseal_file_result& result);
+warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
+                     warpseal_file_result& result);
 warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& result);
 
 }  // namespace warpseal::container

@@ -16,8 +16,8 @@ constexpr char mac_label[] = "warpseal/header-mac/v1";
 constexpr char payload_label[] = "warpseal/payload/v1";
 
 // HMAC-SHA-512 over the first block and everything in the copy before its MAC.
-void copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_bytes, const Secret<data_key_bytes>& data_key,
-              uint8_t mac[hmac_bytes]) {
+void copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_bytes,
+              const Secret<data_key_bytes>& data_key, uint8_t mac[hmac_bytes]) {
     const Bytes label = text_bytes(mac_label);
     Secret<hmac_bytes> key;
     const Bytes parts[] = {{first_block, first_block_bytes}, {copy, copy_bytes - hmac_bytes}};
@@ -47,33 +47,41 @@ Fault refused(const Try& left_out) {
     switch (left_out.refusal) {
         case Refusal::slot_cost: {
             const Argon2Cost cost = passphrase_cost(*left_out.slot);
-            fault.say(WARPSEAL_LIMIT_EXCEEDED, "a passphrase slot asks for Argon2id with %u passes and %u KiB; the limits are %u and %u",
-                      cost.passes, cost.memory_kib, argon2_passes_max, argon2_memory_kib_max);
+            fault.say(
+                WARPSEAL_LIMIT_EXCEEDED,
+                "a passphrase slot asks for Argon2id with %u passes and %u KiB; the limits are %u and %u",
+                cost.passes, cost.memory_kib, argon2_passes_max, argon2_memory_kib_max);
             break;
         }
         case Refusal::copy_work:
-            fault.say(WARPSEAL_LIMIT_EXCEEDED, "the passphrase slots together ask for more Argon2id work than the file format allows");
+            fault.say(
+                WARPSEAL_LIMIT_EXCEEDED,
+                "the passphrase slots together ask for more Argon2id work than the file format allows");
             break;
         case Refusal::budget:
-            fault.say(WARPSEAL_LIMIT_EXCEEDED,
-                      "no slot opened before the limit of Argon2id work for one file: give fewer passphrases, or the key file");
+            fault.say(
+                WARPSEAL_LIMIT_EXCEEDED,
+                "no slot opened before the limit of Argon2id work for one file: give fewer passphrases, or the key file");
             break;
         case Refusal::none: break;
     }
     return fault;
 }
 
-// Finds a slot that one of the secrets opens. Of what goes wrong with slots the first counts; a slot that is damaged or asks too much does
-// not keep the next one from opening the file.
-Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret* secrets, size_t secret_count, uint64_t budget,
-                    Secret<data_key_bytes>& data_key) {
+// Finds a slot that one of the secrets opens. Of what goes wrong with slots the first counts; a
+// slot that is damaged or asks too much does not keep the next one from opening the file.
+Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret* secrets,
+                    size_t secret_count, uint64_t budget, Secret<data_key_bytes>& data_key) {
     Fault outcome;
-    outcome.say(WARPSEAL_WRONG_KEY, "no key slot of the file opens with the given keys or passphrases");
+    outcome.say(WARPSEAL_WRONG_KEY,
+                "no key slot of the file opens with the given keys or passphrases");
     visit_tries(header, secrets, secret_count, budget, [&](const Try& next) {
         Fault here = refused(next);
-        if (next.refusal == Refusal::none) open_slot(engine, header.fixed.bytes, *next.slot, *next.secret, data_key, here);
+        if (next.refusal == Refusal::none)
+            open_slot(engine, header.fixed.bytes, *next.slot, *next.secret, data_key, here);
         if (here.status == WARPSEAL_WRONG_KEY) return false;
-        const bool over = here.status != WARPSEAL_NOT_AUTHENTIC && here.status != WARPSEAL_LIMIT_EXCEEDED;
+        const bool over =
+            here.status != WARPSEAL_NOT_AUTHENTIC && here.status != WARPSEAL_LIMIT_EXCEEDED;
         if (over || outcome.status == WARPSEAL_WRONG_KEY) outcome = here;
         return over;
     });
@@ -88,33 +96,47 @@ bool draw(const Suite& suite, Header& header, Secret<data_key_bytes>& data_key) 
     put16(block + 8, format_version);
     put16(block + 10, suite.id);
     put32(block + 12, copy_bytes_default);
-    return random_bytes(block + 16, sizeof header.fixed.file_id) && random_bytes(data_key.data(), data_key.size());
+    return random_bytes(block + 16, sizeof header.fixed.file_id) &&
+           random_bytes(data_key.data(), data_key.size());
 }
 
 }  // namespace
 
 warpseal_status parse_first_block(const uint8_t* block, size_t have, FixedPart& out, Fault& fault) {
     if (have == 0) return fault.say(WARPSEAL_TRUNCATED, "the file is empty");
-    if (memcmp(block, magic, std::min(have, sizeof magic)) != 0) return fault.say(WARPSEAL_UNSUPPORTED, "not a Warpseal file");
-    if (have < fixed_part_bytes) return fault.say(WARPSEAL_TRUNCATED, "the file ends after %zu bytes, within its fixed part", have);
+    if (memcmp(block, magic, std::min(have, sizeof magic)) != 0)
+        return fault.say(WARPSEAL_UNSUPPORTED, "not a Warpseal file");
+    if (have < fixed_part_bytes)
+        return fault.say(WARPSEAL_TRUNCATED, "the file ends after %zu bytes, within its fixed part",
+                         have);
     memcpy(out.bytes, block, fixed_part_bytes);
     out.version = get16(block + 8);
     out.suite = suite_by_id(get16(block + 10));
     out.copy_bytes = get32(block + 12);
     memcpy(out.file_id, block + 16, sizeof out.file_id);
     if (out.version != format_version) {
-        return fault.say(WARPSEAL_UNSUPPORTED, "a Warpseal file of version %u; this program reads version %u", out.version, format_version);
+        return fault.say(WARPSEAL_UNSUPPORTED,
+                         "a Warpseal file of version %u; this program reads version %u",
+                         out.version, format_version);
     }
     if (out.suite == nullptr) {
-        return fault.say(WARPSEAL_UNSUPPORTED, "the file's cipher suite has number 0x%04x, which is not known here", get16(block + 10));
+        return fault.say(WARPSEAL_UNSUPPORTED,
+                         "the file's cipher suite has number 0x%04x, which is not known here",
+                         get16(block + 10));
     }
-    if (out.copy_bytes == 0 || out.copy_bytes % copy_bytes_step != 0 || out.copy_bytes > copy_bytes_max) {
-        return fault.say(WARPSEAL_LIMIT_EXCEEDED, "the file gives its header copies %u bytes; a multiple of %u up to %u is allowed",
-                         out.copy_bytes, copy_bytes_step, copy_bytes_max);
+    if (out.copy_bytes == 0 || out.copy_bytes % copy_bytes_step != 0 ||
+        out.copy_bytes > copy_bytes_max) {
+        return fault.say(
+            WARPSEAL_LIMIT_EXCEEDED,
+            "the file gives its header copies %u bytes; a multiple of %u up to %u is allowed",
+            out.copy_bytes, copy_bytes_step, copy_bytes_max);
     }
-    if (have < first_block_bytes) return fault.say(WARPSEAL_TRUNCATED, "the file ends after %zu bytes, within its first block", have);
+    if (have < first_block_bytes)
+        return fault.say(WARPSEAL_TRUNCATED,
+                         "the file ends after %zu bytes, within its first block", have);
     if (!zeros({block + fixed_part_bytes, first_block_bytes - fixed_part_bytes})) {
-        return fault.say(WARPSEAL_NOT_AUTHENTIC, "the zeros after the fixed part of the file were changed");
+        return fault.say(WARPSEAL_NOT_AUTHENTIC,
+                         "the zeros after the fixed part of the file were changed");
     }
     return WARPSEAL_OK;
 }
@@ -127,31 +149,40 @@ int Header::newest() const {
 bool Header::copies_equal() const { return memcmp(copy(0), copy(1), fixed.copy_bytes) == 0; }
 
 void parse_copies(Header& header) {
-    for (int i = 0; i < 2; ++i) parse_copy({header.copy(i), header.fixed.copy_bytes}, header.copies[i]);
+    for (int i = 0; i < 2; ++i)
+        parse_copy({header.copy(i), header.fixed.copy_bytes}, header.copies[i]);
 }
 
-warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets, size_t secret_count,
-                       Secret<data_key_bytes>& data_key, int& in_force, Fault& fault, uint64_t budget) {
+warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets,
+                       size_t secret_count, Secret<data_key_bytes>& data_key, int& in_force,
+                       Fault& fault, uint64_t budget) {
     const int newest = header.newest();
-    if (newest < 0) return fault.say(WARPSEAL_NOT_AUTHENTIC, "both copies of the file's header are damaged");
+    if (newest < 0)
+        return fault.say(WARPSEAL_NOT_AUTHENTIC, "both copies of the file's header are damaged");
     fault = find_data_key(engine, header, secrets, secret_count, budget, data_key);
     if (fault.status != WARPSEAL_OK) return fault.status;
 
     for (const int index : {newest, 1 - newest}) {
         if (!header.copies[index].well_formed) continue;
         Secret<hmac_bytes> mac;  // of a forged header, it is what the forger lacks
-        copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key, mac.data());
-        if (equal_secret(mac.data(), header.copy(index) + header.fixed.copy_bytes - hmac_bytes, hmac_bytes)) {
+        copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key,
+                 mac.data());
+        if (equal_secret(mac.data(), header.copy(index) + header.fixed.copy_bytes - hmac_bytes,
+                         hmac_bytes)) {
             in_force = index;
             return WARPSEAL_OK;
         }
     }
-    return fault.say(WARPSEAL_NOT_AUTHENTIC, "the file's header was changed: a slot opens, but no copy of the header verifies");
+    return fault.say(
+        WARPSEAL_NOT_AUTHENTIC,
+        "the file's header was changed: a slot opens, but no copy of the header verifies");
 }
 
-warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_secret* secrets, size_t secret_count, Argon2Cost cost,
-                           Header& header, Secret<data_key_bytes>& data_key, Fault& fault) {
-    if (!draw(suite, header, data_key)) return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for the file's keys");
+warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_secret* secrets,
+                           size_t secret_count, Argon2Cost cost, Header& header,
+                           Secret<data_key_bytes>& data_key, Fault& fault) {
+    if (!draw(suite, header, data_key))
+        return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for the file's keys");
     uint8_t* const block = header.bytes.data();
     const warpseal_status status = parse_first_block(block, first_block_bytes, header.fixed, fault);
     if (status != WARPSEAL_OK) return status;
@@ -160,19 +191,21 @@ warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_se
     size_t used = 0;
     for (size_t i = 0; i < secret_count; ++i) {
         size_t slot_bytes = 0;
-        const warpseal_status sealed =
-            seal_slot(engine, header.fixed.bytes, secrets[i], cost, data_key, slots.data() + used, slot_bytes, fault);
+        const warpseal_status sealed = seal_slot(engine, header.fixed.bytes, secrets[i], cost,
+                                                 data_key, slots.data() + used, slot_bytes, fault);
         if (sealed != WARPSEAL_OK) return sealed;
         used += slot_bytes;
     }
     for (size_t i = 0; i < 2; ++i) {
         uint8_t* const copy = block + first_block_bytes + i * copy_bytes_default;
-        write_copy(block, header.fixed, 1, static_cast<uint32_t>(secret_count), {slots.data(), used}, data_key, copy);
+        write_copy(block, header.fixed, 1, static_cast<uint32_t>(secret_count),
+                   {slots.data(), used}, data_key, copy);
     }
     return WARPSEAL_OK;
 }
 
-void write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& fixed, uint64_t generation, uint32_t slot_count, Bytes slots,
+void write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& fixed,
+                uint64_t generation, uint32_t slot_count, Bytes slots,
                 const Secret<data_key_bytes>& data_key, uint8_t* out) {
     memset(out, 0, fixed.copy_bytes);
     put64(out, generation);
@@ -181,7 +214,8 @@ void write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& f
     copy_mac(first_block, out, fixed.copy_bytes, data_key, out + fixed.copy_bytes - hmac_bytes);
 }
 
-void payload_input_key(const Suite& suite, const Secret<data_key_bytes>& data_key, Secret<32>& out) {
+void payload_input_key(const Suite& suite, const Secret<data_key_bytes>& data_key,
+                       Secret<32>& out) {
     const Bytes label = text_bytes(payload_label);
     expand({data_key.data(), data_key.size()}, {&label, 1}, out.data(), suite.key_bytes);
 }

@@ -11,11 +11,19 @@ namespace {
 
 constexpr char protocol[] = "c2sp.org/chunked-encryption@v1+";
 
-// key || base nonce || commitment = HKDF-Expand(input key, protocol || AEAD name || 0x00 || salt || context)
-warpseal_status derive(Engine& engine, const Suite& suite, Bytes input_key, Parts context, const uint8_t* salt, PayloadKey& out,
-                       uint8_t commitment[commitment_bytes], Fault& fault) {
-    const auto text = [](const char* string, size_t bytes) { return Bytes{reinterpret_cast<const uint8_t*>(string), bytes}; };
-    Bytes info[5] = {text(protocol, sizeof protocol - 1), text(suite.aead, std::strlen(suite.aead) + 1), {salt, salt_bytes}, {}, {}};
+// key || base nonce || commitment = HKDF-Expand(input key, protocol || AEAD name || 0x00 || salt ||
+// context)
+warpseal_status derive(Engine& engine, const Suite& suite, Bytes input_key, Parts context,
+                       const uint8_t* salt, PayloadKey& out, uint8_t commitment[commitment_bytes],
+                       Fault& fault) {
+    const auto text = [](const char* string, size_t bytes) {
+        return Bytes{reinterpret_cast<const uint8_t*>(string), bytes};
+    };
+    Bytes info[5] = {text(protocol, sizeof protocol - 1),
+                     text(suite.aead, std::strlen(suite.aead) + 1),
+                     {salt, salt_bytes},
+                     {},
+                     {}};
     for (size_t i = 0; i < context.count; ++i) info[3 + i] = context.parts[i];
 
     Secret<32 + nonce_bytes + commitment_bytes> okm;
@@ -23,8 +31,8 @@ warpseal_status derive(Engine& engine, const Suite& suite, Bytes input_key, Part
     expand(input_key, {info, 3 + context.count}, okm.data(), okm_bytes);
     memcpy(out.base_nonce.data(), okm.data() + suite.key_bytes, nonce_bytes);
     memcpy(commitment, okm.data() + suite.key_bytes + nonce_bytes, commitment_bytes);
-    const warpseal_status status =
-        engine.key(suite.cipher, {okm.data(), suite.key_bytes}, out.key, KeyKind::one, WeakKeys::refused, KeyUse::host_memory);
+    const warpseal_status status = engine.key(suite.cipher, {okm.data(), suite.key_bytes}, out.key,
+                                              KeyKind::one, WeakKeys::refused, KeyUse::host_memory);
     if (status != WARPSEAL_OK) return fault.say(status, "%s cannot be used here", suite.name);
     return WARPSEAL_OK;
 }
@@ -52,21 +60,25 @@ const Suite* suite_by_key_bytes(size_t key_bytes) {
     return nullptr;
 }
 
-warpseal_status new_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context, uint8_t head[payload_head_bytes],
-                            PayloadKey& out, Fault& fault) {
-    if (!random_bytes(head, salt_bytes)) return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for the payload's salt");
+warpseal_status new_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context,
+                            uint8_t head[payload_head_bytes], PayloadKey& out, Fault& fault) {
+    if (!random_bytes(head, salt_bytes))
+        return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for the payload's salt");
     return derive(engine, suite, input_key, context, head, out, head + salt_bytes, fault);
 }
 
-warpseal_status open_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context, const uint8_t head[payload_head_bytes],
-                             PayloadKey& out, Fault& fault) {
+warpseal_status open_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context,
+                             const uint8_t head[payload_head_bytes], PayloadKey& out,
+                             Fault& fault) {
     Secret<commitment_bytes> commitment;
-    const warpseal_status status = derive(engine, suite, input_key, context, head, out, commitment.data(), fault);
+    const warpseal_status status =
+        derive(engine, suite, input_key, context, head, out, commitment.data(), fault);
     if (status != WARPSEAL_OK) return status;
     if (!equal_secret(commitment.data(), head + salt_bytes, commitment_bytes)) {
-        return fault.say(WARPSEAL_WRONG_KEY,
-                         "the payload's commitment does not match: another key or context, or its first %zu bytes changed",
-                         payload_head_bytes);
+        return fault.say(
+            WARPSEAL_WRONG_KEY,
+            "the payload's commitment does not match: another key or context, or its first %zu bytes changed",
+            payload_head_bytes);
     }
     return WARPSEAL_OK;
 }

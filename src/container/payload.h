@@ -1,4 +1,5 @@
-// The payload: chunked encryption as c2sp.org/chunked-encryption says ("Cobblestone"), its keys, head and chunk numbers.
+// The payload: chunked encryption as c2sp.org/chunked-encryption says ("Cobblestone"), its keys,
+// head and chunk numbers.
 #pragma once
 
 #include "container/derive.h"
@@ -12,13 +13,15 @@ inline constexpr size_t commitment_bytes = 32;
 inline constexpr size_t payload_head_bytes = salt_bytes + commitment_bytes;
 inline constexpr size_t nonce_bytes = 12;
 inline constexpr size_t tag_bytes = 16;
-inline constexpr size_t chunk_text_bytes = 16384;  // of every chunk but the last, which is always shorter and may be empty
+inline constexpr size_t chunk_text_bytes =
+    16384;  // of every chunk but the last, which is always shorter and may be empty
 inline constexpr size_t chunk_bytes = chunk_text_bytes + tag_bytes;
 inline constexpr uint64_t max_chunks = uint64_t{1} << 38;
 inline constexpr uint64_t max_text_bytes = max_chunks * chunk_text_bytes - 1;
 
 struct Suite {
-    uint16_t id;         // in our fixed part: IANA's AEAD number where there is one, from 0x8001 where there is none
+    uint16_t id;  // in our fixed part: IANA's AEAD number where there is one, from 0x8001 where
+                  // there is none
     const char* name;    // in our interface
     const char* cipher;  // in the engine, in GCM
     const char* aead;    // in the key derivation: IANA's name where there is one
@@ -44,11 +47,12 @@ struct PayloadKey {
 };
 
 // Draws a salt and writes the head of a new payload under `input_key` (suite.key_bytes long).
-warpseal_status new_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context, uint8_t head[payload_head_bytes],
-                            PayloadKey& out, Fault& fault);
-// Reads a payload's head. WARPSEAL_WRONG_KEY if the commitment does not match: another key, context, or a changed head.
-warpseal_status open_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context, const uint8_t head[payload_head_bytes],
-                             PayloadKey& out, Fault& fault);
+warpseal_status new_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context,
+                            uint8_t head[payload_head_bytes], PayloadKey& out, Fault& fault);
+// Reads a payload's head. WARPSEAL_WRONG_KEY if the commitment does not match: another key,
+// context, or a changed head.
+warpseal_status open_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context,
+                             const uint8_t head[payload_head_bytes], PayloadKey& out, Fault& fault);
 
 // The nonce of a chunk: the base nonce XOR the chunk's number, big-endian.
 void chunk_nonce(const PayloadKey& payload, uint64_t number, uint8_t nonce[nonce_bytes]);

@@ -1,4 +1,5 @@
-// A run of chunks: where they lie in memory, how they are sealed and opened, and which of them may be handed on.
+// A run of chunks: where they lie in memory, how they are sealed and opened, and which of them may
+// be handed on.
 #include "container/piece.h"
 
 #include <algorithm>
@@ -27,12 +28,14 @@ bool Piece::allocate(Engine& engine, Layout layout, size_t chunk_count) {
 Piece::Buffers Piece::text_buffers(size_t bytes) {
     const size_t step = layout_ == Layout::in_place ? chunk_text_bytes : std::max(bytes, size_t{1});
     size_t count = 0;
-    for (size_t at = 0; at < bytes; at += step, ++count) buffers_[count] = {text(count), std::min(step, bytes - at)};
+    for (size_t at = 0; at < bytes; at += step, ++count)
+        buffers_[count] = {text(count), std::min(step, bytes - at)};
     return {buffers_.data(), count};
 }
 
 Piece::Buffers Piece::room(Direction direction, size_t bytes) {
-    if (direction == Direction::encrypt) return text_buffers(bytes);  // in place: spread out as it is read, with room for the tags
+    if (direction == Direction::encrypt)
+        return text_buffers(bytes);  // in place: spread out as it is read, with room for the tags
     buffers_[0] = {chunk(0), bytes};
     return {buffers_.data(), 1};
 }
@@ -61,9 +64,10 @@ void Piece::find_chunks(const PipelineJob& job) {
     } else if (last) {
         const uint64_t next = first_chunk + whole;
         last = false;
-        fault.say(WARPSEAL_TRUNCATED,
-                  "the file ends early, at byte %llu: %zu bytes of chunk %llu are there, and the last chunk has at least %zu",
-                  ull{job.source_offset + next * chunk_bytes + rest}, rest, ull{next}, tag_bytes);
+        fault.say(
+            WARPSEAL_TRUNCATED,
+            "the file ends early, at byte %llu: %zu bytes of chunk %llu are there, and the last chunk has at least %zu",
+            ull{job.source_offset + next * chunk_bytes + rest}, rest, ull{next}, tag_bytes);
     }
     good = chunks;
     if (first_chunk + chunks <= max_chunks) return;
@@ -97,12 +101,14 @@ warpseal_batch Piece::batch(const PipelineJob& job) {
 
 const char* Piece::transform(const PipelineJob& job) {
     if (chunks == 0) return nullptr;
-    // The tags of a batch lie at one stride: that of the short chunk visits the place where a whole chunk's would be.
+    // The tags of a batch lie at one stride: that of the short chunk visits the place where a whole
+    // chunk's would be.
     uint8_t* const short_chunk = last ? chunk(chunks - 1) : nullptr;
-    if (short_chunk != nullptr && !sealing(job)) memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);
+    if (short_chunk != nullptr && !sealing(job))
+        memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);
     const char* target = nullptr;
-    const warpseal_status status =
-        job.engine.batch(*job.payload.key, WARPSEAL_GCM, job.direction, batch(job), Engine::Where::here, &target);
+    const warpseal_status status = job.engine.batch(*job.payload.key, WARPSEAL_GCM, job.direction,
+                                                    batch(job), Engine::Where::here, &target);
     if (status != WARPSEAL_OK)
         find_failed_chunk(job, status);
     else if (short_chunk != nullptr && sealing(job))
@@ -113,14 +119,15 @@ const char* Piece::transform(const PipelineJob& job) {
 void Piece::find_failed_chunk(const PipelineJob& job, warpseal_status status) {
     good = 0;
     if (status != WARPSEAL_NOT_AUTHENTIC) {
-        fault.say(status, "the engine could not %s chunk %llu and those after it", sealing(job) ? "seal" : "open", ull{first_chunk});
+        fault.say(status, "the engine could not %s chunk %llu and those after it",
+                  sealing(job) ? "seal" : "open", ull{first_chunk});
         return;
     }
     while (good + 1 < chunks && statuses_[good] == WARPSEAL_OK) ++good;
     const uint64_t number_in_file = first_chunk + good;
     const bool is_last = last && good + 1 == chunks;
-    fault.say(WARPSEAL_NOT_AUTHENTIC, "chunk %llu, at byte %llu, does not verify: it was changed%s", ull{number_in_file},
-              ull{job.source_offset + number_in_file * chunk_bytes},
+    fault.say(WARPSEAL_NOT_AUTHENTIC, "chunk %llu, at byte %llu, does not verify: it was changed%s",
+              ull{number_in_file}, ull{job.source_offset + number_in_file * chunk_bytes},
               is_last ? ", or the file was cut or lengthened within it" : ", moved or damaged");
 }
 

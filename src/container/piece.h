@@ -1,4 +1,5 @@
-// What one worker of the file pipeline holds: a run of chunks, their text, and what is known of them.
+// What one worker of the file pipeline holds: a run of chunks, their text, and what is known of
+// them.
 #pragma once
 
 #include <sys/uio.h>
@@ -10,7 +11,8 @@
 
 namespace warpseal::container {
 
-// The memory of one worker's piece: pinned for a GPU, else secret pages of ours. Wiped when it goes.
+// The memory of one worker's piece: pinned for a GPU, else secret pages of ours. Wiped when it
+// goes.
 class PieceMemory {
 public:
     PieceMemory() = default;
@@ -22,7 +24,8 @@ public:
 
     bool allocate(Engine& engine, bool pinned, size_t bytes) {
         engine_ = &engine;
-        return (pinned && engine.host_alloc(bytes, &pinned_) == WARPSEAL_OK) || pages_.allocate(bytes);
+        return (pinned && engine.host_alloc(bytes, &pinned_) == WARPSEAL_OK) ||
+               pages_.allocate(bytes);
     }
     uint8_t* data() { return static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : pages_.data()); }
 
@@ -32,15 +35,19 @@ private:
     SecretMemory pages_;
 };
 
-// How chunks and their text lie in a piece's memory. A core works in place, where its caches hold both: text has the chunks' stride. A GPU
-// copies from one place to another, and must leave its input as it was: text lies by itself, without gaps.
+// How chunks and their text lie in a piece's memory. A core works in place, where its caches hold
+// both: text has the chunks' stride. A GPU copies from one place to another, and must leave its
+// input as it was: text lies by itself, without gaps.
 enum class Layout : uint8_t { in_place, apart };
-inline constexpr size_t text_stride(Layout layout) { return layout == Layout::in_place ? chunk_bytes : chunk_text_bytes; }
+inline constexpr size_t text_stride(Layout layout) {
+    return layout == Layout::in_place ? chunk_bytes : chunk_text_bytes;
+}
 inline constexpr size_t chunk_memory_bytes(Layout layout) {
     return layout == Layout::in_place ? chunk_bytes : chunk_bytes + chunk_text_bytes;
 }
 
-// Chunks [first_chunk, first_chunk + chunks) of the payload, laid out in memory as in the file: 16400 bytes from one to the next.
+// Chunks [first_chunk, first_chunk + chunks) of the payload, laid out in memory as in the file:
+// 16400 bytes from one to the next.
 struct Piece {
     uint64_t number = 0;
     uint64_t first_chunk = 0;
@@ -53,8 +60,8 @@ struct Piece {
 
     bool allocate(Engine& engine, Layout layout, size_t chunk_count);
 
-    // As descriptions for a Source or a Sink, which uses them up: room for so many bytes of input; what the sink may have, of how much
-    // text.
+    // As descriptions for a Source or a Sink, which uses them up: room for so many bytes of input;
+    // what the sink may have, of how much text.
     struct Buffers {
         iovec* first;
         size_t count;
@@ -62,15 +69,20 @@ struct Piece {
     Buffers room(Direction direction, size_t bytes);
     Buffers result(Direction direction, uint64_t& text_bytes, uint64_t& bytes);
 
-    // After bytes_in were read to the room: how many chunks there are, and whether they end as a payload must.
+    // After bytes_in were read to the room: how many chunks there are, and whether they end as a
+    // payload must.
     void find_chunks(const PipelineJob& job);
     // Seals or opens them; sets what is good. Null if nothing ran, else the name of what did.
     const char* transform(const PipelineJob& job);
 
 private:
     uint8_t* chunk(size_t i) { return chunk_memory_.data() + i * chunk_bytes; }
-    uint8_t* text(size_t i) { return layout_ == Layout::in_place ? chunk(i) : text_memory_.data() + i * chunk_text_bytes; }
-    size_t text_of(size_t i) const { return last && i + 1 == chunks ? last_text : chunk_text_bytes; }
+    uint8_t* text(size_t i) {
+        return layout_ == Layout::in_place ? chunk(i) : text_memory_.data() + i * chunk_text_bytes;
+    }
+    size_t text_of(size_t i) const {
+        return last && i + 1 == chunks ? last_text : chunk_text_bytes;
+    }
     Buffers text_buffers(size_t bytes);
     warpseal_batch batch(const PipelineJob& job);
     void find_failed_chunk(const PipelineJob& job, warpseal_status status);

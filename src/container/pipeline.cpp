@@ -1,6 +1,7 @@
-// The workers of the file pipeline. Each has memory for one piece: it takes the next piece of the input, seals or opens its chunks, and
-// hands them to the output, so data stays in its core's cache between the copies in and out of the kernel. Pieces of a stream are taken, or
-// handed over, in turn. However long the file, memory is that of the workers.
+// The workers of the file pipeline. Each has memory for one piece: it takes the next piece of the
+// input, seals or opens its chunks, and hands them to the output, so data stays in its core's cache
+// between the copies in and out of the kernel. Pieces of a stream are taken, or handed over, in
+// turn. However long the file, memory is that of the workers.
 #include "container/pipeline.h"
 
 #include <algorithm>
@@ -16,10 +17,12 @@ namespace warpseal::container {
 namespace {
 
 constexpr size_t cpu_chunks = 16;  // 256 KiB: well inside a core's second-level cache
-// 16 MiB keep a GPU and its bus busy by themselves; where many workers have some on their way at once, 4 MiB each do as well.
+// 16 MiB keep a GPU and its bus busy by themselves; where many workers have some on their way at
+// once, 4 MiB each do as well.
 constexpr size_t most_cuda_chunks = 1024, least_cuda_chunks = 256;
 constexpr size_t all_pieces_bytes = size_t{160} << 20;
-constexpr uint64_t unknown_bytes_as = uint64_t{1} << 30;  // how big a stream is taken to be when its target is picked
+constexpr uint64_t unknown_bytes_as =
+    uint64_t{1} << 30;  // how big a stream is taken to be when its target is picked
 constexpr uint64_t none = UINT64_MAX;
 
 using ull = unsigned long long;
@@ -71,10 +74,14 @@ Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
     const uint64_t bytes = total_in_ == none ? unknown_bytes_as : total_in_;
     cuda_ = job.engine.gpus_for_pieces(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
     if (cuda_)
-        chunks_ = std::clamp(all_pieces_bytes / (job.engine.threads() * chunk_memory_bytes(layout())), least_cuda_chunks, most_cuda_chunks);
+        chunks_ =
+            std::clamp(all_pieces_bytes / (job.engine.threads() * chunk_memory_bytes(layout())),
+                       least_cuda_chunks, most_cuda_chunks);
     if (total_in_ == none) return;
-    chunks_ = static_cast<size_t>(std::min<uint64_t>(chunks_, total_in_ / in_stride(job.direction) + 1));
-    // The last piece holds the short chunk, so it is never full: there is always one more than fit evenly.
+    chunks_ =
+        static_cast<size_t>(std::min<uint64_t>(chunks_, total_in_ / in_stride(job.direction) + 1));
+    // The last piece holds the short chunk, so it is never full: there is always one more than fit
+    // evenly.
     pieces_ = total_in_ / whole_in() + 1;
 }
 
@@ -86,13 +93,15 @@ size_t Pipeline::workers() const {
 
 warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
     if (sealing() && total_in_ != none && total_in_ > max_text_bytes) {
-        return fault.say(WARPSEAL_LIMIT_EXCEEDED, "the input has %llu bytes; a payload holds at most %llu", ull{total_in_},
+        return fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                         "the input has %llu bytes; a payload holds at most %llu", ull{total_in_},
                          ull{max_text_bytes});
     }
     std::vector<Piece> pieces(workers());
     for (Piece& piece : pieces) {
         if (!piece.allocate(job_.engine, layout(), chunks_))
-            return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu pieces of the file", pieces.size());
+            return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu pieces of the file",
+                             pieces.size());
     }
     if (pieces.size() == 1) {
         work(pieces[0]);
@@ -113,10 +122,12 @@ void Pipeline::work(Piece& piece) {
     try {
         while (take(piece)) transfer(piece);
     } catch (const std::bad_alloc&) {
-        fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for chunk %llu and those after it", ull{piece.number * chunks_});
+        fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for chunk %llu and those after it",
+                  ull{piece.number * chunks_});
         fail(piece.number, fault);
     } catch (...) {
-        fault.say(WARPSEAL_INVALID_ARGUMENT, "chunk %llu and those after it ended in an exception", ull{piece.number * chunks_});
+        fault.say(WARPSEAL_INVALID_ARGUMENT, "chunk %llu and those after it ended in an exception",
+                  ull{piece.number * chunks_});
         fail(piece.number, fault);
         throw;
     }
@@ -153,25 +164,31 @@ warpseal_status Pipeline::read(Piece& piece, Fault& fault) {
     const size_t whole = whole_in();
     const uint64_t before = piece.number * whole;
     const bool positional = job_.source.positional();
-    const size_t expected = positional ? static_cast<size_t>(std::min<uint64_t>(whole, total_in_ - before)) : whole;
+    const size_t expected =
+        positional ? static_cast<size_t>(std::min<uint64_t>(whole, total_in_ - before)) : whole;
     const Piece::Buffers room = piece.room(job_.direction, expected);
     const uint64_t offset = job_.source_offset + before;
-    const warpseal_status status = job_.source.read(offset, room.first, room.count, piece.bytes_in, fault);
+    const warpseal_status status =
+        job_.source.read(offset, room.first, room.count, piece.bytes_in, fault);
     if (status != WARPSEAL_OK) return status;
     read_bytes_ += piece.bytes_in;
     piece.last = positional ? piece.number + 1 == pieces_ : piece.bytes_in < whole;
     if (!positional) return WARPSEAL_OK;
 
     if (piece.bytes_in < expected) {
-        return fault.say(WARPSEAL_IO, "the input shrank while it was read: it had %llu bytes and now ends at byte %llu",
-                         ull{job_.source.bytes()}, ull{offset + piece.bytes_in});
+        return fault.say(
+            WARPSEAL_IO,
+            "the input shrank while it was read: it had %llu bytes and now ends at byte %llu",
+            ull{job_.source.bytes()}, ull{offset + piece.bytes_in});
     }
     if (!piece.last) return WARPSEAL_OK;
     uint8_t beyond = 0;
     size_t more = 0;
     const warpseal_status end = job_.source.read(job_.source.bytes(), &beyond, 1, more, fault);
     if (end != WARPSEAL_OK) return end;
-    if (more != 0) return fault.say(WARPSEAL_IO, "the input grew beyond its %llu bytes while it was read", ull{job_.source.bytes()});
+    if (more != 0)
+        return fault.say(WARPSEAL_IO, "the input grew beyond its %llu bytes while it was read",
+                         ull{job_.source.bytes()});
     return WARPSEAL_OK;
 }
 
@@ -198,7 +215,8 @@ void Pipeline::hand_over(Piece& piece) {
     const Piece::Buffers result = piece.result(job_.direction, text_bytes, bytes);
     const uint64_t offset = job_.sink_offset + piece.first_chunk * out_stride(job_.direction);
     Fault fault;
-    if (job_.sink.write(offset, result.first, result.count, fault) != WARPSEAL_OK) return fail(piece.number, fault);
+    if (job_.sink.write(offset, result.first, result.count, fault) != WARPSEAL_OK)
+        return fail(piece.number, fault);
     text_bytes_ += text_bytes;
     written_bytes_ += bytes;
     if (piece.fault.status != WARPSEAL_OK) return fail(piece.number, piece.fault);
@@ -212,7 +230,8 @@ void Pipeline::hand_over(Piece& piece) {
     turned_.notify_all();
 }
 
-// Of several failures the earliest in the file stands; pieces before it are still finished, those after it are not.
+// Of several failures the earliest in the file stands; pieces before it are still finished, those
+// after it are not.
 void Pipeline::fail(uint64_t number, const Fault& fault) {
     const std::lock_guard<std::mutex> lock(turns_);
     if (number < failed_at_) {

@@ -19,8 +19,12 @@ struct PipelineJob {
 };
 
 // Bytes from one chunk to the next, of what is read and of what is written.
-inline constexpr size_t in_stride(Direction direction) { return direction == Direction::encrypt ? chunk_text_bytes : chunk_bytes; }
-inline constexpr size_t out_stride(Direction direction) { return direction == Direction::encrypt ? chunk_bytes : chunk_text_bytes; }
+inline constexpr size_t in_stride(Direction direction) {
+    return direction == Direction::encrypt ? chunk_text_bytes : chunk_bytes;
+}
+inline constexpr size_t out_stride(Direction direction) {
+    return direction == Direction::encrypt ? chunk_bytes : chunk_text_bytes;
+}
 
 struct PipelineResult {
     uint64_t text_bytes = 0;  // sealed, or authenticated and handed to the sink; so far, on failure
@@ -29,7 +33,8 @@ struct PipelineResult {
     const char* target = "";
 };
 
-// Runs to the end of the source. An ordered sink holds an exact prefix after a failure, which is that of the earliest place that failed.
+// Runs to the end of the source. An ordered sink holds an exact prefix after a failure, which is
+// that of the earliest place that failed.
 warpseal_status run_pipeline(const PipelineJob& job, PipelineResult& result, Fault& fault);
 
 }  // namespace warpseal::container

@@ -8,13 +8,16 @@ namespace {
 
 constexpr int64_t interval = 100'000'000;  // nanoseconds
 
-int64_t now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+int64_t now() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace
 
 void Progress::call() {
     due_.store(now() + interval, std::memory_order_relaxed);
-    if (callback_(user_, done_bytes(), total_bytes_) != 0) cancelled_.store(true, std::memory_order_relaxed);
+    if (callback_(user_, done_bytes(), total_bytes_) != 0)
+        cancelled_.store(true, std::memory_order_relaxed);
 }
 
 bool Progress::add(uint64_t bytes) {

@@ -11,7 +11,8 @@ namespace warpseal::container {
 
 class Progress {
 public:
-    Progress(int (*callback)(void* user, uint64_t done_bytes, uint64_t total_bytes), void* user) : callback_(callback), user_(user) {}
+    Progress(int (*callback)(void* user, uint64_t done_bytes, uint64_t total_bytes), void* user)
+        : callback_(callback), user_(user) {}
 
     void expect(uint64_t total_bytes) { total_bytes_ = total_bytes; }  // before the work starts
     // Counts, and calls back a few times a second. True: stop.

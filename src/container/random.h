@@ -5,7 +5,8 @@
 
 namespace warpseal::container {
 
-// getrandom(2), waiting at boot until it is seeded. False if the kernel refuses; `out` is then wiped.
+// getrandom(2), waiting at boot until it is seeded. False if the kernel refuses; `out` is then
+// wiped.
 bool random_bytes(void* out, size_t bytes);
 
 }  // namespace warpseal::container

@@ -10,8 +10,10 @@ namespace {
 constexpr char slot_label[] = "warpseal/slot/v1";
 constexpr char key_file_label[] = "warpseal/key-file/v1";
 
-// Both secrets become an input key of their own kind: a key file may also serve with the bare payload format, under another label.
-warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameters, Secret<32>& key, Fault& fault) {
+// Both secrets become an input key of their own kind: a key file may also serve with the bare
+// payload format, under another label.
+warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameters, Secret<32>& key,
+                         Fault& fault) {
     const Bytes bytes = {static_cast<const uint8_t*>(secret.bytes), secret.byte_count};
     if (secret.type == WARPSEAL_SECRET_KEY) {
         const Bytes label = text_bytes(key_file_label);
@@ -20,7 +22,9 @@ warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameter
     }
     const Argon2Cost cost = {get32(parameters), get32(parameters + 4)};
     const warpseal_status status = argon2id(bytes, parameters + 8, cost, key);
-    if (status == WARPSEAL_OUT_OF_MEMORY) return fault.say(status, "no memory for Argon2id, which needs %u KiB here", cost.memory_kib);
+    if (status == WARPSEAL_OUT_OF_MEMORY)
+        return fault.say(status, "no memory for Argon2id, which needs %u KiB here",
+                         cost.memory_kib);
     if (status != WARPSEAL_OK) return fault.say(status, "Argon2id could not start");
     return WARPSEAL_OK;
 }
@@ -57,15 +61,20 @@ bool parse_slot(Bytes& rest, Slot& slot) {
     switch (slot.type) {
         case 0: return false;
         case WARPSEAL_SECRET_KEY: return parameter_bytes == 0 && body_bytes == sealed_key_bytes;
-        case WARPSEAL_SECRET_PASSPHRASE: return parameter_bytes == passphrase_parameter_bytes && body_bytes == sealed_key_bytes;
+        case WARPSEAL_SECRET_PASSPHRASE:
+            return parameter_bytes == passphrase_parameter_bytes && body_bytes == sealed_key_bytes;
         default: return true;
     }
 }
 
-Argon2Cost passphrase_cost(const Slot& slot) { return {get32(slot.parameters.data), get32(slot.parameters.data + 4)}; }
+Argon2Cost passphrase_cost(const Slot& slot) {
+    return {get32(slot.parameters.data), get32(slot.parameters.data + 4)};
+}
 
-warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes], const warpseal_secret& secret, Argon2Cost cost,
-                          const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes, Fault& fault) {
+warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
+                          const warpseal_secret& secret, Argon2Cost cost,
+                          const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes,
+                          Fault& fault) {
     uint8_t* p = out;
     const bool passphrase = secret.type == WARPSEAL_SECRET_PASSPHRASE;
     put16(p, static_cast<uint16_t>(secret.type));
@@ -74,7 +83,8 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
     if (passphrase) {
         put32(p, cost.passes);
         put32(p + 4, cost.memory_kib);
-        if (!random_bytes(p + 8, argon2_salt_bytes)) return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for a passphrase's salt");
+        if (!random_bytes(p + 8, argon2_salt_bytes))
+            return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for a passphrase's salt");
         p += passphrase_parameter_bytes;
     }
     const Context context(fixed_part, {out, static_cast<size_t>(p - out)});
@@ -84,17 +94,19 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
     warpseal_status status = slot_key(secret, out + 4, key, fault);
     if (status != WARPSEAL_OK) return status;
     PayloadKey payload;
-    status = new_payload(engine, default_suite, {key.data(), key.size()}, context.get(), p, payload, fault);
+    status = new_payload(engine, default_suite, {key.data(), key.size()}, context.get(), p, payload,
+                         fault);
     if (status != WARPSEAL_OK) return status;
     p += payload_head_bytes;
-    status = engine.seal(*payload.key, WARPSEAL_GCM, {payload.base_nonce.data(), nonce_bytes}, {}, data_key.data(), p, data_key_bytes,
-                         p + data_key_bytes, tag_bytes);
+    status = engine.seal(*payload.key, WARPSEAL_GCM, {payload.base_nonce.data(), nonce_bytes}, {},
+                         data_key.data(), p, data_key_bytes, p + data_key_bytes, tag_bytes);
     if (status != WARPSEAL_OK) return fault.say(status, "the engine could not seal a slot");
     out_bytes = static_cast<size_t>(p + data_key_bytes + tag_bytes - out);
     return WARPSEAL_OK;
 }
 
-warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes], const Slot& slot, const warpseal_secret& secret,
+warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
+                          const Slot& slot, const warpseal_secret& secret,
                           Secret<data_key_bytes>& data_key, Fault& fault) {
     if (slot.type != secret.type) return fault.say(WARPSEAL_WRONG_KEY, "a slot of another type");
     const Context context(fixed_part, slot.head);
@@ -102,11 +114,13 @@ warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
     warpseal_status status = slot_key(secret, slot.parameters.data, key, fault);
     if (status != WARPSEAL_OK) return status;
     PayloadKey payload;
-    status = open_payload(engine, default_suite, {key.data(), key.size()}, context.get(), slot.body.data, payload, fault);
+    status = open_payload(engine, default_suite, {key.data(), key.size()}, context.get(),
+                          slot.body.data, payload, fault);
     if (status != WARPSEAL_OK) return status;
     const uint8_t* const sealed = slot.body.data + payload_head_bytes;
-    status = engine.open(*payload.key, WARPSEAL_GCM, {payload.base_nonce.data(), nonce_bytes}, {}, sealed, data_key.data(), data_key_bytes,
-                         sealed + data_key_bytes, tag_bytes);
+    status =
+        engine.open(*payload.key, WARPSEAL_GCM, {payload.base_nonce.data(), nonce_bytes}, {},
+                    sealed, data_key.data(), data_key_bytes, sealed + data_key_bytes, tag_bytes);
     if (status == WARPSEAL_NOT_AUTHENTIC) return fault.say(status, "a slot was changed");
     if (status != WARPSEAL_OK) return fault.say(status, "the engine could not open a slot");
     return WARPSEAL_OK;

@@ -1,4 +1,5 @@
-// The order of tries and the budget of Argon2id, decided from what the header says, before any key is derived.
+// The order of tries and the budget of Argon2id, decided from what the header says, before any key
+// is derived.
 #include "container/tries.h"
 
 #include <algorithm>
@@ -10,8 +11,9 @@ bool same(Bytes a, Bytes b) { return a.size == b.size && memcmp(a.data, b.data, 
 
 // Among the first `count` slots of the copy.
 bool holds(const HeaderCopy& copy, uint32_t count, const Slot& slot) {
-    return copy.well_formed &&
-           std::any_of(copy.slots, copy.slots + count, [&](const Slot& other) { return same(other.whole, slot.whole); });
+    return copy.well_formed && std::any_of(copy.slots, copy.slots + count, [&](const Slot& other) {
+               return same(other.whole, slot.whole);
+           });
 }
 
 // What the passphrase slots of a copy cost together, leaving out those that are refused one by one.
@@ -27,8 +29,8 @@ uint64_t passphrase_work(const HeaderCopy& copy) {
 
 class Tries {
 public:
-    Tries(const Header& header, const warpseal_secret* secrets, size_t secret_count, uint64_t budget,
-          const std::function<bool(const Try&)>& visit)
+    Tries(const Header& header, const warpseal_secret* secrets, size_t secret_count,
+          uint64_t budget, const std::function<bool(const Try&)>& visit)
         : first_(header.copies[header.newest() == 1 ? 1 : 0]),
           second_(header.copies[header.newest() == 1 ? 0 : 1]),
           secrets_(secrets),
@@ -37,7 +39,9 @@ public:
           budget_(budget) {}
 
     bool of_type(uint32_t type) {
-        if (std::none_of(secrets_, end_, [&](const warpseal_secret& secret) { return secret.type == type; })) return false;
+        if (std::none_of(secrets_, end_,
+                         [&](const warpseal_secret& secret) { return secret.type == type; }))
+            return false;
         return of_copy(first_, type) || of_copy(second_, type);
     }
 
@@ -48,14 +52,16 @@ private:
             return visit_({nullptr, nullptr, Refusal::copy_work});
         for (uint32_t i = 0; i < copy.slot_count; ++i) {
             const Slot& slot = copy.slots[i];
-            const bool tried = holds(copy, i, slot) || (&copy == &second_ && holds(first_, first_.slot_count, slot));
+            const bool tried = holds(copy, i, slot) ||
+                               (&copy == &second_ && holds(first_, first_.slot_count, slot));
             if (slot.type == type && !tried && of_slot(slot)) return true;
         }
         return false;
     }
     bool of_slot(const Slot& slot) {
         const bool passphrase = slot.type == WARPSEAL_SECRET_PASSPHRASE;
-        if (passphrase && !within_bounds(passphrase_cost(slot))) return visit_({&slot, nullptr, Refusal::slot_cost});
+        if (passphrase && !within_bounds(passphrase_cost(slot)))
+            return visit_({&slot, nullptr, Refusal::slot_cost});
         for (const warpseal_secret* secret = secrets_; secret != end_; ++secret) {
             if (secret->type != slot.type) continue;
             const bool affordable = !passphrase || spend(work(passphrase_cost(slot)));
@@ -79,8 +85,8 @@ private:
 
 }  // namespace
 
-bool visit_tries(const Header& header, const warpseal_secret* secrets, size_t secret_count, uint64_t budget,
-                 const std::function<bool(const Try&)>& visit) {
+bool visit_tries(const Header& header, const warpseal_secret* secrets, size_t secret_count,
+                 uint64_t budget, const std::function<bool(const Try&)>& visit) {
     Tries tries(header, secrets, secret_count, budget, visit);
     return tries.of_type(WARPSEAL_SECRET_KEY) || tries.of_type(WARPSEAL_SECRET_PASSPHRASE);
 }

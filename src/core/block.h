@@ -32,7 +32,8 @@ WARPSEAL_INLINE void store_block(uint8_t* p, const Block<n>& b) {
     memcpy(p, b.word, sizeof b.word);
 }
 
-// The block read as one big-endian number, plus i, in its lowest `counting` words; the words above them stay.
+// The block read as one big-endian number, plus i, in its lowest `counting` words; the words above
+// them stay.
 template <int counting, int n>
 WARPSEAL_INLINE constexpr Block<n> add_big_endian(Block<n> b, uint64_t i) {
     for (int k = n - 1; k >= n - counting; --k) {

@@ -5,9 +5,10 @@
 
 namespace warpseal {
 
-// Where the S-box instruction moves the blocks of a vector to other lanes, the halves of a cipher keep them in two orders: each S-box on
-// the way to the right half moves them into its order and each one on the way back undoes that, and nobody pays for either. Vectors that
-// know nothing of this have one order.
+// Where the S-box instruction moves the blocks of a vector to other lanes, the halves of a cipher
+// keep them in two orders: each S-box on the way to the right half moves them into its order and
+// each one on the way back undoes that, and nobody pays for either. Vectors that know nothing of
+// this have one order.
 enum class Half { left, right };
 
 template <class S, Half from, class V>
@@ -18,7 +19,8 @@ WARPSEAL_INLINE constexpr V substitute_across(const V& x) {
         return substitute<S>(x);
 }
 
-// From the order that the blocks come in, which is that of the left half, to that of the right half; and back.
+// From the order that the blocks come in, which is that of the left half, to that of the right
+// half; and back.
 template <class V>
 WARPSEAL_INLINE constexpr V enter_right(const V& x) {
     if constexpr (requires { x.enter_right(); })

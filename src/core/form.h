@@ -1,33 +1,39 @@
-// Plane form: blocks as bit planes and back, once for all ciphers, for words of 32 or 64 bits and vectors of 64-bit words.
+// Plane form: blocks as bit planes and back, once for all ciphers, for words of 32 or 64 bits and
+// vectors of 64-bit words.
 #pragma once
 
 #include "core/word.h"
 
 namespace warpseal {
 
-// Plane i of a bundle holds bit i of every block, which is bit i % 8 of byte i / 8; each lane of a word belongs to one block. A vector word
-// is a row of 64-bit units, and a unit is transposed like a scalar word, all units of the vector at once.
+// Plane i of a bundle holds bit i of every block, which is bit i % 8 of byte i / 8; each lane of a
+// word belongs to one block. A vector word is a row of 64-bit units, and a unit is transposed like
+// a scalar word, all units of the vector at once.
 template <class Word>
 struct Planes {
     static constexpr int unit_bits = sizeof(Word) == 4 ? 32 : 64;
     static constexpr int units = static_cast<int>(8 * sizeof(Word)) / unit_bits;
     static constexpr int blocks = unit_bits * units;
 
-    // Transposes square bit matrices: row r's bit c changes places with row c's bit r. Halves swap off the diagonal, at every scale; eight
-    // rows at a time, which registers hold: first those 8 apart, then neighbours.
+    // Transposes square bit matrices: row r's bit c changes places with row c's bit r. Halves swap
+    // off the diagonal, at every scale; eight rows at a time, which registers hold: first those 8
+    // apart, then neighbours.
     WARPSEAL_INLINE static void transpose(Word* row) {
         for (int i = 0; i < 8; ++i) exchange<unit_bits / 8, 8>(row + i);
         for (int i = 0; i < unit_bits; i += 8) exchange<8, 1>(row + i);
     }
 
-    // `blocks` blocks of block_bytes bytes, one after the other, to block_bytes * 8 planes; and back.
+    // `blocks` blocks of block_bytes bytes, one after the other, to block_bytes * 8 planes; and
+    // back.
     template <int block_bytes>
     WARPSEAL_INLINE static void from_blocks(Word (&plane)[8 * block_bytes], const uint8_t* in) {
         constexpr int parts = 8 * block_bytes / unit_bits;  // units of a block
         for (int r = 0; r < unit_bits; ++r) {
             Unit unit[parts][units];
-            for (int u = 0; u < parts * units; ++u) unit[u % parts][u / parts] = load(in + (r * parts * units + u) * sizeof(Unit));
-            for (int part = 0; part < parts; ++part) memcpy(&plane[part * unit_bits + r], unit[part], sizeof(Word));
+            for (int u = 0; u < parts * units; ++u)
+                unit[u % parts][u / parts] = load(in + (r * parts * units + u) * sizeof(Unit));
+            for (int part = 0; part < parts; ++part)
+                memcpy(&plane[part * unit_bits + r], unit[part], sizeof(Word));
         }
         for (int part = 0; part < parts; ++part) transpose(plane + part * unit_bits);
     }
@@ -37,7 +43,8 @@ struct Planes {
         for (int part = 0; part < parts; ++part) transpose(plane + part * unit_bits);
         for (int r = 0; r < unit_bits; ++r) {
             Unit unit[parts][units], row[parts * units];
-            for (int part = 0; part < parts; ++part) memcpy(unit[part], &plane[part * unit_bits + r], sizeof(Word));
+            for (int part = 0; part < parts; ++part)
+                memcpy(unit[part], &plane[part * unit_bits + r], sizeof(Word));
             for (int u = 0; u < parts * units; ++u) row[u] = unit[u % parts][u / parts];
             memcpy(out + r * sizeof row, row, sizeof row);
         }
@@ -66,7 +73,8 @@ private:
         return unit;
     }
 
-    // The stages of a transposition that `count` rows, `apart` from each other, have among themselves.
+    // The stages of a transposition that `count` rows, `apart` from each other, have among
+    // themselves.
     template <int count, int apart>
     WARPSEAL_INLINE static void exchange(Word* row) {
         Word r[count];
@@ -82,7 +90,8 @@ private:
         constexpr Unit low = static_cast<Unit>(~Unit{0}) / ((Unit{1} << bits) + 1);
         WARPSEAL_UNROLL
         for (int k = 0; k < count / 2; ++k) {
-            Word &a = r[k / half * 2 * half + k % half], &b = r[k / half * 2 * half + k % half + half];
+            Word &a = r[k / half * 2 * half + k % half],
+                 &b = r[k / half * 2 * half + k % half + half];
             const Word swapped = ((a >> bits) ^ b) & (Word{} + low);
             a ^= swapped << bits;
             b ^= swapped;

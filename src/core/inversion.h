@@ -1,4 +1,5 @@
-// S-boxes as boolean circuits over bit planes: the inversion of FIPS 197 between two linear layers, or any function by its polynomial.
+// S-boxes as boolean circuits over bit planes: the inversion of FIPS 197 between two linear layers,
+// or any function by its polynomial.
 #pragma once
 
 #include "core/linear.h"
@@ -6,21 +7,28 @@
 
 namespace warpseal {
 
-// Inversion in GF(((2^2)^2)^2) after J. Boyar and R. Peralta, "A depth-16 circuit for the AES S-box" (IACR ePrint 2011/332): products m of
-// sums t of the input bits. The circuit's numbers are the paper's; t[0] is its u7. The sums are linear and are made by LinearProgram.
+// Inversion in GF(((2^2)^2)^2) after J. Boyar and R. Peralta, "A depth-16 circuit for the AES
+// S-box" (IACR ePrint 2011/332): products m of sums t of the input bits. The circuit's numbers are
+// the paper's; t[0] is its u7. The sums are linear and are made by LinearProgram.
 namespace inversion {
 
 constexpr int sum_count = 22, products = 18;
-inline constexpr int used[sum_count] = {0, 1, 2, 3, 4, 6, 8, 9, 10, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24, 25, 26, 27};
+inline constexpr int used[sum_count] = {0,  1,  2,  3,  4,  6,  8,  9,  10, 13, 14,
+                                        15, 16, 17, 19, 20, 22, 23, 24, 25, 26, 27};
 
 // t over the input bits x, of which the paper counts u from the top.
 constexpr void sums_of_inputs(const uint32_t (&x)[8], uint32_t (&sum)[sum_count]) {
     uint32_t t[28] = {};
-    const uint32_t u0 = x[7], u1 = x[6], u2 = x[5], u3 = x[4], u4 = x[3], u5 = x[2], u6 = x[1], u7 = x[0];
-    t[0] = u7, t[1] = u0 ^ u3, t[2] = u0 ^ u5, t[3] = u0 ^ u6, t[4] = u3 ^ u5, t[5] = u4 ^ u6, t[6] = t[1] ^ t[5], t[7] = u1 ^ u2;
-    t[8] = u7 ^ t[6], t[9] = u7 ^ t[7], t[10] = t[6] ^ t[7], t[11] = u1 ^ u5, t[12] = u2 ^ u5, t[13] = t[3] ^ t[4], t[14] = t[6] ^ t[11];
-    t[15] = t[5] ^ t[11], t[16] = t[5] ^ t[12], t[17] = t[9] ^ t[16], t[18] = u3 ^ u7, t[19] = t[7] ^ t[18], t[20] = t[1] ^ t[19];
-    t[21] = u6 ^ u7, t[22] = t[7] ^ t[21], t[23] = t[2] ^ t[22], t[24] = t[2] ^ t[10], t[25] = t[20] ^ t[17], t[26] = t[3] ^ t[16];
+    const uint32_t u0 = x[7], u1 = x[6], u2 = x[5], u3 = x[4], u4 = x[3], u5 = x[2], u6 = x[1],
+                   u7 = x[0];
+    t[0] = u7, t[1] = u0 ^ u3, t[2] = u0 ^ u5, t[3] = u0 ^ u6, t[4] = u3 ^ u5, t[5] = u4 ^ u6,
+    t[6] = t[1] ^ t[5], t[7] = u1 ^ u2;
+    t[8] = u7 ^ t[6], t[9] = u7 ^ t[7], t[10] = t[6] ^ t[7], t[11] = u1 ^ u5, t[12] = u2 ^ u5,
+    t[13] = t[3] ^ t[4], t[14] = t[6] ^ t[11];
+    t[15] = t[5] ^ t[11], t[16] = t[5] ^ t[12], t[17] = t[9] ^ t[16], t[18] = u3 ^ u7,
+    t[19] = t[7] ^ t[18], t[20] = t[1] ^ t[19];
+    t[21] = u6 ^ u7, t[22] = t[7] ^ t[21], t[23] = t[2] ^ t[22], t[24] = t[2] ^ t[10],
+    t[25] = t[20] ^ t[17], t[26] = t[3] ^ t[16];
     t[27] = t[1] ^ t[12];
     for (int i = 0; i < sum_count; ++i) sum[i] = t[used[i]];
 }
@@ -29,11 +37,16 @@ constexpr void sums_of_inputs(const uint32_t (&x)[8], uint32_t (&sum)[sum_count]
 constexpr void sums_of_products(const uint32_t (&product)[products], uint32_t (&y)[8]) {
     uint32_t m[64] = {}, l[30] = {};
     for (int i = 0; i < products; ++i) m[46 + i] = product[i];
-    l[0] = m[61] ^ m[62], l[1] = m[50] ^ m[56], l[2] = m[46] ^ m[48], l[3] = m[47] ^ m[55], l[4] = m[54] ^ m[58], l[5] = m[49] ^ m[61];
-    l[6] = m[62] ^ l[5], l[7] = m[46] ^ l[3], l[8] = m[51] ^ m[59], l[9] = m[52] ^ m[53], l[10] = m[53] ^ l[4], l[11] = m[60] ^ l[2];
-    l[12] = m[48] ^ m[51], l[13] = m[50] ^ l[0], l[14] = m[52] ^ m[61], l[15] = m[55] ^ l[1], l[16] = m[56] ^ l[0], l[17] = m[57] ^ l[1];
-    l[18] = m[58] ^ l[8], l[19] = m[63] ^ l[4], l[20] = l[0] ^ l[1], l[21] = l[1] ^ l[7], l[22] = l[3] ^ l[12], l[23] = l[18] ^ l[2];
-    l[24] = l[15] ^ l[9], l[25] = l[6] ^ l[10], l[26] = l[7] ^ l[9], l[27] = l[8] ^ l[10], l[28] = l[11] ^ l[14], l[29] = l[11] ^ l[17];
+    l[0] = m[61] ^ m[62], l[1] = m[50] ^ m[56], l[2] = m[46] ^ m[48], l[3] = m[47] ^ m[55],
+    l[4] = m[54] ^ m[58], l[5] = m[49] ^ m[61];
+    l[6] = m[62] ^ l[5], l[7] = m[46] ^ l[3], l[8] = m[51] ^ m[59], l[9] = m[52] ^ m[53],
+    l[10] = m[53] ^ l[4], l[11] = m[60] ^ l[2];
+    l[12] = m[48] ^ m[51], l[13] = m[50] ^ l[0], l[14] = m[52] ^ m[61], l[15] = m[55] ^ l[1],
+    l[16] = m[56] ^ l[0], l[17] = m[57] ^ l[1];
+    l[18] = m[58] ^ l[8], l[19] = m[63] ^ l[4], l[20] = l[0] ^ l[1], l[21] = l[1] ^ l[7],
+    l[22] = l[3] ^ l[12], l[23] = l[18] ^ l[2];
+    l[24] = l[15] ^ l[9], l[25] = l[6] ^ l[10], l[26] = l[7] ^ l[9], l[27] = l[8] ^ l[10],
+    l[28] = l[11] ^ l[14], l[29] = l[11] ^ l[17];
     y[7] = l[6] ^ l[24], y[6] = l[16] ^ l[26], y[5] = l[19] ^ l[28], y[4] = l[6] ^ l[21];
     y[3] = l[20] ^ l[22], y[2] = l[25] ^ l[29], y[1] = l[13] ^ l[27], y[0] = l[6] ^ l[23];
 }
@@ -41,19 +54,30 @@ constexpr void sums_of_products(const uint32_t (&product)[products], uint32_t (&
 // What lies between: s holds the sums in the order of `used`.
 template <class Word>
 WARPSEAL_INLINE constexpr void multiply_sums(const Word* s, Word* product) {
-    const Word d = s[0], t1 = s[1], t2 = s[2], t3 = s[3], t4 = s[4], t6 = s[5], t8 = s[6], t9 = s[7], t10 = s[8], t13 = s[9], t14 = s[10];
-    const Word t15 = s[11], t16 = s[12], t17 = s[13], t19 = s[14], t20 = s[15], t22 = s[16], t23 = s[17], t24 = s[18], t25 = s[19];
+    const Word d = s[0], t1 = s[1], t2 = s[2], t3 = s[3], t4 = s[4], t6 = s[5], t8 = s[6],
+               t9 = s[7], t10 = s[8], t13 = s[9], t14 = s[10];
+    const Word t15 = s[11], t16 = s[12], t17 = s[13], t19 = s[14], t20 = s[15], t22 = s[16],
+               t23 = s[17], t24 = s[18], t25 = s[19];
     const Word t26 = s[20], t27 = s[21];
-    const Word m1 = t13 & t6, m2 = t23 & t8, m3 = t14 ^ m1, m4 = t19 & d, m5 = m4 ^ m1, m6 = t3 & t16, m7 = t22 & t9, m8 = t26 ^ m6;
-    const Word m9 = t20 & t17, m10 = m9 ^ m6, m11 = t1 & t15, m12 = t4 & t27, m13 = m12 ^ m11, m14 = t2 & t10, m15 = m14 ^ m11;
-    const Word m16 = m3 ^ m2, m17 = m5 ^ t24, m18 = m8 ^ m7, m19 = m10 ^ m15, m20 = m16 ^ m13, m21 = m17 ^ m15, m22 = m18 ^ m13;
-    const Word m23 = m19 ^ t25, m24 = m22 ^ m23, m25 = m22 & m20, m26 = m21 ^ m25, m27 = m20 ^ m21, m28 = m23 ^ m25, m29 = m28 & m27;
-    const Word m30 = m26 & m24, m31 = m20 & m23, m32 = m27 & m31, m33 = m27 ^ m25, m34 = m21 & m22, m35 = m24 & m34, m36 = m24 ^ m25;
-    const Word m37 = m21 ^ m29, m38 = m32 ^ m33, m39 = m23 ^ m30, m40 = m35 ^ m36, m41 = m38 ^ m40, m42 = m37 ^ m39, m43 = m37 ^ m38;
+    const Word m1 = t13 & t6, m2 = t23 & t8, m3 = t14 ^ m1, m4 = t19 & d, m5 = m4 ^ m1,
+               m6 = t3 & t16, m7 = t22 & t9, m8 = t26 ^ m6;
+    const Word m9 = t20 & t17, m10 = m9 ^ m6, m11 = t1 & t15, m12 = t4 & t27, m13 = m12 ^ m11,
+               m14 = t2 & t10, m15 = m14 ^ m11;
+    const Word m16 = m3 ^ m2, m17 = m5 ^ t24, m18 = m8 ^ m7, m19 = m10 ^ m15, m20 = m16 ^ m13,
+               m21 = m17 ^ m15, m22 = m18 ^ m13;
+    const Word m23 = m19 ^ t25, m24 = m22 ^ m23, m25 = m22 & m20, m26 = m21 ^ m25, m27 = m20 ^ m21,
+               m28 = m23 ^ m25, m29 = m28 & m27;
+    const Word m30 = m26 & m24, m31 = m20 & m23, m32 = m27 & m31, m33 = m27 ^ m25, m34 = m21 & m22,
+               m35 = m24 & m34, m36 = m24 ^ m25;
+    const Word m37 = m21 ^ m29, m38 = m32 ^ m33, m39 = m23 ^ m30, m40 = m35 ^ m36, m41 = m38 ^ m40,
+               m42 = m37 ^ m39, m43 = m37 ^ m38;
     const Word m44 = m39 ^ m40, m45 = m42 ^ m41;
-    product[0] = m44 & t6, product[1] = m40 & t8, product[2] = m39 & d, product[3] = m43 & t16, product[4] = m38 & t9;
-    product[5] = m37 & t17, product[6] = m42 & t15, product[7] = m45 & t27, product[8] = m41 & t10, product[9] = m44 & t13;
-    product[10] = m40 & t23, product[11] = m39 & t19, product[12] = m43 & t3, product[13] = m38 & t22, product[14] = m37 & t20;
+    product[0] = m44 & t6, product[1] = m40 & t8, product[2] = m39 & d, product[3] = m43 & t16,
+    product[4] = m38 & t9;
+    product[5] = m37 & t17, product[6] = m42 & t15, product[7] = m45 & t27, product[8] = m41 & t10,
+    product[9] = m44 & t13;
+    product[10] = m40 & t23, product[11] = m39 & t19, product[12] = m43 & t3,
+    product[13] = m38 & t22, product[14] = m37 & t20;
     product[15] = m42 & t1, product[16] = m45 & t4, product[17] = m41 & t2;
 }
 
@@ -89,19 +113,23 @@ struct After {
 
 }  // namespace inversion
 
-// Any S-box by its polynomial over GF(2): a sum of products of input bits, the low four bits summed for each product of the high four.
+// Any S-box by its polynomial over GF(2): a sum of products of input bits, the low four bits summed
+// for each product of the high four.
 namespace polynomial {
 
 template <class S>
 struct Coefficients {
-    uint16_t of[8][16] = {};  // [output bit][product of high bits], a bit for each product of low bits
+    uint16_t of[8][16] =
+        {};  // [output bit][product of high bits], a bit for each product of low bits
     constexpr Coefficients() {
         uint8_t c[256] = {};
         for (int x = 0; x < 256; ++x) c[x] = value<S>(static_cast<uint8_t>(x));
         for (int bit = 1; bit < 256; bit *= 2)
-            for (int x = bit; x < 256; x = (x + 1) | bit) c[x] = static_cast<uint8_t>(c[x] ^ c[x ^ bit]);
+            for (int x = bit; x < 256; x = (x + 1) | bit)
+                c[x] = static_cast<uint8_t>(c[x] ^ c[x ^ bit]);
         for (int x = 0; x < 256; ++x)
-            for (int i = 0; i < 8; ++i) of[i][x >> 4] = static_cast<uint16_t>(of[i][x >> 4] | (c[x] >> i & 1) << (x & 15));
+            for (int i = 0; i < 8; ++i)
+                of[i][x >> 4] = static_cast<uint16_t>(of[i][x >> 4] | (c[x] >> i & 1) << (x & 15));
     }
 };
 
@@ -133,7 +161,8 @@ WARPSEAL_INLINE constexpr Word sum(const Word* high_product, const Word* low_pro
     if constexpr (high == 16)
         return Word{};
     else
-        return (high_product[high] & sum_of_low<S, i, high, 0>(low_product)) ^ sum<S, i, high + 1>(high_product, low_product);
+        return (high_product[high] & sum_of_low<S, i, high, 0>(low_product)) ^
+               sum<S, i, high + 1>(high_product, low_product);
 }
 
 template <class S, int i, class Word>
@@ -170,13 +199,15 @@ WARPSEAL_INLINE constexpr void substitute_planes(Word* p) {
     }
 }
 
-// Laws 1 and 2 keep tables out of device code, so a circuit is held to the computed S-box where it is compiled, by all 256 inputs.
+// Laws 1 and 2 keep tables out of device code, so a circuit is held to the computed S-box where it
+// is compiled, by all 256 inputs.
 template <class S>
 constexpr bool circuit_is() {
     for (int base = 0; base < 256; base += 64) {
         uint64_t p[8] = {};
         for (int i = 0; i < 8; ++i)
-            for (int lane = 0; lane < 64; ++lane) p[i] |= uint64_t{((base + lane) >> i & 1) != 0} << lane;
+            for (int lane = 0; lane < 64; ++lane)
+                p[i] |= uint64_t{((base + lane) >> i & 1) != 0} << lane;
         substitute_planes<S>(p);
         for (int lane = 0; lane < 64; ++lane) {
             const uint8_t wanted = value<S>(static_cast<uint8_t>(base + lane));

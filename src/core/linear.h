@@ -1,12 +1,14 @@
-// Linear layers as programs: the exclusive-ors that compute many sums of the same inputs, found at compile time.
+// Linear layers as programs: the exclusive-ors that compute many sums of the same inputs, found at
+// compile time.
 #pragma once
 
 #include "core/word.h"
 
 namespace warpseal {
 
-// Row r of the sums is the set of inputs (bits of sum[r]) that it adds up. The pair of signals that most sums share becomes a signal of
-// its own, until every sum is one: C. Paar, "Optimized arithmetic for Reed-Solomon encoders" (1997).
+// Row r of the sums is the set of inputs (bits of sum[r]) that it adds up. The pair of signals that
+// most sums share becomes a signal of its own, until every sum is one: C. Paar, "Optimized
+// arithmetic for Reed-Solomon encoders" (1997).
 template <int inputs, int sums>
 struct LinearProgram {
     static constexpr int most = 96;
@@ -41,10 +43,12 @@ struct LinearProgram {
     }
 };
 
-// Runs Owner::program, a static constant, by constant indices alone (law 2): its inputs lead `signal`, which holds every signal.
+// Runs Owner::program, a static constant, by constant indices alone (law 2): its inputs lead
+// `signal`, which holds every signal.
 template <class Owner, int step = 0, class Word>
 WARPSEAL_INLINE constexpr void run_steps(Word* signal) {
-    constexpr int count = Owner::program.count, at = Owner::inputs + step, a = Owner::program.a[step], b = Owner::program.b[step];
+    constexpr int count = Owner::program.count, at = Owner::inputs + step,
+                  a = Owner::program.a[step], b = Owner::program.b[step];
     if constexpr (step < count) {
         signal[at] = signal[a] ^ signal[b];
         run_steps<Owner, step + 1>(signal);

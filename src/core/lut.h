@@ -1,4 +1,5 @@
-// Any boolean function of three words: one instruction where the machine has it, else few boolean operators found from the truth table.
+// Any boolean function of three words: one instruction where the machine has it, else few boolean
+// operators found from the truth table.
 #pragma once
 
 #include "core/word.h"
@@ -35,7 +36,8 @@ constexpr int lut2_cost(int table) {
 // How a word p decides between a function where it is 0 and another where it is 1.
 constexpr int decided_cost(int zero, int one) {
     if (zero == one) return lut2_cost(zero);
-    if (zero == 0 || one == 0 || one == 15 || (zero ^ one) == 15) return lut2_cost(zero == 0 ? one : zero) + 1;
+    if (zero == 0 || one == 0 || one == 15 || (zero ^ one) == 15)
+        return lut2_cost(zero == 0 ? one : zero) + 1;
     if (zero == 15) return lut2_cost(one) + 2;
     return lut2_cost(zero) + lut2_cost(zero ^ one) + 2;
 }
@@ -70,7 +72,8 @@ constexpr int half_of(int table, int bit, int set) {
 constexpr int decider(int table) {
     int best = 2;
     for (int bit = 1; bit >= 0; --bit)
-        if (decided_cost(half_of(table, bit, 0), half_of(table, bit, 1)) < decided_cost(half_of(table, best, 0), half_of(table, best, 1)))
+        if (decided_cost(half_of(table, bit, 0), half_of(table, bit, 1)) <
+            decided_cost(half_of(table, best, 0), half_of(table, best, 1)))
             best = bit;
     return best;
 }
@@ -80,7 +83,8 @@ template <class Word>
 struct Ternary {
     template <int table>
     WARPSEAL_INLINE static constexpr Word of(const Word& a, const Word& b, const Word& c) {
-        constexpr int bit = decider(table), zero = half_of(table, bit, 0), one = half_of(table, bit, 1);
+        constexpr int bit = decider(table), zero = half_of(table, bit, 0),
+                      one = half_of(table, bit, 1);
         if constexpr (bit == 2)
             return decided<zero, one>(a, b, c);
         else if constexpr (bit == 1)

@@ -1,4 +1,5 @@
-// Bytes as eight bit planes: the byte form of a cipher on any machine, and S-boxes of key expansion without tables.
+// Bytes as eight bit planes: the byte form of a cipher on any machine, and S-boxes of key expansion
+// without tables.
 #pragma once
 
 #include "core/inversion.h"
@@ -6,8 +7,8 @@
 
 namespace warpseal {
 
-// The circuit of an S-box as a function of its own, in each object: a cipher has so many S-boxes that, all inlined, it compiles for minutes
-// and no longer fits the cache of instructions.
+// The circuit of an S-box as a function of its own, in each object: a cipher has so many S-boxes
+// that, all inlined, it compiles for minutes and no longer fits the cache of instructions.
 template <class S, class Word>
 WARPSEAL_CALLED constexpr void substitute_in_place(Word* p) {
     static_assert(circuit_is<S>(), "a gate is wrong");
@@ -51,7 +52,9 @@ struct PlaneByte {
         }
         return c;
     }
-    WARPSEAL_INLINE constexpr PlaneByte& operator^=(const PlaneByte& other) { return *this = *this ^ other; }
+    WARPSEAL_INLINE constexpr PlaneByte& operator^=(const PlaneByte& other) {
+        return *this = *this ^ other;
+    }
 
     template <class S>
     friend WARPSEAL_INLINE constexpr PlaneByte substitute(PlaneByte a) {
@@ -70,7 +73,10 @@ struct PlaneByte {
         for (int i = n; i < 8; ++i) c.bit[i - n] = a.bit[i];
         return c;
     }
-    friend WARPSEAL_INLINE constexpr PlaneByte add3(const PlaneByte& a, const PlaneByte& b, const PlaneByte& c) { return a ^ b ^ c; }
+    friend WARPSEAL_INLINE constexpr PlaneByte add3(const PlaneByte& a, const PlaneByte& b,
+                                                    const PlaneByte& c) {
+        return a ^ b ^ c;
+    }
 };
 
 // In each byte of eight words: bit i of word j changes places with bit j of word i.
@@ -95,7 +101,8 @@ WARPSEAL_INLINE constexpr void substitute_words(uint32_t (&word)[8]) {
     transpose_bytes(word);
 }
 
-// The four bytes of a word through an S-box, by its circuit: lane r of a plane is bit 8 r of a word. What key expansion is given.
+// The four bytes of a word through an S-box, by its circuit: lane r of a plane is bit 8 r of a
+// word. What key expansion is given.
 struct WordSubstitution {
     template <class S>
     WARPSEAL_INLINE constexpr uint32_t substitute(uint32_t word) const {

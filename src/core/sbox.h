@@ -1,4 +1,5 @@
-// S-boxes as types: an inversion in the field of FIPS 197 between two affine maps, or any function; and the algebra to find the maps.
+// S-boxes as types: an inversion in the field of FIPS 197 between two affine maps, or any function;
+// and the algebra to find the maps.
 #pragma once
 
 #include "core/field.h"
@@ -27,12 +28,14 @@ constexpr uint8_t apply(const Affine& map, uint8_t x) {
 constexpr Affine affine(const uint8_t (&column)[8], uint8_t constant) {
     Affine map{{}, constant};
     for (int i = 0; i < 8; ++i)
-        for (int j = 0; j < 8; ++j) map.row[i] = static_cast<uint8_t>(map.row[i] | (column[j] >> i & 1) << j);
+        for (int j = 0; j < 8; ++j)
+            map.row[i] = static_cast<uint8_t>(map.row[i] | (column[j] >> i & 1) << j);
     return map;
 }
 
 inline constexpr Affine identity = {{1, 2, 4, 8, 16, 32, 64, 128}, 0};
-inline constexpr Affine sub_bytes = {{0xf1, 0xe3, 0xc7, 0x8f, 0x1f, 0x3e, 0x7c, 0xf8}, 0x63};  // of the S-box of AES, FIPS 197 5.1.1
+inline constexpr Affine sub_bytes = {{0xf1, 0xe3, 0xc7, 0x8f, 0x1f, 0x3e, 0x7c, 0xf8},
+                                     0x63};  // of the S-box of AES, FIPS 197 5.1.1
 
 // x -> map(x) ^ c
 constexpr Affine plus(Affine map, uint8_t c) {
@@ -44,14 +47,17 @@ constexpr Affine plus(Affine map, uint8_t c) {
 constexpr Affine compose(const Affine& second, const Affine& first) {
     uint8_t column[8] = {};
     const uint8_t constant = apply(second, first.constant);
-    for (int j = 0; j < 8; ++j) column[j] = static_cast<uint8_t>(apply(second, apply(first, static_cast<uint8_t>(1 << j))) ^ constant);
+    for (int j = 0; j < 8; ++j)
+        column[j] = static_cast<uint8_t>(apply(second, apply(first, static_cast<uint8_t>(1 << j))) ^
+                                         constant);
     return affine(column, constant);
 }
 
 // Of a map that has an inverse: y = map(x) is solved by x.
 constexpr Affine inverse(const Affine& map) {
     uint8_t image[256] = {};
-    for (int x = 0; x < 256; ++x) image[apply(map, static_cast<uint8_t>(x))] = static_cast<uint8_t>(x);
+    for (int x = 0; x < 256; ++x)
+        image[apply(map, static_cast<uint8_t>(x))] = static_cast<uint8_t>(x);
     uint8_t column[8] = {};
     for (int j = 0; j < 8; ++j) column[j] = static_cast<uint8_t>(image[1 << j] ^ image[0]);
     return affine(column, image[0]);
@@ -81,12 +87,13 @@ constexpr uint8_t power_modulo(unsigned polynomial, uint8_t x, unsigned n) {
 // The linear map x -> x^(2^n) in the field of FIPS 197.
 constexpr Affine frobenius(int n) {
     uint8_t column[8] = {};
-    for (int j = 0; j < 8; ++j) column[j] = power_modulo(0x11b, static_cast<uint8_t>(1 << j), 1u << n);
+    for (int j = 0; j < 8; ++j)
+        column[j] = power_modulo(0x11b, static_cast<uint8_t>(1 << j), 1u << n);
     return affine(column, 0);
 }
 
-// A field isomorphism from GF(2^8) modulo another polynomial to the field of FIPS 197: x goes to a root of that polynomial. An inverse
-// there is isomorphism, inverse here, isomorphism back.
+// A field isomorphism from GF(2^8) modulo another polynomial to the field of FIPS 197: x goes to a
+// root of that polynomial. An inverse there is isomorphism, inverse here, isomorphism back.
 constexpr Affine isomorphism(unsigned polynomial) {
     for (unsigned root = 2; root < 256; ++root) {
         uint8_t column[8] = {}, power = 1, sum = 0;
@@ -101,8 +108,9 @@ constexpr Affine isomorphism(unsigned polynomial) {
 
 }  // namespace field
 
-// An S-box is a type S with `static constexpr Affine in, out`, and then S(x) = out(inverse(in(x))) with the inverse of FIPS 197 (0 for 0);
-// or with `static constexpr uint8_t substitute(uint8_t x)`, whatever that is.
+// An S-box is a type S with `static constexpr Affine in, out`, and then S(x) = out(inverse(in(x)))
+// with the inverse of FIPS 197 (0 for 0); or with `static constexpr uint8_t substitute(uint8_t x)`,
+// whatever that is.
 template <class S>
 concept InversionSBox = requires {
     S::in.row[0] + S::out.row[0];

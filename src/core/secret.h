@@ -1,4 +1,5 @@
-// Secret memory that wipes itself: the one type that holds keys, schedules and what is derived from them.
+// Secret memory that wipes itself: the one type that holds keys, schedules and what is derived from
+// them.
 #pragma once
 
 #include <stddef.h>
@@ -36,9 +37,11 @@ struct SecretOf {
     __attribute__((always_inline)) ~SecretOf() { wipe(&value, sizeof value); }
 };
 
-// Compilers spill round keys and states to the stack. What deals in them is called through here, and the stack below is then cleared as
-// far as the frames reach (gcc's -fstack-usage). A function of internal linkage keeps its copy of this to its object, and so to its target.
-template <auto function, size_t stack_bytes, class Type = decltype(+function)>  // +: nvcc takes the name for a reference
+// Compilers spill round keys and states to the stack. What deals in them is called through here,
+// and the stack below is then cleared as far as the frames reach (gcc's -fstack-usage). A function
+// of internal linkage keeps its copy of this to its object, and so to its target.
+template <auto function, size_t stack_bytes,
+          class Type = decltype(+function)>  // +: nvcc takes the name for a reference
 struct Cleared;
 template <auto function, size_t stack_bytes, class Result, class... Argument>
 struct Cleared<function, stack_bytes, Result (*)(Argument...)> {
@@ -63,14 +66,16 @@ private:
 };
 
 // Zero if they are equal, in time that depends on the length alone.
-inline __attribute__((always_inline)) uint32_t difference_of(const uint8_t* a, const uint8_t* b, size_t bytes) {
+inline __attribute__((always_inline)) uint32_t difference_of(const uint8_t* a, const uint8_t* b,
+                                                             size_t bytes) {
     uint32_t difference = 0;
     for (size_t i = 0; i < bytes; ++i) difference |= static_cast<uint32_t>(a[i] ^ b[i]);
     __asm__ __volatile__("" : "+r"(difference));
     return difference;
 }
 
-inline __attribute__((always_inline)) bool equal_secret(const uint8_t* a, const uint8_t* b, size_t bytes) {
+inline __attribute__((always_inline)) bool equal_secret(const uint8_t* a, const uint8_t* b,
+                                                        size_t bytes) {
     return difference_of(a, b, bytes) == 0;
 }
 

@@ -15,7 +15,8 @@ struct TableData {
     constexpr TableData() { Tables::fill(entries); }
 };
 
-// The plainest layout, for the host: an array. Its addresses depend on the data: for tests of the text that the GPU runs, not for keys.
+// The plainest layout, for the host: an array. Its addresses depend on the data: for tests of the
+// text that the GPU runs, not for keys.
 template <class Tables>
 struct ArrayLayout {
     const TableData<Tables>& data;

@@ -1,11 +1,13 @@
-// Words: one spelling for scalars, SIMD vectors and CUDA threads, and what every function of the algorithms is declared with.
+// Words: one spelling for scalars, SIMD vectors and CUDA threads, and what every function of the
+// algorithms is declared with.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-// Law 4: algorithms are always inlined, so that objects built for different instruction sets share no symbol.
+// Law 4: algorithms are always inlined, so that objects built for different instruction sets share
+// no symbol.
 #if defined(__CUDACC__)
 #define WARPSEAL_INLINE __host__ __device__ __forceinline__
 #else
@@ -28,17 +30,21 @@
 
 namespace warpseal {
 
-WARPSEAL_INLINE constexpr uint32_t rotate_left(uint32_t x, int n) { return n == 0 ? x : (x << n) | (x >> (32 - n)); }
+WARPSEAL_INLINE constexpr uint32_t rotate_left(uint32_t x, int n) {
+    return n == 0 ? x : (x << n) | (x >> (32 - n));
+}
 
 WARPSEAL_INLINE constexpr uint32_t swap_bytes(uint32_t x) {
 #if defined(__CUDA_ARCH__)
-    if (!__builtin_is_constant_evaluated()) return __byte_perm(x, 0, 0x0123);  // nvcc does not find it in the shifts
+    if (!__builtin_is_constant_evaluated())
+        return __byte_perm(x, 0, 0x0123);  // nvcc does not find it in the shifts
 #endif
     return (x << 24) | ((x & 0xff00u) << 8) | ((x >> 8) & 0xff00u) | (x >> 24);
 }
 
 WARPSEAL_INLINE constexpr uint64_t swap_bytes(uint64_t x) {
-    return (uint64_t{swap_bytes(static_cast<uint32_t>(x))} << 32) | swap_bytes(static_cast<uint32_t>(x >> 32));
+    return (uint64_t{swap_bytes(static_cast<uint32_t>(x))} << 32) |
+           swap_bytes(static_cast<uint32_t>(x >> 32));
 }
 
 WARPSEAL_INLINE uint32_t load_le32(const uint8_t* p) {

@@ -1,4 +1,5 @@
-// Written for reading, not for speed: SP 800-38A 6.1 to 6.5, SP 800-38B 6, SP 800-38C 6, SP 800-38D 6.3 to 7.1, IEEE 1619 5.3.
+// Written for reading, not for speed: SP 800-38A 6.1 to 6.5, SP 800-38B 6, SP 800-38C 6, SP
+// 800-38D 6.3 to 7.1, IEEE 1619 5.3.
 #include "engine/answers.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ Text pattern(size_t bytes, uint32_t seed) {
     return text;
 }
 
-Blocks::Blocks(const CpuCipher& cipher, const uint8_t* key) : cipher_(cipher), memory_(cipher.state_bytes + 64) {
+Blocks::Blocks(const CpuCipher& cipher, const uint8_t* key)
+    : cipher_(cipher), memory_(cipher.state_bytes + 64) {
     size_t room = memory_.size();
     state_ = memory_.data();
     std::align(64, cipher.state_bytes, state_, room);
@@ -28,7 +30,9 @@ Blocks::Blocks(const CpuCipher& cipher, const uint8_t* key) : cipher_(cipher), m
 
 void Blocks::encrypt(const uint8_t* in, uint8_t* out, size_t count) const {
     if (count > 1 && same_at_once()) return encrypt_at_once(in, out, count);
-    for (size_t i = 0; i < count; ++i) cipher_.sweep[WARPSEAL_ECB][0](state_, nullptr, 0, in + i * bytes(), out + i * bytes(), bytes());
+    for (size_t i = 0; i < count; ++i)
+        cipher_.sweep[WARPSEAL_ECB][0](state_, nullptr, 0, in + i * bytes(), out + i * bytes(),
+                                       bytes());
 }
 
 // Each call is like the one that was compared: full, and out of place.
@@ -43,7 +47,8 @@ void Blocks::encrypt_at_once(const uint8_t* in, uint8_t* out, size_t count) cons
 }
 
 bool Blocks::same_at_once() const {
-    static constexpr char of_blocks = 0;  // in the place of a GPU's functions: the outcome is of no path
+    static constexpr char of_blocks =
+        0;  // in the place of a GPU's functions: the outcome is of no path
     bool failed_now = false;
     const auto test = [this] {
         const Text in = pattern(blocks_at_once * bytes(), 18);
@@ -52,7 +57,8 @@ bool Blocks::same_at_once() const {
         encrypt_at_once(in.data(), at_once.data(), blocks_at_once);
         return at_once == one_by_one ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
     };
-    return verdict({&cipher_, &of_blocks, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt}, test, &failed_now) == WARPSEAL_OK;
+    return verdict({&cipher_, &of_blocks, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt}, test,
+                   &failed_now) == WARPSEAL_OK;
 }
 
 const uint8_t* Blocks::hash_key() const {
@@ -96,7 +102,8 @@ Text encrypted(const Blocks& blocks, const Text& block) {
 // `bytes` bytes from `at` on, or as many as there are.
 Text part(const Text& text, size_t at, size_t bytes) {
     const size_t end = text.size() - at < bytes ? text.size() : at + bytes;
-    return Text(text.begin() + static_cast<ptrdiff_t>(at), text.begin() + static_cast<ptrdiff_t>(end));
+    return Text(text.begin() + static_cast<ptrdiff_t>(at),
+                text.begin() + static_cast<ptrdiff_t>(end));
 }
 
 void append(Text& text, const Text& more) { text.insert(text.end(), more.begin(), more.end()); }
@@ -140,17 +147,21 @@ Text ofb(const Blocks& blocks, const Text& iv, const Text& text) {
     return exclusive_or(text, stream);
 }
 
-Text xts(const Blocks& data, const Blocks& tweak, Text number, size_t unit_bytes, const Text& plaintext) {
+Text xts(const Blocks& data, const Blocks& tweak, Text number, size_t unit_bytes,
+         const Text& plaintext) {
     Text ciphertext;
     for (size_t at = 0; at < plaintext.size(); at += unit_bytes) {
         const Text unit = part(plaintext, at, unit_bytes);
         Text mask = encrypted(tweak, number), out;
-        const auto cipher = [&](const Text& block) { return exclusive_or(encrypted(data, exclusive_or(block, mask)), mask); };
+        const auto cipher = [&](const Text& block) {
+            return exclusive_or(encrypted(data, exclusive_or(block, mask)), mask);
+        };
         for (size_t i = 0; i < unit.size(); i += 16) {
             const Text block = part(unit, i, 16);
             if (block.size() == 16) {
                 append(out, cipher(block));
-            } else {  // 5.3.2: the short block takes the head of the one before, whose tail fills it up
+            } else {  // 5.3.2: the short block takes the head of the one before, whose tail fills
+                      // it up
                 const Text stolen = part(out, out.size() - 16, 16);
                 Text last = block;
                 append(last, part(stolen, block.size(), 16));
@@ -177,7 +188,8 @@ Text cmac(const Blocks& blocks, const Text& message) {
     const auto doubled = [](const Text& block) {  // 6.1: times x, the last byte lowest
         Text twice(block.size());
         for (size_t i = 0; i < block.size(); ++i)
-            twice[i] = static_cast<uint8_t>(block[i] << 1 | (i + 1 < block.size() ? block[i + 1] >> 7 : 0));
+            twice[i] = static_cast<uint8_t>(block[i] << 1 |
+                                            (i + 1 < block.size() ? block[i + 1] >> 7 : 0));
         if (block[0] >> 7 != 0) twice[block.size() - 1] ^= block.size() == 16 ? 0x87 : 0x1b;
         return twice;
     };
@@ -191,12 +203,14 @@ Text cmac(const Blocks& blocks, const Text& message) {
     return cbc_mac(blocks, text);
 }
 
-Text ccm(const Blocks& blocks, const Text& iv, const Text& aad, const Text& plaintext, size_t tag_bytes) {
+Text ccm(const Blocks& blocks, const Text& iv, const Text& aad, const Text& plaintext,
+         size_t tag_bytes) {
     const size_t length_bytes = 15 - iv.size();
     const auto framed = [&](uint8_t flags, uint64_t number) {  // A.2.1, A.3
         Text block = {flags};
         append(block, iv);
-        for (size_t i = length_bytes; i-- > 0;) block.push_back(i < 8 ? static_cast<uint8_t>(number >> (8 * i)) : 0);
+        for (size_t i = length_bytes; i-- > 0;)
+            block.push_back(i < 8 ? static_cast<uint8_t>(number >> (8 * i)) : 0);
         return block;
     };
     const auto pad = [](Text& text) { text.resize((text.size() + 15) / 16 * 16); };
@@ -210,7 +224,8 @@ Text ccm(const Blocks& blocks, const Text& iv, const Text& aad, const Text& plai
     append(summed, plaintext);
     pad(summed);
     const auto masks = [&](uint64_t first, size_t bytes) {
-        return keystream(blocks, framed(static_cast<uint8_t>(length_bytes - 1), first), length_bytes, bytes);
+        return keystream(blocks, framed(static_cast<uint8_t>(length_bytes - 1), first),
+                         length_bytes, bytes);
     };
     Text sealed = exclusive_or(plaintext, masks(1, plaintext.size()));
     append(sealed, first_of(exclusive_or(cbc_mac(blocks, summed), masks(0, 16)), tag_bytes));
@@ -219,7 +234,8 @@ Text ccm(const Blocks& blocks, const Text& iv, const Text& aad, const Text& plai
 
 namespace {
 
-// A block as the standard numbers its bits: bit 0, the coefficient of x^0, is the highest of `high`.
+// A block as the standard numbers its bits: bit 0, the coefficient of x^0, is the highest of
+// `high`.
 struct Element {
     uint64_t high, low;
 };
@@ -237,7 +253,8 @@ Element element(const uint8_t* block) {
 Element multiply(const Element& x, Element v) {
     Element product = {0, 0};
     for (int bit = 0; bit < 128; ++bit) {
-        const uint64_t taken = 0 - ((bit < 64 ? x.high >> (63 - bit) : x.low >> (127 - bit)) & 1);  // all ones or none, and no branch
+        const uint64_t taken = 0 - ((bit < 64 ? x.high >> (63 - bit) : x.low >> (127 - bit)) &
+                                    1);  // all ones or none, and no branch
         product.high ^= v.high & taken;
         product.low ^= v.low & taken;
         const uint64_t reduce = (0 - (v.low & 1)) & uint64_t{0xe1} << 56;

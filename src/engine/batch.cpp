@@ -1,4 +1,5 @@
-// Many messages in host memory: shared out over the cores, or through GPUs with the cores to finish what they leave.
+// Many messages in host memory: shared out over the cores, or through GPUs with the cores to finish
+// what they leave.
 #include <algorithm>
 #include <atomic>
 
@@ -11,8 +12,9 @@ namespace {
 constexpr uint64_t most_side_by_side = 512;
 
 // Messages [first, end) on the cores; returns how many did not verify.
-uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                        uint64_t first, uint64_t end, uint64_t total_bytes) {
+uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction,
+                        const warpseal_batch& batch, uint64_t first, uint64_t end,
+                        uint64_t total_bytes) {
     const auto run = route.cores->batch[mode][static_cast<int>(direction)];
     const void* state = batch.keys == nullptr ? route.state : nullptr;
     const uint64_t count = end - first;
@@ -22,7 +24,8 @@ uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Dire
     uint64_t step = route.plan.piece_bytes / average + 1;
     // Chains run side by side: as many as the widest shape holds, if there are as many.
     if (mode != WARPSEAL_GCM && !sweeps(mode, direction))
-        step = std::max(step, std::min(most_side_by_side, (count + route.plan.threads - 1) / route.plan.threads));
+        step = std::max(step, std::min(most_side_by_side,
+                                       (count + route.plan.threads - 1) / route.plan.threads));
     struct Shared {
         CpuCipher::Batch run;
         const void* state;
@@ -33,19 +36,22 @@ uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Dire
     pool->run((count + step - 1) / step, route.plan.threads, [&shared](size_t i) {
         const uint64_t begin = shared.first + i * shared.step;
         const uint64_t left = shared.end - begin;
-        shared.forgeries += shared.run(shared.state, shared.batch, begin, left < shared.step ? left : shared.step);
+        shared.forgeries +=
+            shared.run(shared.state, shared.batch, begin, left < shared.step ? left : shared.step);
     });
     return shared.forgeries;
 }
 
 uint64_t forgeries_between(const warpseal_batch& batch, uint64_t begin, uint64_t end) {
     uint64_t count = 0;
-    for (uint64_t i = begin; batch.statuses != nullptr && i < end; ++i) count += batch.statuses[i] == WARPSEAL_OK ? 0 : 1;
+    for (uint64_t i = begin; batch.statuses != nullptr && i < end; ++i)
+        count += batch.statuses[i] == WARPSEAL_OK ? 0 : 1;
     return count;
 }
 
 // Messages [first, end) as a batch of their own.
-warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end, uint32_t key_bytes) {
+warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end,
+                     uint32_t key_bytes) {
     warpseal_batch some = batch;
     some.message_count = end - first;
     if (some.lengths != nullptr) some.lengths += first;
@@ -77,8 +83,8 @@ Parts parts_of_messages(const Route& route, const warpseal_batch& batch, uint64_
             message = batch.message_count;
             at = bytes;
         } else if (batch.lengths == nullptr) {
-            message =
-                static_cast<uint64_t>(static_cast<double>(end) / static_cast<double>(bytes) * static_cast<double>(batch.message_count));
+            message = static_cast<uint64_t>(static_cast<double>(end) / static_cast<double>(bytes) *
+                                            static_cast<double>(batch.message_count));
             at = message * batch.message_bytes;
         } else {
             while (message < batch.message_count && at < end) at += batch.lengths[message++];
@@ -92,25 +98,34 @@ Parts parts_of_messages(const Route& route, const warpseal_batch& batch, uint64_
 
 class Messages : public PartWork {
 public:
-    Messages(Engine::Inside& inside, const Route& route, Pool* pool, warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-             uint64_t total_bytes)
-        : inside_(inside), route_(route), pool_(pool), mode_(mode), direction_(direction), batch_(batch), total_bytes_(total_bytes) {}
+    Messages(Engine::Inside& inside, const Route& route, Pool* pool, warpseal_mode mode,
+             Direction direction, const warpseal_batch& batch, uint64_t total_bytes)
+        : inside_(inside),
+          route_(route),
+          pool_(pool),
+          mode_(mode),
+          direction_(direction),
+          batch_(batch),
+          total_bytes_(total_bytes) {}
 
     warpseal_status on_gpu(Gpu& gpu, Part& part) override {
         if (part.done == part.end) return WARPSEAL_OK;
         const warpseal_batch some = slice(batch_, part.done, part.end, route_.cores->key_bytes);
         uint64_t done = 0, forgeries = 0;
         const warpseal_status status = gpu.door().batch_host(
-            gpu.device(), *route_.cuda, batch_.keys == nullptr ? route_.cuda_state : nullptr, mode_, direction_, some, &done, &forgeries);
+            gpu.device(), *route_.cuda, batch_.keys == nullptr ? route_.cuda_state : nullptr, mode_,
+            direction_, some, &done, &forgeries);
         const bool whole = status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC;
-        if (!whole) forgeries = direction_ == Direction::decrypt ? forgeries_between(some, 0, done) : 0;
+        if (!whole)
+            forgeries = direction_ == Direction::decrypt ? forgeries_between(some, 0, done) : 0;
         forgeries_ += forgeries;
         part.done = whole ? part.end : part.done + done;
         return whole ? WARPSEAL_OK : status;
     }
     void on_cores(Part& part) override {
         if (part.done != part.end)
-            forgeries_ += batch_on_cores(route_, pool_, mode_, direction_, batch_, part.done, part.end, total_bytes_);
+            forgeries_ += batch_on_cores(route_, pool_, mode_, direction_, batch_, part.done,
+                                         part.end, total_bytes_);
         part.done = part.end;
     }
     uint64_t forgeries() const { return forgeries_; }
@@ -126,7 +141,8 @@ private:
     std::atomic<uint64_t> forgeries_{0};
 };
 
-// The same, where no message has a byte: text that is null gets an address, as arithmetic on null is undefined.
+// The same, where no message has a byte: text that is null gets an address, as arithmetic on null
+// is undefined.
 warpseal_batch without_text(const warpseal_batch& given, warpseal_mode mode) {
     static uint8_t nothing;
     warpseal_batch batch = given;
@@ -138,22 +154,29 @@ warpseal_batch without_text(const warpseal_batch& given, warpseal_mode mode) {
 }
 
 // What shows of where the messages lie: from the first to the last, where strides say.
-Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batch, uint64_t total_bytes, bool divisible) {
+Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+             uint64_t total_bytes, bool divisible) {
     // Messages without a byte are work too.
-    Call call{mode, direction, Shape::batch, total_bytes == 0 ? batch.message_count : total_bytes, batch.message_count};
+    Call call{mode, direction, Shape::batch, total_bytes == 0 ? batch.message_count : total_bytes,
+              batch.message_count};
     call.divisible = divisible && batch.message_count > 1;
     call.one_thread = !divisible;
-    if (batch.message_count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr || batch.out_offsets != nullptr) return call;
+    if (batch.message_count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr ||
+        batch.out_offsets != nullptr)
+        return call;
     call.in = batch.in;
     call.out = batch.out == nullptr ? batch.in : batch.out;
     call.in_extent = (batch.message_count - 1) * batch.in_stride + batch.message_bytes;
-    call.out_extent = batch.out == nullptr ? call.in_extent : (batch.message_count - 1) * batch.out_stride + batch.message_bytes;
+    call.out_extent = batch.out == nullptr
+                          ? call.in_extent
+                          : (batch.message_count - 1) * batch.out_stride + batch.message_bytes;
     return call;
 }
 
 // A batch that keeps to every rule.
-warpseal_status run_batch(Engine::Inside& inside, const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                          uint64_t total_bytes, Engine::Where where, const char** target) {
+warpseal_status run_batch(Engine::Inside& inside, const Key& key, warpseal_mode mode,
+                          Direction direction, const warpseal_batch& batch, uint64_t total_bytes,
+                          Engine::Where where, const char** target) {
     Route route;
     const bool everywhere = where == Engine::Where::everywhere;
     const Call call = call_of(mode, direction, batch, total_bytes, everywhere);
@@ -163,22 +186,26 @@ warpseal_status run_batch(Engine::Inside& inside, const Key& key, warpseal_mode 
     if (batch.message_count == 0) return WARPSEAL_OK;
 
     Parts parts = parts_of_messages(route, batch, call.bytes);
-    Messages work(inside, route, everywhere ? &inside.pool : nullptr, mode, direction, batch, total_bytes);
+    Messages work(inside, route, everywhere ? &inside.pool : nullptr, mode, direction, batch,
+                  total_bytes);
     run_parts(inside, route, work, parts);
     return work.forgeries() == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
 }
 
 }  // namespace
 
-warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, Where where,
-                              const char** target) {
+warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction direction,
+                              const warpseal_batch& batch, Where where, const char** target) {
     warpseal_status status = check_batch(key, mode, direction, batch);
     uint64_t total_bytes = 0;
     if (status == WARPSEAL_OK) status = check_host_messages(key.facts(), mode, batch, total_bytes);
     if (status != WARPSEAL_OK) return status;
-    if (batch.keys == nullptr ? key.refuses(direction) : key.refuses(direction, batch.keys, batch.message_count)) return WARPSEAL_WEAK_KEY;
+    if (batch.keys == nullptr ? key.refuses(direction)
+                              : key.refuses(direction, batch.keys, batch.message_count))
+        return WARPSEAL_WEAK_KEY;
     if (total_bytes == 0 && lacks_text(mode, batch))
-        return run_batch(*inside_, key, mode, direction, without_text(batch, mode), total_bytes, where, target);
+        return run_batch(*inside_, key, mode, direction, without_text(batch, mode), total_bytes,
+                         where, target);
     return run_batch(*inside_, key, mode, direction, batch, total_bytes, where, target);
 }
 

@@ -5,9 +5,10 @@
 
 namespace warpseal {
 
-// Holds back a cancellation of the calling thread while it exists: workers may use what lies on that thread's stack, and the
-// unwinding would end in a function that is noexcept. A request that came meanwhile takes effect at the thread's next
-// cancellation point. A pair of calls costs some 17 ns, so calls that never wait leave it out.
+// Holds back a cancellation of the calling thread while it exists: workers may use what lies on
+// that thread's stack, and the unwinding would end in a function that is noexcept. A request that
+// came meanwhile takes effect at the thread's next cancellation point. A pair of calls costs some
+// 17 ns, so calls that never wait leave it out.
 class CancellationDisabled {
 public:
     CancellationDisabled() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -1,4 +1,5 @@
-// Affinity by sched_getaffinity(2), quotas by cgroups(7): cpu.max in version 2, cpu.cfs_quota_us and cpu.cfs_period_us in version 1.
+// Affinity by sched_getaffinity(2), quotas by cgroups(7): cpu.max in version 2, cpu.cfs_quota_us
+// and cpu.cfs_period_us in version 1.
 #include "engine/cores.h"
 
 #include <fcntl.h>
@@ -14,7 +15,8 @@
 namespace warpseal {
 namespace {
 
-// Without a stream: where a program has set a locale each takes a lock of the C++ runtime, which a fork can catch held.
+// Without a stream: where a program has set a locale each takes a lock of the C++ runtime, which a
+// fork can catch held.
 std::string read_file(const std::string& path) {
     std::string text;
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -73,7 +75,8 @@ bool cpu_mount(std::string_view line, Mount& mount) {
     mount.root = next_word(line);
     mount.point = next_word(line);
     for (std::string_view tag = next_word(line); !tag.empty() && tag != "-";) tag = next_word(line);
-    const std::string_view type = next_word(line), source = next_word(line), options = next_word(line);
+    const std::string_view type = next_word(line), source = next_word(line),
+                           options = next_word(line);
     (void)source;
     mount.unified = type == "cgroup2";
     return mount.unified || (type == "cgroup" && has_word(options, "cpu"));
@@ -88,7 +91,8 @@ std::string below(const std::string& group, const std::string& root) {
 
 }  // namespace
 
-unsigned quota_cores(const std::string& cgroups, const std::string& mounts, const std::function<std::string(const std::string&)>& read) {
+unsigned quota_cores(const std::string& cgroups, const std::string& mounts,
+                     const std::function<std::string(const std::string&)>& read) {
     unsigned least = 0;
     for (std::string_view lines = mounts; !lines.empty();) {
         Mount mount;
@@ -103,11 +107,15 @@ unsigned quota_cores(const std::string& cgroups, const std::string& mounts, cons
             while (true) {
                 if (path == "/") path.clear();
                 const std::string folder = mount.point + path;
-                const std::string limits = mount.unified ? read(folder + "/cpu.max")
-                                                         : read(folder + "/cpu.cfs_quota_us") + " " + read(folder + "/cpu.cfs_period_us");
+                const std::string limits = mount.unified
+                                               ? read(folder + "/cpu.max")
+                                               : read(folder + "/cpu.cfs_quota_us") + " " +
+                                                     read(folder + "/cpu.cfs_period_us");
                 std::string_view numbers = limits;
-                const long long quota = next_number(numbers), period = next_number(numbers);  // of "max 100000" the first is 0
-                if (const unsigned cores = whole_cores(quota, period)) least = least == 0 ? cores : std::min(least, cores);
+                const long long quota = next_number(numbers),
+                                period = next_number(numbers);  // of "max 100000" the first is 0
+                if (const unsigned cores = whole_cores(quota, period))
+                    least = least == 0 ? cores : std::min(least, cores);
                 if (path.empty()) break;
                 path.erase(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
             }
@@ -123,11 +131,13 @@ unsigned usable_cores() {
         cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(cpus));
         if (set == nullptr) break;
         const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(cpus));
-        if (sched_getaffinity(0, bytes, set) == 0) cores = static_cast<unsigned>(CPU_COUNT_S(bytes, set));
+        if (sched_getaffinity(0, bytes, set) == 0)
+            cores = static_cast<unsigned>(CPU_COUNT_S(bytes, set));
         CPU_FREE(set);
     }
     if (cores == 0) cores = std::max(1u, std::thread::hardware_concurrency());
-    const unsigned quota = quota_cores(read_file("/proc/self/cgroup"), read_file("/proc/self/mountinfo"), read_file);
+    const unsigned quota =
+        quota_cores(read_file("/proc/self/cgroup"), read_file("/proc/self/mountinfo"), read_file);
     return quota == 0 ? cores : std::min(cores, quota);
 }
 

@@ -11,11 +11,13 @@ struct Device {
     const void* state = nullptr;
 };
 
-// The GPU that holds the text, on both sides (null: none is there), whether the key's path there holds, and the key expanded for it.
-warpseal_status ready(Engine::Inside& inside, const Key& key, Shape shape, warpseal_mode mode, Direction direction, const void* in,
-                      const void* out, Device& device) {
+// The GPU that holds the text, on both sides (null: none is there), whether the key's path there
+// holds, and the key expanded for it.
+warpseal_status ready(Engine::Inside& inside, const Key& key, Shape shape, warpseal_mode mode,
+                      Direction direction, const void* in, const void* out, Device& device) {
     const CudaCipher* cipher = key.descriptors().cuda;
-    if (cipher != nullptr && inside.gpus.possible() && !runs(cipher, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
+    if (cipher != nullptr && inside.gpus.possible() && !runs(cipher, shape, mode, direction))
+        return WARPSEAL_UNSUPPORTED;
     warpseal_status status = cipher == nullptr ? WARPSEAL_NO_DEVICE : inside.gpus.open();
     if (status != WARPSEAL_OK) return status;
     const int number = inside.gpus.holding(in != nullptr ? in : out);
@@ -23,9 +25,10 @@ warpseal_status ready(Engine::Inside& inside, const Key& key, Shape shape, warps
         return inside.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
     std::atomic<uint32_t>& proved = key.cuda_proved(mode, direction, true);
     const auto i = static_cast<unsigned>(number);
-    status = (proved.load(std::memory_order_acquire) >> i & 1) != 0
-                 ? inside.gpus[i].open()
-                 : inside.prove_cuda(key.descriptors(), mode, direction, Path::gpu_device_memory, i);
+    status =
+        (proved.load(std::memory_order_acquire) >> i & 1) != 0
+            ? inside.gpus[i].open()
+            : inside.prove_cuda(key.descriptors(), mode, direction, Path::gpu_device_memory, i);
     if (status != WARPSEAL_OK) return status;
     proved.fetch_or(1u << i, std::memory_order_acq_rel);
     device = {&inside.gpus[i], key.cuda_state()};
@@ -33,15 +36,17 @@ warpseal_status ready(Engine::Inside& inside, const Key& key, Shape shape, warps
 }
 
 warpseal_status told(Engine::Inside& inside, warpseal_status status) {
-    // A refusal here may be the caller's doing, a pointer of the host or a dead stream: only a loss is worth a notice.
+    // A refusal here may be the caller's doing, a pointer of the host or a dead stream: only a loss
+    // is worth a notice.
     if (status != WARPSEAL_OK) (void)inside.gpus.any_open();
     return status;
 }
 
 }  // namespace
 
-warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
-                                     size_t bytes, void* stream) {
+warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Direction direction,
+                                     Bytes iv, const uint8_t* in, uint8_t* out, size_t bytes,
+                                     void* stream) {
     warpseal_status status = check_plain(key, mode, direction, iv, bytes);
     if (status != WARPSEAL_OK) return status;
     if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
@@ -51,12 +56,13 @@ warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Directi
     status = ready(*inside_, key, Shape::sweep, mode, direction, in, out, device);
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const Gpu& gpu = *device.gpu;
-    return told(*inside_, gpu.door().sweep_device(gpu.device(), *key.descriptors().cuda, device.state, mode, direction, iv.data, in, out,
-                                                  bytes, stream));
+    return told(*inside_,
+                gpu.door().sweep_device(gpu.device(), *key.descriptors().cuda, device.state, mode,
+                                        direction, iv.data, in, out, bytes, stream));
 }
 
-warpseal_status Engine::xts_device(const Key& key, Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out,
-                                   size_t bytes, void* stream) {
+warpseal_status Engine::xts_device(const Key& key, Direction direction, const XtsUnits& units,
+                                   const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
     warpseal_status status = check_xts(key, direction, units, bytes);
     if (status != WARPSEAL_OK) return status;
     if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
@@ -67,20 +73,25 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
     if (status == WARPSEAL_OK && tweak_state == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const Gpu& gpu = *device.gpu;
-    return told(*inside_, gpu.door().xts_device(gpu.device(), *key.descriptors().cuda, device.state, tweak_state, direction, units, in, out,
-                                                bytes, stream));
+    return told(*inside_,
+                gpu.door().xts_device(gpu.device(), *key.descriptors().cuda, device.state,
+                                      tweak_state, direction, units, in, out, bytes, stream));
 }
 
-warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction, const warpseal_batch& batch, void* stream) {
+warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction,
+                                     const warpseal_batch& batch, void* stream) {
     warpseal_status status = check_batch(key, mode, direction, batch);
     if (status == WARPSEAL_OK) status = check_device_text(mode, batch);
     Device device;
-    if (status == WARPSEAL_OK && batch.keys == nullptr && key.refuses(direction)) status = WARPSEAL_WEAK_KEY;
-    if (status == WARPSEAL_OK) status = ready(*inside_, key, Shape::batch, mode, direction, batch.in, batch.out, device);
+    if (status == WARPSEAL_OK && batch.keys == nullptr && key.refuses(direction))
+        status = WARPSEAL_WEAK_KEY;
+    if (status == WARPSEAL_OK)
+        status = ready(*inside_, key, Shape::batch, mode, direction, batch.in, batch.out, device);
     if (status != WARPSEAL_OK || batch.message_count == 0) return status;
     const Gpu& gpu = *device.gpu;
     const void* shared = batch.keys == nullptr ? device.state : nullptr;
-    return told(*inside_, gpu.door().batch_device(gpu.device(), *key.descriptors().cuda, shared, mode, direction, batch, stream));
+    return told(*inside_, gpu.door().batch_device(gpu.device(), *key.descriptors().cuda, shared,
+                                                  mode, direction, batch, stream));
 }
 
 }  // namespace warpseal

@@ -27,8 +27,10 @@ bool any_core(const TargetSet& targets) {
 
 TargetSet cores_of(const DeviceChoice& choice, const TargetSet& usable) {
     TargetSet cores = {};
-    const bool helpers = !any_core(choice.targets);  // a GPU alone was named: any core may begin, finish and take over
-    for (size_t i = 0; i < cpu_target_count; ++i) cores[i] = usable[i] && (choice.targets[i] || helpers);
+    const bool helpers = !any_core(
+        choice.targets);  // a GPU alone was named: any core may begin, finish and take over
+    for (size_t i = 0; i < cpu_target_count; ++i)
+        cores[i] = usable[i] && (choice.targets[i] || helpers);
     // Even where the mask leaves none: a GPU that is lost must not take data with it.
     if (!any_core(cores)) cores[static_cast<size_t>(Target::portable)] = true;
     return cores;
@@ -42,7 +44,8 @@ bool any_core_chosen(const DeviceChoice& choice, const TargetSet& usable) {
 
 }  // namespace
 
-Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice, const TargetSet& usable)
+Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice,
+                       const TargetSet& usable)
     : notice(options.notice),
       cpu_cipher(options.cores),
       cpu_has(options.cores_have),
@@ -74,11 +77,13 @@ warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Eng
     warpseal_status status = unmasked_targets(std::getenv("WARPSEAL_TARGETS"), usable);
     if (status == WARPSEAL_OK) status = choose_device(options.device, choice);
     if (status != WARPSEAL_OK) return status;
-    for (size_t i = 0; i < cpu_target_count; ++i) usable[i] = usable[i] && options.cores_have(static_cast<Target>(i));
+    for (size_t i = 0; i < cpu_target_count; ++i)
+        usable[i] = usable[i] && options.cores_have(static_cast<Target>(i));
     usable[cuda_index] = usable[cuda_index] && options.cuda != nullptr;
 
     const bool some_core = any_core_chosen(choice, usable);
-    if (!some_core && !(choice.targets[cuda_index] && usable[cuda_index])) return WARPSEAL_NO_DEVICE;
+    if (!some_core && !(choice.targets[cuda_index] && usable[cuda_index]))
+        return WARPSEAL_NO_DEVICE;
     std::unique_ptr<Engine> engine(new Engine);
     engine->inside_ = std::make_unique<Inside>(options, choice, usable);
     if (!some_core && engine->inside_->gpus.open_all() != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
@@ -86,43 +91,57 @@ warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Eng
     return WARPSEAL_OK;
 }
 
-warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind, WeakKeys weak, KeyUse use) {
+warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind,
+                            WeakKeys weak, KeyUse use) {
     Inside& inside = *inside_;
     const Key::Descriptors descriptors = inside.descriptors(cipher);
     const CpuCipher* facts = nullptr;
     for (const Target target : cpu_targets_best_first)
         if (facts == nullptr) facts = descriptors.cores[static_cast<size_t>(target)];
     if (facts == nullptr) return WARPSEAL_UNSUPPORTED;
-    if (kind == KeyKind::xts && (facts->modes >> WARPSEAL_XTS & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    if (key.size != facts->key_bytes * (kind == KeyKind::xts ? size_t{2} : 1)) return WARPSEAL_INVALID_ARGUMENT;
-    if (kind == KeyKind::xts && weak == WeakKeys::refused && equal_secret(key.data, key.data + facts->key_bytes, facts->key_bytes))
+    if (kind == KeyKind::xts && (facts->modes >> WARPSEAL_XTS & 1) == 0)
+        return WARPSEAL_UNSUPPORTED;
+    if (key.size != facts->key_bytes * (kind == KeyKind::xts ? size_t{2} : 1))
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (kind == KeyKind::xts && weak == WeakKeys::refused &&
+        equal_secret(key.data, key.data + facts->key_bytes, facts->key_bytes))
         return WARPSEAL_WEAK_KEY;
-    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak, &inside.gpus);
+    std::unique_ptr<Key> made =
+        Key::create(descriptors, *facts, key.data, kind, weak, &inside.gpus);
     if (!made) return WARPSEAL_OUT_OF_MEMORY;
-    // So that device-memory calls need not wait for it, which a capture would forbid. A failure shows where the path is used.
+    // So that device-memory calls need not wait for it, which a capture would forbid. A failure
+    // shows where the path is used.
     const bool ready = use == KeyUse::anywhere && inside.cuda_exists;
     for (unsigned gpu = 0; ready && descriptors.cuda != nullptr && gpu < inside.gpus.count(); ++gpu)
         for (int i = 0; i < WARPSEAL_MODE_COUNT && inside.gpus[gpu].is_open(); ++i)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt})
                 if (const auto mode = static_cast<warpseal_mode>(i); made->fits(mode))
-                    (void)inside.prove_cuda(descriptors, mode, direction, Path::gpu_device_memory, gpu);
+                    (void)inside.prove_cuda(descriptors, mode, direction, Path::gpu_device_memory,
+                                            gpu);
     out = std::move(made);
     return WARPSEAL_OK;
 }
 
 unsigned Engine::threads() const { return inside_->pool.threads(); }
 
-int Engine::cuda_device() const { return inside_->cuda_exists && inside_->gpus.open() == WARPSEAL_OK ? inside_->gpus[0].device() : -1; }
+int Engine::cuda_device() const {
+    return inside_->cuda_exists && inside_->gpus.open() == WARPSEAL_OK ? inside_->gpus[0].device()
+                                                                       : -1;
+}
 
 const GpuDoor* Engine::cuda() const { return cuda_device() < 0 ? nullptr : &inside_->gpus.door(); }
 
 unsigned Engine::gpu_count() const { return cuda_device() < 0 ? 0 : inside_->gpus.count(); }
 
 int Engine::cuda_device_number(size_t gpu) const {
-    return gpu < gpu_count() && inside_->gpus[gpu].open() == WARPSEAL_OK ? inside_->gpus[gpu].device() : -1;
+    return gpu < gpu_count() && inside_->gpus[gpu].open() == WARPSEAL_OK
+               ? inside_->gpus[gpu].device()
+               : -1;
 }
 
-bool Engine::gpu_is_open(size_t gpu) const { return gpu < inside_->gpus.count() && inside_->gpus[gpu].is_open(); }
+bool Engine::gpu_is_open(size_t gpu) const {
+    return gpu < inside_->gpus.count() && inside_->gpus[gpu].is_open();
+}
 
 int Engine::cuda_device_holding(const void* memory) const {
     if (cuda_device() < 0) return -1;
@@ -130,7 +149,9 @@ int Engine::cuda_device_holding(const void* memory) const {
     return gpu < 0 ? -1 : inside_->gpus[static_cast<size_t>(gpu)].device();
 }
 
-void Engine::parallel(size_t count, const std::function<void(size_t)>& work) { inside_->pool.run(count, threads(), work); }
+void Engine::parallel(size_t count, const std::function<void(size_t)>& work) {
+    inside_->pool.run(count, threads(), work);
+}
 
 void* Engine::Inside::pageable(size_t bytes) {
     const size_t alignment = bytes >= huge_page ? huge_page : 4096;
@@ -150,7 +171,8 @@ warpseal_status Engine::Inside::allocate(size_t bytes, Allocation::Kind wanted, 
         if (status != WARPSEAL_OK) return status;
     } else {
         // A limit on pinned memory is no reason to fail: staging copies work from any memory.
-        const bool pinned = cuda_exists && gpu.is_open() && gpus.door().host_alloc(gpu.device(), bytes, &memory) == WARPSEAL_OK;
+        const bool pinned = cuda_exists && gpu.is_open() &&
+                            gpus.door().host_alloc(gpu.device(), bytes, &memory) == WARPSEAL_OK;
         if (!pinned) memory = pageable(bytes);
         if (memory == nullptr) return WARPSEAL_OUT_OF_MEMORY;
         record.mapped().kind = pinned ? Allocation::Kind::pinned : Allocation::Kind::pageable;
@@ -176,7 +198,8 @@ void Engine::Inside::free(void* memory, bool on_device) {
     if (allocation.kind == Kind::pageable) return std::free(memory);
     Gpu& gpu = gpus[0];
     if (!gpu.is_open()) return;  // it goes with the process: no call may be made for it
-    (on_device ? gpus.door().device_free : gpus.door().host_free)(gpu.device(), memory, allocation.bytes);
+    (on_device ? gpus.door().device_free : gpus.door().host_free)(gpu.device(), memory,
+                                                                  allocation.bytes);
 }
 
 warpseal_status Engine::host_alloc(size_t bytes, void** out) {

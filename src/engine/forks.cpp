@@ -38,7 +38,8 @@ struct EveryForkMutex {
 
 namespace {
 
-// Both are there before any code runs, and have nothing to destroy: engines may be older and younger than static objects.
+// Both are there before any code runs, and have nothing to destroy: engines may be older and
+// younger than static objects.
 constinit EveryForkMutex every;
 constinit std::atomic<unsigned long> forks{0};
 

@@ -6,14 +6,18 @@
 
 namespace warpseal {
 
-// Rises in each child of fork(3) by one. Children of _Fork, vfork and clone, which run no handlers, are not seen.
+// Rises in each child of fork(3) by one. Children of _Fork, vfork and clone, which run no handlers,
+// are not seen.
 unsigned long forks_so_far();
 
 // A mutex that no fork catches held: the child finds it free, and what it guards whole.
 //
-// A fork takes all of them, from the newest to the oldest, and holds them until the child exists. So a thread that holds one
-//  - may take another only if that one was made before: what uses an object is newer than the object;
-//  - neither makes nor destroys one, does not fork, and calls neither pthread_atfork(3) nor code of the program's;
+// A fork takes all of them, from the newest to the oldest, and holds them until the child exists.
+// So a thread that holds one
+//  - may take another only if that one was made before: what uses an object is newer than the
+//  object;
+//  - neither makes nor destroys one, does not fork, and calls neither pthread_atfork(3) nor code of
+//  the program's;
 //  - is soon done, as a fork waits for it.
 // Builds with assertions abort on a breach of the first two.
 class ForkMutex {
@@ -39,8 +43,9 @@ private:
     ForkMutex* outer_ = nullptr;  // what its holder held already; with assertions
 };
 
-// What a process has once and never destroys, as threads may be at work to its end. It is made when the library is loaded: a local static
-// object has a guard instead, which is a lock that a fork can catch held. Defined with WARPSEAL_AT_LOAD at namespace scope.
+// What a process has once and never destroys, as threads may be at work to its end. It is made when
+// the library is loaded: a local static object has a guard instead, which is a lock that a fork can
+// catch held. Defined with WARPSEAL_AT_LOAD at namespace scope.
 template <class T>
 class AtLoad {
 public:

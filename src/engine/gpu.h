@@ -1,4 +1,5 @@
-// The engine's GPUs behind the door: each opened once, when first wanted; after one is lost no call goes through the door again.
+// The engine's GPUs behind the door: each opened once, when first wanted; after one is lost no call
+// goes through the door again.
 #pragma once
 
 #include <array>
@@ -27,7 +28,9 @@ public:
 
     // WARPSEAL_OK: there, open and not lost.
     warpseal_status open();
-    bool is_open() const { return state_.load(std::memory_order_acquire) == State::open && !lost(); }
+    bool is_open() const {
+        return state_.load(std::memory_order_acquire) == State::open && !lost();
+    }
     // Whether open() may succeed: false once it is known to be absent or lost.
     bool possible() const;
 
@@ -37,8 +40,9 @@ public:
     const GpuDoor& door() const { return *door_; }
     int device() const { return device_; }
 
-    // After a call that failed, which another GPU or the cores finish, or which is reported: says so once. Only the door knows whether the
-    // GPU is lost; what it refused for now, out of memory or under another thread's capture, may work the next time.
+    // After a call that failed, which another GPU or the cores finish, or which is reported: says
+    // so once. Only the door knows whether the GPU is lost; what it refused for now, out of memory
+    // or under another thread's capture, may work the next time.
     void failed(warpseal_status status);
 
 private:
@@ -58,8 +62,10 @@ private:
 // Numbered from 0 in the order of the `device` option.
 class Gpus {
 public:
-    // devices: the door's numbers. None: all that the machine has, of which the first alone is known of until it is open.
-    Gpus(const GpuDoor* door, const std::vector<int>& devices, std::function<void(const char*)> notice);
+    // devices: the door's numbers. None: all that the machine has, of which the first alone is
+    // known of until it is open.
+    Gpus(const GpuDoor* door, const std::vector<int>& devices,
+         std::function<void(const char*)> notice);
 
     unsigned count() const { return count_.load(std::memory_order_acquire); }  // at least 1
     Gpu& operator[](size_t i) { return *all_[i]; }
@@ -72,7 +78,8 @@ public:
     warpseal_status open_all();
     void forget() const;
 
-    // Number of the one whose memory that is; -1: of none. One that is not open has no memory of this engine's calls.
+    // Number of the one whose memory that is; -1: of none. One that is not open has no memory of
+    // this engine's calls.
     int holding(const void* memory) const;
 
     const GpuDoor& door() const { return *door_; }

@@ -1,4 +1,5 @@
-// What the engine's parts share: its targets, its GPU, its threads, and the choice of a path whose self-test holds.
+// What the engine's parts share: its targets, its GPU, its threads, and the choice of a path whose
+// self-test holds.
 #pragma once
 
 #include <map>
@@ -28,10 +29,14 @@ struct Call {
     const void* out = nullptr;
     uint64_t in_extent = 0, out_extent = 0;
     bool divisible = true;
-    bool mixed = true;        // as in the plan
-    bool one_thread = false;  // the caller's, one of many who have work of this kind: a GPU each in turn
+    bool mixed = true;  // as in the plan
+    bool one_thread =
+        false;  // the caller's, one of many who have work of this kind: a GPU each in turn
 
-    uint64_t chains() const { return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages : 0; }
+    uint64_t chains() const {
+        return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages
+                                                                                         : 0;
+    }
 };
 
 // A target of the cores that holds, and the key's schedules there.
@@ -42,7 +47,8 @@ struct CorePath {
     const void* tweak_state = nullptr;  // XTS: of the key's second half
 };
 
-// Where a call goes. The cores are always there: they begin and finish GCM messages and take over from a GPU.
+// Where a call goes. The cores are always there: they begin and finish GCM messages and take over
+// from a GPU.
 struct Route : CorePath {
     bool gpu = false;  // one of them has a part; cuda and cuda_state are then set
     const CudaCipher* cuda = nullptr;
@@ -60,18 +66,24 @@ struct Engine::Inside {
 
     Key::Descriptors descriptors(const char* cipher) const;
 
-    // The best CPU target of the engine whose self-test holds for that use; runs tests not yet run. WARPSEAL_SELF_TEST_FAILED: none.
-    warpseal_status prove_cores(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Target& target);
-    // Opens that GPU and tests it. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call; WARPSEAL_SELF_TEST_FAILED: never.
-    warpseal_status prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path, unsigned gpu);
+    // The best CPU target of the engine whose self-test holds for that use; runs tests not yet run.
+    // WARPSEAL_SELF_TEST_FAILED: none.
+    warpseal_status prove_cores(const Key::Descriptors& descriptors, warpseal_mode mode,
+                                Direction direction, Target& target);
+    // Opens that GPU and tests it. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this
+    // call; WARPSEAL_SELF_TEST_FAILED: never.
+    warpseal_status prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode,
+                               Direction direction, Path path, unsigned gpu);
 
-    // How host data would be shared out, the self-tests aside, without the GPUs that are a bit of `without`. The core target is one that
-    // holds; state: of its key, null for no calibration.
-    Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call, const Pace& pace, const void* state,
-                   uint32_t without);
+    // How host data would be shared out, the self-tests aside, without the GPUs that are a bit of
+    // `without`. The core target is one that holds; state: of its key, null for no calibration.
+    Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call,
+                   const Pace& pace, const void* state, uint32_t without);
     Pace pace_of(const Key::Descriptors& descriptors, Target cores, const Call& call) const;
-    // Whether the cores together, by their rates, are done before a GPU would have begun, wherever the data lies.
-    bool quick(const CpuCipher& cipher, Target core, const Call& call, const Pace& pace, const void* state);
+    // Whether the cores together, by their rates, are done before a GPU would have begun, wherever
+    // the data lies.
+    bool quick(const CpuCipher& cipher, Target core, const Call& call, const Pace& pace,
+               const void* state);
 
     // Where such a call would go; opens and tests the GPUs that would have a part. False: nowhere.
     bool foresee(const char* cipher, const Call& call, Target& core, Plan& shares);
@@ -79,23 +91,30 @@ struct Engine::Inside {
     warpseal_status route(const Key& key, const Call& call, Route& out);
     warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // past the GPU
     // Of that alone what runs it: for who has no need of a plan.
-    warpseal_status path_on_cores(const Key& key, warpseal_mode mode, Direction direction, Shape shape, CorePath& out);
+    warpseal_status path_on_cores(const Key& key, warpseal_mode mode, Direction direction,
+                                  Shape shape, CorePath& out);
 
-    // The best CPU target for that operation of that set (a number in kem::sets) whose self-test holds; AES-256 for coins.
+    // The best CPU target for that operation of that set (a number in kem::sets) whose self-test
+    // holds; AES-256 for coins.
     warpseal_status prove_kem(int set, KemOperation operation, const CpuKem*& out);
     warpseal_status prove_coins(const CpuCipher*& out);
     // Both of them, as the call has need.
     warpseal_status kem_cores(int set, KemOperation operation, bool draws, KemCores& out);
     // seed: of drawn coins; null: there are none. failed: so many more have no result.
-    warpseal_status kem_on_cores(const KemCores& chosen, KemOperation operation, const warpseal_kem_batch& batch, KemRange range,
+    warpseal_status kem_on_cores(const KemCores& chosen, KemOperation operation,
+                                 const warpseal_kem_batch& batch, KemRange range,
                                  const uint8_t* seed, uint64_t& failed);
     // The same on a GPU. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call.
-    warpseal_status prove_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu, const CudaKem*& out);
+    warpseal_status prove_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu,
+                                  const CudaKem*& out);
     warpseal_status prove_coins_gpu(unsigned gpu, Path path, const CudaCipher*& out);
-    // Whether a call in host memory goes to GPUs; to which; and what they leave of it, with the coins of that seed or, null, given ones.
+    // Whether a call in host memory goes to GPUs; to which; and what they leave of it, with the
+    // coins of that seed or, null, given ones.
     bool gpu_pays(int set, KemOperation operation, uint64_t count);
-    warpseal_status kem_gpus(int set, KemOperation operation, uint64_t count, bool draws, KemGpus& out);
-    std::vector<KemRange> kem_on_gpus(const KemGpus& chosen, KemOperation operation, const warpseal_kem_batch& batch, const uint8_t* seed,
+    warpseal_status kem_gpus(int set, KemOperation operation, uint64_t count, bool draws,
+                             KemGpus& out);
+    std::vector<KemRange> kem_on_gpus(const KemGpus& chosen, KemOperation operation,
+                                      const warpseal_kem_batch& batch, const uint8_t* seed,
                                       uint64_t& failed);
 
     const std::function<void(const char*)> notice;
@@ -112,7 +131,8 @@ struct Engine::Inside {
     std::atomic<unsigned> turn{0};
     const std::function<Speed(int)> speeds;  // in place of what is measured
 
-    // Memory that the engine gave to callers: it frees, and wipes, what it has a record of and nothing else.
+    // Memory that the engine gave to callers: it frees, and wipes, what it has a record of and
+    // nothing else.
     struct Allocation {
         enum class Kind : uint8_t { pageable, pinned, device };
         size_t bytes;
@@ -132,7 +152,8 @@ private:
     Speed core_speed(const Call& call, const Pace& pace, const void* state);
     // Proves the GPUs that the plan gives a part; the bits of those that do not hold.
     uint32_t unproved(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
-    void say_closed(Target target, const char* cipher, warpseal_mode mode, Direction direction) const;
+    void say_closed(Target target, const char* cipher, warpseal_mode mode,
+                    Direction direction) const;
     void say_closed(Target target, const char* set, KemOperation operation) const;
 };
 

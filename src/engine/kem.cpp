@@ -12,15 +12,19 @@
 namespace warpseal {
 namespace {
 
-// The keystream of AES-256 in counter mode, under a key and from a counter that the operating system gave for one call: item i has whole
-// blocks of its own, so that any thread can make its own part. Encrypted as blocks, which takes little stack.
+// The keystream of AES-256 in counter mode, under a key and from a counter that the operating
+// system gave for one call: item i has whole blocks of its own, so that any thread can make its own
+// part. Encrypted as blocks, which takes little stack.
 class Coins {
 public:
     static constexpr size_t block_bytes = 16;
 
     // state: of the cipher, 64-byte-aligned.
     Coins(const CpuCipher& aes, void* state, const uint8_t* seed)
-        : aes_(aes), state_(state), high_(load_be64(seed + CoinSeed::key_bytes)), low_(load_be64(seed + CoinSeed::key_bytes + 8)) {
+        : aes_(aes),
+          state_(state),
+          high_(load_be64(seed + CoinSeed::key_bytes)),
+          low_(load_be64(seed + CoinSeed::key_bytes + 8)) {
         aes_.expand(state, seed);
     }
     void fill(uint64_t first_item, uint64_t count, size_t stride, uint8_t* out) const {
@@ -31,7 +35,8 @@ public:
             store_be64(out + block_bytes * i, high_ + (low < low_ ? 1 : 0));
             store_be64(out + block_bytes * i + 8, low);
         }
-        aes_.sweep[WARPSEAL_ECB][static_cast<int>(Direction::encrypt)](state_, nullptr, 0, out, out, count * stride);
+        aes_.sweep[WARPSEAL_ECB][static_cast<int>(Direction::encrypt)](state_, nullptr, 0, out, out,
+                                                                       count * stride);
     }
 
 private:
@@ -40,16 +45,19 @@ private:
     const uint64_t high_, low_;
 };
 
-// How a call is cut: into jobs, each for one thread, of which it takes some items at a time with coins drawn for them.
+// How a call is cut: into jobs, each for one thread, of which it takes some items at a time with
+// coins drawn for them.
 struct Cut {
     uint64_t job_items, step_items, jobs;
 
-    // A job is worth waking a thread for from about 100 microseconds, and keys are cheaper the more of them are inverted together. No more
-    // than that: threads that have nothing left wait for the last job of the others.
+    // A job is worth waking a thread for from about 100 microseconds, and keys are cheaper the more
+    // of them are inverted together. No more than that: threads that have nothing left wait for the
+    // last job of the others.
     Cut(const CpuKem& kem, KemOperation operation, uint64_t count, unsigned threads) {
         const uint64_t group = kem.group[static_cast<int>(operation)];
         const bool keypair = operation == KemOperation::keypair;
-        const uint64_t least = keypair ? 8 : 16, most = keypair ? group : std::max(least, 2 * group);
+        const uint64_t least = keypair ? 8 : 16,
+                       most = keypair ? group : std::max(least, 2 * group);
         const uint64_t even = (count + threads - 1) / threads;
         job_items = std::clamp(even, std::min(least, most), most);
         if (job_items > group) job_items = (job_items + group - 1) / group * group;
@@ -60,7 +68,9 @@ struct Cut {
 
 class Stopwatch {
 public:
-    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    }
 
 private:
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
@@ -69,7 +79,8 @@ private:
 // What cores have of a call whose arguments and path are settled.
 class KemCall {
 public:
-    KemCall(Engine::Inside& inside, const CpuKem& kem, KemOperation operation, const warpseal_kem_batch& batch, KemRange range)
+    KemCall(Engine::Inside& inside, const CpuKem& kem, KemOperation operation,
+            const warpseal_kem_batch& batch, KemRange range)
         : inside_(inside),
           kem_(kem),
           operation_(operation),
@@ -81,8 +92,10 @@ public:
     warpseal_status run(const CpuCipher* aes, const uint8_t* seed, uint64_t& failed) {
         const size_t stride = aes == nullptr ? 0 : drawn_coins_stride(*kem_.params, operation_);
         const auto whole = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
-        const size_t own = whole(kem_.work_bytes(operation_, cut_.step_items)), room = whole(stride * cut_.step_items);
-        const auto wanted = static_cast<unsigned>(std::min<uint64_t>(inside_.pool.threads(), cut_.jobs));
+        const size_t own = whole(kem_.work_bytes(operation_, cut_.step_items)),
+                     room = whole(stride * cut_.step_items);
+        const auto wanted =
+            static_cast<unsigned>(std::min<uint64_t>(inside_.pool.threads(), cut_.jobs));
         for (unsigned i = 0; i < wanted; ++i) {
             const size_t state = aes != nullptr && i == 0 ? aes->state_bytes : 0;
             Workspaces::Lease lease = inside_.kem.workspaces.lease(own + room + state);
@@ -94,8 +107,10 @@ public:
         const auto state = static_cast<uint8_t*>(leases_[0].data()) + own + room;
         if (aes == nullptr) {
             each_job(threads, [&](uint64_t first, uint64_t count, uint8_t* work) {
-                return step(first, count, batch_.coins == nullptr ? nullptr : batch_.coins + first * batch_.coins_stride,
-                            batch_.coins_stride, work);
+                return step(
+                    first, count,
+                    batch_.coins == nullptr ? nullptr : batch_.coins + first * batch_.coins_stride,
+                    batch_.coins_stride, work);
             });
         } else {
             const Coins coins(*aes, state, seed);
@@ -109,15 +124,16 @@ public:
     }
 
 private:
-    uint64_t step(uint64_t first, uint64_t count, const uint8_t* coins, uint64_t coins_stride, void* work) const {
+    uint64_t step(uint64_t first, uint64_t count, const uint8_t* coins, uint64_t coins_stride,
+                  void* work) const {
         warpseal_kem_batch part = part_of(batch_, first, count);
         part.coins = coins;
         part.coins_stride = coins_stride;
         return kem_.run[static_cast<int>(operation_)](part, 0, count, work);
     }
 
-    // Each thread has a stretch of the items, so that what was in one core's cache at the last call is there again; who is done with it
-    // goes on with the others'.
+    // Each thread has a stretch of the items, so that what was in one core's cache at the last call
+    // is there again; who is done with it goes on with the others'.
     template <class Step>
     void each_job(unsigned threads, const Step& step) {
         std::vector<std::atomic<uint64_t>> taken(threads);  // jobs of each stretch
@@ -127,7 +143,8 @@ private:
             for (size_t stretch = own; stretch < own + threads; ++stretch) {
                 const size_t i = stretch % threads;
                 const uint64_t first = cut_.jobs * i / threads, end = cut_.jobs * (i + 1) / threads;
-                for (uint64_t job; (job = first + taken[i].fetch_add(1, std::memory_order_relaxed)) < end;)
+                for (uint64_t job;
+                     (job = first + taken[i].fetch_add(1, std::memory_order_relaxed)) < end;)
                     failed += one_job(job, work, step);
             }
             failed_.fetch_add(failed, std::memory_order_relaxed);
@@ -136,7 +153,8 @@ private:
 
     template <class Step>
     uint64_t one_job(uint64_t job, uint8_t* work, const Step& step) const {
-        const uint64_t begin = range_.begin + job * cut_.job_items, end = std::min(begin + cut_.job_items, range_.end);
+        const uint64_t begin = range_.begin + job * cut_.job_items,
+                       end = std::min(begin + cut_.job_items, range_.end);
         uint64_t failed = 0;
         for (uint64_t first = begin; first < end; first += cut_.step_items)
             failed += step(first, std::min(cut_.step_items, end - first), work);
@@ -161,7 +179,8 @@ int set_number(const char* name) {
     return -1;
 }
 
-// Where none of the engine's targets has a way of its own, a lower one stands in, which runs wherever they do.
+// Where none of the engine's targets has a way of its own, a lower one stands in, which runs
+// wherever they do.
 warpseal_status Engine::Inside::prove_kem(int set, KemOperation operation, const CpuKem*& out) {
     std::atomic<int8_t>& chosen = kem.chosen[set][static_cast<int>(operation)];
     const char* name = kem::sets[set]->name;
@@ -174,12 +193,20 @@ warpseal_status Engine::Inside::prove_kem(int set, KemOperation operation, const
         bool reached = false;
         for (const Target target : cpu_targets_best_first) {
             reached = reached || cores[static_cast<size_t>(target)];
-            if (!(stand_ins ? reached : cores[static_cast<size_t>(target)]) || !kem.cpu_has_kem(target)) continue;
+            if (!(stand_ins ? reached : cores[static_cast<size_t>(target)]) ||
+                !kem.cpu_has_kem(target))
+                continue;
             const CpuKem* subject = kem.cpu_kem(target, name);
             if (subject == nullptr) continue;
-            // An address that no other path has stands for the path: modes and directions are the ciphers'.
+            // An address that no other path has stands for the path: modes and directions are the
+            // ciphers'.
             bool failed_now = false;
-            const PathName path{&subject->run[static_cast<int>(operation)], nullptr, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt};
+            const PathName path{&subject->run[static_cast<int>(operation)],
+                                nullptr,
+                                -1,
+                                Path::cores,
+                                WARPSEAL_ECB,
+                                Direction::encrypt};
             status = verdict(
                 path, [&] { return test_kem(*subject, operation); }, &failed_now);
             if (failed_now) say_closed(target, name, operation);
@@ -195,10 +222,12 @@ warpseal_status Engine::Inside::prove_kem(int set, KemOperation operation, const
 }
 
 void Engine::Inside::say_closed(Target target, const char* set, KemOperation operation) const {
-    constexpr const char* names[kem_operation_count] = {"key generation", "encapsulation", "decapsulation"};
+    constexpr const char* names[kem_operation_count] = {"key generation", "encapsulation",
+                                                        "decapsulation"};
     if (!notice) return;
-    const std::string text = std::string(target_name(target)) + " failed its self-test in " + set + " " +
-                             names[static_cast<int>(operation)] + " and is closed for it in this process";
+    const std::string text = std::string(target_name(target)) + " failed its self-test in " + set +
+                             " " + names[static_cast<int>(operation)] +
+                             " and is closed for it in this process";
     notice(text.c_str());
 }
 
@@ -206,7 +235,8 @@ warpseal_status Engine::Inside::prove_coins(const CpuCipher*& out) {
     constexpr const char* cipher = "aes-256";
     Target target = static_cast<Target>(kem.chosen_for_coins.load(std::memory_order_acquire));
     if (static_cast<int8_t>(target) < 0) {
-        const warpseal_status status = prove_cores(descriptors(cipher), WARPSEAL_ECB, Direction::encrypt, target);
+        const warpseal_status status =
+            prove_cores(descriptors(cipher), WARPSEAL_ECB, Direction::encrypt, target);
         if (status != WARPSEAL_OK) return status;
         kem.chosen_for_coins.store(static_cast<int8_t>(target), std::memory_order_release);
     }
@@ -214,17 +244,20 @@ warpseal_status Engine::Inside::prove_coins(const CpuCipher*& out) {
     return WARPSEAL_OK;
 }
 
-warpseal_status Engine::Inside::kem_cores(int set, KemOperation operation, bool draws, KemCores& out) {
+warpseal_status Engine::Inside::kem_cores(int set, KemOperation operation, bool draws,
+                                          KemCores& out) {
     const warpseal_status status = prove_kem(set, operation, out.kem);
     return status == WARPSEAL_OK && draws ? prove_coins(out.aes) : status;
 }
 
-warpseal_status Engine::Inside::kem_on_cores(const KemCores& chosen, KemOperation operation, const warpseal_kem_batch& batch,
-                                             KemRange range, const uint8_t* seed, uint64_t& failed) {
+warpseal_status Engine::Inside::kem_on_cores(const KemCores& chosen, KemOperation operation,
+                                             const warpseal_kem_batch& batch, KemRange range,
+                                             const uint8_t* seed, uint64_t& failed) {
     return KemCall(*this, *chosen.kem, operation, batch, range).run(chosen.aes, seed, failed);
 }
 
-warpseal_status Engine::kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch, RandomSource random) {
+warpseal_status Engine::kem(KemOperation operation, const char* set,
+                            const warpseal_kem_batch& batch, RandomSource random) {
     Inside& inside = *inside_;
     const int number = set_number(set);
     if (number < 0) return WARPSEAL_UNSUPPORTED;
@@ -232,13 +265,15 @@ warpseal_status Engine::kem(KemOperation operation, const char* set, const warps
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     const bool draws = operation != KemOperation::decapsulate && batch.coins == nullptr;
     KemGpus gpus;
-    if (inside.gpu_pays(number, operation, batch.count)) status = inside.kem_gpus(number, operation, batch.count, draws, gpus);
+    if (inside.gpu_pays(number, operation, batch.count))
+        status = inside.kem_gpus(number, operation, batch.count, draws, gpus);
     if (status == WARPSEAL_SELF_TEST_FAILED && inside.cuda_only) return status;
     Secret<CoinSeed::bytes> seed;
     if (draws && !random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
     const uint8_t* drawn = draws ? seed.data() : nullptr;
 
-    // The clock is of the work alone: a self-test, which an operation has once, would pass for a slow target.
+    // The clock is of the work alone: a self-test, which an operation has once, would pass for a
+    // slow target.
     uint64_t failed = 0;
     KemCores cores;
     KemPaces& paces = inside.kem.paces;
@@ -247,10 +282,12 @@ warpseal_status Engine::kem(KemOperation operation, const char* set, const warps
         if (status != WARPSEAL_OK) return status;
         const Stopwatch watch;
         status = inside.kem_on_cores(cores, operation, batch, {0, batch.count}, drawn, failed);
-        if (status == WARPSEAL_OK) paces.note(number, operation, false, batch.count, watch.seconds());
+        if (status == WARPSEAL_OK)
+            paces.note(number, operation, false, batch.count, watch.seconds());
     } else {
         const Stopwatch watch;
-        const std::vector<KemRange> left = inside.kem_on_gpus(gpus, operation, batch, drawn, failed);
+        const std::vector<KemRange> left =
+            inside.kem_on_gpus(gpus, operation, batch, drawn, failed);
         const double seconds = watch.seconds();
         if (left.empty()) {
             paces.note(number, operation, true, batch.count, seconds);
@@ -260,7 +297,8 @@ warpseal_status Engine::kem(KemOperation operation, const char* set, const warps
             paces.handed_back(number, operation, done, seconds);
             status = inside.kem_cores(number, operation, draws, cores);
             for (const KemRange& range : left)
-                if (status == WARPSEAL_OK) status = inside.kem_on_cores(cores, operation, batch, range, drawn, failed);
+                if (status == WARPSEAL_OK)
+                    status = inside.kem_on_cores(cores, operation, batch, range, drawn, failed);
         }
     }
     return status == WARPSEAL_OK && failed != 0 ? WARPSEAL_INVALID_ARGUMENT : status;

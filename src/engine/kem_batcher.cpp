@@ -1,4 +1,5 @@
-// The door of the batcher: what a caller gives is looked at, and the process that asks gets its own crew.
+// The door of the batcher: what a caller gives is looked at, and the process that asks gets its own
+// crew.
 #include "engine/kem_batcher.h"
 
 #include <cstring>
@@ -11,7 +12,8 @@ namespace warpseal {
 namespace {
 
 warpseal_status read_request(const warpseal_kem_request& given, KemRequest& out, KemKind& kind) {
-    if (given.operation < 0 || given.operation >= kem_operation_count) return WARPSEAL_INVALID_ARGUMENT;
+    if (given.operation < 0 || given.operation >= kem_operation_count)
+        return WARPSEAL_INVALID_ARGUMENT;
     const int set = set_number(given.set);
     if (set < 0) return WARPSEAL_UNSUPPORTED;
     kind = {static_cast<uint8_t>(set), static_cast<KemOperation>(given.operation)};
@@ -27,10 +29,14 @@ warpseal_status read_request(const warpseal_kem_request& given, KemRequest& out,
 }  // namespace
 
 KemBatcher::KemBatcher(Engine& engine, KemBatcherOptions options, Engine::RandomSource random)
-    : engine_(engine), options_(std::move(options)), random_(random), crew_(new KemCrew(engine, options_, random, nullptr)) {}
+    : engine_(engine),
+      options_(std::move(options)),
+      random_(random),
+      crew_(new KemCrew(engine, options_, random, nullptr)) {}
 
 KemBatcher::~KemBatcher() {
-    if (KemCrew* const last = crew_.load(std::memory_order_acquire); last->of_this_process()) delete last;
+    if (KemCrew* const last = crew_.load(std::memory_order_acquire); last->of_this_process())
+        delete last;
 }
 
 KemCrew& KemBatcher::crew() {

@@ -1,4 +1,5 @@
-// Requests for key encapsulation from many threads, gathered into batches: the queue, its bound, and what a fork does to it.
+// Requests for key encapsulation from many threads, gathered into batches: the queue, its bound,
+// and what a fork does to it.
 #pragma once
 
 #include <atomic>

@@ -13,11 +13,14 @@ struct Array {
     bool written;
 };
 
-// Whether its items lie apart (or are one, where they are read), within the address space. Then `extent` is what they span.
+// Whether its items lie apart (or are one, where they are read), within the address space. Then
+// `extent` is what they span.
 bool fits(const Array& array, uint64_t count, uint64_t& extent) {
     const bool shared = array.stride == 0 && !array.written;
     if (array.at == 0 || (count > 1 && !shared && array.stride < array.bytes)) return false;
-    if (__builtin_mul_overflow(count - 1, array.stride, &extent) || __builtin_add_overflow(extent, array.bytes, &extent)) return false;
+    if (__builtin_mul_overflow(count - 1, array.stride, &extent) ||
+        __builtin_add_overflow(extent, array.bytes, &extent))
+        return false;
     uintptr_t end;
     return !__builtin_add_overflow(array.at, extent, &end);
 }
@@ -44,7 +47,8 @@ public:
             if (!fits(all_[i], count, extents[i])) return WARPSEAL_INVALID_ARGUMENT;
         for (size_t i = 0; i < used_; ++i)
             for (size_t j = i + 1; j < used_; ++j)
-                if ((all_[i].written || all_[j].written) && !apart(all_[i], extents[i], all_[j], extents[j]))
+                if ((all_[i].written || all_[j].written) &&
+                    !apart(all_[i], extents[i], all_[j], extents[j]))
                     return WARPSEAL_INVALID_ARGUMENT;
         return WARPSEAL_OK;
     }
@@ -57,24 +61,33 @@ private:
 
 }  // namespace
 
-warpseal_status check_kem(const kem::Params& set, KemOperation operation, const warpseal_kem_batch& batch) {
+warpseal_status check_kem(const kem::Params& set, KemOperation operation,
+                          const warpseal_kem_batch& batch) {
     if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
     if (batch.count == 0) return WARPSEAL_OK;
-    const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
+    const bool keypair = operation == KemOperation::keypair,
+               decapsulate = operation == KemOperation::decapsulate;
     Arrays arrays;
-    if (!decapsulate) arrays.add(batch.public_keys, batch.public_key_stride, set.public_key_bytes(), keypair);
-    if (keypair || decapsulate) arrays.add(batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(), keypair);
+    if (!decapsulate)
+        arrays.add(batch.public_keys, batch.public_key_stride, set.public_key_bytes(), keypair);
+    if (keypair || decapsulate)
+        arrays.add(batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(), keypair);
     if (!keypair) {
-        arrays.add(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(), !decapsulate);
-        arrays.add(batch.shared_secrets, batch.shared_secret_stride, kem::Params::shared_secret_bytes, true);
+        arrays.add(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(),
+                   !decapsulate);
+        arrays.add(batch.shared_secrets, batch.shared_secret_stride,
+                   kem::Params::shared_secret_bytes, true);
     }
     if (!decapsulate && batch.coins != nullptr)
-        arrays.add(batch.coins, batch.coins_stride, keypair ? set.keypair_coins() : set.encapsulation_coins(), false);
-    if (batch.statuses != nullptr) arrays.add(batch.statuses, sizeof *batch.statuses, sizeof *batch.statuses, true);
+        arrays.add(batch.coins, batch.coins_stride,
+                   keypair ? set.keypair_coins() : set.encapsulation_coins(), false);
+    if (batch.statuses != nullptr)
+        arrays.add(batch.statuses, sizeof *batch.statuses, sizeof *batch.statuses, true);
     return arrays.check(batch.count);
 }
 
-warpseal_status check_kem_take(const kem::Params& set, uint64_t count, const PooledPublics& publics, const uint64_t* tickets) {
+warpseal_status check_kem_take(const kem::Params& set, uint64_t count, const PooledPublics& publics,
+                               const uint64_t* tickets) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
     arrays.add(publics.at, publics.stride, set.public_key_bytes(), true);
@@ -82,13 +95,16 @@ warpseal_status check_kem_take(const kem::Params& set, uint64_t count, const Poo
     return arrays.check(count);
 }
 
-warpseal_status check_kem_tickets(const kem::Params& set, uint64_t count, const uint64_t* tickets, const PooledTexts& texts) {
+warpseal_status check_kem_tickets(const kem::Params& set, uint64_t count, const uint64_t* tickets,
+                                  const PooledTexts& texts) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
     arrays.add(tickets, sizeof *tickets, sizeof *tickets, false);
     arrays.add(texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(), false);
-    arrays.add(texts.shared_secrets, texts.shared_secret_stride, kem::Params::shared_secret_bytes, true);
-    if (texts.statuses != nullptr) arrays.add(texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses, true);
+    arrays.add(texts.shared_secrets, texts.shared_secret_stride, kem::Params::shared_secret_bytes,
+               true);
+    if (texts.statuses != nullptr)
+        arrays.add(texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses, true);
     return arrays.check(count);
 }
 

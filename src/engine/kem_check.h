@@ -6,10 +6,14 @@
 
 namespace warpseal {
 
-// WARPSEAL_OK or WARPSEAL_INVALID_ARGUMENT: pointers and strides of what that operation reads and writes, and that they do not overlap.
-warpseal_status check_kem(const kem::Params& set, KemOperation operation, const warpseal_kem_batch& batch);
+// WARPSEAL_OK or WARPSEAL_INVALID_ARGUMENT: pointers and strides of what that operation reads and
+// writes, and that they do not overlap.
+warpseal_status check_kem(const kem::Params& set, KemOperation operation,
+                          const warpseal_kem_batch& batch);
 // The same of what a pool takes.
-warpseal_status check_kem_take(const kem::Params& set, uint64_t count, const PooledPublics& publics, const uint64_t* tickets);
-warpseal_status check_kem_tickets(const kem::Params& set, uint64_t count, const uint64_t* tickets, const PooledTexts& texts);
+warpseal_status check_kem_take(const kem::Params& set, uint64_t count, const PooledPublics& publics,
+                               const uint64_t* tickets);
+warpseal_status check_kem_tickets(const kem::Params& set, uint64_t count, const uint64_t* tickets,
+                                  const PooledTexts& texts);
 
 }  // namespace warpseal

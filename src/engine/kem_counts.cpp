@@ -25,18 +25,21 @@ public:
 
     void family(const char* name, const char* type, const char* help) {
         name_ = name;
-        text_ += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
+        text_ +=
+            std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
     }
     void sample(uint64_t value, const char* label = nullptr, const char* label_value = nullptr) {
         line("", label, label_value, std::to_string(value));
     }
     // buckets: not yet summed up; bound(i): the upper end of all but the last.
     template <size_t N>
-    void histogram(const uint64_t (&buckets)[N], const std::function<double(size_t)>& bound, const std::string& sum) {
+    void histogram(const uint64_t (&buckets)[N], const std::function<double(size_t)>& bound,
+                   const std::string& sum) {
         uint64_t so_far = 0;
         for (size_t i = 0; i < N; ++i) {
             so_far += buckets[i];
-            line("_bucket", "le", i + 1 == N ? "+Inf" : number(bound(i)).c_str(), std::to_string(so_far));
+            line("_bucket", "le", i + 1 == N ? "+Inf" : number(bound(i)).c_str(),
+                 std::to_string(so_far));
         }
         line("_sum", nullptr, nullptr, sum);
         line("_count", nullptr, nullptr, std::to_string(so_far));
@@ -49,7 +52,8 @@ public:
     const std::string& all() const { return text_; }
 
 private:
-    void line(const char* suffix, const char* label, const char* label_value, const std::string& value) {
+    void line(const char* suffix, const char* label, const char* label_value,
+              const std::string& value) {
         text_ += std::string(name_) + suffix + "{batcher=\"" + who_ + "\"";
         if (label != nullptr) text_ += std::string(",") + label + "=\"" + label_value + "\"";
         text_ += "} " + value + "\n";
@@ -76,7 +80,8 @@ void KemCounts::Waits::add(double waited) {
     const double steps = std::clamp(waited / first_wait, 0.0, 1e9);
     const auto whole = static_cast<uint64_t>(steps);
     const uint64_t up = whole + (static_cast<double>(whole) < steps ? 1 : 0);
-    ++buckets[std::min<size_t>(up <= 1 ? 0 : static_cast<size_t>(std::bit_width(up - 1)), buckets.size() - 1)];
+    ++buckets[std::min<size_t>(up <= 1 ? 0 : static_cast<size_t>(std::bit_width(up - 1)),
+                               buckets.size() - 1)];
     seconds += waited;
 }
 
@@ -88,11 +93,14 @@ void KemCounts::count_inline(bool failed) {
 void KemCounts::count_batch(size_t requests, const Waits& waits) {
     add(batched_requests_, requests);
     add(batches_, 1);
-    add(sizes_[std::min<size_t>(static_cast<size_t>(std::bit_width(requests - 1)), sizes_.size() - 1)], 1);
+    add(sizes_[std::min<size_t>(static_cast<size_t>(std::bit_width(requests - 1)),
+                                sizes_.size() - 1)],
+        1);
     for (size_t i = 0; i < waits_.size(); ++i) add(waits_[i], waits.buckets[i]);
     wait_seconds_.fetch_add(waits.seconds, std::memory_order_relaxed);
     uint64_t largest = largest_batch_.load(std::memory_order_relaxed);
-    while (requests > largest && !largest_batch_.compare_exchange_weak(largest, requests, std::memory_order_relaxed)) {
+    while (requests > largest &&
+           !largest_batch_.compare_exchange_weak(largest, requests, std::memory_order_relaxed)) {
     }
 }
 
@@ -115,12 +123,15 @@ void KemCounts::read(uint32_t waiting, warpseal_kem_batcher_counts& out) const {
 
 std::string prometheus_text(const warpseal_kem_batcher_counts& counts, const std::string& who) {
     Text text(who);
-    text.family("warpseal_kem_requests_total", "counter", "Completed requests, by the way they went.");
+    text.family("warpseal_kem_requests_total", "counter",
+                "Completed requests, by the way they went.");
     text.sample(counts.inline_requests, "path", "inline");
     text.sample(counts.batched_requests, "path", "batched");
-    text.family("warpseal_kem_failures_total", "counter", "Completed requests that have no result.");
+    text.family("warpseal_kem_failures_total", "counter",
+                "Completed requests that have no result.");
     text.sample(counts.failures);
-    text.family("warpseal_kem_fallback_total", "counter", "Requests that did not go the way they were meant to, by the reason.");
+    text.family("warpseal_kem_fallback_total", "counter",
+                "Requests that did not go the way they were meant to, by the reason.");
     text.sample(counts.full_queue, "reason", "full_queue");
     text.sample(counts.no_thread, "reason", "no_thread");
     text.sample(counts.redone, "reason", "batch_failed");
@@ -128,10 +139,13 @@ std::string prometheus_text(const warpseal_kem_batcher_counts& counts, const std
     text.sample(counts.waiting);
     text.family("warpseal_kem_batch_size", "histogram", "Requests of a batch.");
     text.histogram(
-        counts.batch_size_buckets, [](size_t i) { return static_cast<double>(uint64_t{1} << i); }, std::to_string(counts.batched_requests));
-    text.family("warpseal_kem_queue_wait_seconds", "histogram", "Time from a request's arrival in the queue to the start of its batch.");
+        counts.batch_size_buckets, [](size_t i) { return static_cast<double>(uint64_t{1} << i); },
+        std::to_string(counts.batched_requests));
+    text.family("warpseal_kem_queue_wait_seconds", "histogram",
+                "Time from a request's arrival in the queue to the start of its batch.");
     text.histogram(
-        counts.wait_buckets, [](size_t i) { return first_wait * static_cast<double>(uint64_t{1} << i); },
+        counts.wait_buckets,
+        [](size_t i) { return first_wait * static_cast<double>(uint64_t{1} << i); },
         Text::number(counts.wait_seconds_sum));
     return text.all();
 }
@@ -154,7 +168,8 @@ MetricsFile::MetricsFile(const std::string& directory) {
 
 bool MetricsFile::write(const std::string& text) const {
     const std::string next = path_ + ".next";
-    const int file = open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    const int file =
+        open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (file < 0) return false;
     const bool whole = write_all(file, text);
     const bool closed = close(file) == 0;

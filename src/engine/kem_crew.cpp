@@ -20,7 +20,8 @@ public:
         const std::lock_guard lock(mutex_);
         status_ = status;
         there_ = true;
-        changed_.notify_one();  // with the lock held: the caller takes this away as soon as it has it
+        changed_
+            .notify_one();  // with the lock held: the caller takes this away as soon as it has it
     }
     warpseal_status get() {
         std::unique_lock lock(mutex_);
@@ -37,8 +38,10 @@ private:
 
 }  // namespace
 
-// On many cores several batches are under way at once: what one copies, another computes meanwhile. No kind of request has all threads.
-KemCrew::KemCrew(Engine& engine, const KemBatcherOptions& options, Engine::RandomSource random, KemCrew* parents)
+// On many cores several batches are under way at once: what one copies, another computes meanwhile.
+// No kind of request has all threads.
+KemCrew::KemCrew(Engine& engine, const KemBatcherOptions& options, Engine::RandomSource random,
+                 KemCrew* parents)
     : engine_(engine),
       options_(options),
       random_(random),
@@ -46,7 +49,8 @@ KemCrew::KemCrew(Engine& engine, const KemBatcherOptions& options, Engine::Rando
       parents_(parents),
       most_threads_(std::min(8u, 2 + engine.threads() / 4)),
       most_of_a_kind_(most_threads_ - 1),
-      most_inline_(engine.inside().cuda_only ? 1 : engine.threads()),  // one by one is not what a GPU is for
+      most_inline_(
+          engine.inside().cuda_only ? 1 : engine.threads()),  // one by one is not what a GPU is for
       inboxes_(std::bit_ceil(std::min(most_inboxes, engine.threads()))),
       places_(options.most_waiting),
       file_(options.metrics_directory) {}
@@ -66,7 +70,8 @@ KemCrew::~KemCrew() {
 uint32_t KemCrew::waiting() const {
     uint64_t free = places_.load(std::memory_order_relaxed);
     for (const KemInbox& inbox : inboxes_) free += inbox.places();
-    return options_.most_waiting - static_cast<uint32_t>(std::min<uint64_t>(free, options_.most_waiting));
+    return options_.most_waiting -
+           static_cast<uint32_t>(std::min<uint64_t>(free, options_.most_waiting));
 }
 
 void KemCrew::read(warpseal_kem_batcher_counts& out) const { counts_.read(waiting(), out); }
@@ -90,20 +95,24 @@ bool KemCrew::has_thread() {
     return true;
 }
 
-// Some at a time, so that requests write nothing that all cores share; but where few are left, one by one, and then those that other
-// inboxes have not used: the bound is a bound on all, wherever they come from.
+// Some at a time, so that requests write nothing that all cores share; but where few are left, one
+// by one, and then those that other inboxes have not used: the bound is a bound on all, wherever
+// they come from.
 bool KemCrew::lend_places(KemInbox& inbox) {
     if (lend_some(inbox)) return true;
-    // One at a time: on their way from an inbox places are in nobody's sight, and who saw none anywhere would be refused for nothing.
+    // One at a time: on their way from an inbox places are in nobody's sight, and who saw none
+    // anywhere would be refused for nothing.
     const std::lock_guard gathering(gather_);
-    for (KemInbox& other : inboxes_) places_.fetch_add(other.take_places(), std::memory_order_relaxed);
+    for (KemInbox& other : inboxes_)
+        places_.fetch_add(other.take_places(), std::memory_order_relaxed);
     return lend_some(inbox);
 }
 
 bool KemCrew::lend_some(KemInbox& inbox) {
     uint32_t left = places_.load(std::memory_order_relaxed);
     while (left != 0) {
-        const uint32_t some = std::clamp(left / (2 * static_cast<uint32_t>(inboxes_.size())), 1u, most_lent);
+        const uint32_t some =
+            std::clamp(left / (2 * static_cast<uint32_t>(inboxes_.size())), 1u, most_lent);
         if (!places_.compare_exchange_weak(left, left - some, std::memory_order_relaxed)) continue;
         inbox.lend(some);
         return true;
@@ -122,7 +131,8 @@ bool KemCrew::put(const KemRequest& request, KemKind kind, bool its_caller_waits
             return false;
         }
     if (put == KemInbox::Put::ring ||
-        (put == KemInbox::Put::counted && asleep_.load(std::memory_order_relaxed) && missing_.fetch_sub(1, std::memory_order_relaxed) <= 1))
+        (put == KemInbox::Put::counted && asleep_.load(std::memory_order_relaxed) &&
+         missing_.fetch_sub(1, std::memory_order_relaxed) <= 1))
         ring();
     return true;
 }
@@ -148,7 +158,9 @@ warpseal_status KemCrew::run(const KemRequest& request, KemKind kind) {
     if (!room && !serving()) {
         Result result;
         KemRequest queued = request;
-        queued.done = [](void* user, warpseal_status status) { static_cast<Result*>(user)->set(status); };
+        queued.done = [](void* user, warpseal_status status) {
+            static_cast<Result*>(user)->set(status);
+        };
         queued.user = &result;
         bool there = false;
         try {
@@ -175,7 +187,9 @@ void KemCrew::write_metrics(bool at_last) {
     if (!file_.wanted()) return;
     const int64_t now = options_.now().time_since_epoch().count();
     int64_t next = next_write_.load(std::memory_order_relaxed);
-    if (!at_last && (now < next || !next_write_.compare_exchange_strong(next, now + BatcherClock::duration(between_writes).count()))) {
+    if (!at_last &&
+        (now < next || !next_write_.compare_exchange_strong(
+                           next, now + BatcherClock::duration(between_writes).count()))) {
         unwritten_.store(true, std::memory_order_relaxed);
         return;
     }
@@ -183,7 +197,8 @@ void KemCrew::write_metrics(bool at_last) {
     warpseal_kem_batcher_counts counts{};
     read(counts);
     try {
-        (void)file_.write(prometheus_text(counts, file_.who()));  // what cannot be written now can be in a second
+        (void)file_.write(
+            prometheus_text(counts, file_.who()));  // what cannot be written now can be in a second
     } catch (const std::bad_alloc&) {
     }
 }

@@ -14,10 +14,12 @@
 
 namespace warpseal {
 
-// In a forked child it cannot be destroyed, as its threads stayed with the parent, and its locks may be held: it is left as it is.
+// In a forked child it cannot be destroyed, as its threads stayed with the parent, and its locks
+// may be held: it is left as it is.
 class KemCrew {
 public:
-    KemCrew(Engine& engine, const KemBatcherOptions& options, Engine::RandomSource random, KemCrew* parents);
+    KemCrew(Engine& engine, const KemBatcherOptions& options, Engine::RandomSource random,
+            KemCrew* parents);
     ~KemCrew();  // completes what is queued
     KemCrew(const KemCrew&) = delete;
     KemCrew& operator=(const KemCrew&) = delete;
@@ -30,12 +32,14 @@ public:
 
 private:
     using Time = KemQueue::Time;
-    // When the thread that sleeps is to be woken: by a request of one of these kinds, as bits, or by so many more.
+    // When the thread that sleeps is to be woken: by a request of one of these kinds, as bits, or
+    // by so many more.
     struct Wake {
         uint32_t kinds, missing;
     };
 
-    // Into an inbox, for a thread that will see it. False: the queue is full, or there is no thread.
+    // Into an inbox, for a thread that will see it. False: the queue is full, or there is no
+    // thread.
     bool put(const KemRequest& request, KemKind kind, bool its_caller_waits);
     bool has_thread();
     bool lend_places(KemInbox& inbox);
@@ -51,7 +55,9 @@ private:
     bool start_thread();
     void serve();    // but for the batches
     bool collect();  // what arrived, into the queues; whether anything did
-    bool may_start(const KemQueue& queue) const { return queue.size() != 0 && (ending_ || queue.running() < most_of_a_kind_); }
+    bool may_start(const KemQueue& queue) const {
+        return queue.size() != 0 && (ending_ || queue.running() < most_of_a_kind_);
+    }
     KemQueue* ready(Time now);
     void sleep(std::unique_lock<std::mutex>& lock);
     Wake next_wake() const;
@@ -59,7 +65,8 @@ private:
     std::optional<Time> next_due() const;
     void hand_over();
     // Not under it:
-    double complete(KemRequests batch, Time begun, KemTray& tray);  // seconds that the operations took
+    double complete(KemRequests batch, Time begun,
+                    KemTray& tray);  // seconds that the operations took
     void count(const KemRequests& batch, Time begun);
     void complete_span(KemKind kind, KemTray& tray, const KemTray::Span& span);
     warpseal_status outcome(KemKind kind, KemTray& tray, const KemRequest& request, size_t item);

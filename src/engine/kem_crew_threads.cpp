@@ -1,4 +1,5 @@
-// The threads' side of a batcher: one watches the queue, and lets another watch while it does a batch.
+// The threads' side of a batcher: one watches the queue, and lets another watch while it does a
+// batch.
 #include <signal.h>
 
 #include <algorithm>
@@ -59,12 +60,14 @@ bool KemCrew::collect() {
 KemQueue* KemCrew::ready(Time now) {
     KemQueue* oldest = nullptr;
     for (KemQueue& queue : queues_)
-        if (may_start(queue) && (ending_ || queue.due(options_.rule) <= now) && (oldest == nullptr || queue.oldest() < oldest->oldest()))
+        if (may_start(queue) && (ending_ || queue.due(options_.rule) <= now) &&
+            (oldest == nullptr || queue.oldest() < oldest->oldest()))
             oldest = &queue;
     return oldest;
 }
 
-// Of kinds that have the threads that they may have nothing is due before one of those is done, and looks itself.
+// Of kinds that have the threads that they may have nothing is due before one of those is done, and
+// looks itself.
 KemCrew::Wake KemCrew::next_wake() const {
     Wake wake{0, KemInbox::never};
     for (size_t i = 0; i < queues_.size(); ++i) {
@@ -74,18 +77,21 @@ KemCrew::Wake KemCrew::next_wake() const {
         if (queue.size() == 0)
             wake.kinds |= 1u << i;
         else
-            wake.missing = static_cast<uint32_t>(std::min<size_t>(wake.missing, std::max(limit, queue.size() + 1) - queue.size()));
+            wake.missing = static_cast<uint32_t>(
+                std::min<size_t>(wake.missing, std::max(limit, queue.size() + 1) - queue.size()));
     }
     return wake;
 }
 
-// Of many that are missing each inbox that requests come into has a share, and rings when it has that: when all have come, one of them has
-// rung. Where none were to be expected the first one rings. Few are counted in one place, as each ring costs a waking.
+// Of many that are missing each inbox that requests come into has a share, and rings when it has
+// that: when all have come, one of them has rung. Where none were to be expected the first one
+// rings. Few are counted in one place, as each ring costs a waking.
 bool KemCrew::arm() {
     const Wake wake = next_wake();
     const bool few = wake.missing <= most_counted, many = !few && wake.missing != KemInbox::never;
     const uint32_t lively = lively_before_ | lively_;
-    const uint32_t share = (wake.missing - 1) / static_cast<uint32_t>(std::max(1, std::popcount(lively))) + 1;
+    const uint32_t share =
+        (wake.missing - 1) / static_cast<uint32_t>(std::max(1, std::popcount(lively))) + 1;
     missing_.store(wake.missing, std::memory_order_relaxed);
     uint64_t there = 0;
     bool reached = false;
@@ -102,19 +108,21 @@ bool KemCrew::arm() {
 std::optional<KemCrew::Time> KemCrew::next_due() const {
     std::optional<Time> first;
     for (const KemQueue& queue : queues_)
-        if (may_start(queue)) first = std::min(first.value_or(Time::max()), queue.due(options_.rule));
+        if (may_start(queue))
+            first = std::min(first.value_or(Time::max()), queue.due(options_.rule));
     return first;
 }
 
-// Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep those who submit, and those who come
-// back from a batch, from their locks.
+// Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep
+// those who submit, and those who come back from a batch, from their locks.
 void KemCrew::sleep(std::unique_lock<std::mutex>& lock) {
     asleep_.store(true, std::memory_order_relaxed);  // before it is armed: who is to ring sees it
     if (!arm()) {
         watched_ = true;
         std::optional<Time> until = next_due();
         if (unwritten_.load(std::memory_order_relaxed))
-            until = std::min(until.value_or(Time::max()), Time(Time::duration(next_write_.load(std::memory_order_relaxed))));
+            until = std::min(until.value_or(Time::max()),
+                             Time(Time::duration(next_write_.load(std::memory_order_relaxed))));
         if (until)
             wake_.wait_for(lock, *until - options_.now());
         else
@@ -148,7 +156,8 @@ void KemCrew::serve() {
             places_.fetch_add(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
             lively_before_ = std::exchange(lively_, 0);
             // Whoever sleeps has another queue before it now.
-            if (watched_ || next_due() || !queue->is_short(batch.size(), options_.rule)) hand_over();
+            if (watched_ || next_due() || !queue->is_short(batch.size(), options_.rule))
+                hand_over();
             lock.unlock();
             const double seconds = complete(batch, now, tray);
             write_metrics(false);
@@ -185,7 +194,8 @@ double KemCrew::complete(KemRequests batch, Time begun, KemTray& tray) {
     in_parts(tray, [&](const KemTray::Span& span) {
         for (uint32_t i = span.begin; i < span.end; ++i) {
             const size_t item = span.item + (i - span.begin);
-            if (i + fetched_ahead < span.end) tray.fetch_read(span.chunk->requests[i + fetched_ahead]);
+            if (i + fetched_ahead < span.end)
+                tray.fetch_read(span.chunk->requests[i + fetched_ahead]);
             tray.status(item) = no_status;
             tray.gather(span.chunk->requests[i], item);
         }
@@ -208,7 +218,8 @@ void KemCrew::count(const KemRequests& batch, Time begun) {
 void KemCrew::complete_span(KemKind kind, KemTray& tray, const KemTray::Span& span) {
     for (uint32_t i = span.begin; i < span.end; ++i) {
         const KemRequest& request = span.chunk->requests[i];
-        if (i + fetched_ahead < span.end) tray.fetch_written(span.chunk->requests[i + fetched_ahead]);
+        if (i + fetched_ahead < span.end)
+            tray.fetch_written(span.chunk->requests[i + fetched_ahead]);
         const warpseal_status status = outcome(kind, tray, request, span.item + (i - span.begin));
         if (status != WARPSEAL_OK) counts_.count_failures(1);
         request.done(request.user, status);
@@ -217,7 +228,8 @@ void KemCrew::complete_span(KemKind kind, KemTray& tray, const KemTray::Span& sp
 }
 
 // A call of any item's own, after the batch's has failed, says what is the matter with that item.
-warpseal_status KemCrew::outcome(KemKind kind, KemTray& tray, const KemRequest& request, size_t item) {
+warpseal_status KemCrew::outcome(KemKind kind, KemTray& tray, const KemRequest& request,
+                                 size_t item) {
     if (tray.status(item) != no_status) {
         tray.scatter(request, item);
         return static_cast<warpseal_status>(tray.status(item));
@@ -254,7 +266,9 @@ void KemCrew::in_parts(const KemTray& tray, const Work& work) {
         const size_t part_spans;
         std::atomic<bool> begun{false};
         void run(size_t first, size_t count) const {
-            for (const KemTray::Span& span : spans.subspan(first, std::min(count, spans.size() - first))) work(span);
+            for (const KemTray::Span& span :
+                 spans.subspan(first, std::min(count, spans.size() - first)))
+                work(span);
         }
     } all{work, spans, std::max<size_t>(1, part_items * spans.size() / items)};
     if (items * tray.item_bytes() < little_to_copy) return all.run(0, spans.size());

@@ -1,4 +1,5 @@
-// Key encapsulation on GPUs: batches in device memory, asynchronous where they lie, and those in host memory that go there.
+// Key encapsulation on GPUs: batches in device memory, asynchronous where they lie, and those in
+// host memory that go there.
 #include <pthread.h>
 #include <signal.h>
 
@@ -17,10 +18,14 @@ namespace {
 
 // What an operation uses of a batch must all lie on one of the engine's GPUs: its number, or -1.
 int holding(const Gpus& gpus, KemOperation operation, const warpseal_kem_batch& batch) {
-    const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
-    const void* used[] = {decapsulate ? nullptr : batch.public_keys, keypair || decapsulate ? batch.secret_keys : nullptr,
-                          keypair ? nullptr : batch.ciphertexts,     keypair ? nullptr : batch.shared_secrets,
-                          decapsulate ? nullptr : batch.coins,       batch.statuses};
+    const bool keypair = operation == KemOperation::keypair,
+               decapsulate = operation == KemOperation::decapsulate;
+    const void* used[] = {decapsulate ? nullptr : batch.public_keys,
+                          keypair || decapsulate ? batch.secret_keys : nullptr,
+                          keypair ? nullptr : batch.ciphertexts,
+                          keypair ? nullptr : batch.shared_secrets,
+                          decapsulate ? nullptr : batch.coins,
+                          batch.statuses};
     const int number = gpus.holding(keypair ? batch.public_keys : batch.shared_secrets);
     for (const void* memory : used)
         if (memory != nullptr && gpus.holding(memory) != number) return -1;
@@ -31,7 +36,9 @@ int holding(const Gpus& gpus, KemOperation operation, const warpseal_kem_batch& 
 class Generator {
 public:
     Generator(Workspaces& workspaces, const CudaCipher& aes, const uint8_t* seed)
-        : aes_(aes), state_(workspaces.lease(aes.state_bytes)), counter_(seed + CoinSeed::key_bytes) {
+        : aes_(aes),
+          state_(workspaces.lease(aes.state_bytes)),
+          counter_(seed + CoinSeed::key_bytes) {
         if (state_) aes.expand(state_.data(), seed);
     }
     explicit operator bool() const { return static_cast<bool>(state_); }
@@ -55,17 +62,24 @@ struct Part {
 
 }  // namespace
 
-warpseal_status Engine::Inside::prove_kem_gpu(int set, KemOperation operation, Path path, unsigned number, const CudaKem*& out) {
+warpseal_status Engine::Inside::prove_kem_gpu(int set, KemOperation operation, Path path,
+                                              unsigned number, const CudaKem*& out) {
     Gpu& gpu = gpus[number];
     warpseal_status status = number == 0 ? gpus.open() : gpu.open();
     if (status != WARPSEAL_OK) return status;
     out = gpu.door().kem(kem::sets[set]->name);
     if (out == nullptr) return WARPSEAL_NO_DEVICE;
     const bool device_memory = path == Path::gpu_device_memory;
-    std::atomic<uint32_t>& proved = kem.gpu_proved[device_memory ? 1 : 0][set][static_cast<int>(operation)];
+    std::atomic<uint32_t>& proved =
+        kem.gpu_proved[device_memory ? 1 : 0][set][static_cast<int>(operation)];
     if ((proved.load(std::memory_order_acquire) >> number & 1) != 0) return WARPSEAL_OK;
     bool failed_now = false;
-    const PathName name{&out->run[static_cast<int>(operation)], &gpu.door(), gpu.device(), path, WARPSEAL_ECB, Direction::encrypt};
+    const PathName name{&out->run[static_cast<int>(operation)],
+                        &gpu.door(),
+                        gpu.device(),
+                        path,
+                        WARPSEAL_ECB,
+                        Direction::encrypt};
     const auto test = [&] {
         return device_memory ? test_kem_device_memory(gpu.door(), gpu.device(), *out, operation)
                              : test_kem_through_gpu(gpu.door(), gpu.device(), *out, operation);
@@ -77,17 +91,20 @@ warpseal_status Engine::Inside::prove_kem_gpu(int set, KemOperation operation, P
     return status;
 }
 
-warpseal_status Engine::Inside::prove_coins_gpu(unsigned number, Path path, const CudaCipher*& out) {
+warpseal_status Engine::Inside::prove_coins_gpu(unsigned number, Path path,
+                                                const CudaCipher*& out) {
     const Key::Descriptors found = descriptors("aes-256");
     out = found.cuda;
     std::atomic<uint32_t>& proved = kem.gpu_coins_proved[path == Path::gpu_device_memory ? 1 : 0];
     if ((proved.load(std::memory_order_acquire) >> number & 1) != 0) return gpus[number].open();
-    const warpseal_status status = prove_cuda(found, WARPSEAL_CTR, Direction::encrypt, path, number);
+    const warpseal_status status =
+        prove_cuda(found, WARPSEAL_CTR, Direction::encrypt, path, number);
     if (status == WARPSEAL_OK) proved.fetch_or(1u << number, std::memory_order_acq_rel);
     return status;
 }
 
-warpseal_status Engine::kem_device(KemOperation operation, const char* set, const warpseal_kem_batch& batch, RandomSource random,
+warpseal_status Engine::kem_device(KemOperation operation, const char* set,
+                                   const warpseal_kem_batch& batch, RandomSource random,
                                    void* stream) {
     Inside& inside = *inside_;
     const int number = set_number(set);
@@ -95,7 +112,8 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set, cons
     warpseal_status status = check_kem(*kem::sets[number], operation, batch);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     // A GPU that writes words across their alignment is lost.
-    if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0)
+        return WARPSEAL_INVALID_ARGUMENT;
     status = inside.gpus.open();
     if (status != WARPSEAL_OK) return status;
     const int at = holding(inside.gpus, operation, batch);
@@ -111,7 +129,8 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set, cons
         return outcome;
     };
     if (operation == KemOperation::decapsulate || batch.coins != nullptr)
-        return told(gpu.door().kem_device(gpu.device(), *kem, operation, batch, batch.count, nullptr, stream));
+        return told(gpu.door().kem_device(gpu.device(), *kem, operation, batch, batch.count,
+                                          nullptr, stream));
 
     const CudaCipher* aes = nullptr;
     status = inside.prove_coins_gpu(i, Path::gpu_device_memory, aes);
@@ -121,28 +140,33 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set, cons
     const Generator generator(inside.kem.workspaces, *aes, seed.data());
     if (!generator) return WARPSEAL_OUT_OF_MEMORY;
     const DrawnCoins coins = generator.from(0);
-    status = gpu.door().kem_device(gpu.device(), *kem, operation, batch, batch.count, &coins, stream);
+    status =
+        gpu.door().kem_device(gpu.device(), *kem, operation, batch, batch.count, &coins, stream);
     gpu.forget();  // what the driver keeps of the launches, round keys among it
     return told(status);
 }
 
 bool Engine::Inside::gpu_pays(int set, KemOperation operation, uint64_t count) {
-    if (!cuda_allowed || (!cuda_only && count < KemPaces::least_gpu_items) || !gpus.possible()) return false;
+    if (!cuda_allowed || (!cuda_only && count < KemPaces::least_gpu_items) || !gpus.possible())
+        return false;
     return cuda_only || kem.paces.gpu_first(set, operation, count, gpus.any_open());
 }
 
-warpseal_status Engine::Inside::kem_gpus(int set, KemOperation operation, uint64_t count, bool draws, KemGpus& out) {
+warpseal_status Engine::Inside::kem_gpus(int set, KemOperation operation, uint64_t count,
+                                         bool draws, KemGpus& out) {
     warpseal_status first = WARPSEAL_NO_DEVICE;
     for (unsigned i = 0; i < gpus.count() && out.count <= count / kem.items_for_another_gpu; ++i) {
         warpseal_status status = prove_kem_gpu(set, operation, Path::gpu_host_memory, i, out.kem);
-        if (status == WARPSEAL_OK && draws) status = prove_coins_gpu(i, Path::gpu_host_memory, out.aes);
+        if (status == WARPSEAL_OK && draws)
+            status = prove_coins_gpu(i, Path::gpu_host_memory, out.aes);
         if (status == WARPSEAL_OK) out.numbers[out.count++] = i;
         if (i == 0) first = status;
     }
     return out.count != 0 ? WARPSEAL_OK : first;
 }
 
-std::vector<KemRange> Engine::Inside::kem_on_gpus(const KemGpus& chosen, KemOperation operation, const warpseal_kem_batch& batch,
+std::vector<KemRange> Engine::Inside::kem_on_gpus(const KemGpus& chosen, KemOperation operation,
+                                                  const warpseal_kem_batch& batch,
                                                   const uint8_t* seed, uint64_t& failed) {
     std::optional<Generator> generator;
     if (seed != nullptr) generator.emplace(kem.workspaces, *chosen.aes, seed);
@@ -159,10 +183,12 @@ std::vector<KemRange> Engine::Inside::kem_on_gpus(const KemGpus& chosen, KemOper
         if (generator) coins = generator->from(part.begin);
         warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
         try {
-            status = part.gpu->door().kem_host(part.gpu->device(), *chosen.kem, operation, own, own.count, generator ? &coins : nullptr,
-                                               &part.done, &part.failed);
+            status = part.gpu->door().kem_host(part.gpu->device(), *chosen.kem, operation, own,
+                                               own.count, generator ? &coins : nullptr, &part.done,
+                                               &part.failed);
         } catch (const std::exception&) {
-            // A thread has nobody to throw to; what a system refuses, memory or another of its means, the cores do without.
+            // A thread has nobody to throw to; what a system refuses, memory or another of its
+            // means, the cores do without.
         }
         if (status != WARPSEAL_OK) part.gpu->failed(status);
         if (generator) part.gpu->forget();
@@ -175,7 +201,8 @@ std::vector<KemRange> Engine::Inside::kem_on_gpus(const KemGpus& chosen, KemOper
         sigfillset(&every);
         pthread_sigmask(SIG_SETMASK, &every, &before);
         try {
-            for (; started + 1 < parts.size(); ++started) others.emplace_back([&run, &part = parts[started]] { run(part); });
+            for (; started + 1 < parts.size(); ++started)
+                others.emplace_back([&run, &part = parts[started]] { run(part); });
         } catch (const std::exception&) {
             // No more threads: the caller's has those parts too.
         }

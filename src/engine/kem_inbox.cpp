@@ -9,7 +9,8 @@ KemInbox::~KemInbox() {
     while (spare_ != nullptr) delete std::exchange(spare_, spare_->next);
 }
 
-KemInbox::Put KemInbox::put(KemKind kind, const KemRequest& request, BatcherClock::time_point now, bool its_caller_waits) {
+KemInbox::Put KemInbox::put(KemKind kind, const KemRequest& request, BatcherClock::time_point now,
+                            bool its_caller_waits) {
     const std::lock_guard lock(mutex_);
     const uint32_t places = places_.load(std::memory_order_relaxed);
     if (places == 0) return Put::no_place;
@@ -48,7 +49,8 @@ KemChunk* KemInbox::take() {
     if (first_ == nullptr) return nullptr;
     count_ = kinds_ = 0;
     open_ = {};
-    for (KemChunk* chunk = first_; chunk != nullptr; chunk = chunk->next) chunk->left.store(chunk->filled, std::memory_order_relaxed);
+    for (KemChunk* chunk = first_; chunk != nullptr; chunk = chunk->next)
+        chunk->left.store(chunk->filled, std::memory_order_relaxed);
     return std::exchange(first_, nullptr);
 }
 

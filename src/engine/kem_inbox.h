@@ -7,8 +7,9 @@
 
 namespace warpseal {
 
-// One of several, each for some of the threads that submit: what a request has to write lies here, and is seldom another's. Its chunks are
-// made once and used again: there are never more of them than were under way at a time.
+// One of several, each for some of the threads that submit: what a request has to write lies here,
+// and is seldom another's. Its chunks are made once and used again: there are never more of them
+// than were under way at a time.
 class alignas(64) KemInbox {
 public:
     static constexpr uint32_t never = UINT32_MAX;
@@ -18,14 +19,17 @@ public:
     KemInbox(const KemInbox&) = delete;
     KemInbox& operator=(const KemInbox&) = delete;
 
-    // counted: whoever sleeps counts them; ring: it wants to know now. May throw for want of memory; then nothing is put.
+    // counted: whoever sleeps counts them; ring: it wants to know now. May throw for want of
+    // memory; then nothing is put.
     enum class Put : uint8_t { no_place, quiet, counted, ring };
-    Put put(KemKind kind, const KemRequest& request, BatcherClock::time_point now, bool its_caller_waits);
+    Put put(KemKind kind, const KemRequest& request, BatcherClock::time_point now,
+            bool its_caller_waits);
 
     // The chunks that arrived, in order, by `next`.
     KemChunk* take();
-    // A ring from now on, once, when there is a request of one of these kinds (bits), or as many as `count` of any; and with `counted` each
-    // is to be counted. How many there are; never: what would ring is there already.
+    // A ring from now on, once, when there is a request of one of these kinds (bits), or as many as
+    // `count` of any; and with `counted` each is to be counted. How many there are; never: what
+    // would ring is there already.
     uint32_t arm(uint32_t kinds, uint32_t count, bool counted);
 
     // Places in the queue for requests to come.

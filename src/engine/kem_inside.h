@@ -1,4 +1,5 @@
-// What an engine keeps for key encapsulation: the targets that it may use, those whose self-tests hold, and work space.
+// What an engine keeps for key encapsulation: the targets that it may use, those whose self-tests
+// hold, and work space.
 #pragma once
 
 #include <atomic>
@@ -44,13 +45,15 @@ struct KemInside {
     // The choice among the CPU targets, -1 before there is one: so that small calls ask nobody.
     std::atomic<int8_t> chosen[kem::set_count][kem_operation_count];
     std::atomic<int8_t> chosen_for_coins{-1};  // AES-256
-    // A bit for each GPU of the engine whose path holds, through host memory and on device memory; and for AES-256 of coins.
+    // A bit for each GPU of the engine whose path holds, through host memory and on device memory;
+    // and for AES-256 of coins.
     std::atomic<uint32_t> gpu_proved[2][kem::set_count][kem_operation_count] = {};
     std::atomic<uint32_t> gpu_coins_proved[2] = {};
     KemPaces paces;
     uint64_t items_for_another_gpu = 32768;  // less is not worth its thread; tests ask for less
 
-    KemInside(const CpuKem* (*cpu_kem)(Target, const char*), bool (*cpu_has_kem)(Target), unsigned threads)
+    KemInside(const CpuKem* (*cpu_kem)(Target, const char*), bool (*cpu_has_kem)(Target),
+              unsigned threads)
         : cpu_kem(cpu_kem), cpu_has_kem(cpu_has_kem), paces(threads) {
         for (auto& set : chosen)
             for (auto& operation : set) operation = -1;

@@ -1,4 +1,5 @@
-// Pairs in the host's memory. Places lie anywhere, batches side by side: keys are copied between them, through work space that is wiped.
+// Pairs in the host's memory. Places lie anywhere, batches side by side: keys are copied between
+// them, through work space that is wiped.
 #include "engine/kem_pairs.h"
 
 #include <atomic>
@@ -18,23 +19,28 @@ bool KemPairs::allocate_publics(uint64_t pairs) {
 
 void KemPairs::keep_publics(const uint32_t* places, size_t count, const uint8_t* side_by_side) {
     const size_t bytes = set_.public_key_bytes();
-    for (size_t i = 0; i < count; ++i) std::memcpy(publics_.get() + places[i] * bytes, side_by_side + i * bytes, bytes);
+    for (size_t i = 0; i < count; ++i)
+        std::memcpy(publics_.get() + places[i] * bytes, side_by_side + i * bytes, bytes);
 }
 
 void KemPairs::give(const uint32_t* places, size_t count, const PooledPublics& out) const {
     const size_t bytes = set_.public_key_bytes();
-    for (size_t i = 0; i < count; ++i) std::memcpy(out.at + i * out.stride, publics_.get() + places[i] * bytes, bytes);
+    for (size_t i = 0; i < count; ++i)
+        std::memcpy(out.at + i * out.stride, publics_.get() + places[i] * bytes, bytes);
 }
 
 namespace {
 
 class HostPairs final : public KemPairs {
 public:
-    HostPairs(Engine& engine, const kem::Params& set, Engine::RandomSource random) : KemPairs(set), engine_(engine), random_(random) {}
+    HostPairs(Engine& engine, const kem::Params& set, Engine::RandomSource random)
+        : KemPairs(set), engine_(engine), random_(random) {}
 
     bool allocate(uint64_t pairs) {
         // Below 2^32 pairs of less than 2^12 bytes.
-        if (!memory_.allocate(head_bytes + pairs * set_.secret_key_bytes(), SecretMemory::AfterFork::wiped)) return false;
+        if (!memory_.allocate(head_bytes + pairs * set_.secret_key_bytes(),
+                              SecretMemory::AfterFork::wiped))
+            return false;
         *static_cast<uint8_t*>(memory_.data()) = 1;
         return allocate_publics(pairs);
     }
@@ -52,19 +58,22 @@ public:
         batch.secret_key_stride = sk;
         batch.public_keys = batch.secret_keys + count * sk;
         batch.public_key_stride = pk;
-        const warpseal_status status = engine_.kem(KemOperation::keypair, set_.name, batch, random_);
+        const warpseal_status status =
+            engine_.kem(KemOperation::keypair, set_.name, batch, random_);
         // Asked here, and not under the pool's lock, as the engine may tell the caller of a loss.
         const bool gpus = engine_.inside().cuda_allowed && engine_.inside().gpus.possible();
         at_once_.store(gpus ? most_at_once : enough_for_cores, std::memory_order_relaxed);
         if (status != WARPSEAL_OK) return status;
-        for (size_t i = 0; i < count; ++i) std::memcpy(secret_key(places[i]), batch.secret_keys + i * sk, sk);
+        for (size_t i = 0; i < count; ++i)
+            std::memcpy(secret_key(places[i]), batch.secret_keys + i * sk, sk);
         keep_publics(places, count, batch.public_keys);
         return WARPSEAL_OK;
     } catch (...) {  // no memory: nothing else is thrown on purpose
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
-    warpseal_status decapsulate(const uint32_t* places, size_t count, const PooledTexts& texts) noexcept override try {
+    warpseal_status decapsulate(const uint32_t* places, size_t count,
+                                const PooledTexts& texts) noexcept override try {
         const size_t sk = set_.secret_key_bytes();
         const Workspaces::Lease lease = engine_.inside().kem.workspaces.lease(count * sk);
         if (!lease) return WARPSEAL_OUT_OF_MEMORY;
@@ -76,7 +85,8 @@ public:
         batch.shared_secrets = texts.shared_secrets;
         batch.shared_secret_stride = texts.shared_secret_stride;
         for (size_t i = 0; i < count; ++i)
-            if (places[i] != nowhere) std::memcpy(batch.secret_keys + i * sk, secret_key(places[i]), sk);
+            if (places[i] != nowhere)
+                std::memcpy(batch.secret_keys + i * sk, secret_key(places[i]), sk);
         return engine_.kem(KemOperation::decapsulate, set_.name, batch, random_);
     } catch (...) {  // no memory: nothing else is thrown on purpose
         return WARPSEAL_OUT_OF_MEMORY;
@@ -84,7 +94,8 @@ public:
 
     warpseal_status wipe(const uint32_t* places, size_t count) noexcept override {
         for (size_t i = 0; i < count; ++i)
-            if (places[i] != nowhere) warpseal::wipe(secret_key(places[i]), set_.secret_key_bytes());
+            if (places[i] != nowhere)
+                warpseal::wipe(secret_key(places[i]), set_.secret_key_bytes());
         return WARPSEAL_OK;
     }
 
@@ -93,7 +104,9 @@ private:
     static constexpr size_t head_bytes = 64;
     static constexpr size_t enough_for_cores = 1024;
 
-    uint8_t* secret_key(uint32_t place) { return static_cast<uint8_t*>(memory_.data()) + head_bytes + place * set_.secret_key_bytes(); }
+    uint8_t* secret_key(uint32_t place) {
+        return static_cast<uint8_t*>(memory_.data()) + head_bytes + place * set_.secret_key_bytes();
+    }
     static warpseal_kem_batch batch_of(uint64_t count) {
         warpseal_kem_batch batch = {};
         batch.struct_bytes = sizeof batch;
@@ -104,12 +117,14 @@ private:
     Engine& engine_;
     const Engine::RandomSource random_;
     SecretMemory memory_;
-    std::atomic<size_t> at_once_{enough_for_cores};  // more where the engine may send a batch to a GPU
+    std::atomic<size_t> at_once_{
+        enough_for_cores};  // more where the engine may send a batch to a GPU
 };
 
 }  // namespace
 
-std::shared_ptr<KemPairs> host_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs) {
+std::shared_ptr<KemPairs> host_pairs(Engine& engine, const kem::Params& set,
+                                     Engine::RandomSource random, uint32_t pairs) {
     auto made = std::make_shared<HostPairs>(engine, set, random);
     return made->allocate(pairs) ? made : nullptr;
 }

@@ -40,14 +40,17 @@ public:
     static constexpr size_t most_at_once = 8192;
 
     virtual ~KemPairs() = default;
-    // False for good once the secret keys are gone: the GPU that had them is lost, or this is a child of the process that made them.
+    // False for good once the secret keys are gone: the GPU that had them is lost, or this is a
+    // child of the process that made them.
     virtual bool alive() const = 0;
     // How many places a call may have: enough for all threads or a GPU, and little to set aside.
     virtual size_t at_once() const = 0;
     virtual warpseal_status make(const uint32_t* places, size_t count) noexcept = 0;
     // Items that are nowhere have a secret of no use.
-    virtual warpseal_status decapsulate(const uint32_t* places, size_t count, const PooledTexts& texts) noexcept = 0;
-    virtual warpseal_status wipe(const uint32_t* places, size_t count) noexcept = 0;  // secret keys; passes over nowhere
+    virtual warpseal_status decapsulate(const uint32_t* places, size_t count,
+                                        const PooledTexts& texts) noexcept = 0;
+    virtual warpseal_status wipe(const uint32_t* places,
+                                 size_t count) noexcept = 0;  // secret keys; passes over nowhere
     void give(const uint32_t* places, size_t count, const PooledPublics& out) const;
 
 protected:
@@ -61,9 +64,12 @@ private:
     std::unique_ptr<uint8_t[]> publics_;
 };
 
-// Secret keys in locked memory of the host; batches go where the engine's calls on host memory go. Null: out of memory.
-std::shared_ptr<KemPairs> host_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs);
+// Secret keys in locked memory of the host; batches go where the engine's calls on host memory go.
+// Null: out of memory.
+std::shared_ptr<KemPairs> host_pairs(Engine& engine, const kem::Params& set,
+                                     Engine::RandomSource random, uint32_t pairs);
 // In memory of the engine's first GPU, if it may work on nothing else. Null: not there.
-std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs);
+std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set,
+                                       Engine::RandomSource random, uint32_t pairs);
 
 }  // namespace warpseal

@@ -1,4 +1,5 @@
-// Pairs whose secret keys never leave the memory of a GPU: batches are staged there, side by side, one at a time.
+// Pairs whose secret keys never leave the memory of a GPU: batches are staged there, side by side,
+// one at a time.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -21,8 +22,9 @@ public:
     DevicePairs(Engine& engine, Gpu& gpu, const kem::Params& set, Engine::RandomSource random)
         : KemPairs(set), engine_(engine), gpu_(gpu), random_(random) {}
     ~DevicePairs() override {
-        if (door().lost()) return;                                                           // and all that lay there with it
-        if (staged_ != nullptr) door().device_free(gpu_.device(), staged_, staged_bytes());  // which wipes
+        if (door().lost()) return;  // and all that lay there with it
+        if (staged_ != nullptr)
+            door().device_free(gpu_.device(), staged_, staged_bytes());  // which wipes
         if (secrets_ != nullptr) door().device_free(gpu_.device(), secrets_, secrets_bytes_);
         if (received_ != nullptr) door().host_free(gpu_.device(), received_, received_bytes);
     }
@@ -31,7 +33,8 @@ public:
         secrets_bytes_ = pairs * key_bytes();
         return door().device_alloc(gpu_.device(), secrets_bytes_, &secrets_) == WARPSEAL_OK &&
                door().device_alloc(gpu_.device(), staged_bytes(), &staged_) == WARPSEAL_OK &&
-               door().host_alloc(gpu_.device(), received_bytes, &received_) == WARPSEAL_OK && allocate_publics(pairs);
+               door().host_alloc(gpu_.device(), received_bytes, &received_) == WARPSEAL_OK &&
+               allocate_publics(pairs);
     }
 
     // Asked under the pool's lock, and so past the engine, which would tell the caller of a loss.
@@ -44,10 +47,13 @@ public:
         {
             const std::lock_guard lock(staging_);
             warpseal_kem_batch batch = staged_batch(count);
-            warpseal_status status = engine_.kem_device(KemOperation::keypair, set_.name, batch, random_, nullptr);
+            warpseal_status status =
+                engine_.kem_device(KemOperation::keypair, set_.name, batch, random_, nullptr);
             if (status == WARPSEAL_OK) status = placed(KemPlaced::put, places, count);
-            if (status == WARPSEAL_OK) status = read(publics.data(), batch.public_keys, publics.size());
-            if (status == WARPSEAL_OK) status = read(statuses.data(), batch.statuses, count * sizeof(int32_t));
+            if (status == WARPSEAL_OK)
+                status = read(publics.data(), batch.public_keys, publics.size());
+            if (status == WARPSEAL_OK)
+                status = read(statuses.data(), batch.statuses, count * sizeof(int32_t));
             if (status != WARPSEAL_OK) {
                 (void)clear(batch, count);
                 return status;
@@ -61,21 +67,26 @@ public:
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
-    warpseal_status decapsulate(const uint32_t* places, size_t count, const PooledTexts& texts) noexcept override try {
+    warpseal_status decapsulate(const uint32_t* places, size_t count,
+                                const PooledTexts& texts) noexcept override try {
         const size_t ct = set_.ciphertext_bytes(), ss = kem::Params::shared_secret_bytes;
         std::vector<uint8_t> ciphertexts(count * ct);
-        for (size_t i = 0; i < count; ++i) std::memcpy(ciphertexts.data() + i * ct, texts.ciphertext(i), ct);
+        for (size_t i = 0; i < count; ++i)
+            std::memcpy(ciphertexts.data() + i * ct, texts.ciphertext(i), ct);
         const std::lock_guard lock(staging_);
         warpseal_kem_batch batch = staged_batch(count);
         batch.statuses = nullptr;
         warpseal_status status = write(batch.ciphertexts, ciphertexts.data(), count * ct);
         if (status == WARPSEAL_OK) status = placed(KemPlaced::get, places, count);
-        if (status == WARPSEAL_OK) status = engine_.kem_device(KemOperation::decapsulate, set_.name, batch, random_, nullptr);
+        if (status == WARPSEAL_OK)
+            status =
+                engine_.kem_device(KemOperation::decapsulate, set_.name, batch, random_, nullptr);
         if (status == WARPSEAL_OK) status = read(received_, batch.shared_secrets, count * ss);
         const warpseal_status cleared = clear(batch, count);
         if (status == WARPSEAL_OK) status = cleared;
         const auto* const secrets = static_cast<const uint8_t*>(received_);
-        for (size_t i = 0; i < count && status == WARPSEAL_OK; ++i) std::memcpy(texts.secret(i), secrets + i * ss, ss);
+        for (size_t i = 0; i < count && status == WARPSEAL_OK; ++i)
+            std::memcpy(texts.secret(i), secrets + i * ss, ss);
         warpseal::wipe(received_, count * ss);
         return status;
     } catch (...) {  // no memory: nothing else is thrown on purpose
@@ -86,7 +97,8 @@ public:
         const std::lock_guard lock(staging_);
         warpseal_status status = placed(KemPlaced::wipe, places, count);
         if (status != WARPSEAL_OK) return status;
-        // What only fails to wait takes nothing back: the keys are gone before anything that follows on that stream.
+        // What only fails to wait takes nothing back: the keys are gone before anything that
+        // follows on that stream.
         status = door().synchronize(gpu_.device(), nullptr);
         return door().lost() ? status : WARPSEAL_OK;
     }
@@ -95,10 +107,17 @@ private:
     const GpuDoor& door() const { return gpu_.door(); }
     static constexpr size_t received_bytes = most_at_once * kem::Params::shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
-    // Of the batch that is staged: secret keys, shared secrets, ciphertexts or public keys, and a word for each item.
-    size_t secret_bytes() const { return most_at_once * (key_bytes() + kem::Params::shared_secret_bytes); }
-    size_t text_bytes() const { return most_at_once * whole(std::max(set_.public_key_bytes(), set_.ciphertext_bytes())); }
-    size_t staged_bytes() const { return secret_bytes() + text_bytes() + most_at_once * 2 * sizeof(uint32_t); }
+    // Of the batch that is staged: secret keys, shared secrets, ciphertexts or public keys, and a
+    // word for each item.
+    size_t secret_bytes() const {
+        return most_at_once * (key_bytes() + kem::Params::shared_secret_bytes);
+    }
+    size_t text_bytes() const {
+        return most_at_once * whole(std::max(set_.public_key_bytes(), set_.ciphertext_bytes()));
+    }
+    size_t staged_bytes() const {
+        return secret_bytes() + text_bytes() + most_at_once * 2 * sizeof(uint32_t);
+    }
 
     warpseal_kem_batch staged_batch(uint64_t count) const {
         auto* const begin = static_cast<uint8_t*>(staged_);
@@ -116,50 +135,63 @@ private:
         return batch;
     }
     uint32_t* staged_places() const {
-        return reinterpret_cast<uint32_t*>(static_cast<uint8_t*>(staged_) + secret_bytes() + text_bytes()) + most_at_once;
+        return reinterpret_cast<uint32_t*>(static_cast<uint8_t*>(staged_) + secret_bytes() +
+                                           text_bytes()) +
+               most_at_once;
     }
 
-    warpseal_status write(void* to, const void* from, size_t bytes) const { return door().upload(gpu_.device(), to, from, bytes); }
-    warpseal_status read(void* to, const void* from, size_t bytes) const { return door().download(gpu_.device(), to, from, bytes); }
+    warpseal_status write(void* to, const void* from, size_t bytes) const {
+        return door().upload(gpu_.device(), to, from, bytes);
+    }
+    warpseal_status read(void* to, const void* from, size_t bytes) const {
+        return door().download(gpu_.device(), to, from, bytes);
+    }
     warpseal_status placed(KemPlaced what, const uint32_t* places, size_t count) const {
         if (door().lost()) return WARPSEAL_NO_DEVICE;
         const warpseal_status status = write(staged_places(), places, count * sizeof *places);
         if (status != WARPSEAL_OK) return status;
-        return door().kem_placed(gpu_.device(), what, secrets_, staged_, key_bytes(), staged_places(), count, nullptr);
+        return door().kem_placed(gpu_.device(), what, secrets_, staged_, key_bytes(),
+                                 staged_places(), count, nullptr);
     }
     // What a batch leaves staged of secrets.
     warpseal_status clear(const warpseal_kem_batch& batch, size_t count) const {
         if (door().lost()) return WARPSEAL_NO_DEVICE;
-        const warpseal_status status =
-            door().kem_placed(gpu_.device(), KemPlaced::wipe, staged_, nullptr, key_bytes(), nullptr, count, nullptr);
+        const warpseal_status status = door().kem_placed(
+            gpu_.device(), KemPlaced::wipe, staged_, nullptr, key_bytes(), nullptr, count, nullptr);
         if (status != WARPSEAL_OK) return status;
-        return door().kem_placed(gpu_.device(), KemPlaced::wipe, batch.shared_secrets, nullptr, kem::Params::shared_secret_bytes, nullptr,
-                                 count, nullptr);
+        return door().kem_placed(gpu_.device(), KemPlaced::wipe, batch.shared_secrets, nullptr,
+                                 kem::Params::shared_secret_bytes, nullptr, count, nullptr);
     }
 
     Engine& engine_;
     Gpu& gpu_;
     const Engine::RandomSource random_;
-    // Batches take turns, on the default stream. fork: a child's pool has other pairs, as its parent's GPU is lost to it
-    std::mutex staging_;
+    // Batches take turns, on the default stream.
+    std::mutex staging_;  // fork: a child's pool has other pairs, as its parent's GPU is lost to it
     void* secrets_ = nullptr;
     void* staged_ = nullptr;
-    void* received_ = nullptr;  // of the host, pinned: from other memory a driver's own copy would stay behind. Wiped after each batch
+    void* received_ = nullptr;  // of the host, pinned: from other memory a driver's own copy would
+                                // stay behind. Wiped after each batch
     size_t secrets_bytes_ = 0;
 };
 
 }  // namespace
 
-std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set, Engine::RandomSource random, uint32_t pairs) {
+std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set,
+                                       Engine::RandomSource random, uint32_t pairs) {
     Engine::Inside& inside = engine.inside();
-    // A call for one ticket takes many times as long there as on a core: only who asks for a GPU, and for nothing else, has pairs there.
+    // A call for one ticket takes many times as long there as on a core: only who asks for a GPU,
+    // and for nothing else, has pairs there.
     if (!inside.cuda_only || !inside.gpus.possible()) return nullptr;
     const int number = set_number(set.name);
     const CudaKem* kem = nullptr;
     const CudaCipher* aes = nullptr;
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
-        if (inside.prove_kem_gpu(number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK) return nullptr;
-    if (inside.prove_coins_gpu(0, Path::gpu_device_memory, aes) != WARPSEAL_OK || inside.gpus.door().kem_placed == nullptr) return nullptr;
+        if (inside.prove_kem_gpu(number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK)
+            return nullptr;
+    if (inside.prove_coins_gpu(0, Path::gpu_device_memory, aes) != WARPSEAL_OK ||
+        inside.gpus.door().kem_placed == nullptr)
+        return nullptr;
     auto made = std::make_shared<DevicePairs>(engine, inside.gpus[0], set, random);
     return made->allocate(pairs) ? made : nullptr;
 }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t most_dropped_at_once = 64;  // on the stack: to drop needs no memory
 
-// Now, and not under way: a forked child could wait for ever for a self-test that its parent has begun.
+// Now, and not under way: a forked child could wait for ever for a self-test that its parent has
+// begun.
 warpseal_status prove(Engine::Inside& inside, int set) {
     const CpuKem* kem = nullptr;
     const CpuCipher* aes = nullptr;
@@ -34,22 +35,28 @@ size_t move_some(std::vector<uint32_t>& from, std::vector<uint32_t>& to, uint64_
 
 }  // namespace
 
-warpseal_status KemPool::create(Engine& engine, const char* set, uint64_t pairs, Engine::RandomSource random,
-                                std::unique_ptr<KemPool>& out) {
+warpseal_status KemPool::create(Engine& engine, const char* set, uint64_t pairs,
+                                Engine::RandomSource random, std::unique_ptr<KemPool>& out) {
     const int number = set_number(set);
     if (number < 0) return WARPSEAL_UNSUPPORTED;
     if (pairs == 0) return WARPSEAL_INVALID_ARGUMENT;
     if (pairs >= KemPairs::nowhere) return WARPSEAL_OUT_OF_MEMORY;
     warpseal_status status = prove(engine.inside(), number);
     if (status != WARPSEAL_OK) return status;
-    std::unique_ptr<KemPool> pool(new KemPool(engine, *kem::sets[number], static_cast<uint32_t>(pairs), random));
+    std::unique_ptr<KemPool> pool(
+        new KemPool(engine, *kem::sets[number], static_cast<uint32_t>(pairs), random));
     status = pool->begin();
     if (status == WARPSEAL_OK) out = std::move(pool);
     return status;
 }
 
-KemPool::KemPool(Engine& engine, const kem::Params& set, uint32_t pairs, Engine::RandomSource random)
-    : engine_(engine), set_(set), random_(random), place_bits_(static_cast<unsigned>(std::bit_width(pairs - 1))), places_(pairs) {
+KemPool::KemPool(Engine& engine, const kem::Params& set, uint32_t pairs,
+                 Engine::RandomSource random)
+    : engine_(engine),
+      set_(set),
+      random_(random),
+      place_bits_(static_cast<unsigned>(std::bit_width(pairs - 1))),
+      places_(pairs) {
     free_.reserve(pairs);
     ready_.reserve(pairs);
 }
@@ -131,8 +138,8 @@ warpseal_status KemPool::fill() {
     }
 }
 
-// `count` places with a pair into `mine`, which has the room, and the promise for all of them. So there are as many that are ready, free,
-// or in the hands of `fill`: to wait for the latter ends.
+// `count` places with a pair into `mine`, which has the room, and the promise for all of them. So
+// there are as many that are ready, free, or in the hands of `fill`: to wait for the latter ends.
 warpseal_status KemPool::collect(uint64_t count, Places& mine, Home& home) {
     while (true) {
         uint32_t seen;
@@ -148,7 +155,8 @@ warpseal_status KemPool::collect(uint64_t count, Places& mine, Home& home) {
             }
             seen = changes_.load(std::memory_order_acquire);
             move_some(ready_, mine, count - mine.size());
-            unmade = move_some(free_, mine, std::min<uint64_t>(count - mine.size(), home->at_once()));
+            unmade =
+                move_some(free_, mine, std::min<uint64_t>(count - mine.size(), home->at_once()));
         }
         if (unmade == 0) {
             if (mine.size() == count) return WARPSEAL_OK;
@@ -218,7 +226,8 @@ uint32_t KemPool::claim(uint64_t given) {
     return number;
 }
 
-warpseal_status KemPool::claim_some(const uint64_t* tickets, uint64_t& count, uint32_t* places, Home& home) {
+warpseal_status KemPool::claim_some(const uint64_t* tickets, uint64_t& count, uint32_t* places,
+                                    Home& home) {
     const std::lock_guard lock(mutex_);
     const warpseal_status status = alive();
     home = pairs_;
@@ -241,7 +250,8 @@ void KemPool::settle(const uint32_t* places, size_t count, bool used, const Home
     tell();
 }
 
-warpseal_status KemPool::decapsulate(uint64_t count, const uint64_t* tickets, const PooledTexts& texts) {
+warpseal_status KemPool::decapsulate(uint64_t count, const uint64_t* tickets,
+                                     const PooledTexts& texts) {
     warpseal_status first_failed = check_kem_tickets(set_, count, tickets, texts);
     if (first_failed != WARPSEAL_OK || count == 0) return first_failed;
     Places places(static_cast<size_t>(std::min<uint64_t>(count, KemPairs::most_at_once)));
@@ -249,7 +259,8 @@ warpseal_status KemPool::decapsulate(uint64_t count, const uint64_t* tickets, co
     for (uint64_t first = 0, some; first < count; first += some) {
         some = std::min<uint64_t>(count - first, places.size());
         const PooledTexts part = texts.from(first);
-        if (const warpseal_status status = claim_some(tickets + first, some, places.data(), home); status != WARPSEAL_OK) {
+        if (const warpseal_status status = claim_some(tickets + first, some, places.data(), home);
+            status != WARPSEAL_OK) {
             for (uint64_t i = 0; i < count - first; ++i) part.settle(i, status);
             return first_failed == WARPSEAL_OK ? status : first_failed;
         }
@@ -258,7 +269,8 @@ warpseal_status KemPool::decapsulate(uint64_t count, const uint64_t* tickets, co
         settle(places.data(), some, done == WARPSEAL_OK, home);
         if (done != WARPSEAL_OK && !home->alive()) done = WARPSEAL_INVALID_ARGUMENT;
         for (size_t i = 0; i < some; ++i) {
-            const warpseal_status status = places[i] == KemPairs::nowhere ? WARPSEAL_INVALID_ARGUMENT : done;
+            const warpseal_status status =
+                places[i] == KemPairs::nowhere ? WARPSEAL_INVALID_ARGUMENT : done;
             part.settle(i, status);
             if (first_failed == WARPSEAL_OK) first_failed = status;
         }

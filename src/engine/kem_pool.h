@@ -11,8 +11,8 @@ namespace warpseal {
 
 class KemPool {
 public:
-    static warpseal_status create(Engine& engine, const char* set, uint64_t pairs, Engine::RandomSource random,
-                                  std::unique_ptr<KemPool>& out);
+    static warpseal_status create(Engine& engine, const char* set, uint64_t pairs,
+                                  Engine::RandomSource random, std::unique_ptr<KemPool>& out);
 
     // As the calls of warpseal/kem.h.
     warpseal_status fill();
@@ -31,17 +31,21 @@ private:
     using Home = std::shared_ptr<KemPairs>;
 
     KemPool(Engine& engine, const kem::Params& set, uint32_t pairs, Engine::RandomSource random);
-    // The next five under mutex_. In a forked child, whose parent the pairs belong to, everything begins anew; after the loss of a GPU the
-    // places stay in the hands they are in.
+    // The next five under mutex_. In a forked child, whose parent the pairs belong to, everything
+    // begins anew; after the loss of a GPU the places stay in the hands they are in.
     warpseal_status alive();
     warpseal_status begin();
     warpseal_status move();
-    uint64_t ticket(uint32_t place) const { return salt_ ^ (places_[place].uses << place_bits_ | place); }
-    uint32_t claim(uint64_t ticket);  // KemPairs::nowhere: it names none. Its place is in the caller's hands then, until it is settled
+    uint64_t ticket(uint32_t place) const {
+        return salt_ ^ (places_[place].uses << place_bits_ | place);
+    }
+    uint32_t claim(uint64_t ticket);  // KemPairs::nowhere: it names none. Its place is in the
+                                      // caller's hands then, until it is settled
     void free_place(uint32_t place);
 
     // Of the first tickets, some; how many is then in `count`.
-    warpseal_status claim_some(const uint64_t* tickets, uint64_t& count, uint32_t* places, Home& home);
+    warpseal_status claim_some(const uint64_t* tickets, uint64_t& count, uint32_t* places,
+                               Home& home);
     // Pairs that were used leave free places; others keep their tickets.
     void settle(const uint32_t* places, size_t count, bool used, const Home& home);
     warpseal_status collect(uint64_t count, Places& mine, Home& home);
@@ -53,12 +57,14 @@ private:
     const Engine::RandomSource random_;
     const unsigned place_bits_;
 
-    // A place is in free_, in ready_, taken, or in the hands of a call, which works on it without the lock.
+    // A place is in free_, in ready_, taken, or in the hands of a call, which works on it without
+    // the lock.
     ForkMutex mutex_;
     Home pairs_;
     std::vector<Place> places_;
     Places free_, ready_;   // without a pair, and with one that nobody has; room for all places
-    uint64_t unpromised_;   // places that are not taken, less those that calls of `take` under way will take
+    uint64_t unpromised_;   // places that are not taken, less those that calls of `take` under way
+                            // will take
     uint64_t filling_ = 0;  // in the hands of `fill`, and so about to be ready
     uint64_t salt_ = 0;
     unsigned long forks_ = 0;

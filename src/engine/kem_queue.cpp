@@ -9,7 +9,8 @@ namespace {
 // Nobody waits longer than this for a batch of another kind to end, however slow its operation is.
 constexpr double longest = 5e-3;
 constexpr double least_limit = 16, most_limit = 1 << 30;
-// Arrivals are over after a silence of so many mean gaps: even if they come at random, one in 3,000 gaps is as long.
+// Arrivals are over after a silence of so many mean gaps: even if they come at random, one in 3,000
+// gaps is as long.
 constexpr int silent_gaps = 8;
 // But never before this part of the delay, as threads that submit are interrupted.
 constexpr int silent_part = 8;
@@ -30,28 +31,38 @@ void KemQueue::arrive(KemChunk& chunk, const KemBatchRule& rule) {
 }
 
 void KemQueue::note_arrival(Time arrived, const KemBatchRule& rule) {
-    const auto gap = last_arrival_ ? std::max(arrived - *last_arrival_, BatcherClock::duration::zero()) : BatcherClock::duration::max();
+    const auto gap = last_arrival_
+                         ? std::max(arrived - *last_arrival_, BatcherClock::duration::zero())
+                         : BatcherClock::duration::max();
     if (gap > rule.delay)
         gap_ = BatcherClock::duration::max();
     else if (gap_ == BatcherClock::duration::max())
         gap_ = gap;
-    else if (gap <= silence(rule))  // a few clients who all wait make one, which must not grow by itself
+    else if (gap <=
+             silence(rule))  // a few clients who all wait make one, which must not grow by itself
         gap_ += (gap - gap_) / 8;
     last_arrival_ = std::max(last_arrival_.value_or(arrived), arrived);
 }
 
-size_t KemQueue::limit(const KemBatchRule& rule) const { return std::min(rule.most, static_cast<size_t>(limit_)); }
+size_t KemQueue::limit(const KemBatchRule& rule) const {
+    return std::min(rule.most, static_cast<size_t>(limit_));
+}
 
-bool KemQueue::others_expected(const KemBatchRule& rule) const { return gap_ <= rule.delay && at_once_ == 0; }
+bool KemQueue::others_expected(const KemBatchRule& rule) const {
+    return gap_ <= rule.delay && at_once_ == 0;
+}
 
-BatcherClock::duration KemQueue::silence(const KemBatchRule& rule) const { return std::max(gap_ * silent_gaps, rule.delay / silent_part); }
+BatcherClock::duration KemQueue::silence(const KemBatchRule& rule) const {
+    return std::max(gap_ * silent_gaps, rule.delay / silent_part);
+}
 
 KemQueue::Time KemQueue::due(const KemBatchRule& rule) const {
     if (waiting_.size() >= limit(rule) || !others_expected(rule)) return oldest_;
     return std::min(oldest_ + rule.delay, *last_arrival_ + silence(rule));
 }
 
-// A client that sends one request after another is alone: what waits for others does so in vain, and seldomer each time.
+// A client that sends one request after another is alone: what waits for others does so in vain,
+// and seldomer each time.
 KemRequests KemQueue::take(const KemBatchRule& rule) {
     if (waiting_.size() == 1 && !waiting_.first_waits()) {
         if (at_once_ != 0)
@@ -65,8 +76,8 @@ KemRequests KemQueue::take(const KemBatchRule& rule) {
     return out;
 }
 
-// What took too long may have been interrupted, or the first, which pays for a self-test: it lowers the limit by a quarter at most. Only a
-// batch about as large as the limit says that more would do.
+// What took too long may have been interrupted, or the first, which pays for a self-test: it lowers
+// the limit by a quarter at most. Only a batch about as large as the limit says that more would do.
 void KemQueue::finished(size_t count, double seconds) {
     --running_;
     const auto size = static_cast<double>(count);
@@ -79,7 +90,8 @@ void KemQueue::finished(size_t count, double seconds) {
 }
 
 bool KemQueue::is_short(size_t count, const KemBatchRule& rule) const {
-    return each_ != 0 && each_ * static_cast<double>(count) < std::chrono::duration<double>(rule.delay).count() / 8;
+    return each_ != 0 && each_ * static_cast<double>(count) <
+                             std::chrono::duration<double>(rule.delay).count() / 8;
 }
 
 }  // namespace warpseal

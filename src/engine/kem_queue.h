@@ -1,4 +1,5 @@
-// The requests of one kind that wait for their batch, and the rule by which it starts. No lock, no clock: both are the owner's.
+// The requests of one kind that wait for their batch, and the rule by which it starts. No lock, no
+// clock: both are the owner's.
 #pragma once
 
 #include <optional>
@@ -35,18 +36,22 @@ public:
 private:
     void note_arrival(Time arrived, const KemBatchRule& rule);
     bool others_expected(const KemBatchRule& rule) const;
-    BatcherClock::duration silence(const KemBatchRule& rule) const;  // after which nobody is expected any more; of a finite gap_
+    BatcherClock::duration silence(const KemBatchRule& rule)
+        const;  // after which nobody is expected any more; of a finite gap_
 
     KemRequests waiting_;
     Time oldest_;
     size_t running_ = 0;  // batches
 
-    // Of submitted requests. A caller who waits for its own sends no other meanwhile, and so foretells none.
-    std::optional<Time> last_arrival_;  // a clock may begin with the machine: its zero is no time long ago
+    // Of submitted requests. A caller who waits for its own sends no other meanwhile, and so
+    // foretells none.
+    std::optional<Time>
+        last_arrival_;  // a clock may begin with the machine: its zero is no time long ago
     BatcherClock::duration gap_ =
-        BatcherClock::duration::max();  // between arrivals, but for silences; a decaying mean; max: the last came after the delay
-    unsigned alone_ = 0;                // batches in a row that waited for others, of which none came
-    unsigned at_once_ = 0;              // so many more do not wait
+        BatcherClock::duration::max();  // between arrivals, but for silences; a decaying mean; max:
+                                        // the last came after the delay
+    unsigned alone_ = 0;    // batches in a row that waited for others, of which none came
+    unsigned at_once_ = 0;  // so many more do not wait
 
     static constexpr size_t first_limit = 256;  // of a kind whose operations' time is not known
     double limit_ = first_limit;

@@ -1,4 +1,5 @@
-// Requests for key encapsulation on their way through a batcher: what one names, the chunks that they lie in, and lists of those.
+// Requests for key encapsulation on their way through a batcher: what one names, the chunks that
+// they lie in, and lists of those.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +45,9 @@ struct KemRequest {
 
 class KemInbox;
 
-// Requests of one kind that came one after the other: filled by those who submit, then handed on as one. On many cores each line of memory
-// that goes from one to another costs as much as a request's arithmetic: what only the rule wants to know lies apart, side by side.
+// Requests of one kind that came one after the other: filled by those who submit, then handed on as
+// one. On many cores each line of memory that goes from one to another costs as much as a request's
+// arithmetic: what only the rule wants to know lies apart, side by side.
 struct KemChunk {
     static constexpr uint32_t room = 64;
 
@@ -67,7 +69,8 @@ struct KemChunk {
     }
 };
 
-// First in, first out, of one kind; owns nothing. Two may share a chunk, at the end of one and the beginning of the other.
+// First in, first out, of one kind; owns nothing. Two may share a chunk, at the end of one and the
+// beginning of the other.
 class KemRequests {
 public:
     size_t size() const { return size_; }
@@ -87,7 +90,8 @@ public:
         out.size_ = count;
         size_ -= count;
         count += begin_;
-        for (; first_ != nullptr && count >= first_->filled; first_ = first_->next) count -= first_->filled;
+        for (; first_ != nullptr && count >= first_->filled; first_ = first_->next)
+            count -= first_->filled;
         begin_ = static_cast<uint32_t>(count);
         return out;
     }

@@ -1,4 +1,5 @@
-// Arrays of one block of memory: those of the operation, then a status for each item, and the spans of chunks.
+// Arrays of one block of memory: those of the operation, then a status for each item, and the spans
+// of chunks.
 #include "engine/kem_tray.h"
 
 #include <algorithm>
@@ -23,18 +24,25 @@ struct Field {
 };
 constexpr unsigned keypair = 1, encapsulate = 2, decapsulate = 4;
 constexpr Field fields[] = {
-    {&KemRequest::public_key, &warpseal_kem_batch::public_keys, &warpseal_kem_batch::public_key_stride,
+    {&KemRequest::public_key, &warpseal_kem_batch::public_keys,
+     &warpseal_kem_batch::public_key_stride,
      [](const kem::Params& set) { return set.public_key_bytes(); }, encapsulate, keypair, false},
-    {&KemRequest::secret_key, &warpseal_kem_batch::secret_keys, &warpseal_kem_batch::secret_key_stride,
+    {&KemRequest::secret_key, &warpseal_kem_batch::secret_keys,
+     &warpseal_kem_batch::secret_key_stride,
      [](const kem::Params& set) { return set.secret_key_bytes(); }, decapsulate, keypair, true},
-    {&KemRequest::ciphertext, &warpseal_kem_batch::ciphertexts, &warpseal_kem_batch::ciphertext_stride,
-     [](const kem::Params& set) { return set.ciphertext_bytes(); }, decapsulate, encapsulate, false},
-    {&KemRequest::shared_secret, &warpseal_kem_batch::shared_secrets, &warpseal_kem_batch::shared_secret_stride,
-     [](const kem::Params&) { return size_t{kem::Params::shared_secret_bytes}; }, 0, encapsulate | decapsulate, true},
+    {&KemRequest::ciphertext, &warpseal_kem_batch::ciphertexts,
+     &warpseal_kem_batch::ciphertext_stride,
+     [](const kem::Params& set) { return set.ciphertext_bytes(); }, decapsulate, encapsulate,
+     false},
+    {&KemRequest::shared_secret, &warpseal_kem_batch::shared_secrets,
+     &warpseal_kem_batch::shared_secret_stride,
+     [](const kem::Params&) { return size_t{kem::Params::shared_secret_bytes}; }, 0,
+     encapsulate | decapsulate, true},
 };
 unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
 
-// So few cost a GPU no more from other memory, and the first to come do not wait milliseconds for it to be pinned.
+// So few cost a GPU no more from other memory, and the first to come do not wait milliseconds for
+// it to be pinned.
 constexpr size_t little = 128;
 constexpr size_t most_pinned_ahead = 16384;
 
@@ -51,7 +59,8 @@ size_t whole(size_t bytes) { return (bytes + 63) / 64 * 64; }
 size_t KemTray::bytes_for(size_t count) const {
     size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(Span));
     for (const Field& field : fields)
-        if (((field.read | field.written) & bit_of(kind_)) != 0) bytes += whole(count * field.bytes(kind_.params()));
+        if (((field.read | field.written) & bit_of(kind_)) != 0)
+            bytes += whole(count * field.bytes(kind_.params()));
     return bytes;
 }
 
@@ -60,14 +69,17 @@ bool KemTray::lay(const KemRequests& requests, size_t most) {
     const size_t count = requests.size();
     item_bytes_ = 0;
     for (const Field& field : fields)
-        if (((field.read | field.written) & bit_of(kind)) != 0) item_bytes_ += field.bytes(kind.params());
+        if (((field.read | field.written) & bit_of(kind)) != 0)
+            item_bytes_ += field.bytes(kind.params());
     const bool pin = count > little && engine_.inside().gpus.any_open();
     if (bytes_for(count) > room_ || (pin && pinned_ == nullptr)) {
         reset();
-        // To pin takes milliseconds, for thousands of items on many threads a tenth of a second, and stops the GPU's other work: once, for
-        // the largest batch, as far as that is no waste.
-        const size_t room = std::bit_ceil(bytes_for(pin ? std::max(count, std::min(most, most_pinned_ahead)) : count));
-        if (!(pin ? pinned(room) : secret_.allocate(room, SecretMemory::AfterFork::wiped))) return false;
+        // To pin takes milliseconds, for thousands of items on many threads a tenth of a second,
+        // and stops the GPU's other work: once, for the largest batch, as far as that is no waste.
+        const size_t room = std::bit_ceil(
+            bytes_for(pin ? std::max(count, std::min(most, most_pinned_ahead)) : count));
+        if (!(pin ? pinned(room) : secret_.allocate(room, SecretMemory::AfterFork::wiped)))
+            return false;
         room_ = room;
     }
     auto* at = static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : secret_.data());
@@ -98,20 +110,23 @@ void KemTray::fetch_read(const KemRequest& request) const {
 
 void KemTray::fetch_written(const KemRequest& request) const {
     for (const Field& field : fields)
-        if ((field.written & bit_of(kind_)) != 0) fetch<1>(request.*field.one, batch_.*field.stride);
+        if ((field.written & bit_of(kind_)) != 0)
+            fetch<1>(request.*field.one, batch_.*field.stride);
     fetch<1>(static_cast<const uint8_t*>(request.user), 64);
 }
 
 void KemTray::gather(const KemRequest& request, size_t i) {
     for (const Field& field : fields)
         if ((field.read & bit_of(kind_)) != 0)
-            std::memcpy(batch_.*field.all + i * (batch_.*field.stride), request.*field.one, batch_.*field.stride);
+            std::memcpy(batch_.*field.all + i * (batch_.*field.stride), request.*field.one,
+                        batch_.*field.stride);
 }
 
 void KemTray::scatter(const KemRequest& request, size_t i) {
     for (const Field& field : fields)
         if ((field.written & bit_of(kind_)) != 0)
-            std::memcpy(request.*field.one, batch_.*field.all + i * (batch_.*field.stride), batch_.*field.stride);
+            std::memcpy(request.*field.one, batch_.*field.all + i * (batch_.*field.stride),
+                        batch_.*field.stride);
     wipe(i);
 }
 

@@ -1,4 +1,5 @@
-// Where a batch of requests lies side by side while the engine works on it, as its owners' memory is anywhere.
+// Where a batch of requests lies side by side while the engine works on it, as its owners' memory
+// is anywhere.
 #pragma once
 
 #include <span>
@@ -9,7 +10,8 @@
 
 namespace warpseal {
 
-// Kept from batch to batch; what is secret in it is wiped after each. Pinned for many items where the engine's GPU is open.
+// Kept from batch to batch; what is secret in it is wiped after each. Pinned for many items where
+// the engine's GPU is open.
 class KemTray {
 public:
     explicit KemTray(Engine& engine) : engine_(engine) {}
@@ -30,8 +32,8 @@ public:
     std::span<const Span> spans() const { return {spans_, span_count_}; }
     int32_t& status(size_t i) { return batch_.statuses[i]; }
     warpseal_kem_batch& batch() { return batch_; }
-    // Into this core's caches what one that comes soon will gather, or what its results will overwrite: it lies in other cores', or in
-    // none.
+    // Into this core's caches what one that comes soon will gather, or what its results will
+    // overwrite: it lies in other cores', or in none.
     void fetch_read(const KemRequest& request) const;
     void fetch_written(const KemRequest& request) const;
     void gather(const KemRequest& request, size_t i);

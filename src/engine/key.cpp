@@ -10,7 +10,8 @@
 
 namespace warpseal {
 
-Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak, const Gpus* gpus)
+Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak,
+         const Gpus* gpus)
     : descriptors_(descriptors), facts_(facts), kind_(kind), weak_keys_(weak), gpus_(gpus) {
     for (auto& mode : chosen_)
         for (auto& direction : mode) direction.store(-1, std::memory_order_relaxed);
@@ -27,13 +28,15 @@ Key::~Key() {
             if (memory == nullptr) continue;
             const bool gpu = i == static_cast<size_t>(Target::cuda);
             met_gpu |= gpu;
-            SecretMemory().adopt(memory, gpu ? descriptors_.cuda->state_bytes : descriptors_.cores[i]->state_bytes);  // wipes it
+            SecretMemory().adopt(memory, gpu ? descriptors_.cuda->state_bytes
+                                             : descriptors_.cores[i]->state_bytes);  // wipes it
         }
     }
     if (met_gpu) gpus_->forget();
 }
 
-std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts, const uint8_t* bytes, KeyKind kind, WeakKeys weak,
+std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts,
+                                 const uint8_t* bytes, KeyKind kind, WeakKeys weak,
                                  const Gpus* gpus) {
     std::unique_ptr<Key> key(new (std::nothrow) Key(descriptors, facts, kind, weak, gpus));
     const size_t size = facts.key_bytes * (kind == KeyKind::xts ? size_t{2} : 1);
@@ -44,14 +47,17 @@ std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher
 }
 
 bool Key::refuses(Direction direction, const uint8_t* keys, uint64_t count) const {
-    if (direction == Direction::decrypt || facts_.weak == nullptr || weak_keys_ == WeakKeys::allowed) return false;
+    if (direction == Direction::decrypt || facts_.weak == nullptr ||
+        weak_keys_ == WeakKeys::allowed)
+        return false;
     bool any = false;
     for (uint64_t i = 0; i < count; ++i) any |= facts_.weak(keys + i * facts_.key_bytes);
     return any;
 }
 
 bool Key::made_of(const uint8_t* bytes) const {
-    return equal_secret(static_cast<const uint8_t*>(bytes_.data()), bytes, facts_.key_bytes * (kind_ == KeyKind::xts ? size_t{2} : 1));
+    return equal_secret(static_cast<const uint8_t*>(bytes_.data()), bytes,
+                        facts_.key_bytes * (kind_ == KeyKind::xts ? size_t{2} : 1));
 }
 
 template <class Cipher>
@@ -61,7 +67,8 @@ const void* Key::expanded(Schedule& schedule, const Cipher& cipher, size_t at) c
     if (!memory.allocate(cipher.state_bytes)) return nullptr;
     cipher.expand(memory.data(), static_cast<const uint8_t*>(bytes_.data()) + at);
     void* published = nullptr;
-    if (!schedule.compare_exchange_strong(published, memory.data(), std::memory_order_acq_rel)) return published;
+    if (!schedule.compare_exchange_strong(published, memory.data(), std::memory_order_acq_rel))
+        return published;
     return memory.release();
 }
 
@@ -75,10 +82,13 @@ const void* Key::tweak_state(Target cores) const {
     return expanded(tweak_schedules_[i], *descriptors_.cores[i], facts_.key_bytes);
 }
 
-const void* Key::cuda_state() const { return expanded(schedules_[static_cast<size_t>(Target::cuda)], *descriptors_.cuda, 0); }
+const void* Key::cuda_state() const {
+    return expanded(schedules_[static_cast<size_t>(Target::cuda)], *descriptors_.cuda, 0);
+}
 
 const void* Key::cuda_tweak_state() const {
-    return expanded(tweak_schedules_[static_cast<size_t>(Target::cuda)], *descriptors_.cuda, facts_.key_bytes);
+    return expanded(tweak_schedules_[static_cast<size_t>(Target::cuda)], *descriptors_.cuda,
+                    facts_.key_bytes);
 }
 
 }  // namespace warpseal

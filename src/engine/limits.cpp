@@ -17,7 +17,8 @@ warpseal_status check_iv(warpseal_mode mode, const CipherFacts& cipher, uint64_t
     switch (mode) {
         case WARPSEAL_ECB:
         case WARPSEAL_CMAC: return when(iv_bytes == 0);
-        case WARPSEAL_GCM: return iv_bytes > gcm_other_limit ? WARPSEAL_LIMIT_EXCEEDED : when(iv_bytes != 0);
+        case WARPSEAL_GCM:
+            return iv_bytes > gcm_other_limit ? WARPSEAL_LIMIT_EXCEEDED : when(iv_bytes != 0);
         case WARPSEAL_CCM: return when(iv_bytes >= ccm_least_iv && iv_bytes <= ccm_most_iv);
         default: return when(iv_bytes == cipher.block_bytes);
     }
@@ -25,7 +26,10 @@ warpseal_status check_iv(warpseal_mode mode, const CipherFacts& cipher, uint64_t
 
 warpseal_status check_tag(warpseal_mode mode, const CipherFacts& cipher, uint64_t tag_bytes) {
     switch (mode) {
-        case WARPSEAL_GCM: return when(tag_bytes >= 1 && tag_bytes <= 16);  // what SP 800-38D allows of these is policy, of the public face
+        case WARPSEAL_GCM:
+            return when(tag_bytes >= 1 &&
+                        tag_bytes <=
+                            16);  // what SP 800-38D allows of these is policy, of the public face
         case WARPSEAL_CCM: return when(tag_bytes >= 4 && tag_bytes <= 16 && tag_bytes % 2 == 0);
         case WARPSEAL_CMAC: return when(tag_bytes >= 1 && tag_bytes <= cipher.block_bytes);
         default: return when(tag_bytes == 0);
@@ -37,13 +41,18 @@ warpseal_status check_aad(warpseal_mode mode, uint64_t aad_bytes) {
     return when(aead(mode) ? aad_bytes <= most_bytes : aad_bytes == 0);
 }
 
-warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes, uint64_t text_bytes) {
+warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes,
+                           uint64_t text_bytes) {
     switch (mode) {
         case WARPSEAL_ECB:
-        case WARPSEAL_CBC: return when(text_bytes <= most_bytes && text_bytes % cipher.block_bytes == 0);
-        case WARPSEAL_GCM: return text_bytes > gcm_text_limit ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
+        case WARPSEAL_CBC:
+            return when(text_bytes <= most_bytes && text_bytes % cipher.block_bytes == 0);
+        case WARPSEAL_GCM:
+            return text_bytes > gcm_text_limit ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
         case WARPSEAL_CCM:  // the length lies in 15 - n bytes of the first block
-            return iv_bytes > 7 && text_bytes >> (8 * (15 - iv_bytes)) != 0 ? WARPSEAL_LIMIT_EXCEEDED : when(text_bytes <= most_bytes);
+            return iv_bytes > 7 && text_bytes >> (8 * (15 - iv_bytes)) != 0
+                       ? WARPSEAL_LIMIT_EXCEEDED
+                       : when(text_bytes <= most_bytes);
         default: return when(text_bytes <= most_bytes);
     }
 }
@@ -55,7 +64,8 @@ warpseal_status check_units(uint64_t unit_bytes, uint64_t text_bytes) {
     return when(text_bytes <= most_bytes && (last == 0 || last >= 16));
 }
 
-warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, uint64_t bytes) {
+warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
+                            uint64_t bytes) {
     if (!plain(mode) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (iv.size != 0 && iv.data == nullptr) return WARPSEAL_INVALID_ARGUMENT;
@@ -64,7 +74,8 @@ warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direct
     return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
 }
 
-warpseal_status check_xts(const Key& key, Direction direction, const XtsUnits& units, uint64_t bytes) {
+warpseal_status check_xts(const Key& key, Direction direction, const XtsUnits& units,
+                          uint64_t bytes) {
     if (!key.for_xts()) return WARPSEAL_INVALID_ARGUMENT;
     const warpseal_status status = check_units(units.unit_bytes, bytes);
     return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;

@@ -1,11 +1,13 @@
-// What each mode takes: IVs, tags, additional data and lengths, by its standard; and the shapes in which the door runs it.
+// What each mode takes: IVs, tags, additional data and lengths, by its standard; and the shapes in
+// which the door runs it.
 #pragma once
 
 #include "engine/key.h"
 
 namespace warpseal {
 
-// How a piece of work goes through the door: one message cut anywhere, XTS units, one GCM message, or whole messages.
+// How a piece of work goes through the door: one message cut anywhere, XTS units, one GCM message,
+// or whole messages.
 enum class Shape : uint8_t { sweep = 0, xts = 1, gcm = 2, batch = 3 };
 
 // Whether a backend's cipher has that.
@@ -26,11 +28,14 @@ constexpr bool known(warpseal_mode mode) { return mode >= 0 && mode < WARPSEAL_M
 constexpr bool aead(warpseal_mode mode) { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
 constexpr bool tagged(warpseal_mode mode) { return aead(mode) || mode == WARPSEAL_CMAC; }
 // Text in, text out, an IV of a block or none: `encrypt` and `decrypt`.
-constexpr bool plain(warpseal_mode mode) { return known(mode) && !tagged(mode) && mode != WARPSEAL_XTS; }
+constexpr bool plain(warpseal_mode mode) {
+    return known(mode) && !tagged(mode) && mode != WARPSEAL_XTS;
+}
 // Plain modes whose blocks do not wait for each other.
 constexpr bool sweeps(warpseal_mode mode, Direction direction) {
     const bool feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
-    return mode == WARPSEAL_ECB || mode == WARPSEAL_CTR || (feedback && direction == Direction::decrypt);
+    return mode == WARPSEAL_ECB || mode == WARPSEAL_CTR ||
+           (feedback && direction == Direction::decrypt);
 }
 // The shape of one message of a mode.
 constexpr Shape shape_of(warpseal_mode mode, Direction direction) {
@@ -39,27 +44,34 @@ constexpr Shape shape_of(warpseal_mode mode, Direction direction) {
     return sweeps(mode, direction) ? Shape::sweep : Shape::batch;
 }
 
-// No object in memory is longer. With lengths up to it, the sums of two in the code below do not wrap.
+// No object in memory is longer. With lengths up to it, the sums of two in the code below do not
+// wrap.
 constexpr uint64_t most_bytes = PTRDIFF_MAX;
 
-// WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT, or WARPSEAL_LIMIT_EXCEEDED where it is only too long. For modes that the cipher has.
+// WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT, or WARPSEAL_LIMIT_EXCEEDED where it is only too long. For
+// modes that the cipher has.
 warpseal_status check_iv(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes);
 warpseal_status check_tag(warpseal_mode mode, const CipherFacts& cipher, uint64_t tag_bytes);
 warpseal_status check_aad(warpseal_mode mode, uint64_t aad_bytes);
 // CTR needs none: a message that wrapped the counter of a 64-bit block would have 2^67 bytes.
-warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes, uint64_t text_bytes);
+warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes,
+                           uint64_t text_bytes);
 // IEEE 1619 5.1: units of 16 bytes to 2^20 blocks, and no part of a unit shorter than a block.
 warpseal_status check_units(uint64_t unit_bytes, uint64_t text_bytes);
 
 // The arguments of one message, in host or device memory, but for its pointers.
-warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, uint64_t bytes);
-warpseal_status check_xts(const Key& key, Direction direction, const XtsUnits& units, uint64_t bytes);
+warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
+                            uint64_t bytes);
+warpseal_status check_xts(const Key& key, Direction direction, const XtsUnits& units,
+                          uint64_t bytes);
 
 // Two spans that are neither the same nor apart.
 inline bool overlap(const void* a, uint64_t a_bytes, const void* b, uint64_t b_bytes) {
     const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
     return x != y && (x < y ? y - x < a_bytes : x - y < b_bytes);
 }
-inline bool overlap(const void* a, const void* b, uint64_t bytes) { return overlap(a, bytes, b, bytes); }
+inline bool overlap(const void* a, const void* b, uint64_t bytes) {
+    return overlap(a, bytes, b, bytes);
+}
 
 }  // namespace warpseal

@@ -1,4 +1,5 @@
-// One message of a plain mode: split over the cores, or through GPUs with the cores to finish what they leave; and padding.
+// One message of a plain mode: split over the cores, or through GPUs with the cores to finish what
+// they leave; and padding.
 #include <cstring>
 #include <new>
 
@@ -23,18 +24,21 @@ void sweep_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv)
     });
 }
 
-// CBC and CFB decryption: each piece wants the ciphertext block before it, which in place the piece before overwrites. So they are all
-// set aside first. iv: the block before the first piece.
+// CBC and CFB decryption: each piece wants the ciphertext block before it, which in place the piece
+// before overwrites. So they are all set aside first. iv: the block before the first piece.
 void feedback_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv) {
     const auto sweep = work.route.cores->sweep[mode][static_cast<int>(work.direction)];
     const size_t count = work.pieces(), block_bytes = work.route.cores->block_bytes;
-    std::unique_ptr<uint8_t[]> edges(count == 1 ? nullptr : new (std::nothrow) uint8_t[count * block_bytes]);
+    std::unique_ptr<uint8_t[]> edges(count == 1 ? nullptr
+                                                : new (std::nothrow) uint8_t[count * block_bytes]);
     if (!edges) {  // one piece, or no memory to hold the edges of several
-        sweep(work.route.state, iv, 0, work.message.in + work.done, work.message.out + work.done, work.message.bytes - work.done);
+        sweep(work.route.state, iv, 0, work.message.in + work.done, work.message.out + work.done,
+              work.message.bytes - work.done);
         return;
     }
     memcpy(edges.get(), iv, block_bytes);
-    for (size_t i = 1; i < count; ++i) memcpy(&edges[i * block_bytes], work.piece(i).in - block_bytes, block_bytes);
+    for (size_t i = 1; i < count; ++i)
+        memcpy(&edges[i * block_bytes], work.piece(i).in - block_bytes, block_bytes);
     struct {
         const CoreWork& work;
         CpuCipher::Sweep sweep;
@@ -50,19 +54,27 @@ void feedback_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* 
 // ECB and CTR.
 class Sweep : public PartWork {
 public:
-    Sweep(Engine::Inside& inside, const Route& route, warpseal_mode mode, Direction direction, const uint8_t* iv, const Message& message)
-        : inside_(inside), route_(route), mode_(mode), direction_(direction), iv_(iv), message_(message) {}
+    Sweep(Engine::Inside& inside, const Route& route, warpseal_mode mode, Direction direction,
+          const uint8_t* iv, const Message& message)
+        : inside_(inside),
+          route_(route),
+          mode_(mode),
+          direction_(direction),
+          iv_(iv),
+          message_(message) {}
 
     warpseal_status on_gpu(Gpu& gpu, Part& part) override {
         size_t done = 0;
         const warpseal_status status =
-            gpu.door().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_, iv_, part.done / block_bytes(),
-                                  message_.in + part.done, message_.out + part.done, part.end - part.done, &done, nullptr);
+            gpu.door().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_,
+                                  iv_, part.done / block_bytes(), message_.in + part.done,
+                                  message_.out + part.done, part.end - part.done, &done, nullptr);
         part.done += done;
         return status;
     }
     void on_cores(Part& part) override {
-        sweep_on_cores(core_work(route_, inside_.pool, direction_, message_, part, block_bytes()), mode_, iv_);
+        sweep_on_cores(core_work(route_, inside_.pool, direction_, message_, part, block_bytes()),
+                       mode_, iv_);
         part.done = part.end;
     }
 
@@ -77,27 +89,33 @@ protected:
     const Message& message_;
 };
 
-// CBC and CFB decryption: before anything is overwritten each part sets aside the ciphertext block that precedes it.
+// CBC and CFB decryption: before anything is overwritten each part sets aside the ciphertext block
+// that precedes it.
 class Feedback : public Sweep {
 public:
-    Feedback(Engine::Inside& inside, const Route& route, warpseal_mode mode, const uint8_t* iv, const Message& message, const Parts& parts)
+    Feedback(Engine::Inside& inside, const Route& route, warpseal_mode mode, const uint8_t* iv,
+             const Message& message, const Parts& parts)
         : Sweep(inside, route, mode, Direction::decrypt, iv, message) {
         memcpy(previous_[0], iv, block_bytes());
-        for (unsigned i = 1; i < parts.count; ++i) memcpy(previous_[i], message.in + parts.all[i].begin - block_bytes(), block_bytes());
+        for (unsigned i = 1; i < parts.count; ++i)
+            memcpy(previous_[i], message.in + parts.all[i].begin - block_bytes(), block_bytes());
     }
 
     warpseal_status on_gpu(Gpu& gpu, Part& part) override {
         size_t done = 0;
         uint8_t before[longest_block];
         const warpseal_status status =
-            gpu.door().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_, previous_[part.number], 0,
-                                  message_.in + part.done, message_.out + part.done, part.end - part.done, &done, before);
+            gpu.door().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_,
+                                  previous_[part.number], 0, message_.in + part.done,
+                                  message_.out + part.done, part.end - part.done, &done, before);
         memcpy(previous_[part.number], before, block_bytes());
         part.done += done;
         return status;
     }
     void on_cores(Part& part) override {
-        feedback_on_cores(core_work(route_, inside_.pool, direction_, message_, part, block_bytes()), mode_, previous_[part.number]);
+        feedback_on_cores(
+            core_work(route_, inside_.pool, direction_, message_, part, block_bytes()), mode_,
+            previous_[part.number]);
         part.done = part.end;
     }
 
@@ -105,19 +123,24 @@ private:
     uint8_t previous_[most_gpus + 1][longest_block];
 };
 
-// How many bytes of padding the last block ends in, RFC 5652 6.3; 0: it is not padding. In time that depends on the block's length alone.
+// How many bytes of padding the last block ends in, RFC 5652 6.3; 0: it is not padding. In time
+// that depends on the block's length alone.
 size_t padding_of(const uint8_t* block, size_t block_bytes) {
     const uint32_t bytes = block[block_bytes - 1];
-    uint32_t wrong = (bytes - 1) >> 31 | (static_cast<uint32_t>(block_bytes) - bytes) >> 31;  // none, or more than a block
+    uint32_t wrong = (bytes - 1) >> 31 | (static_cast<uint32_t>(block_bytes) - bytes) >>
+                                             31;  // none, or more than a block
     for (uint32_t i = 0; i < block_bytes; ++i) {
-        const uint32_t inside = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >> 31;  // this one is among the last `bytes`
+        const uint32_t inside = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >>
+                                31;  // this one is among the last `bytes`
         wrong |= (0 - inside) & (block[i] ^ bytes);
     }
     return bytes & (((wrong + 0xff) >> 8) - 1);
 }
 
-// What follows from the padding is for everybody to see: apart, for those who look for branches on secrets.
-__attribute__((noinline)) warpseal_status publish_verdict(size_t padding, uint8_t* out, size_t bytes, size_t* out_bytes) {
+// What follows from the padding is for everybody to see: apart, for those who look for branches on
+// secrets.
+__attribute__((noinline)) warpseal_status publish_verdict(size_t padding, uint8_t* out,
+                                                          size_t bytes, size_t* out_bytes) {
     if (padding == 0) {
         wipe(out, bytes);
         return WARPSEAL_BAD_PADDING;
@@ -128,26 +151,32 @@ __attribute__((noinline)) warpseal_status publish_verdict(size_t padding, uint8_
 
 }  // namespace
 
-uint64_t run_one(Engine::Inside& inside, const Route& route, warpseal_mode mode, Direction direction, const warpseal_batch& batch) {
+uint64_t run_one(Engine::Inside& inside, const Route& route, warpseal_mode mode,
+                 Direction direction, const warpseal_batch& batch) {
     uint64_t done = 0, forgeries = 0;
     if (route.gpu) {
         Gpu& gpu = inside.gpus[route.shares.first_gpu()];
-        const warpseal_status status =
-            gpu.door().batch_host(gpu.device(), *route.cuda, route.cuda_state, mode, direction, batch, &done, &forgeries);
+        const warpseal_status status = gpu.door().batch_host(
+            gpu.device(), *route.cuda, route.cuda_state, mode, direction, batch, &done, &forgeries);
         if (status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC) return forgeries;
         gpu.failed(status);
-        if (done == 1) return direction == Direction::decrypt && batch.statuses != nullptr && *batch.statuses != WARPSEAL_OK ? 1 : 0;
+        if (done == 1)
+            return direction == Direction::decrypt && batch.statuses != nullptr &&
+                           *batch.statuses != WARPSEAL_OK
+                       ? 1
+                       : 0;
     }
     return route.cores->batch[mode][static_cast<int>(direction)](route.state, batch, 0, 1);
 }
 
-warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, const uint8_t* in, uint8_t* out,
-                                size_t bytes) {
+warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
+                                const uint8_t* in, uint8_t* out, size_t bytes) {
     const Message message{in, out, bytes};
     warpseal_status status = check_plain(key, mode, direction, iv, bytes);
     if (status == WARPSEAL_OK) status = check(message);
     if (status != WARPSEAL_OK || bytes == 0) return status;
-    uint8_t first[longest_block];  // the caller's IV may lie in `out`, where one piece would overwrite it before another begins
+    uint8_t first[longest_block];  // the caller's IV may lie in `out`, where one piece would
+                                   // overwrite it before another begins
     if (iv.size != 0) {
         memcpy(first, iv.data, iv.size);
         iv.data = first;
@@ -172,17 +201,20 @@ warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction di
     return WARPSEAL_OK;
 }
 
-warpseal_status Engine::padded(const Key& key, Direction direction, Bytes iv, const uint8_t* in, size_t bytes, uint8_t* out,
-                               size_t out_room, size_t* out_bytes) {
+warpseal_status Engine::padded(const Key& key, Direction direction, Bytes iv, const uint8_t* in,
+                               size_t bytes, uint8_t* out, size_t out_room, size_t* out_bytes) {
     *out_bytes = 0;
-    const size_t block_bytes = key.facts().block_bytes, whole = bytes / block_bytes * block_bytes, tail = bytes - whole;
+    const size_t block_bytes = key.facts().block_bytes, whole = bytes / block_bytes * block_bytes,
+                 tail = bytes - whole;
     if (direction == Direction::decrypt) {
         if (bytes == 0 || tail != 0 || out_room < bytes) return WARPSEAL_INVALID_ARGUMENT;
         const warpseal_status status = message(key, WARPSEAL_CBC, direction, iv, in, out, bytes);
         if (status != WARPSEAL_OK) return status;
-        return publish_verdict(padding_of(out + bytes - block_bytes, block_bytes), out, bytes, out_bytes);
+        return publish_verdict(padding_of(out + bytes - block_bytes, block_bytes), out, bytes,
+                               out_bytes);
     }
-    if (out == nullptr || (in == nullptr && bytes != 0) || bytes > most_bytes || out_room <= bytes || out_room - whole < block_bytes)
+    if (out == nullptr || (in == nullptr && bytes != 0) || bytes > most_bytes ||
+        out_room <= bytes || out_room - whole < block_bytes)
         return WARPSEAL_INVALID_ARGUMENT;
     if (overlap(in, bytes, out, whole + block_bytes)) return WARPSEAL_INVALID_ARGUMENT;
     Secret<longest_block> last;
@@ -195,7 +227,8 @@ warpseal_status Engine::padded(const Key& key, Direction direction, Bytes iv, co
         memcpy(before, iv.data, block_bytes);
     else
         memcpy(before, out + whole - block_bytes, block_bytes);
-    status = message(key, WARPSEAL_CBC, direction, {before, block_bytes}, last.data(), last.data(), block_bytes);
+    status = message(key, WARPSEAL_CBC, direction, {before, block_bytes}, last.data(), last.data(),
+                     block_bytes);
     if (status != WARPSEAL_OK) return status;
     memcpy(out + whole, last.data(), block_bytes);
     *out_bytes = whole + block_bytes;

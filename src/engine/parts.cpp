@@ -1,5 +1,5 @@
-// Parts: see parts.h. Each GPU is driven by a thread of its own; the caller's thread has the last part, which is the cores' if they have
-// one.
+// Parts: see parts.h. Each GPU is driven by a thread of its own; the caller's thread has the last
+// part, which is the cores' if they have one.
 #include "engine/parts.h"
 
 #include <pthread.h>
@@ -18,7 +18,11 @@ namespace {
 class Run {
 public:
     Run(Engine::Inside& inside, const Route& route, PartWork& work, Parts& parts)
-        : inside_(inside), route_(route), work_(work), parts_(parts), shared_(route.shares.shared()) {}
+        : inside_(inside),
+          route_(route),
+          work_(work),
+          parts_(parts),
+          shared_(route.shares.shared()) {}
 
     void all() {
         std::jthread helpers[most_gpus];  // joined also when the caller's own part throws
@@ -29,7 +33,8 @@ public:
             pthread_sigmask(SIG_SETMASK, &every, &before);
             try {
                 for (; started + 1 < parts_.count; ++started)
-                    helpers[started] = std::jthread([this, started] { first(parts_.all[started]); });
+                    helpers[started] =
+                        std::jthread([this, started] { first(parts_.all[started]); });
             } catch (const std::exception&) {
                 // No more threads: the caller's has those parts too.
             }
@@ -99,7 +104,8 @@ Parts parts_of(const Route& route, uint64_t bytes, uint64_t unit_bytes) {
         ++parts.count;
         begin = end;
     };
-    for (unsigned i = 0; route.gpu && i < most_gpus; ++i) add(static_cast<int>(i), route.shares.gpu_bytes[i]);
+    for (unsigned i = 0; route.gpu && i < most_gpus; ++i)
+        add(static_cast<int>(i), route.shares.gpu_bytes[i]);
     add(Rates::cores, route.shares.core_bytes);
     if (parts.count == 0) parts.all[parts.count++] = {0, bytes, 0, bytes, Rates::cores, 0};
     parts.all[parts.count - 1].bytes += bytes - begin;

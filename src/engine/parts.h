@@ -1,11 +1,13 @@
-// A call in parts: one for each GPU that the plan gives one and one for the cores, at once; what a GPU leaves undone others finish.
+// A call in parts: one for each GPU that the plan gives one and one for the cores, at once; what a
+// GPU leaves undone others finish.
 #pragma once
 
 #include "engine/inside.h"
 
 namespace warpseal {
 
-// [begin, end) of a call, in bytes or messages: all before `done` is final. gpu: the engine's number, or Rates::cores.
+// [begin, end) of a call, in bytes or messages: all before `done` is final. gpu: the engine's
+// number, or Rates::cores.
 struct Part {
     uint64_t begin, end, done;
     uint64_t bytes;  // for the measuring
@@ -18,7 +20,8 @@ struct Parts {
     unsigned count = 0;
 };
 
-// By the route's shares: of `bytes`, in whole units. A part without one is left out; there is at least one part.
+// By the route's shares: of `bytes`, in whole units. A part without one is left out; there is at
+// least one part.
 Parts parts_of(const Route& route, uint64_t bytes, uint64_t unit_bytes);
 
 // What a call does with its parts. Different parts run on different threads at once.
@@ -31,7 +34,8 @@ public:
     virtual void on_cores(Part& part) = 0;
 };
 
-// Returns when all is done. A part whose GPU fails goes on on another one, if that one still works, else on the cores.
+// Returns when all is done. A part whose GPU fails goes on on another one, if that one still works,
+// else on the cores.
 void run_parts(Engine::Inside& inside, const Route& route, PartWork& work, Parts& parts);
 
 }  // namespace warpseal

@@ -12,8 +12,10 @@ struct Message {
 };
 
 inline warpseal_status check(const Message& message) {
-    if (message.bytes != 0 && (message.in == nullptr || message.out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    return overlap(message.in, message.out, message.bytes) ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK;
+    if (message.bytes != 0 && (message.in == nullptr || message.out == nullptr))
+        return WARPSEAL_INVALID_ARGUMENT;
+    return overlap(message.in, message.out, message.bytes) ? WARPSEAL_INVALID_ARGUMENT
+                                                           : WARPSEAL_OK;
 }
 
 // The bytes from `done` on. `done` is whole units, of which one is a block or a data unit of XTS.
@@ -56,9 +58,14 @@ inline Call call_of(warpseal_mode mode, Direction direction, Shape shape, const 
 }
 
 // The message up to the end of a part, and where it begins there.
-inline CoreWork core_work(const Route& route, Pool& pool, Direction direction, const Message& message, const Part& part,
-                          size_t unit_bytes) {
-    return {route, pool, direction, {message.in, message.out, static_cast<size_t>(part.end)}, static_cast<size_t>(part.done), unit_bytes};
+inline CoreWork core_work(const Route& route, Pool& pool, Direction direction,
+                          const Message& message, const Part& part, size_t unit_bytes) {
+    return {route,
+            pool,
+            direction,
+            {message.in, message.out, static_cast<size_t>(part.end)},
+            static_cast<size_t>(part.done),
+            unit_bytes};
 }
 
 // A batch of the one message, which shares its struct with many.
@@ -75,9 +82,12 @@ inline warpseal_batch batch_of_one(const Message& message, Bytes iv) {
 }
 
 // Runs it on the calling thread, or on a GPU where the call is its own. Counts forgeries: 0 or 1.
-uint64_t run_one(Engine::Inside& inside, const Route& route, warpseal_mode mode, Direction direction, const warpseal_batch& batch);
+uint64_t run_one(Engine::Inside& inside, const Route& route, warpseal_mode mode,
+                 Direction direction, const warpseal_batch& batch);
 
-// Text of a GCM message that began before, by the route of a call of its own: the run has its J0, and the sum of all before it.
-warpseal_status gcm_text(Engine::Inside& inside, const Key& key, Direction direction, const Message& message, GcmRun& run);
+// Text of a GCM message that began before, by the route of a call of its own: the run has its J0,
+// and the sum of all before it.
+warpseal_status gcm_text(Engine::Inside& inside, const Key& key, Direction direction,
+                         const Message& message, GcmRun& run);
 
 }  // namespace warpseal

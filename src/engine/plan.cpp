@@ -1,4 +1,5 @@
-// Rates are gigabytes a second. Those below stand in, in round figures, for what has not been measured in this process.
+// Rates are gigabytes a second. Those below stand in, in round figures, for what has not been
+// measured in this process.
 #include "engine/plan.h"
 
 #include <algorithm>
@@ -10,15 +11,21 @@ namespace {
 
 constexpr uint64_t kib = 1024;
 
-// Of one core, [target][form], of a cipher of 16-byte blocks in the middle of the field. AES has no instructions on the portable target.
-constexpr double text_rates[cpu_target_count][4] = {
-    {0.25, 0.1, 0.4, 0.05}, {5, 0.4, 0.4, 0.05}, {5, 0.8, 1, 0.1}, {10, 2.5, 1, 0.1}, {16, 5, 2.5, 0.4}};
+// Of one core, [target][form], of a cipher of 16-byte blocks in the middle of the field. AES has no
+// instructions on the portable target.
+constexpr double text_rates[cpu_target_count][4] = {{0.25, 0.1, 0.4, 0.05},
+                                                    {5, 0.4, 0.4, 0.05},
+                                                    {5, 0.8, 1, 0.1},
+                                                    {10, 2.5, 1, 0.1},
+                                                    {16, 5, 2.5, 0.4}};
 constexpr double ghash_rates[cpu_target_count] = {0.25, 8, 8, 16, 20};
 
-// Waking a thread costs about this many seconds of ciphering: less work than that stays with the caller.
+// Waking a thread costs about this many seconds of ciphering: less work than that stays with the
+// caller.
 constexpr double worth_a_thread = 20e-6;
 
-// Through one GPU of today and back, by Place: PCIe 5 with 16 lanes both ways at once; else threads that copy to and from pinned slots.
+// Through one GPU of today and back, by Place: PCIe 5 with 16 lanes both ways at once; else threads
+// that copy to and from pinned slots.
 constexpr double usual_gpu_rates[] = {20, 40, 20};
 constexpr double usual_gpu_delays[] = {0.6e-3, 0.1e-3, 0.6e-3};
 // Cores that are busy meanwhile with feeding it.
@@ -26,7 +33,8 @@ constexpr unsigned feeding_threads[] = {6, 1, 6};
 constexpr double gpu_open_seconds = 0.5;
 constexpr uint64_t chains_for_gpu = 8192;
 
-// Parts of a shared call are whole multiples of this; a call is shared only if that saves so much of its time, and so many seconds.
+// Parts of a shared call are whole multiples of this; a call is shared only if that saves so much
+// of its time, and so many seconds.
 constexpr uint64_t share_grain = 64 * kib;
 constexpr double worth_sharing = 0.93;
 constexpr double worth_sharing_seconds = 0.1e-3;
@@ -47,7 +55,8 @@ struct Team {
 
     // Whoever would begin after the others are done has no part.
     void settle(double gigabytes) {
-        std::sort(parties, parties + count, [](const Party& a, const Party& b) { return a.delay < b.delay; });
+        std::sort(parties, parties + count,
+                  [](const Party& a, const Party& b) { return a.delay < b.delay; });
         double rates = 0, begun = 0;  // sums of rates, and of rates times delays
         unsigned in = 0;
         for (; in < count; ++in) {
@@ -67,7 +76,8 @@ struct Parties {
     const Target core;  // cuda: none
     unsigned order[most_gpus];
 
-    Parties(const CallFacts& c, const MachineFacts& m, Target best_core) : call(c), machine(m), core(best_core) {
+    Parties(const CallFacts& c, const MachineFacts& m, Target best_core)
+        : call(c), machine(m), core(best_core) {
         for (unsigned i = 0; i < machine.gpu_count; ++i) order[i] = i;
         std::stable_sort(order, order + machine.gpu_count, [&](unsigned a, unsigned b) {
             const Party first = gpu(a, false), second = gpu(b, false);
@@ -76,15 +86,24 @@ struct Parties {
     }
     Party gpu(unsigned i, bool shared) const {
         const GpuFacts& facts = machine.gpus[i];
-        const double alone = facts.speed.alone > 0 ? facts.speed.alone : usual_gpu_rates[static_cast<size_t>(call.place)];
+        const double alone = facts.speed.alone > 0
+                                 ? facts.speed.alone
+                                 : usual_gpu_rates[static_cast<size_t>(call.place)];
         const double rate = shared && facts.speed.shared > 0 ? facts.speed.shared : alone;
-        return {static_cast<int>(i), rate, usual_gpu_delay(call.place) + (facts.open ? 0 : gpu_open_seconds)};
+        return {static_cast<int>(i), rate,
+                usual_gpu_delay(call.place) + (facts.open ? 0 : gpu_open_seconds)};
     }
     Party cores(unsigned gpus) const {
-        const double alone = machine.cores.alone > 0 ? machine.cores.alone : usual_core_speed(core, call) * machine.threads;
+        const double alone = machine.cores.alone > 0
+                                 ? machine.cores.alone
+                                 : usual_core_speed(core, call) * machine.threads;
         if (gpus == 0) return {-1, alone, 0};
-        const double left = std::max(1.0, static_cast<double>(machine.threads) - feeding_threads[static_cast<size_t>(call.place)] * gpus);
-        return {-1, machine.cores.shared > 0 ? machine.cores.shared : alone * left / machine.threads, 0};
+        const double left =
+            std::max(1.0, static_cast<double>(machine.threads) -
+                              feeding_threads[static_cast<size_t>(call.place)] * gpus);
+        return {-1,
+                machine.cores.shared > 0 ? machine.cores.shared : alone * left / machine.threads,
+                0};
     }
     Team team(unsigned gpus, bool with_cores) const {
         Team team;
@@ -107,12 +126,13 @@ void on_cores(const CallFacts& call, const MachineFacts& machine, Target core, P
     const double rate = usual_core_speed(core, call);
     const uint64_t grain = rate < 2 ? 16 * kib : 64 * kib;
     const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
-    const uint64_t most = call.chains == 0 ? machine.threads : std::min<uint64_t>(call.chains, machine.threads);
+    const uint64_t most =
+        call.chains == 0 ? machine.threads : std::min<uint64_t>(call.chains, machine.threads);
     plan.threads = static_cast<unsigned>(std::clamp<uint64_t>(plan.core_bytes / least, 1, most));
     plan.piece_bytes = plan.core_bytes;
     if (plan.threads <= 1) return;
-    // Several pieces a thread, so that a core that is taken away holds nobody up; bounded, so that two threads never lie far apart in
-    // memory.
+    // Several pieces a thread, so that a core that is taken away holds nobody up; bounded, so that
+    // two threads never lie far apart in memory.
     const uint64_t even = plan.core_bytes / (uint64_t{plan.threads} * 8) / grain * grain;
     plan.piece_bytes = std::clamp<uint64_t>(even, grain, 4096 * kib);
 }
@@ -123,8 +143,10 @@ void share_out(const CallFacts& call, const MachineFacts& machine, const Team& t
     uint64_t* last = nullptr;
     for (unsigned i = 0; i < team.count; ++i) {
         const Party& party = team.parties[i];
-        const auto bytes = static_cast<uint64_t>(team.share(party) * 1e9) / share_grain * share_grain;
-        uint64_t& part = party.gpu < 0 ? plan.core_bytes : plan.gpu_bytes[machine.gpu_numbers[party.gpu]];
+        const auto bytes =
+            static_cast<uint64_t>(team.share(party) * 1e9) / share_grain * share_grain;
+        uint64_t& part =
+            party.gpu < 0 ? plan.core_bytes : plan.gpu_bytes[machine.gpu_numbers[party.gpu]];
         part = std::min(bytes, left);
         left -= part;
         if (part != 0 || last == nullptr) last = &part;
@@ -138,12 +160,16 @@ void share_out(const CallFacts& call, const MachineFacts& machine, const Team& t
 
 Form form_of(const CpuCipher& cipher) {
     const std::string_view name = cipher.form;
-    return name == "bytes" ? Form::bytes : name == "words" ? Form::words : name == "planes" ? Form::planes : Form::instructions;
+    return name == "bytes"    ? Form::bytes
+           : name == "words"  ? Form::words
+           : name == "planes" ? Form::planes
+                              : Form::instructions;
 }
 
 double usual_core_speed(Target target, const CallFacts& call) {
     const double text = text_rates[static_cast<int>(target)][static_cast<int>(call.form)];
-    return call.mode == WARPSEAL_GCM ? 1 / (1 / text + 1 / ghash_rates[static_cast<int>(target)]) : text;
+    return call.mode == WARPSEAL_GCM ? 1 / (1 / text + 1 / ghash_rates[static_cast<int>(target)])
+                                     : text;
 }
 
 double usual_gpu_delay(Place place) { return usual_gpu_delays[static_cast<size_t>(place)]; }
@@ -160,7 +186,9 @@ Plan plan(const CallFacts& call, const MachineFacts& machine) {
         const Parties parties(call, machine, plan.target);
         Team best = parties.team(cores ? 0 : 1, cores);
         const auto consider = [&](const Team& team) {
-            if (team.seconds < best.seconds * worth_sharing && best.seconds - team.seconds > worth_sharing_seconds) best = team;
+            if (team.seconds < best.seconds * worth_sharing &&
+                best.seconds - team.seconds > worth_sharing_seconds)
+                best = team;
         };
         if (cores && parties.team(1, false).seconds < best.seconds) best = parties.team(1, false);
         const bool divisible = call.divisible && call.bytes >= least_shared_bytes;

@@ -1,4 +1,5 @@
-// The plan: which target a call runs on and in what pieces, and how it is shared out. A pure function of the call and the machine.
+// The plan: which target a call runs on and in what pieces, and how it is shared out. A pure
+// function of the call and the machine.
 #pragma once
 
 #include "backends/ops.h"
@@ -6,7 +7,8 @@
 
 namespace warpseal {
 
-// Where the data lies. A GPU copies from and to pinned memory itself, but not over input that it might have to give back.
+// Where the data lies. A GPU copies from and to pinned memory itself, but not over input that it
+// might have to give back.
 enum class Place : uint8_t { host = 0, pinned = 1, pinned_in_place = 2 };
 
 // What runs a cipher on the cores: CpuCipher::form.
@@ -38,7 +40,8 @@ struct GpuFacts {
 
 struct MachineFacts {
     unsigned threads = 1;   // that the engine may keep busy
-    TargetSet usable = {};  // CPU targets: by this machine, this cipher and mode, the options, and not closed by a self-test
+    TargetSet usable = {};  // CPU targets: by this machine, this cipher and mode, the options, and
+                            // not closed by a self-test
     Speed cores;            // of all threads together
     unsigned gpu_count = 0;
     GpuFacts gpus[most_gpus] = {};
@@ -46,10 +49,10 @@ struct MachineFacts {
 };
 
 struct Plan {
-    Target target = Target::portable;    // cuda: a GPU has a part
-    unsigned threads = 1;                // of the cores' part; 1: the caller's thread alone
-    uint64_t piece_bytes = 0;            // what such a thread takes at a time: whole blocks, or everything
-    uint64_t core_bytes = 0;             // the cores' part, the last of the call
+    Target target = Target::portable;  // cuda: a GPU has a part
+    unsigned threads = 1;              // of the cores' part; 1: the caller's thread alone
+    uint64_t piece_bytes = 0;  // what such a thread takes at a time: whole blocks, or everything
+    uint64_t core_bytes = 0;   // the cores' part, the last of the call
     uint64_t gpu_bytes[most_gpus] = {};  // from the front on, one GPU after the other
 
     bool shared() const { return target == Target::cuda && core_bytes != 0; }
@@ -66,7 +69,8 @@ Plan plan(const CallFacts& call, const MachineFacts& machine);
 // One core's gigabytes a second where nothing was measured.
 double usual_core_speed(Target target, const CallFacts& call);
 
-// Seconds from the beginning of a call until a GPU works on it at full speed, usually, by where the data lies.
+// Seconds from the beginning of a call until a GPU works on it at full speed, usually, by where the
+// data lies.
 double usual_gpu_delay(Place place);
 
 // Less work than this says nothing of the speed of who did it; and less is never shared.

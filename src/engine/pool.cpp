@@ -17,13 +17,15 @@ namespace {
 
 thread_local bool inside_work = false;
 
-// Back-to-back calls find the workers still awake; a wake-up costs as much as ciphering hundreds of kilobytes.
+// Back-to-back calls find the workers still awake; a wake-up costs as much as ciphering hundreds of
+// kilobytes.
 constexpr std::chrono::microseconds awake_for{50};
 
 // Until `posted` moves on, or for a while.
 void stay_awake(const std::atomic<unsigned>& posted, unsigned seen) {
     const auto end = std::chrono::steady_clock::now() + awake_for;
-    while (posted.load(std::memory_order_relaxed) == seen && std::chrono::steady_clock::now() < end) {
+    while (posted.load(std::memory_order_relaxed) == seen &&
+           std::chrono::steady_clock::now() < end) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
@@ -57,10 +59,12 @@ struct Pool::Job {
     }
 };
 
-Pool::Pool(unsigned threads) : threads_(std::max(1u, threads)), birth_(forks_so_far()), crew_(std::make_unique<Crew>()) {}
+Pool::Pool(unsigned threads)
+    : threads_(std::max(1u, threads)), birth_(forks_so_far()), crew_(std::make_unique<Crew>()) {}
 
 Pool::~Pool() {
-    if (forks_so_far() != birth_) {  // to destroy a thread that is not here ends the process, a condition that is waited for hangs it
+    if (forks_so_far() != birth_) {  // to destroy a thread that is not here ends the process, a
+                                     // condition that is waited for hangs it
         (void)crew_.release();
         return;
     }
@@ -122,7 +126,8 @@ void Pool::serve() {
         lock.unlock();
         job->take_pieces();
         {
-            // The caller may return, and the job be gone, as soon as it sees no helper: the last touch is under the job's own mutex.
+            // The caller may return, and the job be gone, as soon as it sees no helper: the last
+            // touch is under the job's own mutex.
             const std::lock_guard job_lock(job->mutex);
             if (job->busy.fetch_sub(1, std::memory_order_acq_rel) == 1) job->idle.notify_one();
         }

@@ -11,7 +11,8 @@
 
 namespace warpseal {
 
-// Any number of threads may call `run` at once. Workers start with the first call that wants them and block all signals.
+// Any number of threads may call `run` at once. Workers start with the first call that wants them
+// and block all signals.
 class Pool {
 public:
     explicit Pool(unsigned threads);  // the caller's thread is one of them
@@ -21,9 +22,10 @@ public:
 
     unsigned threads() const { return threads_; }
 
-    // work(i) for i in [0, count) on up to `threads` threads, the caller's among them; returns when all are done. On the caller's thread
-    // alone when called from inside such work, in a fork of the process that made the pool, or where no thread can be created.
-    // What work throws is thrown here, after the pieces already begun; pieces not yet begun are then left out.
+    // work(i) for i in [0, count) on up to `threads` threads, the caller's among them; returns when
+    // all are done. On the caller's thread alone when called from inside such work, in a fork of
+    // the process that made the pool, or where no thread can be created. What work throws is thrown
+    // here, after the pieces already begun; pieces not yet begun are then left out.
     void run(size_t count, unsigned threads, const std::function<void(size_t)>& work);
 
 private:
@@ -38,8 +40,8 @@ private:
     std::atomic<unsigned> posted_{0};
     bool ending_ = false;
     unsigned workers_ = 0;
-    // Apart, as a forked child must drop all of it without destroying it: the threads and the waiting are the parent's, and the list may be
-    // half changed.
+    // Apart, as a forked child must drop all of it without destroying it: the threads and the
+    // waiting are the parent's, and the list may be half changed.
     struct Crew {
         std::vector<Job*> jobs;        // with pieces left; they live on their callers' stacks
         std::condition_variable wake;  // fork: a child works inline

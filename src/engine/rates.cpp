@@ -1,5 +1,6 @@
-// Rates rise at once and fall slowly: a call is never faster than the target is, but may well be slower, as others use the machine too. And
-// who was slow once is not left alone for ever: what was not measured lately rises by little and little, until it is tried again.
+// Rates rise at once and fall slowly: a call is never faster than the target is, but may well be
+// slower, as others use the machine too. And who was slow once is not left alone for ever: what was
+// not measured lately rises by little and little, until it is tried again.
 #include "engine/rates.h"
 
 #include <algorithm>
@@ -17,8 +18,8 @@ constexpr int calibration_runs = 3;
 constexpr double together = 0.7;
 constexpr uint8_t scales = 5;
 constexpr unsigned least_seen = 3;
-// For each measurement of others of its kind. Who is slower by more than half is not asked again, the others now and then: what that costs
-// is about a percent.
+// For each measurement of others of its kind. Who is slower by more than half is not asked again,
+// the others now and then: what that costs is about a percent.
 constexpr double doubt = 0.01;
 constexpr uint64_t most_doubts = 50;
 
@@ -53,9 +54,11 @@ void run_once(const Pace& pace, const void* state, uint8_t* text) {
     const uint8_t iv[16] = {};
     if (pace.shape == Shape::gcm) {
         Secret<sizeof(GcmRun)> run;
-        pace.cipher->gcm_piece[direction](state, new (run.data()) GcmRun, 0, text, text, calibration_bytes);
+        pace.cipher->gcm_piece[direction](state, new (run.data()) GcmRun, 0, text, text,
+                                          calibration_bytes);
     } else if (pace.shape == Shape::xts) {
-        pace.cipher->sweep[WARPSEAL_ECB][direction](state, nullptr, 0, text, text, calibration_bytes);
+        pace.cipher->sweep[WARPSEAL_ECB][direction](state, nullptr, 0, text, text,
+                                                    calibration_bytes);
     } else {
         pace.cipher->sweep[pace.mode][direction](state, iv, 0, text, text, calibration_bytes);
     }
@@ -83,7 +86,8 @@ Speed Rates::of(const Pace& pace, int party) const {
     if (speed.alone != 0) return speed;
     if (party != cores) {
         speed.alone = known(of_any_cipher(pace), party, false);
-    } else if (const auto found = calibrated_.find(of_any_scale(pace)); found != calibrated_.end()) {
+    } else if (const auto found = calibrated_.find(of_any_scale(pace));
+               found != calibrated_.end()) {
         speed.alone = found->second * threads_;
     }
     return speed;
@@ -96,13 +100,15 @@ void Rates::calibrate(const Pace& pace, const void* state) {
         const std::lock_guard lock(mutex_);
         if (calibrated_.find(kind) != calibrated_.end()) return;
     }
-    // No lock is held while it measures: a fork waits for every one. Threads that come at once all measure, and the fastest counts.
+    // No lock is held while it measures: a fork waits for every one. Threads that come at once all
+    // measure, and the fastest counts.
     Secret<calibration_bytes> text;  // zeros under the caller's key: a keystream
     double least = 0;
     for (int i = 0; i < calibration_runs; ++i) {
         const auto begin = std::chrono::steady_clock::now();
         run_once(pace, state, text.data());
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const double seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         least = i == 0 ? seconds : std::min(least, seconds);
     }
     const std::lock_guard lock(mutex_);
@@ -118,7 +124,8 @@ void Rates::learn(const Pace& pace, int party, bool shared, double rate) {
     figure.rate = std::max(rate, (3 * figure.rate + rate) / 4);
 }
 
-void Rates::note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds) noexcept try {
+void Rates::note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds) noexcept
+    try {
     if (bytes < telling_bytes || seconds <= 0) return;
     if (party != cores) seconds = std::max(seconds - usual_gpu_delay(pace.place), seconds / 2);
     const double rate = static_cast<double>(bytes) * 1e-9 / seconds;

@@ -1,4 +1,5 @@
-// How fast each target has been in this engine: measured on the calls themselves, and for cores on a small text of zeros before the first.
+// How fast each target has been in this engine: measured on the calls themselves, and for cores on
+// a small text of zeros before the first.
 #pragma once
 
 #include <map>
@@ -22,11 +23,13 @@ struct Pace {
 
     bool operator<(const Pace& other) const {
         return std::tie(cipher, mode, direction, shape, place, scale) <
-               std::tie(other.cipher, other.mode, other.direction, other.shape, other.place, other.scale);
+               std::tie(other.cipher, other.mode, other.direction, other.shape, other.place,
+                        other.scale);
     }
 };
 
-// By factors of four, as caches and the waking of threads make short calls faster or slower than long ones; from 256 MiB on all are alike.
+// By factors of four, as caches and the waking of threads make short calls faster or slower than
+// long ones; from 256 MiB on all are alike.
 uint8_t scale_of(uint64_t bytes);
 
 // All calls are thread-safe, and good in a forked child.
@@ -37,13 +40,14 @@ public:
     // threads: of all cores together.
     explicit Rates(unsigned threads) : threads_(threads) {}
 
-    // party: a GPU's number in the engine, or `cores`. What is not known is 0. For a GPU what it did for other ciphers from there serves,
-    // for the cores what `calibrate` found.
+    // party: a GPU's number in the engine, or `cores`. What is not known is 0. For a GPU what it
+    // did for other ciphers from there serves, for the cores what `calibrate` found.
     Speed of(const Pace& pace, int party) const;
     // One core on 64 KiB, once; nothing where that has no such shape in one message.
     void calibrate(const Pace& pace, const void* state);
-    // A part of a call is done. Too little says nothing, nor does the first of its kind, which pays for pinning, page faults and the like.
-    // Called by threads that nothing may be thrown from: what there is no memory for is not learnt.
+    // A part of a call is done. Too little says nothing, nor does the first of its kind, which pays
+    // for pinning, page faults and the like. Called by threads that nothing may be thrown from:
+    // what there is no memory for is not learnt.
     void note(const Pace& pace, int party, bool shared, uint64_t bytes, double seconds) noexcept;
 
 private:

@@ -1,4 +1,5 @@
-// The route of a call: targets whose self-test holds, and the plan of who does what part, by the rates measured so far.
+// The route of a call: targets whose self-test holds, and the plan of who does what part, by the
+// rates measured so far.
 #include "engine/inside.h"
 #include "engine/self_test.h"
 
@@ -6,7 +7,8 @@ namespace warpseal {
 namespace {
 
 double usual_speed(const CpuCipher& cipher, Target core, const Call& call) {
-    return usual_core_speed(core, {call.bytes, Place::host, cipher.block_bytes, call.mode, call.direction, form_of(cipher)});
+    return usual_core_speed(core, {call.bytes, Place::host, cipher.block_bytes, call.mode,
+                                   call.direction, form_of(cipher)});
 }
 
 // Whether who is that fast is done before a GPU would have begun, wherever the text lies.
@@ -15,7 +17,9 @@ bool before_any_gpu(const Call& call, double speed) {
 }
 
 // One core is, as fast as they usually are: not even the rates are asked, nor anything locked.
-bool small(const CpuCipher& cipher, Target core, const Call& call) { return before_any_gpu(call, usual_speed(cipher, core, call)); }
+bool small(const CpuCipher& cipher, Target core, const Call& call) {
+    return before_any_gpu(call, usual_speed(cipher, core, call));
+}
 
 // Wherever the text lies.
 Pace pace_anywhere(const CpuCipher& cipher, const Call& call) {
@@ -24,10 +28,13 @@ Pace pace_anywhere(const CpuCipher& cipher, const Call& call) {
 
 }  // namespace
 
-void Engine::Inside::say_closed(Target target, const char* cipher, warpseal_mode mode, Direction direction) const {
+void Engine::Inside::say_closed(Target target, const char* cipher, warpseal_mode mode,
+                                Direction direction) const {
     if (!notice) return;
-    const std::string text = std::string(target_name(target)) + " failed its self-test in " + cipher + "-" + warpseal_mode_name(mode) +
-                             (direction == Direction::encrypt ? " encryption" : " decryption") + " and is closed for it in this process";
+    const std::string text = std::string(target_name(target)) + " failed its self-test in " +
+                             cipher + "-" + warpseal_mode_name(mode) +
+                             (direction == Direction::encrypt ? " encryption" : " decryption") +
+                             " and is closed for it in this process";
     notice(text.c_str());
 }
 
@@ -41,16 +48,19 @@ const CpuCipher* Engine::Inside::block_reference(const char* cipher) const {
     return nullptr;
 }
 
-warpseal_status Engine::Inside::prove_cores(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Target& target) {
+warpseal_status Engine::Inside::prove_cores(const Key::Descriptors& descriptors, warpseal_mode mode,
+                                            Direction direction, Target& target) {
     for (const Target candidate : cpu_targets_best_first) {
         const CpuCipher* cipher = descriptors.cores[static_cast<size_t>(candidate)];
         if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) continue;
         bool failed_now = false;
         const auto test = [&] {
             const CpuCipher* reference = block_reference(cipher->name);
-            return reference == nullptr ? WARPSEAL_SELF_TEST_FAILED : test_cores(*cipher, *reference, mode, direction);
+            return reference == nullptr ? WARPSEAL_SELF_TEST_FAILED
+                                        : test_cores(*cipher, *reference, mode, direction);
         };
-        const warpseal_status status = verdict({cipher, nullptr, -1, Path::cores, mode, direction}, test, &failed_now);
+        const warpseal_status status =
+            verdict({cipher, nullptr, -1, Path::cores, mode, direction}, test, &failed_now);
         if (failed_now) say_closed(candidate, cipher->name, mode, direction);
         if (status == WARPSEAL_OK) {
             target = candidate;
@@ -61,8 +71,8 @@ warpseal_status Engine::Inside::prove_cores(const Key::Descriptors& descriptors,
     return WARPSEAL_SELF_TEST_FAILED;
 }
 
-warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode, Direction direction, Path path,
-                                           unsigned number) {
+warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, warpseal_mode mode,
+                                           Direction direction, Path path, unsigned number) {
     const CudaCipher* cipher = descriptors.cuda;
     if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) return WARPSEAL_NO_DEVICE;
     Gpu& gpu = gpus[number];
@@ -72,10 +82,14 @@ warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, 
     const auto test = [&] {
         const CpuCipher* reference = block_reference(cipher->name);
         if (reference == nullptr) return WARPSEAL_SELF_TEST_FAILED;
-        return path == Path::gpu_device_memory ? test_device_memory(gpu.door(), gpu.device(), *cipher, *reference, mode, direction)
-                                               : test_through_gpu(gpu.door(), gpu.device(), *cipher, *reference, mode, direction);
+        return path == Path::gpu_device_memory
+                   ? test_device_memory(gpu.door(), gpu.device(), *cipher, *reference, mode,
+                                        direction)
+                   : test_through_gpu(gpu.door(), gpu.device(), *cipher, *reference, mode,
+                                      direction);
     };
-    const warpseal_status status = verdict({cipher, &gpu.door(), gpu.device(), path, mode, direction}, test, &failed_now);
+    const warpseal_status status =
+        verdict({cipher, &gpu.door(), gpu.device(), path, mode, direction}, test, &failed_now);
     if (failed_now) say_closed(Target::cuda, cipher->name, mode, direction);
     if (status != WARPSEAL_OK && status != WARPSEAL_SELF_TEST_FAILED) gpu.failed(status);
     return status;
@@ -83,13 +97,16 @@ warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, 
 
 Place Engine::Inside::place_of(const Call& call) const {
     if (call.in == nullptr || call.out == nullptr || !gpus.any_open()) return Place::host;
-    const auto pinned = [&](const void* begin, uint64_t bytes) { return gpus.door().pinned(begin, bytes); };
+    const auto pinned = [&](const void* begin, uint64_t bytes) {
+        return gpus.door().pinned(begin, bytes);
+    };
     if (!pinned(call.in, call.in_extent)) return Place::host;
     if (call.in == call.out) return Place::pinned_in_place;
     return pinned(call.out, call.out_extent) ? Place::pinned : Place::host;
 }
 
-Pace Engine::Inside::pace_of(const Key::Descriptors& descriptors, Target core, const Call& call) const {
+Pace Engine::Inside::pace_of(const Key::Descriptors& descriptors, Target core,
+                             const Call& call) const {
     Pace pace = pace_anywhere(*descriptors.cores[static_cast<size_t>(core)], call);
     pace.place = place_of(call);
     return pace;
@@ -105,26 +122,35 @@ Speed Engine::Inside::core_speed(const Call& call, const Pace& pace, const void*
     return speed;
 }
 
-bool Engine::Inside::quick(const CpuCipher& cipher, Target core, const Call& call, const Pace& pace, const void* state) {
-    const double measured = core_speed(call, pace, state).alone, usual = usual_speed(cipher, core, call);
-    return before_any_gpu(call, measured > 0 ? measured : call.one_thread ? usual : usual * pool.threads());
+bool Engine::Inside::quick(const CpuCipher& cipher, Target core, const Call& call, const Pace& pace,
+                           const void* state) {
+    const double measured = core_speed(call, pace, state).alone,
+                 usual = usual_speed(cipher, core, call);
+    return before_any_gpu(call, measured > 0      ? measured
+                                : call.one_thread ? usual
+                                                  : usual * pool.threads());
 }
 
-Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call, const Pace& pace, const void* state,
-                               uint32_t without) {
+Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call,
+                               const Pace& pace, const void* state, uint32_t without) {
     MachineFacts machine;
     machine.threads = call.one_thread ? 1 : pool.threads();
-    const unsigned count = gpus.count(), first = call.one_thread && count > 1 ? turn.fetch_add(1, std::memory_order_relaxed) : 0;
+    const unsigned count = gpus.count(), first = call.one_thread && count > 1
+                                                     ? turn.fetch_add(1, std::memory_order_relaxed)
+                                                     : 0;
     for (unsigned n = 0; n < count; ++n) {
         const unsigned i = (first + n) % count;
         if (!gpus[i].possible() || (without >> i & 1) != 0) continue;
         machine.gpu_numbers[machine.gpu_count] = i;
         const int number = static_cast<int>(i);
-        machine.gpus[machine.gpu_count++] = {gpus[i].is_open(), speeds ? speeds(number) : rates.of(pace, number)};
+        machine.gpus[machine.gpu_count++] = {gpus[i].is_open(),
+                                             speeds ? speeds(number) : rates.of(pace, number)};
     }
-    if (call.one_thread && machine.gpu_count > 1) {  // whose turn it is has it, though another may be the faster
+    if (call.one_thread &&
+        machine.gpu_count > 1) {  // whose turn it is has it, though another may be the faster
         const auto open = [](const GpuFacts& gpu) { return gpu.open; };
-        const auto next = std::find_if(machine.gpus, machine.gpus + machine.gpu_count, open) - machine.gpus;
+        const auto next =
+            std::find_if(machine.gpus, machine.gpus + machine.gpu_count, open) - machine.gpus;
         const auto chosen = next == machine.gpu_count ? 0 : next;
         machine.gpus[0] = machine.gpus[chosen];
         machine.gpu_numbers[0] = machine.gpu_numbers[chosen];
@@ -133,12 +159,13 @@ Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core,
     const CpuCipher& cipher = *descriptors.cores[static_cast<size_t>(core)];
     machine.usable[static_cast<size_t>(core)] = !cuda_only || machine.gpu_count == 0;
     if (!cuda_only) machine.cores = core_speed(call, pace, state);
-    return plan(
-        {call.bytes, pace.place, cipher.block_bytes, call.mode, call.direction, form_of(cipher), call.chains(), call.divisible, call.mixed},
-        machine);
+    return plan({call.bytes, pace.place, cipher.block_bytes, call.mode, call.direction,
+                 form_of(cipher), call.chains(), call.divisible, call.mixed},
+                machine);
 }
 
-warpseal_status Engine::Inside::path_on_cores(const Key& key, warpseal_mode mode, Direction direction, Shape shape, CorePath& out) {
+warpseal_status Engine::Inside::path_on_cores(const Key& key, warpseal_mode mode,
+                                              Direction direction, Shape shape, CorePath& out) {
     const Key::Descriptors& descriptors = key.descriptors();
     std::atomic<int8_t>& chosen = key.chosen(mode, direction);
     Target core = static_cast<Target>(chosen.load(std::memory_order_acquire));
@@ -152,7 +179,9 @@ warpseal_status Engine::Inside::path_on_cores(const Key& key, warpseal_mode mode
     if (!runs(out.cores, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
     out.state = key.state(core);
     if (shape == Shape::xts) out.tweak_state = key.tweak_state(core);
-    return out.state == nullptr || (shape == Shape::xts && out.tweak_state == nullptr) ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_OK;
+    return out.state == nullptr || (shape == Shape::xts && out.tweak_state == nullptr)
+               ? WARPSEAL_OUT_OF_MEMORY
+               : WARPSEAL_OK;
 }
 
 warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Route& out) {
@@ -163,19 +192,22 @@ warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Ro
     MachineFacts machine;
     machine.threads = pool.threads();
     machine.usable[static_cast<size_t>(out.core)] = true;
-    out.plan =
-        plan({call.bytes, Place::host, out.cores->block_bytes, call.mode, call.direction, form_of(*out.cores), call.chains()}, machine);
+    out.plan = plan({call.bytes, Place::host, out.cores->block_bytes, call.mode, call.direction,
+                     form_of(*out.cores), call.chains()},
+                    machine);
     return WARPSEAL_OK;
 }
 
-uint32_t Engine::Inside::unproved(const Key& key, const Call& call, const Plan& shares, warpseal_status& why) {
+uint32_t Engine::Inside::unproved(const Key& key, const Call& call, const Plan& shares,
+                                  warpseal_status& why) {
     uint32_t failed = 0;
     std::atomic<uint32_t>& proved = key.cuda_proved(call.mode, call.direction, false);
     for (unsigned i = 0; i < gpus.count(); ++i) {
         if (shares.gpu_bytes[i] == 0) continue;
         const bool known = (proved.load(std::memory_order_acquire) >> i & 1) != 0;
-        const warpseal_status status =
-            known ? gpus[i].open() : prove_cuda(key.descriptors(), call.mode, call.direction, Path::gpu_host_memory, i);
+        const warpseal_status status = known ? gpus[i].open()
+                                             : prove_cuda(key.descriptors(), call.mode,
+                                                          call.direction, Path::gpu_host_memory, i);
         if (status == WARPSEAL_OK) {
             proved.fetch_or(1u << i, std::memory_order_acq_rel);
         } else {
@@ -193,9 +225,11 @@ warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& o
     out.shares.core_bytes = call.bytes;
     const bool runs_there = runs(descriptors.cuda, call.shape, call.mode, call.direction);
     // In a forked child no GPU is possible, nor may a lock be asked for.
-    if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible()) return WARPSEAL_OK;
+    if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible())
+        return WARPSEAL_OK;
     out.pace = pace_anywhere(*out.cores, call);
-    out.rated = call.bytes >= telling_bytes && !call.one_thread;  // which has the machine not to itself
+    out.rated =
+        call.bytes >= telling_bytes && !call.one_thread;  // which has the machine not to itself
     if (!cuda_only && quick(*out.cores, out.core, call, out.pace, out.state)) return WARPSEAL_OK;
     if (!runs_there) return cuda_only ? WARPSEAL_UNSUPPORTED : WARPSEAL_OK;
     if (call.bytes == 0) return WARPSEAL_OK;
@@ -205,7 +239,8 @@ warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& o
     for (bool settled = false; !settled;) {
         if (!gpus.possible()) return WARPSEAL_OK;  // lost on the way
         Plan shares = plan_call(descriptors, out.core, call, out.pace, out.state, failed);
-        if (shares.target != Target::cuda) return cuda_only && status == WARPSEAL_SELF_TEST_FAILED ? status : WARPSEAL_OK;
+        if (shares.target != Target::cuda)
+            return cuda_only && status == WARPSEAL_SELF_TEST_FAILED ? status : WARPSEAL_OK;
         const uint32_t before = failed;
         failed |= unproved(key, call, shares, status);
         settled = failed == before;
@@ -214,7 +249,8 @@ warpseal_status Engine::Inside::route(const Key& key, const Call& call, Route& o
     out.cuda = descriptors.cuda;
     out.cuda_state = key.cuda_state();
     if (call.shape == Shape::xts) out.cuda_tweak_state = key.cuda_tweak_state();
-    if (out.cuda_state == nullptr || (call.shape == Shape::xts && out.cuda_tweak_state == nullptr)) return WARPSEAL_OUT_OF_MEMORY;
+    if (out.cuda_state == nullptr || (call.shape == Shape::xts && out.cuda_tweak_state == nullptr))
+        return WARPSEAL_OUT_OF_MEMORY;
     out.gpu = true;
     out.target = out.shares.shared() ? shared_name(out.core) : target_name(Target::cuda);
     return WARPSEAL_OK;
@@ -227,8 +263,11 @@ bool Engine::Inside::foresee(const char* cipher, const Call& call, Target& core,
     shares.target = core;
     const CpuCipher& on_cores = *found.cores[static_cast<size_t>(core)];
     if (!cuda_only && small(on_cores, core, call)) return true;
-    if (!cuda_allowed || !gpus.possible() || !runs(found.cuda, call.shape, call.mode, call.direction)) return true;
-    if (!cuda_only && quick(on_cores, core, call, pace_anywhere(on_cores, call), nullptr)) return true;
+    if (!cuda_allowed || !gpus.possible() ||
+        !runs(found.cuda, call.shape, call.mode, call.direction))
+        return true;
+    if (!cuda_only && quick(on_cores, core, call, pace_anywhere(on_cores, call), nullptr))
+        return true;
     const Pace pace = pace_of(found, core, call);
     for (uint32_t failed = 0;;) {
         if (!gpus.possible()) return true;
@@ -236,7 +275,8 @@ bool Engine::Inside::foresee(const char* cipher, const Call& call, Target& core,
         if (wanted.target != Target::cuda) return true;
         const uint32_t before = failed;
         for (unsigned i = 0; i < most_gpus; ++i)
-            if (wanted.gpu_bytes[i] != 0 && prove_cuda(found, call.mode, call.direction, Path::gpu_host_memory, i) != WARPSEAL_OK)
+            if (wanted.gpu_bytes[i] != 0 && prove_cuda(found, call.mode, call.direction,
+                                                       Path::gpu_host_memory, i) != WARPSEAL_OK)
                 failed |= 1u << i;
         if (failed != before) continue;
         shares = wanted;
@@ -244,7 +284,8 @@ bool Engine::Inside::foresee(const char* cipher, const Call& call, Target& core,
     }
 }
 
-const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in, const void* out) {
+const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in,
+                         const void* out) {
     if (!known(mode)) return "";
     Call call{mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes};
     call.in = in;
@@ -257,12 +298,15 @@ const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes,
     return shares.shared() ? shared_name(core) : target_name(shares.target);
 }
 
-bool Engine::gpus_for_pieces(const char* cipher, warpseal_mode mode, Direction direction, uint64_t bytes) {
+bool Engine::gpus_for_pieces(const char* cipher, warpseal_mode mode, Direction direction,
+                             uint64_t bytes) {
     Call call{mode, direction, shape_of(mode, direction), bytes};
     call.mixed = false;
     Target core = Target::portable;
     Plan shares;
-    const auto wanted = [&] { return inside_->foresee(cipher, call, core, shares) && shares.target == Target::cuda; };
+    const auto wanted = [&] {
+        return inside_->foresee(cipher, call, core, shares) && shares.target == Target::cuda;
+    };
     return wanted() && wanted();  // how many there are is known once the first is open
 }
 

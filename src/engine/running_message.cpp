@@ -1,4 +1,5 @@
-// The door, and the modes without a counter: what is less than a block is worked on here, with the cipher's single blocks. SP 800-38A 6.
+// The door, and the modes without a counter: what is less than a block is worked on here, with the
+// cipher's single blocks. SP 800-38A 6.
 #include "engine/running_message.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 
 namespace warpseal {
 
-RunningMessage::RunningMessage(Engine& engine, const Key& key, warpseal_mode mode, Direction direction)
+RunningMessage::RunningMessage(Engine& engine, const Key& key, warpseal_mode mode,
+                               Direction direction)
     : engine_(engine),
       key_(&key),
       facts_(key.facts()),
@@ -26,9 +28,10 @@ RunningMessage::Carried& RunningMessage::CarriedSecret::place() {
     return *new (memory_.data()) Carried{};
 }
 
-warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
-                                       std::unique_ptr<RunningMessage>& out) {
-    if (!(plain(mode) || mode == WARPSEAL_GCM || mode == WARPSEAL_XTS) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
+warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_mode mode,
+                                       Direction direction, std::unique_ptr<RunningMessage>& out) {
+    if (!(plain(mode) || mode == WARPSEAL_GCM || mode == WARPSEAL_XTS) || !key.fits(mode))
+        return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
     std::unique_ptr<RunningMessage> made(new RunningMessage(engine, key, mode, direction));
@@ -40,7 +43,8 @@ warpseal_status RunningMessage::create(Engine& engine, const Key& key, warpseal_
 
 warpseal_status RunningMessage::rekey(Engine& engine, const Key& key) {
     if (stage_ != Stage::none) end();
-    if (&engine != &engine_ || &key.facts() != &facts_ || !key.fits(mode_)) return WARPSEAL_INVALID_ARGUMENT;
+    if (&engine != &engine_ || &key.facts() != &facts_ || !key.fits(mode_))
+        return WARPSEAL_INVALID_ARGUMENT;
     if (key.refuses(direction_)) return WARPSEAL_WEAK_KEY;
     key_ = &key;
     return find_paths();
@@ -49,14 +53,16 @@ warpseal_status RunningMessage::rekey(Engine& engine, const Key& key) {
 warpseal_status RunningMessage::find_paths() {
     const CpuCipher* const before = text_.cipher;
     warpseal_status status = find_path(text_, mode_, direction_);
-    if (status == WARPSEAL_OK && mode_ != WARPSEAL_XTS) status = find_path(block_, WARPSEAL_ECB, Direction::encrypt);
+    if (status == WARPSEAL_OK && mode_ != WARPSEAL_XTS)
+        status = find_path(block_, WARPSEAL_ECB, Direction::encrypt);
     if (status == WARPSEAL_OK && text_.cipher != before) settle_form();
     return status;
 }
 
 warpseal_status RunningMessage::find_path(Path& path, warpseal_mode mode, Direction direction) {
     CorePath found;
-    const warpseal_status status = engine_.inside().path_on_cores(*key_, mode, direction, shape_of(mode, direction), found);
+    const warpseal_status status =
+        engine_.inside().path_on_cores(*key_, mode, direction, shape_of(mode, direction), found);
     path = {found.cores, found.state, found.tweak_state};
     return status;
 }
@@ -89,9 +95,11 @@ warpseal_status RunningMessage::begin(Bytes iv) {
 }
 
 warpseal_status RunningMessage::aad(Bytes aad) {
-    if (stage_ != Stage::aad || (aad.data == nullptr && aad.size != 0)) return WARPSEAL_INVALID_ARGUMENT;
+    if (stage_ != Stage::aad || (aad.data == nullptr && aad.size != 0))
+        return WARPSEAL_INVALID_ARGUMENT;
     const uint64_t total = aad_bytes_ + aad.size;
-    const warpseal_status status = total < aad_bytes_ ? WARPSEAL_LIMIT_EXCEEDED : check_aad(mode_, total);
+    const warpseal_status status =
+        total < aad_bytes_ ? WARPSEAL_LIMIT_EXCEEDED : check_aad(mode_, total);
     if (status != WARPSEAL_OK) return status;
     sum(aad.data, aad.size);
     aad_bytes_ = total;
@@ -101,10 +109,13 @@ warpseal_status RunningMessage::aad(Bytes aad) {
 warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (stage_ == Stage::none) return WARPSEAL_INVALID_ARGUMENT;
     if (bytes == 0) return WARPSEAL_OK;
-    if (const warpseal_status status = check({in, out, bytes}); status != WARPSEAL_OK) return status;
+    if (const warpseal_status status = check({in, out, bytes}); status != WARPSEAL_OK)
+        return status;
     switch (mode_) {
-        case WARPSEAL_ECB: return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : sweep(in, out, bytes);
-        case WARPSEAL_CBC: return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : blocks(in, out, bytes);
+        case WARPSEAL_ECB:
+            return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : sweep(in, out, bytes);
+        case WARPSEAL_CBC:
+            return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : blocks(in, out, bytes);
         case WARPSEAL_CFB:
         case WARPSEAL_OFB: return feedback(in, out, bytes);
         case WARPSEAL_XTS: return unit(in, out, bytes);
@@ -114,7 +125,8 @@ warpseal_status RunningMessage::update(const uint8_t* in, uint8_t* out, size_t b
 }
 
 warpseal_status RunningMessage::tag(uint8_t* tag, size_t tag_bytes) {
-    if (mode_ != WARPSEAL_GCM || stage_ == Stage::none || tag == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (mode_ != WARPSEAL_GCM || stage_ == Stage::none || tag == nullptr)
+        return WARPSEAL_INVALID_ARGUMENT;
     const warpseal_status status = check_tag(mode_, facts_, tag_bytes);
     if (status != WARPSEAL_OK) return status;
     Secret<whole_tag_bytes> whole;
@@ -141,10 +153,11 @@ void RunningMessage::position(uint8_t* iv, uint32_t* used) const {
         memcpy(iv, carried_.value.feedback, block_bytes_);
 }
 
-// Blocks that run past update() are not counted here: between blocks nothing needs their number, but for CTR, whose message is taken for
-// one that begins here.
+// Blocks that run past update() are not counted here: between blocks nothing needs their number,
+// but for CTR, whose message is taken for one that begins here.
 RunningMessage::Loop RunningMessage::loop() {
-    const bool between_blocks = stage_ == Stage::text && within_block(text_bytes_) == 0 && stream_at_ == stream_end_;
+    const bool between_blocks =
+        stage_ == Stage::text && within_block(text_bytes_) == 0 && stream_at_ == stream_end_;
     if (loop_ == nullptr || !between_blocks) return {};
     Carried& carried = carried_.value;
     if (mode_ != WARPSEAL_CTR) return {loop_, text_.state, carried.feedback};
@@ -158,7 +171,8 @@ RunningMessage::Loop RunningMessage::loop() {
 warpseal_status RunningMessage::by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
     warpseal_status status;
     try {
-        status = mode_ == WARPSEAL_GCM ? gcm_by_route(in, out, bytes) : message_by_route(in, out, bytes);
+        status =
+            mode_ == WARPSEAL_GCM ? gcm_by_route(in, out, bytes) : message_by_route(in, out, bytes);
     } catch (...) {
         end();
         throw;
@@ -173,7 +187,8 @@ warpseal_status RunningMessage::message_by_route(const uint8_t* in, uint8_t* out
         counters(next_block_, 1, iv);
     else
         copy_block(iv, carried_.value.feedback);
-    return engine_.message(*key_, mode_, direction_, {iv, mode_ == WARPSEAL_ECB ? 0 : block_bytes_}, in, out, bytes);
+    return engine_.message(*key_, mode_, direction_, {iv, mode_ == WARPSEAL_ECB ? 0 : block_bytes_},
+                           in, out, bytes);
 }
 
 // ---- modes without a counter
@@ -241,10 +256,12 @@ void RunningMessage::part_of_block(size_t at, const uint8_t* in, uint8_t* out, s
 }
 
 warpseal_status RunningMessage::feedback(const uint8_t* in, uint8_t* out, size_t bytes) {
-    const size_t used = within_block(text_bytes_), head = used == 0 ? 0 : std::min(bytes, block_bytes_ - used);
+    const size_t used = within_block(text_bytes_),
+                 head = used == 0 ? 0 : std::min(bytes, block_bytes_ - used);
     part_of_block(used, in, out, head);
     const size_t tail = within_block(bytes - head), whole = bytes - head - tail;
-    if (const warpseal_status status = blocks(in + head, out + head, whole); status != WARPSEAL_OK) return status;
+    if (const warpseal_status status = blocks(in + head, out + head, whole); status != WARPSEAL_OK)
+        return status;
     text_bytes_ += bytes;
     if (tail == 0) return WARPSEAL_OK;
     encipher(carried_.value.feedback, carried_.value.feedback, block_bytes_);
@@ -253,7 +270,8 @@ warpseal_status RunningMessage::feedback(const uint8_t* in, uint8_t* out, size_t
 }
 
 void RunningMessage::encipher(const uint8_t* in, uint8_t* out, size_t bytes) const {
-    block_.cipher->sweep[WARPSEAL_ECB][static_cast<int>(Direction::encrypt)](block_.state, nullptr, 0, in, out, bytes);
+    block_.cipher->sweep[WARPSEAL_ECB][static_cast<int>(Direction::encrypt)](block_.state, nullptr,
+                                                                             0, in, out, bytes);
 }
 
 // ---- XTS
@@ -262,8 +280,10 @@ warpseal_status RunningMessage::unit(const uint8_t* in, uint8_t* out, size_t byt
     XtsUnits units = {{}, bytes};
     memcpy(units.first, carried_.value.feedback, sizeof units.first);
     if (bytes >= routed_bytes) return engine_.xts(*key_, direction_, units, in, out, bytes);
-    if (bytes < sizeof units.first) return WARPSEAL_INVALID_ARGUMENT;  // check_units: it is not too long
-    text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out, bytes);
+    if (bytes < sizeof units.first)
+        return WARPSEAL_INVALID_ARGUMENT;  // check_units: it is not too long
+    text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out,
+                                                    bytes);
     return WARPSEAL_OK;
 }
 

@@ -1,4 +1,5 @@
-// One message of one mode in pieces of any size: what is carried from a piece to the next, over the door's functions for whole ones.
+// One message of one mode in pieces of any size: what is carried from a piece to the next, over the
+// door's functions for whole ones.
 #pragma once
 
 #include <cstring>
@@ -11,18 +12,19 @@
 
 namespace warpseal {
 
-// One thread at a time. The engine and the key outlive it. Small pieces run on the cores, on a path chosen and proved at creation: neither
-// lock nor allocation. Large ones take the engine's route.
+// One thread at a time. The engine and the key outlive it. Small pieces run on the cores, on a path
+// chosen and proved at creation: neither lock nor allocation. Large ones take the engine's route.
 class RunningMessage {
 public:
     // ECB, CBC, CFB, OFB, CTR, GCM; XTS, each of whose pieces is a data unit of the same number.
-    static warpseal_status create(Engine& engine, const Key& key, warpseal_mode mode, Direction direction,
-                                  std::unique_ptr<RunningMessage>& out);
+    static warpseal_status create(Engine& engine, const Key& key, warpseal_mode mode,
+                                  Direction direction, std::unique_ptr<RunningMessage>& out);
     RunningMessage(const RunningMessage&) = default;  // the same message from here on, apart
     RunningMessage& operator=(const RunningMessage&) = delete;
 
-    // From now on under another key of the same engine, cipher and kind; no message is under way then. Unless it is WARPSEAL_OK, there is
-    // no message to begin, and the key that it had may be gone.
+    // From now on under another key of the same engine, cipher and kind; no message is under way
+    // then. Unless it is WARPSEAL_OK, there is no message to begin, and the key that it had may be
+    // gone.
     warpseal_status rekey(Engine& engine, const Key& key);
 
     // Refused arguments change nothing, but for an IV: then no message is under way.
@@ -56,27 +58,32 @@ private:
     static constexpr size_t shallow_bytes_of_instructions = 512;
     static constexpr size_t longest_block = 16, whole_tag_bytes = 16;
     static constexpr uint8_t no_iv[12] = {};
-    // From here on a call of the engine, with its choice of threads and GPUs, costs a hundredth of the work at most.
+    // From here on a call of the engine, with its choice of threads and GPUs, costs a hundredth of
+    // the work at most.
     static constexpr size_t routed_bytes = size_t{64} << 10;
-    // From here on. Below, keystream is made for the pieces to come as well, from piece to piece more of it: a call over many blocks costs
-    // little more than one over one.
+    // From here on. Below, keystream is made for the pieces to come as well, from piece to piece
+    // more of it: a call over many blocks costs little more than one over one.
     static constexpr size_t bulk_bytes = 512, bulk_bytes_of_instructions = 64;
-    static constexpr size_t first_stream_bytes = 64, most_stream_bytes = 512;  // of keystream made at once
-    static constexpr size_t sum_bytes = 512;                                   // that enter a GCM sum at once
+    static constexpr size_t first_stream_bytes = 64,
+                            most_stream_bytes = 512;  // of keystream made at once
+    static constexpr size_t sum_bytes = 512;          // that enter a GCM sum at once
     struct Carried {
         GcmRun run;                       // GCM: J0, and the sum; CTR: the first counter
         GcmRun part;                      // room for another; or for the last block of text
         uint8_t feedback[longest_block];  // CBC, CFB, OFB: as position() says
         uint8_t tag_mask[longest_block];  // the cipher of J0
         uint8_t stream[longest_block + most_stream_bytes];
-        uint8_t unsummed[sum_bytes + longest_block];  // of AAD and ciphertext; and room for the lengths
+        uint8_t
+            unsummed[sum_bytes + longest_block];  // of AAD and ciphertext; and room for the lengths
     };
 
     // Keystream and the mask of a tag: in memory for secrets. Throws std::bad_alloc.
     class CarriedSecret {
     public:
         CarriedSecret() : value(place()) {}
-        CarriedSecret(const CarriedSecret& other) : value(place()) { memcpy(&value, &other.value, sizeof value); }
+        CarriedSecret(const CarriedSecret& other) : value(place()) {
+            memcpy(&value, &other.value, sizeof value);
+        }
         CarriedSecret& operator=(const CarriedSecret&) = delete;
 
     private:
@@ -95,14 +102,19 @@ private:
     void settle_form();
 
     // A block has a power of two of bytes; divisions would cost as much as blocks.
-    size_t within_block(uint64_t bytes) const { return static_cast<size_t>(bytes) & (block_bytes_ - 1); }
+    size_t within_block(uint64_t bytes) const {
+        return static_cast<size_t>(bytes) & (block_bytes_ - 1);
+    }
     // In one piece, as it is read again: from two it would not be forwarded.
-    void copy_block(uint8_t* to, const uint8_t* from) const { block_bytes_ == 16 ? memcpy(to, from, 16) : memcpy(to, from, 8); }
+    void copy_block(uint8_t* to, const uint8_t* from) const {
+        block_bytes_ == 16 ? memcpy(to, from, 16) : memcpy(to, from, 8);
+    }
     uint64_t blocks_of(uint64_t bytes) const { return bytes >> (block_bytes_ == 16 ? 4 : 3); }
 
     // in == out is allowed.
     static void exclusive_or(const uint8_t* in, const uint8_t* with, uint8_t* out, size_t bytes) {
-        for (; bytes >= 16; in += 16, with += 16, out += 16, bytes -= 16) store_block(out, load_block<4>(in) ^ load_block<4>(with));
+        for (; bytes >= 16; in += 16, with += 16, out += 16, bytes -= 16)
+            store_block(out, load_block<4>(in) ^ load_block<4>(with));
         for (size_t i = 0; i < bytes; ++i) out[i] = in[i] ^ with[i];
     }
 
@@ -110,7 +122,8 @@ private:
     warpseal_status feedback(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status counted(const uint8_t* in, uint8_t* out, size_t bytes);
     // Not inlined: for these update() would need a frame.
-    __attribute__((noinline)) warpseal_status authenticated(const uint8_t* in, uint8_t* out, size_t bytes);
+    __attribute__((noinline)) warpseal_status authenticated(const uint8_t* in, uint8_t* out,
+                                                            size_t bytes);
     __attribute__((noinline)) warpseal_status unit(const uint8_t* in, uint8_t* out, size_t bytes);
 
     warpseal_status by_route(const uint8_t* in, uint8_t* out, size_t bytes);
@@ -140,9 +153,10 @@ private:
     const bool chains_;                // the blocks of the mode wait for each other
     size_t bulk_bytes_ = bulk_bytes;   // of text whose keystream is not made ahead
     CpuLoops::Blocks loop_ = nullptr;  // of whole blocks, where the form has one
-    bool instructions_ = false;        // are what the cipher runs by: in registers, and no call of them is too small
-    Path text_, block_;                // of the mode, and of the cipher alone
-    warpseal_batch batch_;             // of one, of a serial mode
+    bool instructions_ =
+        false;  // are what the cipher runs by: in registers, and no call of them is too small
+    Path text_, block_;     // of the mode, and of the cipher alone
+    warpseal_batch batch_;  // of one, of a serial mode
     Stage stage_ = Stage::none;
     bool has_tag_mask_ = false;
     uint64_t aad_bytes_ = 0, text_bytes_ = 0;

@@ -1,4 +1,5 @@
-// Modes that count: CTR, and GCM with its sum. What is less than a block comes from keystream that is made ahead.
+// Modes that count: CTR, and GCM with its sum. What is less than a block comes from keystream that
+// is made ahead.
 #include <algorithm>
 #include <cstring>
 
@@ -24,10 +25,11 @@ void write_counters(const uint8_t* first, uint64_t number, size_t count, uint8_t
     }
 }
 
-// An exclusive or that keeps a copy of `in` or of `out`, whichever is ciphertext: in one pass, as copying what has just been written would
-// wait.
+// An exclusive or that keeps a copy of `in` or of `out`, whichever is ciphertext: in one pass, as
+// copying what has just been written would wait.
 template <Direction direction>
-void exclusive_or_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, uint8_t* kept, size_t bytes) {
+void exclusive_or_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, uint8_t* kept,
+                          size_t bytes) {
     for (; bytes >= 16; in += 16, with += 16, out += 16, kept += 16, bytes -= 16) {
         const Block<4> given = load_block<4>(in), result = given ^ load_block<4>(with);
         store_block(out, result);
@@ -47,7 +49,8 @@ warpseal_status RunningMessage::gcm_by_route(const uint8_t* in, uint8_t* out, si
     GcmRun &run = carried_.value.run, &rest = carried_.value.part;
     write_counters<4, 1>(run.counter0, next_block_, 1, rest.counter0);
     memcpy(rest.sum, run.sum, sizeof run.sum);
-    const warpseal_status status = gcm_text(engine_.inside(), *key_, direction_, {in, out, bytes}, rest);
+    const warpseal_status status =
+        gcm_text(engine_.inside(), *key_, direction_, {in, out, bytes}, rest);
     memcpy(run.sum, rest.sum, sizeof run.sum);
     return status;
 }
@@ -87,11 +90,13 @@ warpseal_status RunningMessage::count_in_bulk(const uint8_t* in, uint8_t* out, s
     const int d = static_cast<int>(direction_);
     if (mode_ == WARPSEAL_GCM) sum_now();
     if (bytes >= routed_bytes) {
-        if (const warpseal_status status = by_route(in, out, bytes); status != WARPSEAL_OK) return status;
+        if (const warpseal_status status = by_route(in, out, bytes); status != WARPSEAL_OK)
+            return status;
     } else if (mode_ == WARPSEAL_GCM) {
         text_.cipher->gcm_piece[d](text_.state, &carried_.value.run, next_block_, in, out, bytes);
     } else {
-        text_.cipher->sweep[mode_][d](text_.state, carried_.value.run.counter0, next_block_, in, out, bytes);
+        text_.cipher->sweep[mode_][d](text_.state, carried_.value.run.counter0, next_block_, in,
+                                      out, bytes);
     }
     next_block_ += blocks_of(bytes);
     return WARPSEAL_OK;
@@ -107,8 +112,9 @@ void RunningMessage::through_stream(const uint8_t* in, uint8_t* out, size_t byte
     }
     for (size_t n; bytes != 0; in += n, out += n, bytes -= n) {
         n = std::min(bytes, sum_bytes - unsummed_bytes_);
-        const auto work =
-            direction_ == Direction::encrypt ? exclusive_or_keeping<Direction::encrypt> : exclusive_or_keeping<Direction::decrypt>;
+        const auto work = direction_ == Direction::encrypt
+                              ? exclusive_or_keeping<Direction::encrypt>
+                              : exclusive_or_keeping<Direction::decrypt>;
         work(in, carried.stream + stream_at_, out, carried.unsummed + unsummed_bytes_, n);
         stream_at_ += n;
         unsummed_bytes_ += n;
@@ -118,7 +124,8 @@ void RunningMessage::through_stream(const uint8_t* in, uint8_t* out, size_t byte
 
 warpseal_status RunningMessage::authenticated(const uint8_t* in, uint8_t* out, size_t bytes) {
     const uint64_t total = std::max<uint64_t>(text_bytes_ + bytes, bytes);
-    if (const warpseal_status status = check_text(mode_, facts_, 0, total); status != WARPSEAL_OK) return status;
+    if (const warpseal_status status = check_text(mode_, facts_, 0, total); status != WARPSEAL_OK)
+        return status;
     if (stage_ == Stage::aad) {
         fill_block();
         stage_ = Stage::text;
@@ -135,7 +142,8 @@ warpseal_status RunningMessage::counted(const uint8_t* in, uint8_t* out, size_t 
     }
     if (bytes >= bulk_bytes_) {  // a block begins here
         const size_t n = bytes - within_block(bytes);
-        if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK) return status;
+        if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK)
+            return status;
         in += n, out += n, bytes -= n;
     }
     if (bytes != 0) {
@@ -148,7 +156,8 @@ warpseal_status RunningMessage::counted(const uint8_t* in, uint8_t* out, size_t 
 
 // ---- the sum of GCM: SP 800-38D 6.4
 
-// Of AAD. A little waits until there is more, as ciphertext does: a call over many blocks costs little more than one over one.
+// Of AAD. A little waits until there is more, as ciphertext does: a call over many blocks costs
+// little more than one over one.
 void RunningMessage::sum(const uint8_t* data, size_t bytes) {
     Carried& carried = carried_.value;
     while (bytes != 0) {
@@ -161,7 +170,8 @@ void RunningMessage::sum(const uint8_t* data, size_t bytes) {
                 sum_now();
                 n = bytes / longest_block * longest_block;
                 text_.cipher->gcm_begin(text_.state, no_iv, sizeof no_iv, data, n, &carried.part);
-                text_.cipher->gcm_combine(text_.state, carried.run.sum, carried.part.sum, n / longest_block);
+                text_.cipher->gcm_combine(text_.state, carried.run.sum, carried.part.sum,
+                                          n / longest_block);
                 data += n, bytes -= n;
                 continue;
             }
@@ -185,7 +195,8 @@ void RunningMessage::sum_now() {
     if (unsummed_bytes_ == 0) return;
     Carried& carried = carried_.value;
     exclusive_or(carried.unsummed, carried.run.sum, carried.unsummed, longest_block);
-    text_.cipher->gcm_begin(text_.state, no_iv, sizeof no_iv, carried.unsummed, unsummed_bytes_, &carried.part);
+    text_.cipher->gcm_begin(text_.state, no_iv, sizeof no_iv, carried.unsummed, unsummed_bytes_,
+                            &carried.part);
     memcpy(carried.run.sum, carried.part.sum, sizeof carried.run.sum);
     unsummed_bytes_ = 0;
 }

@@ -1,4 +1,5 @@
-// One message with a tag in host memory: GCM split over cores and GPUs; CCM and CMAC, serial, as a batch of one.
+// One message with a tag in host memory: GCM split over cores and GPUs; CCM and CMAC, serial, as a
+// batch of one.
 #include <cstring>
 #include <new>
 
@@ -17,8 +18,8 @@ void gcm_on_cores(const CoreWork& work, GcmRun& run) {
     std::unique_ptr<GcmRun[]> parts(count == 1 ? nullptr : new (std::nothrow) GcmRun[count]);
     if (!parts) {  // one piece, or no memory to hold the sums of several
         const size_t done = work.done;
-        piece(work.route.state, &run, done / cipher.block_bytes, work.message.in + done, work.message.out + done,
-              work.message.bytes - done);
+        piece(work.route.state, &run, done / cipher.block_bytes, work.message.in + done,
+              work.message.out + done, work.message.bytes - done);
         return;
     }
     struct {
@@ -35,7 +36,8 @@ void gcm_on_cores(const CoreWork& work, GcmRun& run) {
         all.piece(all.work.route.state, &part, p.first_unit, p.in, p.out, p.bytes);
     });
     for (size_t i = 0; i < count; ++i)
-        cipher.gcm_combine(work.route.state, run.sum, parts[i].sum, (work.piece(i).bytes + cipher.block_bytes - 1) / cipher.block_bytes);
+        cipher.gcm_combine(work.route.state, run.sum, parts[i].sum,
+                           (work.piece(i).bytes + cipher.block_bytes - 1) / cipher.block_bytes);
     wipe(parts.get(), count * sizeof(GcmRun));
 }
 
@@ -44,33 +46,40 @@ bool meet(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
     return a_bytes != 0 && b_bytes != 0 && (a == b || overlap(a, a_bytes, b, b_bytes));
 }
 
-// The text is written piece by piece: the IV, the AAD and a tag to verify must still be what they were when the last one is. And a tag
-// that is written must not fall on the text, nor on the IV that the caller is to keep.
+// The text is written piece by piece: the IV, the AAD and a tag to verify must still be what they
+// were when the last one is. And a tag that is written must not fall on the text, nor on the IV
+// that the caller is to keep.
 bool apart(Bytes iv, Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
-    const auto in_text = [&](const void* at, size_t bytes) { return meet(at, bytes, message.out, message.bytes); };
+    const auto in_text = [&](const void* at, size_t bytes) {
+        return meet(at, bytes, message.out, message.bytes);
+    };
     return !in_text(iv.data, iv.size) && !in_text(aad.data, aad.size) && !in_text(tag, tag_bytes) &&
            !meet(tag, tag_bytes, iv.data, iv.size);
 }
 
-warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction direction, Bytes iv, Bytes aad, const Message& message,
-                           const void* tag, size_t tag_bytes) {
+warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
+                           Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
     if (!aead(mode) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
     const CpuCipher& facts = key.facts();
     if ((facts.modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    if (iv.data == nullptr || tag == nullptr || (aad.data == nullptr && aad.size != 0)) return WARPSEAL_INVALID_ARGUMENT;
+    if (iv.data == nullptr || tag == nullptr || (aad.data == nullptr && aad.size != 0))
+        return WARPSEAL_INVALID_ARGUMENT;
     warpseal_status status = check_iv(mode, facts, iv.size);
     if (status == WARPSEAL_OK) status = check_tag(mode, facts, tag_bytes);
     if (status == WARPSEAL_OK) status = check_aad(mode, aad.size);
     if (status == WARPSEAL_OK) status = check_text(mode, facts, iv.size, message.bytes);
     if (status == WARPSEAL_OK) status = check(message);
-    if (status == WARPSEAL_OK && !apart(iv, aad, message, tag, tag_bytes)) status = WARPSEAL_INVALID_ARGUMENT;
+    if (status == WARPSEAL_OK && !apart(iv, aad, message, tag, tag_bytes))
+        status = WARPSEAL_INVALID_ARGUMENT;
     return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
 }
 
-// The first part continues the sum over the AAD; each other one has a sum of its own, which began as zero.
+// The first part continues the sum over the AAD; each other one has a sum of its own, which began
+// as zero.
 class GcmParts : public PartWork {
 public:
-    GcmParts(Engine::Inside& inside, const Route& route, Direction direction, const Message& message, const GcmRun& begun)
+    GcmParts(Engine::Inside& inside, const Route& route, Direction direction,
+             const Message& message, const GcmRun& begun)
         : inside_(inside), route_(route), direction_(direction), message_(message) {
         for (GcmRun& run : runs_.value) {
             run = begun;
@@ -81,14 +90,17 @@ public:
 
     warpseal_status on_gpu(Gpu& gpu, Part& part) override {
         size_t done = 0;
-        const warpseal_status status = gpu.door().gcm_host(gpu.device(), *route_.cuda, route_.cuda_state, direction_,
-                                                           &runs_.value[part.number], part.done / route_.cores->block_bytes,
-                                                           message_.in + part.done, message_.out + part.done, part.end - part.done, &done);
+        const warpseal_status status = gpu.door().gcm_host(
+            gpu.device(), *route_.cuda, route_.cuda_state, direction_, &runs_.value[part.number],
+            part.done / route_.cores->block_bytes, message_.in + part.done,
+            message_.out + part.done, part.end - part.done, &done);
         part.done += done;
         return status;
     }
     void on_cores(Part& part) override {
-        gcm_on_cores(core_work(route_, inside_.pool, direction_, message_, part, route_.cores->block_bytes), runs_.value[part.number]);
+        gcm_on_cores(
+            core_work(route_, inside_.pool, direction_, message_, part, route_.cores->block_bytes),
+            runs_.value[part.number]);
         part.done = part.end;
     }
 
@@ -96,8 +108,9 @@ public:
         memcpy(run.sum, runs_.value[0].sum, sizeof run.sum);
         const uint64_t block_bytes = route_.cores->block_bytes;
         for (unsigned i = 1; i < parts.count; ++i)
-            route_.cores->gcm_combine(route_.state, run.sum, runs_.value[i].sum,
-                                      (parts.all[i].end - parts.all[i].begin + block_bytes - 1) / block_bytes);
+            route_.cores->gcm_combine(
+                route_.state, run.sum, runs_.value[i].sum,
+                (parts.all[i].end - parts.all[i].begin + block_bytes - 1) / block_bytes);
     }
 
 private:
@@ -109,9 +122,12 @@ private:
 };
 
 // All of a message's text, by its route.
-void text_of(Engine::Inside& inside, const Route& route, Direction direction, const Message& message, GcmRun& run) {
+void text_of(Engine::Inside& inside, const Route& route, Direction direction,
+             const Message& message, GcmRun& run) {
     if (message.bytes == 0) return;
-    if (!route.gpu && !route.rated) return gcm_on_cores({route, inside.pool, direction, message, 0, route.cores->block_bytes}, run);
+    if (!route.gpu && !route.rated)
+        return gcm_on_cores({route, inside.pool, direction, message, 0, route.cores->block_bytes},
+                            run);
     Parts parts = parts_of(route, message.bytes, route.cores->block_bytes);
     GcmParts work(inside, route, direction, message, run);
     run_parts(inside, route, work, parts);
@@ -135,10 +151,11 @@ private:
 };
 
 // Ciphers the text and computes the whole tag.
-warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction, Bytes iv, Bytes aad, const Message& message,
-                    uint8_t (&tag)[gcm_tag_bytes]) {
+warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction, Bytes iv,
+                    Bytes aad, const Message& message, uint8_t (&tag)[gcm_tag_bytes]) {
     Route route;
-    const warpseal_status routed = inside.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
+    const warpseal_status routed =
+        inside.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
     if (routed != WARPSEAL_OK) return routed;
     Secret<sizeof(GcmRun)> secret;
     GcmRun& run = *new (secret.data()) GcmRun;
@@ -150,10 +167,11 @@ warpseal_status gcm(Engine::Inside& inside, const Key& key, Direction direction,
     return WARPSEAL_OK;
 }
 
-// CCM and CMAC. When the tag is to be verified it is only read. The blocks of one message wait for each other: whatever its length, the
-// cores do it, where they may.
-warpseal_status serial(Engine::Inside& inside, const Key& key, warpseal_mode mode, Direction direction, Bytes iv, Bytes aad,
-                       const Message& message, uint8_t* tag, size_t tag_bytes) {
+// CCM and CMAC. When the tag is to be verified it is only read. The blocks of one message wait for
+// each other: whatever its length, the cores do it, where they may.
+warpseal_status serial(Engine::Inside& inside, const Key& key, warpseal_mode mode,
+                       Direction direction, Bytes iv, Bytes aad, const Message& message,
+                       uint8_t* tag, size_t tag_bytes) {
     int32_t verdict = WARPSEAL_OK;
     warpseal_batch batch = batch_of_one(message, iv);
     batch.aad = aad.data;
@@ -163,60 +181,78 @@ warpseal_status serial(Engine::Inside& inside, const Key& key, warpseal_mode mod
     batch.statuses = &verdict;
     if (!inside.cuda_only) {
         CorePath path;
-        const warpseal_status proved = inside.path_on_cores(key, mode, direction, Shape::batch, path);
+        const warpseal_status proved =
+            inside.path_on_cores(key, mode, direction, Shape::batch, path);
         if (proved != WARPSEAL_OK) return proved;
-        return path.cores->batch[mode][static_cast<int>(direction)](path.state, batch, 0, 1) == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+        return path.cores->batch[mode][static_cast<int>(direction)](path.state, batch, 0, 1) == 0
+                   ? WARPSEAL_OK
+                   : WARPSEAL_NOT_AUTHENTIC;
     }
     Route route;
-    const warpseal_status routed = inside.route(key, call_of(mode, direction, Shape::batch, message), route);
+    const warpseal_status routed =
+        inside.route(key, call_of(mode, direction, Shape::batch, message), route);
     if (routed != WARPSEAL_OK) return routed;
-    return run_one(inside, route, mode, direction, batch) == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    return run_one(inside, route, mode, direction, batch) == 0 ? WARPSEAL_OK
+                                                               : WARPSEAL_NOT_AUTHENTIC;
 }
 
 }  // namespace
 
-warpseal_status gcm_text(Engine::Inside& inside, const Key& key, Direction direction, const Message& message, GcmRun& run) {
+warpseal_status gcm_text(Engine::Inside& inside, const Key& key, Direction direction,
+                         const Message& message, GcmRun& run) {
     Route route;
-    const warpseal_status routed = inside.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
+    const warpseal_status routed =
+        inside.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
     if (routed == WARPSEAL_OK) text_of(inside, route, direction, message, run);
     return routed;
 }
 
-warpseal_status Engine::seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
-                             uint8_t* tag, size_t tag_bytes) {
+warpseal_status Engine::seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad,
+                             const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag,
+                             size_t tag_bytes) {
     const Message message{in, out, bytes};
-    warpseal_status status = check_aead(key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
+    warpseal_status status =
+        check_aead(key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
     if (status != WARPSEAL_OK) return status;
-    if (mode == WARPSEAL_CCM) return serial(*inside_, key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
+    if (mode == WARPSEAL_CCM)
+        return serial(*inside_, key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
     Secret<gcm_tag_bytes> whole;
     status = gcm(*inside_, key, Direction::encrypt, iv, aad, message, whole.bytes);
     if (status == WARPSEAL_OK) memcpy(tag, whole.data(), tag_bytes);
     return status;
 }
 
-warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in, uint8_t* out, size_t bytes,
-                             const uint8_t* tag, size_t tag_bytes) {
+warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad,
+                             const uint8_t* in, uint8_t* out, size_t bytes, const uint8_t* tag,
+                             size_t tag_bytes) {
     const Message message{in, out, bytes};
-    warpseal_status status = check_aead(key, mode, Direction::decrypt, iv, aad, message, tag, tag_bytes);
+    warpseal_status status =
+        check_aead(key, mode, Direction::decrypt, iv, aad, message, tag, tag_bytes);
     if (status != WARPSEAL_OK) return status;
     if (mode == WARPSEAL_CCM)
-        return serial(*inside_, key, mode, Direction::decrypt, iv, aad, message, const_cast<uint8_t*>(tag), tag_bytes);
-    Secret<gcm_tag_bytes> whole;  // the right tag of a forged message is worth as much as the key for that message
+        return serial(*inside_, key, mode, Direction::decrypt, iv, aad, message,
+                      const_cast<uint8_t*>(tag), tag_bytes);
+    Secret<gcm_tag_bytes>
+        whole;  // the right tag of a forged message is worth as much as the key for that message
     status = gcm(*inside_, key, Direction::decrypt, iv, aad, message, whole.bytes);
-    if (status == WARPSEAL_OK && !equal_secret(whole.data(), tag, tag_bytes)) status = WARPSEAL_NOT_AUTHENTIC;
+    if (status == WARPSEAL_OK && !equal_secret(whole.data(), tag, tag_bytes))
+        status = WARPSEAL_NOT_AUTHENTIC;
     if (status == WARPSEAL_NOT_AUTHENTIC && bytes != 0) wipe(out, bytes);
     return status;
 }
 
-warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in, uint8_t* tag, size_t tag_bytes) {
-    if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr || (in.data == nullptr && in.size != 0))
+warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
+                            uint8_t* tag, size_t tag_bytes) {
+    if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr ||
+        (in.data == nullptr && in.size != 0))
         return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     warpseal_status status = check_tag(mode, key.facts(), tag_bytes);
     if (status == WARPSEAL_OK) status = check_text(mode, key.facts(), 0, in.size);
     if (status != WARPSEAL_OK) return status;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
-    return serial(*inside_, key, mode, direction, {}, {}, {in.data, nullptr, in.size}, tag, tag_bytes);
+    return serial(*inside_, key, mode, direction, {}, {}, {in.data, nullptr, in.size}, tag,
+                  tag_bytes);
 }
 
 }  // namespace warpseal

@@ -15,22 +15,25 @@ size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 // On a multiple of `alignment`, which is whole pages.
 void* map(size_t bytes, size_t alignment, SecretMemory::AfterFork after) {
     const size_t spare = alignment - page_bytes();
-    void* const mapped = mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const mapped =
+        mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) return nullptr;
     auto* const begin = static_cast<uint8_t*>(mapped);
     const size_t skipped = (alignment - reinterpret_cast<uintptr_t>(begin) % alignment) % alignment;
     if (skipped != 0) (void)munmap(begin, skipped);
     if (skipped != spare) (void)munmap(begin + skipped + bytes, spare - skipped);
     void* const pages = begin + skipped;
-    // Best effort, all: an unprivileged process may lock little, and must still be able to encrypt; kernels before 4.14 wipe nothing.
+    // Best effort, all: an unprivileged process may lock little, and must still be able to encrypt;
+    // kernels before 4.14 wipe nothing.
     (void)mlock(pages, bytes);
     (void)madvise(pages, bytes, MADV_DONTDUMP);
     if (after == SecretMemory::AfterFork::wiped) (void)madvise(pages, bytes, MADV_WIPEONFORK);
     return pages;
 }
 
-// Keys come and go with connections, thousands at once: a mapping for each would take microseconds, a page that counts as locked, and in
-// the end all mappings that a process may have. So those of about one size share slabs, cell by cell.
+// Keys come and go with connections, thousands at once: a mapping for each would take microseconds,
+// a page that counts as locked, and in the end all mappings that a process may have. So those of
+// about one size share slabs, cell by cell.
 class Slabs {
 public:
     static constexpr size_t most_bytes = 8192;  // of a cell
@@ -54,14 +57,16 @@ public:
     }
 
     void give(void* cell) {
-        Slab& slab = *reinterpret_cast<Slab*>(reinterpret_cast<uintptr_t>(cell) / slab_bytes * slab_bytes);
+        Slab& slab =
+            *reinterpret_cast<Slab*>(reinterpret_cast<uintptr_t>(cell) / slab_bytes * slab_bytes);
         wipe(cell, slab.cell_bytes);
         const size_t kind = slab.cell_bytes / grain;
         const std::lock_guard lock(mutex_);
         if (!slab.has_room()) link(kind, slab);
         memcpy(cell, &slab.free, sizeof slab.free);
         slab.free = cell;
-        if (--slab.used != 0 || (with_room_[kind] == &slab && slab.after == nullptr)) return;  // one stays, for the next to come
+        if (--slab.used != 0 || (with_room_[kind] == &slab && slab.after == nullptr))
+            return;  // one stays, for the next to come
         unlink(kind, slab);
         (void)munmap(&slab, slab_bytes);
     }

@@ -1,4 +1,5 @@
-// Memory for secrets: wiped when it goes, kept out of core dumps, and out of swap where the limit on locked memory allows.
+// Memory for secrets: wiped when it goes, kept out of core dumps, and out of swap where the limit
+// on locked memory allows.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,11 @@ public:
     SecretMemory(const SecretMemory&) = delete;
     SecretMemory& operator=(const SecretMemory&) = delete;
 
-    // What a forked child finds there: a copy (a child that enciphers under an all-zero schedule gives its data away), or zeros.
+    // What a forked child finds there: a copy (a child that enciphers under an all-zero schedule
+    // gives its data away), or zeros.
     enum class AfterFork : uint8_t { copied, wiped };
-    // Zeroed. Pages of its own, or, for what is small and copied, 64-byte-aligned memory on pages that it shares. False: out of memory.
+    // Zeroed. Pages of its own, or, for what is small and copied, 64-byte-aligned memory on pages
+    // that it shares. False: out of memory.
     bool allocate(size_t bytes, AfterFork after = AfterFork::copied);
     void reset();
     // Hands the memory to the caller, who gives it to adopt() with the bytes that were asked for.

@@ -38,9 +38,13 @@ size_t TestBatch::place(const void* bytes, size_t count) {
     return at;
 }
 
-TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction direction, bool own_keys)
+TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction direction,
+                     bool own_keys)
     : mode_(mode), direction_(direction), own_keys_(own_keys) {
-    iv_bytes_ = mode == WARPSEAL_GCM ? 12 : mode == WARPSEAL_CCM ? 11 : mode == WARPSEAL_CMAC ? 0 : reference.block_bytes;
+    iv_bytes_ = mode == WARPSEAL_GCM    ? 12
+                : mode == WARPSEAL_CCM  ? 11
+                : mode == WARPSEAL_CMAC ? 0
+                                        : reference.block_bytes;
     tag_bytes_ = tagged(mode) ? reference.block_bytes : 0;
     aad_bytes_ = aead(mode) ? 21 : 0;
     const size_t whole = mode == WARPSEAL_CBC ? reference.block_bytes : 1;
@@ -52,11 +56,13 @@ TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction d
     }
     Text keys;
     for (size_t i = 0; i < message_count; ++i) {
-        const Text key = own_keys ? answers::pattern(reference.key_bytes, static_cast<uint32_t>(i) + 40)
-                                  : Text(reference.known.key, reference.known.key + reference.key_bytes);
+        const Text key = own_keys
+                             ? answers::pattern(reference.key_bytes, static_cast<uint32_t>(i) + 40)
+                             : Text(reference.known.key, reference.known.key + reference.key_bytes);
         keys.insert(keys.end(), key.begin(), key.end());
     }
-    const Text ivs = answers::pattern(message_count * iv_bytes_, 41), aad = answers::pattern(message_count * aad_bytes_, 42);
+    const Text ivs = answers::pattern(message_count * iv_bytes_, 41),
+               aad = answers::pattern(message_count * aad_bytes_, 42);
     const Text text = answers::pattern(text_bytes_, 43);
     lengths_at_ = place(lengths_.data(), message_count * 8);
     offsets_at_ = place(offsets_.data(), message_count * 8);
@@ -77,15 +83,22 @@ TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction d
 }
 
 void TestBatch::compose(const answers::Blocks& blocks, size_t i) {
-    const auto span = [&](size_t at, size_t bytes) { return Text(memory_.data() + at, memory_.data() + at + bytes); };
-    const auto put = [](Text& memory, size_t at, const Text& bytes) { std::copy(bytes.begin(), bytes.end(), memory.data() + at); };
-    const size_t in_at = in_at_ + offsets_[i], out_at = out_at_ + offsets_[i], tag_at = tags_at_ + i * tag_bytes_;
-    const Text iv = span(ivs_at_ + i * iv_bytes_, iv_bytes_), aad = span(aad_at_ + i * aad_bytes_, aad_bytes_);
+    const auto span = [&](size_t at, size_t bytes) {
+        return Text(memory_.data() + at, memory_.data() + at + bytes);
+    };
+    const auto put = [](Text& memory, size_t at, const Text& bytes) {
+        std::copy(bytes.begin(), bytes.end(), memory.data() + at);
+    };
+    const size_t in_at = in_at_ + offsets_[i], out_at = out_at_ + offsets_[i],
+                 tag_at = tags_at_ + i * tag_bytes_;
+    const Text iv = span(ivs_at_ + i * iv_bytes_, iv_bytes_),
+               aad = span(aad_at_ + i * aad_bytes_, aad_bytes_);
     const Text plaintext = span(in_at, lengths_[i]);
 
     Text ciphertext, tag;
     if (mode_ == WARPSEAL_CTR)
-        ciphertext = answers::exclusive_or(plaintext, answers::keystream(blocks, iv, blocks.bytes(), plaintext.size()));
+        ciphertext = answers::exclusive_or(
+            plaintext, answers::keystream(blocks, iv, blocks.bytes(), plaintext.size()));
     if (mode_ == WARPSEAL_CBC) ciphertext = answers::cbc(blocks, iv, plaintext);
     if (mode_ == WARPSEAL_CFB) ciphertext = answers::cfb(blocks, iv, plaintext);
     if (mode_ == WARPSEAL_OFB) ciphertext = answers::ofb(blocks, iv, plaintext);
@@ -93,7 +106,8 @@ void TestBatch::compose(const answers::Blocks& blocks, size_t i) {
     if (mode_ == WARPSEAL_GCM) {
         Text first = answers::counter0(blocks, iv);
         ++first[15];  // which cannot wrap: it was 1
-        ciphertext = answers::exclusive_or(plaintext, answers::keystream(blocks, first, 4, plaintext.size()));
+        ciphertext = answers::exclusive_or(plaintext,
+                                           answers::keystream(blocks, first, 4, plaintext.size()));
         tag = answers::tag(blocks, iv, aad, ciphertext);
     }
     if (mode_ == WARPSEAL_CCM) {
@@ -102,7 +116,8 @@ void TestBatch::compose(const answers::Blocks& blocks, size_t i) {
         ciphertext.resize(plaintext.size());
     }
 
-    const bool opening = direction_ == Direction::decrypt, forgery = opening && tagged(mode_) && i == forged;
+    const bool opening = direction_ == Direction::decrypt,
+               forgery = opening && tagged(mode_) && i == forged;
     if (forgery) tag[i] ^= 0x10;
     const Text& in = opening ? ciphertext : plaintext;
     const Text out = forgery ? Text(plaintext.size()) : opening ? plaintext : ciphertext;
@@ -115,7 +130,8 @@ void TestBatch::compose(const answers::Blocks& blocks, size_t i) {
         put(expected_in_place_, in_at, out);
     }
     const int32_t status = forgery ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK;
-    for (Text* memory : {&expected_apart_, &expected_in_place_}) memcpy(memory->data() + statuses_at_ + i * 4, &status, 4);
+    for (Text* memory : {&expected_apart_, &expected_in_place_})
+        memcpy(memory->data() + statuses_at_ + i * 4, &status, 4);
     forgeries_ += forgery ? 1 : 0;
 }
 
@@ -138,7 +154,8 @@ warpseal_batch TestBatch::at(uint8_t* base, bool in_place) const {
     if (own_keys_) {
         batch.keys = base + keys_at_;
         batch.lengths = reinterpret_cast<const uint64_t*>(base + lengths_at_);
-        batch.in_offsets = batch.out_offsets = reinterpret_cast<const uint64_t*>(base + offsets_at_);
+        batch.in_offsets = batch.out_offsets =
+            reinterpret_cast<const uint64_t*>(base + offsets_at_);
     }
     batch.statuses = reinterpret_cast<int32_t*>(base + statuses_at_);
     return batch;

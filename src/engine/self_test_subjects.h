@@ -1,5 +1,5 @@
-// The subjects of the self-test: each kind of path to a backend, behind one face, under the key of the cipher's published block and, for
-// XTS, a tweak key.
+// The subjects of the self-test: each kind of path to a backend, behind one face, under the key of
+// the cipher's published block and, for XTS, a tweak key.
 #pragma once
 
 #include <memory>
@@ -11,19 +11,23 @@
 
 namespace warpseal {
 
-inline warpseal_status outcome(bool holds) { return holds ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED; }
+inline warpseal_status outcome(bool holds) {
+    return holds ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+}
 
 class TestSubject {
 public:
     virtual ~TestSubject() = default;
-    virtual warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in,
-                                  uint8_t* out, size_t bytes) = 0;
-    virtual warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out,
+    virtual warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv,
+                                  uint64_t first_block, const uint8_t* in, uint8_t* out,
                                   size_t bytes) = 0;
-    virtual warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) = 0;
+    virtual warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block,
+                                  const uint8_t* in, uint8_t* out, size_t bytes) = 0;
+    virtual warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in,
+                                uint8_t* out, size_t bytes) = 0;
     // The batch over `memory`, which becomes the result.
-    virtual warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool in_place,
-                                  answers::Text& memory) = 0;
+    virtual warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch,
+                                  bool in_place, answers::Text& memory) = 0;
     virtual bool any_first_block() const { return true; }
     virtual bool has(Shape shape, warpseal_mode mode, Direction direction) const = 0;
 };
@@ -34,7 +38,8 @@ inline answers::Text test_tweak_key(size_t key_bytes) { return answers::pattern(
 template <class Cipher>
 class TestSchedule {
 public:
-    TestSchedule(const Cipher& cipher, const uint8_t* key) : memory_(cipher.state_bytes + 64), state_(memory_.data()) {
+    TestSchedule(const Cipher& cipher, const uint8_t* key)
+        : memory_(cipher.state_bytes + 64), state_(memory_.data()) {
         size_t room = memory_.size();
         std::align(64, cipher.state_bytes, state_, room);
         cipher.expand(state_, key);
@@ -49,30 +54,39 @@ private:
 class TestOnCores : public TestSubject {
 public:
     TestOnCores(const CpuCipher& cipher, const uint8_t* key)
-        : cipher_(cipher), schedule_(cipher, key), tweak_schedule_(cipher, test_tweak_key(cipher.key_bytes).data()) {}
+        : cipher_(cipher),
+          schedule_(cipher, key),
+          tweak_schedule_(cipher, test_tweak_key(cipher.key_bytes).data()) {}
     const void* state() const { return schedule_.state(); }
 
-    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv,
+                          uint64_t first_block, const uint8_t* in, uint8_t* out,
                           size_t bytes) override {
         cipher_.sweep[mode][static_cast<int>(direction)](state(), iv, first_block, in, out, bytes);
         return WARPSEAL_OK;
     }
-    warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) override {
+    warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
+                          uint8_t* out, size_t bytes) override {
         cipher_.gcm_piece[static_cast<int>(direction)](state(), run, first_block, in, out, bytes);
         return WARPSEAL_OK;
     }
-    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) override {
-        cipher_.xts[static_cast<int>(direction)](state(), tweak_schedule_.state(), units, in, out, bytes);
+    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+                        size_t bytes) override {
+        cipher_.xts[static_cast<int>(direction)](state(), tweak_schedule_.state(), units, in, out,
+                                                 bytes);
         return WARPSEAL_OK;
     }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool in_place, answers::Text& memory) override {
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch,
+                          bool in_place, answers::Text& memory) override {
         const auto run = cipher_.batch[mode][static_cast<int>(direction)];
         const warpseal_batch all = batch.at(memory.data(), in_place);
         const void* key = batch.own_keys() ? nullptr : state();
         const uint64_t forgeries = run(key, all, 0, 5) + run(key, all, 5, all.message_count - 5);
         return outcome(forgeries == batch.forgeries());
     }
-    bool has(Shape shape, warpseal_mode mode, Direction direction) const override { return runs(&cipher_, shape, mode, direction); }
+    bool has(Shape shape, warpseal_mode mode, Direction direction) const override {
+        return runs(&cipher_, shape, mode, direction);
+    }
 
 private:
     const CpuCipher& cipher_;
@@ -88,27 +102,39 @@ public:
           schedule_(cipher, key),
           tweak_schedule_(cipher, test_tweak_key(cipher.key_bytes).data()) {}
 
-    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv,
+                          uint64_t first_block, const uint8_t* in, uint8_t* out,
                           size_t bytes) override {
         size_t done = 0;
-        return door_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv, first_block, in, out, bytes, &done, nullptr);
+        return door_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv,
+                                first_block, in, out, bytes, &done, nullptr);
     }
-    warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) override {
+    warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
+                          uint8_t* out, size_t bytes) override {
         size_t done = 0;
-        return door_.gcm_host(device_, cipher_, schedule_.state(), direction, run, first_block, in, out, bytes, &done);
+        return door_.gcm_host(device_, cipher_, schedule_.state(), direction, run, first_block, in,
+                              out, bytes, &done);
     }
-    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) override {
+    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+                        size_t bytes) override {
         size_t done = 0;
-        return door_.xts_host(device_, cipher_, schedule_.state(), tweak_schedule_.state(), direction, units, in, out, bytes, &done);
+        return door_.xts_host(device_, cipher_, schedule_.state(), tweak_schedule_.state(),
+                              direction, units, in, out, bytes, &done);
     }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool in_place, answers::Text& memory) override {
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch,
+                          bool in_place, answers::Text& memory) override {
         uint64_t done = 0, forgeries = 0;
         const void* key = batch.own_keys() ? nullptr : schedule_.state();
         const warpseal_status status =
-            door_.batch_host(device_, cipher_, key, mode, direction, batch.at(memory.data(), in_place), &done, &forgeries);
-        return status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC ? status : outcome(forgeries == batch.forgeries());
+            door_.batch_host(device_, cipher_, key, mode, direction,
+                             batch.at(memory.data(), in_place), &done, &forgeries);
+        return status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC
+                   ? status
+                   : outcome(forgeries == batch.forgeries());
     }
-    bool has(Shape shape, warpseal_mode mode, Direction direction) const override { return runs(&cipher_, shape, mode, direction); }
+    bool has(Shape shape, warpseal_mode mode, Direction direction) const override {
+        return runs(&cipher_, shape, mode, direction);
+    }
 
 protected:
     const CudaDoor& door_;
@@ -130,25 +156,31 @@ public:
         memory_ = static_cast<uint8_t*>(memory);
         return status;
     }
-    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t, const uint8_t* in, uint8_t* out,
-                          size_t bytes) override {
+    warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t,
+                          const uint8_t* in, uint8_t* out, size_t bytes) override {
         uint8_t* to = in == out ? memory_ : memory_ + room / 2;
         return there_and_back(memory_, in, to, out, bytes, [&] {
-            return door_.sweep_device(device_, cipher_, schedule_.state(), mode, direction, iv, memory_, to, bytes, nullptr);
+            return door_.sweep_device(device_, cipher_, schedule_.state(), mode, direction, iv,
+                                      memory_, to, bytes, nullptr);
         });
     }
-    warpseal_status piece(Direction, GcmRun*, uint64_t, const uint8_t*, uint8_t*, size_t) override { return WARPSEAL_UNSUPPORTED; }
-    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) override {
+    warpseal_status piece(Direction, GcmRun*, uint64_t, const uint8_t*, uint8_t*, size_t) override {
+        return WARPSEAL_UNSUPPORTED;
+    }
+    warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out,
+                        size_t bytes) override {
         uint8_t* to = in == out ? memory_ : memory_ + room / 2;
         return there_and_back(memory_, in, to, out, bytes, [&] {
-            return door_.xts_device(device_, cipher_, schedule_.state(), tweak_schedule_.state(), direction, units, memory_, to, bytes,
-                                    nullptr);
+            return door_.xts_device(device_, cipher_, schedule_.state(), tweak_schedule_.state(),
+                                    direction, units, memory_, to, bytes, nullptr);
         });
     }
-    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch, bool in_place, answers::Text& memory) override {
+    warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch,
+                          bool in_place, answers::Text& memory) override {
         const void* key = batch.own_keys() ? nullptr : schedule_.state();
         return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(), [&] {
-            return door_.batch_device(device_, cipher_, key, mode, direction, batch.at(memory_, in_place), nullptr);
+            return door_.batch_device(device_, cipher_, key, mode, direction,
+                                      batch.at(memory_, in_place), nullptr);
         });
     }
     bool any_first_block() const override { return false; }
@@ -160,7 +192,8 @@ private:
     static constexpr size_t room = 1 << 16;
 
     template <class Work>
-    warpseal_status there_and_back(uint8_t* to_device, const void* in, const uint8_t* from_device, void* out, size_t bytes, Work work) {
+    warpseal_status there_and_back(uint8_t* to_device, const void* in, const uint8_t* from_device,
+                                   void* out, size_t bytes, Work work) {
         if (bytes > room / 2) return WARPSEAL_SELF_TEST_FAILED;
         warpseal_status status = door_.upload(device_, to_device, in, bytes);
         if (status == WARPSEAL_OK) status = work();

@@ -21,7 +21,8 @@ constexpr Text texts[target_count] = {
     {"avx2", constant_time},
     {"vaes256", constant_time},
     {"vaes512", constant_time},
-    {"cuda", "constant time, or tables in shared memory with a copy for every lane's bank (no conflict depends on data): by cipher"},
+    {"cuda",
+     "constant time, or tables in shared memory with a copy for every lane's bank (no conflict depends on data): by cipher"},
 };
 
 // Numbers between commas, none twice.
@@ -30,7 +31,9 @@ bool numbers(const char* text, std::vector<int>& all) {
     for (;; ++text) {
         int number = -1;
         const auto [rest, error] = std::from_chars(text, end, number);
-        if (error != std::errc() || number < 0 || std::find(all.begin(), all.end(), number) != all.end()) return false;
+        if (error != std::errc() || number < 0 ||
+            std::find(all.begin(), all.end(), number) != all.end())
+            return false;
         all.push_back(number);
         text = rest;
         if (text == end) return all.size() <= most_gpus;
@@ -43,15 +46,20 @@ bool numbers(const char* text, std::vector<int>& all) {
 const char* target_name(Target target) { return texts[static_cast<int>(target)].name; }
 
 const char* shared_name(Target core) {
-    constexpr const char* names[cpu_target_count] = {"cuda+portable", "cuda+aesni", "cuda+avx2", "cuda+vaes256", "cuda+vaes512"};
+    constexpr const char* names[cpu_target_count] = {"cuda+portable", "cuda+aesni", "cuda+avx2",
+                                                     "cuda+vaes256", "cuda+vaes512"};
     return names[static_cast<int>(core)];
 }
 
-const char* target_side_channels(Target target) { return texts[static_cast<int>(target)].side_channels; }
+const char* target_side_channels(Target target) {
+    return texts[static_cast<int>(target)].side_channels;
+}
 
 const char* form_side_channels(Target target, const std::string& form) {
-    if (form == "tables") return "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
-    // On a GPU planes take whole groups of blocks; what is left over, chains and keys of messages go through the cipher's tables.
+    if (form == "tables")
+        return "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
+    // On a GPU planes take whole groups of blocks; what is left over, chains and keys of messages
+    // go through the cipher's tables.
     if (target == Target::cuda && form == "planes")
         return "planes in bulk, else tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
     return constant_time;
@@ -72,7 +80,8 @@ warpseal_status unmasked_targets(const char* text, TargetSet& allowed) {
     for (size_t begin = 0; !list.empty() && begin <= list.size();) {
         const size_t end = std::min(list.find(',', begin), list.size());
         Target target;
-        if (!target_by_name(list.substr(begin, end - begin), target)) return WARPSEAL_INVALID_ARGUMENT;
+        if (!target_by_name(list.substr(begin, end - begin), target))
+            return WARPSEAL_INVALID_ARGUMENT;
         allowed[static_cast<size_t>(target)] = true;
         begin = end + 1;
     }

@@ -12,19 +12,20 @@ namespace warpseal {
 using TargetSet = std::array<bool, target_count>;
 
 // From the fastest to the one that runs anywhere.
-inline constexpr Target cpu_targets_best_first[cpu_target_count] = {Target::vaes512, Target::vaes256, Target::avx2, Target::aesni,
-                                                                    Target::portable};
+inline constexpr Target cpu_targets_best_first[cpu_target_count] = {
+    Target::vaes512, Target::vaes256, Target::avx2, Target::aesni, Target::portable};
 
 const char* target_name(Target target);
 // Where GPUs and a core target share a call: "cuda+vaes512".
 const char* shared_name(Target core);
 bool target_by_name(const std::string& name, Target& target);
-// What a target's resistance to timing attacks relies on, in a few words: over all its ciphers, and for a cipher that runs there in `form`.
+// What a target's resistance to timing attacks relies on, in a few words: over all its ciphers, and
+// for a cipher that runs there in `form`.
 const char* target_side_channels(Target target);
 const char* form_side_channels(Target target, const std::string& form);
 
-// The targets that `text`, the value of WARPSEAL_TARGETS, leaves: names between commas. Null or empty leaves all.
-// WARPSEAL_INVALID_ARGUMENT: an unknown name.
+// The targets that `text`, the value of WARPSEAL_TARGETS, leaves: names between commas. Null or
+// empty leaves all. WARPSEAL_INVALID_ARGUMENT: an unknown name.
 warpseal_status unmasked_targets(const char* text, TargetSet& allowed);
 
 // GPUs of one engine.

@@ -1,5 +1,5 @@
-// A table under one lock, which no test runs under: a child that is forked meanwhile finds it free, and what its parent's threads have
-// under test is nobody's there.
+// A table under one lock, which no test runs under: a child that is forked meanwhile finds it free,
+// and what its parent's threads have under test is nobody's there.
 #include "engine/verdict.h"
 
 #include <atomic>
@@ -17,7 +17,8 @@ using Place = std::tuple<const void*, const void*, int, Path, warpseal_mode, Dir
 
 struct Outcome {
     std::optional<warpseal_status> status;
-    std::optional<unsigned long> tester;  // the process that has it under test, by the forks before it
+    std::optional<unsigned long>
+        tester;  // the process that has it under test, by the forks before it
 };
 
 class Outcomes {
@@ -59,7 +60,8 @@ WARPSEAL_AT_LOAD AtLoad<Outcomes> outcomes;
 
 }  // namespace
 
-warpseal_status verdict(const PathName& name, const std::function<warpseal_status()>& test, bool* failed_now) {
+warpseal_status verdict(const PathName& name, const std::function<warpseal_status()>& test,
+                        bool* failed_now) {
     *failed_now = false;
     const Place place{name.cipher, name.door, name.device, name.path, name.mode, name.direction};
     const CancellationDisabled disabled;  // others wait until the outcome is settled

@@ -18,9 +18,11 @@ struct PathName {
     Direction direction;
 };
 
-// WARPSEAL_OK or WARPSEAL_SELF_TEST_FAILED, remembered. Runs `test` if there is no outcome yet; who asks for the same path meanwhile
-// waits for it, but no forked child for a test of its parent's. What else the test returns (a lost GPU, no memory) is no outcome, and is
-// returned but not remembered. failed_now: this call saw it fail.
-warpseal_status verdict(const PathName& name, const std::function<warpseal_status()>& test, bool* failed_now);
+// WARPSEAL_OK or WARPSEAL_SELF_TEST_FAILED, remembered. Runs `test` if there is no outcome yet; who
+// asks for the same path meanwhile waits for it, but no forked child for a test of its parent's.
+// What else the test returns (a lost GPU, no memory) is no outcome, and is returned but not
+// remembered. failed_now: this call saw it fail.
+warpseal_status verdict(const PathName& name, const std::function<warpseal_status()>& test,
+                        bool* failed_now);
 
 }  // namespace warpseal

@@ -1,4 +1,5 @@
-// Work space for calls that deal in secrets: kept between calls, as pages cost more to come by than a small call, and wiped after each.
+// Work space for calls that deal in secrets: kept between calls, as pages cost more to come by than
+// a small call, and wiped after each.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,8 @@ public:
     Workspaces(const Workspaces&) = delete;
     Workspaces& operator=(const Workspaces&) = delete;
 
-    // Some of it, until it goes: wiped then, and given back. Giving back allocates nothing, so it cannot fail.
+    // Some of it, until it goes: wiped then, and given back. Giving back allocates nothing, so it
+    // cannot fail.
     class Lease {
     public:
         Lease() = default;

@@ -1,4 +1,5 @@
-// XTS in host memory: pieces of whole data units over the cores, or through GPUs with the cores to finish what they leave.
+// XTS in host memory: pieces of whole data units over the cores, or through GPUs with the cores to
+// finish what they leave.
 #include <cstring>
 
 #include "engine/pieces.h"
@@ -6,7 +7,8 @@
 namespace warpseal {
 namespace {
 
-// The units from number `first` + `count` on; numbers are 128 bits, least significant byte first, and wrap.
+// The units from number `first` + `count` on; numbers are 128 bits, least significant byte first,
+// and wrap.
 XtsUnits advanced(const XtsUnits& units, uint64_t count) {
     XtsUnits later = units;
     uint64_t carry = count;
@@ -20,19 +22,22 @@ XtsUnits advanced(const XtsUnits& units, uint64_t count) {
 
 class Units : public PartWork {
 public:
-    Units(Engine::Inside& inside, const Route& route, Direction direction, const XtsUnits& units, const Message& message)
+    Units(Engine::Inside& inside, const Route& route, Direction direction, const XtsUnits& units,
+          const Message& message)
         : inside_(inside), route_(route), direction_(direction), units_(units), message_(message) {}
 
     warpseal_status on_gpu(Gpu& gpu, Part& part) override {
         size_t done = 0;
-        const warpseal_status status = gpu.door().xts_host(gpu.device(), *route_.cuda, route_.cuda_state, route_.cuda_tweak_state,
-                                                           direction_, advanced(units_, part.done / units_.unit_bytes),
-                                                           message_.in + part.done, message_.out + part.done, part.end - part.done, &done);
+        const warpseal_status status = gpu.door().xts_host(
+            gpu.device(), *route_.cuda, route_.cuda_state, route_.cuda_tweak_state, direction_,
+            advanced(units_, part.done / units_.unit_bytes), message_.in + part.done,
+            message_.out + part.done, part.end - part.done, &done);
         part.done += done;
         return status;
     }
     void on_cores(Part& part) override {
-        const CoreWork work = core_work(route_, inside_.pool, direction_, message_, part, static_cast<size_t>(units_.unit_bytes));
+        const CoreWork work = core_work(route_, inside_.pool, direction_, message_, part,
+                                        static_cast<size_t>(units_.unit_bytes));
         struct {
             const CoreWork& work;
             CpuCipher::Xts xts;
@@ -40,7 +45,8 @@ public:
         } const all{work, route_.cores->xts[static_cast<int>(direction_)], units_};
         inside_.pool.run(work.pieces(), route_.plan.threads, [&all](size_t i) {
             const CoreWork::Piece p = all.work.piece(i);
-            all.xts(all.work.route.state, all.work.route.tweak_state, advanced(all.units, p.first_unit), p.in, p.out, p.bytes);
+            all.xts(all.work.route.state, all.work.route.tweak_state,
+                    advanced(all.units, p.first_unit), p.in, p.out, p.bytes);
         });
         part.done = part.end;
     }
@@ -55,7 +61,8 @@ private:
 
 }  // namespace
 
-warpseal_status Engine::xts(const Key& key, Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status Engine::xts(const Key& key, Direction direction, const XtsUnits& units,
+                            const uint8_t* in, uint8_t* out, size_t bytes) {
     const Message message{in, out, bytes};
     warpseal_status status = check_xts(key, direction, units, bytes);
     if (status == WARPSEAL_OK) status = check(message);

@@ -1,15 +1,18 @@
-// Inverses of polynomials in constant time: modulo 3 and 2 by Itoh and Tsujii's powers, modulo q from modulo 2 by Newton's steps.
+// Inverses of polynomials in constant time: modulo 3 and 2 by Itoh and Tsujii's powers, modulo q
+// from modulo 2 by Newton's steps.
 //
-// Phi_n is irreducible modulo 2 and 3, where both have order n - 1, so S2 and S3 are fields of p^(n - 1) elements, and a -> a^p is
-// x -> x^p: coefficient i goes to place p i modulo n, a public permutation. The inverse of zero comes out as zero.
+// Phi_n is irreducible modulo 2 and 3, where both have order n - 1, so S2 and S3 are fields of p^(n
+// - 1) elements, and a -> a^p is x -> x^p: coefficient i goes to place p i modulo n, a public
+// permutation. The inverse of zero comes out as zero.
 #pragma once
 
 #include "kem/poly.h"
 
 namespace warpseal::kem {
 
-// How to reach a^(1 + p + p^2 + ... + p^(count - 1)): the exponent for j + k is that for j, times p^k, and that for k. The bits of count
-// from the top, each doubling count, a one adding 1 (Itoh and Tsujii, 1988).
+// How to reach a^(1 + p + p^2 + ... + p^(count - 1)): the exponent for j + k is that for j, times
+// p^k, and that for k. The bits of count from the top, each doubling count, a one adding 1 (Itoh
+// and Tsujii, 1988).
 template <int p, int n, int count>
 struct PowerSteps {
     struct Step {
@@ -57,7 +60,8 @@ struct InvertWork {
 
 // work.power = a^(1 + p + p^2 + ... + p^(n - 3)).
 template <int p, const Params& set, class Multiply>
-WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a, const Multiply& multiply) {
+WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a,
+                               const Multiply& multiply) {
     static constexpr PowerSteps<p, set.n, set.n - 2> plan;
     work.power = a;
     for (int i = 0; i < plan.step_count; ++i) {
@@ -66,10 +70,14 @@ WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a, const 
     }
 }
 
-// out = 1 / a in S3, ternary and without coefficient n - 1, as a is. With U = a^(3 + 3^2 + ... + 3^(n - 2)), a U is a's norm, 1 or -1.
+// out = 1 / a in S3, ternary and without coefficient n - 1, as a is. With U = a^(3 + 3^2 + ... +
+// 3^(n - 2)), a U is a's norm, 1 or -1.
 template <class Arithmetic, const Params& set>
-WARPSEAL_INLINE void invert_s3(Poly<set>& out, const Poly<set>& a, InvertWork<set>& work, typename Arithmetic::Work& scratch) {
-    const auto multiply = [&](Poly<set>& c, const Poly<set>& x, const Poly<set>& y) { Arithmetic::multiply_s3(c, x, y, scratch); };
+WARPSEAL_INLINE void invert_s3(Poly<set>& out, const Poly<set>& a, InvertWork<set>& work,
+                               typename Arithmetic::Work& scratch) {
+    const auto multiply = [&](Poly<set>& c, const Poly<set>& x, const Poly<set>& y) {
+        Arithmetic::multiply_s3(c, x, y, scratch);
+    };
     power_sum<3, set>(work, a, multiply);
     frobenius<set>(work.turned, work.power, 3);
     reduce_s3<set>(work.turned);
@@ -79,11 +87,14 @@ WARPSEAL_INLINE void invert_s3(Poly<set>& out, const Poly<set>& a, InvertWork<se
     for (int i = 0; i < set.n; ++i) out.at[i] = low16(uint32_t{out.at[i]} * norm);
 }
 
-// out = 1 / a in Sq. Modulo 2 it is a^(2^(n - 1) - 2); each of Newton's steps out = out (2 - a out) doubles the bits that are right, 1
-// to 16.
+// out = 1 / a in Sq. Modulo 2 it is a^(2^(n - 1) - 2); each of Newton's steps out = out (2 - a out)
+// doubles the bits that are right, 1 to 16.
 template <class Arithmetic, const Params& set>
-WARPSEAL_INLINE void invert_sq(Poly<set>& out, const Poly<set>& a, InvertWork<set>& work, typename Arithmetic::Work& scratch) {
-    const auto multiply = [&](Poly<set>& c, const Poly<set>& x, const Poly<set>& y) { Arithmetic::multiply_r2(c, x, y, scratch); };
+WARPSEAL_INLINE void invert_sq(Poly<set>& out, const Poly<set>& a, InvertWork<set>& work,
+                               typename Arithmetic::Work& scratch) {
+    const auto multiply = [&](Poly<set>& c, const Poly<set>& x, const Poly<set>& y) {
+        Arithmetic::multiply_r2(c, x, y, scratch);
+    };
     out = a;
     for (int i = 0; i < set.n; ++i) out.at[i] &= 1;
     power_sum<2, set>(work, out, multiply);

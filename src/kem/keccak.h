@@ -1,4 +1,5 @@
-// Keccak-f[1600] over words of one state or many, and what NTRU hashes with: SHA3-256; SHAKE256 (FIPS 202).
+// Keccak-f[1600] over words of one state or many, and what NTRU hashes with: SHA3-256; SHAKE256
+// (FIPS 202).
 #pragma once
 
 #include "core/word.h"
@@ -33,7 +34,8 @@ WARPSEAL_INLINE Word rotate(const Word& x, int n) {
     return n == 0 ? x : Word((x << n) | (x >> (64 - n)));
 }
 
-// Rho and pi in one walk (FIPS 202, algorithms 2 and 3): lane (x, y) goes to (y, 2x + 3y), turned by (t + 1)(t + 2) / 2.
+// Rho and pi in one walk (FIPS 202, algorithms 2 and 3): lane (x, y) goes to (y, 2x + 3y), turned
+// by (t + 1)(t + 2) / 2.
 template <int t, int x, int y, class Word>
 WARPSEAL_INLINE void walk(Word (&to)[25], const Word (&from)[25]) {
     if constexpr (t < 24) {
@@ -45,28 +47,34 @@ WARPSEAL_INLINE void walk(Word (&to)[25], const Word (&from)[25]) {
 
 }  // namespace keccak
 
-// One state per lane of Word: a[x + 5y]. The constants come from the caller, as tables do (law 2): keccak::constants.
+// One state per lane of Word: a[x + 5y]. The constants come from the caller, as tables do (law 2):
+// keccak::constants.
 template <class Word>
 WARPSEAL_INLINE void keccak_f(Word (&a)[25], const uint64_t (&constants)[keccak::rounds]) {
     for (int round = 0; round < keccak::rounds; ++round) {
         Word c[5], b[25];
-        WARPSEAL_UNROLL for (int x = 0; x < 5; ++x) c[x] = a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
+        WARPSEAL_UNROLL for (int x = 0; x < 5; ++x) c[x] =
+            a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
         WARPSEAL_UNROLL for (int x = 0; x < 5; ++x) {
             const Word d = c[(x + 4) % 5] ^ keccak::rotate(c[(x + 1) % 5], 1);
             WARPSEAL_UNROLL for (int y = 0; y < 25; y += 5) a[x + y] ^= d;
         }
         b[0] = a[0];
         keccak::walk<0, 1, 0>(b, a);
-        WARPSEAL_UNROLL for (int row = 0; row < 25; row += 5) WARPSEAL_UNROLL for (int i = 0; i < 5; ++i) a[row + i] =
-            b[row + i] ^ (~b[row + (i + 1) % 5] & b[row + (i + 2) % 5]);
+        WARPSEAL_UNROLL for (int row = 0; row < 25; row += 5)
+            WARPSEAL_UNROLL for (int i = 0; i < 5; ++i) a[row + i] =
+                b[row + i] ^ (~b[row + (i + 1) % 5] & b[row + (i + 2) % 5]);
         a[0] ^= constants[round];
     }
 }
 
 // Bytes of a message with its padding: whole blocks of the rate.
-WARPSEAL_INLINE constexpr size_t padded_bytes(size_t bytes) { return (bytes / keccak::rate + 1) * keccak::rate; }
+WARPSEAL_INLINE constexpr size_t padded_bytes(size_t bytes) {
+    return (bytes / keccak::rate + 1) * keccak::rate;
+}
 
-// Writes the padding (10*1, after the suffix's bits) behind a message in a buffer of padded_bytes(bytes).
+// Writes the padding (10*1, after the suffix's bits) behind a message in a buffer of
+// padded_bytes(bytes).
 WARPSEAL_INLINE void pad(uint8_t* message, size_t bytes, uint8_t suffix) {
     memset(message + bytes, 0, padded_bytes(bytes) - bytes);
     message[bytes] = suffix;

@@ -1,14 +1,15 @@
-// NTRU's three operations for one item of a batch, but for hashing and inversion, which a backend does for many at a time
-// (round-3 specification, sections 1.11 and 1.12).
+// NTRU's three operations for one item of a batch, but for hashing and inversion, which a backend
+// does for many at a time (round-3 specification, sections 1.11 and 1.12).
 //
 // `Arithmetic` is what a target brings for one set:
 //   struct Work                                          scratch of any one call
 //   multiply(c, a, b, work)                              modulo (q, x^n - 1)
 //   multiply_ternary(c, a, t, work)                      the same; t is ternary
-//   multiply_s3(c, a, b, work)                           in S3, ternary operands; ternary result without coefficient n - 1
-//   multiply_r2(c, a, b, work)                           modulo (2, x^n - 1), coefficients 0 and 1
-//   sort(keys, work)                                     n - 1 signed numbers, in an array of sort_capacity<set>
-//   unpack_sq, pack_rq, unpack_ternary, sort_keys        as pack.h and sample.h say
+//   multiply_s3(c, a, b, work)                           in S3, ternary operands; ternary result
+//   without coefficient n - 1 multiply_r2(c, a, b, work)                           modulo (2, x^n -
+//   1), coefficients 0 and 1 sort(keys, work)                                     n - 1 signed
+//   numbers, in an array of sort_capacity<set> unpack_sq, pack_rq, unpack_ternary, sort_keys as
+//   pack.h and sample.h say
 // c may be a or b. All are constant-time, and keep coefficients from n on zero.
 #pragma once
 
@@ -19,7 +20,8 @@
 
 namespace warpseal::kem {
 
-// r, then m, packed: what the shared secret is the hash of. prf_key, then the ciphertext: what it is if that is rejected.
+// r, then m, packed: what the shared secret is the hash of. prf_key, then the ciphertext: what it
+// is if that is rejected.
 template <const Params& set>
 constexpr size_t message_bytes = 2 * set.ternary_bytes();
 template <const Params& set>
@@ -32,7 +34,8 @@ struct SampleWork {
 };
 
 template <class Arithmetic, const Params& set>
-WARPSEAL_INLINE void sample_fixed(Poly<set>& a, const uint8_t* coins, SampleWork<Arithmetic, set>& work) {
+WARPSEAL_INLINE void sample_fixed(Poly<set>& a, const uint8_t* coins,
+                                  SampleWork<Arithmetic, set>& work) {
     Arithmetic::sort_keys(work.keys, coins);
     Arithmetic::sort(work.keys, work.scratch);
     for (int i = 0; i < set.n - 1; ++i) a.at[i] = sorted_trit<set>(work.keys[i]);
@@ -42,7 +45,8 @@ WARPSEAL_INLINE void sample_fixed(Poly<set>& a, const uint8_t* coins, SampleWork
 
 // The two polynomials that coins give: f and g, or r and m.
 template <class Arithmetic, const Params& set>
-WARPSEAL_INLINE void sample_pair(Poly<set>& first, Poly<set>& second, const uint8_t* coins, SampleWork<Arithmetic, set>& work) {
+WARPSEAL_INLINE void sample_pair(Poly<set>& first, Poly<set>& second, const uint8_t* coins,
+                                 SampleWork<Arithmetic, set>& work) {
     sample_iid<set>(first, coins);
     if constexpr (set.family == Family::hps)
         sample_fixed<Arithmetic, set>(second, coins + set.iid_coins(), work);
@@ -50,7 +54,8 @@ WARPSEAL_INLINE void sample_pair(Poly<set>& first, Poly<set>& second, const uint
         sample_iid<set>(second, coins + set.iid_coins());
 }
 
-// --- encapsulation ------------------------------------------------------------------------------------------------------------------
+// --- encapsulation
+// ------------------------------------------------------------------------------------------------------------------
 
 template <class Arithmetic, const Params& set>
 struct EncapsulateWork {
@@ -60,7 +65,8 @@ struct EncapsulateWork {
 
 // c = r h + lift(m), and the message to hash.
 template <class Arithmetic, const Params& set>
-WARPSEAL_INLINE void encapsulate(const uint8_t* coins, const uint8_t* public_key, uint8_t* ciphertext, uint8_t* message,
+WARPSEAL_INLINE void encapsulate(const uint8_t* coins, const uint8_t* public_key,
+                                 uint8_t* ciphertext, uint8_t* message,
                                  EncapsulateWork<Arithmetic, set>& work) {
     sample_pair<Arithmetic, set>(work.r, work.m, coins, work.sample);
     pack_ternary<set>(message, work.r);
@@ -73,7 +79,8 @@ WARPSEAL_INLINE void encapsulate(const uint8_t* coins, const uint8_t* public_key
     Arithmetic::pack_rq(ciphertext, work.h);
 }
 
-// --- decapsulation ------------------------------------------------------------------------------------------------------------------
+// --- decapsulation
+// ------------------------------------------------------------------------------------------------------------------
 
 template <class Arithmetic, const Params& set>
 struct DecapsulateWork {
@@ -81,11 +88,11 @@ struct DecapsulateWork {
     typename Arithmetic::Work scratch;
 };
 
-// Writes the message that c would be the ciphertext of. Returns 1 if it is, else 0: a secret until it is hashed away. What makes it one:
-// no spare bit, m in the message space, r ternary.
+// Writes the message that c would be the ciphertext of. Returns 1 if it is, else 0: a secret until
+// it is hashed away. What makes it one: no spare bit, m in the message space, r ternary.
 template <class Arithmetic, const Params& set>
-WARPSEAL_INLINE uint32_t decapsulate(const uint8_t* ciphertext, const uint8_t* secret_key, uint8_t* message,
-                                     DecapsulateWork<Arithmetic, set>& work) {
+WARPSEAL_INLINE uint32_t decapsulate(const uint8_t* ciphertext, const uint8_t* secret_key,
+                                     uint8_t* message, DecapsulateWork<Arithmetic, set>& work) {
     uint32_t valid = 1;
     if constexpr (set.spare_bits() != 0) valid &= is_zero(spare_bits<set>(ciphertext));
     Arithmetic::unpack_sq(work.c, ciphertext);
@@ -111,14 +118,18 @@ WARPSEAL_INLINE uint32_t decapsulate(const uint8_t* ciphertext, const uint8_t* s
 
 // The message of a rejected ciphertext.
 template <const Params& set>
-WARPSEAL_INLINE void rejected_message(uint8_t* message, const uint8_t* ciphertext, const uint8_t* secret_key) {
-    memcpy(message, secret_key + set.secret_key_bytes() - Params::prf_key_bytes, Params::prf_key_bytes);
+WARPSEAL_INLINE void rejected_message(uint8_t* message, const uint8_t* ciphertext,
+                                      const uint8_t* secret_key) {
+    memcpy(message, secret_key + set.secret_key_bytes() - Params::prf_key_bytes,
+           Params::prf_key_bytes);
     memcpy(message + Params::prf_key_bytes, ciphertext, set.ciphertext_bytes());
 }
 
-// --- key generation -----------------------------------------------------------------------------------------------------------------
+// --- key generation
+// -----------------------------------------------------------------------------------------------------------------
 
-// One pair in a group whose polynomials are inverted together (Montgomery's trick): `chain` is the product of all those up to this one.
+// One pair in a group whose polynomials are inverted together (Montgomery's trick): `chain` is the
+// product of all those up to this one.
 template <const Params& set>
 struct KeypairItem {
     Poly<set> f, g, product, chain;
@@ -132,10 +143,11 @@ struct KeypairWork {
     SampleWork<Arithmetic, set> sample;
 };
 
-// f and g of the coins, and their product, which is a unit of Sq. Where one of them is zero both become 1, so that the group keeps its
-// inverse.
+// f and g of the coins, and their product, which is a unit of Sq. Where one of them is zero both
+// become 1, so that the group keeps its inverse.
 template <class Arithmetic, const Params& set>
-WARPSEAL_INLINE void begin_keypair(KeypairItem<set>& item, const uint8_t* coins, KeypairWork<Arithmetic, set>& work) {
+WARPSEAL_INLINE void begin_keypair(KeypairItem<set>& item, const uint8_t* coins,
+                                   KeypairWork<Arithmetic, set>& work) {
     sample_pair<Arithmetic, set>(item.f, item.g, coins, work.sample);
     if constexpr (set.family == Family::hrss) {
         correlate<set>(item.f);
@@ -152,7 +164,8 @@ WARPSEAL_INLINE void begin_keypair(KeypairItem<set>& item, const uint8_t* coins,
 template <class Arithmetic, const Params& set>
 struct InS3 {
     static constexpr auto value = &KeypairItem<set>::f;
-    WARPSEAL_INLINE static void multiply(Poly<set>& c, const Poly<set>& a, const Poly<set>& b, KeypairWork<Arithmetic, set>& work) {
+    WARPSEAL_INLINE static void multiply(Poly<set>& c, const Poly<set>& a, const Poly<set>& b,
+                                         KeypairWork<Arithmetic, set>& work) {
         Arithmetic::multiply_s3(c, a, b, work.sample.scratch);
     }
     WARPSEAL_INLINE static void invert(const Poly<set>& a, KeypairWork<Arithmetic, set>& work) {
@@ -162,7 +175,8 @@ struct InS3 {
 template <class Arithmetic, const Params& set>
 struct InSq {
     static constexpr auto value = &KeypairItem<set>::product;
-    WARPSEAL_INLINE static void multiply(Poly<set>& c, const Poly<set>& a, const Poly<set>& b, KeypairWork<Arithmetic, set>& work) {
+    WARPSEAL_INLINE static void multiply(Poly<set>& c, const Poly<set>& a, const Poly<set>& b,
+                                         KeypairWork<Arithmetic, set>& work) {
         Arithmetic::multiply(c, a, b, work.sample.scratch);
     }
     WARPSEAL_INLINE static void invert(const Poly<set>& a, KeypairWork<Arithmetic, set>& work) {
@@ -170,13 +184,16 @@ struct InSq {
     }
 };
 
-// One inversion and three products for each of items[0, count): finish(i, u) gets the inverse u of item i's value, the last item first, and
-// may overwrite that value.
-template <template <class, const Params&> class Ring, class Arithmetic, const Params& set, class Finish>
-WARPSEAL_INLINE void invert_group(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const Finish& finish) {
+// One inversion and three products for each of items[0, count): finish(i, u) gets the inverse u of
+// item i's value, the last item first, and may overwrite that value.
+template <template <class, const Params&> class Ring, class Arithmetic, const Params& set,
+          class Finish>
+WARPSEAL_INLINE void invert_group(KeypairItem<set>* items, int count,
+                                  KeypairWork<Arithmetic, set>& work, const Finish& finish) {
     using In = Ring<Arithmetic, set>;
     items[0].chain = items[0].*In::value;
-    for (int i = 1; i < count; ++i) In::multiply(items[i].chain, items[i - 1].chain, items[i].*In::value, work);
+    for (int i = 1; i < count; ++i)
+        In::multiply(items[i].chain, items[i - 1].chain, items[i].*In::value, work);
     In::invert(items[count - 1].chain, work);
     for (int i = count - 1; i >= 0; --i) {
         if (i > 0) {
@@ -189,18 +206,23 @@ WARPSEAL_INLINE void invert_group(KeypairItem<set>* items, int count, KeypairWor
     }
 }
 
-// Writes f's part of the secret keys: f and its inverse modulo 3, of items[0, count), secret_key(i) long enough for each.
+// Writes f's part of the secret keys: f and its inverse modulo 3, of items[0, count), secret_key(i)
+// long enough for each.
 template <class Arithmetic, const Params& set, class SecretKey>
-WARPSEAL_INLINE void invert_group_s3(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const SecretKey& secret_key) {
+WARPSEAL_INLINE void invert_group_s3(KeypairItem<set>* items, int count,
+                                     KeypairWork<Arithmetic, set>& work,
+                                     const SecretKey& secret_key) {
     invert_group<InS3, Arithmetic, set>(items, count, work, [&](int i, const Poly<set>& inverse) {
         pack_ternary<set>(secret_key(i), items[i].f);
         pack_ternary<set>(secret_key(i) + set.ternary_bytes(), inverse);
     });
 }
 
-// With u = 1 / (f g), or 1 / (f g (x - 1)) in HRSS: h = 3 g / f = 3 g^2 u, and 1 / h = f^2 u / 3, g taken as g (x - 1) in HRSS.
+// With u = 1 / (f g), or 1 / (f g (x - 1)) in HRSS: h = 3 g / f = 3 g^2 u, and 1 / h = f^2 u / 3, g
+// taken as g (x - 1) in HRSS.
 template <class Arithmetic, const Params& set>
-WARPSEAL_INLINE void finish_keypair(KeypairItem<set>& item, const Poly<set>& u, KeypairWork<Arithmetic, set>& work, uint8_t* public_key,
+WARPSEAL_INLINE void finish_keypair(KeypairItem<set>& item, const Poly<set>& u,
+                                    KeypairWork<Arithmetic, set>& work, uint8_t* public_key,
                                     uint8_t* secret_key) {
     constexpr uint16_t third = 43691;
     static_assert(low16(3 * third) == 1);
@@ -221,8 +243,9 @@ WARPSEAL_INLINE void finish_keypair(KeypairItem<set>& item, const Poly<set>& u, 
 
 // Writes the rest of the keys, but for the key of implicit rejection.
 template <class Arithmetic, const Params& set, class PublicKey, class SecretKey>
-WARPSEAL_INLINE void invert_group_sq(KeypairItem<set>* items, int count, KeypairWork<Arithmetic, set>& work, const PublicKey& public_key,
-                                     const SecretKey& secret_key) {
+WARPSEAL_INLINE void invert_group_sq(KeypairItem<set>* items, int count,
+                                     KeypairWork<Arithmetic, set>& work,
+                                     const PublicKey& public_key, const SecretKey& secret_key) {
     invert_group<InSq, Arithmetic, set>(items, count, work, [&](int i, const Poly<set>& inverse) {
         finish_keypair<Arithmetic, set>(items[i], inverse, work, public_key(i), secret_key(i));
     });

@@ -1,16 +1,19 @@
-// NTRU's byte strings: five ternary coefficients to a byte, and coefficients of log_q bits (round-3 specification, sections 1.8.5
-// to 1.8.8).
+// NTRU's byte strings: five ternary coefficients to a byte, and coefficients of log_q bits (round-3
+// specification, sections 1.8.5 to 1.8.8).
 //
-// `..._group` does the smallest part that begins and ends on a byte, so that threads can share a polynomial.
+// `..._group` does the smallest part that begins and ends on a byte, so that threads can share a
+// polynomial.
 #pragma once
 
 #include "kem/poly.h"
 
 namespace warpseal::kem {
 
-// --- ternary ------------------------------------------------------------------------------------------------------------------------
+// --- ternary
+// ------------------------------------------------------------------------------------------------------------------------
 
-// Byte k holds coefficients 5k to 5k + 4, the lowest in the lowest digit to base 3; from n - 1 on they are zero.
+// Byte k holds coefficients 5k to 5k + 4, the lowest in the lowest digit to base 3; from n - 1 on
+// they are zero.
 template <const Params& set>
 WARPSEAL_INLINE uint8_t pack_ternary_group(const Poly<set>& a, int k) {
     uint32_t byte = 0;
@@ -18,16 +21,19 @@ WARPSEAL_INLINE uint8_t pack_ternary_group(const Poly<set>& a, int k) {
     return static_cast<uint8_t>(byte);
 }
 
-// Quotients of a byte by 3, 9, 27 and 81: multiplications that are exact below 256. A fifth digit of 3 (bytes from 243) counts as 0.
+// Quotients of a byte by 3, 9, 27 and 81: multiplications that are exact below 256. A fifth digit
+// of 3 (bytes from 243) counts as 0.
 template <const Params& set, int count = 5>
 WARPSEAL_INLINE void unpack_ternary_group(Poly<set>& a, int k, uint8_t byte) {
-    const uint32_t quotient[5] = {byte, byte * 171u >> 9, byte * 57u >> 9, byte * 19u >> 9, byte * 203u >> 14};
+    const uint32_t quotient[5] = {byte, byte * 171u >> 9, byte * 57u >> 9, byte * 19u >> 9,
+                                  byte * 203u >> 14};
     WARPSEAL_UNROLL for (int j = 0; j < count; ++j) a.at[5 * k + j] = mod3(low16(quotient[j]));
 }
 
 template <const Params& set>
 WARPSEAL_INLINE void pack_ternary(uint8_t* out, const Poly<set>& a) {
-    for (int k = 0; k < static_cast<int>(set.ternary_bytes()); ++k) out[k] = pack_ternary_group<set>(a, k);
+    for (int k = 0; k < static_cast<int>(set.ternary_bytes()); ++k)
+        out[k] = pack_ternary_group<set>(a, k);
 }
 
 template <const Params& set>
@@ -36,17 +42,21 @@ WARPSEAL_INLINE void unpack_ternary(Poly<set>& a, const uint8_t* in) {
     clear_tail<set>(a);
     constexpr int whole = (set.n - 1) / 5;
     for (int k = 0; k < whole; ++k) unpack_ternary_group<set>(a, k, in[k]);
-    if constexpr (5 * whole < set.n - 1) unpack_ternary_group<set, (set.n - 1) % 5>(a, whole, in[whole]);
+    if constexpr (5 * whole < set.n - 1)
+        unpack_ternary_group<set, (set.n - 1) % 5>(a, whole, in[whole]);
 }
 
-// --- modulo q -----------------------------------------------------------------------------------------------------------------------
+// --- modulo q
+// -----------------------------------------------------------------------------------------------------------------------
 
 // Eight coefficients are log_q bytes; in every set four are left over for the last group.
 template <const Params& set>
 constexpr int rq_groups = (set.n - 1 + 7) / 8;
 template <const Params& set>
 WARPSEAL_INLINE constexpr int rq_group_bytes(int group) {
-    return group + 1 < rq_groups<set> ? set.log_q : static_cast<int>(set.rq_bytes()) - set.log_q * (rq_groups<set> - 1);
+    return group + 1 < rq_groups<set>
+               ? set.log_q
+               : static_cast<int>(set.rq_bytes()) - set.log_q * (rq_groups<set> - 1);
 }
 
 template <const Params& set>
@@ -84,7 +94,8 @@ WARPSEAL_INLINE void unpack_rq_group(Poly<set>& a, int group, const uint8_t* in)
     uint64_t low = first, high = first >> (4 * set.log_q) | second << (64 - 4 * set.log_q);
     for (int j = 0; j < 4; ++j) {
         a.at[8 * group + j] = low16(static_cast<uint32_t>(low & mask));
-        if (group + 1 < rq_groups<set>) a.at[8 * group + 4 + j] = low16(static_cast<uint32_t>(high & mask));
+        if (group + 1 < rq_groups<set>)
+            a.at[8 * group + 4 + j] = low16(static_cast<uint32_t>(high & mask));
         low >>= set.log_q;
         high >>= set.log_q;
     }
@@ -104,7 +115,8 @@ WARPSEAL_INLINE void unpack_sq(Poly<set>& a, const uint8_t* in) {
     for (int group = 0; group < rq_groups<set>; ++group) unpack_rq_group<set>(a, group, in);
 }
 
-// Coefficient n - 1 becomes minus the sum of the others: an element of Rq that is zero at 1, as public keys and ciphertexts are.
+// Coefficient n - 1 becomes minus the sum of the others: an element of Rq that is zero at 1, as
+// public keys and ciphertexts are.
 template <const Params& set>
 WARPSEAL_INLINE void balance(Poly<set>& a) {
     uint32_t sum = 0;

@@ -1,4 +1,5 @@
-// The six parameter sets of NTRU, round-3 submission (September 2020): what section 1.3.2 of its specification tabulates, and what follows.
+// The six parameter sets of NTRU, round-3 submission (September 2020): what section 1.3.2 of its
+// specification tabulates, and what follows.
 #pragma once
 
 #include <stddef.h>
@@ -6,7 +7,8 @@
 
 namespace warpseal::kem {
 
-// HPS: f and r ternary, g and m ternary of fixed weight. HRSS: f and g of the T+ space, no fixed weight, m lifted.
+// HPS: f and r ternary, g and m ternary of fixed weight. HRSS: f and g of the T+ space, no fixed
+// weight, m lifted.
 enum class Family : uint8_t { hps, hrss };
 
 struct Params {
@@ -22,19 +24,25 @@ struct Params {
     // Five ternary coefficients a byte, n - 1 of them.
     constexpr size_t ternary_bytes() const { return static_cast<size_t>(n - 1 + 4) / 5; }
     // n - 1 coefficients of log_q bits; the last follows from the others.
-    constexpr size_t rq_bytes() const { return (static_cast<size_t>(n - 1) * static_cast<size_t>(log_q) + 7) / 8; }
+    constexpr size_t rq_bytes() const {
+        return (static_cast<size_t>(n - 1) * static_cast<size_t>(log_q) + 7) / 8;
+    }
     // Bits of the last byte of a packed Rq element that carry nothing and must be zero.
     constexpr int spare_bits() const { return static_cast<int>(rq_bytes() * 8) - (n - 1) * log_q; }
 
     constexpr size_t public_key_bytes() const { return rq_bytes(); }
     // f and its inverse modulo 3, the inverse of h, the key of implicit rejection.
-    constexpr size_t secret_key_bytes() const { return 2 * ternary_bytes() + rq_bytes() + prf_key_bytes; }
+    constexpr size_t secret_key_bytes() const {
+        return 2 * ternary_bytes() + rq_bytes() + prf_key_bytes;
+    }
     constexpr size_t ciphertext_bytes() const { return rq_bytes(); }
 
     // A byte for each ternary coefficient; for one of fixed weight 30 bits for each of n - 1.
     constexpr size_t iid_coins() const { return static_cast<size_t>(n - 1); }
     constexpr size_t fixed_coins() const { return (30 * static_cast<size_t>(n - 1) + 7) / 8; }
-    constexpr size_t sample_coins() const { return iid_coins() + (family == Family::hps ? fixed_coins() : iid_coins()); }
+    constexpr size_t sample_coins() const {
+        return iid_coins() + (family == Family::hps ? fixed_coins() : iid_coins());
+    }
     // Key generation draws f and g, then the key of implicit rejection; encapsulation r and m.
     constexpr size_t keypair_coins() const { return sample_coins() + prf_key_bytes; }
     constexpr size_t encapsulation_coins() const { return sample_coins(); }
@@ -56,9 +64,12 @@ constexpr const Params* sets[set_count] = {&ntruhps2048509,  &ntruhps2048677, &n
                                            &ntruhps40961229, &ntruhrss701,    &ntruhrss1373};
 
 static_assert(ntruhps2048509.public_key_bytes() == 699 && ntruhps2048509.secret_key_bytes() == 935);
-static_assert(ntruhps2048677.public_key_bytes() == 930 && ntruhps2048677.secret_key_bytes() == 1234);
-static_assert(ntruhps4096821.public_key_bytes() == 1230 && ntruhps4096821.secret_key_bytes() == 1590);
-static_assert(ntruhps40961229.public_key_bytes() == 1842 && ntruhps40961229.secret_key_bytes() == 2366);
+static_assert(ntruhps2048677.public_key_bytes() == 930 &&
+              ntruhps2048677.secret_key_bytes() == 1234);
+static_assert(ntruhps4096821.public_key_bytes() == 1230 &&
+              ntruhps4096821.secret_key_bytes() == 1590);
+static_assert(ntruhps40961229.public_key_bytes() == 1842 &&
+              ntruhps40961229.secret_key_bytes() == 2366);
 static_assert(ntruhrss701.public_key_bytes() == 1138 && ntruhrss701.secret_key_bytes() == 1450);
 static_assert(ntruhrss1373.public_key_bytes() == 2401 && ntruhrss1373.secret_key_bytes() == 2983);
 

@@ -1,4 +1,5 @@
-// NTRU's sampling from given coins (round-3 specification, section 1.10): independent ternary coefficients, and a given number of each.
+// NTRU's sampling from given coins (round-3 specification, section 1.10): independent ternary
+// coefficients, and a given number of each.
 #pragma once
 
 #include "kem/poly.h"
@@ -15,12 +16,15 @@ WARPSEAL_INLINE void sample_iid(Poly<set>& a, const uint8_t* coins) {
     clear_tail<set>(a);
 }
 
-// What is sorted, as signed numbers: 30 bits of coins, bits 30 i and up of the string, above the residue that place i stands for.
+// What is sorted, as signed numbers: 30 bits of coins, bits 30 i and up of the string, above the
+// residue that place i stands for.
 template <const Params& set>
 WARPSEAL_INLINE int32_t sort_key(const uint8_t* coins, int i) {
     static_assert(set.fixed_coins() * 8 == 30 * (static_cast<size_t>(set.n) - 1));
-    const int byte = 30 * i / 8, shift = 30 * i % 8;  // 0, 2, 4 or 6; 30 bits from there are in four bytes or five
-    const uint64_t bits = load_le32(coins + byte) | (shift > 2 ? uint64_t{coins[byte + 4]} << 32 : 0);
+    const int byte = 30 * i / 8,
+              shift = 30 * i % 8;  // 0, 2, 4 or 6; 30 bits from there are in four bytes or five
+    const uint64_t bits =
+        load_le32(coins + byte) | (shift > 2 ? uint64_t{coins[byte + 4]} << 32 : 0);
     const uint32_t residue = i < set.weight() ? 1 : i < 2 * set.weight() ? 2 : 0;
     return static_cast<int32_t>(static_cast<uint32_t>(bits >> shift) << 2 | residue);
 }

@@ -1,4 +1,5 @@
-// CMAC: SP 800-38B, for blocks of 64 and 128 bits; and the plain sum under it, which CCM uses as well.
+// CMAC: SP 800-38B, for blocks of 64 and 128 bits; and the plain sum under it, which CCM uses as
+// well.
 #pragma once
 
 #include "core/block.h"
@@ -28,18 +29,22 @@ WARPSEAL_INLINE constexpr Block<n> double_block(const Block<n>& b) {
     carry = (0 - carry) & polynomial;
     for (int i = n - 1; i >= 0; --i) {
         const uint32_t word = swap_bytes(b.word[i]);
-        r.word[i] = swap_bytes(i == n - 1 ? word << 1 ^ carry : word << 1 | swap_bytes(b.word[(i + 1) % n]) >> 31);
+        r.word[i] = swap_bytes(i == n - 1 ? word << 1 ^ carry
+                                          : word << 1 | swap_bytes(b.word[(i + 1) % n]) >> 31);
     }
     return r;
 }
 
-// The last block as it enters the sum (6.2 step 4): b, of which `bytes` bytes are there and the others zero, padded and masked by a subkey.
+// The last block as it enters the sum (6.2 step 4): b, of which `bytes` bytes are there and the
+// others zero, padded and masked by a subkey.
 template <int n>
-WARPSEAL_INLINE constexpr Block<n> last_block(Block<n> b, uint32_t bytes, const Block<n>& encrypted_zero) {
+WARPSEAL_INLINE constexpr Block<n> last_block(Block<n> b, uint32_t bytes,
+                                              const Block<n>& encrypted_zero) {
     Block<n> subkey = double_block(encrypted_zero);
     if (bytes != Block<n>::bytes) {
         subkey = double_block(subkey);
-        for (uint32_t i = 0; i < n; ++i) b.word[i] |= i == bytes / 4 ? 0x80u << (8 * (bytes % 4)) : 0;
+        for (uint32_t i = 0; i < n; ++i)
+            b.word[i] |= i == bytes / 4 ? 0x80u << (8 * (bytes % 4)) : 0;
     }
     return b ^ subkey;
 }

@@ -1,12 +1,14 @@
-// GHASH: the sum of SP 800-38D section 6.4 in GF(2^128), in constant time with integer multiplication, for words of 32 or 64 bits.
+// GHASH: the sum of SP 800-38D section 6.4 in GF(2^128), in constant time with integer
+// multiplication, for words of 32 or 64 bits.
 #pragma once
 
 #include "core/block.h"
 
 namespace warpseal::macs::ghash {
 
-// A field element. The standard's bit 0 (the coefficient of x^0) is the top bit of the last word: the block read as one big-endian number,
-// whose least significant word is word 0. Products of such reflected numbers come out one bit low, which `reduce` puts right.
+// A field element. The standard's bit 0 (the coefficient of x^0) is the top bit of the last word:
+// the block read as one big-endian number, whose least significant word is word 0. Products of such
+// reflected numbers come out one bit low, which `reduce` puts right.
 template <class Word>
 struct Element {
     static constexpr int bits = 8 * sizeof(Word);
@@ -26,7 +28,8 @@ WARPSEAL_INLINE constexpr void assign(Element<uint32_t>& e, const Block<4>& b) {
     for (int i = 0; i < 4; ++i) e.word[i] = swap_bytes(b.word[3 - i]);
 }
 WARPSEAL_INLINE constexpr void assign(Element<uint64_t>& e, const Block<4>& b) {
-    for (int i = 0; i < 2; ++i) e.word[i] = uint64_t{swap_bytes(b.word[2 - 2 * i])} << 32 | swap_bytes(b.word[3 - 2 * i]);
+    for (int i = 0; i < 2; ++i)
+        e.word[i] = uint64_t{swap_bytes(b.word[2 - 2 * i])} << 32 | swap_bytes(b.word[3 - 2 * i]);
 }
 
 template <class Word>
@@ -41,13 +44,15 @@ WARPSEAL_INLINE constexpr Block<4> to_block(const Element<Word>& e) {
     Block<4> b{};
     for (int i = 0; i < 4; ++i) {
         const int bit = 32 * (3 - i);
-        b.word[i] = swap_bytes(static_cast<uint32_t>(e.word[bit / Element<Word>::bits] >> (bit % Element<Word>::bits)));
+        b.word[i] = swap_bytes(static_cast<uint32_t>(e.word[bit / Element<Word>::bits] >>
+                                                     (bit % Element<Word>::bits)));
     }
     return b;
 }
 
-// Carry-less products from integer products of every fourth bit: the holes take the carries. At most 8 terms meet in a place of a
-// 32-bit product (16, in the top place alone, of the low half of a 64-bit one, where the carry falls out), so none reaches the next.
+// Carry-less products from integer products of every fourth bit: the holes take the carries. At
+// most 8 terms meet in a place of a 32-bit product (16, in the top place alone, of the low half of
+// a 64-bit one, where the carry falls out), so none reaches the next.
 template <class Product>
 WARPSEAL_INLINE constexpr Product multiply_with_holes(Product a, Product b) {
     constexpr Product every_fourth = static_cast<Product>(0x1111111111111111u);
@@ -58,7 +63,8 @@ WARPSEAL_INLINE constexpr Product multiply_with_holes(Product a, Product b) {
     }
     Product z = 0;
     for (int i = 0; i < 4; ++i)
-        z |= (x[0] * y[i] ^ x[1] * y[(i + 3) & 3] ^ x[2] * y[(i + 2) & 3] ^ x[3] * y[(i + 1) & 3]) & (every_fourth << i);
+        z |= (x[0] * y[i] ^ x[1] * y[(i + 3) & 3] ^ x[2] * y[(i + 2) & 3] ^ x[3] * y[(i + 1) & 3]) &
+             (every_fourth << i);
     return z;
 }
 
@@ -69,14 +75,16 @@ WARPSEAL_INLINE constexpr uint64_t reverse_bits(uint64_t x) {
     return swap_bytes(x);
 }
 
-WARPSEAL_INLINE constexpr void multiply_words(uint32_t a, uint32_t b, uint32_t& high, uint32_t& low) {
+WARPSEAL_INLINE constexpr void multiply_words(uint32_t a, uint32_t b, uint32_t& high,
+                                              uint32_t& low) {
     const uint64_t product = multiply_with_holes<uint64_t>(a, b);
     high = static_cast<uint32_t>(product >> 32);
     low = static_cast<uint32_t>(product);
 }
 
 // The high half is the low half of the reflected product, reflected.
-WARPSEAL_INLINE constexpr void multiply_words(uint64_t a, uint64_t b, uint64_t& high, uint64_t& low) {
+WARPSEAL_INLINE constexpr void multiply_words(uint64_t a, uint64_t b, uint64_t& high,
+                                              uint64_t& low) {
     low = multiply_with_holes<uint64_t>(a, b);
     high = reverse_bits(multiply_with_holes<uint64_t>(reverse_bits(a), reverse_bits(b))) >> 1;
 }
@@ -123,8 +131,9 @@ WARPSEAL_INLINE constexpr Element<Word> multiply(const Element<Word>& a, const E
     return reduce<Word>(product);
 }
 
-// The fold, for any element type E with `^` and `multiply`: the sum after one more block, after a part that was summed on its own, and
-// the power of H that moves a sum past that part. The number of blocks is public.
+// The fold, for any element type E with `^` and `multiply`: the sum after one more block, after a
+// part that was summed on its own, and the power of H that moves a sum past that part. The number
+// of blocks is public.
 template <class E>
 WARPSEAL_INLINE constexpr E absorb(const E& sum, const E& h, const E& block) {
     return multiply(sum ^ block, h);
@@ -150,8 +159,8 @@ WARPSEAL_INLINE constexpr E power(E h, uint64_t n) {
 // SP 800-38D 7.1 step 5: the last block holds both lengths in bits.
 WARPSEAL_INLINE constexpr Block<4> length_block(uint64_t aad_bytes, uint64_t text_bytes) {
     const uint64_t a = aad_bytes * 8, t = text_bytes * 8;
-    return {{swap_bytes(static_cast<uint32_t>(a >> 32)), swap_bytes(static_cast<uint32_t>(a)), swap_bytes(static_cast<uint32_t>(t >> 32)),
-             swap_bytes(static_cast<uint32_t>(t))}};
+    return {{swap_bytes(static_cast<uint32_t>(a >> 32)), swap_bytes(static_cast<uint32_t>(a)),
+             swap_bytes(static_cast<uint32_t>(t >> 32)), swap_bytes(static_cast<uint32_t>(t))}};
 }
 
 }  // namespace warpseal::macs::ghash

@@ -21,8 +21,8 @@ struct CbcDecryption {
     }
 };
 
-// A chain mode is three functions over whole blocks: what enters the cipher (`before`), what leaves the chain (`after`) and the state that
-// the next block meets (`next`); the first meets the IV.
+// A chain mode is three functions over whole blocks: what enters the cipher (`before`), what leaves
+// the chain (`after`) and the state that the next block meets (`next`); the first meets the IV.
 struct CbcEncryption {
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B& data, const B& state) {

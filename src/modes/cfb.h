@@ -1,4 +1,5 @@
-// CFB with segments of a whole block: SP 800-38A section 6.3: decryption as a sweep, encryption as a chain.
+// CFB with segments of a whole block: SP 800-38A section 6.3: decryption as a sweep, encryption as
+// a chain.
 #pragma once
 
 #include "core/block.h"

@@ -1,4 +1,5 @@
-// CTR: SP 800-38A section 6.5, as a sweep; the counter is the whole block, big-endian, modulo 2^(block bits).
+// CTR: SP 800-38A section 6.5, as a sweep; the counter is the whole block, big-endian, modulo
+// 2^(block bits).
 #pragma once
 
 #include "core/block.h"

@@ -5,11 +5,12 @@
 
 namespace warpseal::modes {
 
-// A sweep mode is three functions over whole blocks: mask(iv, i) of block i, what enters the cipher (`before`), and what leaves the
-// sweep (`after`). B is a Block, or a vector of several.
+// A sweep mode is three functions over whole blocks: mask(iv, i) of block i, what enters the cipher
+// (`before`), and what leaves the sweep (`after`). B is a Block, or a vector of several.
 struct Ecb {
     static constexpr bool has_iv = false;
-    static constexpr bool keystream = false;       // true: decryption encrypts too, and the last block need not be whole
+    static constexpr bool keystream =
+        false;  // true: decryption encrypts too, and the last block need not be whole
     static constexpr bool takes_previous = false;  // the ciphertext block before is the mask
 
     template <int n>

@@ -5,7 +5,8 @@
 
 namespace warpseal::modes {
 
-// See ecb.h; block i of a data unit has the unit's number, encrypted under the second half of the key, times x^i as its mask.
+// See ecb.h; block i of a data unit has the unit's number, encrypted under the second half of the
+// key, times x^i as its mask.
 struct Xts {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = false;
@@ -21,12 +22,14 @@ struct Xts {
     }
 };
 
-// A tweak times x^n, 0 < n <= 32, modulo x^128 + x^7 + x^2 + x + 1, the block read as a number with its least significant byte first.
+// A tweak times x^n, 0 < n <= 32, modulo x^128 + x^7 + x^2 + x + 1, the block read as a number with
+// its least significant byte first.
 WARPSEAL_INLINE constexpr Block<4> advance_tweak(const Block<4>& t, int n) {
     const uint64_t over = uint64_t{t.word[3]} >> (32 - n);
     const uint64_t folded = over ^ over << 1 ^ over << 2 ^ over << 7;
     Block<4> r{};
-    for (int i = 3; i > 0; --i) r.word[i] = static_cast<uint32_t>((uint64_t{t.word[i]} << 32 | t.word[i - 1]) >> (32 - n));
+    for (int i = 3; i > 0; --i)
+        r.word[i] = static_cast<uint32_t>((uint64_t{t.word[i]} << 32 | t.word[i - 1]) >> (32 - n));
     r.word[0] = static_cast<uint32_t>(uint64_t{t.word[0]} << n) ^ static_cast<uint32_t>(folded);
     r.word[1] ^= static_cast<uint32_t>(folded >> 32);
     return r;

@@ -1,5 +1,5 @@
-// With WARPSEAL_TEST_FAULT=cores every target expands another key than it was given, so that every self-test fails: what a broken machine
-// or build would be.
+// With WARPSEAL_TEST_FAULT=cores every target expands another key than it was given, so that every
+// self-test fails: what a broken machine or build would be.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -18,12 +18,14 @@ std::array<warpseal::CpuCipher, most> wrongs;
 template <size_t i>
 void expand_another(void* state, const uint8_t* key) {
     uint8_t other[64];
-    std::transform(key, key + rights[i]->key_bytes, other, [](uint8_t byte) { return static_cast<uint8_t>(byte ^ 0x10); });
+    std::transform(key, key + rights[i]->key_bytes, other,
+                   [](uint8_t byte) { return static_cast<uint8_t>(byte ^ 0x10); });
     rights[i]->expand(state, other);
 }
 
 template <size_t... i>
-constexpr std::array<void (*)(void*, const uint8_t*), most> expand_others(std::index_sequence<i...>) {
+constexpr std::array<void (*)(void*, const uint8_t*), most> expand_others(
+    std::index_sequence<i...>) {
     return {expand_another<i>...};
 }
 
@@ -32,15 +34,19 @@ constexpr std::array<void (*)(void*, const uint8_t*), most> expand_others(std::i
 extern "C" {
 
 // warpseal::cpu_cipher(Target, const char*).
-const warpseal::CpuCipher* __real__ZN8warpseal10cpu_cipherENS_6TargetEPKc(warpseal::Target, const char*);
-const warpseal::CpuCipher* __wrap__ZN8warpseal10cpu_cipherENS_6TargetEPKc(warpseal::Target target, const char* name) {
-    const warpseal::CpuCipher* const right = __real__ZN8warpseal10cpu_cipherENS_6TargetEPKc(target, name);
+const warpseal::CpuCipher* __real__ZN8warpseal10cpu_cipherENS_6TargetEPKc(warpseal::Target,
+                                                                          const char*);
+const warpseal::CpuCipher* __wrap__ZN8warpseal10cpu_cipherENS_6TargetEPKc(warpseal::Target target,
+                                                                          const char* name) {
+    const warpseal::CpuCipher* const right =
+        __real__ZN8warpseal10cpu_cipherENS_6TargetEPKc(target, name);
     const char* const fault = std::getenv("WARPSEAL_TEST_FAULT");
     if (right == nullptr || !fault || std::strcmp(fault, "cores") != 0) return right;
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
-    const auto place =
-        static_cast<size_t>(std::find_if(rights.begin(), rights.end(), [&](auto* r) { return r == right || !r; }) - rights.begin());
+    const auto place = static_cast<size_t>(
+        std::find_if(rights.begin(), rights.end(), [&](auto* r) { return r == right || !r; }) -
+        rights.begin());
     warpseal::CpuCipher& wrong = wrongs.at(place);
     if (rights[place] == nullptr) {
         rights[place] = right;

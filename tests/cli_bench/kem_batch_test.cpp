@@ -31,7 +31,8 @@ TEST(KemBatch, LeavesNoSecret) {
             patterns.push_back(residue::masked(secret.data() + 16, 16));
             warpseal_wipe(secret.data(), secret.size());
         }
-        EXPECT_GE(residue::occurrences(patterns), patterns.size()) << "sent and received, while it lives";
+        EXPECT_GE(residue::occurrences(patterns), patterns.size())
+            << "sent and received, while it lives";
     }
     EXPECT_EQ(residue::occurrences(patterns), 0u);
     warpseal_engine_destroy(engine);

@@ -1,4 +1,5 @@
-// Files through a GPU's door: large pieces with text and chunks apart, and the same bytes when the GPU is lost on the way.
+// Files through a GPU's door: large pieces with text and chunks apart, and the same bytes when the
+// GPU is lost on the way.
 #include "container_support.h"
 #include "engine/scripted_door.h"
 
@@ -6,7 +7,8 @@ namespace tests {
 namespace {
 
 const Data& text() {
-    static const Data made = Random(500).text((size_t{36} << 20) + 4321);  // three pieces, the last not whole
+    static const Data made =
+        Random(500).text((size_t{36} << 20) + 4321);  // three pieces, the last not whole
     return made;
 }
 
@@ -16,8 +18,10 @@ struct Machine {
     std::function<warpseal::Speed(int)> speeds = {};
 };
 
-// Seals or opens with an engine that has scripted GPUs, of which the first is open; no engine, its status.
-Outcome on_gpu(Way way, const Data& in, const Options& options, const Script& plan, bool pipes, const Machine& machine = {}) {
+// Seals or opens with an engine that has scripted GPUs, of which the first is open; no engine, its
+// status.
+Outcome on_gpu(Way way, const Data& in, const Options& options, const Script& plan, bool pipes,
+               const Machine& machine = {}) {
     warpseal::EngineOptions engine_options;
     engine_options.device = machine.device;
     engine_options.threads = machine.threads;
@@ -59,14 +63,16 @@ TEST(ContainerDevice, SealsAndOpens) {
     }
 }
 
-// Pieces go to one side whole, and the better side has them, also where it would share a call that can be cut.
+// Pieces go to one side whole, and the better side has them, also where it would share a call that
+// can be cut.
 TEST(ContainerDevice, AutoTakesTheGpuWhereItIsFasterThanTheCores) {
     Options options;
     options.key();
     for (const double cores : {10.0, 30.0}) {
-        const Machine machine{"auto", 3, [cores](int party) {
-                                  return party < 0 ? warpseal::Speed{cores, cores} : warpseal::Speed{20, 20};
-                              }};
+        const Machine machine{
+            "auto", 3, [cores](int party) {
+                return party < 0 ? warpseal::Speed{cores, cores} : warpseal::Speed{20, 20};
+            }};
         const Outcome file = on_gpu(Way::seal, text(), options, {}, false, machine);
         ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
         EXPECT_EQ(std::string(file.result.target) == "cuda", cores < 20) << file.result.target;
@@ -79,7 +85,9 @@ TEST(ContainerDevice, AutoTakesTheGpuWhereItIsFasterThanTheCores) {
 TEST(ContainerDevice, TheTargetIsThatOfMost) {
     Options options;
     options.key();
-    const Machine machine{"auto", 1, [](int party) { return party < 0 ? warpseal::Speed{10, 10} : warpseal::Speed{20, 20}; }};
+    const Machine machine{"auto", 1, [](int party) {
+                              return party < 0 ? warpseal::Speed{10, 10} : warpseal::Speed{20, 20};
+                          }};
     const Outcome file = on_gpu(Way::seal, text(), options, {}, false, machine);
     EXPECT_STREQ(file.result.target, "cuda");
     EXPECT_TRUE(run(Way::open, file.out, options).out == text());
@@ -91,23 +99,29 @@ TEST(ContainerDevice, OfSeveralGpusThoseAreOpenedThatAreWorthIt) {
     Script two;
     two.device_count = 2;
     for (const char* device : {"cuda:0,1", "auto"}) {
-        const Machine machine{device, 3, [](int party) { return party < 0 ? warpseal::Speed{0.1, 0.1} : warpseal::Speed{20, 20}; }};
+        const Machine machine{
+            device, 3, [](int party) {
+                return party < 0 ? warpseal::Speed{0.1, 0.1} : warpseal::Speed{20, 20};
+            }};
         const Outcome file = on_gpu(Way::seal, text(), options, two, false, machine);
         ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
         EXPECT_GT(script().host_calls_of[0], 0u);
-        EXPECT_EQ(script().host_calls_of[1] > 0, std::string(device) != "auto") << "opening it takes longer than the work";
+        EXPECT_EQ(script().host_calls_of[1] > 0, std::string(device) != "auto")
+            << "opening it takes longer than the work";
         EXPECT_TRUE(run(Way::open, file.out, options).out == text());
     }
 }
 
-// What the cores seal in place the GPU seals from one place to another: pieces of 4 MiB, the last of any length.
+// What the cores seal in place the GPU seals from one place to another: pieces of 4 MiB, the last
+// of any length.
 TEST(ContainerDevice, EveryEndOfAPiece) {
     Options options;
     options.bare(32);
     constexpr size_t piece = 256 * chunk;
     const Machine machine{"cuda", 32};
     bool pipes = false;
-    for (const size_t bytes : {size_t{0}, chunk - 1, chunk, piece - 1, piece, piece + 1, 2 * piece + chunk}) {
+    for (const size_t bytes :
+         {size_t{0}, chunk - 1, chunk, piece - 1, piece, piece + 1, 2 * piece + chunk}) {
         const Data part(text().begin(), text().begin() + static_cast<ptrdiff_t>(bytes));
         pipes = !pipes;
         const Outcome file = on_gpu(Way::seal, part, options, {}, pipes, machine);
@@ -123,11 +137,14 @@ TEST(ContainerDevice, CutShortEndsThePrefix) {
     Options options;
     options.key();
     const Data whole = sealed(text(), options);
-    for (const size_t left : {chunks_at + 700 * sealed_chunk, chunks_at + 700 * sealed_chunk + 15, chunks_at + 700 * sealed_chunk + 16}) {
+    for (const size_t left : {chunks_at + 700 * sealed_chunk, chunks_at + 700 * sealed_chunk + 15,
+                              chunks_at + 700 * sealed_chunk + 16}) {
         const Data file(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(left));
         for (const bool pipes : {true, false}) {
             const Outcome back = on_gpu(Way::open, file, options, {}, pipes);
-            EXPECT_EQ(back.status, left % sealed_chunk == (chunks_at + 16) % sealed_chunk ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
+            EXPECT_EQ(back.status, left % sealed_chunk == (chunks_at + 16) % sealed_chunk
+                                       ? WARPSEAL_NOT_AUTHENTIC
+                                       : WARPSEAL_TRUNCATED);
             EXPECT_EQ(back.out.size(), 700 * chunk);
             EXPECT_TRUE(is_prefix(back.out, text()));
         }
@@ -188,14 +205,20 @@ TEST(ContainerDevice, LostOnTheWay) {
     int recovered = 0;
     for (int i = 0; i < 12; ++i) {
         Script plan;
-        plan.fail_at = i < 2 ? steps - static_cast<uint64_t>(i) : 1 + steps * static_cast<uint64_t>(i) / 12;
+        plan.fail_at =
+            i < 2 ? steps - static_cast<uint64_t>(i) : 1 + steps * static_cast<uint64_t>(i) / 12;
         plan.failure = i % 3 == 2 ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_NO_DEVICE;
         const Way way = i % 2 == 0 ? Way::open : Way::seal;
-        const Outcome outcome = on_gpu(way, way == Way::open ? file : text(), options, plan, i % 4 < 2);
-        EXPECT_LE(script().calls_after_lost, 2u) << i;       // of the two other workers, already on their way
-        if (outcome.status == WARPSEAL_NO_DEVICE) continue;  // lost before there was an engine or a key
+        const Outcome outcome =
+            on_gpu(way, way == Way::open ? file : text(), options, plan, i % 4 < 2);
+        EXPECT_LE(script().calls_after_lost, 2u)
+            << i;  // of the two other workers, already on their way
+        if (outcome.status == WARPSEAL_NO_DEVICE)
+            continue;  // lost before there was an engine or a key
         ASSERT_EQ(outcome.status, WARPSEAL_OK) << i << ": " << outcome.result.message;
-        EXPECT_TRUE((way == Way::open ? outcome.out : run(Way::open, outcome.out, options).out) == text()) << i;
+        EXPECT_TRUE((way == Way::open ? outcome.out : run(Way::open, outcome.out, options).out) ==
+                    text())
+            << i;
         ++recovered;
     }
     EXPECT_GE(recovered, 6);

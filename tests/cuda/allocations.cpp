@@ -1,4 +1,5 @@
-// Allocations: see allocations.h. CMakeLists.txt wraps the functions of the runtime that give and take memory.
+// Allocations: see allocations.h. CMakeLists.txt wraps the functions of the runtime that give and
+// take memory.
 #include "allocations.h"
 
 #include <cuda_runtime_api.h>
@@ -32,7 +33,9 @@ cudaError_t taken(cudaError_t error, void* memory, size_t bytes) {
 
 bool holds_something(void* memory, size_t bytes) {
     std::vector<unsigned char> copy(bytes);
-    if (cudaDeviceSynchronize() != cudaSuccess || cudaMemcpy(copy.data(), memory, bytes, cudaMemcpyDefault) != cudaSuccess) return true;
+    if (cudaDeviceSynchronize() != cudaSuccess ||
+        cudaMemcpy(copy.data(), memory, bytes, cudaMemcpyDefault) != cudaSuccess)
+        return true;
     return std::any_of(copy.begin(), copy.end(), [](unsigned char byte) { return byte != 0; });
 }
 
@@ -50,7 +53,8 @@ void given_back(void* memory) {
 extern "C" {
 cudaError_t __real_cudaMalloc(void** out, size_t bytes);
 cudaError_t __real_cudaMallocAsync(void** out, size_t bytes, cudaStream_t stream);
-cudaError_t __real_cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
+cudaError_t __real_cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool,
+                                           cudaStream_t stream);
 cudaError_t __real_cudaHostAlloc(void** out, size_t bytes, unsigned flags);
 cudaError_t __real_cudaFree(void* memory);
 cudaError_t __real_cudaFreeAsync(void* memory, cudaStream_t stream);
@@ -64,7 +68,8 @@ cudaError_t __wrap_cudaMallocAsync(void** out, size_t bytes, cudaStream_t stream
     const cudaError_t error = __real_cudaMallocAsync(out, bytes, stream);
     return taken(error, *out, bytes);
 }
-cudaError_t __wrap_cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+cudaError_t __wrap_cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool,
+                                           cudaStream_t stream) {
     if (refuse_next.exchange(false)) return cudaErrorMemoryAllocation;
     const cudaError_t error = __real_cudaMallocFromPoolAsync(out, bytes, pool, stream);
     return taken(error, *out, bytes);
@@ -74,8 +79,12 @@ cudaError_t __wrap_cudaHostAlloc(void** out, size_t bytes, unsigned flags) {
     return taken(error, *out, bytes);
 }
 cudaError_t __wrap_cudaFree(void* memory) { return given_back(memory), __real_cudaFree(memory); }
-cudaError_t __wrap_cudaFreeAsync(void* memory, cudaStream_t stream) { return given_back(memory), __real_cudaFreeAsync(memory, stream); }
-cudaError_t __wrap_cudaFreeHost(void* memory) { return given_back(memory), __real_cudaFreeHost(memory); }
+cudaError_t __wrap_cudaFreeAsync(void* memory, cudaStream_t stream) {
+    return given_back(memory), __real_cudaFreeAsync(memory, stream);
+}
+cudaError_t __wrap_cudaFreeHost(void* memory) {
+    return given_back(memory), __real_cudaFreeHost(memory);
+}
 }
 
 namespace gpu {

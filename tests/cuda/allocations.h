@@ -1,4 +1,5 @@
-// What the library takes of memory from CUDA and gives back: the linker sends it those calls (allocations.cpp), and it looks at the memory.
+// What the library takes of memory from CUDA and gives back: the linker sends it those calls
+// (allocations.cpp), and it looks at the memory.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,10 @@
 namespace gpu {
 
 struct Leftovers {
-    size_t freed = 0, freed_unwiped = 0;  // pieces of memory that went back, and those of them that held something
-    size_t kept = 0, kept_unwiped = 0;    // likewise, of those that are still held
+    size_t freed = 0,
+           freed_unwiped =
+               0;  // pieces of memory that went back, and those of them that held something
+    size_t kept = 0, kept_unwiped = 0;  // likewise, of those that are still held
 };
 
 // Looks from here on. Waits for the device at each call that frees.

@@ -15,7 +15,8 @@ inline void passes_alone(const std::string& test, const std::string& says) {
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     ASSERT_GT(length, 0);
     self[length] = 0;
-    const std::string command = std::string(self) + " --gtest_also_run_disabled_tests --gtest_filter=" + test + " 2>&1";
+    const std::string command =
+        std::string(self) + " --gtest_also_run_disabled_tests --gtest_filter=" + test + " 2>&1";
     std::FILE* child = popen(command.c_str(), "r");
     ASSERT_NE(child, nullptr);
     std::string said;

@@ -1,4 +1,5 @@
-// Batches in device memory, every cipher and mode: lengths, strides, IVs, tags, keys per message, messages that do not verify, long ones.
+// Batches in device memory, every cipher and mode: lengths, strides, IVs, tags, keys per message,
+// messages that do not verify, long ones.
 #include "allocations.h"
 #include "messages.h"
 #include "reference/gcm.h"
@@ -10,17 +11,20 @@ using namespace gpu;
 void check(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
     const Messages messages(shape, key, direction, random);
     const Memory memory(messages.image);
-    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction,
-                                  messages.at(memory.data()), nullptr),
+    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(),
+                                  shape.mode, direction, messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
     const Text got = memory.get();
     if (got == messages.right()) return;
     size_t first = 0;
     while (got[first] == messages.right()[first]) ++first;
-    FAIL() << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction) << " count " << shape.count
-           << " bytes " << shape.bytes << " lengths " << shape.lengths << " own keys " << shape.own_keys << " in place " << shape.in_place
-           << " iv " << shape.iv_bytes << " aad " << shape.aad_bytes << " tag " << shape.tag_bytes << " gap " << shape.gap << ": byte "
-           << first << " of the image, input at " << messages.at(nullptr).in - static_cast<const uint8_t*>(nullptr) << ", output at "
+    FAIL() << key.cipher.name << " mode " << shape.mode << " direction "
+           << static_cast<int>(direction) << " count " << shape.count << " bytes " << shape.bytes
+           << " lengths " << shape.lengths << " own keys " << shape.own_keys << " in place "
+           << shape.in_place << " iv " << shape.iv_bytes << " aad " << shape.aad_bytes << " tag "
+           << shape.tag_bytes << " gap " << shape.gap << ": byte " << first
+           << " of the image, input at "
+           << messages.at(nullptr).in - static_cast<const uint8_t*>(nullptr) << ", output at "
            << messages.at(nullptr).out - static_cast<uint8_t*>(nullptr);
 }
 
@@ -49,7 +53,9 @@ TEST_P(Batch, Random) {
 TEST_P(Batch, Lengths) {
     tests::Random random(512);
     Key key(aes(256), random);
-    for (size_t bytes = 0; bytes <= 4096; bytes += bytes < 48 ? 1 : bytes % 512 > 494 || bytes % 512 < 18 ? 1 : 59) {
+    for (size_t bytes = 0; bytes <= 4096; bytes += bytes < 48                              ? 1
+                                                   : bytes % 512 > 494 || bytes % 512 < 18 ? 1
+                                                                                           : 59) {
         Shape shape;
         shape.bytes = bytes;
         shape.count = 2;
@@ -61,7 +67,8 @@ TEST_P(Batch, Lengths) {
 
 TEST_P(Batch, LongMessages) {
     tests::Random random(513);
-    for (const size_t bytes : {(size_t{1} << 20) + 7, (size_t{8} << 20) - 16, (size_t{40} << 20) + 1}) {
+    for (const size_t bytes :
+         {(size_t{1} << 20) + 7, (size_t{8} << 20) - 16, (size_t{40} << 20) + 1}) {
         for (int i = 0; i < 6; ++i) {
             Key key(aes(128 + 64 * (i % 3)), random);
             Shape shape;
@@ -156,8 +163,8 @@ TEST_P(Batch, ManyChunksOfEveryCipher) {
         std::vector<uint8_t> state(cpu->state_bytes + 64);
         void* const cpu_state = state.data() + 64 - reinterpret_cast<uintptr_t>(state.data()) % 64;
         cpu->expand(cpu_state, key.bytes.data());
-        constexpr size_t bytes = 20000, pitch = 20000, count = 1700, ivs = pitch * count, tags = ivs + 16 * count,
-                         statuses = tags + 16 * count;
+        constexpr size_t bytes = 20000, pitch = 20000, count = 1700, ivs = pitch * count,
+                         tags = ivs + 16 * count, statuses = tags + 16 * count;
         Text image = random.text(statuses + 4 * count);
         const Memory memory(image);
         const auto batch = [&](uint8_t* base) {
@@ -178,10 +185,12 @@ TEST_P(Batch, ManyChunksOfEveryCipher) {
         };
         const Text clear = part(image, 0, ivs);
         cpu->batch[WARPSEAL_GCM][0](cpu_state, batch(image.data()), 0, count);
-        ASSERT_EQ(door().batch_device(device, *cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, batch(memory.data()), nullptr),
+        ASSERT_EQ(door().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
+                                      Direction::encrypt, batch(memory.data()), nullptr),
                   WARPSEAL_OK);
         ASSERT_EQ(memory.get() == image, true) << cipher->name;
-        ASSERT_EQ(door().batch_device(device, *cipher, key.state(), WARPSEAL_GCM, Direction::decrypt, batch(memory.data()), nullptr),
+        ASSERT_EQ(door().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
+                                      Direction::decrypt, batch(memory.data()), nullptr),
                   WARPSEAL_OK);
         ASSERT_EQ(part(memory.get(), 0, ivs) == clear, true) << cipher->name;
     }
@@ -212,10 +221,13 @@ TEST_P(Batch, GcmCounterWraps) {
         b.in = from.data();
         b.out = to.data();
         b.tags = tags.data();
-        for (const bool any_length : {false, true}) {  // the kernels of short texts, and those of long ones
+        for (const bool any_length :
+             {false, true}) {  // the kernels of short texts, and those of long ones
             to.put(Text(in.size(), 0xa5));
             const AnyLength length(any_length);
-            ASSERT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, b, nullptr), WARPSEAL_OK);
+            ASSERT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM,
+                                          Direction::encrypt, b, nullptr),
+                      WARPSEAL_OK);
             ASSERT_EQ(to.get(), right);
             ASSERT_EQ(tags.get(), tag);
         }

@@ -1,4 +1,5 @@
-// What fails on a GPU: memory that runs out, a context that dies under the work, a forked child. What was promised of each.
+// What fails on a GPU: memory that runs out, a context that dies under the work, a forked child.
+// What was promised of each.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,14 +33,18 @@ TEST_F(Failure, OutOfDeviceMemoryPasses) {
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
     Text out(in.size(), 0xa5);
     size_t done = 0;
-    const warpseal_status status = door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0,
-                                                     in.data(), out.data(), in.size(), &done, nullptr);
-    // Slots kept from earlier tests may carry it; without them it must say what is missing. Either way what is done is right.
-    EXPECT_TRUE(status == WARPSEAL_OK ? done == in.size() : status == WARPSEAL_OUT_OF_MEMORY) << status;
-    EXPECT_TRUE(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(done), right.begin()));
+    const warpseal_status status =
+        door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                          iv.data(), 0, in.data(), out.data(), in.size(), &done, nullptr);
+    // Slots kept from earlier tests may carry it; without them it must say what is missing. Either
+    // way what is done is right.
+    EXPECT_TRUE(status == WARPSEAL_OK ? done == in.size() : status == WARPSEAL_OUT_OF_MEMORY)
+        << status;
+    EXPECT_TRUE(
+        std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(done), right.begin()));
     for (const auto& [memory, bytes] : taken) door().device_free(device, memory, 0), (void)bytes;
-    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, in.data(), out.data(),
-                                in.size(), &done, nullptr),
+    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                                iv.data(), 0, in.data(), out.data(), in.size(), &done, nullptr),
               WARPSEAL_OK);
     EXPECT_EQ(out, right);
 }
@@ -51,8 +56,10 @@ TEST_F(Failure, ForkedChildStaysAway) {
     if (child == 0) {
         void* memory = nullptr;
         int count = 0;
-        const bool right = door().lost() && door().device_alloc(device, 16, &memory) == WARPSEAL_NO_DEVICE &&
-                           door().device_count(&count) == WARPSEAL_NO_DEVICE && door().synchronize(device, nullptr) == WARPSEAL_NO_DEVICE;
+        const bool right = door().lost() &&
+                           door().device_alloc(device, 16, &memory) == WARPSEAL_NO_DEVICE &&
+                           door().device_count(&count) == WARPSEAL_NO_DEVICE &&
+                           door().synchronize(device, nullptr) == WARPSEAL_NO_DEVICE;
         _exit(right ? 0 : 1);
     }
     int status = 0;
@@ -61,7 +68,8 @@ TEST_F(Failure, ForkedChildStaysAway) {
     EXPECT_FALSE(door().lost());
 }
 
-// Runs in a process of its own: the context dies under a host-memory call; the rest is finished on the cores.
+// Runs in a process of its own: the context dies under a host-memory call; the rest is finished on
+// the cores.
 void context_dies(uint8_t* from, uint8_t* to, size_t bytes) {
     tests::Random random(552);
     Key key("aes-256", random);
@@ -69,13 +77,14 @@ void context_dies(uint8_t* from, uint8_t* to, size_t bytes) {
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
     std::memcpy(from, in.data(), bytes);
     size_t done = 0;
-    ASSERT_EQ(
-        door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, from, to, 4096, &done, nullptr),
-        WARPSEAL_OK);
+    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                                iv.data(), 0, from, to, 4096, &done, nullptr),
+              WARPSEAL_OK);
     std::memcpy(from, in.data(), bytes);
     poison(key, iv);
     const warpseal_status status =
-        door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, from, to, bytes, &done, nullptr);
+        door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                          iv.data(), 0, from, to, bytes, &done, nullptr);
     EXPECT_EQ(status, WARPSEAL_NO_DEVICE);
     EXPECT_TRUE(door().lost());
     ASSERT_LT(done, bytes);
@@ -99,7 +108,8 @@ TEST_F(Failure, DISABLED_ContextDies) {
     context_dies(text.data(), text.data(), text.size());  // in place
 }
 
-// The thread that feeds the GPU asks for the end of each piece; so much that the link is still at it when the kernel has failed.
+// The thread that feeds the GPU asks for the end of each piece; so much that the link is still at
+// it when the kernel has failed.
 TEST_F(Failure, DISABLED_ContextDiesUnderPinnedMemory) {
     const size_t bytes = size_t{512} << 20;
     const Host from(bytes, true), to(bytes, true);
@@ -108,7 +118,8 @@ TEST_F(Failure, DISABLED_ContextDiesUnderPinnedMemory) {
 
 TEST_F(Failure, StickyErrorInAChildProcess) {
     passes_alone("Failure.DISABLED_ContextDies", "finished on the cores from byte");
-    passes_alone("Failure.DISABLED_ContextDiesUnderPinnedMemory", "finished on the cores from byte");
+    passes_alone("Failure.DISABLED_ContextDiesUnderPinnedMemory",
+                 "finished on the cores from byte");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// GHASH on tensor cores against the portable sum: hash keys and texts of few bits and of many, and lengths around the edges of segments.
+// GHASH on tensor cores against the portable sum: hash keys and texts of few bits and of many, and
+// lengths around the edges of segments.
 #include "backends/cuda/ghash.h"
 
 #include "gpu.h"
@@ -33,7 +34,8 @@ warpseal::cuda::HashKey hash_key(const Text& h) {
 Text portable(const Text& h, const uint8_t* text, uint64_t blocks) {
     const Element key = from_block<uint32_t>(load_block<4>(h.data()));
     Element sum;
-    for (uint64_t i = 0; i < blocks; ++i) sum = multiply(sum, key) ^ from_block<uint32_t>(load_block<4>(text + 16 * i));
+    for (uint64_t i = 0; i < blocks; ++i)
+        sum = multiply(sum, key) ^ from_block<uint32_t>(load_block<4>(text + 16 * i));
     Text out(16);
     store_block<4>(out.data(), to_block(sum));
     return out;
@@ -45,7 +47,8 @@ protected:
         OnGpuOnce::SetUp();
         if (IsSkipped()) return;
         ASSERT_EQ(warpseal::cuda::current_limits(limits), WARPSEAL_OK);
-        if (!warpseal::cuda::has_ghash(limits)) GTEST_SKIP() << "no binary tensor cores, or none that this build is for";
+        if (!warpseal::cuda::has_ghash(limits))
+            GTEST_SKIP() << "no binary tensor cores, or none that this build is for";
     }
 
     void check(const Text& h, const Text& image, uint64_t count, uint64_t blocks, uint64_t gap) {
@@ -53,13 +56,14 @@ protected:
         const warpseal::cuda::HashedTexts texts{text.data(), 16 * blocks + gap, count, blocks};
         const warpseal::cuda::Segments segments = warpseal::cuda::cut(texts, limits);
         const Memory scratch(segments.scratch_bytes());
-        ASSERT_EQ(
-            warpseal::cuda::ghash(hash_key(h), texts, segments, scratch.data(), reinterpret_cast<Block<4>*>(sums.data()), limits, nullptr),
-            WARPSEAL_OK);
+        ASSERT_EQ(warpseal::cuda::ghash(hash_key(h), texts, segments, scratch.data(),
+                                        reinterpret_cast<Block<4>*>(sums.data()), limits, nullptr),
+                  WARPSEAL_OK);
         const Text got = sums.get();
         for (uint64_t i = 0; i < count; ++i)
             ASSERT_EQ(part(got, 16 * i, 16), portable(h, image.data() + i * texts.stride, blocks))
-                << "text " << i << " of " << count << ", " << blocks << " blocks in segments of " << segments.blocks;
+                << "text " << i << " of " << count << ", " << blocks << " blocks in segments of "
+                << segments.blocks;
     }
 
     warpseal::cuda::Limits limits;
@@ -86,7 +90,8 @@ TEST_F(GhashSmall, LongSegments) {
     }
 }
 
-// Each bit of a block at each place of a strip, under keys that let it stay alone, and counts as high as they get.
+// Each bit of a block at each place of a strip, under keys that let it stay alone, and counts as
+// high as they get.
 TEST_F(GhashSmall, FewAndManyBits) {
     tests::Random random(533);
     const Text zero(16, 0), ones(16, 0xff), dense = random.text(16);
@@ -98,11 +103,13 @@ TEST_F(GhashSmall, FewAndManyBits) {
     for (const Text& h : {zero, one, x, last, ones, dense}) {
         Text single(16 * blocks * count, 0), sparse(single);
         for (uint64_t i = 0; i < count; ++i)
-            single[16 * blocks * i + 16 * (i % blocks) + i % 16] = static_cast<uint8_t>(1u << (i / 16 % 8));
+            single[16 * blocks * i + 16 * (i % blocks) + i % 16] =
+                static_cast<uint8_t>(1u << (i / 16 % 8));
         for (uint64_t i = 0; i < count; ++i)
-            sparse[16 * blocks * i + random.below(16 * blocks)] = static_cast<uint8_t>(1u << random.below(8));
-        for (const Text& text :
-             {single, sparse, Text(16 * blocks * count, 0xff), Text(16 * blocks * count, 0), random.text(16 * blocks * count)}) {
+            sparse[16 * blocks * i + random.below(16 * blocks)] =
+                static_cast<uint8_t>(1u << random.below(8));
+        for (const Text& text : {single, sparse, Text(16 * blocks * count, 0xff),
+                                 Text(16 * blocks * count, 0), random.text(16 * blocks * count)}) {
             check(h, text, count, blocks, 0);
             if (HasFatalFailure()) return;
         }

@@ -1,4 +1,5 @@
-// What the GPU tests share: the real door, every cipher and table layout, keys, device memory of exact size, and what must come out.
+// What the GPU tests share: the real door, every cipher and table layout, keys, device memory of
+// exact size, and what must come out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,15 +34,18 @@ inline bool present() {
 // Whether GCM of long texts takes two passes there.
 inline bool has_ghash() {
     warpseal::cuda::Limits limits;
-    return warpseal::cuda::current_limits(limits) == WARPSEAL_OK && warpseal::cuda::has_ghash(limits);
+    return warpseal::cuda::current_limits(limits) == WARPSEAL_OK &&
+           warpseal::cuda::has_ghash(limits);
 }
 
-// AES once more, with the table layout of GPUs that have less shared memory (tests/cuda/CMakeLists.txt).
+// AES once more, with the table layout of GPUs that have less shared memory
+// (tests/cuda/CMakeLists.txt).
 extern "C" const warpseal::CudaCipherSet warpseal_cuda_merged_aes;
 
 enum class Layouts { usual, merged };
 
-// The parameter says with which table layouts: every cipher with the usual ones, AES with those of small GPUs.
+// The parameter says with which table layouts: every cipher with the usual ones, AES with those of
+// small GPUs.
 class OnGpu : public testing::TestWithParam<Layouts> {
 protected:
     void SetUp() override {
@@ -50,10 +54,12 @@ protected:
     static std::vector<const CudaCipher*> ciphers() {
         std::vector<const CudaCipher*> all;
         if (GetParam() == Layouts::merged) {
-            for (uint32_t i = 0; i < warpseal_cuda_merged_aes.count; ++i) all.push_back(&warpseal_cuda_merged_aes.ciphers[i]);
+            for (uint32_t i = 0; i < warpseal_cuda_merged_aes.count; ++i)
+                all.push_back(&warpseal_cuda_merged_aes.ciphers[i]);
         } else {
             const warpseal::CpuCipher* cpu = nullptr;
-            for (size_t i = 0; (cpu = warpseal::cpu_cipher_at(i)) != nullptr; ++i) all.push_back(door().cipher(cpu->name));
+            for (size_t i = 0; (cpu = warpseal::cpu_cipher_at(i)) != nullptr; ++i)
+                all.push_back(door().cipher(cpu->name));
         }
         return all;
     }
@@ -77,18 +83,23 @@ struct AnyLength {
 // Device memory of exactly so many bytes (so that a memory checker sees every byte outside).
 class Memory {
 public:
-    explicit Memory(size_t bytes) : bytes_(bytes) { EXPECT_EQ(door().device_alloc(device, bytes == 0 ? 1 : bytes, &data_), WARPSEAL_OK); }
+    explicit Memory(size_t bytes) : bytes_(bytes) {
+        EXPECT_EQ(door().device_alloc(device, bytes == 0 ? 1 : bytes, &data_), WARPSEAL_OK);
+    }
     explicit Memory(const Text& text) : Memory(text.size()) { put(text); }
     ~Memory() { door().device_free(device, data_, bytes_); }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(data_); }
     void put(const Text& text) {
-        EXPECT_EQ(text.empty() ? WARPSEAL_OK : door().upload(device, data_, text.data(), text.size()), WARPSEAL_OK);
+        EXPECT_EQ(
+            text.empty() ? WARPSEAL_OK : door().upload(device, data_, text.data(), text.size()),
+            WARPSEAL_OK);
     }
     Text get() const {
         Text text(bytes_);
-        EXPECT_EQ(bytes_ == 0 ? WARPSEAL_OK : door().download(device, text.data(), data_, bytes_), WARPSEAL_OK);
+        EXPECT_EQ(bytes_ == 0 ? WARPSEAL_OK : door().download(device, text.data(), data_, bytes_),
+                  WARPSEAL_OK);
         return text;
     }
 
@@ -102,23 +113,28 @@ struct Key {
     Text bytes;
     std::vector<uint8_t> memory;
 
-    Key(const CudaCipher& c, const Text& key) : cipher(c), bytes(key), memory(c.state_bytes + 64) { cipher.expand(state(), key.data()); }
+    Key(const CudaCipher& c, const Text& key) : cipher(c), bytes(key), memory(c.state_bytes + 64) {
+        cipher.expand(state(), key.data());
+    }
     Key(const CudaCipher& c, tests::Random& random) : Key(c, random.text(c.key_bytes)) {}
     Key(const char* name, tests::Random& random) : Key(*door().cipher(name), random) {}
     void* state() { return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64); }
     std::string mode(const char* name) const { return std::string(cipher.name) + "-" + name; }
 };
 
-// Queues a kernel that reads and writes where nothing is mapped, and does not wait for it: the context dies.
+// Queues a kernel that reads and writes where nothing is mapped, and does not wait for it: the
+// context dies.
 inline void poison(Key& key, const Text& iv) {
     uint8_t* nowhere = reinterpret_cast<uint8_t*>(uintptr_t{4096});
-    door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), nowhere, nowhere, 1 << 20, nullptr);
+    door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                        iv.data(), nowhere, nowhere, 1 << 20, nullptr);
 }
 
 inline const char* const names[] = {"aes-128", "aes-192", "aes-256"};
 
 inline Text part(const Text& text, size_t at, size_t bytes) {
-    return Text(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(at + bytes));
+    return Text(text.begin() + static_cast<std::ptrdiff_t>(at),
+                text.begin() + static_cast<std::ptrdiff_t>(at + bytes));
 }
 inline void write(Text& to, size_t at, const Text& text) {
     std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
@@ -135,17 +151,23 @@ inline Text plus(Text counter, uint64_t n) {
 }
 
 // What a mode without a tag makes of a message, by the slow twin; of AES in CTR by libcrypto.
-inline Text expected(const CudaCipher& cipher, warpseal_mode mode, Direction direction, const Text& key, const Text& iv,
-                     uint64_t first_block, const Text& in) {
+inline Text expected(const CudaCipher& cipher, warpseal_mode mode, Direction direction,
+                     const Text& key, const Text& iv, uint64_t first_block, const Text& in) {
     const bool encrypt = direction == Direction::encrypt;
     if (in.empty()) return {};
     if (mode == WARPSEAL_CTR && std::strncmp(cipher.name, "aes", 3) == 0)
-        return oracle::run(std::string(cipher.name) + "-ctr", true, key, plus(iv, first_block), {}, in, nullptr);
+        return oracle::run(std::string(cipher.name) + "-ctr", true, key, plus(iv, first_block), {},
+                           in, nullptr);
     const auto twin = tests::twin(cipher.name, key);
     switch (mode) {
-        case WARPSEAL_ECB: return encrypt ? reference::ecb_encrypt(*twin, in) : reference::ecb_decrypt(*twin, in);
-        case WARPSEAL_CBC: return encrypt ? reference::cbc_encrypt(*twin, iv, in) : reference::cbc_decrypt(*twin, iv, in);
-        case WARPSEAL_CFB: return encrypt ? reference::cfb_encrypt(*twin, iv, in) : reference::cfb_decrypt(*twin, iv, in);
+        case WARPSEAL_ECB:
+            return encrypt ? reference::ecb_encrypt(*twin, in) : reference::ecb_decrypt(*twin, in);
+        case WARPSEAL_CBC:
+            return encrypt ? reference::cbc_encrypt(*twin, iv, in)
+                           : reference::cbc_decrypt(*twin, iv, in);
+        case WARPSEAL_CFB:
+            return encrypt ? reference::cfb_encrypt(*twin, iv, in)
+                           : reference::cfb_decrypt(*twin, iv, in);
         case WARPSEAL_OFB: return reference::ofb(*twin, iv, in);
         default: return reference::ctr(*twin, iv, in, first_block);
     }

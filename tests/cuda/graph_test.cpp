@@ -1,4 +1,5 @@
-// Sweeps and batches captured in a CUDA graph: the calls neither synchronise nor allocate outside the stream.
+// Sweeps and batches captured in a CUDA graph: the calls neither synchronise nor allocate outside
+// the stream.
 #include <cuda_runtime_api.h>
 
 #include "alone.h"
@@ -19,13 +20,16 @@ TEST_F(Graph, SweepAndBatches) {
     small.bytes = 1000;
     large.bytes = (size_t{3} << 20) + 5;  // in parts, with scratch
     large.spoil_every = 1;
-    const Messages sealed(small, key, Direction::encrypt, random), opened(large, key, Direction::decrypt, random);
+    const Messages sealed(small, key, Direction::encrypt, random),
+        opened(large, key, Direction::decrypt, random);
     Shape chains;
-    chains.mode = WARPSEAL_CMAC, chains.iv_bytes = 0, chains.count = 40, chains.bytes = 333, chains.own_keys = true, chains.spoil_every = 3;
+    chains.mode = WARPSEAL_CMAC, chains.iv_bytes = 0, chains.count = 40, chains.bytes = 333,
+    chains.own_keys = true, chains.spoil_every = 3;
     // With the kernels for long texts.
     Shape chunks;
     chunks.count = 90, chunks.bytes = 1040, chunks.gap = 32, chunks.spoil_every = 5;
-    const Messages chunks_sealed(chunks, key, Direction::encrypt, random), chunks_opened(chunks, key, Direction::decrypt, random);
+    const Messages chunks_sealed(chunks, key, Direction::encrypt, random),
+        chunks_opened(chunks, key, Direction::decrypt, random);
     const Messages summed(chains, key, Direction::decrypt, random);
     // In place, with scratch: for a replay, what was decrypted must be put back.
     const Text cbc = random.text(100000), units = random.text(70000), number(16, 3);
@@ -35,36 +39,39 @@ TEST_F(Graph, SweepAndBatches) {
     xts.unit_bytes = 1000;
     const Text iv = random.text(16), in = random.text(100001);
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
-    Memory from(in), to(in.size()), first(sealed.image), second(opened.image), third(summed.image), fourth(chunks_sealed.image),
-        fifth(chunks_opened.image), chained(cbc), sectors(units);
+    Memory from(in), to(in.size()), first(sealed.image), second(opened.image), third(summed.image),
+        fourth(chunks_sealed.image), fifth(chunks_opened.image), chained(cbc), sectors(units);
 
     cudaStream_t stream = nullptr;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t ready = nullptr;
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    EXPECT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), from.data(), to.data(),
-                                  in.size(), stream),
+    EXPECT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                                  iv.data(), from.data(), to.data(), in.size(), stream),
               WARPSEAL_OK);
-    EXPECT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, sealed.at(first.data()), stream),
+    EXPECT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt,
+                                  sealed.at(first.data()), stream),
               WARPSEAL_OK);
-    EXPECT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::decrypt, opened.at(second.data()), stream),
+    EXPECT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::decrypt,
+                                  opened.at(second.data()), stream),
               WARPSEAL_OK);
-    EXPECT_EQ(door().batch_device(device, key.cipher, nullptr, WARPSEAL_CMAC, Direction::decrypt, summed.at(third.data()), stream),
+    EXPECT_EQ(door().batch_device(device, key.cipher, nullptr, WARPSEAL_CMAC, Direction::decrypt,
+                                  summed.at(third.data()), stream),
               WARPSEAL_OK);
-    EXPECT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CBC, Direction::decrypt, iv.data(), chained.data(),
-                                  chained.data(), cbc.size(), stream),
+    EXPECT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CBC, Direction::decrypt,
+                                  iv.data(), chained.data(), chained.data(), cbc.size(), stream),
               WARPSEAL_OK);
-    EXPECT_EQ(door().xts_device(device, key.cipher, key.state(), tweak.state(), Direction::encrypt, xts, sectors.data(), sectors.data(),
-                                units.size(), stream),
+    EXPECT_EQ(door().xts_device(device, key.cipher, key.state(), tweak.state(), Direction::encrypt,
+                                xts, sectors.data(), sectors.data(), units.size(), stream),
               WARPSEAL_OK);
     warpseal::cuda::take_any_length(true);
-    EXPECT_EQ(
-        door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt, chunks_sealed.at(fourth.data()), stream),
-        WARPSEAL_OK);
-    EXPECT_EQ(
-        door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::decrypt, chunks_opened.at(fifth.data()), stream),
-        WARPSEAL_OK);
+    EXPECT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt,
+                                  chunks_sealed.at(fourth.data()), stream),
+              WARPSEAL_OK);
+    EXPECT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::decrypt,
+                                  chunks_opened.at(fifth.data()), stream),
+              WARPSEAL_OK);
     warpseal::cuda::take_any_length(false);
     cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;  // this thread's, as it was
     EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
@@ -88,8 +95,10 @@ TEST_F(Graph, SweepAndBatches) {
         EXPECT_EQ(third.get(), summed.right());
         EXPECT_EQ(fourth.get(), chunks_sealed.right());
         EXPECT_EQ(fifth.get(), chunks_opened.right());
-        EXPECT_EQ(chained.get(), expected(key.cipher, WARPSEAL_CBC, Direction::decrypt, key.bytes, iv, 0, cbc));
-        EXPECT_EQ(sectors.get(), reference::xts_units(*tests::twin("aes-256", key.bytes), *tests::twin("aes-256", tweak.bytes), true,
+        EXPECT_EQ(chained.get(),
+                  expected(key.cipher, WARPSEAL_CBC, Direction::decrypt, key.bytes, iv, 0, cbc));
+        EXPECT_EQ(sectors.get(), reference::xts_units(*tests::twin("aes-256", key.bytes),
+                                                      *tests::twin("aes-256", tweak.bytes), true,
                                                       number, 1000, units));
     }
     EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
@@ -98,6 +107,8 @@ TEST_F(Graph, SweepAndBatches) {
 }
 
 // With nothing made beforehand.
-TEST_F(Graph, OfAProcessesFirstCalls) { passes_alone("Graph.SweepAndBatches", "[  PASSED  ] 1 test."); }
+TEST_F(Graph, OfAProcessesFirstCalls) {
+    passes_alone("Graph.SweepAndBatches", "[  PASSED  ] 1 test.");
+}
 
 }  // namespace

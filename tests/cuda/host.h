@@ -26,7 +26,9 @@ public:
     Host& operator=(const Host&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(data_); }
     void clear() const { std::memset(data_, 0, bytes_); }
-    bool holds(const Text& text, size_t at = 0) const { return text.empty() || std::memcmp(data() + at, text.data(), text.size()) == 0; }
+    bool holds(const Text& text, size_t at = 0) const {
+        return text.empty() || std::memcmp(data() + at, text.data(), text.size()) == 0;
+    }
 
 private:
     void* data_ = nullptr;

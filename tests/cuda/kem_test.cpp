@@ -1,4 +1,5 @@
-// Key encapsulation in device memory under CUDA's own terms: graphs, streams, and what calls leave behind.
+// Key encapsulation in device memory under CUDA's own terms: graphs, streams, and what calls leave
+// behind.
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -30,8 +31,9 @@ bool fixed_random(void* out, size_t bytes) {
 
 // Keys, ciphertexts and secrets of a batch, in device memory.
 struct Batch {
-    Memory publics{count * set.public_key_bytes()}, secrets{count * set.secret_key_bytes()}, ciphertexts{count * set.ciphertext_bytes()},
-        sent{count * 32}, received{count * 32}, statuses{count * 4}, coins;
+    Memory publics{count * set.public_key_bytes()}, secrets{count * set.secret_key_bytes()},
+        ciphertexts{count * set.ciphertext_bytes()}, sent{count * 32}, received{count * 32},
+        statuses{count * 4}, coins;
 
     explicit Batch(tests::Random& random) : coins(random.text(count * set.keypair_coins())) {}
     warpseal_kem_batch at(const Memory& shared) const {
@@ -46,11 +48,13 @@ struct Batch {
         return batch;
     }
     void clear() {
-        for (Memory* one : {&publics, &secrets, &ciphertexts, &sent, &received, &statuses}) one->put(Text(one->get().size(), 0xa5));
+        for (Memory* one : {&publics, &secrets, &ciphertexts, &sent, &received, &statuses})
+            one->put(Text(one->get().size(), 0xa5));
     }
 };
 
-std::unique_ptr<Engine> engine(std::function<void(const char*)> notice = nullptr, unsigned threads = 1) {
+std::unique_ptr<Engine> engine(std::function<void(const char*)> notice = nullptr,
+                               unsigned threads = 1) {
     warpseal::EngineOptions options;
     options.notice = std::move(notice);
     options.device = "cuda";
@@ -62,9 +66,14 @@ std::unique_ptr<Engine> engine(std::function<void(const char*)> notice = nullptr
 
 // All three operations, one after the other on a stream, without waiting in between.
 warpseal_status queue(Engine& engine, const Batch& batch, cudaStream_t stream) {
-    warpseal_status status = engine.kem_device(KemOperation::keypair, set.name, batch.at(batch.sent), no_random, stream);
-    if (status == WARPSEAL_OK) status = engine.kem_device(KemOperation::encapsulate, set.name, batch.at(batch.sent), no_random, stream);
-    if (status == WARPSEAL_OK) status = engine.kem_device(KemOperation::decapsulate, set.name, batch.at(batch.received), no_random, stream);
+    warpseal_status status =
+        engine.kem_device(KemOperation::keypair, set.name, batch.at(batch.sent), no_random, stream);
+    if (status == WARPSEAL_OK)
+        status = engine.kem_device(KemOperation::encapsulate, set.name, batch.at(batch.sent),
+                                   no_random, stream);
+    if (status == WARPSEAL_OK)
+        status = engine.kem_device(KemOperation::decapsulate, set.name, batch.at(batch.received),
+                                   no_random, stream);
     return status;
 }
 
@@ -82,12 +91,14 @@ TEST_F(GraphOfKem, EveryOperation) {
     cudaGraphExec_t ready = nullptr;
     warpseal_kem_batch drawn = batch.at(batch.sent);
     drawn.coins = nullptr;
-    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr),
+              WARPSEAL_OK);
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
     EXPECT_EQ(queue(*one, batch, stream), WARPSEAL_OK);
     // A replay would repeat the coins. The refusal leaves the capture as it is.
-    EXPECT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, stream), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, stream),
+              WARPSEAL_INVALID_ARGUMENT);
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
     for (int replay = 0; replay < 3; ++replay) {
@@ -103,11 +114,12 @@ TEST_F(GraphOfKem, EveryOperation) {
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-// A host's batch with coins of its own, an engine's first call and one that follows, while another thread captures.
+// A host's batch with coins of its own, an engine's first call and one that follows, while another
+// thread captures.
 TEST_F(GraphOfKem, HostCallsBesideACapture) {
     constexpr uint64_t many = 5000;
-    Text publics(many * set.public_key_bytes()), secrets(many * set.secret_key_bytes()), ciphertexts(many * set.ciphertext_bytes()),
-        sent(many * 32), received(many * 32);
+    Text publics(many * set.public_key_bytes()), secrets(many * set.secret_key_bytes()),
+        ciphertexts(many * set.ciphertext_bytes()), sent(many * 32), received(many * 32);
     warpseal_kem_batch batch = tests::side_by_side(set, many);
     batch.public_keys = publics.data();
     batch.secret_keys = secrets.data();
@@ -120,7 +132,8 @@ TEST_F(GraphOfKem, HostCallsBesideACapture) {
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
     std::vector<warpseal_status> outcomes;
     std::thread([&] {
-        for (const KemOperation operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+        for (const KemOperation operation :
+             {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
             if (operation == KemOperation::decapsulate) batch.shared_secrets = received.data();
             outcomes.push_back(one->kem(operation, set.name, batch, fixed_random));
         }
@@ -143,9 +156,13 @@ TEST_F(KemLeftover, OfWorkSpace) {
     warpseal_kem_batch drawn = batch.at(batch.sent);
     drawn.coins = nullptr;
     watch_allocations();
-    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
-    ASSERT_EQ(one->kem_device(KemOperation::encapsulate, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
-    ASSERT_EQ(one->kem_device(KemOperation::decapsulate, set.name, batch.at(batch.received), no_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr),
+              WARPSEAL_OK);
+    ASSERT_EQ(one->kem_device(KemOperation::encapsulate, set.name, drawn, fixed_random, nullptr),
+              WARPSEAL_OK);
+    ASSERT_EQ(one->kem_device(KemOperation::decapsulate, set.name, batch.at(batch.received),
+                              no_random, nullptr),
+              WARPSEAL_OK);
     const Leftovers seen = leftovers();
     EXPECT_GE(seen.freed, 3u);
     EXPECT_EQ(seen.freed_unwiped, 0u) << "of " << seen.freed;
@@ -170,7 +187,8 @@ struct HostBatch {
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
-        batch.shared_secrets = operation == KemOperation::decapsulate ? received.data() : sent.data();
+        batch.shared_secrets =
+            operation == KemOperation::decapsulate ? received.data() : sent.data();
         return engine.kem(operation, set.name, batch, fixed_random);
     }
     void clear() const {
@@ -190,7 +208,8 @@ TEST_F(KemLeftover, OfHostBatches) {
         watch_allocations();
         {
             const HostBatch batch(pinned);
-            for (const KemOperation operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
+            for (const KemOperation operation :
+                 {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
                 ASSERT_EQ(batch.run(*one, operation), WARPSEAL_OK);
             EXPECT_TRUE(batch.received.holds(text_of(batch.sent, batch.many * 32)));
             batch.clear();
@@ -212,12 +231,14 @@ TEST_F(KemWithoutScratch, SmallerPieces) {
     const auto one = engine();
     warpseal_kem_batch drawn = batch.at(batch.sent);
     drawn.coins = nullptr;
-    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr),
+              WARPSEAL_OK);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     const Text publics = batch.publics.get(), secrets = batch.secrets.get();
     batch.clear();
     refuse_next_scratch();
-    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, nullptr),
+              WARPSEAL_OK);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_TRUE(refused_scratch());
     EXPECT_EQ(batch.publics.get(), publics);
@@ -238,28 +259,32 @@ TEST_F(KemWithoutScratch, FewerCoinsOfAHostsBatch) {
 
 class KemFailure : public OnGpuOnce {};
 
-// Runs in a process of its own: the context dies under a batch of the host's, whose first items have come back. The cores do the rest, with
-// the coins that the GPU would have drawn.
+// Runs in a process of its own: the context dies under a batch of the host's, whose first items
+// have come back. The cores do the rest, with the coins that the GPU would have drawn.
 void context_dies(KemOperation operation) {
     constexpr uint64_t many = 300'000;
     tests::Random random(574);
     Key key("aes-256", random);
     const Text iv = random.text(16);
     Memory somewhere(1 << 20);
-    ASSERT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), somewhere.data(),
-                                  somewhere.data(), 1 << 20, nullptr),
+    ASSERT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                                  iv.data(), somewhere.data(), somewhere.data(), 1 << 20, nullptr),
               WARPSEAL_OK);  // so that the kernel that kills is loaded
     std::atomic<int> notices{0};
     const auto one = engine([&](const char*) { ++notices; }, 0);
     const HostBatch batch(false, many);
-    for (const KemOperation each : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
+    for (const KemOperation each :
+         {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
         ASSERT_EQ(batch.run(*one, each), WARPSEAL_OK);
     const Host& out = operation == KemOperation::keypair       ? batch.secrets
                       : operation == KemOperation::encapsulate ? batch.sent
                                                                : batch.received;
-    const Text right = text_of(out, many * (operation == KemOperation::keypair ? set.secret_key_bytes() : 32));
+    const Text right =
+        text_of(out, many * (operation == KemOperation::keypair ? set.secret_key_bytes() : 32));
     out.clear();
-    std::atomic_ref<uint8_t> first(out.data()[std::find_if(right.begin(), right.end(), [](uint8_t x) { return x != 0; }) - right.begin()]);
+    std::atomic_ref<uint8_t> first(
+        out.data()[std::find_if(right.begin(), right.end(), [](uint8_t x) { return x != 0; }) -
+                   right.begin()]);
     std::thread poisoner([&] {
         while (first == 0) std::this_thread::yield();
         poison(key, iv);

@@ -1,4 +1,5 @@
-// Launches: see launches.h. CMakeLists.txt wraps the two functions of the runtime by which objects register kernels and start them.
+// Launches: see launches.h. CMakeLists.txt wraps the two functions of the runtime by which objects
+// register kernels and start them.
 #include "launches.h"
 
 #include <cuda_runtime.h>
@@ -17,7 +18,8 @@ struct Seen {
     std::map<std::string, bool> launched;
 };
 Seen& seen() {
-    static auto* all = new Seen;  // objects register theirs before this file's own objects are constructed
+    static auto* all =
+        new Seen;  // objects register theirs before this file's own objects are constructed
     return *all;
 }
 
@@ -32,22 +34,25 @@ std::string demangled(const char* name) {
 }  // namespace
 
 extern "C" {
-void __real___cudaRegisterFunction(void** binary, const char* function, char* device_function, const char* name, int thread_limit,
-                                   uint3* thread, uint3* block, dim3* block_size, dim3* grid_size, int* warp_size);
-void __wrap___cudaRegisterFunction(void** binary, const char* function, char* device_function, const char* name, int thread_limit,
-                                   uint3* thread, uint3* block, dim3* block_size, dim3* grid_size, int* warp_size) {
+void __real___cudaRegisterFunction(void** binary, const char* function, char* device_function,
+                                   const char* name, int thread_limit, uint3* thread, uint3* block,
+                                   dim3* block_size, dim3* grid_size, int* warp_size);
+void __wrap___cudaRegisterFunction(void** binary, const char* function, char* device_function,
+                                   const char* name, int thread_limit, uint3* thread, uint3* block,
+                                   dim3* block_size, dim3* grid_size, int* warp_size) {
     {
         const std::lock_guard lock(seen().mutex);
         const std::string& kernel = seen().names[function] = demangled(name);
         seen().launched[kernel] = false;
     }
-    __real___cudaRegisterFunction(binary, function, device_function, name, thread_limit, thread, block, block_size, grid_size, warp_size);
+    __real___cudaRegisterFunction(binary, function, device_function, name, thread_limit, thread,
+                                  block, block_size, grid_size, warp_size);
 }
 
-cudaError_t __real_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                                    cudaStream_t stream);
-cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                                    cudaStream_t stream) {
+cudaError_t __real_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                    size_t shared_bytes, cudaStream_t stream);
+cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                    size_t shared_bytes, cudaStream_t stream) {
     {
         const std::lock_guard lock(seen().mutex);
         const auto found = seen().names.find(function);

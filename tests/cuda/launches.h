@@ -1,4 +1,5 @@
-// Which kernels this program holds and which of them were launched: the linker sends it what it tells the CUDA runtime (launches.cpp).
+// Which kernels this program holds and which of them were launched: the linker sends it what it
+// tells the CUDA runtime (launches.cpp).
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// A random batch of any mode, as a caller would lay it out in one image of memory, with what must come of it.
+// A random batch of any mode, as a caller would lay it out in one image of memory, with what must
+// come of it.
 #pragma once
 
 #include <algorithm>
@@ -33,37 +34,44 @@ struct Shape {
 };
 
 // The tag, and the ciphertext where there is one.
-inline reference::Sealed sealed(const Shape& shape, const CudaCipher& cipher, const Text& key, const Text& iv, const Text& aad,
-                                const Text& text) {
+inline reference::Sealed sealed(const Shape& shape, const CudaCipher& cipher, const Text& key,
+                                const Text& iv, const Text& aad, const Text& text) {
     reference::Sealed s;
     if (shape.mode == WARPSEAL_GCM && std::strncmp(cipher.name, "aes", 3) == 0) {  // also long ones
-        s.ciphertext = oracle::run(std::string(cipher.name) + "-gcm", true, key, iv, aad, text, &s.tag);
+        s.ciphertext =
+            oracle::run(std::string(cipher.name) + "-gcm", true, key, iv, aad, text, &s.tag);
     } else {
         const auto twin = tests::twin(cipher.name, key);
         if (shape.mode == WARPSEAL_CMAC)
             s.tag = reference::cmac(*twin, text);
         else
-            s = shape.mode == WARPSEAL_GCM ? reference::gcm_seal(*twin, iv, aad, text)
-                                           : reference::ccm_seal(*twin, iv, aad, text, shape.tag_bytes);
+            s = shape.mode == WARPSEAL_GCM
+                    ? reference::gcm_seal(*twin, iv, aad, text)
+                    : reference::ccm_seal(*twin, iv, aad, text, shape.tag_bytes);
     }
     s.tag.resize(shape.tag_bytes);
     return s;
 }
 
-// All of a batch's memory is one image: offsets into it, so that it can be placed on a device or on the host.
+// All of a batch's memory is one image: offsets into it, so that it can be placed on a device or on
+// the host.
 class Messages {
 public:
-    Messages(const Shape& shape, const Key& key, Direction direction, tests::Random& random) : shape_(shape), direction_(direction) {
+    Messages(const Shape& shape, const Key& key, Direction direction, tests::Random& random)
+        : shape_(shape), direction_(direction) {
         const size_t whole = shape.mode == WARPSEAL_CBC ? key.cipher.block_bytes : 1;
         ivs_ = add(random.text(shape.shared_iv ? shape.iv_bytes : shape.iv_stride() * shape.count));
-        aad_ = add(random.text(shape.shared_aad ? shape.aad_bytes : shape.aad_stride() * shape.count));
+        aad_ =
+            add(random.text(shape.shared_aad ? shape.aad_bytes : shape.aad_stride() * shape.count));
         if (shape.own_keys) keys_ = add(random.text(key.cipher.key_bytes * shape.count));
         for (uint64_t i = 0; i < shape.count; ++i)
-            lengths_.push_back(shape.lengths && shape.bytes != 0 ? random.length(shape.bytes) % (shape.bytes + 1) / whole * whole
-                                                                 : shape.bytes);
+            lengths_.push_back(shape.lengths && shape.bytes != 0
+                                   ? random.length(shape.bytes) % (shape.bytes + 1) / whole * whole
+                                   : shape.bytes);
         lengths_at_ = add(bytes_of(lengths_));
         pitch_ = shape.bytes + shape.gap;
-        for (uint64_t i = 0; i < shape.count; ++i) offsets_.push_back((shape.count - 1 - i) * pitch_);  // backwards
+        for (uint64_t i = 0; i < shape.count; ++i)
+            offsets_.push_back((shape.count - 1 - i) * pitch_);  // backwards
         offsets_at_ = add(bytes_of(offsets_));
         tags_ = add(Text(shape.tag_stride() * shape.count, 0xa5));
         statuses_ = add(Text(4 * shape.count, 0xa5));
@@ -120,7 +128,9 @@ private:
     void settle(const Key& key, uint64_t i, tests::Random& random) {
         const bool opening = shape_.tagged() && direction_ == Direction::decrypt;
         const size_t n = lengths_[i], place = shape_.lengths ? offsets_[i] : i * pitch_;
-        const Text secret = shape_.own_keys ? part(image, keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes) : key.bytes;
+        const Text secret =
+            shape_.own_keys ? part(image, keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes)
+                            : key.bytes;
         const Text iv = part(image, ivs_ + i * shape_.iv_stride(), shape_.iv_bytes);
         const Text aad = part(image, aad_ + i * shape_.aad_stride(), shape_.aad_bytes);
         const Text text = part(image, in_ + place, n);
@@ -139,7 +149,8 @@ private:
                 out = shape_.seals() ? text : Text{};
                 if (shape_.spoil_every != 0 && random.one_in(shape_.spoil_every)) {
                     Text& spoilt = n == 0 || random.one_in(2) ? tag : input;
-                    spoilt[random.below(spoilt.size())] ^= static_cast<uint8_t>(1u << random.below(8));
+                    spoilt[random.below(spoilt.size())] ^=
+                        static_cast<uint8_t>(1u << random.below(8));
                     status = WARPSEAL_NOT_AUTHENTIC;
                     ++refused;
                     out.assign(out.size(), 0);
@@ -158,12 +169,14 @@ private:
     const Direction direction_;
     Text right_;
     std::vector<uint64_t> lengths_, offsets_;
-    size_t ivs_ = 0, aad_ = 0, keys_ = 0, lengths_at_ = 0, offsets_at_ = 0, tags_ = 0, statuses_ = 0, in_ = 0, out_ = 0, pitch_ = 0;
+    size_t ivs_ = 0, aad_ = 0, keys_ = 0, lengths_at_ = 0, offsets_at_ = 0, tags_ = 0,
+           statuses_ = 0, in_ = 0, out_ = 0, pitch_ = 0;
 };
 
 inline Shape random_shape(tests::Random& random, const CudaCipher& cipher, size_t bound) {
-    static constexpr warpseal_mode modes[] = {WARPSEAL_GCM, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB,
-                                              WARPSEAL_OFB, WARPSEAL_CCM, WARPSEAL_CMAC};
+    static constexpr warpseal_mode modes[] = {WARPSEAL_GCM, WARPSEAL_CTR, WARPSEAL_CBC,
+                                              WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CCM,
+                                              WARPSEAL_CMAC};
     Shape s;
     do s.mode = modes[random.below(7)];
     while ((cipher.modes >> s.mode & 1) == 0);
@@ -177,7 +190,9 @@ inline Shape random_shape(tests::Random& random, const CudaCipher& cipher, size_
                     : s.mode == WARPSEAL_CCM ? 7 + random.below(7)
                  : s.mode == WARPSEAL_CMAC ? 0
                                            : cipher.block_bytes;
-    s.aad_bytes = !s.seals() || random.one_in(2) ? 0 : s.mode == WARPSEAL_CCM && random.one_in(8) ? 65280 : random.below(100);
+    s.aad_bytes = !s.seals() || random.one_in(2)               ? 0
+                  : s.mode == WARPSEAL_CCM && random.one_in(8) ? 65280
+                                                               : random.below(100);
     s.tag_bytes = s.mode == WARPSEAL_CCM    ? 4 + 2 * random.below(7)
                   : s.mode == WARPSEAL_GCM  ? random.one_in(2) ? 16 : 1 + random.below(16)
                    : s.mode == WARPSEAL_CMAC ? 1 + random.below(cipher.block_bytes)

@@ -1,4 +1,5 @@
-// The pipeline for data in host memory: pinned, pageable, in place, several callers at once, bounded device memory.
+// The pipeline for data in host memory: pinned, pageable, in place, several callers at once,
+// bounded device memory.
 #include <cuda_runtime_api.h>
 
 #include <thread>
@@ -13,7 +14,8 @@ using namespace gpu;
 
 class Pipeline : public OnGpuOnce {};
 
-constexpr size_t sizes[] = {1, 4096, (size_t{1} << 20) + 3, (size_t{16} << 20) + 5, (size_t{70} << 20) + 19};
+constexpr size_t sizes[] = {1, 4096, (size_t{1} << 20) + 3, (size_t{16} << 20) + 5,
+                            (size_t{70} << 20) + 19};
 
 // Against the same sweep in device memory, which sweep_test.cpp holds to the twins.
 TEST_F(Pipeline, Sweeps) {
@@ -24,14 +26,20 @@ TEST_F(Pipeline, Sweeps) {
         const size_t block = key.cipher.block_bytes;
         for (const size_t bytes : sizes) {
             for (int i = 0; i < 6; ++i) {
-                const warpseal_mode mode = i == 3 ? WARPSEAL_ECB : i % 3 == 0 ? WARPSEAL_CTR : i % 3 == 1 ? WARPSEAL_CBC : WARPSEAL_CFB;
-                const bool pinned_in = i % 2 == 0, pinned_out = i % 3 == 0, in_place = i >= 4, chained = i % 3 != 0;
-                const size_t n = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? bytes / block * block : bytes;
+                const warpseal_mode mode = i == 3       ? WARPSEAL_ECB
+                                           : i % 3 == 0 ? WARPSEAL_CTR
+                                           : i % 3 == 1 ? WARPSEAL_CBC
+                                                        : WARPSEAL_CFB;
+                const bool pinned_in = i % 2 == 0, pinned_out = i % 3 == 0, in_place = i >= 4,
+                           chained = i % 3 != 0;
+                const size_t n =
+                    mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? bytes / block * block : bytes;
                 if (n == 0) continue;
                 const uint64_t first_block = i == 0 && c % 2 == 0 ? (uint64_t{1} << 59) - 77 : 0;
                 const Text in = random.text(n), iv = random.text(block);
                 const Memory there(in);
-                ASSERT_EQ(key.cipher.sweep[mode][1](key.state(), iv.data(), first_block, there.data(), there.data(), n, nullptr),
+                ASSERT_EQ(key.cipher.sweep[mode][1](key.state(), iv.data(), first_block,
+                                                    there.data(), there.data(), n, nullptr),
                           WARPSEAL_OK);
                 const Text right = there.get();
                 const Host from(n, pinned_in), to(n, pinned_out);
@@ -39,11 +47,14 @@ TEST_F(Pipeline, Sweeps) {
                 std::memset(to.data(), 0xa5, n);
                 size_t done = 0;
                 Text previous(block, 0xa5);
-                ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), mode, Direction::decrypt, iv.data(), first_block, from.data(),
-                                            in_place ? from.data() : to.data(), n, &done, chained ? previous.data() : nullptr),
+                ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), mode,
+                                            Direction::decrypt, iv.data(), first_block, from.data(),
+                                            in_place ? from.data() : to.data(), n, &done,
+                                            chained ? previous.data() : nullptr),
                           WARPSEAL_OK);
                 EXPECT_EQ(done, n);
-                EXPECT_TRUE((in_place ? from : to).holds(right)) << cpu->name << " " << n << " case " << i;
+                EXPECT_TRUE((in_place ? from : to).holds(right))
+                    << cpu->name << " " << n << " case " << i;
                 EXPECT_TRUE(in_place || from.holds(in));
                 if (chained && n % block == 0) {
                     EXPECT_EQ(previous, part(in, n - block, block));
@@ -57,7 +68,8 @@ TEST_F(Pipeline, DataUnits) {
     tests::Random random(536);
     for (const char* name : names) {
         Key data(name, random), tweak(name, random);
-        for (const size_t unit : {size_t{4096}, size_t{5001}, size_t{16}, size_t{3} << 20, size_t{16} << 20}) {
+        for (const size_t unit :
+             {size_t{4096}, size_t{5001}, size_t{16}, size_t{3} << 20, size_t{16} << 20}) {
             for (const bool pinned : {true, false}) {
                 const size_t bytes = (size_t{35} << 20) / unit * unit + (pinned ? 0 : 16);
                 warpseal::XtsUnits units{};
@@ -65,12 +77,15 @@ TEST_F(Pipeline, DataUnits) {
                 units.unit_bytes = unit;
                 const Text in = random.text(bytes);
                 const Memory there(in);
-                ASSERT_EQ(data.cipher.xts[0](data.state(), tweak.state(), units, there.data(), there.data(), bytes, nullptr), WARPSEAL_OK);
+                ASSERT_EQ(data.cipher.xts[0](data.state(), tweak.state(), units, there.data(),
+                                             there.data(), bytes, nullptr),
+                          WARPSEAL_OK);
                 const Host text(bytes, pinned);
                 std::memcpy(text.data(), in.data(), bytes);
                 size_t done = 0;
-                ASSERT_EQ(door().xts_host(device, data.cipher, data.state(), tweak.state(), Direction::encrypt, units, text.data(),
-                                          text.data(), bytes, &done),
+                ASSERT_EQ(door().xts_host(device, data.cipher, data.state(), tweak.state(),
+                                          Direction::encrypt, units, text.data(), text.data(),
+                                          bytes, &done),
                           WARPSEAL_OK);
                 EXPECT_EQ(done, bytes);
                 EXPECT_TRUE(text.holds(there.get())) << name << " unit " << unit;
@@ -84,9 +99,11 @@ TEST_F(Pipeline, GcmInPieces) {
     for (const size_t bytes : sizes) {
         for (int i = 0; i < 4; ++i) {
             Key key(names[i % 3], random);
-            const warpseal::CpuCipher& cpu = *warpseal::cpu_cipher(warpseal::Target::portable, key.cipher.name);
+            const warpseal::CpuCipher& cpu =
+                *warpseal::cpu_cipher(warpseal::Target::portable, key.cipher.name);
             std::vector<uint8_t> memory(cpu.state_bytes + 64);
-            void* cpu_state = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+            void* cpu_state =
+                memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
             cpu.expand(cpu_state, key.bytes.data());
             const bool seal = i % 2 == 0, pinned = i < 2;
             const Text iv = random.text(12), aad = random.text(20), text = random.text(bytes);
@@ -98,12 +115,14 @@ TEST_F(Pipeline, GcmInPieces) {
             cpu.gcm_begin(cpu_state, iv.data(), iv.size(), aad.data(), aad.size(), &run);
             const size_t first = bytes / 3 / 16 * 16;
             const bool as_long = i == 1 || i == 2;
-            const AnyLength length(as_long);                                    // as pieces long enough for the kernels of long texts
+            const AnyLength length(as_long);  // as pieces long enough for the kernels of long texts
             if (as_long && bytes > 4096 && has_ghash()) refuse_next_scratch();  // for one of them
             for (const auto& [begin, end] : {std::pair<size_t, size_t>{0, first}, {first, bytes}}) {
                 size_t done = 0;
-                ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), seal ? Direction::encrypt : Direction::decrypt, &run, begin / 16,
-                                          from.data() + begin, to.data() + begin, end - begin, &done),
+                ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(),
+                                          seal ? Direction::encrypt : Direction::decrypt, &run,
+                                          begin / 16, from.data() + begin, to.data() + begin,
+                                          end - begin, &done),
                           WARPSEAL_OK);
                 EXPECT_EQ(done, end - begin);
             }
@@ -116,18 +135,21 @@ TEST_F(Pipeline, GcmInPieces) {
     }
 }
 
-void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned, tests::Random& random) {
+void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned,
+                tests::Random& random) {
     const Messages messages(shape, key, direction, random);
     const Host image(messages.image.size(), pinned);
     std::memcpy(image.data(), messages.image.data(), messages.image.size());
     uint64_t done = 0, refused = 0;
-    ASSERT_EQ(door().batch_host(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction,
-                                messages.at(image.data()), &done, &refused),
+    ASSERT_EQ(door().batch_host(device, key.cipher, shape.own_keys ? nullptr : key.state(),
+                                shape.mode, direction, messages.at(image.data()), &done, &refused),
               WARPSEAL_OK);
     EXPECT_EQ(done, shape.count);
     EXPECT_EQ(refused, messages.refused);
-    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // nor is "not ready" left to the caller's next look
-    EXPECT_TRUE(image.holds(messages.right())) << "count " << shape.count << " bytes " << shape.bytes << " pinned " << pinned;
+    EXPECT_EQ(cudaPeekAtLastError(),
+              cudaSuccess);  // nor is "not ready" left to the caller's next look
+    EXPECT_TRUE(image.holds(messages.right()))
+        << "count " << shape.count << " bytes " << shape.bytes << " pinned " << pinned;
 }
 
 TEST_F(Pipeline, Batches) {
@@ -136,8 +158,8 @@ TEST_F(Pipeline, Batches) {
     for (size_t c = 0; (cpu = warpseal::cpu_cipher_at(c)) != nullptr; ++c) {
         for (int i = 0; i < 20; ++i) {
             Key key(cpu->name, random);
-            batch_case(random_shape(random, key.cipher, 3000), key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, i % 4 < 2,
-                       random);
+            batch_case(random_shape(random, key.cipher, 3000), key,
+                       i % 2 == 0 ? Direction::encrypt : Direction::decrypt, i % 4 < 2, random);
             if (HasFatalFailure()) return;
         }
     }
@@ -174,7 +196,8 @@ TEST_F(Pipeline, ManyShortMessages) {
     shape.bytes = 16;
     shape.count = 20000;
     shape.spoil_every = 3;
-    for (const Direction direction : {Direction::encrypt, Direction::decrypt}) batch_case(shape, key, direction, true, random);
+    for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+        batch_case(shape, key, direction, true, random);
 }
 
 // A capture by another thread is no business of calls on memory of the host, nor they of its.
@@ -196,8 +219,9 @@ TEST_F(Pipeline, WhileAnotherThreadCaptures) {
         warpseal_status status = WARPSEAL_NO_DEVICE;
         uint64_t done = 0, refused = 0;
         std::thread([&] {
-            status = door().batch_host(device, key.cipher, key.state(), shape.mode, Direction::decrypt, messages.at(image.data()), &done,
-                                       &refused);
+            status =
+                door().batch_host(device, key.cipher, key.state(), shape.mode, Direction::decrypt,
+                                  messages.at(image.data()), &done, &refused);
         }).join();
         EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess) << pinned;
         EXPECT_EQ(status, WARPSEAL_OK) << pinned;
@@ -220,14 +244,16 @@ TEST_F(Pipeline, ManyCallersAtOnce) {
                 shape.count = c == 0 ? 1 : 1 + random.below(400);
                 shape.in_place = c % 2 == 0;
                 shape.spoil_every = 7;
-                batch_case(shape, key, (i + c) % 2 == 0 ? Direction::encrypt : Direction::decrypt, c % 3 == 0, random);
+                batch_case(shape, key, (i + c) % 2 == 0 ? Direction::encrypt : Direction::decrypt,
+                           c % 3 == 0, random);
             }
         });
     }
     for (std::thread& caller : callers) caller.join();
 }
 
-// What stays on the device between calls is bounded and holds nothing: memory taken now is zero or was never ours.
+// What stays on the device between calls is bounded and holds nothing: memory taken now is zero or
+// was never ours.
 TEST_F(Pipeline, DeviceMemoryIsBounded) {
     size_t free_before = 0, free_after = 0, total = 0;
     ASSERT_EQ(cudaMemGetInfo(&free_before, &total), cudaSuccess);
@@ -238,17 +264,18 @@ TEST_F(Pipeline, DeviceMemoryIsBounded) {
     std::memset(from.data(), 0x3c, bytes);
     const Text iv = random.text(16);
     size_t done = 0;
-    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), 0, from.data(), to.data(),
-                                bytes, &done, nullptr),
+    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                                iv.data(), 0, from.data(), to.data(), bytes, &done, nullptr),
               WARPSEAL_OK);
     // With scratch.
     const Host rest(bytes, true);
     const warpseal::XtsUnits units{{1}, 4096};
-    ASSERT_EQ(
-        door().xts_host(device, key.cipher, key.state(), key.state(), Direction::encrypt, units, from.data(), rest.data(), bytes, &done),
-        WARPSEAL_OK);
+    ASSERT_EQ(door().xts_host(device, key.cipher, key.state(), key.state(), Direction::encrypt,
+                              units, from.data(), rest.data(), bytes, &done),
+              WARPSEAL_OK);
     warpseal::GcmRun run{};
-    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0, from.data(), rest.data(), bytes, &done),
+    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
+                              from.data(), rest.data(), bytes, &done),
               WARPSEAL_OK);
     ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
     EXPECT_LE(free_before - std::min(free_before, free_after), size_t{512} << 20);

@@ -1,4 +1,5 @@
-// One call over several GPUs of this machine: what comes out is what the cores make of it, also where a GPU gives up on its way.
+// One call over several GPUs of this machine: what comes out is what the cores make of it, also
+// where a GPU gives up on its way.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -18,7 +19,8 @@ using tests::cores;
 using tests::Outcome;
 using tests::Work;
 
-// The real door. It counts each GPU's calls, and one GPU may be told to do half of what it is asked for and then to fail.
+// The real door. It counts each GPU's calls, and one GPU may be told to do half of what it is asked
+// for and then to fail.
 struct Watch {
     std::atomic<unsigned> calls[most_gpus] = {};
     int failing = -1;
@@ -34,45 +36,57 @@ struct Watched {
     Size part_of(Size all, uint64_t unit) const {
         return fails ? static_cast<Size>(all / 2 / unit * unit) : all;
     }
-    warpseal_status answer(warpseal_status status) const { return fails && status != WARPSEAL_INVALID_ARGUMENT ? watch.failure : status; }
+    warpseal_status answer(warpseal_status status) const {
+        return fails && status != WARPSEAL_INVALID_ARGUMENT ? watch.failure : status;
+    }
     const bool fails;
 };
 
 const GpuDoor& watched_door() {
     static const GpuDoor door = [] {
         GpuDoor watched = real();
-        watched.sweep_host = [](int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                                const uint8_t* iv, uint64_t first, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done,
-                                uint8_t* previous) {
+        watched.sweep_host = [](int device, const CudaCipher& cipher, const void* state,
+                                warpseal_mode mode, Direction direction, const uint8_t* iv,
+                                uint64_t first, const uint8_t* in, uint8_t* out, size_t bytes,
+                                size_t* done, uint8_t* previous) {
             const Watched call(device);
-            return call.answer(real().sweep_host(device, cipher, state, mode, direction, iv, first, in, out,
-                                                 call.part_of(bytes, cipher.block_bytes), done, previous));
+            return call.answer(real().sweep_host(device, cipher, state, mode, direction, iv, first,
+                                                 in, out, call.part_of(bytes, cipher.block_bytes),
+                                                 done, previous));
         };
-        watched.xts_host = [](int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
-                              const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done) {
-            const Watched call(device);
-            return call.answer(real().xts_host(device, cipher, state, tweak_state, direction, units, in, out,
-                                               call.part_of(bytes, units.unit_bytes), done));
-        };
-        watched.gcm_host = [](int device, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* run, uint64_t first,
+        watched.xts_host = [](int device, const CudaCipher& cipher, const void* state,
+                              const void* tweak_state, Direction direction, const XtsUnits& units,
                               const uint8_t* in, uint8_t* out, size_t bytes, size_t* done) {
             const Watched call(device);
-            return call.answer(
-                real().gcm_host(device, cipher, state, direction, run, first, in, out, call.part_of(bytes, cipher.block_bytes), done));
+            return call.answer(real().xts_host(device, cipher, state, tweak_state, direction, units,
+                                               in, out, call.part_of(bytes, units.unit_bytes),
+                                               done));
         };
-        watched.batch_host = [](int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                                const warpseal_batch& batch, uint64_t* done, uint64_t* not_authentic) {
+        watched.gcm_host = [](int device, const CudaCipher& cipher, const void* state,
+                              Direction direction, GcmRun* run, uint64_t first, const uint8_t* in,
+                              uint8_t* out, size_t bytes, size_t* done) {
+            const Watched call(device);
+            return call.answer(real().gcm_host(device, cipher, state, direction, run, first, in,
+                                               out, call.part_of(bytes, cipher.block_bytes), done));
+        };
+        watched.batch_host = [](int device, const CudaCipher& cipher, const void* state,
+                                warpseal_mode mode, Direction direction,
+                                const warpseal_batch& batch, uint64_t* done,
+                                uint64_t* not_authentic) {
             const Watched call(device);
             warpseal_batch some = batch;
             some.message_count = call.part_of(batch.message_count, 1);
-            return call.answer(real().batch_host(device, cipher, state, mode, direction, some, done, not_authentic));
+            return call.answer(real().batch_host(device, cipher, state, mode, direction, some, done,
+                                                 not_authentic));
         };
-        watched.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+        watched.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
+                              const warpseal_kem_batch& batch, uint64_t under_way,
                               const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
             const Watched call(device);
             warpseal_kem_batch some = batch;
             some.count = call.part_of(batch.count, 1);
-            return call.answer(real().kem_host(device, kem, operation, some, under_way, coins, done, failed));
+            return call.answer(
+                real().kem_host(device, kem, operation, some, under_way, coins, done, failed));
         };
         return watched;
     }();
@@ -94,22 +108,31 @@ struct Engines {
         options.speeds = half_speed_cores;
         EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
         EXPECT_GE(engine->gpu_count(), 2u);
-        for (size_t i = 0; i < engine->gpu_count(); ++i) EXPECT_GE(engine->cuda_device_number(i), 0);
+        for (size_t i = 0; i < engine->gpu_count(); ++i)
+            EXPECT_GE(engine->cuda_device_number(i), 0);
     }
 };
 
-const Work all_work[] = {
-    {"aes-256", WARPSEAL_CTR, Direction::encrypt, false, false},        {"aes-256", WARPSEAL_CTR, Direction::decrypt, false, true, true},
-    {"aria-128", WARPSEAL_CTR, Direction::encrypt, false, false, true}, {"camellia-192", WARPSEAL_ECB, Direction::decrypt, false, true},
-    {"aes-128", WARPSEAL_CBC, Direction::decrypt, false, true},         {"des-ede3", WARPSEAL_CBC, Direction::decrypt, false, false, true},
-    {"aes-128", WARPSEAL_CFB, Direction::decrypt, false, true, true},   {"aes-256", WARPSEAL_XTS, Direction::encrypt, false, true},
-    {"aes-256", WARPSEAL_GCM, Direction::encrypt, false, true},         {"aes-256", WARPSEAL_GCM, Direction::decrypt, false, false, true},
-    {"aria-256", WARPSEAL_GCM, Direction::encrypt, false, false},       {"des-ede3", WARPSEAL_CTR, Direction::encrypt, true, true},
-    {"aes-128", WARPSEAL_GCM, Direction::encrypt, true, false, true},   {"aes-128", WARPSEAL_GCM, Direction::decrypt, true, true}};
+const Work all_work[] = {{"aes-256", WARPSEAL_CTR, Direction::encrypt, false, false},
+                         {"aes-256", WARPSEAL_CTR, Direction::decrypt, false, true, true},
+                         {"aria-128", WARPSEAL_CTR, Direction::encrypt, false, false, true},
+                         {"camellia-192", WARPSEAL_ECB, Direction::decrypt, false, true},
+                         {"aes-128", WARPSEAL_CBC, Direction::decrypt, false, true},
+                         {"des-ede3", WARPSEAL_CBC, Direction::decrypt, false, false, true},
+                         {"aes-128", WARPSEAL_CFB, Direction::decrypt, false, true, true},
+                         {"aes-256", WARPSEAL_XTS, Direction::encrypt, false, true},
+                         {"aes-256", WARPSEAL_GCM, Direction::encrypt, false, true},
+                         {"aes-256", WARPSEAL_GCM, Direction::decrypt, false, false, true},
+                         {"aria-256", WARPSEAL_GCM, Direction::encrypt, false, false},
+                         {"des-ede3", WARPSEAL_CTR, Direction::encrypt, true, true},
+                         {"aes-128", WARPSEAL_GCM, Direction::encrypt, true, false, true},
+                         {"aes-128", WARPSEAL_GCM, Direction::decrypt, true, true}};
 
 constexpr size_t message_bytes = (size_t{20} << 20) + 48;
 
-Outcome result_of(Engine& engine, const Work& work, uint64_t seed = 561) { return tests::outcome_of(engine, work, message_bytes, seed); }
+Outcome result_of(Engine& engine, const Work& work, uint64_t seed = 561) {
+    return tests::outcome_of(engine, work, message_bytes, seed);
+}
 
 class Several : public testing::Test {
 protected:
@@ -142,7 +165,8 @@ TEST_F(Several, WhatOneLeavesOthersFinish) {
                 watch.failing = -1;
                 Engines all(device);
                 for (const Work& work : all_work) {
-                    SCOPED_TRACE(std::string(device) + ", GPU " + std::to_string(failing) + " fails: " + work.name());
+                    SCOPED_TRACE(std::string(device) + ", GPU " + std::to_string(failing) +
+                                 " fails: " + work.name());
                     const Outcome right = result_of(cores(), work);
                     watch.failing = -1;
                     (void)result_of(*all.engine, work, 562);
@@ -165,7 +189,8 @@ TEST_F(Several, ManyCallersAtOnce) {
         callers.emplace_back([&, c] {
             for (size_t i = 0; i < right.size(); ++i) {
                 const size_t which = (i + 3 * c) % right.size();
-                EXPECT_TRUE(result_of(*all.engine, all_work[which]) == right[which]) << all_work[which].name();
+                EXPECT_TRUE(result_of(*all.engine, all_work[which]) == right[which])
+                    << all_work[which].name();
             }
         });
     for (std::thread& caller : callers) caller.join();
@@ -189,7 +214,8 @@ TEST_F(Several, DataOnBothIsWorkedOnWhereItLies) {
     for (const int gpu : {0, 1}) {
         const Text own = gpu::plus(iv, gpu * half / 16);
         uint8_t* const data = static_cast<uint8_t*>(memory[gpu]);
-        EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {own.data(), 16}, data, data, half, nullptr),
+        EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {own.data(), 16},
+                                           data, data, half, nullptr),
                   WARPSEAL_OK);
     }
     Text got(bytes);
@@ -202,18 +228,23 @@ TEST_F(Several, DataOnBothIsWorkedOnWhereItLies) {
 }
 
 bool fixed_random(void* out, size_t bytes) {
-    for (size_t i = 0; i < bytes; ++i) static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(11 * i + 1);
+    for (size_t i = 0; i < bytes; ++i)
+        static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(11 * i + 1);
     return true;
 }
 
-// All that key encapsulation reads and writes, in one piece of memory; every item has a key of its own, and drawn coins.
+// All that key encapsulation reads and writes, in one piece of memory; every item has a key of its
+// own, and drawn coins.
 struct KemItems {
     static constexpr const kem::Params& set = kem::ntruhps2048509;
     uint64_t count;
     Text memory;
 
     explicit KemItems(uint64_t items)
-        : count(items), memory(items * (4 + set.public_key_bytes() + set.secret_key_bytes() + set.ciphertext_bytes() + 32), 0xa5) {}
+        : count(items),
+          memory(items * (4 + set.public_key_bytes() + set.secret_key_bytes() +
+                          set.ciphertext_bytes() + 32),
+                 0xa5) {}
     warpseal_kem_batch at(uint8_t* base) const {
         warpseal_kem_batch batch{};
         batch.struct_bytes = sizeof batch;
@@ -229,9 +260,12 @@ struct KemItems {
         batch.shared_secrets = batch.ciphertexts + count * batch.ciphertext_stride;
         return batch;
     }
-    warpseal_status run(Engine& engine, KemOperation operation) { return engine.kem(operation, set.name, at(memory.data()), fixed_random); }
+    warpseal_status run(Engine& engine, KemOperation operation) {
+        return engine.kem(operation, set.name, at(memory.data()), fixed_random);
+    }
 };
-constexpr KemOperation kem_operations[] = {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate};
+constexpr KemOperation kem_operations[] = {KemOperation::keypair, KemOperation::encapsulate,
+                                           KemOperation::decapsulate};
 
 TEST_F(Several, KeyEncapsulation) {
     for (const int failing : {-1, 0, 1}) {
@@ -239,7 +273,8 @@ TEST_F(Several, KeyEncapsulation) {
         Engines two("cuda:0,1");
         KemItems right(80001), items(right.count);  // enough for two
         for (const KemOperation operation : kem_operations) {
-            SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", GPU " + std::to_string(failing) + " fails");
+            SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", GPU " +
+                         std::to_string(failing) + " fails");
             ASSERT_EQ(right.run(cores(), operation), WARPSEAL_OK);
             KemItems other = items;
             watch.failing = -1;
@@ -262,14 +297,19 @@ TEST_F(Several, KeyEncapsulationInTheMemoryOfEach) {
         KemItems right(501), items(right.count);
         void* memory = nullptr;
         ASSERT_EQ(real().device_alloc(gpu, items.memory.size(), &memory), WARPSEAL_OK);
-        ASSERT_EQ(real().upload(gpu, memory, items.memory.data(), items.memory.size()), WARPSEAL_OK);
+        ASSERT_EQ(real().upload(gpu, memory, items.memory.data(), items.memory.size()),
+                  WARPSEAL_OK);
         for (const KemOperation operation : kem_operations) {
             ASSERT_EQ(right.run(cores(), operation), WARPSEAL_OK);
-            EXPECT_EQ(two.engine->kem_device(operation, items.set.name, items.at(static_cast<uint8_t*>(memory)), fixed_random, nullptr),
+            EXPECT_EQ(two.engine->kem_device(operation, items.set.name,
+                                             items.at(static_cast<uint8_t*>(memory)), fixed_random,
+                                             nullptr),
                       WARPSEAL_OK);
             EXPECT_EQ(real().synchronize(gpu, nullptr), WARPSEAL_OK);
-            EXPECT_EQ(real().download(gpu, items.memory.data(), memory, items.memory.size()), WARPSEAL_OK);
-            EXPECT_TRUE(items.memory == right.memory) << "GPU " << gpu << ", operation " << static_cast<int>(operation);
+            EXPECT_EQ(real().download(gpu, items.memory.data(), memory, items.memory.size()),
+                      WARPSEAL_OK);
+            EXPECT_TRUE(items.memory == right.memory)
+                << "GPU " << gpu << ", operation " << static_cast<int>(operation);
         }
         real().device_free(gpu, memory, items.memory.size());
     }
@@ -286,7 +326,8 @@ TEST_F(Several, DISABLED_ContextOfOneDies) {
     gpu::Key key("aes-256", random);
     uint8_t* const nowhere = reinterpret_cast<uint8_t*>(uintptr_t{4096});
     const Text iv = random.text(16);
-    real().sweep_device(1, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(), nowhere, nowhere, 1 << 20, nullptr);
+    real().sweep_device(1, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt, iv.data(),
+                        nowhere, nowhere, 1 << 20, nullptr);
     ASSERT_TRUE(result_of(*two.engine, work) == right);
     EXPECT_TRUE(real().lost());
     EXPECT_EQ(two.notices.size(), 1u);
@@ -294,6 +335,8 @@ TEST_F(Several, DISABLED_ContextOfOneDies) {
     std::printf("finished on the cores\n");
 }
 
-TEST_F(Several, StickyErrorOfOneInAChildProcess) { gpu::passes_alone("Several.DISABLED_ContextOfOneDies", "finished on the cores"); }
+TEST_F(Several, StickyErrorOfOneInAChildProcess) {
+    gpu::passes_alone("Several.DISABLED_ContextOfOneDies", "finished on the cores");
+}
 
 }  // namespace

@@ -1,5 +1,6 @@
-// A small case of every kernel of a cipher of each form and layout, on allocations of exact size: what a checker of memory can run through
-// in a minute. That no kernel is left out is checked by what the program holds.
+// A small case of every kernel of a cipher of each form and layout, on allocations of exact size:
+// what a checker of memory can run through in a minute. That no kernel is left out is checked by
+// what the program holds.
 #include <regex>
 #include <set>
 
@@ -17,15 +18,17 @@ using namespace gpu;
 void batch(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
     const Messages messages(shape, key, direction, random);
     const Memory memory(messages.image);
-    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode, direction,
-                                  messages.at(memory.data()), nullptr),
+    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(),
+                                  shape.mode, direction, messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
-    ASSERT_EQ(memory.get(), messages.right()) << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction)
-                                              << " count " << shape.count << " bytes " << shape.bytes << " own keys " << shape.own_keys;
+    ASSERT_EQ(memory.get(), messages.right())
+        << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction)
+        << " count " << shape.count << " bytes " << shape.bytes << " own keys " << shape.own_keys;
 }
 
-// Direction, IV and tag that suit the mode; keys of the call and of each message, lengths of the call and of each message, in place or not;
-// of GCM also one message in several parts, and messages, or one, long enough for its kernels of long texts.
+// Direction, IV and tag that suit the mode; keys of the call and of each message, lengths of the
+// call and of each message, in place or not; of GCM also one message in several parts, and
+// messages, or one, long enough for its kernels of long texts.
 void batches(Key& key, warpseal_mode mode, tests::Random& random) {
     for (int i = 0; i < (mode == WARPSEAL_GCM ? 7 : 4); ++i) {
         Shape shape;
@@ -39,7 +42,8 @@ void batches(Key& key, warpseal_mode mode, tests::Random& random) {
         shape.bytes = mode == WARPSEAL_CBC ? 688 : 700;
         if (i == 3 && mode == WARPSEAL_GCM) shape.count = 1, shape.bytes = 70001;
         if (i == 6) shape.count = 1, shape.bytes = 70001;
-        if (i == 4 || i == 5) shape.bytes = i == 4 ? 16384 : 9001, shape.gap = 32 - shape.bytes % 16;
+        if (i == 4 || i == 5)
+            shape.bytes = i == 4 ? 16384 : 9001, shape.gap = 32 - shape.bytes % 16;
         shape.own_keys = i % 2 == 1 && i < 4;
         shape.lengths = i == 2;
         shape.aad_bytes = shape.seals() && i >= 1 && i != 4 ? 19 : 0;
@@ -57,14 +61,16 @@ void sweeps(Key& key, warpseal_mode mode, Direction direction, tests::Random& ra
     const Text iv = random.text(key.cipher.block_bytes);
     for (const size_t bytes : {size_t{16}, size_t{1008}, size_t{1001}, size_t{33000}}) {
         const size_t n = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? bytes / 16 * 16 : bytes;
-        const Text in = random.text(n), right = expected(key.cipher, mode, direction, key.bytes, iv, 0, in);
+        const Text in = random.text(n),
+                   right = expected(key.cipher, mode, direction, key.bytes, iv, 0, in);
         const Memory from(in), to(n);
         for (const Memory* out : {&to, &from}) {
-            ASSERT_EQ(
-                door().sweep_device(device, key.cipher, key.state(), mode, direction, iv.data(), from.data(), out->data(), n, nullptr),
-                WARPSEAL_OK);
-            ASSERT_EQ(out->get(), right) << key.cipher.name << " mode " << mode << " direction " << static_cast<int>(direction) << " bytes "
-                                         << n << (out == &from ? " in place" : "");
+            ASSERT_EQ(door().sweep_device(device, key.cipher, key.state(), mode, direction,
+                                          iv.data(), from.data(), out->data(), n, nullptr),
+                      WARPSEAL_OK);
+            ASSERT_EQ(out->get(), right) << key.cipher.name << " mode " << mode << " direction "
+                                         << static_cast<int>(direction) << " bytes " << n
+                                         << (out == &from ? " in place" : "");
         }
     }
 }
@@ -72,15 +78,18 @@ void sweeps(Key& key, warpseal_mode mode, Direction direction, tests::Random& ra
 void data_units(Key& data, Direction direction, tests::Random& random) {
     Key tweak(data.cipher, random);
     warpseal::XtsUnits units{};
-    for (const size_t unit : {size_t{16}, size_t{528}, size_t{535}, size_t{1536}, size_t{8192}, size_t{70000}}) {
+    for (const size_t unit :
+         {size_t{16}, size_t{528}, size_t{535}, size_t{1536}, size_t{8192}, size_t{70000}}) {
         units.unit_bytes = unit;
         const Text in = random.text(3 * unit);
         const Memory from(in), to(in.size());
-        ASSERT_EQ(door().xts_device(device, data.cipher, data.state(), tweak.state(), direction, units, from.data(), to.data(), in.size(),
-                                    nullptr),
+        ASSERT_EQ(door().xts_device(device, data.cipher, data.state(), tweak.state(), direction,
+                                    units, from.data(), to.data(), in.size(), nullptr),
                   WARPSEAL_OK);
-        ASSERT_EQ(to.get(), reference::xts_units(*tests::twin(data.cipher.name, data.bytes), *tests::twin(tweak.cipher.name, tweak.bytes),
-                                                 direction == Direction::encrypt, Text(16, 0), unit, in));
+        ASSERT_EQ(to.get(),
+                  reference::xts_units(*tests::twin(data.cipher.name, data.bytes),
+                                       *tests::twin(tweak.cipher.name, tweak.bytes),
+                                       direction == Direction::encrypt, Text(16, 0), unit, in));
     }
 }
 
@@ -90,13 +99,16 @@ void all_calls(Key& key, tests::Random& random) {
         if (key.cipher.batch[mode][0] != nullptr) batches(key, mode, random);
         for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
             if (testing::Test::HasFatalFailure()) return;
-            if (key.cipher.sweep[mode][static_cast<int>(direction)] != nullptr) sweeps(key, mode, direction, random);
-            if (mode == WARPSEAL_XTS && key.cipher.xts[0] != nullptr) data_units(key, direction, random);
+            if (key.cipher.sweep[mode][static_cast<int>(direction)] != nullptr)
+                sweeps(key, mode, direction, random);
+            if (mode == WARPSEAL_XTS && key.cipher.xts[0] != nullptr)
+                data_units(key, direction, random);
         }
     }
 }
 
-// Pinned memory of the host: tags and statuses, and the sum of a message's piece, come back by a kernel.
+// Pinned memory of the host: tags and statuses, and the sum of a message's piece, come back by a
+// kernel.
 void pinned(tests::Random& random) {
     Key key("aes-128", random);
     Shape shape;
@@ -106,7 +118,8 @@ void pinned(tests::Random& random) {
         const Host image(messages.image.size(), true);
         std::memcpy(image.data(), messages.image.data(), messages.image.size());
         uint64_t done = 0, refused = 0;
-        ASSERT_EQ(door().batch_host(device, key.cipher, key.state(), shape.mode, direction, messages.at(image.data()), &done, &refused),
+        ASSERT_EQ(door().batch_host(device, key.cipher, key.state(), shape.mode, direction,
+                                    messages.at(image.data()), &done, &refused),
                   WARPSEAL_OK);
         EXPECT_EQ(refused, messages.refused);
         EXPECT_TRUE(image.holds(messages.right()));
@@ -119,7 +132,8 @@ void pinned(tests::Random& random) {
     std::memcpy(run.counter0, iv.data(), iv.size());
     run.counter0[15] = 1;
     size_t done = 0;
-    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0, from.data(), to.data(), text.size(), &done),
+    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
+                              from.data(), to.data(), text.size(), &done),
               WARPSEAL_OK);
     EXPECT_TRUE(to.holds(right));
 }
@@ -128,12 +142,14 @@ void pinned(tests::Random& random) {
 void kem(const warpseal::CudaKem& set, tests::Random& random) {
     const tests::CudaDoor kem(set);
     const tests::Keys keys = kem.keypairs(random.text(3 * set.params->keypair_coins()));
-    const tests::Encapsulated sent = kem.encapsulate(random.text(3 * set.params->encapsulation_coins()), keys.publics);
+    const tests::Encapsulated sent =
+        kem.encapsulate(random.text(3 * set.params->encapsulation_coins()), keys.publics);
     ASSERT_EQ(keys.failed + sent.failed, 0u);
     ASSERT_EQ(kem.decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << set.params->name;
 }
 
-// Secret keys of a pool to their places, from there, and wiped, among items that have none; what lies beside them stays.
+// Secret keys of a pool to their places, from there, and wiped, among items that have none; what
+// lies beside them stays.
 void places(tests::Random& random) {
     constexpr size_t stride = 48;
     const auto row = [](std::initializer_list<Text> items) {
@@ -141,14 +157,16 @@ void places(tests::Random& random) {
         for (const Text& item : items) out.insert(out.end(), item.begin(), item.end());
         return out;
     };
-    const Text zero(stride, 0), a = random.text(stride), b = random.text(stride), c = random.text(stride), w = random.text(stride),
+    const Text zero(stride, 0), a = random.text(stride), b = random.text(stride),
+                                c = random.text(stride), w = random.text(stride),
                                 x = random.text(stride), y = random.text(stride);
     const Memory at(row({w, w, x, y, y})), items(row({a, b, c})), numbers(3 * sizeof(uint32_t));
     const uint32_t which[] = {3, warpseal::kem_nowhere, 0};
     ASSERT_EQ(door().upload(device, numbers.data(), which, sizeof which), WARPSEAL_OK);
     const auto move = [&](warpseal::KemPlaced what) {
-        ASSERT_EQ(warpseal::gpu_door()->kem_placed(device, what, at.data(), items.data(), stride,
-                                                   reinterpret_cast<const uint32_t*>(numbers.data()), std::size(which), nullptr),
+        ASSERT_EQ(warpseal::gpu_door()->kem_placed(
+                      device, what, at.data(), items.data(), stride,
+                      reinterpret_cast<const uint32_t*>(numbers.data()), std::size(which), nullptr),
                   WARPSEAL_OK);
     };
     move(warpseal::KemPlaced::put);
@@ -177,10 +195,13 @@ struct Shared {
 std::vector<Kernel> kernels_of(Layouts layouts) {
     std::vector<Kernel> out;
     for (const Kernel& kernel : kernels()) {
-        const auto is_of = [&](const char* name) { return kernel.name.find(name) != std::string::npos; };
+        const auto is_of = [&](const char* name) {
+            return kernel.name.find(name) != std::string::npos;
+        };
         if (is_of("probe()")) continue;  // asked for its attributes alone
         if (is_of("warpseal::cuda::AsLittleAsAnywhere") == (layouts == Layouts::merged) &&
-            (is_of("warpseal::cuda::AllOfIt") || is_of("warpseal::cuda::AsLittleAsAnywhere") || layouts == Layouts::usual))
+            (is_of("warpseal::cuda::AllOfIt") || is_of("warpseal::cuda::AsLittleAsAnywhere") ||
+             layouts == Layouts::usual))
             out.push_back(kernel);
     }
     return out;
@@ -193,7 +214,9 @@ std::set<std::string> launched(const std::vector<Kernel>& kernels) {
     return out;
 }
 
-std::string header_of(const CudaCipher& cipher) { return std::string(cipher.name, std::strcspn(cipher.name, "-")); }
+std::string header_of(const CudaCipher& cipher) {
+    return std::string(cipher.name, std::strcspn(cipher.name, "-"));
+}
 
 class Small : public OnGpu {
 protected:
@@ -217,14 +240,16 @@ protected:
         const std::vector<Kernel> all = kernels_of(GetParam());
         const std::set<std::string> had = launched(all);
         return std::any_of(all.begin(), all.end(), [&](const Kernel& kernel) {
-            return kernel.name.find("::ciphers::" + header_of(cipher) + "::") != std::string::npos &&
+            return kernel.name.find("::ciphers::" + header_of(cipher) + "::") !=
+                       std::string::npos &&
                    had.count(Shared(kernel.name).name) == 0;
         });
     }
     void TearDown() override { warpseal::cuda::take_any_length(false); }
 };
 
-// As few ciphers as have every form and every kernel. Of those that ran, all kernels must have; and of every kernel, some cipher's.
+// As few ciphers as have every form and every kernel. Of those that ran, all kernels must have; and
+// of every kernel, some cipher's.
 TEST_P(Small, EveryKernel) {
     tests::Random random(561);
     std::set<std::string> forms, ran;
@@ -244,7 +269,8 @@ TEST_P(Small, EveryKernel) {
         if (kernel.launched) ran.insert(Shared(kernel.name).cipher);
     for (const Kernel& kernel : all) {
         const Shared shared(kernel.name);
-        EXPECT_TRUE(kernel.launched || (!shared.cipher.empty() && ran.count(shared.cipher) == 0)) << "not launched: " << kernel.name;
+        EXPECT_TRUE(kernel.launched || (!shared.cipher.empty() && ran.count(shared.cipher) == 0))
+            << "not launched: " << kernel.name;
         EXPECT_TRUE(had.count(shared.name) != 0) << "launched of no cipher: " << shared.name;
     }
 }

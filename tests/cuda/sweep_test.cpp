@@ -1,4 +1,5 @@
-// Sweeps in device memory: every cipher and mode, lengths, alignments, in place, counters that carry, data units that end within a block.
+// Sweeps in device memory: every cipher and mode, lengths, alignments, in place, counters that
+// carry, data units that end within a block.
 #include "backends/cuda/tuning.h"
 #include "gpu.h"
 #include "reference/xts.h"
@@ -19,27 +20,31 @@ struct Place {
 };
 
 Place random_place(tests::Random& random) {
-    return {random.one_in(3) ? 0 : random.below(17), random.one_in(3) ? 0 : random.below(17), random.one_in(3)};
+    return {random.one_in(3) ? 0 : random.below(17), random.one_in(3) ? 0 : random.below(17),
+            random.one_in(3)};
 }
 
 // What `call(in, out)` makes of a text that lies there; nothing around the output may change.
 template <class Call>
 Text run(const Text& in, const Place& place, uint8_t poison, const Call& call) {
     Text image(in.size() + 2 * margin, poison), source(in.size() + margin, poison);
-    const size_t out_at = margin - 16 + place.out_shift, in_at = place.in_place ? out_at : place.in_shift;
+    const size_t out_at = margin - 16 + place.out_shift,
+                 in_at = place.in_place ? out_at : place.in_shift;
     write(place.in_place ? image : source, in_at, in);
     const Memory from(source), to(image);
-    EXPECT_EQ(call((place.in_place ? to.data() : from.data()) + in_at, to.data() + out_at), WARPSEAL_OK);
+    EXPECT_EQ(call((place.in_place ? to.data() : from.data()) + in_at, to.data() + out_at),
+              WARPSEAL_OK);
     const Text after = to.get(), out = part(after, out_at, in.size());
     write(image, out_at, out);
     EXPECT_EQ(after, image) << "outside of the output";
     return out;
 }
 
-Text sweep(Key& key, warpseal_mode mode, Direction direction, const Text& iv, uint64_t first_block, const Text& in, const Place& place,
-           uint8_t poison = 0xa5) {
+Text sweep(Key& key, warpseal_mode mode, Direction direction, const Text& iv, uint64_t first_block,
+           const Text& in, const Place& place, uint8_t poison = 0xa5) {
     return run(in, place, poison, [&](const uint8_t* from, uint8_t* to) {
-        return key.cipher.sweep[mode][static_cast<int>(direction)](key.state(), iv.data(), first_block, from, to, in.size(), nullptr);
+        return key.cipher.sweep[mode][static_cast<int>(direction)](
+            key.state(), iv.data(), first_block, from, to, in.size(), nullptr);
     });
 }
 
@@ -51,17 +56,22 @@ TEST_P(Sweep, LengthsAndAlignments) {
         Key key(*cipher, random);
         for (int i = 0; i < 100; ++i) {
             for (const warpseal_mode mode : modes) {
-                const Direction direction = chained(mode) || random.one_in(2) ? Direction::decrypt : Direction::encrypt;
+                const Direction direction =
+                    chained(mode) || random.one_in(2) ? Direction::decrypt : Direction::encrypt;
                 size_t bytes = i < 40 ? static_cast<size_t>(i) : random.below(4097);
                 if (whole(mode)) bytes = bytes / cipher->block_bytes * cipher->block_bytes;
-                const uint64_t first_block = random.one_in(2) ? 0 : random.next() >> random.below(64);
+                const uint64_t first_block =
+                    random.one_in(2) ? 0 : random.next() >> random.below(64);
                 const Text in = random.text(bytes), iv = random.text(cipher->block_bytes);
-                const Text right = expected(*cipher, mode, direction, key.bytes, iv, mode == WARPSEAL_CTR ? first_block : 0, in);
+                const Text right = expected(*cipher, mode, direction, key.bytes, iv,
+                                            mode == WARPSEAL_CTR ? first_block : 0, in);
                 const Place place = random_place(random);
                 for (const uint8_t poison : {0xa5, 0x5a})
-                    ASSERT_EQ(sweep(key, mode, direction, iv, first_block, in, place, poison), right)
-                        << cipher->name << " mode " << mode << " bytes " << bytes << " shifts " << place.in_shift << " " << place.out_shift
-                        << " in place " << place.in_place;
+                    ASSERT_EQ(sweep(key, mode, direction, iv, first_block, in, place, poison),
+                              right)
+                        << cipher->name << " mode " << mode << " bytes " << bytes << " shifts "
+                        << place.in_shift << " " << place.out_shift << " in place "
+                        << place.in_place;
             }
         }
     }
@@ -75,17 +85,20 @@ TEST_P(Sweep, CountersCarry) {
         for (const size_t ones : {size_t{4}, size_t{8}, n}) {
             for (int i = 0; i < 12; ++i) {
                 const AnyLength length(i % 2 != 0);  // by the kernels of long texts too
-                const Text iv = tests::Random::counter_before(random.text(n), ones, random.below(200)),
+                const Text iv = tests::Random::counter_before(random.text(n), ones,
+                                                              random.below(200)),
                            in = random.text(3200 + random.below(900));
-                ASSERT_EQ(sweep(key, WARPSEAL_CTR, Direction::encrypt, iv, 0, in, {0, 0, i % 4 < 2}),
-                          expected(*cipher, WARPSEAL_CTR, Direction::encrypt, key.bytes, iv, 0, in));
+                ASSERT_EQ(
+                    sweep(key, WARPSEAL_CTR, Direction::encrypt, iv, 0, in, {0, 0, i % 4 < 2}),
+                    expected(*cipher, WARPSEAL_CTR, Direction::encrypt, key.bytes, iv, 0, in));
             }
         }
     }
 }
 
-// Long enough for every kernel, and for many rounds of its grid; out of place whole blocks, in place not: the beginning is what the twin
-// says, and the whole is what comes of it in pieces that are short and out of line.
+// Long enough for every kernel, and for many rounds of its grid; out of place whole blocks, in
+// place not: the beginning is what the twin says, and the whole is what comes of it in pieces that
+// are short and out of line.
 TEST_P(Sweep, Long) {
     tests::Random random(503);
     for (const CudaCipher* cipher : ciphers()) {
@@ -93,30 +106,41 @@ TEST_P(Sweep, Long) {
         for (const warpseal_mode mode : modes) {
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 if (key.cipher.sweep[mode][static_cast<int>(direction)] == nullptr) continue;
-                for (const Place& place : {Place{0, 16, false}, Place{0, 16, true}, Place{3, 8, false}, Place{0, 13, true}}) {
-                    const size_t n = cipher->block_bytes, bytes = (size_t{17} << 20) + 48 + (whole(mode) || !place.in_place ? 0 : 5);
-                    const Text in = random.text(bytes), iv = tests::Random::counter_before(random.text(n), 4, random.below(1 << 21));
+                for (const Place& place : {Place{0, 16, false}, Place{0, 16, true},
+                                           Place{3, 8, false}, Place{0, 13, true}}) {
+                    const size_t n = cipher->block_bytes,
+                                 bytes = (size_t{17} << 20) + 48 +
+                                         (whole(mode) || !place.in_place ? 0 : 5);
+                    const Text in = random.text(bytes),
+                               iv = tests::Random::counter_before(random.text(n), 4,
+                                                                  random.below(1 << 21));
                     const Text got = sweep(key, mode, direction, iv, 0, in, place);
                     constexpr size_t piece = size_t{1} << 20;
                     for (size_t at = 0; at < bytes; at += piece) {
                         const Text previous = chained(mode) && at != 0 ? part(in, at - n, n) : iv;
                         const Text some = part(in, at, std::min(bytes - at, piece));
-                        const Text again = sweep(key, mode, direction, previous, mode == WARPSEAL_CTR ? at / n : 0, some, {1, 3, false});
-                        ASSERT_EQ(again, part(got, at, some.size())) << cipher->name << " mode " << mode << " from " << at;
+                        const Text again =
+                            sweep(key, mode, direction, previous, mode == WARPSEAL_CTR ? at / n : 0,
+                                  some, {1, 3, false});
+                        ASSERT_EQ(again, part(got, at, some.size()))
+                            << cipher->name << " mode " << mode << " from " << at;
                     }
-                    ASSERT_EQ(part(got, 0, 4096), expected(*cipher, mode, direction, key.bytes, iv, 0, part(in, 0, 4096)));
+                    ASSERT_EQ(part(got, 0, 4096), expected(*cipher, mode, direction, key.bytes, iv,
+                                                           0, part(in, 0, 4096)));
                 }
             }
         }
     }
 }
 
-Text xts(Key& data, Key& tweak, Direction direction, const Text& first, size_t unit_bytes, const Text& in, const Place& place) {
+Text xts(Key& data, Key& tweak, Direction direction, const Text& first, size_t unit_bytes,
+         const Text& in, const Place& place) {
     warpseal::XtsUnits units{};
     std::memcpy(units.first, first.data(), 16);
     units.unit_bytes = unit_bytes;
     return run(in, place, 0xa5, [&](const uint8_t* from, uint8_t* to) {
-        return door().xts_device(device, data.cipher, data.state(), tweak.state(), direction, units, from, to, in.size(), nullptr);
+        return door().xts_device(device, data.cipher, data.state(), tweak.state(), direction, units,
+                                 from, to, in.size(), nullptr);
     });
 }
 
@@ -135,29 +159,36 @@ TEST_P(Sweep, DataUnits) {
             if (bytes % unit != 0 && bytes % unit < 16) bytes += 16;
             if (bytes % unit != 0 && bytes % unit < 16) bytes = unit;
             Text first = random.text(16);
-            if (random.one_in(2)) std::fill(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(random.below(17)), uint8_t{0xff});
+            if (random.one_in(2))
+                std::fill(first.begin(),
+                          first.begin() + static_cast<std::ptrdiff_t>(random.below(17)),
+                          uint8_t{0xff});
             const Text in = random.text(bytes);
             for (const Direction direction : {Direction::encrypt, Direction::decrypt})
                 ASSERT_EQ(xts(data, tweak, direction, first, unit, in, random_place(random)),
-                          reference::xts_units(*tests::twin(cipher->name, data.bytes), *tests::twin(cipher->name, tweak.bytes),
+                          reference::xts_units(*tests::twin(cipher->name, data.bytes),
+                                               *tests::twin(cipher->name, tweak.bytes),
                                                direction == Direction::encrypt, first, unit, in))
                     << cipher->name << " unit " << unit << " bytes " << bytes;
         }
     }
 }
 
-// Units of whole rows and others, a unit of many parts of the tweak's kernel, and units enough for several launches: there and back, out of
-// line, and the first against the twin.
+// Units of whole rows and others, a unit of many parts of the tweak's kernel, and units enough for
+// several launches: there and back, out of line, and the first against the twin.
 TEST_P(Sweep, LargeDataUnits) {
     tests::Random random(506);
     Key data(*ciphers().front(), random), tweak(data.cipher, random);
-    for (const size_t unit : {size_t{100} * 1024 + 5, size_t{17}, size_t{16} << 20, size_t{512}, size_t{4096}, size_t{48} << 10}) {
+    for (const size_t unit : {size_t{100} * 1024 + 5, size_t{17}, size_t{16} << 20, size_t{512},
+                              size_t{4096}, size_t{48} << 10}) {
         const Text in = random.text((size_t{40} << 20) / unit * unit + 16), first = random.text(16);
         const Text out = xts(data, tweak, Direction::encrypt, first, unit, in, {0, 0, true});
         ASSERT_EQ(xts(data, tweak, Direction::decrypt, first, unit, out, {5, 12, false}), in);
         if (unit >= 1 << 20) continue;
-        const auto twin = tests::twin(data.cipher.name, data.bytes), tweak_twin = tests::twin(data.cipher.name, tweak.bytes);
-        ASSERT_EQ(part(out, 0, unit), reference::xts_encrypt(*twin, *tweak_twin, first, part(in, 0, unit)));
+        const auto twin = tests::twin(data.cipher.name, data.bytes),
+                   tweak_twin = tests::twin(data.cipher.name, tweak.bytes);
+        ASSERT_EQ(part(out, 0, unit),
+                  reference::xts_encrypt(*twin, *tweak_twin, first, part(in, 0, unit)));
     }
 }
 
@@ -170,10 +201,12 @@ TEST_P(Sweep, ExactAllocations) {
             for (const size_t bytes : {1u, 15u, 16u, 17u, 511u, 1000u, 4096u}) {
                 const Text in = random.text(bytes);
                 const Memory from(in), to(bytes);
-                ASSERT_EQ(door().sweep_device(device, *cipher, key.state(), mode, Direction::decrypt, iv.data(), from.data(), to.data(),
-                                              bytes, nullptr),
-                          WARPSEAL_OK);
-                ASSERT_EQ(to.get(), expected(*cipher, mode, Direction::decrypt, key.bytes, iv, 0, in));
+                ASSERT_EQ(
+                    door().sweep_device(device, *cipher, key.state(), mode, Direction::decrypt,
+                                        iv.data(), from.data(), to.data(), bytes, nullptr),
+                    WARPSEAL_OK);
+                ASSERT_EQ(to.get(),
+                          expected(*cipher, mode, Direction::decrypt, key.bytes, iv, 0, in));
             }
         }
     }
@@ -181,7 +214,8 @@ TEST_P(Sweep, ExactAllocations) {
 
 class SweepInParts : public OnGpuOnce {};
 
-// More than edges_at_once tiles, of 8 KiB here: in place it goes in parts, and must come to what it does elsewhere, which goes at once.
+// More than edges_at_once tiles, of 8 KiB here: in place it goes in parts, and must come to what it
+// does elsewhere, which goes at once.
 TEST_F(SweepInParts, InPlace) {
     tests::Random random(508);
     const struct {
@@ -192,12 +226,16 @@ TEST_F(SweepInParts, InPlace) {
     for (const auto& c : cases) {
         Key key(c.name, random);
         const Text iv = random.text(key.cipher.block_bytes);
-        const size_t bytes = warpseal::cuda::tuning::edges_at_once * 8192 + (size_t{5} << 20) + c.tail, step = size_t{64} << 20;
+        const size_t bytes =
+                         warpseal::cuda::tuning::edges_at_once * 8192 + (size_t{5} << 20) + c.tail,
+                     step = size_t{64} << 20;
         const Memory text(bytes), right(bytes);
         const auto sweep = [&](warpseal_mode mode, uint8_t* out) {
-            return key.cipher.sweep[mode][1](key.state(), iv.data(), 0, text.data(), out, bytes, nullptr);
+            return key.cipher.sweep[mode][1](key.state(), iv.data(), 0, text.data(), out, bytes,
+                                             nullptr);
         };
-        ASSERT_EQ(sweep(WARPSEAL_CTR, text.data()), WARPSEAL_OK);  // whatever lay there, now without a pattern
+        ASSERT_EQ(sweep(WARPSEAL_CTR, text.data()),
+                  WARPSEAL_OK);  // whatever lay there, now without a pattern
         ASSERT_EQ(sweep(c.mode, right.data()), WARPSEAL_OK);
         ASSERT_EQ(sweep(c.mode, text.data()), WARPSEAL_OK);
         for (size_t at = 0; at < bytes; at += step) {

@@ -7,8 +7,9 @@ using namespace gpu;
 
 class Vast : public OnGpuOnce {};
 
-// In place, of which a million blocks are checked: a page in every 18 MiB, the first and the last among them, and the one in which the
-// last word of the counter is zero again. They have known contents, everything else what lay there.
+// In place, of which a million blocks are checked: a page in every 18 MiB, the first and the last
+// among them, and the one in which the last word of the counter is zero again. They have known
+// contents, everything else what lay there.
 TEST_F(Vast, CountsPastAWord) {
     constexpr size_t bytes = size_t{72} << 30, page = 4096, pages = 4096, stratum = bytes / pages;
     void* memory = nullptr;
@@ -18,9 +19,12 @@ TEST_F(Vast, CountsPastAWord) {
     tests::Random random(601);
     Key key("aes-128", random);
     const Text iv = random.text(16);
-    const uint64_t until_wrap = (uint64_t{1} << 32) - (uint64_t{iv[12]} << 24 | uint64_t{iv[13]} << 16 | uint64_t{iv[14]} << 8 | iv[15]);
+    const uint64_t until_wrap =
+        (uint64_t{1} << 32) -
+        (uint64_t{iv[12]} << 24 | uint64_t{iv[13]} << 16 | uint64_t{iv[14]} << 8 | iv[15]);
     std::vector<size_t> at;
-    for (size_t i = 0; i < pages; ++i) at.push_back(i * stratum + random.below(stratum / page) * page);
+    for (size_t i = 0; i < pages; ++i)
+        at.push_back(i * stratum + random.below(stratum / page) * page);
     at.front() = 0;
     at.back() = bytes - page;
     at[until_wrap * 16 / stratum] = until_wrap * 16 / page * page;
@@ -30,11 +34,15 @@ TEST_F(Vast, CountsPastAWord) {
         in.push_back(random.text(page));
         ASSERT_EQ(door().upload(device, text + place, in.back().data(), page), WARPSEAL_OK);
     }
-    ASSERT_EQ(key.cipher.sweep[WARPSEAL_CTR][0](key.state(), iv.data(), 0, text, text, bytes, nullptr), WARPSEAL_OK);
+    ASSERT_EQ(
+        key.cipher.sweep[WARPSEAL_CTR][0](key.state(), iv.data(), 0, text, text, bytes, nullptr),
+        WARPSEAL_OK);
     for (size_t i = 0; i < pages; ++i) {
         Text out(page);
         ASSERT_EQ(door().download(device, out.data(), text + at[i], page), WARPSEAL_OK);
-        ASSERT_EQ(out, expected(key.cipher, WARPSEAL_CTR, Direction::encrypt, key.bytes, iv, at[i] / 16, in[i])) << "page at " << at[i];
+        ASSERT_EQ(out, expected(key.cipher, WARPSEAL_CTR, Direction::encrypt, key.bytes, iv,
+                                at[i] / 16, in[i]))
+            << "page at " << at[i];
     }
     door().device_free(device, memory, bytes);
 }

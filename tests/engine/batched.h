@@ -20,7 +20,8 @@ inline const kem::Params& set = kem::ntruhps2048509;
 
 inline bool system_random(void* out, size_t bytes) { return container::random_bytes(out, bytes); }
 
-inline std::unique_ptr<Engine> engine_on(const char* device, unsigned threads = 2, const GpuDoor* door = nullptr) {
+inline std::unique_ptr<Engine> engine_on(const char* device, unsigned threads = 2,
+                                         const GpuDoor* door = nullptr) {
     EngineOptions options;
     options.device = device;
     options.threads = threads;
@@ -30,16 +31,20 @@ inline std::unique_ptr<Engine> engine_on(const char* device, unsigned threads = 
     return engine;
 }
 
-inline KemBatcherOptions with(size_t most, BatcherClock::duration delay, uint32_t most_waiting = 4096) {
+inline KemBatcherOptions with(size_t most, BatcherClock::duration delay,
+                              uint32_t most_waiting = 4096) {
     KemBatcherOptions options;
     options.rule = {most, delay};
     options.most_waiting = most_waiting;
     return options;
 }
 
-// A clock that only a test moves. By it operations take no time, so a busy machine cannot lower the limit of a batch.
+// A clock that only a test moves. By it operations take no time, so a busy machine cannot lower the
+// limit of a batch.
 struct ScriptedClock {
-    static BatcherClock::time_point now() { return BatcherClock::time_point(BatcherClock::duration(ticks)); }
+    static BatcherClock::time_point now() {
+        return BatcherClock::time_point(BatcherClock::duration(ticks));
+    }
     static void advance(BatcherClock::duration by) { ticks += by.count(); }
 
 private:
@@ -60,7 +65,8 @@ inline warpseal_kem_batcher_counts counts_of(KemBatcher& batcher) {
     return counts;
 }
 
-// True as soon as it holds; false: it has not within a minute, as a busy machine may hold a thread back for seconds.
+// True as soon as it holds; false: it has not within a minute, as a busy machine may hold a thread
+// back for seconds.
 template <class Condition>
 bool soon(const Condition& condition) {
     const auto end = BatcherClock::now() + 60s;
@@ -105,7 +111,8 @@ struct Items {
         batch.secret_key_stride = set.secret_key_bytes();
         batch.ciphertexts = ciphertexts.data();
         batch.ciphertext_stride = set.ciphertext_bytes();
-        batch.shared_secrets = operation == KemOperation::decapsulate ? received.data() : sent.data();
+        batch.shared_secrets =
+            operation == KemOperation::decapsulate ? received.data() : sent.data();
         batch.shared_secret_stride = 32;
         EXPECT_EQ(engine.kem(operation, set.name, batch, system_random), WARPSEAL_OK);
     }
@@ -122,7 +129,8 @@ struct Items {
         out.public_key = publics.data() + i * set.public_key_bytes();
         out.secret_key = secrets.data() + i * set.secret_key_bytes();
         out.ciphertext = ciphertexts.data() + i * set.ciphertext_bytes();
-        out.shared_secret = (operation == KemOperation::decapsulate ? received : sent).data() + i * 32;
+        out.shared_secret =
+            (operation == KemOperation::decapsulate ? received : sent).data() + i * 32;
         out.done = [](void* user, warpseal_status status) {
             const std::unique_ptr<Told> told(static_cast<Told*>(user));
             EXPECT_EQ(told->items->statuses[told->i].exchange(status), -1);

@@ -1,4 +1,5 @@
-// Calls of an engine on host memory, of every kind that may be shared out, and all that they leave behind.
+// Calls of an engine on host memory, of every kind that may be shared out, and all that they leave
+// behind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,8 +26,9 @@ struct Work {
 
     std::string name() const {
         std::string text = std::string(cipher) + "_" + warpseal_mode_name(mode) +
-                           (direction == Direction::encrypt ? "_encrypt" : "_decrypt") + (batch ? "_batch" : "") +
-                           (in_place ? "_in_place" : "") + (pinned ? "_pinned" : "");
+                           (direction == Direction::encrypt ? "_encrypt" : "_decrypt") +
+                           (batch ? "_batch" : "") + (in_place ? "_in_place" : "") +
+                           (pinned ? "_pinned" : "");
         std::replace(text.begin(), text.end(), '-', '_');  // a test may have it for a name
         return text;
     }
@@ -39,13 +41,16 @@ struct Outcome {
     const char* target = "";  // of batches: who did it
 
     // Not by whom.
-    bool operator==(const Outcome& o) const { return out == o.out && tags == o.tags && statuses == o.statuses && status == o.status; }
+    bool operator==(const Outcome& o) const {
+        return out == o.out && tags == o.tags && statuses == o.statuses && status == o.status;
+    }
 };
 
 // An engine's own memory, which is pinned if it has a GPU, or anybody's.
 class HostMemory {
 public:
-    HostMemory(Engine& engine, size_t bytes, bool pinned) : engine_(pinned ? &engine : nullptr), bytes_(bytes) {
+    HostMemory(Engine& engine, size_t bytes, bool pinned)
+        : engine_(pinned ? &engine : nullptr), bytes_(bytes) {
         if (engine_ != nullptr)
             EXPECT_EQ(engine_->host_alloc(bytes, &memory_), WARPSEAL_OK);
         else
@@ -76,7 +81,8 @@ inline Engine& cores() {
     return *engine;
 }
 
-inline std::unique_ptr<Key> key_for(Engine& engine, const Work& work, const std::vector<uint8_t>& secret) {
+inline std::unique_ptr<Key> key_for(Engine& engine, const Work& work,
+                                    const std::vector<uint8_t>& secret) {
     std::unique_ptr<Key> key;
     const KeyKind kind = work.mode == WARPSEAL_XTS ? KeyKind::xts : KeyKind::one;
     EXPECT_EQ(engine.key(work.cipher, {secret.data(), secret.size()}, key, kind), WARPSEAL_OK);
@@ -84,8 +90,10 @@ inline std::unique_ptr<Key> key_for(Engine& engine, const Work& work, const std:
 }
 
 // About so many bytes; where the mode takes it, not whole blocks.
-inline Outcome one_message(Engine& engine, const Work& work, const std::vector<uint8_t>& secret, size_t bytes, Random& random) {
-    if (work.mode == WARPSEAL_CTR || work.mode == WARPSEAL_CFB || work.mode == WARPSEAL_GCM) bytes += 5;
+inline Outcome one_message(Engine& engine, const Work& work, const std::vector<uint8_t>& secret,
+                           size_t bytes, Random& random) {
+    if (work.mode == WARPSEAL_CTR || work.mode == WARPSEAL_CFB || work.mode == WARPSEAL_GCM)
+        bytes += 5;
     const auto key = key_for(engine, work, secret);
     const auto text = random.text(bytes), iv = random.text(16), aad = random.text(20);
     const HostMemory in(engine, bytes, work.pinned), apart(engine, bytes, work.pinned);
@@ -100,18 +108,24 @@ inline Outcome one_message(Engine& engine, const Work& work, const std::vector<u
     } else if (work.mode != WARPSEAL_GCM) {
         all.status = engine.message(*key, work.mode, work.direction, first, in.data(), out, bytes);
     } else if (work.direction == Direction::encrypt) {
-        all.status = engine.seal(*key, work.mode, nonce, with, in.data(), out, bytes, all.tags.data(), 16);
+        all.status =
+            engine.seal(*key, work.mode, nonce, with, in.data(), out, bytes, all.tags.data(), 16);
     } else {
         const auto sealer = key_for(cores(), work, secret);
-        EXPECT_EQ(cores().seal(*sealer, work.mode, nonce, with, in.data(), in.data(), bytes, all.tags.data(), 16), WARPSEAL_OK);
-        all.status = engine.open(*key, work.mode, nonce, with, in.data(), out, bytes, all.tags.data(), 16);
+        EXPECT_EQ(cores().seal(*sealer, work.mode, nonce, with, in.data(), in.data(), bytes,
+                               all.tags.data(), 16),
+                  WARPSEAL_OK);
+        all.status =
+            engine.open(*key, work.mode, nonce, with, in.data(), out, bytes, all.tags.data(), 16);
     }
     all.out.assign(out, out + bytes);
     return all;
 }
 
-// Messages of different lengths, so that the parts' ends in bytes fall within messages. Of those to be opened one in three verifies.
-inline Outcome one_batch(Engine& engine, const Work& work, const std::vector<uint8_t>& secret, Random& random) {
+// Messages of different lengths, so that the parts' ends in bytes fall within messages. Of those to
+// be opened one in three verifies.
+inline Outcome one_batch(Engine& engine, const Work& work, const std::vector<uint8_t>& secret,
+                         Random& random) {
     constexpr size_t count = 2000, room = 8192, bytes = count * room;
     const auto key = key_for(engine, work, secret);
     std::vector<uint64_t> lengths(count), offsets(count);
@@ -141,7 +155,8 @@ inline Outcome one_batch(Engine& engine, const Work& work, const std::vector<uin
         for (size_t i = 0; i < count; ++i) all.tags[16 * i] ^= i % 3 != 0 ? 1 : 0;
     }
     if (!work.in_place) batch.out = apart.data();
-    all.status = engine.batch(*key, work.mode, work.direction, batch, Engine::Where::everywhere, &all.target);
+    all.status = engine.batch(*key, work.mode, work.direction, batch, Engine::Where::everywhere,
+                              &all.target);
     all.out.assign(batch.out, batch.out + bytes);
     return all;
 }
@@ -151,7 +166,8 @@ inline Outcome outcome_of(Engine& engine, const Work& work, size_t bytes, uint64
     Random random(seed);
     const size_t key_bytes = cpu_cipher(Target::portable, work.cipher)->key_bytes;
     const auto secret = random.text(key_bytes * (work.mode == WARPSEAL_XTS ? 2 : 1));
-    return work.batch ? one_batch(engine, work, secret, random) : one_message(engine, work, secret, bytes, random);
+    return work.batch ? one_batch(engine, work, secret, random)
+                      : one_message(engine, work, secret, bytes, random);
 }
 
 }  // namespace tests

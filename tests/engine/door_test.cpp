@@ -1,5 +1,5 @@
-// The fall from a GPU to the cores: whatever step fails, in every mode and direction, outputs are those of the cores alone, and after a
-// loss no call goes through the door again.
+// The fall from a GPU to the cores: whatever step fails, in every mode and direction, outputs are
+// those of the cores alone, and after a loss no call goes through the door again.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -39,11 +39,13 @@ struct World {
         created = Engine::create(options, engine);
         const Text secret = answers::pattern(64, 1);
         if (created == WARPSEAL_OK) created = engine->key("aes-256", {secret.data(), 32}, key);
-        if (created == WARPSEAL_OK) created = engine->key("aes-256", {secret.data(), 64}, xts_key, KeyKind::xts);
+        if (created == WARPSEAL_OK)
+            created = engine->key("aes-256", {secret.data(), 64}, xts_key, KeyKind::xts);
     }
 };
 
-// One piece of work, its whole result in one text: outputs, tags, statuses, and the status of the call.
+// One piece of work, its whole result in one text: outputs, tags, statuses, and the status of the
+// call.
 struct Work {
     warpseal_mode mode;
     Direction direction;
@@ -54,7 +56,8 @@ struct Work {
 Text result_of(World& world, const Work& work, const char** target = nullptr);
 
 void append(Text& text, const void* bytes, size_t count) {
-    text.insert(text.end(), static_cast<const uint8_t*>(bytes), static_cast<const uint8_t*>(bytes) + count);
+    text.insert(text.end(), static_cast<const uint8_t*>(bytes),
+                static_cast<const uint8_t*>(bytes) + count);
 }
 
 // Opening needs what sealing gave: from an engine without a GPU.
@@ -62,7 +65,9 @@ const Text& sealed(warpseal_mode mode, Text& tags, bool batch);
 
 Text one_message(World& world, const Work& work) {
     const bool opening = work.direction == Direction::decrypt;
-    const size_t bytes = work.mode == WARPSEAL_ECB || work.mode == WARPSEAL_CBC ? message_bytes / 16 * 16 : message_bytes;
+    const size_t bytes = work.mode == WARPSEAL_ECB || work.mode == WARPSEAL_CBC
+                             ? message_bytes / 16 * 16
+                             : message_bytes;
     Text tag(16), in = answers::pattern(bytes, 2);
     const Text iv = answers::pattern(16, 3), aad = answers::pattern(33, 4);
     if (tagged(work.mode) && opening) in = sealed(work.mode, tag, false);
@@ -71,15 +76,21 @@ Text one_message(World& world, const Work& work) {
     warpseal_status status;
     Engine& engine = *world.engine;
     if (aead(work.mode) && opening)
-        status = engine.open(*world.key, work.mode, {iv.data(), 12}, {aad.data(), 33}, in.data(), out, bytes, tag.data(), 16);
+        status = engine.open(*world.key, work.mode, {iv.data(), 12}, {aad.data(), 33}, in.data(),
+                             out, bytes, tag.data(), 16);
     else if (aead(work.mode))
-        status = engine.seal(*world.key, work.mode, {iv.data(), 12}, {aad.data(), 33}, in.data(), out, bytes, tag.data(), 16);
+        status = engine.seal(*world.key, work.mode, {iv.data(), 12}, {aad.data(), 33}, in.data(),
+                             out, bytes, tag.data(), 16);
     else if (work.mode == WARPSEAL_CMAC)
-        status = engine.mac(*world.key, work.mode, work.direction, {in.data(), bytes}, tag.data(), 16), apart = in;
+        status =
+            engine.mac(*world.key, work.mode, work.direction, {in.data(), bytes}, tag.data(), 16),
+        apart = in;
     else if (work.mode == WARPSEAL_XTS)
-        status = engine.xts(*world.xts_key, work.direction, {{0xfe, 0xff}, 700}, in.data(), out, bytes);
+        status =
+            engine.xts(*world.xts_key, work.direction, {{0xfe, 0xff}, 700}, in.data(), out, bytes);
     else
-        status = engine.message(*world.key, work.mode, work.direction, {iv.data(), work.mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(),
+        status = engine.message(*world.key, work.mode, work.direction,
+                                {iv.data(), work.mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(),
                                 out, bytes);
     Text all(out, out + bytes);
     append(all, tag.data(), 16);
@@ -89,7 +100,8 @@ Text one_message(World& world, const Work& work) {
 
 Text one_batch(World& world, const Work& work, const char** target) {
     constexpr size_t count = 9, bytes = 704;
-    const bool opening = work.direction == Direction::decrypt, tags_there = tagged(work.mode), mac = work.mode == WARPSEAL_CMAC;
+    const bool opening = work.direction == Direction::decrypt, tags_there = tagged(work.mode),
+               mac = work.mode == WARPSEAL_CMAC;
     Text tags(16 * count), in = answers::pattern(bytes * count, 5);
     const Text ivs = answers::pattern(16 * count, 6), aad = answers::pattern(21, 7);
     if (tags_there && opening) {
@@ -115,7 +127,8 @@ Text one_batch(World& world, const Work& work, const char** target) {
     batch.tags = tags_there ? tags.data() : nullptr;
     batch.tag_stride = 16;
     batch.statuses = statuses;
-    const warpseal_status status = world.engine->batch(*world.key, work.mode, work.direction, batch, Engine::Where::everywhere, target);
+    const warpseal_status status = world.engine->batch(*world.key, work.mode, work.direction, batch,
+                                                       Engine::Where::everywhere, target);
     Text all = mac || work.in_place ? in : apart;
     append(all, tags.data(), tags.size());
     append(all, statuses, sizeof statuses);
@@ -135,7 +148,8 @@ const Text& sealed(warpseal_mode mode, Text& tags, bool batch) {
         const Text all = result_of(cores, {mode, Direction::encrypt, batch, false});
         const auto bytes = static_cast<ptrdiff_t>(batch ? 9 * 704 : message_bytes);
         text.assign(all.begin(), all.begin() + bytes);
-        its_tags.assign(all.begin() + bytes, all.begin() + bytes + static_cast<ptrdiff_t>(tags.size()));
+        its_tags.assign(all.begin() + bytes,
+                        all.begin() + bytes + static_cast<ptrdiff_t>(tags.size()));
     }
     tags = its_tags;
     return text;
@@ -155,7 +169,8 @@ std::vector<Work> all_work() {
 }
 
 std::string text_of(const Work& work) {
-    return std::string(warpseal_mode_name(work.mode)) + (work.direction == Direction::encrypt ? " encrypt" : " decrypt") +
+    return std::string(warpseal_mode_name(work.mode)) +
+           (work.direction == Direction::encrypt ? " encrypt" : " decrypt") +
            (work.batch ? " batch" : "") + (work.in_place ? " in place" : "");
 }
 
@@ -175,7 +190,8 @@ TEST_P(EachWork, ThroughTheGpuIsAsOnTheCores) {
     EXPECT_TRUE(gpu.notices.empty());
 }
 
-// What must hold after a step failed in `gpu`'s work: the answer, one notice, and no call through the door if it was lost.
+// What must hold after a step failed in `gpu`'s work: the answer, one notice, and no call through
+// the door if it was lost.
 void expect_recovered(World& gpu, const Work& work, const Text& expected, warpseal_status failure) {
     const bool lost = failure == WARPSEAL_NO_DEVICE && !tests::script().passing;
     ASSERT_EQ(tests::script().lost, lost);
@@ -189,7 +205,9 @@ void expect_recovered(World& gpu, const Work& work, const Text& expected, warpse
     if (!lost) return;
     ASSERT_EQ(gpu.engine->cuda_device(), -1);
     uint8_t block[16] = {};
-    ASSERT_EQ(gpu.engine->sweep_device(*gpu.key, WARPSEAL_ECB, Direction::encrypt, {}, block, block, 16, nullptr), WARPSEAL_NO_DEVICE);
+    ASSERT_EQ(gpu.engine->sweep_device(*gpu.key, WARPSEAL_ECB, Direction::encrypt, {}, block, block,
+                                       16, nullptr),
+              WARPSEAL_NO_DEVICE);
     ASSERT_EQ(tests::script().calls_after_lost, 0u);
 }
 
@@ -203,7 +221,9 @@ TEST_P(EachWork, EveryStepMayFail) {
     const uint64_t before = tests::script().steps;
     result_of(first, work);
     const uint64_t steps = tests::script().steps - before;
-    ASSERT_GE(steps, work.batch ? 9u : shape_of(work.mode, work.direction) == Shape::batch ? 1u : 5u);
+    ASSERT_GE(steps, work.batch                                            ? 9u
+                     : shape_of(work.mode, work.direction) == Shape::batch ? 1u
+                                                                           : 5u);
     const std::pair<warpseal_status, bool> failures[] = {
         {WARPSEAL_NO_DEVICE, false}, {WARPSEAL_NO_DEVICE, true}, {WARPSEAL_OUT_OF_MEMORY, true}};
     for (const auto& [failure, passing] : failures)
@@ -225,7 +245,8 @@ TEST(Door, SelfTestsMayFailToRun) {
     World cores("cpu", nullptr);
     const Text expected = result_of(cores, work);
     for (const warpseal_status failure : {WARPSEAL_NO_DEVICE, WARPSEAL_OUT_OF_MEMORY}) {
-        for (uint64_t n = 3; n < 40; n += 6) {  // on device memory, when the key is created; 1 and 2 open the GPU
+        for (uint64_t n = 3; n < 40;
+             n += 6) {  // on device memory, when the key is created; 1 and 2 open the GPU
             SCOPED_TRACE(n);
             tests::Script script;
             script.fail_at = n;
@@ -297,15 +318,18 @@ TEST(Door, AutoGoesToTheGpuWhereCoresHaveNoAesInstructions) {
     World world("auto", tests::scripted_door(), tests::portable_alone);
     const Text iv(16);
     Text big(4 << 20);
-    EXPECT_STREQ(world.engine->pick("aes-256", WARPSEAL_CTR, big.size()), "portable") << "opening it would take longer than the work";
+    EXPECT_STREQ(world.engine->pick("aes-256", WARPSEAL_CTR, big.size()), "portable")
+        << "opening it would take longer than the work";
     EXPECT_EQ(world.engine->cuda_device(), 0);
     EXPECT_STREQ(world.engine->pick("aes-256", WARPSEAL_CTR, big.size()), "cuda");
     EXPECT_STREQ(world.engine->pick("aes-256", WARPSEAL_CTR, 1000), "portable");
     const uint64_t calls = tests::script().host_calls;
-    EXPECT_EQ(world.engine->message(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, big.data(), big.data(), big.size()),
+    EXPECT_EQ(world.engine->message(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
+                                    big.data(), big.data(), big.size()),
               WARPSEAL_OK);
     EXPECT_GT(tests::script().host_calls, calls);
-    EXPECT_EQ(world.engine->message(*world.key, WARPSEAL_CTR, Direction::decrypt, {iv.data(), 16}, big.data(), big.data(), big.size()),
+    EXPECT_EQ(world.engine->message(*world.key, WARPSEAL_CTR, Direction::decrypt, {iv.data(), 16},
+                                    big.data(), big.data(), big.size()),
               WARPSEAL_OK);
     EXPECT_EQ(big, Text(4 << 20));
 }
@@ -345,24 +369,26 @@ TEST(Door, DeviceMemory) {
     const uint64_t after_creation = tests::script().steps;
     const Text iv = answers::pattern(16, 3);
     Text text = answers::pattern(1000, 8), expected(text.size());
-    ASSERT_EQ(cores.engine->message(*cores.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), expected.data(), 1000),
+    ASSERT_EQ(cores.engine->message(*cores.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
+                                    text.data(), expected.data(), 1000),
               WARPSEAL_OK);
-    ASSERT_EQ(
-        world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), text.data(), 1000, nullptr),
-        WARPSEAL_OK);
+    ASSERT_EQ(world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt,
+                                         {iv.data(), 16}, text.data(), text.data(), 1000, nullptr),
+              WARPSEAL_OK);
     EXPECT_EQ(text, expected);
-    EXPECT_EQ(tests::script().steps, after_creation + 1) << "nothing but the work itself: it may be under capture";
-    EXPECT_EQ(
-        cores.engine->sweep_device(*cores.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
-        WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(tests::script().steps, after_creation + 1)
+        << "nothing but the work itself: it may be under capture";
+    EXPECT_EQ(cores.engine->sweep_device(*cores.key, WARPSEAL_CTR, Direction::encrypt,
+                                         {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
+              WARPSEAL_NO_DEVICE);
     tests::script().fail_at = tests::script().steps + 1;
-    EXPECT_EQ(
-        world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
-        WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt,
+                                         {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
+              WARPSEAL_NO_DEVICE);
     EXPECT_EQ(world.notices.size(), 1u);
-    EXPECT_EQ(
-        world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
-        WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt,
+                                         {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
+              WARPSEAL_NO_DEVICE);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
@@ -371,7 +397,9 @@ TEST(Door, MemoryIsFreedByTheEnginesOwnRecord) {
     void *device = nullptr, *host = nullptr;
     ASSERT_EQ(world.engine->device_alloc(5000, &device), WARPSEAL_OK);
     ASSERT_EQ(world.engine->host_alloc(3000, &host), WARPSEAL_OK);
-    const auto live = [] { return tests::script().live_device_allocations + tests::script().live_host_allocations; };
+    const auto live = [] {
+        return tests::script().live_device_allocations + tests::script().live_host_allocations;
+    };
     const size_t before = live();
     uint8_t foreign[16];
     world.engine->device_free(foreign);
@@ -409,8 +437,8 @@ TEST(Door, AMistakeOnDeviceMemoryDoesNotCloseTheGpu) {
     tests::script().passing = true;
     tests::script().fail_at = tests::script().steps + 1;
     const auto sweep = [&] {
-        return world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), text.data(), 64,
-                                          nullptr);
+        return world.engine->sweep_device(*world.key, WARPSEAL_CTR, Direction::encrypt,
+                                          {iv.data(), 16}, text.data(), text.data(), 64, nullptr);
     };
     EXPECT_EQ(sweep(), WARPSEAL_NO_DEVICE);
     EXPECT_TRUE(world.notices.empty());
@@ -433,7 +461,8 @@ TEST(Door, AForkedChildUsesNeitherGpuNorThreadsOfItsParent) {
         tests::script().lost = true;  // as the real door's says in a fork
         std::atomic<int> pieces{0};
         gpu.engine->parallel(64, [&](size_t) { ++pieces; });
-        const bool right = result_of(gpu, work) == expected && tests::script().calls_after_lost == 0 && pieces == 64;
+        const bool right = result_of(gpu, work) == expected &&
+                           tests::script().calls_after_lost == 0 && pieces == 64;
         _exit(right ? 7 : 1);
     }
     int status = 0;

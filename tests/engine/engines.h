@@ -13,7 +13,8 @@ namespace tests {
 using namespace warpseal;
 using answers::Text;
 
-inline warpseal_status create(const char* device, std::unique_ptr<Engine>& engine, unsigned threads = 1, const GpuDoor* cuda = nullptr) {
+inline warpseal_status create(const char* device, std::unique_ptr<Engine>& engine,
+                              unsigned threads = 1, const GpuDoor* cuda = nullptr) {
     EngineOptions options;
     options.device = device;
     options.threads = threads;
@@ -24,7 +25,10 @@ inline warpseal_status create(const char* device, std::unique_ptr<Engine>& engin
 inline std::unique_ptr<Key> key_of(Engine& engine, const char* cipher = "aes-256") {
     const Text secret = answers::pattern(32, 1);
     std::unique_ptr<Key> key;
-    EXPECT_EQ(engine.key(cipher, {secret.data(), std::strcmp(cipher, "aes-128") == 0 ? size_t{16} : 32}, key), WARPSEAL_OK);
+    EXPECT_EQ(
+        engine.key(cipher, {secret.data(), std::strcmp(cipher, "aes-128") == 0 ? size_t{16} : 32},
+                   key),
+        WARPSEAL_OK);
     return key;
 }
 

@@ -1,4 +1,5 @@
-// Key encapsulation on the cores whose encapsulations wait at a gate, so that a test decides when a batch ends.
+// Key encapsulation on the cores whose encapsulations wait at a gate, so that a test decides when a
+// batch ends.
 #pragma once
 
 #include <condition_variable>
@@ -62,11 +63,14 @@ std::unique_ptr<Engine> engine_encapsulating_by(unsigned threads) {
     return engine;
 }
 
-inline uint64_t encapsulate_past_the_gate(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
+inline uint64_t encapsulate_past_the_gate(const warpseal_kem_batch& batch, uint64_t first,
+                                          uint64_t count, void* work) {
     gate.pass();
     return best_kem().run[static_cast<int>(KemOperation::encapsulate)](batch, first, count, work);
 }
 
-inline std::unique_ptr<Engine> gated_engine(unsigned threads) { return engine_encapsulating_by<encapsulate_past_the_gate>(threads); }
+inline std::unique_ptr<Engine> gated_engine(unsigned threads) {
+    return engine_encapsulating_by<encapsulate_past_the_gate>(threads);
+}
 
 }  // namespace batched

@@ -11,7 +11,8 @@ TEST(HostMemory, IsWipedWhenItIsFreed) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
 #endif
-    constexpr size_t bytes = 20'000, first = 4096;  // the allocator may write where its block begins and ends
+    constexpr size_t bytes = 20'000,
+                     first = 4096;  // the allocator may write where its block begins and ends
     tests::Random random(81);
     const auto engine = targets::engine("cpu", 1);
     const residue::Text masked = random.text(64);
@@ -20,7 +21,8 @@ TEST(HostMemory, IsWipedWhenItIsFreed) {
     ASSERT_EQ(warpseal_host_alloc(engine.get(), bytes, &memory), WARPSEAL_OK);
     ASSERT_EQ(warpseal_host_alloc(engine.get(), bytes, &neighbour), WARPSEAL_OK);
     for (size_t at = first; at + first <= bytes; at += 1024)
-        for (size_t i = 0; i < masked.size(); ++i) static_cast<uint8_t*>(memory)[at + i] = static_cast<uint8_t>(masked[i] ^ residue::mask);
+        for (size_t i = 0; i < masked.size(); ++i)
+            static_cast<uint8_t*>(memory)[at + i] = static_cast<uint8_t>(masked[i] ^ residue::mask);
     EXPECT_GE(residue::occurrences(patterns), 10u) << "the search finds nothing at all";
     warpseal_host_free(engine.get(), memory);
     EXPECT_EQ(residue::occurrences(patterns), 0u);

@@ -1,4 +1,5 @@
-// The batcher across forks: a child has an empty queue, threads and counts of its own, whatever its parent's were doing.
+// The batcher across forks: a child has an empty queue, threads and counts of its own, whatever its
+// parent's were doing.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +13,8 @@ namespace {
 
 using namespace batched;
 
-constexpr auto keypair = KemOperation::keypair, encapsulate = KemOperation::encapsulate, decapsulate = KemOperation::decapsulate;
+constexpr auto keypair = KemOperation::keypair, encapsulate = KemOperation::encapsulate,
+               decapsulate = KemOperation::decapsulate;
 
 class KemBatcherForked : public testing::Test {
 protected:
@@ -44,7 +46,8 @@ int work_in(KemBatcher& batcher) {
             for (const KemOperation operation : {keypair, encapsulate, decapsulate}) {
                 items.forget();
                 for (size_t i = 0; i < items.count; ++i)
-                    wrong += (i % 8 == 0 ? batcher.run(items.request(operation, i)) : items.submit(batcher, operation, i)) != WARPSEAL_OK;
+                    wrong += (i % 8 == 0 ? batcher.run(items.request(operation, i))
+                                         : items.submit(batcher, operation, i)) != WARPSEAL_OK;
                 wrong += !soon([&] { return items.done == items.count - items.count / 8; });
                 wrong += items.good() != items.done;
             }
@@ -57,7 +60,8 @@ int work_in(KemBatcher& batcher) {
 // Each forks at another moment of its parent's work, and forks again.
 TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
 #if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "NOT RUN: a lock of AddressSanitizer's allocator that a parent's thread holds stays held in the child";
+    GTEST_SKIP()
+        << "NOT RUN: a lock of AddressSanitizer's allocator that a parent's thread holds stays held in the child";
 #endif
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 1ms), system_random);
@@ -83,7 +87,8 @@ TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
     EXPECT_EQ(wrong, 0u);
 }
 
-// What waits in the parent is not the child's to complete, and not lost either. A child can also be rid of the batcher.
+// What waits in the parent is not the child's to complete, and not lost either. A child can also be
+// rid of the batcher.
 TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
     const auto engine = gated_engine(1);
     Items items(20);
@@ -91,7 +96,8 @@ TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
     items.fill(*engine, encapsulate);
     auto batcher = std::make_unique<KemBatcher>(*engine, with(64, 1ms), system_random);
     gate.set_open(false);
-    for (size_t i = 0; i < items.count; ++i) ASSERT_EQ(items.submit(*batcher, encapsulate, i), WARPSEAL_OK);
+    for (size_t i = 0; i < items.count; ++i)
+        ASSERT_EQ(items.submit(*batcher, encapsulate, i), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return gate.inside() == 1; }));
     const pid_t child = child_that([&] {
         Items own(20);
@@ -123,20 +129,21 @@ TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
     Items items(1);
     items.fill(*engine, keypair);
     KemBatcher batcher(*engine, {}, system_random);
-    EXPECT_EQ(result_of(child_that([&] {
-                  (void)counts_of(batcher);
-                  const rlimit none{1, 1};
-                  if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
-                  try {  // the stacks of the parent's threads are there to be used
-                      while (true) std::thread([] { pause(); }).detach();
-                  } catch (const std::system_error&) {
-                  }
-                  if (items.submit(batcher, keypair, 0) != WARPSEAL_LIMIT_EXCEEDED) return 2;
-                  if (batcher.run(items.request(keypair, 0)) != WARPSEAL_OK) return 3;
-                  const auto counts = counts_of(batcher);
-                  return counts.no_thread == 1 && counts.inline_requests == 1 && items.done == 0 ? 7 : 4;
-              })),
-              7);
+    EXPECT_EQ(
+        result_of(child_that([&] {
+            (void)counts_of(batcher);
+            const rlimit none{1, 1};
+            if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
+            try {  // the stacks of the parent's threads are there to be used
+                while (true) std::thread([] { pause(); }).detach();
+            } catch (const std::system_error&) {
+            }
+            if (items.submit(batcher, keypair, 0) != WARPSEAL_LIMIT_EXCEEDED) return 2;
+            if (batcher.run(items.request(keypair, 0)) != WARPSEAL_OK) return 3;
+            const auto counts = counts_of(batcher);
+            return counts.no_thread == 1 && counts.inline_requests == 1 && items.done == 0 ? 7 : 4;
+        })),
+        7);
 }
 
 // Where a batch cannot be laid side by side its requests are done one by one, and counted.
@@ -152,12 +159,15 @@ TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
     KemBatcher batcher(*engine, full_batches(15), system_random);
     EXPECT_EQ(result_of(child_that([&] {
                   std::fill(items.received.begin(), items.received.end(), uint8_t{0});
-                  if (items.submit(batcher, decapsulate, 0) != WARPSEAL_OK || !soon([&] { return items.done == 1; })) return 1;
+                  if (items.submit(batcher, decapsulate, 0) != WARPSEAL_OK ||
+                      !soon([&] { return items.done == 1; }))
+                      return 1;
                   const rlimit none{1, 1};
                   if (setrlimit(RLIMIT_AS, &none) != 0) return 2;
                   for (size_t i = 1; i < items.count; ++i)
                       if (items.submit(batcher, decapsulate, i) != WARPSEAL_OK) return 3;
-                  if (!soon([&] { return items.all_done(); }) || items.good() != items.count) return 4;
+                  if (!soon([&] { return items.all_done(); }) || items.good() != items.count)
+                      return 4;
                   if (items.received != items.sent) return 5;
                   const auto counts = counts_of(batcher);
                   return counts.redone == 15 && counts.batches == 2 && counts.failures == 0 ? 7 : 6;
@@ -165,20 +175,26 @@ TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
               7);
 }
 
-// What a batch lays side by side while the engine works on it is not for children: they have secret keys of their callers' as it is.
+// What a batch lays side by side while the engine works on it is not for children: they have secret
+// keys of their callers' as it is.
 TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     static std::atomic<int> asked;
     door = *(scripted = tests::scripted_door());
     asked = 0;
-    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
-                       const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
+    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
+                       const warpseal_kem_batch& batch, uint64_t under_way, const DrawnCoins* coins,
+                       uint64_t* done, uint64_t* failed) {
         if (operation == decapsulate && batch.count == 20) {
             const size_t bytes = batch.count * batch.secret_key_stride;
-            const auto zeros = [&] { return std::count(batch.secret_keys, batch.secret_keys + bytes, 0); };
+            const auto zeros = [&] {
+                return std::count(batch.secret_keys, batch.secret_keys + bytes, 0);
+            };
             EXPECT_LT(static_cast<size_t>(zeros()), bytes / 2);
-            EXPECT_EQ(result_of(child_that([&] { return static_cast<size_t>(zeros()) == bytes ? 7 : 1; })), 7);
+            EXPECT_EQ(result_of(child_that(
+                          [&] { return static_cast<size_t>(zeros()) == bytes ? 7 : 1; })),
+                      7);
             ++asked;
         }
         return scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed);

@@ -15,8 +15,10 @@ namespace {
 
 using namespace batched;
 
-constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate};
-constexpr auto keypair = KemOperation::keypair, encapsulate = KemOperation::encapsulate, decapsulate = KemOperation::decapsulate;
+constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate,
+                                       KemOperation::decapsulate};
+constexpr auto keypair = KemOperation::keypair, encapsulate = KemOperation::encapsulate,
+               decapsulate = KemOperation::decapsulate;
 
 // What a batch has at most while nothing is known of its operations' time.
 constexpr size_t first_limit = 256;
@@ -34,8 +36,8 @@ void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
     ASSERT_TRUE(soon([&] { return items.all_done(); }));
 }
 
-// Keys, ciphertexts and secrets all through batches: they belong together only if each item has what is its own. And they are those of a
-// direct call.
+// Keys, ciphertexts and secrets all through batches: they belong together only if each item has
+// what is its own. And they are those of a direct call.
 TEST(KemBatcher, EveryItemHasItsOwn) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(100, 50ms), system_random);
@@ -48,7 +50,8 @@ TEST(KemBatcher, EveryItemHasItsOwn) {
         EXPECT_EQ(items.received, items.sent);
         items.fill(*engine, decapsulate);
         EXPECT_EQ(items.received, items.sent);
-        for (size_t i = 1; i < items.count; ++i) EXPECT_NE(0, std::memcmp(&items.sent[32 * i], &items.sent[32 * i - 32], 32));
+        for (size_t i = 1; i < items.count; ++i)
+            EXPECT_NE(0, std::memcmp(&items.sent[32 * i], &items.sent[32 * i - 32], 32));
     }
     const auto counts = counts_of(batcher);
     EXPECT_EQ(counts.requests, 3u * (450 + 5 * 30));
@@ -94,7 +97,8 @@ TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
     KemBatcher batcher(*engine, with(256, 100ms), system_random);
     Items items(200);
     items.fill(*engine, keypair);
-    for (size_t i = 3; i < items.count; i += 7) items.publics[(i + 1) * set.public_key_bytes() - 1] |= 0x80;
+    for (size_t i = 3; i < items.count; i += 7)
+        items.publics[(i + 1) * set.public_key_bytes() - 1] |= 0x80;
     submit_all(batcher, encapsulate, items);
     size_t bad = 0;
     for (size_t i = 0; i < items.count; ++i) {
@@ -110,15 +114,19 @@ TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
     // A ciphertext of no key is no error.
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
-    for (size_t i = 0; i < items.count; i += 2) items.ciphertexts[i * set.ciphertext_bytes() + 100] ^= 1;
+    for (size_t i = 0; i < items.count; i += 2)
+        items.ciphertexts[i * set.ciphertext_bytes() + 100] ^= 1;
     submit_all(batcher, decapsulate, items);
     EXPECT_EQ(items.good(), items.count);
-    for (size_t i = 0; i < items.count; ++i) EXPECT_EQ(std::memcmp(&items.sent[32 * i], &items.received[32 * i], 32) == 0, i % 2 == 1);
+    for (size_t i = 0; i < items.count; ++i)
+        EXPECT_EQ(std::memcmp(&items.sent[32 * i], &items.received[32 * i], 32) == 0, i % 2 == 1);
 }
 
 // How often drawing fails from now on.
 std::atomic<int> failures{0};
-bool failing_random(void* out, size_t bytes) { return failures.fetch_sub(1) <= 0 && system_random(out, bytes); }
+bool failing_random(void* out, size_t bytes) {
+    return failures.fetch_sub(1) <= 0 && system_random(out, bytes);
+}
 
 TEST(KemBatcher, WhatFailsAsAWholeIsDoneOneByOne) {
     const auto engine = engine_on("cpu");
@@ -156,7 +164,8 @@ TEST(KemBatcher, AloneNobodyWaits) {
     EXPECT_LT(counts.wait_seconds_sum, 1.0);
 }
 
-// The first out of silence, the next 64 together although they could wait for an hour more; and those of another kind at once meanwhile.
+// The first out of silence, the next 64 together although they could wait for an hour more; and
+// those of another kind at once meanwhile.
 TEST(KemBatcher, AFullBatchStarts) {
     const auto engine = engine_on("cpu");
     Items items(75), others(1, kem::ntruhrss701);
@@ -166,7 +175,8 @@ TEST(KemBatcher, AFullBatchStarts) {
         if (i == 0) {
             ASSERT_TRUE(soon([&] { return items.done == 1; }));
         }
-        if (i == 1) std::this_thread::sleep_for(10ms);  // whoever watches has seen it, and sleeps again
+        if (i == 1)
+            std::this_thread::sleep_for(10ms);  // whoever watches has seen it, and sleeps again
     }
     ASSERT_TRUE(soon([&] { return items.done == 65; }));
     ASSERT_EQ(others.submit(batcher, keypair, 0), WARPSEAL_OK);
@@ -181,8 +191,8 @@ TEST(KemBatcher, AFullBatchStarts) {
     EXPECT_EQ(counts.batch_size_buckets[6], 1u);
 }
 
-// Wherever the last one comes from: none that fills a batch is overheard while a thread sleeps, though no submitter knows of another's. Few
-// that are missing are counted otherwise than many.
+// Wherever the last one comes from: none that fills a batch is overheard while a thread sleeps,
+// though no submitter knows of another's. Few that are missing are counted otherwise than many.
 TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
     constexpr size_t most_submitters = 7;
     const auto engine = engine_on("cpu", 16);
@@ -202,7 +212,8 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
                 threads.emplace_back([&, t] {
                     for (size_t i; (i = next.fetch_add(1)) <= full;) {
                         EXPECT_EQ(items.submit(batcher, encapsulate, i), WARPSEAL_OK);
-                        if ((i + t) % 32 == 0) std::this_thread::sleep_for(200us);  // who sleeps has looked
+                        if ((i + t) % 32 == 0)
+                            std::this_thread::sleep_for(200us);  // who sleeps has looked
                     }
                 });
             for (std::thread& one : threads) one.join();
@@ -218,8 +229,10 @@ TEST(KemBatcher, TheEndCompletesWhatWaits) {
     Items items(75), others(20, kem::ntruhrss701);
     {
         KemBatcher batcher(*engine, full_batches(64), system_random);
-        for (size_t i = 0; i < items.count; ++i) ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
-        for (size_t i = 0; i < others.count; ++i) ASSERT_EQ(others.submit(batcher, keypair, i), WARPSEAL_OK);
+        for (size_t i = 0; i < items.count; ++i)
+            ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
+        for (size_t i = 0; i < others.count; ++i)
+            ASSERT_EQ(others.submit(batcher, keypair, i), WARPSEAL_OK);
     }
     EXPECT_EQ(items.done, items.count);
     EXPECT_EQ(items.good(), items.count);
@@ -230,7 +243,8 @@ TEST(KemBatcher, NobodyWaitsPastTheDelay) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(4096, 30ms), system_random);
     Items items(60);
-    for (size_t i = 0; i < items.count; ++i) {  // steadily, so that another is to be expected all the time
+    for (size_t i = 0; i < items.count;
+         ++i) {  // steadily, so that another is to be expected all the time
         ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
         std::this_thread::sleep_for(3ms);
     }
@@ -239,7 +253,8 @@ TEST(KemBatcher, NobodyWaitsPastTheDelay) {
     EXPECT_GE(counts.batches, 4u);
 }
 
-// Each as soon as the one before is done, and so while the thread that watches is about to sleep: nobody is overheard.
+// Each as soon as the one before is done, and so while the thread that watches is about to sleep:
+// nobody is overheard.
 TEST(KemBatcher, OneAfterTheOther) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 100us), system_random);
@@ -276,7 +291,8 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     std::thread waiting[2];
     std::atomic<int> right{0};
     for (size_t i = 0; i < 2; ++i) {
-        waiting[i] = std::thread([&, i] { right += batcher.run(items_.request(encapsulate, 38 + i)) == WARPSEAL_OK; });
+        waiting[i] = std::thread(
+            [&, i] { right += batcher.run(items_.request(encapsulate, 38 + i)) == WARPSEAL_OK; });
         ASSERT_TRUE(soon([&] { return gate.inside() + counts_of(batcher).waiting == 2 + i; }));
     }
     EXPECT_EQ(counts_of(batcher).waiting, 1u);
@@ -285,7 +301,8 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     EXPECT_EQ(queued, room);
     EXPECT_EQ(counts_of(batcher).waiting, room);
     EXPECT_EQ(counts_of(batcher).full_queue, 1u);
-    EXPECT_EQ(items_.submit(batcher, keypair, 20), WARPSEAL_LIMIT_EXCEEDED);  // one bound for all kinds
+    EXPECT_EQ(items_.submit(batcher, keypair, 20),
+              WARPSEAL_LIMIT_EXCEEDED);  // one bound for all kinds
     EXPECT_EQ(batcher.run(items_.request(keypair, 20)), WARPSEAL_OK);
     EXPECT_EQ(counts_of(batcher).full_queue, 3u);
     gate.set_open(true);
@@ -294,7 +311,8 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     ASSERT_TRUE(soon([&] { return items_.done == room; }));
     EXPECT_EQ(items_.good(), room);
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
-    for (size_t i = queued; i < 2 * room; ++i) ASSERT_EQ(items_.submit(batcher, encapsulate, i), WARPSEAL_OK) << i;  // there is room again
+    for (size_t i = queued; i < 2 * room; ++i)
+        ASSERT_EQ(items_.submit(batcher, encapsulate, i), WARPSEAL_OK) << i;  // there is room again
     ASSERT_TRUE(soon([&] { return items_.done == 2 * room; }));
     const auto counts = counts_of(batcher);
     EXPECT_EQ(counts.inline_requests, 2u);
@@ -306,14 +324,18 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
     warpseal_engine engine{gated_engine(1)};
     Items items(4200);
     for (size_t i = 0; i < items.count; ++i)
-        std::copy_n(items_.publics.begin(), set.public_key_bytes(), &items.publics[i * set.public_key_bytes()]);
+        std::copy_n(items_.publics.begin(), set.public_key_bytes(),
+                    &items.publics[i * set.public_key_bytes()]);
     warpseal_kem_batcher_options zeros{}, some{};
     zeros.struct_bytes = some.struct_bytes = sizeof some;
     some.max_batch = 3;
     some.max_waiting = 10;
-    constexpr size_t least = first_limit / 4 * 3;  // the first operation lasts as long as the gate is closed
+    constexpr size_t least =
+        first_limit / 4 * 3;  // the first operation lasts as long as the gate is closed
     for (const auto& [options, waiting, largest] :
-         {std::tuple<const warpseal_kem_batcher_options*, size_t, size_t>{nullptr, 4096, least}, {&zeros, 4096, least}, {&some, 10, 3}}) {
+         {std::tuple<const warpseal_kem_batcher_options*, size_t, size_t>{nullptr, 4096, least},
+          {&zeros, 4096, least},
+          {&some, 10, 3}}) {
         items.forget();
         warpseal_kem_batcher* batcher = nullptr;
         ASSERT_EQ(warpseal_kem_batcher_create(&engine, options, &batcher), WARPSEAL_OK);
@@ -343,7 +365,8 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
     }
 }
 
-// Each of several submitters has an inbox with places of its own: together they have as many as one would have.
+// Each of several submitters has an inbox with places of its own: together they have as many as one
+// would have.
 TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     constexpr uint32_t room = 500;
     const auto engine = gated_engine(16);
@@ -359,21 +382,25 @@ TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     }
     for (int t = 0; t < 9; ++t)
         std::thread([&] {
-            for (int i = 0; i < 3; ++i, ++next) EXPECT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_OK);
+            for (int i = 0; i < 3; ++i, ++next)
+                EXPECT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_OK);
         }).join();
     EXPECT_EQ(counts_of(batcher).waiting, 27u);
     while (items.submit(batcher, encapsulate, next) == WARPSEAL_OK) ++next;
     EXPECT_EQ(counts_of(batcher).waiting, room);
     EXPECT_EQ(next, threads + room);
     EXPECT_EQ(counts_of(batcher).full_queue, 1u);
-    std::thread([&] { EXPECT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_LIMIT_EXCEEDED); }).join();
+    std::thread([&] {
+        EXPECT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_LIMIT_EXCEEDED);
+    }).join();
     gate.set_open(true);
     ASSERT_TRUE(soon([&] { return items.done == next; }));
     EXPECT_EQ(items.good(), next);
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
 }
 
-// As many submitters as places, and each asks again when it has its answer: there is always room for the one that asks.
+// As many submitters as places, and each asks again when it has its answer: there is always room
+// for the one that asks.
 TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
     constexpr size_t threads = 8, each = 300;
     const auto engine = gated_engine(16);
@@ -385,7 +412,8 @@ TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
             Items items(1);
             for (size_t i = 0; i < each; ++i) {
                 items.forget();
-                wrong += items.submit(batcher, keypair, 0) != WARPSEAL_OK || !soon([&] { return items.all_done(); });
+                wrong += items.submit(batcher, keypair, 0) != WARPSEAL_OK ||
+                         !soon([&] { return items.all_done(); });
             }
         });
     for (std::thread& one : all) one.join();
@@ -395,7 +423,8 @@ TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
     EXPECT_EQ(counts.full_queue, 0u);
 }
 
-// A batch under way, and the same kind again: what has come meanwhile starts when that ends, and not before, as other kinds need a thread.
+// A batch under way, and the same kind again: what has come meanwhile starts when that ends, and
+// not before, as other kinds need a thread.
 TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
@@ -425,19 +454,24 @@ TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
         // Callers who wait are never told to wait for others.
         std::vector<std::thread> callers;
         for (size_t i = 0; i < 3; ++i)
-            callers.emplace_back([&, i] { EXPECT_EQ(batcher.run(items_.request(encapsulate, i)), WARPSEAL_OK); });
-        EXPECT_TRUE(soon([&] { return gate.inside() == 2; }));  // inline, and in a batch: of both others, or one waits
+            callers.emplace_back(
+                [&, i] { EXPECT_EQ(batcher.run(items_.request(encapsulate, i)), WARPSEAL_OK); });
+        EXPECT_TRUE(soon([&] {
+            return gate.inside() == 2;
+        }));  // inline, and in a batch: of both others, or one waits
         gate.set_open(true);
         for (std::thread& caller : callers) caller.join();
     }
     ASSERT_EQ(others.submit(batcher, keypair, 1), WARPSEAL_OK);  // an hour to wait
 }
 
-// One that comes back from a batch takes some of them to the queue, and goes to rest: the thread that sleeps counts them.
+// One that comes back from a batch takes some of them to the queue, and goes to rest: the thread
+// that sleeps counts them.
 TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
     constexpr size_t full = 60;
     Items others(full + 1);
-    const auto engine = gated_engine(16);  // it has threads to spare: none of a kind that has missed one
+    const auto engine =
+        gated_engine(16);  // it has threads to spare: none of a kind that has missed one
     KemBatcher batcher(*engine, full_batches(full), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
@@ -458,11 +492,13 @@ TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
     EXPECT_EQ(counts_of(batcher).largest_batch, full);
 }
 
-// Where all that may be inline are, and the thread that calls `done` is the only one that its kind may have.
+// Where all that may be inline are, and the thread that calls `done` is the only one that its kind
+// may have.
 TEST_F(KemBatcherAtTheGate, RunFromDoneWaitsForNobody) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
-    std::thread inline_there([&] { EXPECT_EQ(batcher.run(items_.request(encapsulate, 0)), WARPSEAL_OK); });
+    std::thread inline_there(
+        [&] { EXPECT_EQ(batcher.run(items_.request(encapsulate, 0)), WARPSEAL_OK); });
     EXPECT_TRUE(soon([&] { return gate.inside() == 1; }));
     struct Told {
         KemBatcher& batcher;
@@ -493,9 +529,11 @@ TEST(KemBatcher, DoneMaySubmitAndRun) {
             warpseal_kem_request one = items.request(keypair, i);
             one.user = new std::pair<Chain*, size_t>(this, i);
             one.done = [](void* user, warpseal_status status) {
-                const std::unique_ptr<std::pair<Chain*, size_t>> told(static_cast<std::pair<Chain*, size_t>*>(user));
+                const std::unique_ptr<std::pair<Chain*, size_t>> told(
+                    static_cast<std::pair<Chain*, size_t>*>(user));
                 const auto [chain, i] = *told;
-                chain->wrong += status != WARPSEAL_OK || chain->batcher.run(chain->items.request(encapsulate, i)) != WARPSEAL_OK;
+                chain->wrong += status != WARPSEAL_OK || chain->batcher.run(chain->items.request(
+                                                             encapsulate, i)) != WARPSEAL_OK;
                 if (i + 8 < chain->items.count) chain->next(i + 8);
                 ++chain->done;
             };
@@ -542,7 +580,8 @@ TEST(KemBatcher, DoneSubmitsNothingAtTheEnd) {
 }
 
 void submit_up_to(KemBatcher& batcher, Items& items, size_t end) {
-    for (size_t i = items.done; i < end; ++i) ASSERT_EQ(items.submit(batcher, encapsulate, i), WARPSEAL_OK);
+    for (size_t i = items.done; i < end; ++i)
+        ASSERT_EQ(items.submit(batcher, encapsulate, i), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return items.done == end; }));
 }
 
@@ -564,7 +603,8 @@ TEST(KemBatcher, LargeBatchesAreGatheredInParts) {
     }
 }
 
-// The limit of a batch is what operations take. What `done` takes is its owner's, even where it is as long as a batch may be.
+// The limit of a batch is what operations take. What `done` takes is its owner's, even where it is
+// as long as a batch may be.
 TEST(KemBatcher, DoneIsNoPartOfAnOperation) {
     const auto engine = engine_on("cpu", 1);
     Items items(1 + first_limit);
@@ -579,7 +619,8 @@ TEST(KemBatcher, DoneIsNoPartOfAnOperation) {
     };
     ASSERT_EQ(batcher.submit(slow), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return items.done == 1; }));
-    for (size_t i = 1; i < items.count; ++i) ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
+    for (size_t i = 1; i < items.count; ++i)
+        ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return items.all_done(); }));
     EXPECT_EQ(items.good(), items.count);
     EXPECT_EQ(counts_of(batcher).batches, 2u);
@@ -590,8 +631,9 @@ TEST(KemBatcher, WhereMemoryRunsOut) {
     static std::atomic<bool> out{false};
     out = false;
     const auto engine = engine_on("cpu");
-    KemBatcher batcher(*engine, full_batches(16),
-                       [](void* to, size_t bytes) { return out ? throw std::bad_alloc() : system_random(to, bytes); });
+    KemBatcher batcher(*engine, full_batches(16), [](void* to, size_t bytes) {
+        return out ? throw std::bad_alloc() : system_random(to, bytes);
+    });
     Items items(17);
     submit_all(batcher, keypair, items);
     out = true;
@@ -609,11 +651,13 @@ TEST(KemBatcher, MadeAndEndedUnderLoad) {
     for (int round = 0; round < 40; ++round) {
         items.forget();
         {
-            KemBatcher batcher(*engine, with(50, std::chrono::microseconds(round * 100)), system_random);
+            KemBatcher batcher(*engine, with(50, std::chrono::microseconds(round * 100)),
+                               system_random);
             std::vector<std::thread> threads;
             for (size_t t = 0; t < 4; ++t)
                 threads.emplace_back([&, t] {
-                    for (size_t i = t; i < items.count; i += 4) EXPECT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
+                    for (size_t i = t; i < items.count; i += 4)
+                        EXPECT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
                 });
             for (std::thread& one : threads) one.join();
         }
@@ -622,7 +666,8 @@ TEST(KemBatcher, MadeAndEndedUnderLoad) {
     }
 }
 
-// Signals are for the program's own threads: those of a batcher take none, and who asks keeps its own mask.
+// Signals are for the program's own threads: those of a batcher take none, and who asks keeps its
+// own mask.
 TEST(KemBatcher, ItsThreadsTakeNoSignals) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, {}, system_random);
@@ -656,7 +701,8 @@ TEST(KemBatcher, NothingSecretStaysOfABatch) {
     const auto hide = [&](Text& text, size_t stride) {
         for (size_t i = 0; i < items.count; ++i)
             for (size_t at = 0; at + 20 <= stride; ++at)
-                if (at < 4 || at % 64 < 4) patterns.push_back(residue::masked(&text[i * stride + at], 16));
+                if (at < 4 || at % 64 < 4)
+                    patterns.push_back(residue::masked(&text[i * stride + at], 16));
         for (uint8_t& byte : text) byte ^= residue::mask;
     };
     hide(items.secrets, set.secret_key_bytes());
@@ -674,7 +720,8 @@ TEST(KemBatcher, AGpuIsLostUnderLoad) {
         for (const KemOperation operation : operations)
             for (int i = 0; i < 3; ++i) {
                 engine->inside().kem.paces.note(set_number(set.name), operation, false, 1, 10.0);
-                engine->inside().kem.paces.note(set_number(set.name), operation, true, 1000000000, 1.0);
+                engine->inside().kem.paces.note(set_number(set.name), operation, true, 1000000000,
+                                                1.0);
             }
         Items items(41);
         items.fill(*engine, keypair);  // the GPU is open then
@@ -702,7 +749,8 @@ struct {
     uint8_t* memory = nullptr;
     size_t bytes = 0;
     bool has(const Text& text, size_t stride, size_t i) const {
-        return std::search(memory, memory + bytes, &text[i * stride], &text[i * stride] + 32) != memory + bytes;
+        return std::search(memory, memory + bytes, &text[i * stride], &text[i * stride] + 32) !=
+               memory + bytes;
     }
 } pinned;
 // A new one each time, as what a self-test found of a door stays.
@@ -750,9 +798,11 @@ TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
     EXPECT_EQ(public_items, items.count - 1);
 }
 
-// And after a batch that has failed as a whole: the GPU decapsulates wrongly, and no core stands in for it.
+// And after a batch that has failed as a whole: the GPU decapsulates wrongly, and no core stands in
+// for it.
 TEST(KemBatcher, PinnedMemoryIsWipedAfterABatchThatFailed) {
-    const auto engine = engine_on("cuda", 1, pinning_door({.wrong_kem = 1u << static_cast<int>(decapsulate)}));
+    const auto engine =
+        engine_on("cuda", 1, pinning_door({.wrong_kem = 1u << static_cast<int>(decapsulate)}));
     Items items(161);
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
@@ -774,7 +824,8 @@ TEST(KemBatcher, RefusesWhatMeansNothing) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, {}, system_random);
     Items items(1);
-    const auto refused = [&](warpseal_status why, const std::function<void(warpseal_kem_request&)>& spoil) {
+    const auto refused = [&](warpseal_status why,
+                             const std::function<void(warpseal_kem_request&)>& spoil) {
         for (const KemOperation operation : operations) {
             warpseal_kem_request one = items.request(operation, 0);
             spoil(one);
@@ -786,9 +837,13 @@ TEST(KemBatcher, RefusesWhatMeansNothing) {
     refused(WARPSEAL_UNSUPPORTED, [](auto& one) { one.set = "ntruhps"; });
     for (const int32_t operation : {-1, 3, INT32_MIN, INT32_MAX})
         refused(WARPSEAL_INVALID_ARGUMENT, [&](auto& one) { one.operation = operation; });
-    refused(WARPSEAL_INVALID_ARGUMENT, [](auto& one) { one.public_key = one.ciphertext = nullptr; });
-    refused(WARPSEAL_INVALID_ARGUMENT, [](auto& one) { one.secret_key = one.shared_secret = nullptr; });
-    refused(WARPSEAL_INVALID_ARGUMENT, [](auto& one) { one.public_key = one.secret_key = one.ciphertext = one.shared_secret; });
+    refused(WARPSEAL_INVALID_ARGUMENT,
+            [](auto& one) { one.public_key = one.ciphertext = nullptr; });
+    refused(WARPSEAL_INVALID_ARGUMENT,
+            [](auto& one) { one.secret_key = one.shared_secret = nullptr; });
+    refused(WARPSEAL_INVALID_ARGUMENT, [](auto& one) {
+        one.public_key = one.secret_key = one.ciphertext = one.shared_secret;
+    });
     warpseal_kem_request one = items.request(keypair, 0);
     one.done = nullptr;
     EXPECT_EQ(batcher.submit(one), WARPSEAL_INVALID_ARGUMENT);

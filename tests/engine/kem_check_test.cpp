@@ -1,4 +1,5 @@
-// Where arrays of a batch of key encapsulation may lie: to the byte. No address here is of memory, as nothing reads there.
+// Where arrays of a batch of key encapsulation may lie: to the byte. No address here is of memory,
+// as nothing reads there.
 #include "engine/kem_check.h"
 
 #include <gtest/gtest.h>
@@ -20,14 +21,20 @@ struct Field {
 };
 
 std::vector<Field> fields_of(const warpseal::kem::Params& set, KemOperation operation) {
-    const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
+    const bool keypair = operation == KemOperation::keypair,
+               decapsulate = operation == KemOperation::decapsulate;
     std::vector<Field> fields;
-    if (!decapsulate) fields.push_back({"public keys", &Batch::public_keys, &Batch::public_key_stride, set.public_key_bytes(), keypair});
+    if (!decapsulate)
+        fields.push_back({"public keys", &Batch::public_keys, &Batch::public_key_stride,
+                          set.public_key_bytes(), keypair});
     if (keypair || decapsulate)
-        fields.push_back({"secret keys", &Batch::secret_keys, &Batch::secret_key_stride, set.secret_key_bytes(), keypair});
+        fields.push_back({"secret keys", &Batch::secret_keys, &Batch::secret_key_stride,
+                          set.secret_key_bytes(), keypair});
     if (keypair) return fields;
-    fields.push_back({"ciphertexts", &Batch::ciphertexts, &Batch::ciphertext_stride, set.ciphertext_bytes(), !decapsulate});
-    fields.push_back({"shared secrets", &Batch::shared_secrets, &Batch::shared_secret_stride, 32, true});
+    fields.push_back({"ciphertexts", &Batch::ciphertexts, &Batch::ciphertext_stride,
+                      set.ciphertext_bytes(), !decapsulate});
+    fields.push_back(
+        {"shared secrets", &Batch::shared_secrets, &Batch::shared_secret_stride, 32, true});
     return fields;
 }
 
@@ -79,9 +86,11 @@ TEST_P(KemCheck, ArraysMayTouchAndNotOverlapByAByte) {
             const uint64_t extent = (count() - 1) * (some.*low.stride) + low.bytes;
             some.*low.at = address(first + 3 * apart);
             some.*high.at = address(first + 3 * apart + extent);
-            EXPECT_EQ(check(some), WARPSEAL_OK) << low.name << ", then " << high.name << ", " << more;
+            EXPECT_EQ(check(some), WARPSEAL_OK)
+                << low.name << ", then " << high.name << ", " << more;
             some.*high.at -= 1;
-            EXPECT_EQ(check(some), WARPSEAL_INVALID_ARGUMENT) << low.name << ", then " << high.name << ", " << more;
+            EXPECT_EQ(check(some), WARPSEAL_INVALID_ARGUMENT)
+                << low.name << ", then " << high.name << ", " << more;
         }
     });
 }
@@ -95,17 +104,21 @@ TEST_P(KemCheck, FieldsMayTouchAndNotOverlapByAByte) {
         some.*high.at = some.*low.at + low.bytes;
         EXPECT_EQ(check(some), WARPSEAL_OK) << low.name << ", " << high.name;
         some.*high.at -= 1;
-        EXPECT_EQ(check(some), WARPSEAL_INVALID_ARGUMENT) << "into the field before: " << low.name << ", " << high.name;
+        EXPECT_EQ(check(some), WARPSEAL_INVALID_ARGUMENT)
+            << "into the field before: " << low.name << ", " << high.name;
         if (count() == 1) return;  // one record has no next
         some.*high.at += 2;
-        EXPECT_EQ(check(some), WARPSEAL_INVALID_ARGUMENT) << "into the next record: " << low.name << ", " << high.name;
+        EXPECT_EQ(check(some), WARPSEAL_INVALID_ARGUMENT)
+            << "into the next record: " << low.name << ", " << high.name;
         some.*low.stride = some.*high.stride += 1;
         EXPECT_EQ(check(some), WARPSEAL_OK) << low.name << ", " << high.name;
     });
 }
 
 INSTANTIATE_TEST_SUITE_P(Operations, KemCheck,
-                         testing::Combine(testing::Values(KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate),
+                         testing::Combine(testing::Values(KemOperation::keypair,
+                                                          KemOperation::encapsulate,
+                                                          KemOperation::decapsulate),
                                           testing::Values(1, 2, 5)));
 
 }  // namespace

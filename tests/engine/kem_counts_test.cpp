@@ -18,17 +18,23 @@ namespace fs = std::filesystem;
 
 TEST(KemCounts, BucketsEndAtPowersOfTwo) {
     KemCounts counts;
-    for (const size_t size : {1, 2, 3, 4, 5, 1 << 16, (1 << 16) + 1, 1 << 30}) counts.count_batch(size, {});
+    for (const size_t size : {1, 2, 3, 4, 5, 1 << 16, (1 << 16) + 1, 1 << 30})
+        counts.count_batch(size, {});
     KemCounts::Waits waits;
-    for (const double wait : {-1e-3, 0.0, 9e-6, 10e-6, 10.1e-6, 20e-6, 20.1e-6, 0.16384, 0.164, 1e12}) waits.add(wait);
+    for (const double wait :
+         {-1e-3, 0.0, 9e-6, 10e-6, 10.1e-6, 20e-6, 20.1e-6, 0.16384, 0.164, 1e12})
+        waits.add(wait);
     counts.count_batch(10, waits);
     warpseal_kem_batcher_counts out{};
     counts.read(3, out);
     EXPECT_EQ(out.waiting, 3u);
-    const uint64_t sizes[WARPSEAL_KEM_BATCH_SIZES] = {1, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2};
+    const uint64_t sizes[WARPSEAL_KEM_BATCH_SIZES] = {1, 1, 2, 1, 1, 0, 0, 0, 0,
+                                                      0, 0, 0, 0, 0, 0, 0, 1, 2};
     const uint64_t expected[WARPSEAL_KEM_WAITS] = {4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2};
-    for (size_t i = 0; i < std::size(sizes); ++i) EXPECT_EQ(out.batch_size_buckets[i], sizes[i]) << i;
-    for (size_t i = 0; i < std::size(expected); ++i) EXPECT_EQ(out.wait_buckets[i], expected[i]) << i;
+    for (size_t i = 0; i < std::size(sizes); ++i)
+        EXPECT_EQ(out.batch_size_buckets[i], sizes[i]) << i;
+    for (size_t i = 0; i < std::size(expected); ++i)
+        EXPECT_EQ(out.wait_buckets[i], expected[i]) << i;
     EXPECT_EQ(out.largest_batch, uint64_t{1} << 30);
 }
 
@@ -45,7 +51,8 @@ std::map<std::string, double> parsed(const std::string& text) {
         }
         EXPECT_EQ(line.rfind(family, 0), 0u) << line;
         const size_t space = line.rfind(' ');
-        EXPECT_TRUE(out.emplace(line.substr(0, space), std::stod(line.substr(space + 1))).second) << line;
+        EXPECT_TRUE(out.emplace(line.substr(0, space), std::stod(line.substr(space + 1))).second)
+            << line;
     }
     return out;
 }
@@ -64,7 +71,8 @@ TEST(KemCounts, PrometheusText) {
     counts.read(11, read);
     const auto lines = parsed(prometheus_text(read, "42-2"));
     const auto value = [&](const std::string& name, const std::string& labels = "") {
-        const auto found = lines.find("warpseal_kem_" + name + "{batcher=\"42-2\"" + (labels.empty() ? "" : "," + labels) + "}");
+        const auto found = lines.find("warpseal_kem_" + name + "{batcher=\"42-2\"" +
+                                      (labels.empty() ? "" : "," + labels) + "}");
         return found == lines.end() ? NAN : found->second;
     };
     EXPECT_EQ(value("requests_total", "path=\"inline\""), 5);
@@ -123,7 +131,8 @@ TEST_F(KemMetricsFile, OncePerSecondAndAtTheEnd) {
     {
         KemBatcher batcher(*engine, options(), system_random);
         EXPECT_TRUE(fs::is_empty(folder_));
-        for (int i = 0; i < 10; ++i) EXPECT_EQ(batcher.run(items.request(KemOperation::keypair, 0)), WARPSEAL_OK);
+        for (int i = 0; i < 10; ++i)
+            EXPECT_EQ(batcher.run(items.request(KemOperation::keypair, 0)), WARPSEAL_OK);
         ASSERT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
         file = fs::directory_iterator(folder_)->path();
         EXPECT_EQ(file.filename().string().rfind("warpseal-" + std::to_string(getpid()), 0), 0u);
@@ -142,7 +151,8 @@ TEST_F(KemMetricsFile, OncePerSecondAndAtTheEnd) {
 TEST_F(KemMetricsFile, EachBatcherHasItsOwn) {
     const auto engine = engine_on("cpu", 1);
     {
-        KemBatcher first(*engine, options(), system_random), second(*engine, options(), system_random);
+        KemBatcher first(*engine, options(), system_random),
+            second(*engine, options(), system_random);
         EXPECT_NE(first.metrics(), second.metrics());
     }
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2);
@@ -158,7 +168,8 @@ TEST_F(KemMetricsFile, WhatCannotBeWrittenIsLeft) {
     EXPECT_EQ(batcher.run(items.request(KemOperation::keypair, 0)), WARPSEAL_OK);
     EXPECT_TRUE(fs::is_empty(folder_));
     const MetricsFile file(folder_.string());
-    const fs::path path = folder_ / ("warpseal-" + file.who() + ".prom"), target = folder_ / "target";
+    const fs::path path = folder_ / ("warpseal-" + file.who() + ".prom"),
+                   target = folder_ / "target";
     std::ofstream(target) << "kept";
     fs::create_symlink(target, path.string() + ".next");
     EXPECT_FALSE(file.write("text"));

@@ -10,7 +10,8 @@ namespace {
 using namespace warpseal;
 using Put = KemInbox::Put;
 
-constexpr KemKind keypair{2, KemOperation::keypair}, encapsulate{2, KemOperation::encapsulate}, other{3, KemOperation::encapsulate};
+constexpr KemKind keypair{2, KemOperation::keypair}, encapsulate{2, KemOperation::encapsulate},
+    other{3, KemOperation::encapsulate};
 
 uint32_t bit(KemKind kind) { return 1u << kind.number(); }
 
@@ -25,7 +26,8 @@ struct Inbox : testing::Test {
     }
     std::vector<KemChunk*> take() {
         std::vector<KemChunk*> chunks;
-        for (KemChunk* chunk = inbox.take(); chunk != nullptr; chunk = chunk->next) chunks.push_back(chunk);
+        for (KemChunk* chunk = inbox.take(); chunk != nullptr; chunk = chunk->next)
+            chunks.push_back(chunk);
         return chunks;
     }
     void complete(const std::vector<KemChunk*>& chunks) {
@@ -59,7 +61,8 @@ TEST_F(Inbox, EachKindHasItsChunksAndEachChunkItsOrder) {
         const bool second = chunk->kind.operation == KemOperation::keypair;
         EXPECT_EQ(chunk->left, chunk->filled);
         for (uint32_t i = 0; i < chunk->filled; ++i, ++seen[second]) {
-            EXPECT_EQ(reinterpret_cast<uintptr_t>(chunk->requests[i].user), 2 * seen[second] + second);
+            EXPECT_EQ(reinterpret_cast<uintptr_t>(chunk->requests[i].user),
+                      2 * seen[second] + second);
             EXPECT_EQ(chunk->waits(i), !second && seen[second] % 3 == 0);
         }
     }
@@ -68,7 +71,8 @@ TEST_F(Inbox, EachKindHasItsChunksAndEachChunkItsOrder) {
     complete(chunks);
 }
 
-// What comes after it was taken is in another chunk; it is used again when its last request is completed, and not before.
+// What comes after it was taken is in another chunk; it is used again when its last request is
+// completed, and not before.
 TEST_F(Inbox, AChunkIsUsedAgainWhenItIsDone) {
     inbox.lend(20);
     put();

@@ -36,7 +36,8 @@ bool watched(void* out, size_t bytes) {
     return !failing && counted(out, bytes);
 }
 
-// A fork while pairs are being made. Their places are in the hands of a call that the child does not have, and are all its own nonetheless.
+// A fork while pairs are being made. Their places are in the hands of a call that the child does
+// not have, and are all its own nonetheless.
 TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
@@ -47,7 +48,10 @@ TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
         const pid_t child = fork();
         if (child == 0) {
             Clients all(*pool, *engine, 6);
-            _exit(before.decapsulate(*pool) == 0 && all.decapsulate(*pool) == 6 && !testing::Test::HasFailure() ? 7 : 1);
+            _exit(before.decapsulate(*pool) == 0 && all.decapsulate(*pool) == 6 &&
+                          !testing::Test::HasFailure()
+                      ? 7
+                      : 1);
         }
         result = result_of(child);
     };
@@ -66,7 +70,10 @@ TEST_F(KemPoolForked, WhilePlacesAreBeingFilled) {
         const pid_t child = fork();
         if (child == 0) {
             alarm(60);
-            _exit(pool->fill() == WARPSEAL_OK && pool->fill() == WARPSEAL_OK && !testing::Test::HasFailure() ? 7 : 1);
+            _exit(pool->fill() == WARPSEAL_OK && pool->fill() == WARPSEAL_OK &&
+                          !testing::Test::HasFailure()
+                      ? 7
+                      : 1);
         }
         result = result_of(child);
     };
@@ -87,7 +94,8 @@ TEST_F(KemPoolForked, WhatItUsesIsProvedWhenItIsMade) {
     EXPECT_GE(kem.chosen_for_coins, 0);
 }
 
-// A process that was copied past the C library, so that nothing counted a fork: the pages of its keys are empty, and say so.
+// A process that was copied past the C library, so that nothing counted a fork: the pages of its
+// keys are empty, and say so.
 TEST_F(KemPoolForked, PastTheLibrary) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
@@ -103,7 +111,8 @@ TEST_F(KemPoolForked, PastTheLibrary) {
     EXPECT_EQ(some.decapsulate(*pool), 4u);
 }
 
-// A pool that cannot begin again in a child says so for each item, and leaves nothing in the place of a secret.
+// A pool that cannot begin again in a child says so for each item, and leaves nothing in the place
+// of a secret.
 TEST_F(KemPoolForked, WithoutRandomEveryItemIsToldSo) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
@@ -118,7 +127,8 @@ TEST_F(KemPoolForked, WithoutRandomEveryItemIsToldSo) {
     if (child == 0) {
         failing = true;
         const PooledTexts texts{some.ciphertexts.data(), 0, received.data(), 32, statuses.data()};
-        _exit(pool->decapsulate(count, tickets.data(), texts) == WARPSEAL_NO_RANDOM && received == Text(count * 32, 0) &&
+        _exit(pool->decapsulate(count, tickets.data(), texts) == WARPSEAL_NO_RANDOM &&
+                      received == Text(count * 32, 0) &&
                       statuses == std::vector<int32_t>(count, WARPSEAL_NO_RANDOM)
                   ? 7
                   : 1);

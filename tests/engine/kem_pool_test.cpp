@@ -1,4 +1,5 @@
-// Pools whose secret keys lie on a GPU: whatever step fails, a ticket gives its secret or none, and the pool goes on.
+// Pools whose secret keys lie on a GPU: whatever step fails, a ticket gives its secret or none, and
+// the pool goes on.
 #include "engine/kem_pool.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,8 @@ TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
     EXPECT_FALSE(tests::script().lost);
 }
 
-// Fields of records, with a ticket that names nothing among them: what lies between the fields is the caller's.
+// Fields of records, with a ticket that names nothing among them: what lies between the fields is
+// the caller's.
 TEST(KemPoolOnGpu, RecordsOfFields) {
     constexpr size_t count = 5, bad = 3, gap = 13;
     const size_t public_stride = pk + gap, text_stride = ct + 7, secret_stride = 32 + 5;
@@ -50,7 +52,8 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 2 * count, counted, pool), WARPSEAL_OK);
-    Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5), sent(count * secret_stride, 0xa5);
+    Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5),
+        sent(count * secret_stride, 0xa5);
     std::vector<uint64_t> tickets(count);
     ASSERT_EQ(pool->take(count, {publics.data(), public_stride}, tickets.data()), WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i) {
@@ -68,7 +71,9 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     tickets[bad] = ~tickets[bad];
     std::fill_n(sent.begin() + bad * secret_stride, 32, uint8_t{0});
     Text received(count * secret_stride, 0xa5);
-    EXPECT_EQ(pool->decapsulate(count, tickets.data(), {ciphertexts.data(), text_stride, received.data(), secret_stride, nullptr}),
+    EXPECT_EQ(pool->decapsulate(
+                  count, tickets.data(),
+                  {ciphertexts.data(), text_stride, received.data(), secret_stride, nullptr}),
               WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(received, sent);  // and with it what lies between
 
@@ -76,7 +81,8 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     const Clients others(*pool, *cores, count);
     received.assign(count * secret_stride, 0xa5);
     EXPECT_EQ(pool->decapsulate(count, others.tickets.data(),
-                                {others.ciphertexts.data() + (count - 1) * ct, 0, received.data(), secret_stride, nullptr}),
+                                {others.ciphertexts.data() + (count - 1) * ct, 0, received.data(),
+                                 secret_stride, nullptr}),
               WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i) {
         const auto at = received.begin() + static_cast<long>(i * secret_stride);
@@ -169,9 +175,11 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
         tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
         tests::script().fail_at = fail_at;
         const warpseal_status status = pool->decapsulate(
-            3, clients.tickets.data(), {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
+            3, clients.tickets.data(),
+            {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
         failed = tests::script().steps >= fail_at;
-        if (status == WARPSEAL_OK) {  // also where the wipe is queued, and only waiting for it failed
+        if (status ==
+            WARPSEAL_OK) {  // also where the wipe is queued, and only waiting for it failed
             EXPECT_EQ(clients.received, clients.sent);
             EXPECT_EQ(clients.decapsulate(*pool), 0u);
         } else {
@@ -181,11 +189,15 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
             EXPECT_EQ(clients.statuses, std::vector<int32_t>(3, WARPSEAL_OUT_OF_MEMORY));
             // What is returned is the first item's that has none.
             tests::script().fail_at = tests::script().steps + 1;
-            const uint64_t stray_first[] = {~clients.tickets[0], clients.tickets[1], clients.tickets[2]};
-            EXPECT_EQ(
-                pool->decapsulate(3, stray_first, {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()}),
-                WARPSEAL_INVALID_ARGUMENT);
-            EXPECT_EQ(clients.statuses, (std::vector<int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OUT_OF_MEMORY, WARPSEAL_OUT_OF_MEMORY}));
+            const uint64_t stray_first[] = {~clients.tickets[0], clients.tickets[1],
+                                            clients.tickets[2]};
+            EXPECT_EQ(pool->decapsulate(3, stray_first,
+                                        {clients.ciphertexts.data(), ct, clients.received.data(),
+                                         32, clients.statuses.data()}),
+                      WARPSEAL_INVALID_ARGUMENT);
+            EXPECT_EQ(clients.statuses,
+                      (std::vector<int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OUT_OF_MEMORY,
+                                            WARPSEAL_OUT_OF_MEMORY}));
             EXPECT_EQ(clients.decapsulate(*pool), 3u);
         }
         failures += failed;
@@ -193,7 +205,8 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
     EXPECT_GE(failures, 9u);
 }
 
-// Of keys and secrets that were staged for a batch nothing stays, also where a step fails; but for one that wipes.
+// Of keys and secrets that were staged for a batch nothing stays, also where a step fails; but for
+// one that wipes.
 TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
     static struct {
         uint8_t* last = nullptr;
@@ -202,7 +215,8 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     const auto cores = engine_on("cpu", nullptr);
-    const size_t secret_bytes = KemPairs::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
+    const size_t secret_bytes =
+        KemPairs::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
     uint64_t fail_at = 0;
     for (bool failed = true; failed; ++fail_at) {
         door = *(scripted = tests::scripted_door());
@@ -212,10 +226,12 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
             std::fill_n(seen.last, bytes, uint8_t{0});
             return status;
         };
-        door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
-                             void* stream) {
-            const warpseal_status status = scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
-            seen.wipe_failed = seen.wipe_failed || (what == KemPlaced::wipe && status != WARPSEAL_OK);
+        door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride,
+                             const uint32_t* numbers, uint64_t count, void* stream) {
+            const warpseal_status status =
+                scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
+            seen.wipe_failed =
+                seen.wipe_failed || (what == KemPlaced::wipe && status != WARPSEAL_OK);
             return status;
         };
         seen.wipe_failed = false;
@@ -223,15 +239,19 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
         std::unique_ptr<KemPool> pool;
         ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
         const uint8_t* const staged = seen.last;
-        const auto nothing_stays = [&] { return std::all_of(staged, staged + secret_bytes, [](uint8_t byte) { return byte == 0; }); };
+        const auto nothing_stays = [&] {
+            return std::all_of(staged, staged + secret_bytes,
+                               [](uint8_t byte) { return byte == 0; });
+        };
         tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
         tests::script().fail_at = tests::script().steps + 1 + fail_at;
         (void)pool->fill();
         EXPECT_TRUE(nothing_stays()) << fail_at;
         EXPECT_EQ(pool->fill(), WARPSEAL_OK);
         Clients clients(*pool, *cores, 4);
-        (void)pool->decapsulate(4, clients.tickets.data(),
-                                {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
+        (void)pool->decapsulate(
+            4, clients.tickets.data(),
+            {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
         EXPECT_TRUE(nothing_stays() || seen.wipe_failed) << fail_at;
         failed = tests::script().steps >= tests::script().fail_at;
     }
@@ -245,11 +265,13 @@ TEST(KemPoolOnGpu, BatchesTakeTurns) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                         const warpseal_kem_batch& batch, uint64_t under_way,
                          const DrawnCoins* coins, void* stream) {
         most = std::max<int>(most, ++inside);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+        const warpseal_status status =
+            scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
         --inside;
         return status;
     };
@@ -258,7 +280,8 @@ TEST(KemPoolOnGpu, BatchesTakeTurns) {
     ASSERT_EQ(KemPool::create(*engine, set.name, 9, counted, pool), WARPSEAL_OK);
     Clients first(*pool, *cores, 2), second(*pool, *cores, 2);
     {
-        std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }), other([&] { EXPECT_EQ(second.decapsulate(*pool), 2u); }),
+        std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }),
+            other([&] { EXPECT_EQ(second.decapsulate(*pool), 2u); }),
             filler([&] { EXPECT_EQ(pool->fill(), WARPSEAL_OK); });
     }
     EXPECT_EQ(most, 1);
@@ -266,7 +289,8 @@ TEST(KemPoolOnGpu, BatchesTakeTurns) {
     EXPECT_EQ(all.decapsulate(*pool), 9u);
 }
 
-// Places are uploaded to one place too, also of what is only wiped: another's would be wiped, or used, instead.
+// Places are uploaded to one place too, also of what is only wiped: another's would be wiped, or
+// used, instead.
 TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
     static std::atomic<std::thread::id> last;
     static std::atomic<int> of_others;
@@ -280,8 +304,8 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
         std::this_thread::sleep_for(std::chrono::milliseconds(3));  // in which others would come
         return status;
     };
-    door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
-                         void* stream) {
+    door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride,
+                         const uint32_t* numbers, uint64_t count, void* stream) {
         if (numbers != nullptr) of_others += last.load() != std::this_thread::get_id();
         return scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
     };
@@ -290,7 +314,8 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
     ASSERT_EQ(KemPool::create(*engine, set.name, 20, counted, pool), WARPSEAL_OK);
     Clients first(*pool, *cores, 2), second(*pool, *cores, 2), dropped(*pool, *cores, 10);
     {
-        std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }), other([&] { EXPECT_EQ(second.decapsulate(*pool), 2u); }),
+        std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }),
+            other([&] { EXPECT_EQ(second.decapsulate(*pool), 2u); }),
             filler([&] { EXPECT_EQ(pool->fill(), WARPSEAL_OK); });
         std::jthread droppers[2];
         for (size_t half = 0; half < 2; ++half)
@@ -304,7 +329,8 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
     EXPECT_EQ(all.decapsulate(*pool), 20u);
 }
 
-// Who used or dropped a ticket may rely on it that its key is gone, and not only that its end is queued.
+// Who used or dropped a ticket may rely on it that its key is gone, and not only that its end is
+// queued.
 TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
     static int wipes;
     static bool waited;
@@ -313,8 +339,8 @@ TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door());
-    door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
-                         void* stream) {
+    door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride,
+                         const uint32_t* numbers, uint64_t count, void* stream) {
         EXPECT_EQ(stream, nullptr);
         wipes += what == KemPlaced::wipe && numbers != nullptr;
         waited = false;
@@ -342,9 +368,11 @@ TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                         const warpseal_kem_batch& batch, uint64_t under_way,
                          const DrawnCoins* coins, void* stream) {
-        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+        const warpseal_status status =
+            scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
         if (without) batch.statuses[1] = WARPSEAL_INVALID_ARGUMENT;
         return status;
     };
@@ -358,17 +386,20 @@ TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
     EXPECT_EQ(all.decapsulate(*pool), 3u);
 }
 
-// While a call has tickets in hand the GPU is lost, and others go on in the host's memory: those tickets name nothing there.
+// While a call has tickets in hand the GPU is lost, and others go on in the host's memory: those
+// tickets name nothing there.
 TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
     static std::function<void()> meanwhile;
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                         const warpseal_kem_batch& batch, uint64_t under_way,
                          const DrawnCoins* coins, void* stream) {
         const auto work = std::exchange(meanwhile, nullptr);
         if (work) tests::script().fail_at = tests::script().steps + 1;
-        const warpseal_status status = scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+        const warpseal_status status =
+            scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
         if (work) work();
         return status;
     };
@@ -385,7 +416,8 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-// Ready pairs that a call has in hand when the GPU is lost are lost with it: their places need new ones.
+// Ready pairs that a call has in hand when the GPU is lost are lost with it: their places need new
+// ones.
 TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
     const GpuDoor* door = tests::scripted_door();
     const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
@@ -394,19 +426,22 @@ TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
     ASSERT_EQ(pool->fill(), WARPSEAL_OK);
     Clients first(*pool, *cores, 3);
     EXPECT_EQ(first.decapsulate(*pool), 3u);
-    tests::script().fail_at = tests::script().steps + 1;  // when the three that are not ready are made
+    tests::script().fail_at =
+        tests::script().steps + 1;  // when the three that are not ready are made
     Clients all(*pool, *cores, 6);
     EXPECT_TRUE(tests::script().lost);
     EXPECT_EQ(all.decapsulate(*pool), 6u);
     std::set<std::string> seen;
-    for (size_t i = 0; i < 6; ++i) seen.emplace(reinterpret_cast<const char*>(all.publics.data()) + i * pk, pk);
+    for (size_t i = 0; i < 6; ++i)
+        seen.emplace(reinterpret_cast<const char*>(all.publics.data()) + i * pk, pk);
     EXPECT_EQ(seen.size(), 6u);
     Clients again(*pool, *cores, 6);  // no place was lost
     EXPECT_EQ(again.decapsulate(*pool), 6u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-// A call for one ticket is the cores' there, and a large one is not: as with the calls on host memory.
+// A call for one ticket is the cores' there, and a large one is not: as with the calls on host
+// memory.
 TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
     const GpuDoor* door = tests::scripted_door();
     const auto engine = engine_on("auto", door), cores = engine_on("cpu", nullptr);
@@ -434,7 +469,8 @@ TEST(KemPoolOnGpu, WithoutRoomThereItLiesOnTheHost) {
     const GpuDoor* door = tests::scripted_door();
     const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> first;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, first), WARPSEAL_OK);  // the self-tests
+    ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, first),
+              WARPSEAL_OK);  // the self-tests
     tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
     const uint64_t before = tests::script().live_device_allocations;
     for (const uint64_t fail_at : {1, 2, 3}) {

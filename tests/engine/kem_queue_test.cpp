@@ -24,7 +24,8 @@ struct Rule : testing::Test {
     size_t take() { return queue.take(rule).size(); }
     // From now until it starts if nobody else comes.
     BatcherClock::duration left() const { return queue.due(rule) - now; }
-    // Requests out of step by so much, one after the other's end. How many of them waited for others.
+    // Requests out of step by so much, one after the other's end. How many of them waited for
+    // others.
     int one_by_one(int count, BatcherClock::duration gap) {
         int waited = 0;
         for (int i = 0; i < count; ++i) {
@@ -73,7 +74,8 @@ TEST_F(Rule, DenseArrivalsHaveATimeToBeInterrupted) {
     EXPECT_EQ(left(), rule.delay / 8);
 }
 
-// Each sends its next request when the last batch is done: what they all wait for is not counted as their pace.
+// Each sends its next request when the last batch is done: what they all wait for is not counted as
+// their pace.
 TEST_F(Rule, AFewClientsWaitForASilenceThatDoesNotGrow) {
     for (int clients = 2; clients <= 10; ++clients)
         for (int round = 0; round < 100; ++round) {
@@ -119,7 +121,8 @@ TEST_F(Rule, FirstInFirstOut) {
         const size_t before = taken.size();
         const KemRequests batch = queue.take(rule);
         batch.each([&](const KemChunk& chunk, uint32_t begin, uint32_t end) {
-            for (uint32_t i = begin; i < end; ++i) taken.push_back(reinterpret_cast<uintptr_t>(chunk.requests[i].user));
+            for (uint32_t i = begin; i < end; ++i)
+                taken.push_back(reinterpret_cast<uintptr_t>(chunk.requests[i].user));
         });
         EXPECT_EQ(taken.size() - before, batch.size());
     }

@@ -1,4 +1,5 @@
-// Key encapsulation through a GPU: whatever step fails, outputs are those of the cores alone, also where coins are drawn.
+// Key encapsulation through a GPU: whatever step fails, outputs are those of the cores alone, also
+// where coins are drawn.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -20,10 +21,12 @@ using namespace warpseal;
 using answers::Text;
 
 const kem::Params& set = kem::ntruhps2048509;
-constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate};
+constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate,
+                                       KemOperation::decapsulate};
 
 bool fixed_random(void* out, size_t bytes) {
-    for (size_t i = 0; i < bytes; ++i) static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(11 * i + 1);
+    for (size_t i = 0; i < bytes; ++i)
+        static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(11 * i + 1);
     // A counter that carries into its upper half within the call.
     if (bytes == 48) std::memset(static_cast<uint8_t*>(out) + 40, 0xff, 7);
     return true;
@@ -33,7 +36,8 @@ bool no_random(void*, size_t) { return false; }
 // As many measurements of so many items a second as count.
 void learn(KemPaces& paces, int number, KemOperation operation, bool gpu, double rate) {
     constexpr double seconds = 1000;  // beside which a GPU's delay is nothing
-    for (int i = 0; i < 3; ++i) paces.note(number, operation, gpu, static_cast<uint64_t>(rate * seconds), seconds);
+    for (int i = 0; i < 3; ++i)
+        paces.note(number, operation, gpu, static_cast<uint64_t>(rate * seconds), seconds);
 }
 
 struct World {
@@ -83,12 +87,15 @@ struct Items {
     bool operator==(const Items&) const = default;
 };
 
-// The items before each operation and after it, as the cores have them; of encapsulation and what follows one in the middle is bad.
+// The items before each operation and after it, as the cores have them; of encapsulation and what
+// follows one in the middle is bad.
 struct Expected {
     Items before[kem_operation_count], after[kem_operation_count];
     warpseal_status status[kem_operation_count];
 
-    explicit Expected(uint64_t count) : before{Items(count), Items(count), Items(count)}, after{Items(count), Items(count), Items(count)} {
+    explicit Expected(uint64_t count)
+        : before{Items(count), Items(count), Items(count)},
+          after{Items(count), Items(count), Items(count)} {
         World cores("cpu", nullptr);
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
@@ -111,27 +118,33 @@ TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
         uint64_t every;
     };
     for (const Failure& failure :
-         {Failure{WARPSEAL_NO_DEVICE, false, 3}, Failure{WARPSEAL_NO_DEVICE, true, 11}, Failure{WARPSEAL_OUT_OF_MEMORY, false, 11}})
+         {Failure{WARPSEAL_NO_DEVICE, false, 3}, Failure{WARPSEAL_NO_DEVICE, true, 11},
+          Failure{WARPSEAL_OUT_OF_MEMORY, false, 11}})
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             uint64_t steps = 0;
             // Every step of the call itself, some of the self-test before it.
-            for (uint64_t at = 0; at == 0 || at <= steps; at += at == 0 || at + few + 2 > steps ? 1 : failure.every) {
+            for (uint64_t at = 0; at == 0 || at <= steps;
+                 at += at == 0 || at + few + 2 > steps ? 1 : failure.every) {
                 World world("cuda", tests::scripted_door());
                 const uint64_t begin = tests::script().steps;
                 tests::script().fail_at = at == 0 ? 0 : begin + at;
                 tests::script().failure = failure.status;
                 tests::script().passing = failure.passing;
                 Items items = expected.before[i];
-                EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[i]) << "step " << at;
+                EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+                          expected.status[i])
+                    << "step " << at;
                 EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", step " << at;
                 EXPECT_EQ(tests::script().calls_after_lost, 0u);
                 EXPECT_EQ(world.notices.size(), at == 0 ? 0u : 1u) << "step " << at;
-                EXPECT_EQ(tests::script().live_device_allocations == 0 || tests::script().lost, true);
+                EXPECT_EQ(tests::script().live_device_allocations == 0 || tests::script().lost,
+                          true);
                 if (at == 0) {
                     steps = tests::script().steps - begin;
                     EXPECT_GE(steps, few);
-                    EXPECT_EQ(tests::script().forgotten, operation == KemOperation::decapsulate ? 0u : 1u);
+                    EXPECT_EQ(tests::script().forgotten,
+                              operation == KemOperation::decapsulate ? 0u : 1u);
                 }
             }
         }
@@ -141,7 +154,8 @@ TEST(KemOnGpu, WithoutRandomNothingIsWritten) {
     World world("cuda", tests::scripted_door());
     Items items(few);
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::encapsulate})
-        EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), no_random), WARPSEAL_NO_RANDOM);
+        EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), no_random),
+                  WARPSEAL_NO_RANDOM);
     EXPECT_TRUE(items == Items(few));
 }
 
@@ -153,7 +167,8 @@ TEST(KemOnGpu, AWrongGpuIsClosed) {
         Items items = expected.before[static_cast<int>(operation)];
         {
             World world("cuda", tests::scripted_door(wrong));
-            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), WARPSEAL_SELF_TEST_FAILED);
+            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+                      WARPSEAL_SELF_TEST_FAILED);
             EXPECT_TRUE(items == expected.before[static_cast<int>(operation)]);
             EXPECT_EQ(world.notices.size(), 1u);
         }
@@ -161,7 +176,8 @@ TEST(KemOnGpu, AWrongGpuIsClosed) {
         world.make_gpus_fast();
         for (int again = 0; again < 2; ++again) {
             items = expected.before[static_cast<int>(operation)];
-            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[static_cast<int>(operation)]);
+            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+                      expected.status[static_cast<int>(operation)]);
             EXPECT_TRUE(items == expected.after[static_cast<int>(operation)]);
         }
         EXPECT_EQ(world.notices.size(), 1u);
@@ -172,15 +188,18 @@ TEST(KemOnGpu, AutoAsksWhatPays) {
     Items items(40), one(1);
     {
         World world("auto", tests::scripted_door());
-        ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random), WARPSEAL_OK);
+        ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random),
+                  WARPSEAL_OK);
         EXPECT_EQ(tests::script().steps, 0u);  // not even opened
     }
     World world("auto", tests::scripted_door());
     world.make_gpus_fast();
-    ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random), WARPSEAL_OK);
+    ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random),
+              WARPSEAL_OK);
     EXPECT_GE(tests::script().host_calls, 1u);
     const uint64_t calls = tests::script().host_calls;
-    ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, one.batch(), fixed_random), WARPSEAL_OK);
+    ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, one.batch(), fixed_random),
+              WARPSEAL_OK);
     EXPECT_EQ(tests::script().host_calls, calls);
 }
 
@@ -201,12 +220,14 @@ TEST(KemOnGpu, PacesAreLearnt) {
     EXPECT_FALSE(paces.gpu_first(2, operation, 10, true));
 }
 
-// One call that others' work, page faults or whatever made slow is no reason to choose the other side.
+// One call that others' work, page faults or whatever made slow is no reason to choose the other
+// side.
 TEST(KemOnGpu, OneSlowCallSaysNothing) {
     constexpr auto operation = KemOperation::decapsulate;
     for (const bool gpu : {false, true}) {
         KemPaces paces(4);
-        constexpr uint64_t few = 150, many = 1000000;  // the cores' and a GPU's by the usual figures
+        constexpr uint64_t few = 150,
+                           many = 1000000;  // the cores' and a GPU's by the usual figures
         for (int good = 0; good < 4; ++good) {
             if (good == 0) paces.note(0, operation, gpu, 1, 10.0);
             EXPECT_EQ(paces.gpu_first(0, operation, gpu ? many : few, true), gpu) << good;
@@ -221,7 +242,8 @@ constexpr uint64_t large = 100000;
 // How many calls in a row go to one side before the other has one.
 int calls_before_the_other(KemPaces& paces, bool gpu, int most) {
     int calls = 0;
-    while (calls < most && paces.gpu_first(2, KemOperation::encapsulate, large, true) == gpu) ++calls;
+    while (calls < most && paces.gpu_first(2, KemOperation::encapsulate, large, true) == gpu)
+        ++calls;
     return calls;
 }
 
@@ -237,8 +259,10 @@ TEST(KemOnGpu, WhoWasSlowIsTriedAgain) {
             paces.note(2, operation, slow, 8000000, 10.0);  // it still is
             paces.note(2, operation, !slow, 10000000, 10.0);
         }
-        for (int small = 0; small < 200; ++small) EXPECT_FALSE(paces.gpu_first(2, operation, 50, true));
-        EXPECT_NEAR(calls_before_the_other(paces, !slow, 1000), 25, 2) << "small calls are nobody's loss";
+        for (int small = 0; small < 200; ++small)
+            EXPECT_FALSE(paces.gpu_first(2, operation, 50, true));
+        EXPECT_NEAR(calls_before_the_other(paces, !slow, 1000), 25, 2)
+            << "small calls are nobody's loss";
         paces.note(2, operation, slow, 20000000, 10.0);  // no longer
         EXPECT_EQ(calls_before_the_other(paces, slow, 40), 40);
     }
@@ -256,7 +280,8 @@ TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
         learn(paces, 2, operation, false, 1e6);
         if (measured) learn(paces, 2, operation, true, 1e7);
         int asked = 0;
-        for (; asked < 100 && paces.gpu_first(2, operation, large, true); ++asked) paces.handed_back(2, operation, 0, 1e-5);
+        for (; asked < 100 && paces.gpu_first(2, operation, large, true); ++asked)
+            paces.handed_back(2, operation, 0, 1e-5);
         EXPECT_GT(asked, 3);  // it may pass
         EXPECT_LT(asked, 20);
         const int calls = calls_before_the_other(paces, false, 1000);
@@ -275,7 +300,8 @@ TEST(KemOnGpu, AutoTurnsFromAGpuThatAlwaysFails) {
     const auto asked = [&] {
         const uint64_t before = tests::script().host_calls;
         Items items = expected.before[2];
-        EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[2]);
+        EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+                  expected.status[2]);
         EXPECT_TRUE(items == expected.after[2]);
         return tests::script().host_calls != before;
     };
@@ -300,7 +326,8 @@ TEST(KemOnGpu, SeveralShareACall) {
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             Items items = expected.before[i];
-            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[i]);
+            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+                      expected.status[i]);
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i;
             for (int device = 0; device < 3; ++device) {
                 EXPECT_GE(tests::script().host_calls_of[device], 1u);
@@ -311,7 +338,8 @@ TEST(KemOnGpu, SeveralShareACall) {
             tests::script().passing = true;
             tests::script().fail_device_at = tests::script().steps_of[1] + fail_at;
             items = expected.before[i];
-            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random), expected.status[i]);
+            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+                      expected.status[i]);
             EXPECT_TRUE(items == expected.after[i]);
             EXPECT_EQ(world.notices.size(), 1u);
             tests::script().fail_device = -1;
@@ -319,7 +347,8 @@ TEST(KemOnGpu, SeveralShareACall) {
     }
 }
 
-// Signals are for the program's own threads: those that a call starts take none, and the caller keeps its own mask.
+// Signals are for the program's own threads: those that a call starts take none, and the caller
+// keeps its own mask.
 TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
     static std::thread::id caller;
     static std::atomic<int> others, shielded;
@@ -329,8 +358,9 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
     static GpuDoor door;
     static const GpuDoor* scripted;
     door = *(scripted = tests::scripted_door(several));
-    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
-                       const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
+    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
+                       const warpseal_kem_batch& batch, uint64_t under_way, const DrawnCoins* coins,
+                       uint64_t* done, uint64_t* failed) {
         sigset_t mask;
         pthread_sigmask(SIG_SETMASK, nullptr, &mask);
         if (std::this_thread::get_id() != caller) {
@@ -343,7 +373,8 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
     world.engine->inside().kem.items_for_another_gpu = 10;
     Items items(61);
     others = shielded = 0;
-    EXPECT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random), WARPSEAL_OK);
+    EXPECT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random),
+              WARPSEAL_OK);
     EXPECT_EQ(others, 2);
     EXPECT_EQ(shielded, 2);
     sigset_t mask;
@@ -351,12 +382,14 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
     EXPECT_EQ(sigismember(&mask, SIGTERM), 0);
 }
 
-// --- device memory --------------------------------------------------------------------------------------------------------------------
+// --- device memory
+// --------------------------------------------------------------------------------------------------------------------
 
 // A batch in memory of a scripted device.
 class There {
 public:
-    There(const GpuDoor& door, int device, Items& items) : door_(door), device_(device), items_(items) {
+    There(const GpuDoor& door, int device, Items& items)
+        : door_(door), device_(device), items_(items) {
         for (auto& [at, bytes] : parts()) {
             EXPECT_EQ(door.device_alloc(device, bytes, &memory_[used_]), WARPSEAL_OK);
             std::memcpy(memory_[used_++], at, bytes);
@@ -409,36 +442,51 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             Items items = expected.before[i], elsewhere = items;
             There there(*door, device, items);
             const bool draws = operation != KemOperation::decapsulate;
-            const uint64_t steps = tests::script().steps_of[device], forgotten = tests::script().forgotten;
-            ASSERT_EQ(world.engine->kem_device(operation, set.name, there.batch(), fixed_random, &stream), WARPSEAL_OK);
+            const uint64_t steps = tests::script().steps_of[device],
+                           forgotten = tests::script().forgotten;
+            ASSERT_EQ(
+                world.engine->kem_device(operation, set.name, there.batch(), fixed_random, &stream),
+                WARPSEAL_OK);
             EXPECT_EQ(tests::script().last_stream, &stream);
             EXPECT_EQ(tests::script().forgotten - forgotten, draws ? 1u : 0u);
             EXPECT_GT(tests::script().steps_of[device], steps);
             there.read();
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
-            // Each part of it on another's memory, and on the host's: of no matter where the operation does not ask for it.
+            // Each part of it on another's memory, and on the host's: of no matter where the
+            // operation does not ask for it.
             const There other(*door, (device + 1) % 3, elsewhere);
             using Batch = warpseal_kem_batch;
-            const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
+            const bool keypair = operation == KemOperation::keypair,
+                       decapsulate = operation == KemOperation::decapsulate;
             struct Part {
                 const char* name;
                 bool used;
                 std::function<void(Batch&, const Batch&)> move;
             };
             const Part parts[] = {
-                {"public keys", !decapsulate, [](Batch& b, const Batch& from) { b.public_keys = from.public_keys; }},
-                {"secret keys", keypair || decapsulate, [](Batch& b, const Batch& from) { b.secret_keys = from.secret_keys; }},
-                {"ciphertexts", !keypair, [](Batch& b, const Batch& from) { b.ciphertexts = from.ciphertexts; }},
-                {"shared secrets", !keypair, [](Batch& b, const Batch& from) { b.shared_secrets = from.shared_secrets; }},
-                {"coins", draws, [](Batch& b, const Batch& from) { b.coins = from.secret_keys; }},  // one for all items
-                {"statuses", true, [](Batch& b, const Batch& from) { b.statuses = from.statuses; }}};
+                {"public keys", !decapsulate,
+                 [](Batch& b, const Batch& from) { b.public_keys = from.public_keys; }},
+                {"secret keys", keypair || decapsulate,
+                 [](Batch& b, const Batch& from) { b.secret_keys = from.secret_keys; }},
+                {"ciphertexts", !keypair,
+                 [](Batch& b, const Batch& from) { b.ciphertexts = from.ciphertexts; }},
+                {"shared secrets", !keypair,
+                 [](Batch& b, const Batch& from) { b.shared_secrets = from.shared_secrets; }},
+                {"coins", draws,
+                 [](Batch& b, const Batch& from) {
+                     b.coins = from.secret_keys;
+                 }},  // one for all items
+                {"statuses", true,
+                 [](Batch& b, const Batch& from) { b.statuses = from.statuses; }}};
             for (const Part& part : parts)
                 for (const bool host : {false, true}) {
                     Batch split = there.batch();
                     part.move(split, host ? elsewhere.batch() : other.batch());
-                    EXPECT_EQ(world.engine->kem_device(operation, set.name, split, fixed_random, &stream),
-                              part.used ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK)
-                        << part.name << (host ? " on the host" : " on another GPU") << ", operation " << i;
+                    EXPECT_EQ(
+                        world.engine->kem_device(operation, set.name, split, fixed_random, &stream),
+                        part.used ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK)
+                        << part.name << (host ? " on the host" : " on another GPU")
+                        << ", operation " << i;
                 }
         }
 }
@@ -449,17 +497,23 @@ TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
     World world("cuda", door);
     Items items = expected.before[1];
     There there(*door, 0, items);
-    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), no_random, nullptr), WARPSEAL_NO_RANDOM);
+    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
+                                       no_random, nullptr),
+              WARPSEAL_NO_RANDOM);
     there.read();
     EXPECT_TRUE(items == expected.before[1]);
     tests::script().fail_at = tests::script().steps + 1;
     tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
-    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), fixed_random, nullptr), WARPSEAL_OUT_OF_MEMORY);
+    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
+                                       fixed_random, nullptr),
+              WARPSEAL_OUT_OF_MEMORY);
     EXPECT_TRUE(world.notices.empty());
     tests::script().fail_at = tests::script().steps + 1;
     tests::script().failure = WARPSEAL_NO_DEVICE;
     for (int again = 0; again < 2; ++again)
-        EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), fixed_random, nullptr), WARPSEAL_NO_DEVICE);
+        EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
+                                           fixed_random, nullptr),
+                  WARPSEAL_NO_DEVICE);
     EXPECT_EQ(world.notices.size(), 1u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
     tests::script().lost = false;  // so that memory may be given back
@@ -474,11 +528,14 @@ TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
     for (const KemOperation operation : operations) {
         warpseal_kem_batch batch = there.batch();
         for (int across = 1; across < 4; ++across) {
-            batch.statuses = reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(there.batch().statuses) + across);
-            EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, fixed_random, nullptr), WARPSEAL_INVALID_ARGUMENT);
+            batch.statuses = reinterpret_cast<int32_t*>(
+                reinterpret_cast<uint8_t*>(there.batch().statuses) + across);
+            EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, fixed_random, nullptr),
+                      WARPSEAL_INVALID_ARGUMENT);
         }
         batch.count = 0;
-        EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, no_random, nullptr), WARPSEAL_OK);
+        EXPECT_EQ(world.engine->kem_device(operation, set.name, batch, no_random, nullptr),
+                  WARPSEAL_OK);
     }
     EXPECT_EQ(tests::script().steps, steps);
     there.read();
@@ -494,7 +551,8 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
             Items items(few);
             std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
             const There there(door, device, items);
-            EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), fixed_random, nullptr),
+            EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
+                                               fixed_random, nullptr),
                       device == wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK)
                 << device;
         }
@@ -506,9 +564,11 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
         static GpuDoor doors[2];
         GpuDoor& door = doors[wrong];
         door = *(scripted = tests::scripted_door(two));
-        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                             const warpseal_kem_batch& batch, uint64_t under_way,
                              const DrawnCoins* coins, void* stream) {
-            const warpseal_status status = scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+            const warpseal_status status =
+                scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
             if (device == wrong) batch.shared_secrets[0] ^= 1;
             return status;
         };
@@ -532,9 +592,12 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
     World world("cuda", door);
     Items items(few);
     const There there(*door, 0, items);
-    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(), fixed_random, nullptr),
+    EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
+                                       fixed_random, nullptr),
               WARPSEAL_SELF_TEST_FAILED);
-    EXPECT_EQ(world.engine->kem_device(KemOperation::keypair, set.name, there.batch(), fixed_random, nullptr), WARPSEAL_OK);
+    EXPECT_EQ(world.engine->kem_device(KemOperation::keypair, set.name, there.batch(), fixed_random,
+                                       nullptr),
+              WARPSEAL_OK);
     EXPECT_EQ(world.notices.size(), 1u);
 }
 
@@ -544,7 +607,8 @@ struct OfMany {
     static inline uint64_t most;
     static inline bool wrong;
 
-    static warpseal_status seen(warpseal_status status, const warpseal_kem_batch& batch, uint64_t under_way) {
+    static warpseal_status seen(warpseal_status status, const warpseal_kem_batch& batch,
+                                uint64_t under_way) {
         EXPECT_GE(under_way, batch.count);
         most = std::max(most, under_way);
         if (wrong && under_way > 1000 * batch.count) batch.public_keys[0] ^= 1;
@@ -552,13 +616,19 @@ struct OfMany {
     }
     static GpuDoor door() {
         GpuDoor door = *(scripted = tests::scripted_door());
-        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                             const warpseal_kem_batch& batch, uint64_t under_way,
                              const DrawnCoins* coins, void* stream) {
-            return seen(scripted->kem_device(device, kem, operation, batch, under_way, coins, stream), batch, under_way);
+            return seen(
+                scripted->kem_device(device, kem, operation, batch, under_way, coins, stream),
+                batch, under_way);
         };
-        door.kem_host = [](int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+        door.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
+                           const warpseal_kem_batch& batch, uint64_t under_way,
                            const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
-            return seen(scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed), batch, under_way);
+            return seen(
+                scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed),
+                batch, under_way);
         };
         return door;
     }
@@ -577,8 +647,11 @@ TEST(KemOnGpu, TheWayOfManyIsTestedToo) {
             const There there(door, 0, items);
             const auto call = [&] {
                 OfMany::most = 0;
-                return device_memory ? world.engine->kem_device(KemOperation::keypair, set.name, there.batch(), fixed_random, nullptr)
-                                     : world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random);
+                return device_memory
+                           ? world.engine->kem_device(KemOperation::keypair, set.name,
+                                                      there.batch(), fixed_random, nullptr)
+                           : world.engine->kem(KemOperation::keypair, set.name, items.batch(),
+                                               fixed_random);
             };
             const warpseal_status right = wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK;
             EXPECT_EQ(call(), right);

@@ -10,8 +10,10 @@ std::atomic<uint64_t> others_done, others_must_do;
 std::atomic<bool> held, was_kept_waiting;
 std::atomic<std::thread::id> holder;
 
-uint64_t encapsulate_while_one_holds(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
-    const uint64_t failed = best_kem().run[static_cast<int>(KemOperation::encapsulate)](batch, first, count, work);
+uint64_t encapsulate_while_one_holds(const warpseal_kem_batch& batch, uint64_t first,
+                                     uint64_t count, void* work) {
+    const uint64_t failed =
+        best_kem().run[static_cast<int>(KemOperation::encapsulate)](batch, first, count, work);
     if (others_must_do == 0) return failed;  // a self-test
     if (!held.exchange(true)) {
         holder = std::this_thread::get_id();
@@ -21,14 +23,16 @@ uint64_t encapsulate_while_one_holds(const warpseal_kem_batch& batch, uint64_t f
     return failed;
 }
 
-// Who is slow, or asleep, keeps the others waiting for 16 items of encapsulation at most: that is 0.1 ms.
+// Who is slow, or asleep, keeps the others waiting for 16 items of encapsulation at most: that is
+// 0.1 ms.
 TEST(KemThreads, NobodyTakesMoreThanASmallJobAtATime) {
     const std::unique_ptr<Engine> engine = engine_encapsulating_by<encapsulate_while_one_holds>(2);
     for (const size_t count : {1024, 100, 32}) {
         Items items(count);
         items.fill(*engine, KemOperation::keypair);
         others_must_do = 0;
-        items.fill(*engine, KemOperation::encapsulate);  // tests the path, and starts the other thread
+        items.fill(*engine,
+                   KemOperation::encapsulate);  // tests the path, and starts the other thread
         others_must_do = count - 16;
         others_done = 0;
         held = was_kept_waiting = false;

@@ -3,7 +3,8 @@
 
 namespace tests {
 
-// How many more requests of the calling thread are met; negative: all. The next is refused, and those after it if not `refused_once`.
+// How many more requests of the calling thread are met; negative: all. The next is refused, and
+// those after it if not `refused_once`.
 extern thread_local long requests_met;
 extern thread_local bool refused_once;
 

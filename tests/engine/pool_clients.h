@@ -1,4 +1,5 @@
-// Pools of key pairs as the engine's tests use them: clients who encapsulate to what was handed out.
+// Pools of key pairs as the engine's tests use them: clients who encapsulate to what was handed
+// out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +20,9 @@ inline bool counted(void* out, size_t bytes) {
     static uint64_t calls = 0;
     ++calls;
     for (size_t i = 0; i < bytes; ++i)
-        static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(calls * 0x9e3779b97f4a7c15u >> (i % 8 * 8)) ^ static_cast<uint8_t>(i);
+        static_cast<uint8_t*>(out)[i] =
+            static_cast<uint8_t>(calls * 0x9e3779b97f4a7c15u >> (i % 8 * 8)) ^
+            static_cast<uint8_t>(i);
     return true;
 }
 
@@ -40,7 +43,12 @@ struct Clients {
     std::vector<int32_t> statuses;
 
     Clients(KemPool& pool, Engine& cores, size_t count)
-        : publics(count * pk), ciphertexts(count * ct), sent(count * 32), received(count * 32, 0xa5), tickets(count), statuses(count, -1) {
+        : publics(count * pk),
+          ciphertexts(count * ct),
+          sent(count * 32),
+          received(count * 32, 0xa5),
+          tickets(count),
+          statuses(count, -1) {
         EXPECT_EQ(pool.take(count, {publics.data(), pk}, tickets.data()), WARPSEAL_OK);
         warpseal_kem_batch batch = tests::side_by_side(set, count);
         batch.public_keys = publics.data();
@@ -48,18 +56,22 @@ struct Clients {
         batch.shared_secrets = sent.data();
         EXPECT_EQ(cores.kem(KemOperation::encapsulate, set.name, batch, counted), WARPSEAL_OK);
     }
-    // How many have their secret; the others have zeros, and a status that says that their tickets name nothing.
+    // How many have their secret; the others have zeros, and a status that says that their tickets
+    // name nothing.
     size_t decapsulate(KemPool& pool) {
         const size_t count = tickets.size();
-        const warpseal_status status =
-            pool.decapsulate(count, tickets.data(), {ciphertexts.data(), ct, received.data(), 32, statuses.data()});
+        const warpseal_status status = pool.decapsulate(
+            count, tickets.data(), {ciphertexts.data(), ct, received.data(), 32, statuses.data()});
         size_t good = 0;
         for (size_t i = 0; i < count; ++i) {
-            const Text mine(received.begin() + static_cast<long>(32 * i), received.begin() + static_cast<long>(32 * i + 32)),
-                theirs(sent.begin() + static_cast<long>(32 * i), sent.begin() + static_cast<long>(32 * i + 32));
+            const Text mine(received.begin() + static_cast<long>(32 * i),
+                            received.begin() + static_cast<long>(32 * i + 32)),
+                theirs(sent.begin() + static_cast<long>(32 * i),
+                       sent.begin() + static_cast<long>(32 * i + 32));
             good += statuses[i] == WARPSEAL_OK;
             EXPECT_EQ(mine, statuses[i] == WARPSEAL_OK ? theirs : Text(32, 0));
-            EXPECT_TRUE(statuses[i] == WARPSEAL_OK || statuses[i] == WARPSEAL_INVALID_ARGUMENT) << statuses[i];
+            EXPECT_TRUE(statuses[i] == WARPSEAL_OK || statuses[i] == WARPSEAL_INVALID_ARGUMENT)
+                << statuses[i];
         }
         EXPECT_EQ(status, good == count ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
         return good;

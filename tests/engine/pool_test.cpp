@@ -1,4 +1,5 @@
-// The pool hands out every piece exactly once, whoever calls from wherever; and as many threads as the system grants.
+// The pool hands out every piece exactly once, whoever calls from wherever; and as many threads as
+// the system grants.
 #include "engine/pool.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +45,8 @@ TEST(Pool, AsManyThreadsAsAskedFor) {
         std::unique_lock lock(mutex);
         threads.insert(std::this_thread::get_id());
         all_here.notify_all();
-        EXPECT_TRUE(all_here.wait_for(lock, std::chrono::seconds(30), [&] { return threads.size() == 3; }));
+        EXPECT_TRUE(
+            all_here.wait_for(lock, std::chrono::seconds(30), [&] { return threads.size() == 3; }));
     });
     EXPECT_EQ(threads.size(), 3u);
 }
@@ -137,7 +139,8 @@ TEST(Pool, WhereNoThreadCanBeCreatedTheCallerDoesItAll) {
     if (child == 0) {
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
-        pthread_attr_setstacksize(&attributes, size_t{1} << 46);  // no address space has room for such a stack
+        pthread_attr_setstacksize(&attributes,
+                                  size_t{1} << 46);  // no address space has room for such a stack
         if (pthread_setattr_default_np(&attributes) != 0) _exit(2);
         Pool pool(4);
         size_t pieces = 0;
@@ -160,8 +163,10 @@ unsigned quota(const std::string& groups, const std::string& mounts, const Files
     });
 }
 
-const char* const unified = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
-const char* const first_version = "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n";
+const char* const unified =
+    "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+const char* const first_version =
+    "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n";
 
 TEST(Cores, UnifiedGroups) {
     const std::string group = "0::/a/b\n";
@@ -170,7 +175,9 @@ TEST(Cores, UnifiedGroups) {
     EXPECT_EQ(quota(group, unified, {{"/sys/fs/cgroup/a/b/cpu.max", "200000 100000\n"}}), 2u);
     EXPECT_EQ(quota(group, unified, {{"/sys/fs/cgroup/a/b/cpu.max", "150000 100000\n"}}), 2u);
     EXPECT_EQ(quota(group, unified, {{"/sys/fs/cgroup/a/b/cpu.max", "1000 100000\n"}}), 1u);
-    EXPECT_EQ(quota(group, unified, {{"/sys/fs/cgroup/a/b/cpu.max", "400000 100000\n"}, {"/sys/fs/cgroup/a/cpu.max", "300000 100000\n"}}),
+    EXPECT_EQ(quota(group, unified,
+                    {{"/sys/fs/cgroup/a/b/cpu.max", "400000 100000\n"},
+                     {"/sys/fs/cgroup/a/cpu.max", "300000 100000\n"}}),
               3u);
 }
 
@@ -182,10 +189,10 @@ TEST(Cores, InsideAContainer) {  // the namespace's root is the mount's root
 
 TEST(Cores, FirstVersionGroups) {
     const std::string groups = "3:memory:/m\n2:cpu,cpuacct:/a\n0::/\n";
-    EXPECT_EQ(
-        quota(groups, first_version,
-              {{"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "-1\n"}, {"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n"}}),
-        0u);
+    EXPECT_EQ(quota(groups, first_version,
+                    {{"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "-1\n"},
+                     {"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n"}}),
+              0u);
     EXPECT_EQ(quota(groups, first_version,
                     {{"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "250000\n"},
                      {"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n"}}),

@@ -16,7 +16,8 @@ const Pace pace{nullptr, WARPSEAL_CTR, Direction::encrypt, Shape::sweep, Place::
 constexpr uint64_t gigabyte = 1'000'000'000;
 
 // So that a rate comes of it which is known.
-void note(Rates& rates, int party, double rate, int times = 1, const Pace& of = pace, bool shared = false) {
+void note(Rates& rates, int party, double rate, int times = 1, const Pace& of = pace,
+          bool shared = false) {
     const double delay = party == Rates::cores ? 0 : usual_gpu_delay(of.place);
     for (int i = 0; i < times; ++i) rates.note(of, party, shared, gigabyte, 1 / rate + delay);
 }
@@ -45,7 +46,8 @@ TEST(Rates, AShortCallDoesNotMakeAGpuFast) {
     Rates rates(4);
     const double seconds = usual_gpu_delay(pace.place) / 2;
     for (int i = 0; i < 3; ++i) rates.note(pace, 0, false, telling_bytes, seconds);
-    EXPECT_NEAR(rates.of(pace, 0).alone, static_cast<double>(telling_bytes) * 1e-9 / (seconds / 2), 1e-9);
+    EXPECT_NEAR(rates.of(pace, 0).alone, static_cast<double>(telling_bytes) * 1e-9 / (seconds / 2),
+                1e-9);
 }
 
 // Else one bad measurement would keep a target out for good.
@@ -112,7 +114,8 @@ TEST(Rates, CoresAreCalibratedOnceForAllThreads) {
     static int runs;
     runs = 0;
     CpuCipher cipher = {};
-    cipher.sweep[WARPSEAL_CTR][0] = [](const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t) { ++runs; };
+    cipher.sweep[WARPSEAL_CTR][0] = [](const void*, const uint8_t*, uint64_t, const uint8_t*,
+                                       uint8_t*, size_t) { ++runs; };
     Pace kind = pace;
     kind.cipher = &cipher;
     Rates rates(4);
@@ -136,10 +139,12 @@ TEST(Rates, CoresAreCalibratedOnceForAllThreads) {
     EXPECT_NEAR(rates.of(kind, Rates::cores).alone, 20, 1e-9) << "what was measured counts";
 }
 
-// A core that takes ten milliseconds for 64 KiB when nothing holds it up; four of them are 0.7 of four times as fast.
+// A core that takes ten milliseconds for 64 KiB when nothing holds it up; four of them are 0.7 of
+// four times as fast.
 TEST(Rates, CalibrationIsGigabytesASecondOfAllThreads) {
     CpuCipher cipher = {};
-    cipher.sweep[WARPSEAL_CTR][0] = [](const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t) {
+    cipher.sweep[WARPSEAL_CTR][0] = [](const void*, const uint8_t*, uint64_t, const uint8_t*,
+                                       uint8_t*, size_t) {
         static int runs = 0;
         std::this_thread::sleep_for(std::chrono::milliseconds(++runs == 3 ? 30 : 10));
     };

@@ -1,4 +1,5 @@
-// One message in pieces: however it is cut, what comes out is what the call for the whole message gives, on every target of this machine.
+// One message in pieces: however it is cut, what comes out is what the call for the whole message
+// gives, on every target of this machine.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -17,11 +18,14 @@ using namespace warpseal;
 using tests::Random;
 using Text = std::vector<uint8_t>;
 
-constexpr warpseal_mode modes[] = {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR, WARPSEAL_GCM};
+constexpr warpseal_mode modes[] = {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB,
+                                   WARPSEAL_OFB, WARPSEAL_CTR, WARPSEAL_GCM};
 constexpr uint8_t poison = 0xc7;
 
 struct Freed {
-    void operator()(warpseal_inner_message* message) const { warpseal_inner_message_destroy(message); }
+    void operator()(warpseal_inner_message* message) const {
+        warpseal_inner_message_destroy(message);
+    }
 };
 using Handle = std::unique_ptr<warpseal_inner_message, Freed>;
 
@@ -31,15 +35,16 @@ Handle message(const targets::KeyHandle& key, warpseal_mode mode, bool decrypt) 
     return Handle(out);
 }
 
-// A text of one mode either way, by the calls for whole messages. What is shorter begins alike, but for its tag.
+// A text of one mode either way, by the calls for whole messages. What is shorter begins alike, but
+// for its tag.
 struct Whole {
     warpseal_mode mode;
     size_t grain;  // of lengths and cuts
     Text iv, aad, plaintext, ciphertext;
     std::vector<Text> tags;  // by length
 
-    Whole(const targets::KeyHandle& key, const warpseal_cipher_info& cipher, warpseal_mode with, size_t bytes, Random& random,
-          bool all_tags)
+    Whole(const targets::KeyHandle& key, const warpseal_cipher_info& cipher, warpseal_mode with,
+          size_t bytes, Random& random, bool all_tags)
         : mode(with), grain(mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? cipher.block_bytes : 1) {
         plaintext = random.text(bytes / grain * grain);
         ciphertext.resize(plaintext.size());
@@ -48,18 +53,23 @@ struct Whole {
             aad = random.text(random.length(random.one_in(2) ? 50 : 5000));
             tags.resize(plaintext.size() + 1, Text(16));
             for (size_t n = all_tags ? 0 : plaintext.size(); n <= plaintext.size(); ++n)
-                EXPECT_EQ(warpseal_seal_unsafe_iv(key.get(), mode, iv.data(), iv.size(), aad.data(), aad.size(), plaintext.data(),
-                                                  ciphertext.data(), n, tags[n].data(), 16),
+                EXPECT_EQ(warpseal_seal_unsafe_iv(key.get(), mode, iv.data(), iv.size(), aad.data(),
+                                                  aad.size(), plaintext.data(), ciphertext.data(),
+                                                  n, tags[n].data(), 16),
                           WARPSEAL_OK);
         } else {
-            if (mode != WARPSEAL_ECB) iv = mode == WARPSEAL_CTR ? random.counter(9, cipher.block_bytes) : random.text(cipher.block_bytes);
-            EXPECT_EQ(warpseal_encrypt(key.get(), mode, iv.data(), iv.size(), plaintext.data(), ciphertext.data(), plaintext.size()),
+            if (mode != WARPSEAL_ECB)
+                iv = mode == WARPSEAL_CTR ? random.counter(9, cipher.block_bytes)
+                                          : random.text(cipher.block_bytes);
+            EXPECT_EQ(warpseal_encrypt(key.get(), mode, iv.data(), iv.size(), plaintext.data(),
+                                       ciphertext.data(), plaintext.size()),
                       WARPSEAL_OK);
         }
     }
 };
 
-// One message after the other through one handle: in pieces that end at `cuts`, in place or into memory that is poisoned before.
+// One message after the other through one handle: in pieces that end at `cuts`, in place or into
+// memory that is poisoned before.
 class Cutter {
 public:
     Cutter(const targets::KeyHandle& key, const Whole& whole, bool decrypt)
@@ -74,36 +84,46 @@ public:
         const size_t bytes = cuts.back();
         std::fill(memory_.begin(), memory_.end(), poison);
         if (in_place) std::copy_n(from_.begin(), bytes, memory_.begin());
-        bool ok = warpseal_inner_message_begin(message_.get(), whole_.iv.data(), whole_.iv.size()) == WARPSEAL_OK;
+        bool ok = warpseal_inner_message_begin(message_.get(), whole_.iv.data(),
+                                               whole_.iv.size()) == WARPSEAL_OK;
         if (whole_.mode == WARPSEAL_GCM) {  // cut as the text is
             size_t at = 0;
             for (size_t i = 0; i <= cuts.size(); ++i) {
-                const size_t end = i == cuts.size() ? whole_.aad.size() : std::min(cuts[i], whole_.aad.size());
-                ok &= warpseal_inner_message_aad(message_.get(), whole_.aad.data() + at, end - at) == WARPSEAL_OK;
+                const size_t end =
+                    i == cuts.size() ? whole_.aad.size() : std::min(cuts[i], whole_.aad.size());
+                ok &= warpseal_inner_message_aad(message_.get(), whole_.aad.data() + at,
+                                                 end - at) == WARPSEAL_OK;
                 at = end;
             }
         }
         size_t at = 0;
         for (const size_t end : cuts) {
             const uint8_t* const in = in_place ? memory_.data() + at : from_.data() + at;
-            ok &= warpseal_inner_message_update(message_.get(), in, memory_.data() + at, end - at) == WARPSEAL_OK;
+            ok &= warpseal_inner_message_update(message_.get(), in, memory_.data() + at,
+                                                end - at) == WARPSEAL_OK;
             at = end;
         }
-        ok &= std::equal(memory_.begin(), memory_.begin() + static_cast<std::ptrdiff_t>(bytes), to_.begin());
-        ok &= std::all_of(memory_.begin() + static_cast<std::ptrdiff_t>(bytes), memory_.end(), [](uint8_t x) { return x == poison; });
+        ok &= std::equal(memory_.begin(), memory_.begin() + static_cast<std::ptrdiff_t>(bytes),
+                         to_.begin());
+        ok &= std::all_of(memory_.begin() + static_cast<std::ptrdiff_t>(bytes), memory_.end(),
+                          [](uint8_t x) { return x == poison; });
         if (whole_.mode == WARPSEAL_GCM) ok &= ends_with(whole_.tags[bytes]);
         if (ok) return testing::AssertionSuccess();
-        auto failure = testing::AssertionFailure() << warpseal_mode_name(whole_.mode) << (decrypt_ ? " decryption" : " encryption")
-                                                   << (in_place ? " in place" : "") << ", pieces that end at";
+        auto failure = testing::AssertionFailure()
+                       << warpseal_mode_name(whole_.mode)
+                       << (decrypt_ ? " decryption" : " encryption")
+                       << (in_place ? " in place" : "") << ", pieces that end at";
         for (const size_t cut : cuts) failure << " " << cut;
         return failure;
     }
 
 private:
     bool ends_with(const Text& tag) {
-        if (decrypt_) return warpseal_inner_message_verify(message_.get(), tag.data(), 16) == WARPSEAL_OK;
+        if (decrypt_)
+            return warpseal_inner_message_verify(message_.get(), tag.data(), 16) == WARPSEAL_OK;
         uint8_t got[16];
-        return warpseal_inner_message_tag(message_.get(), got, 16) == WARPSEAL_OK && std::memcmp(got, tag.data(), 16) == 0;
+        return warpseal_inner_message_tag(message_.get(), got, 16) == WARPSEAL_OK &&
+               std::memcmp(got, tag.data(), 16) == 0;
     }
 
     const Whole& whole_;
@@ -113,21 +133,26 @@ private:
     Text memory_;
 };
 
-bool has(const warpseal_cipher_info& cipher, warpseal_mode mode) { return targets::has(cipher, mode); }
+bool has(const warpseal_cipher_info& cipher, warpseal_mode mode) {
+    return targets::has(cipher, mode);
+}
 
 std::vector<std::string> usable_cores() {
     std::vector<std::string> names;
     for (const auto& target : targets::all())
-        if (target.usable != 0 && std::strcmp(target.name, "cuda") != 0) names.push_back(target.name);
+        if (target.usable != 0 && std::strcmp(target.name, "cuda") != 0)
+            names.push_back(target.name);
     return names;
 }
 
-// Blocks of 16 and of 8 bytes: every length up to five blocks, in every three pieces, of which some are empty.
+// Blocks of 16 and of 8 bytes: every length up to five blocks, in every three pieces, of which some
+// are empty.
 TEST(RunningMessage, EveryCutOfShortMessages) {
     Random random(901);
     const auto engine = targets::engine("cpu");
     for (const auto& cipher : targets::ciphers()) {
-        if (std::strcmp(cipher.name, "aes-128") != 0 && std::strcmp(cipher.name, "des-ede3") != 0) continue;
+        if (std::strcmp(cipher.name, "aes-128") != 0 && std::strcmp(cipher.name, "des-ede3") != 0)
+            continue;
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (!has(cipher, mode)) continue;
@@ -137,7 +162,9 @@ TEST(RunningMessage, EveryCutOfShortMessages) {
                 for (size_t end = 0; end <= whole.plaintext.size(); end += whole.grain)
                     for (size_t second = 0; second <= end; second += whole.grain)
                         for (size_t first = 0; first <= second; first += whole.grain)
-                            ASSERT_TRUE(cutter.holds({first, second, end}, (first + second + end) % 2 == 0)) << cipher.name;
+                            ASSERT_TRUE(
+                                cutter.holds({first, second, end}, (first + second + end) % 2 == 0))
+                                << cipher.name;
             }
         }
     }
@@ -154,16 +181,20 @@ TEST_P(OnTarget, CutsChangeNothing) {
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (!has(cipher, mode)) continue;
-            const Whole brief(key, cipher, mode, 83, random, false), whole(key, cipher, mode, longest, random, false);
+            const Whole brief(key, cipher, mode, 83, random, false),
+                whole(key, cipher, mode, longest, random, false);
             for (const bool decrypt : {false, true}) {
                 Cutter short_cutter(key, brief, decrypt), cutter(key, whole, decrypt);
                 const size_t end = brief.plaintext.size();
                 for (size_t first = 0; first <= end; first += brief.grain)
-                    ASSERT_TRUE(short_cutter.holds({first, end}, first / brief.grain % 2 == 0)) << cipher.name;
+                    ASSERT_TRUE(short_cutter.holds({first, end}, first / brief.grain % 2 == 0))
+                        << cipher.name;
                 for (int n = 0; n < 6; ++n) {
                     std::vector<size_t> cuts;
-                    for (size_t at = 0; cuts.size() < 40 && at < whole.plaintext.size(); cuts.push_back(at))
-                        at = std::min(whole.plaintext.size(), at + random.length(longest) / whole.grain * whole.grain);
+                    for (size_t at = 0; cuts.size() < 40 && at < whole.plaintext.size();
+                         cuts.push_back(at))
+                        at = std::min(whole.plaintext.size(),
+                                      at + random.length(longest) / whole.grain * whole.grain);
                     cuts.push_back(whole.plaintext.size());
                     ASSERT_TRUE(cutter.holds(cuts, n % 2 == 0)) << cipher.name;
                 }
@@ -172,7 +203,8 @@ TEST_P(OnTarget, CutsChangeNothing) {
     }
 }
 
-// Two pieces past update() on either side of a carry out of the counter's last 32 bits, and across it.
+// Two pieces past update() on either side of a carry out of the counter's last 32 bits, and across
+// it.
 TEST_P(OnTarget, LoopsOfCounterModeCarry) {
     Random random(908);
     const auto engine = targets::engine(GetParam());
@@ -182,7 +214,9 @@ TEST_P(OnTarget, LoopsOfCounterModeCarry) {
     for (size_t until_carry = 1; until_carry <= 8; ++until_carry) {
         const Text iv = Random::counter_before(random.text(16), 4, until_carry - 1);
         Text expected(text.size());
-        ASSERT_EQ(warpseal_encrypt(key.get(), WARPSEAL_CTR, iv.data(), 16, text.data(), expected.data(), text.size()), WARPSEAL_OK);
+        ASSERT_EQ(warpseal_encrypt(key.get(), WARPSEAL_CTR, iv.data(), 16, text.data(),
+                                   expected.data(), text.size()),
+                  WARPSEAL_OK);
         for (size_t n = 16; n < text.size(); n += 16) {
             ASSERT_EQ(warpseal_inner_message_begin(handle.get(), iv.data(), 16), WARPSEAL_OK);
             const warpseal_inner_loop loop = warpseal_inner_message_loop(handle.get());
@@ -191,7 +225,8 @@ TEST_P(OnTarget, LoopsOfCounterModeCarry) {
             Text out = text;
             loop.run(loop.state, loop.feedback, out.data(), out.data(), n);
             loop.run(loop.state, loop.feedback, out.data() + n, out.data() + n, out.size() - n);
-            ASSERT_EQ(out, expected) << until_carry << " blocks until the carry, the first piece of " << n << " bytes";
+            ASSERT_EQ(out, expected)
+                << until_carry << " blocks until the carry, the first piece of " << n << " bytes";
         }
     }
 }
@@ -209,32 +244,44 @@ TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
             const Whole whole(key, cipher, mode, 3000, random, false);
             for (const bool decrypt : {false, true})
                 for (int round = 0; round < 8; ++round) {
-                    const Text &from = decrypt ? whole.ciphertext : whole.plaintext, &to = decrypt ? whole.plaintext : whole.ciphertext;
+                    const Text &from = decrypt ? whole.ciphertext : whole.plaintext,
+                               &to = decrypt ? whole.plaintext : whole.ciphertext;
                     const Handle handle = message(key, mode, decrypt);
-                    EXPECT_EQ(warpseal_inner_message_loop(handle.get()).most_bytes, 0u) << "no message is under way";
-                    ASSERT_EQ(warpseal_inner_message_begin(handle.get(), whole.iv.data(), whole.iv.size()), WARPSEAL_OK);
+                    EXPECT_EQ(warpseal_inner_message_loop(handle.get()).most_bytes, 0u)
+                        << "no message is under way";
+                    ASSERT_EQ(warpseal_inner_message_begin(handle.get(), whole.iv.data(),
+                                                           whole.iv.size()),
+                              WARPSEAL_OK);
                     Text out = from;
                     for (size_t at = 0, n; at < out.size(); at += n) {
                         const warpseal_inner_loop loop = warpseal_inner_message_loop(handle.get());
                         const size_t most = std::min(loop.most_bytes, out.size() - at) / 16;
                         const bool past = most != 0 && !random.one_in(3);
-                        n = past ? 16 * (1 + random.below(most)) : std::min(out.size() - at, random.length(90) / whole.grain * whole.grain);
+                        n = past ? 16 * (1 + random.below(most))
+                                 : std::min(out.size() - at,
+                                            random.length(90) / whole.grain * whole.grain);
                         if (past && ++direct != 0) {
-                            loop.run(loop.state, loop.feedback, out.data() + at, out.data() + at, n);
+                            loop.run(loop.state, loop.feedback, out.data() + at, out.data() + at,
+                                     n);
                         } else {
-                            ASSERT_EQ(warpseal_inner_message_update(handle.get(), out.data() + at, out.data() + at, n), WARPSEAL_OK);
+                            ASSERT_EQ(warpseal_inner_message_update(handle.get(), out.data() + at,
+                                                                    out.data() + at, n),
+                                      WARPSEAL_OK);
                         }
                     }
-                    ASSERT_TRUE(out == to) << cipher.name << " " << warpseal_mode_name(mode) << (decrypt ? " decryption" : " encryption");
+                    ASSERT_TRUE(out == to) << cipher.name << " " << warpseal_mode_name(mode)
+                                           << (decrypt ? " decryption" : " encryption");
                 }
         }
     }
     EXPECT_EQ(direct != 0, GetParam() != "portable");
 }
 
-targets::KeyHandle xts_key(const targets::EngineHandle& engine, const char* cipher, const Text& bytes) {
+targets::KeyHandle xts_key(const targets::EngineHandle& engine, const char* cipher,
+                           const Text& bytes) {
     warpseal_key* out = nullptr;
-    EXPECT_EQ(warpseal_key_create_xts(engine.get(), cipher, bytes.data(), bytes.size(), &out), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_key_create_xts(engine.get(), cipher, bytes.data(), bytes.size(), &out),
+              WARPSEAL_OK);
     return targets::KeyHandle(out);
 }
 
@@ -248,24 +295,34 @@ TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
     bool instructions = false;
     for (const auto& cipher : targets::ciphers()) {
         instructions |= GetParam() != "portable" && std::strncmp(cipher.name, "aes", 3) == 0;
-        for (const warpseal_mode mode :
-             {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_XTS}) {
+        for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB,
+                                         WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_XTS}) {
             if (!has(cipher, mode)) continue;
             const bool two_keys = mode == WARPSEAL_XTS;
-            const Text bytes = random.text((two_keys ? 2 : 1) * cipher.key_bytes), iv = random.text(16);
-            const auto key = two_keys ? xts_key(engine, cipher.name, bytes) : targets::key(engine, cipher.name, bytes);
+            const Text bytes = random.text((two_keys ? 2 : 1) * cipher.key_bytes),
+                       iv = random.text(16);
+            const auto key = two_keys ? xts_key(engine, cipher.name, bytes)
+                                      : targets::key(engine, cipher.name, bytes);
             for (const bool decrypt : {false, true}) {
                 const Handle handle = message(key, mode, decrypt);
                 const size_t most = warpseal_inner_message_shallow_bytes(handle.get());
                 Text text = random.text(most);
-                const size_t iv_bytes = mode == WARPSEAL_ECB ? 0 : mode == WARPSEAL_GCM ? 12 : cipher.block_bytes;
-                ASSERT_EQ(warpseal_inner_message_begin(handle.get(), iv.data(), iv_bytes), WARPSEAL_OK);
+                const size_t iv_bytes = mode == WARPSEAL_ECB   ? 0
+                                        : mode == WARPSEAL_GCM ? 12
+                                                               : cipher.block_bytes;
+                ASSERT_EQ(warpseal_inner_message_begin(handle.get(), iv.data(), iv_bytes),
+                          WARPSEAL_OK);
                 for (size_t n = 16; n <= most; n *= 2, ++shallow)
-                    for (int i = 0; i < 2; ++i) {  // when a function is first called, the dynamic linker looks it up
+                    for (int i = 0; i < 2;
+                         ++i) {  // when a function is first called, the dynamic linker looks it up
                         warpseal_status status = WARPSEAL_OK;
-                        stack.after([&] { status = warpseal_inner_message_update(handle.get(), text.data(), text.data(), n); });
+                        stack.after([&] {
+                            status = warpseal_inner_message_update(handle.get(), text.data(),
+                                                                   text.data(), n);
+                        });
                         ASSERT_EQ(status, WARPSEAL_OK);
-                        ASSERT_TRUE(i == 0 || stack.deepest_bytes() < size_t{8} << 10) << cipher.name << ", " << mode << ", " << n;
+                        ASSERT_TRUE(i == 0 || stack.deepest_bytes() < size_t{8} << 10)
+                            << cipher.name << ", " << mode << ", " << n;
                     }
             }
         }
@@ -273,7 +330,8 @@ TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
     EXPECT_EQ(shallow != 0, instructions);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OnTarget, testing::ValuesIn(usable_cores()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, OnTarget, testing::ValuesIn(usable_cores()),
+                         [](const auto& info) { return info.param; });
 
 // ---- states
 
@@ -294,25 +352,34 @@ TEST(RunningMessage, ACopyGoesItsOwnWay) {
     for (const warpseal_mode mode : modes) {
         const Whole whole(aes.key, aes.cipher, mode, 700, random, true);
         const size_t end = whole.plaintext.size();
-        for (const size_t cut : {size_t{0}, 5 * whole.grain, end / 2 / whole.grain * whole.grain, end}) {
+        for (const size_t cut :
+             {size_t{0}, 5 * whole.grain, end / 2 / whole.grain * whole.grain, end}) {
             const Handle first = message(aes.key, mode, false);
             Text out(end), again(end);
             for (int round = 0; round < 2; ++round) {
-                ASSERT_EQ(warpseal_inner_message_begin(first.get(), whole.iv.data(), whole.iv.size()), WARPSEAL_OK);
+                ASSERT_EQ(
+                    warpseal_inner_message_begin(first.get(), whole.iv.data(), whole.iv.size()),
+                    WARPSEAL_OK);
                 if (mode == WARPSEAL_GCM) {
-                    ASSERT_EQ(warpseal_inner_message_aad(first.get(), whole.aad.data(), whole.aad.size()), WARPSEAL_OK);
+                    ASSERT_EQ(
+                        warpseal_inner_message_aad(first.get(), whole.aad.data(), whole.aad.size()),
+                        WARPSEAL_OK);
                 }
-                ASSERT_EQ(warpseal_inner_message_update(first.get(), whole.plaintext.data(), out.data(), cut), WARPSEAL_OK);
+                ASSERT_EQ(warpseal_inner_message_update(first.get(), whole.plaintext.data(),
+                                                        out.data(), cut),
+                          WARPSEAL_OK);
                 warpseal_inner_message* made = nullptr;
                 ASSERT_EQ(warpseal_inner_message_copy(first.get(), &made), WARPSEAL_OK);
                 const Handle second(made);
                 std::copy_n(out.begin(), cut, again.begin());
                 const auto rest = [&](const Handle& it, Text& to) {
-                    EXPECT_EQ(warpseal_inner_message_update(it.get(), whole.plaintext.data() + cut, to.data() + cut, end - cut),
+                    EXPECT_EQ(warpseal_inner_message_update(it.get(), whole.plaintext.data() + cut,
+                                                            to.data() + cut, end - cut),
                               WARPSEAL_OK);
                     EXPECT_TRUE(to == whole.ciphertext) << warpseal_mode_name(mode) << " " << cut;
                     uint8_t tag[16];
-                    if (mode == WARPSEAL_GCM && warpseal_inner_message_tag(it.get(), tag, 16) == WARPSEAL_OK) {
+                    if (mode == WARPSEAL_GCM &&
+                        warpseal_inner_message_tag(it.get(), tag, 16) == WARPSEAL_OK) {
                         EXPECT_EQ(std::memcmp(tag, whole.tags[end].data(), 16), 0);
                     }
                 };
@@ -329,8 +396,10 @@ TEST(RunningMessage, PositionSaysHowToGoOn) {
     for (const warpseal_mode mode : {WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR}) {
         const Whole whole(aes.key, aes.cipher, mode, 800, random, false);
         for (const bool decrypt : {false, true}) {
-            const Handle it = message(aes.key, mode, decrypt), next = message(aes.key, mode, decrypt);
-            const Text &from = decrypt ? whole.ciphertext : whole.plaintext, &to = decrypt ? whole.plaintext : whole.ciphertext;
+            const Handle it = message(aes.key, mode, decrypt),
+                         next = message(aes.key, mode, decrypt);
+            const Text &from = decrypt ? whole.ciphertext : whole.plaintext,
+                       &to = decrypt ? whole.plaintext : whole.ciphertext;
             uint8_t iv[16];
             uint32_t used = 99;
             warpseal_inner_message_position(it.get(), iv, &used);
@@ -339,20 +408,27 @@ TEST(RunningMessage, PositionSaysHowToGoOn) {
             Text out(800), rest(800);
             for (size_t at = 0; at < 700;) {
                 const size_t n = whole.grain == 16 ? 16 * random.below(5) : random.below(70);
-                ASSERT_EQ(warpseal_inner_message_update(it.get(), from.data() + at, out.data() + at, n), WARPSEAL_OK);
+                ASSERT_EQ(
+                    warpseal_inner_message_update(it.get(), from.data() + at, out.data() + at, n),
+                    WARPSEAL_OK);
                 at += n;
                 warpseal_inner_message_position(it.get(), iv, &used);
                 ASSERT_EQ(used, at % 16);
-                for (size_t i = used; i < 16 && used != 0 && mode != WARPSEAL_CTR; ++i)  // what is left of the keystream
-                    ASSERT_EQ(whole.plaintext[at - used + i] ^ iv[i], whole.ciphertext[at - used + i]);
+                for (size_t i = used; i < 16 && used != 0 && mode != WARPSEAL_CTR;
+                     ++i)  // what is left of the keystream
+                    ASSERT_EQ(whole.plaintext[at - used + i] ^ iv[i],
+                              whole.ciphertext[at - used + i]);
                 if (mode == WARPSEAL_CFB) {
                     ASSERT_EQ(std::memcmp(iv, whole.ciphertext.data() + at - used, used), 0);
                 }
                 if (used != 0 && mode != WARPSEAL_CTR) continue;
                 const size_t begin = at + (16 - used) % 16;
                 ASSERT_EQ(warpseal_inner_message_begin(next.get(), iv, 16), WARPSEAL_OK);
-                ASSERT_EQ(warpseal_inner_message_update(next.get(), from.data() + begin, rest.data(), 800 - begin), WARPSEAL_OK);
-                ASSERT_EQ(std::memcmp(rest.data(), to.data() + begin, 800 - begin), 0) << warpseal_mode_name(mode) << " " << at;
+                ASSERT_EQ(warpseal_inner_message_update(next.get(), from.data() + begin,
+                                                        rest.data(), 800 - begin),
+                          WARPSEAL_OK);
+                ASSERT_EQ(std::memcmp(rest.data(), to.data() + begin, 800 - begin), 0)
+                    << warpseal_mode_name(mode) << " " << at;
             }
         }
     }
@@ -363,18 +439,25 @@ TEST(RunningMessage, WrongCallsChangeNothing) {
     const Aes aes(random);
     const auto xts = [&] {
         warpseal_key* out = nullptr;
-        EXPECT_EQ(warpseal_key_create_xts(aes.engine.get(), "aes-128", random.text(32).data(), 32, &out), WARPSEAL_OK);
+        EXPECT_EQ(
+            warpseal_key_create_xts(aes.engine.get(), "aes-128", random.text(32).data(), 32, &out),
+            WARPSEAL_OK);
         return targets::KeyHandle(out);
     }();
     constexpr warpseal_status invalid = WARPSEAL_INVALID_ARGUMENT, limit = WARPSEAL_LIMIT_EXCEEDED;
     warpseal_inner_message* none = nullptr;
     EXPECT_EQ(warpseal_inner_message_create(nullptr, WARPSEAL_CTR, 0, &none), invalid);
     EXPECT_EQ(warpseal_inner_message_create(aes.key.get(), WARPSEAL_CTR, 0, nullptr), invalid);
-    // Numbers, as a caller in C has them: C++ has no object of an enumeration with a value outside of it.
+    // Numbers, as a caller in C has them: C++ has no object of an enumeration with a value outside
+    // of it.
     for (const int mode : {int{WARPSEAL_XTS}, int{WARPSEAL_CCM}, int{WARPSEAL_CMAC}, 99, -1})
-        EXPECT_EQ(warpseal_inner_message_create(aes.key.get(), static_cast<warpseal_mode>(mode), 0, &none), invalid) << mode;
+        EXPECT_EQ(warpseal_inner_message_create(aes.key.get(), static_cast<warpseal_mode>(mode), 0,
+                                                &none),
+                  invalid)
+            << mode;
     EXPECT_EQ(warpseal_inner_message_create(xts.get(), WARPSEAL_CTR, 0, &none), invalid);
-    EXPECT_EQ(warpseal_inner_message_create(targets::key(aes.engine, "des", random.text(8)).get(), WARPSEAL_GCM, 0, &none),
+    EXPECT_EQ(warpseal_inner_message_create(targets::key(aes.engine, "des", random.text(8)).get(),
+                                            WARPSEAL_GCM, 0, &none),
               WARPSEAL_UNSUPPORTED);
     EXPECT_EQ(none, nullptr);
 
@@ -383,8 +466,13 @@ TEST(RunningMessage, WrongCallsChangeNothing) {
         const Handle it = message(aes.key, mode, true);
         EXPECT_EQ(warpseal_inner_message_update(it.get(), in, out, 16), invalid) << "not begun";
         EXPECT_EQ(warpseal_inner_message_tag(it.get(), tag, 16), invalid);
-        EXPECT_EQ(warpseal_inner_message_begin(it.get(), iv, mode == WARPSEAL_ECB ? 16 : mode == WARPSEAL_GCM ? 0 : 12), invalid);
-        EXPECT_EQ(warpseal_inner_message_begin(it.get(), nullptr, mode == WARPSEAL_GCM ? 12 : 16), invalid);
+        EXPECT_EQ(warpseal_inner_message_begin(it.get(), iv,
+                                               mode == WARPSEAL_ECB   ? 16
+                                               : mode == WARPSEAL_GCM ? 0
+                                                                      : 12),
+                  invalid);
+        EXPECT_EQ(warpseal_inner_message_begin(it.get(), nullptr, mode == WARPSEAL_GCM ? 12 : 16),
+                  invalid);
         EXPECT_EQ(warpseal_inner_message_update(it.get(), in, out, 16), invalid) << "not begun";
         const size_t iv_bytes = mode == WARPSEAL_ECB ? 0 : mode == WARPSEAL_GCM ? 12 : 16;
         ASSERT_EQ(warpseal_inner_message_begin(it.get(), iv, iv_bytes), WARPSEAL_OK);
@@ -402,9 +490,11 @@ TEST(RunningMessage, WrongCallsChangeNothing) {
         EXPECT_EQ(warpseal_inner_message_verify(it.get(), tag, 16), invalid);
     }
 
-    const Handle sealer = message(aes.key, WARPSEAL_GCM, false), opener = message(aes.key, WARPSEAL_GCM, true);
+    const Handle sealer = message(aes.key, WARPSEAL_GCM, false),
+                 opener = message(aes.key, WARPSEAL_GCM, true);
     const auto begin = [&] {
-        for (const Handle* it : {&sealer, &opener}) ASSERT_EQ(warpseal_inner_message_begin(it->get(), iv, 12), WARPSEAL_OK);
+        for (const Handle* it : {&sealer, &opener})
+            ASSERT_EQ(warpseal_inner_message_begin(it->get(), iv, 12), WARPSEAL_OK);
     };
     begin();
     EXPECT_EQ(warpseal_inner_message_aad(sealer.get(), nullptr, 3), invalid);
@@ -421,9 +511,12 @@ TEST(RunningMessage, WrongCallsChangeNothing) {
     EXPECT_EQ(warpseal_inner_message_tag(sealer.get(), tag, 17), invalid);
     EXPECT_EQ(warpseal_inner_message_tag(sealer.get(), nullptr, 16), invalid);
     EXPECT_EQ(warpseal_inner_message_verify(sealer.get(), tag, 16), invalid) << "it seals";
-    ASSERT_EQ(warpseal_inner_message_tag(sealer.get(), tag, 16), WARPSEAL_OK) << "nothing of that changed anything";
+    ASSERT_EQ(warpseal_inner_message_tag(sealer.get(), tag, 16), WARPSEAL_OK)
+        << "nothing of that changed anything";
     uint8_t expected[16];
-    ASSERT_EQ(warpseal_seal_unsafe_iv(aes.key.get(), WARPSEAL_GCM, iv, 12, in, 1, in, out, 40, expected, 16), WARPSEAL_OK);
+    ASSERT_EQ(warpseal_seal_unsafe_iv(aes.key.get(), WARPSEAL_GCM, iv, 12, in, 1, in, out, 40,
+                                      expected, 16),
+              WARPSEAL_OK);
     EXPECT_EQ(std::memcmp(tag, expected, 16), 0);
     EXPECT_EQ(warpseal_inner_message_tag(sealer.get(), tag, 16), invalid) << "once";
     EXPECT_EQ(warpseal_inner_message_update(sealer.get(), in, out, 1), invalid);
@@ -437,7 +530,8 @@ TEST(RunningMessage, WrongCallsChangeNothing) {
             if (wrong < 16) tag[wrong] ^= 0x10;
             EXPECT_EQ(warpseal_inner_message_verify(opener.get(), tag, tag_bytes),
                       wrong == tag_bytes ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC);
-            EXPECT_EQ(warpseal_inner_message_verify(opener.get(), tag, tag_bytes), invalid) << "once";
+            EXPECT_EQ(warpseal_inner_message_verify(opener.get(), tag, tag_bytes), invalid)
+                << "once";
         }
 }
 
@@ -452,7 +546,8 @@ TEST(RunningMessage, WeakKeysDoNotEncrypt) {
     ASSERT_EQ(engine->key("aes-256", {Text(32, 9).data(), 32}, key), WARPSEAL_OK);
     for (const warpseal_mode mode : modes) {
         std::unique_ptr<RunningMessage> it;
-        EXPECT_EQ(RunningMessage::create(*engine, *key, mode, Direction::encrypt, it), WARPSEAL_WEAK_KEY);
+        EXPECT_EQ(RunningMessage::create(*engine, *key, mode, Direction::encrypt, it),
+                  WARPSEAL_WEAK_KEY);
         EXPECT_EQ(RunningMessage::create(*engine, *key, mode, Direction::decrypt, it), WARPSEAL_OK);
     }
 }
@@ -478,9 +573,13 @@ TEST(RunningMessage, SingleBlocksHaveASelfTestOfTheirOwn) {
         uint8_t tag[16], right_tag[16] = {};
         const Bytes first{iv.data(), mode == WARPSEAL_GCM ? size_t{12} : 16};
         if (mode == WARPSEAL_GCM) {
-            ASSERT_EQ(tests::cores().seal(*right_key, mode, first, {}, text.data(), right.data(), 45, right_tag, 16), WARPSEAL_OK);
+            ASSERT_EQ(tests::cores().seal(*right_key, mode, first, {}, text.data(), right.data(),
+                                          45, right_tag, 16),
+                      WARPSEAL_OK);
         } else {
-            ASSERT_EQ(tests::cores().message(*right_key, mode, Direction::encrypt, first, text.data(), right.data(), 45), WARPSEAL_OK);
+            ASSERT_EQ(tests::cores().message(*right_key, mode, Direction::encrypt, first,
+                                             text.data(), right.data(), 45),
+                      WARPSEAL_OK);
         }
         ASSERT_EQ(it->begin(first), WARPSEAL_OK);
         ASSERT_EQ(it->update(text.data(), got.data(), 45), WARPSEAL_OK);
@@ -496,24 +595,30 @@ TEST(RunningMessage, SingleBlocksHaveASelfTestOfTheirOwn) {
         std::unique_ptr<Key> unusable;
         ASSERT_EQ(without->key("aes-256", {secret.data(), 32}, unusable), WARPSEAL_OK);
         std::unique_ptr<RunningMessage> none;
-        EXPECT_EQ(RunningMessage::create(*without, *unusable, mode, Direction::encrypt, none), WARPSEAL_SELF_TEST_FAILED);
+        EXPECT_EQ(RunningMessage::create(*without, *unusable, mode, Direction::encrypt, none),
+                  WARPSEAL_SELF_TEST_FAILED);
         tests::mend_cores();
     }
 }
 
 // ---- large pieces
 
-// Small, large, small and large ones: the large ones are shared with a GPU, also one that is lost on the way.
+// Small, large, small and large ones: the large ones are shared with a GPU, also one that is lost
+// on the way.
 TEST(RunningMessage, LargePiecesTakeTheEnginesRoute) {
-    constexpr size_t large = (size_t{9} << 20) + 48, cuts[] = {37, 37 + large, 37 + large + 100, 37 + 2 * large + 100};
+    constexpr size_t large = (size_t{9} << 20) + 48,
+                     cuts[] = {37, 37 + large, 37 + large + 100, 37 + 2 * large + 100};
     constexpr size_t bytes = 37 + 2 * large + 105;
     Random random(906);
     const Text secret = random.text(16), iv = random.text(16), text = random.text(bytes);
     for (const warpseal_mode mode : modes)
         for (const Direction direction : {Direction::encrypt, Direction::decrypt})
             for (const bool lost : {false, true}) {
-                const bool whole = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC, in_place = direction == Direction::encrypt;
-                const Bytes first{iv.data(), mode == WARPSEAL_ECB ? size_t{0} : mode == WARPSEAL_GCM ? 12 : 16};
+                const bool whole = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC,
+                           in_place = direction == Direction::encrypt;
+                const Bytes first{iv.data(), mode == WARPSEAL_ECB   ? size_t{0}
+                                             : mode == WARPSEAL_GCM ? 12
+                                                                    : 16};
                 const size_t all = whole ? bytes / 16 * 16 : bytes;
                 EngineOptions options;
                 options.threads = 2;
@@ -524,16 +629,23 @@ TEST(RunningMessage, LargePiecesTakeTheEnginesRoute) {
                 ASSERT_EQ(engine->cuda_device(), 0);
                 std::unique_ptr<Key> key, core_key;
                 ASSERT_EQ(engine->key("aes-128", {secret.data(), 16}, key), WARPSEAL_OK);
-                ASSERT_EQ(tests::cores().key("aes-128", {secret.data(), 16}, core_key), WARPSEAL_OK);
+                ASSERT_EQ(tests::cores().key("aes-128", {secret.data(), 16}, core_key),
+                          WARPSEAL_OK);
                 Text right(all), got = in_place ? text : Text(bytes);
                 uint8_t tag[16], got_tag[16];
                 if (mode != WARPSEAL_GCM) {
-                    ASSERT_EQ(tests::cores().message(*core_key, mode, direction, first, text.data(), right.data(), all), WARPSEAL_OK);
+                    ASSERT_EQ(tests::cores().message(*core_key, mode, direction, first, text.data(),
+                                                     right.data(), all),
+                              WARPSEAL_OK);
                 } else {  // the keystream is the same either way; the tag is of the ciphertext
-                    ASSERT_EQ(tests::cores().seal(*core_key, mode, first, {}, text.data(), right.data(), all, tag, 16), WARPSEAL_OK);
+                    ASSERT_EQ(tests::cores().seal(*core_key, mode, first, {}, text.data(),
+                                                  right.data(), all, tag, 16),
+                              WARPSEAL_OK);
                     Text sealed(all);
                     if (direction == Direction::decrypt) {
-                        ASSERT_EQ(tests::cores().seal(*core_key, mode, first, {}, right.data(), sealed.data(), all, tag, 16), WARPSEAL_OK);
+                        ASSERT_EQ(tests::cores().seal(*core_key, mode, first, {}, right.data(),
+                                                      sealed.data(), all, tag, 16),
+                                  WARPSEAL_OK);
                     }
                 }
                 std::unique_ptr<RunningMessage> it;
@@ -543,7 +655,9 @@ TEST(RunningMessage, LargePiecesTakeTheEnginesRoute) {
                 size_t at = 0;
                 const auto up_to = [&](size_t end) {
                     end = whole ? end / 16 * 16 : end;
-                    ASSERT_EQ(it->update((in_place ? got : text).data() + at, got.data() + at, end - at), WARPSEAL_OK);
+                    ASSERT_EQ(
+                        it->update((in_place ? got : text).data() + at, got.data() + at, end - at),
+                        WARPSEAL_OK);
                     at = end;
                 };
                 for (const size_t cut : cuts) {
@@ -552,13 +666,18 @@ TEST(RunningMessage, LargePiecesTakeTheEnginesRoute) {
                 }
                 up_to(bytes);
                 got.resize(all);
-                EXPECT_TRUE(got == right) << warpseal_mode_name(mode) << static_cast<int>(direction) << lost;
+                EXPECT_TRUE(got == right)
+                    << warpseal_mode_name(mode) << static_cast<int>(direction) << lost;
                 if (mode == WARPSEAL_GCM) {
                     ASSERT_EQ(it->tag(got_tag, 16), WARPSEAL_OK);
                     EXPECT_EQ(std::memcmp(got_tag, tag, 16), 0);
                 }
-                EXPECT_EQ(tests::script().host_calls != calls, sweeps(mode, direction) || mode == WARPSEAL_GCM) << warpseal_mode_name(mode);
-                EXPECT_EQ(tests::script().lost, lost && (sweeps(mode, direction) || mode == WARPSEAL_GCM)) << warpseal_mode_name(mode);
+                EXPECT_EQ(tests::script().host_calls != calls,
+                          sweeps(mode, direction) || mode == WARPSEAL_GCM)
+                    << warpseal_mode_name(mode);
+                EXPECT_EQ(tests::script().lost,
+                          lost && (sweeps(mode, direction) || mode == WARPSEAL_GCM))
+                    << warpseal_mode_name(mode);
             }
 }
 

@@ -12,7 +12,9 @@ using namespace warpseal;
 
 constexpr const char* name = "aes-256";
 
-const CpuCipher& working() { return *cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, name); }
+const CpuCipher& working() {
+    return *cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, name);
+}
 
 void bad_expand(void* state, const uint8_t* key) {
     uint8_t other[32];
@@ -23,24 +25,28 @@ void bad_expand(void* state, const uint8_t* key) {
 
 // Wrong only where a message is long, as a broken wide loop would be.
 template <int mode, int direction>
-void bad_sweep(const void* state, const uint8_t* iv, uint64_t first, const uint8_t* in, uint8_t* out, size_t bytes) {
+void bad_sweep(const void* state, const uint8_t* iv, uint64_t first, const uint8_t* in,
+               uint8_t* out, size_t bytes) {
     working().sweep[mode][direction](state, iv, first, in, out, bytes);
     if (bytes > 500) out[bytes / 2] ^= 0x40;
 }
 
 template <int direction>
-void bad_xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
+void bad_xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in,
+             uint8_t* out, size_t bytes) {
     working().xts[direction](state, tweak_state, units, in, out, bytes);
     if (bytes > 500) out[bytes / 2] ^= 0x40;
 }
 
-void bad_begin(const void* state, const uint8_t* iv, size_t iv_bytes, const uint8_t* aad, size_t aad_bytes, GcmRun* run) {
+void bad_begin(const void* state, const uint8_t* iv, size_t iv_bytes, const uint8_t* aad,
+               size_t aad_bytes, GcmRun* run) {
     working().gcm_begin(state, iv, iv_bytes, aad, aad_bytes, run);
     if (iv_bytes != 12) run->counter0[0] ^= 1;
 }
 
 template <int direction>
-void bad_piece(const void* state, GcmRun* run, uint64_t first, const uint8_t* in, uint8_t* out, size_t bytes) {
+void bad_piece(const void* state, GcmRun* run, uint64_t first, const uint8_t* in, uint8_t* out,
+               size_t bytes) {
     working().gcm_piece[direction](state, run, first, in, out, bytes);
     if (bytes > 500) run->sum[7] ^= 1;
 }
@@ -50,7 +56,8 @@ void bad_combine(const void* state, uint8_t sum[16], const uint8_t part[16], uin
     sum[0] ^= 0x80;
 }
 
-void bad_finish(const void* state, const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes, uint8_t tag[16]) {
+void bad_finish(const void* state, const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes,
+                uint8_t tag[16]) {
     working().gcm_finish(state, run, aad_bytes, text_bytes, tag);
     tag[15] ^= 1;
 }
@@ -58,14 +65,16 @@ void bad_finish(const void* state, const GcmRun* run, uint64_t aad_bytes, uint64
 template <int mode, int direction>
 uint64_t bad_text(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
     const uint64_t forgeries = working().batch[mode][direction](state, batch, first, count);
-    if (first + count > 7) batch.out[batch.out_offsets != nullptr ? batch.out_offsets[7] : 7 * batch.out_stride] ^= 1;
+    if (first + count > 7)
+        batch.out[batch.out_offsets != nullptr ? batch.out_offsets[7] : 7 * batch.out_stride] ^= 1;
     return forgeries;
 }
 
 template <int mode, int direction>
 uint64_t bad_tag(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
     const uint64_t forgeries = working().batch[mode][direction](state, batch, first, count);
-    if (direction == 1 && batch.statuses != nullptr) batch.statuses[first] ^= WARPSEAL_NOT_AUTHENTIC;
+    if (direction == 1 && batch.statuses != nullptr)
+        batch.statuses[first] ^= WARPSEAL_NOT_AUTHENTIC;
     if (direction == 0 && batch.tags != nullptr) batch.tags[first * batch.tag_stride] ^= 1;
     return forgeries;
 }
@@ -92,9 +101,11 @@ void break_in(CpuCipher& cipher, Break what) {
 
 using BreakIn = void (*)(CpuCipher&, Break);
 constexpr BreakIn break_in_of[WARPSEAL_MODE_COUNT][direction_count] = {
-    {break_in<0, 0>, break_in<0, 1>}, {break_in<1, 0>, break_in<1, 1>}, {break_in<2, 0>, break_in<2, 1>},
-    {break_in<3, 0>, break_in<3, 1>}, {break_in<4, 0>, break_in<4, 1>}, {break_in<5, 0>, break_in<5, 1>},
-    {break_in<6, 0>, break_in<6, 1>}, {break_in<7, 0>, break_in<7, 1>}, {break_in<8, 0>, break_in<8, 1>}};
+    {break_in<0, 0>, break_in<0, 1>}, {break_in<1, 0>, break_in<1, 1>},
+    {break_in<2, 0>, break_in<2, 1>}, {break_in<3, 0>, break_in<3, 1>},
+    {break_in<4, 0>, break_in<4, 1>}, {break_in<5, 0>, break_in<5, 1>},
+    {break_in<6, 0>, break_in<6, 1>}, {break_in<7, 0>, break_in<7, 1>},
+    {break_in<8, 0>, break_in<8, 1>}};
 
 std::vector<std::unique_ptr<CpuCipher>> made;  // never freed: outcomes are remembered by address
 const CpuCipher* machine[cpu_target_count];

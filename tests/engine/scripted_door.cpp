@@ -1,4 +1,5 @@
-// The scripted door: device memory is host memory, a kernel is a call of the CPU backend, and a step may fail.
+// The scripted door: device memory is host memory, a kernel is a call of the CPU backend, and a
+// step may fail.
 #include "engine/scripted_door.h"
 
 #include <atomic>
@@ -20,7 +21,8 @@ constexpr size_t step_bytes = 4096;
 Script current;
 std::mutex stepping;
 std::atomic<int> inside{0};  // calls on host memory in progress
-// What a lost device keeps for good is held here, beyond the end of the program, so that only real leaks are reported.
+// What a lost device keeps for good is held here, beyond the end of the program, so that only real
+// leaks are reported.
 std::map<void*, std::pair<size_t, int>>& on_device = *new std::map<void*, std::pair<size_t, int>>;
 std::set<void*>& on_host = *new std::set<void*>;
 
@@ -29,12 +31,14 @@ const CpuCipher& cores_of(const CudaCipher& cipher) {
 }
 
 bool wrong(int device, uint32_t bits, warpseal_mode mode, Direction direction, bool batch) {
-    return (current.wrong_gpu < 0 || current.wrong_gpu == device) && (batch || !current.wrong_batches_only) &&
+    return (current.wrong_gpu < 0 || current.wrong_gpu == device) &&
+           (batch || !current.wrong_batches_only) &&
            (bits >> (2 * mode + static_cast<int>(direction)) & 1) != 0;
 }
 
-// The next step: its outcome by the script. A real backend makes no CUDA call once the device is lost; the engine must not even ask.
-// Several GPUs of one call are driven by threads of their own: what has come in by then is turned away inside the backend.
+// The next step: its outcome by the script. A real backend makes no CUDA call once the device is
+// lost; the engine must not even ask. Several GPUs of one call are driven by threads of their own:
+// what has come in by then is turned away inside the backend.
 warpseal_status step(int device = 0, bool within_a_call = false) {
     const std::lock_guard lock(stepping);
     if (current.lost) {
@@ -42,7 +46,8 @@ warpseal_status step(int device = 0, bool within_a_call = false) {
         return WARPSEAL_NO_DEVICE;
     }
     if (device < 16) ++current.steps_of[device];
-    if (++current.steps != current.fail_at && (device != current.fail_device || current.steps_of[device] < current.fail_device_at))
+    if (++current.steps != current.fail_at &&
+        (device != current.fail_device || current.steps_of[device] < current.fail_device_at))
         return WARPSEAL_OK;
     current.lost = current.failure == WARPSEAL_NO_DEVICE && !current.passing;
     return current.failure;
@@ -50,20 +55,24 @@ warpseal_status step(int device = 0, bool within_a_call = false) {
 
 // Say that there is such a thing; the door runs it itself.
 warpseal_status offered(const void*, const warpseal_batch&, void*) { return WARPSEAL_UNSUPPORTED; }
-warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t, void*) {
+warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
+                              size_t, void*) {
     return WARPSEAL_UNSUPPORTED;
 }
-warpseal_status offered_xts(const void*, const void*, const XtsUnits&, const uint8_t*, uint8_t*, size_t, void*) {
+warpseal_status offered_xts(const void*, const void*, const XtsUnits&, const uint8_t*, uint8_t*,
+                            size_t, void*) {
     return WARPSEAL_UNSUPPORTED;
 }
-warpseal_status offered_piece(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*, size_t, void*, void*) {
+warpseal_status offered_piece(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
+                              size_t, void*, void*) {
     return WARPSEAL_UNSUPPORTED;
 }
 
 template <int index>
 void expand(void* state, const uint8_t* key) {
     const CpuCipher& facts = *cpu_cipher_at(index);
-    cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, facts.name)->expand(state, key);
+    cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, facts.name)
+        ->expand(state, key);
 }
 
 const CudaCipher* cipher(const char* name) {
@@ -82,8 +91,10 @@ const CudaCipher* cipher(const char* name) {
             const CpuCipher& cores = cores_of(made);
             for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
                 for (int direction = 0; direction < direction_count; ++direction) {
-                    if (cores.sweep[mode][direction] != nullptr) made.sweep[mode][direction] = offered_sweep;
-                    if (cores.batch[mode][direction] != nullptr) made.batch[mode][direction] = offered;
+                    if (cores.sweep[mode][direction] != nullptr)
+                        made.sweep[mode][direction] = offered_sweep;
+                    if (cores.batch[mode][direction] != nullptr)
+                        made.batch[mode][direction] = offered;
                 }
             for (auto& xts : made.xts) xts = offered_xts;
             for (auto& piece : made.gcm_piece) piece = offered_piece;
@@ -164,8 +175,9 @@ warpseal_status time(int, warpseal_status (*work)(void*, void*), void* user, flo
     return status == WARPSEAL_OK ? work(user, nullptr) : status;
 }
 
-warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                             const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state,
+                             warpseal_mode mode, Direction direction, const uint8_t* iv,
+                             const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
     current.last_stream = stream;
     const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
@@ -183,8 +195,9 @@ void spoil(Direction direction, const warpseal_batch& batch) {
         batch.statuses[0] ^= WARPSEAL_NOT_AUTHENTIC;
 }
 
-warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                             const warpseal_batch& batch, void* stream) {
+warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state,
+                             warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                             void* stream) {
     current.last_stream = stream;
     const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
@@ -193,8 +206,9 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
     return WARPSEAL_OK;
 }
 
-warpseal_status xts_device(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
-                           const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+warpseal_status xts_device(int device, const CudaCipher& cipher, const void* state,
+                           const void* tweak_state, Direction direction, const XtsUnits& units,
+                           const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
     current.last_stream = stream;
     const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
@@ -220,9 +234,11 @@ struct Inside {
     ~Inside() { --inside; }
 };
 
-// Walks a message step by step; what failed leaves rubbish behind where the output is not the input too.
+// Walks a message step by step; what failed leaves rubbish behind where the output is not the input
+// too.
 template <class Work>
-warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done, Work work, size_t unit_bytes = 16) {
+warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done,
+                     Work work, size_t unit_bytes = 16) {
     const size_t most = unit_bytes < step_bytes ? step_bytes / unit_bytes * unit_bytes : unit_bytes;
     const Inside here(device);
     *done = 0;
@@ -239,33 +255,40 @@ warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, 
     return WARPSEAL_OK;
 }
 
-warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                           const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes,
-                           uint8_t* previous) {
+warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const uint8_t* iv,
+                           uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
+                           size_t* done_bytes, uint8_t* previous) {
     const CpuCipher& cores = cores_of(cipher);
-    const bool flip = wrong(device, current.wrong_host, mode, direction, false), feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
+    const bool flip = wrong(device, current.wrong_host, mode, direction, false),
+               feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
     uint8_t before[16] = {}, last[16] = {};
     if (feedback) std::memcpy(before, iv, cores.block_bytes);
-    const warpseal_status status = walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
-        if (feedback && part >= cores.block_bytes) std::memcpy(last, in + at + part - cores.block_bytes, cores.block_bytes);
-        cores.sweep[mode][static_cast<int>(direction)](state, feedback ? before : iv, first_block + at / cores.block_bytes, in + at,
-                                                       out + at, part);
-        std::memcpy(before, last, sizeof before);
-        if (flip) out[at + part - 1] ^= 1;
-    });
+    const warpseal_status status =
+        walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
+            if (feedback && part >= cores.block_bytes)
+                std::memcpy(last, in + at + part - cores.block_bytes, cores.block_bytes);
+            cores.sweep[mode][static_cast<int>(direction)](state, feedback ? before : iv,
+                                                           first_block + at / cores.block_bytes,
+                                                           in + at, out + at, part);
+            std::memcpy(before, last, sizeof before);
+            if (flip) out[at + part - 1] ^= 1;
+        });
     if (previous != nullptr && feedback) std::memcpy(previous, before, cores.block_bytes);
     return status;
 }
 
-warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
-                         const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state,
+                         const void* tweak_state, Direction direction, const XtsUnits& units,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     const CpuCipher& cores = cores_of(cipher);
     const bool flip = wrong(device, current.wrong_host, WARPSEAL_XTS, direction, false);
     XtsUnits next = units;
     return walk(
         device, in, out, bytes, done_bytes,
         [&](size_t at, size_t part) {
-            cores.xts[static_cast<int>(direction)](state, tweak_state, next, in + at, out + at, part);
+            cores.xts[static_cast<int>(direction)](state, tweak_state, next, in + at, out + at,
+                                                   part);
             for (size_t i = 0; i < part / units.unit_bytes; ++i)
                 for (size_t byte = 0; byte < 16 && ++next.first[byte] == 0; ++byte) {
                 }
@@ -274,24 +297,28 @@ warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state
         static_cast<size_t>(units.unit_bytes));
 }
 
-warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* run, uint64_t first_block,
-                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
+                         Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
+                         uint8_t* out, size_t bytes, size_t* done_bytes) {
     const CpuCipher& cores = cores_of(cipher);
     const bool flip = wrong(device, current.wrong_host, WARPSEAL_GCM, direction, false);
     return walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
-        cores.gcm_piece[static_cast<int>(direction)](state, run, first_block + at / 16, in + at, out + at, part);
+        cores.gcm_piece[static_cast<int>(direction)](state, run, first_block + at / 16, in + at,
+                                                     out + at, part);
         if (flip) run->sum[15] ^= 1;
     });
 }
 
-warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                           const warpseal_batch& batch, uint64_t* done_messages, uint64_t* not_authentic) {
+warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                           uint64_t* done_messages, uint64_t* not_authentic) {
     const Inside here(device);
     *not_authentic = 0;
     for (*done_messages = 0; *done_messages < batch.message_count; ++*done_messages) {
         const warpseal_status status = step(device, true);
         if (status != WARPSEAL_OK) return status;
-        *not_authentic += cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, *done_messages, 1);
+        *not_authentic += cores_of(cipher).batch[mode][static_cast<int>(direction)](
+            state, batch, *done_messages, 1);
     }
     if (wrong(device, current.wrong_host, mode, direction, true)) spoil(direction, batch);
     return WARPSEAL_OK;
@@ -308,7 +335,9 @@ warpseal_status device_of(const void* memory, int* device) {
     if (after == on_device.begin()) return WARPSEAL_INVALID_ARGUMENT;
     const auto& [begin, what] = *std::prev(after);
     *device = what.second;
-    return static_cast<const uint8_t*>(memory) < static_cast<uint8_t*>(begin) + what.first ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+    return static_cast<const uint8_t*>(memory) < static_cast<uint8_t*>(begin) + what.first
+               ? WARPSEAL_OK
+               : WARPSEAL_INVALID_ARGUMENT;
 }
 
 warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
@@ -316,56 +345,69 @@ warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
     return step();
 }
 
-// --- key encapsulation ---------------------------------------------------------------------------------------------------------------
+// --- key encapsulation
+// ---------------------------------------------------------------------------------------------------------------
 
-warpseal_status offered_kem(const warpseal_kem_batch&, uint64_t, void*, void*) { return WARPSEAL_UNSUPPORTED; }
+warpseal_status offered_kem(const warpseal_kem_batch&, uint64_t, void*, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
 
 // A descriptor of its own for each set, which stands in tables of outcomes by its address.
 const CudaKem* kem(const char* set) {
     static CudaKem all[kem::set_count];
     for (int i = 0; i < kem::set_count; ++i) {
-        all[i] = {kem::sets[i], [](KemOperation, uint64_t) { return size_t{0}; }, {offered_kem, offered_kem, offered_kem}};
+        all[i] = {kem::sets[i],
+                  [](KemOperation, uint64_t) { return size_t{0}; },
+                  {offered_kem, offered_kem, offered_kem}};
         if (std::strcmp(kem::sets[i]->name, set) == 0) return &all[i];
     }
     return nullptr;
 }
 
 // One item, with the coins that it has of the call. How many have no result: 0 or 1.
-uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, const DrawnCoins* coins, uint64_t item) {
+uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+                  const DrawnCoins* coins, uint64_t item) {
     // A sanitizer slows the portable one's loops down to minutes.
-    const CpuKem& cores = *cpu_kem(cpu_has_kem(Target::avx2) ? Target::avx2 : Target::portable, kem.params->name);
+    const CpuKem& cores =
+        *cpu_kem(cpu_has_kem(Target::avx2) ? Target::avx2 : Target::portable, kem.params->name);
     const size_t stride = drawn_coins_stride(*kem.params, operation);
     std::vector<uint8_t> drawn(stride), memory(cores.work_bytes(operation, 1) + 64);
     warpseal_kem_batch one = part_of(batch, item, 1);
     if (coins != nullptr) {
         cores_of(*coins->aes)
-            .sweep[WARPSEAL_CTR][0](coins->state, coins->counter, (coins->first_item + item) * (stride / 16), drawn.data(), drawn.data(),
-                                    stride);
+            .sweep[WARPSEAL_CTR][0](coins->state, coins->counter,
+                                    (coins->first_item + item) * (stride / 16), drawn.data(),
+                                    drawn.data(), stride);
         one.coins = drawn.data();
     }
-    void* work = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+    void* work =
+        reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
     const uint64_t failed = cores.run[static_cast<int>(operation)](one, 0, 1, work);
     if ((current.wrong_kem >> static_cast<int>(operation) & 1) != 0)
         (operation == KemOperation::keypair ? one.public_keys : one.shared_secrets)[0] ^= 1;
     return failed;
 }
 
-warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t,
-                           const DrawnCoins* coins, void* stream) {
+warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation,
+                           const warpseal_kem_batch& batch, uint64_t, const DrawnCoins* coins,
+                           void* stream) {
     current.last_stream = stream;
     const warpseal_status status = step(device);
-    for (uint64_t i = 0; status == WARPSEAL_OK && i < batch.count; ++i) kem_item(kem, operation, batch, coins, i);
+    for (uint64_t i = 0; status == WARPSEAL_OK && i < batch.count; ++i)
+        kem_item(kem, operation, batch, coins, i);
     return status;
 }
 
-warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t,
-                         const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
+warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
+                         const warpseal_kem_batch& batch, uint64_t, const DrawnCoins* coins,
+                         uint64_t* done, uint64_t* failed) {
     const Inside here(device);
     *failed = 0;
     for (*done = 0; *done < batch.count; ++*done) {
         const warpseal_status status = step(device, true);
         if (status != WARPSEAL_OK) {  // what was on its way out
-            if (operation != KemOperation::keypair) std::memset(batch.shared_secrets + *done * batch.shared_secret_stride, 0x3c, 32);
+            if (operation != KemOperation::keypair)
+                std::memset(batch.shared_secrets + *done * batch.shared_secret_stride, 0x3c, 32);
             return status;
         }
         *failed += kem_item(kem, operation, batch, coins, *done);
@@ -373,13 +415,14 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
     return WARPSEAL_OK;
 }
 
-warpseal_status kem_placed(int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
-                           void*) {
+warpseal_status kem_placed(int device, KemPlaced what, void* places, void* items, size_t stride,
+                           const uint32_t* numbers, uint64_t count, void*) {
     const warpseal_status status = step(device);
     for (uint64_t i = 0; status == WARPSEAL_OK && i < count; ++i) {
         const uint64_t number = numbers == nullptr ? i : numbers[i];
         const bool nowhere = number == kem_nowhere;
-        uint8_t *const place = static_cast<uint8_t*>(places) + number * stride, *const item = static_cast<uint8_t*>(items) + i * stride;
+        uint8_t *const place = static_cast<uint8_t*>(places) + number * stride,
+                       *const item = static_cast<uint8_t*>(items) + i * stride;
         if (what == KemPlaced::get && nowhere) std::memset(item, 0, stride);
         if (what == KemPlaced::get && !nowhere) std::memcpy(item, place, stride);
         if (what == KemPlaced::put) std::memcpy(place, item, stride), std::memset(item, 0, stride);
@@ -398,18 +441,20 @@ void forget(int) {
 Script& script() { return current; }
 
 const warpseal::GpuDoor* scripted_door(const Script& script) {
-    static std::vector<std::unique_ptr<GpuDoor>> doors;  // never freed: outcomes are remembered by address
+    static std::vector<std::unique_ptr<GpuDoor>>
+        doors;  // never freed: outcomes are remembered by address
     current = script;
-    doors.push_back(std::make_unique<GpuDoor>(
-        GpuDoor{{cipher,      device_count, describe,     lost,       device_alloc, device_free, host_alloc, host_free, copy,       copy,
-                 synchronize, time,         sweep_device, xts_device, batch_device, sweep_host,  xts_host,   gcm_host,  batch_host, forget},
-                pinned,
-                device_of,
-                copy_both_ways,
-                kem,
-                kem_device,
-                kem_host,
-                kem_placed}));
+    doors.push_back(std::make_unique<GpuDoor>(GpuDoor{
+        {cipher,       device_count, describe, lost,        device_alloc, device_free,  host_alloc,
+         host_free,    copy,         copy,     synchronize, time,         sweep_device, xts_device,
+         batch_device, sweep_host,   xts_host, gcm_host,    batch_host,   forget},
+        pinned,
+        device_of,
+        copy_both_ways,
+        kem,
+        kem_device,
+        kem_host,
+        kem_placed}));
     return doors.back().get();
 }
 

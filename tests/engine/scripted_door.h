@@ -1,5 +1,5 @@
-// A GPU's door played by the cores, with a script: which step fails and how. Lets a machine without a GPU go through every way of losing
-// one.
+// A GPU's door played by the cores, with a script: which step fails and how. Lets a machine without
+// a GPU go through every way of losing one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct Script {
     uint64_t fail_device_at = 0;  // from that one on
     bool passing = false;         // WARPSEAL_NO_DEVICE is an error that passes, not a loss
     int device_count = 1;
-    // Which answers are wrong, as bits (1 << (2 * mode + direction)): through host memory, and on device memory.
+    // Which answers are wrong, as bits (1 << (2 * mode + direction)): through host memory, and on
+    // device memory.
     uint32_t wrong_host = 0;
     uint32_t wrong_device = 0;
     bool wrong_batches_only = false;
@@ -42,7 +43,8 @@ struct Script {
 // The script in force; every scripted door follows it.
 Script& script();
 
-// Starts a fresh script. The door is new too: no self-test has gone through it yet, as in a new process.
+// Starts a fresh script. The door is new too: no self-test has gone through it yet, as in a new
+// process.
 const warpseal::GpuDoor* scripted_door(const Script& script = {});
 
 }  // namespace tests

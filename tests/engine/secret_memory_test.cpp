@@ -1,4 +1,5 @@
-// Memory for secrets: what is small shares pages, and is zeroed, wiped, locked and copied on fork all the same.
+// Memory for secrets: what is small shares pages, and is zeroed, wiped, locked and copied on fork
+// all the same.
 #include "engine/secret_memory.h"
 
 #include <gtest/gtest.h>
@@ -32,16 +33,20 @@ size_t mappings() {
     return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
 }
 
-// Whether the mapping of that address has the flag of /proc/self/smaps: "dd" is kept out of core dumps.
+// Whether the mapping of that address has the flag of /proc/self/smaps: "dd" is kept out of core
+// dumps.
 bool has_flag(const void* at, const std::string& flag) {
     std::ifstream maps("/proc/self/smaps");
     bool here = false;
     for (std::string line; std::getline(maps, line);) {
         uintptr_t begin = 0, end = 0;
         char dash = 0, access[8] = {};
-        if (std::sscanf(line.c_str(), "%lx%c%lx %4s", &begin, &dash, &end, access) == 4 && dash == '-')
-            here = begin <= reinterpret_cast<uintptr_t>(at) && reinterpret_cast<uintptr_t>(at) < end;
-        if (here && line.compare(0, 8, "VmFlags:") == 0) return line.find(" " + flag) != std::string::npos;
+        if (std::sscanf(line.c_str(), "%lx%c%lx %4s", &begin, &dash, &end, access) == 4 &&
+            dash == '-')
+            here =
+                begin <= reinterpret_cast<uintptr_t>(at) && reinterpret_cast<uintptr_t>(at) < end;
+        if (here && line.compare(0, 8, "VmFlags:") == 0)
+            return line.find(" " + flag) != std::string::npos;
     }
     return false;
 }
@@ -59,11 +64,13 @@ TEST(SecretMemory, IsZeroedApartAndOutOfCoreDumps) {
                 ASSERT_TRUE(all_are(*all.back(), size, 0)) << size;
                 std::memset(all.back()->data(), static_cast<int>(all.size() % 255 + 1), size);
             }
-        for (size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(all_are(*all[i], bytes[i], static_cast<uint8_t>((i + 1) % 255 + 1)));
+        for (size_t i = 0; i < all.size(); ++i)
+            ASSERT_TRUE(all_are(*all[i], bytes[i], static_cast<uint8_t>((i + 1) % 255 + 1)));
         if (round == 0) {
             for (size_t i = 0; i < all.size(); i += 90) ASSERT_TRUE(has_flag(all[i]->data(), "dd"));
         }
-        for (size_t i = 0; i < all.size(); i += 2 - static_cast<size_t>(round) % 2) {  // holes, then all
+        for (size_t i = 0; i < all.size();
+             i += 2 - static_cast<size_t>(round) % 2) {  // holes, then all
             all[i]->reset();
             ASSERT_TRUE(all[i]->allocate(bytes[i]));
             ASSERT_TRUE(all_are(*all[i], bytes[i], 0));
@@ -72,10 +79,12 @@ TEST(SecretMemory, IsZeroedApartAndOutOfCoreDumps) {
     }
 }
 
-// Pages of its own, and slabs of kinds that nothing else here has: those of others may be of a time when the limit was reached.
+// Pages of its own, and slabs of kinds that nothing else here has: those of others may be of a time
+// when the limit was reached.
 TEST(SecretMemory, IsLocked) {
     constexpr size_t bytes = size_t{1} << 20;
-    void* const probe = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const probe =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(probe, MAP_FAILED);
     const bool allowed = mlock(probe, bytes) == 0;
     (void)munmap(probe, bytes);
@@ -96,7 +105,8 @@ TEST(SecretMemory, IsWipedWhenItGoes) {
     std::memset(secret.data(), 0x77, 1536);
     const auto* data = static_cast<const volatile uint8_t*>(secret.data());
     secret.reset();
-    for (size_t i = 0; i < 1536; ++i) ASSERT_TRUE(data[i] == 0 || i < sizeof(void*)) << i;  // there the list of free cells is
+    for (size_t i = 0; i < 1536; ++i)
+        ASSERT_TRUE(data[i] == 0 || i < sizeof(void*)) << i;  // there the list of free cells is
 }
 
 TEST(SecretMemory, ThousandsTakeFewMappingsAndGiveThemBack) {
@@ -128,7 +138,9 @@ TEST(SecretMemory, AForkedChildHasACopyAndMayGoOn) {
         if (child == 0) {
             alarm(20);
             SecretMemory more;
-            _exit(all_are(secret, 1536, 0x31) && more.allocate(1536) && more.data() != secret.data() ? 0 : 1);
+            _exit(all_are(secret, 1536, 0x31) && more.allocate(1536) && more.data() != secret.data()
+                      ? 0
+                      : 1);
         }
         int status = -1;
         ASSERT_EQ(waitpid(child, &status, 0), child);

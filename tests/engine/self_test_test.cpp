@@ -1,4 +1,5 @@
-// The self-test is itself tested: its answers are those of the standards, and it refuses every path that is broken in any function.
+// The self-test is itself tested: its answers are those of the standards, and it refuses every path
+// that is broken in any function.
 #include "engine/self_test.h"
 
 #include <gtest/gtest.h>
@@ -21,27 +22,33 @@ using tests::Break;
 
 Text bytes_of(const std::string& hex) {
     Text bytes;
-    for (size_t i = 0; i < hex.size(); i += 2) bytes.push_back(static_cast<uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+    for (size_t i = 0; i < hex.size(); i += 2)
+        bytes.push_back(static_cast<uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
     return bytes;
 }
 
-constexpr warpseal_mode all_modes[] = {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_CFB,
-                                       WARPSEAL_OFB, WARPSEAL_XTS, WARPSEAL_CCM, WARPSEAL_CMAC};
+constexpr warpseal_mode all_modes[] = {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM,
+                                       WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB,
+                                       WARPSEAL_XTS, WARPSEAL_CCM, WARPSEAL_CMAC};
 
 // ---- the answers it composes
 
 TEST(Answers, CtrOfSp80038aF5) {
     const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c");
     const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
-    const Text plaintext = bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
-    const Text stream = answers::keystream(blocks, bytes_of("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"), 16, plaintext.size());
-    EXPECT_EQ(answers::exclusive_or(plaintext, stream), bytes_of("874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"));
+    const Text plaintext =
+        bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
+    const Text stream = answers::keystream(blocks, bytes_of("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"), 16,
+                                           plaintext.size());
+    EXPECT_EQ(answers::exclusive_or(plaintext, stream),
+              bytes_of("874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"));
 }
 
 TEST(Answers, TheCounterWrapsWhereItIsToldTo) {
     const Text key(16, 7);
     const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
-    const Text full = answers::keystream(blocks, Text(16, 0xff), 16, 32), low = answers::keystream(blocks, Text(16, 0xff), 4, 32);
+    const Text full = answers::keystream(blocks, Text(16, 0xff), 16, 32),
+               low = answers::keystream(blocks, Text(16, 0xff), 4, 32);
     Text zero(16), low_zero(16, 0xff);
     for (int i = 12; i < 16; ++i) low_zero[i] = 0;
     EXPECT_EQ(Text(full.begin() + 16, full.end()), answers::ecb(blocks, zero));
@@ -66,36 +73,46 @@ TEST(Answers, TagsOfTheGcmSubmission) {
         Text first = answers::counter0(blocks, bytes_of(c.iv));
         for (int i = 15; i >= 12 && ++first[i] == 0; --i) {
         }
-        const Text ciphertext = answers::exclusive_or(plaintext, answers::keystream(blocks, first, 4, plaintext.size()));
+        const Text ciphertext = answers::exclusive_or(
+            plaintext, answers::keystream(blocks, first, 4, plaintext.size()));
         EXPECT_EQ(answers::tag(blocks, bytes_of(c.iv), aad, ciphertext), bytes_of(c.tag)) << c.iv;
     }
 }
 
 // SP 800-38A F.2.1, F.3.13 from its second segment, and F.4.1.
 TEST(Answers, FeedbackModesOfSp80038a) {
-    const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c"), iv = bytes_of("000102030405060708090a0b0c0d0e0f");
+    const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c"),
+               iv = bytes_of("000102030405060708090a0b0c0d0e0f");
     const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
-    const Text plaintext = bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
-    EXPECT_EQ(answers::cbc(blocks, iv, plaintext), bytes_of("7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"));
-    EXPECT_EQ(answers::cfb(blocks, bytes_of("3b3fd92eb72dad20333449f8e83cfb4a"),
-                           bytes_of("ae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52ef")),
-              bytes_of("c8a64537a0b3a93fcde3cdad9f1ce58b26751f67a3cbb140b1808cf187a4f4df"));
-    EXPECT_EQ(answers::ofb(blocks, iv, plaintext), bytes_of("3b3fd92eb72dad20333449f8e83cfb4a7789508d16918f03f53c52dac54ed825"));
+    const Text plaintext =
+        bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
+    EXPECT_EQ(answers::cbc(blocks, iv, plaintext),
+              bytes_of("7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"));
+    EXPECT_EQ(
+        answers::cfb(blocks, bytes_of("3b3fd92eb72dad20333449f8e83cfb4a"),
+                     bytes_of("ae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52ef")),
+        bytes_of("c8a64537a0b3a93fcde3cdad9f1ce58b26751f67a3cbb140b1808cf187a4f4df"));
+    EXPECT_EQ(answers::ofb(blocks, iv, plaintext),
+              bytes_of("3b3fd92eb72dad20333449f8e83cfb4a7789508d16918f03f53c52dac54ed825"));
 }
 
 // IEEE 1619 annex B: vectors 2, 15 and 17.
 TEST(Answers, XtsOfIeee1619) {
-    const Text data = bytes_of("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0"), fixed = bytes_of("22222222222222222222222222222222"),
+    const Text data = bytes_of("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0"),
+               fixed = bytes_of("22222222222222222222222222222222"),
                other = bytes_of("bfbebdbcbbbab9b8b7b6b5b4b3b2b1b0");
     const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
     const answers::Blocks blocks(aes, data.data());
-    EXPECT_EQ(answers::xts(blocks, answers::Blocks(aes, fixed.data()), bytes_of("33333333330000000000000000000000"), 32, Text(32, 0x44)),
+    EXPECT_EQ(answers::xts(blocks, answers::Blocks(aes, fixed.data()),
+                           bytes_of("33333333330000000000000000000000"), 32, Text(32, 0x44)),
               bytes_of("af85336b597afc1a900b2eb21ec949d292df4c047e0b21532186a5971a227a89"));
     const Text number = bytes_of("9a785634120000000000000000000000");
     const answers::Blocks tweak(aes, other.data());
-    EXPECT_EQ(answers::xts(blocks, tweak, number, 18, bytes_of("000102030405060708090a0b0c0d0e0f1011")),
-              bytes_of("d069444b7a7e0cab09e24447d24deb1fedbf"));
-    EXPECT_EQ(answers::xts(blocks, tweak, number, 4096, bytes_of("000102030405060708090a0b0c0d0e0f10111213")),
+    EXPECT_EQ(
+        answers::xts(blocks, tweak, number, 18, bytes_of("000102030405060708090a0b0c0d0e0f1011")),
+        bytes_of("d069444b7a7e0cab09e24447d24deb1fedbf"));
+    EXPECT_EQ(answers::xts(blocks, tweak, number, 4096,
+                           bytes_of("000102030405060708090a0b0c0d0e0f10111213")),
               bytes_of("9d84c813f719aa2c7be3f66171c7c5c2edbf9dac"));
 }
 
@@ -105,13 +122,16 @@ TEST(Answers, CmacAndCcm) {
     const answers::Blocks mac(aes, bytes_of("2b7e151628aed2a6abf7158809cf4f3c").data());
     const Text text = bytes_of(
         "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710");
-    EXPECT_EQ(answers::cmac(mac, Text(text.begin(), text.begin() + 40)), bytes_of("dfa66747de9ae63030ca32611497c827"));
+    EXPECT_EQ(answers::cmac(mac, Text(text.begin(), text.begin() + 40)),
+              bytes_of("dfa66747de9ae63030ca32611497c827"));
     EXPECT_EQ(answers::cmac(mac, text), bytes_of("51f0bebf7e3b9d92fc49741779363cfe"));
     const answers::Blocks ccm(aes, bytes_of("c0c1c2c3c4c5c6c7c8c9cacbcccdcecf").data());
-    EXPECT_EQ(answers::ccm(ccm, bytes_of("00000005040302a0a1a2a3a4a5"), bytes_of("0001020304050607"),
-                           bytes_of("08090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20"), 8),
-              bytes_of("51b1e5f44a197d1da46b0f8e2d282ae871e838bb64da8596574adaa76fbd9fb0c5"));
-    EXPECT_EQ(answers::ccm(ccm, bytes_of("00000006050403a0a1a2a3a4a5"), bytes_of("000102030405060708090a0b"),
+    EXPECT_EQ(
+        answers::ccm(ccm, bytes_of("00000005040302a0a1a2a3a4a5"), bytes_of("0001020304050607"),
+                     bytes_of("08090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20"), 8),
+        bytes_of("51b1e5f44a197d1da46b0f8e2d282ae871e838bb64da8596574adaa76fbd9fb0c5"));
+    EXPECT_EQ(answers::ccm(ccm, bytes_of("00000006050403a0a1a2a3a4a5"),
+                           bytes_of("000102030405060708090a0b"),
                            bytes_of("0c0d0e0f101112131415161718191a1b1c1d1e"), 8),
               bytes_of("a28c6865939a9a79faaa5c4c2a9d4a91cdac8c96c861b9c9e61ef1"));
 }
@@ -129,7 +149,8 @@ TEST(SelfTest, EveryTargetOfThisMachineHolds) {
                 for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                     if ((subject->modes >> mode & 1) == 0) continue;
                     EXPECT_EQ(test_cores(*subject, *reference, mode, direction), WARPSEAL_OK)
-                        << target_name(target) << " " << subject->name << " " << warpseal_mode_name(mode);
+                        << target_name(target) << " " << subject->name << " "
+                        << warpseal_mode_name(mode);
                 }
         }
     }
@@ -139,10 +160,13 @@ const CpuCipher* under_test = nullptr;
 warpseal_mode mode_under_test;
 Direction direction_under_test;
 template <int fault>
-void broken_loop(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+void broken_loop(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
+                 size_t bytes) {
     uint8_t before[16];
     std::memcpy(before, feedback, 16);
-    cpu_loops(*under_test)->blocks[mode_under_test][static_cast<int>(direction_under_test)](state, feedback, in, out, bytes);
+    cpu_loops(*under_test)
+        ->blocks[mode_under_test][static_cast<int>(direction_under_test)](state, feedback, in, out,
+                                                                          bytes);
     if (fault == 0) out[bytes - 1] ^= 1;                       // of every piece
     if (fault == 1) std::memcpy(feedback, before, 16);         // as if each were the first
     if (fault == 2 && bytes == 48) out[40] ^= 1;               // of one length
@@ -157,16 +181,20 @@ TEST(SelfTest, RefusesABrokenLoop) {
         const CpuLoops* const intact = under_test == nullptr ? nullptr : cpu_loops(*under_test);
         if (intact == nullptr) continue;
         const CpuCipher& reference = *cpu_cipher(Target::portable, "aes-192");
-        for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR})
+        for (const warpseal_mode mode :
+             {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR})
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 mode_under_test = mode, direction_under_test = direction;
-                EXPECT_EQ(test_loops(*under_test, *intact, reference, mode, direction), WARPSEAL_OK);
-                const CpuLoops::Blocks broken[] = {broken_loop<0>, broken_loop<1>, broken_loop<2>, broken_loop<3>};
+                EXPECT_EQ(test_loops(*under_test, *intact, reference, mode, direction),
+                          WARPSEAL_OK);
+                const CpuLoops::Blocks broken[] = {broken_loop<0>, broken_loop<1>, broken_loop<2>,
+                                                   broken_loop<3>};
                 for (size_t fault = 0; fault < std::size(broken); ++fault) {
                     if (fault == 1 && mode == WARPSEAL_ECB) continue;
                     CpuLoops loops = *intact;
                     loops.blocks[mode][static_cast<int>(direction)] = broken[fault];
-                    EXPECT_EQ(test_loops(*under_test, loops, reference, mode, direction), WARPSEAL_SELF_TEST_FAILED)
+                    EXPECT_EQ(test_loops(*under_test, loops, reference, mode, direction),
+                              WARPSEAL_SELF_TEST_FAILED)
                         << target_name(target) << " " << warpseal_mode_name(mode) << " " << fault;
                     ++refused;
                 }
@@ -208,30 +236,37 @@ std::unique_ptr<Engine> engine_on(const char* device, Notices& notices) {
 
 // A message long enough to show every break; returns what came out, or nothing if it was refused.
 Text use(Engine& engine, warpseal_mode mode, Direction direction, warpseal_status& status) {
-    const Text secret = answers::pattern(64, 1), iv = answers::pattern(16, 2), in = answers::pattern(4096, 3);
+    const Text secret = answers::pattern(64, 1), iv = answers::pattern(16, 2),
+               in = answers::pattern(4096, 3);
     std::unique_ptr<Key> key;
     const bool xts = mode == WARPSEAL_XTS;
-    EXPECT_EQ(engine.key("aes-256", {secret.data(), xts ? size_t{64} : 32}, key, xts ? KeyKind::xts : KeyKind::one), WARPSEAL_OK);
+    EXPECT_EQ(engine.key("aes-256", {secret.data(), xts ? size_t{64} : 32}, key,
+                         xts ? KeyKind::xts : KeyKind::one),
+              WARPSEAL_OK);
     Text out(in.size());
     uint8_t tag[16] = {};
     if (aead(mode) && direction == Direction::encrypt)
-        status = engine.seal(*key, mode, {iv.data(), 12}, {}, in.data(), out.data(), in.size(), tag, 16);
+        status =
+            engine.seal(*key, mode, {iv.data(), 12}, {}, in.data(), out.data(), in.size(), tag, 16);
     else if (aead(mode))
-        status = engine.open(*key, mode, {iv.data(), 12}, {}, in.data(), out.data(), in.size(), tag, 16);
+        status =
+            engine.open(*key, mode, {iv.data(), 12}, {}, in.data(), out.data(), in.size(), tag, 16);
     else if (mode == WARPSEAL_CMAC)
         status = engine.mac(*key, mode, direction, {in.data(), in.size()}, tag, 16);
     else if (xts)
         status = engine.xts(*key, direction, {{1}, 1000}, in.data(), out.data(), in.size());
     else
-        status =
-            engine.message(*key, mode, direction, {iv.data(), mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(), out.data(), in.size());
+        status = engine.message(*key, mode, direction,
+                                {iv.data(), mode == WARPSEAL_ECB ? size_t{0} : 16}, in.data(),
+                                out.data(), in.size());
     out.insert(out.end(), tag, tag + 16);
     return status == WARPSEAL_SELF_TEST_FAILED ? Text() : out;
 }
 
 // A break in what both directions use closes both.
 bool shared(Break what) {
-    return what == Break::expand || what == Break::gcm_begin || what == Break::gcm_combine || what == Break::gcm_finish;
+    return what == Break::expand || what == Break::gcm_begin || what == Break::gcm_combine ||
+           what == Break::gcm_finish;
 }
 
 std::vector<std::tuple<Break, warpseal_mode, Direction>> all_breaks() {
@@ -257,9 +292,11 @@ TEST_P(EachBreak, IsRefusedSaidOnceAndTheNextTargetUsed) {
     EXPECT_EQ(use(*engine_on("auto", notices), mode, direction, status), expected);
     EXPECT_EQ(status, intact);
     ASSERT_EQ(notices.texts.size(), 1u);
-    EXPECT_EQ(notices.texts[0].rfind("vaes512 failed its self-test in aes-256-", 0), 0u) << notices.texts[0];
+    EXPECT_EQ(notices.texts[0].rfind("vaes512 failed its self-test in aes-256-", 0), 0u)
+        << notices.texts[0];
     const bool encryption_closed = direction == Direction::encrypt || shared(what);
-    EXPECT_STREQ(engine_on("auto", notices)->pick("aes-256", mode, 4096), encryption_closed ? "vaes256" : "vaes512");
+    EXPECT_STREQ(engine_on("auto", notices)->pick("aes-256", mode, 4096),
+                 encryption_closed ? "vaes256" : "vaes512");
 
     // Named, it is refused, by every engine from now on, and not said again.
     const size_t said = notices.texts.size();
@@ -286,9 +323,11 @@ TEST(SelfTest, ABrokenReferenceClosesItselfAlone) {
     Notices notices;
     warpseal_status status = WARPSEAL_OK;
     tests::break_cores(Target::portable, Break::expand, WARPSEAL_ECB, Direction::encrypt);
-    EXPECT_FALSE(use(*engine_on("auto", notices), WARPSEAL_CTR, Direction::encrypt, status).empty());
+    EXPECT_FALSE(
+        use(*engine_on("auto", notices), WARPSEAL_CTR, Direction::encrypt, status).empty());
     EXPECT_TRUE(notices.texts.empty());
-    EXPECT_TRUE(use(*engine_on("portable", notices), WARPSEAL_CTR, Direction::encrypt, status).empty());
+    EXPECT_TRUE(
+        use(*engine_on("portable", notices), WARPSEAL_CTR, Direction::encrypt, status).empty());
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
 }
 
@@ -298,12 +337,15 @@ TEST(SelfTest, AReferenceThatIsWrongInLongCallsGivesSingleBlocks) {
     warpseal_status status = WARPSEAL_OK;
     tests::break_cores(Target::portable, Break::sweep, WARPSEAL_ECB, Direction::encrypt);
     for (const char* device : {"auto", "portable"})
-        for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_CCM})
+        for (const warpseal_mode mode :
+             {WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_CCM})
             EXPECT_FALSE(use(*engine_on(device, notices), mode, Direction::encrypt, status).empty())
                 << device << " " << warpseal_mode_name(mode);
-    EXPECT_FALSE(use(*engine_on("auto", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
+    EXPECT_FALSE(
+        use(*engine_on("auto", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
     EXPECT_TRUE(notices.texts.empty());
-    EXPECT_TRUE(use(*engine_on("portable", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
+    EXPECT_TRUE(
+        use(*engine_on("portable", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
 }
 
@@ -322,7 +364,8 @@ TEST(SelfTest, CoinsAreNotDrawnByABrokenCipher) {
     const auto engine = engine_on("auto", notices);
     const kem::Params& set = kem::ntruhps2048509;
     const auto draw = [](void* out, size_t bytes) { return std::memset(out, 5, bytes) != nullptr; };
-    Text publics(set.public_key_bytes(), 0xa5), secrets(set.secret_key_bytes(), 0xa5), coins(set.keypair_coins(), 0x17);
+    Text publics(set.public_key_bytes(), 0xa5), secrets(set.secret_key_bytes(), 0xa5),
+        coins(set.keypair_coins(), 0x17);
     warpseal_kem_batch batch = tests::side_by_side(set, 1);
     batch.public_keys = publics.data();
     batch.secret_keys = secrets.data();
@@ -362,7 +405,8 @@ TEST_P(EachGpuBreak, IsRefused) {
     EXPECT_TRUE(use(*named, mode, direction, status).empty());
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
     EXPECT_LE(notices.texts.size(), 2u);  // through host memory, and on device memory
-    EXPECT_EQ(notices.texts.at(0).rfind("cuda failed its self-test in aes-256-", 0), 0u) << notices.texts[0];
+    EXPECT_EQ(notices.texts.at(0).rfind("cuda failed its self-test in aes-256-", 0), 0u)
+        << notices.texts[0];
 
     // auto, on a machine where the GPU would pay: the cores do it, and the answer is right.
     options.device = "auto";
@@ -379,7 +423,8 @@ std::vector<std::tuple<warpseal_mode, Direction, bool>> all_gpu_breaks() {
     for (const warpseal_mode mode : all_modes)
         for (const Direction direction : {Direction::encrypt, Direction::decrypt})
             for (const bool batches_only : {false, true})
-                if ((mode != WARPSEAL_ECB && mode != WARPSEAL_XTS) || !batches_only) all.emplace_back(mode, direction, batches_only);
+                if ((mode != WARPSEAL_ECB && mode != WARPSEAL_XTS) || !batches_only)
+                    all.emplace_back(mode, direction, batches_only);
     return all;
 }
 

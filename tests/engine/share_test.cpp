@@ -1,5 +1,5 @@
-// One call over several GPUs and the cores: outputs are those of the cores alone, whoever has what part and whichever GPU fails at whatever
-// step.
+// One call over several GPUs and the cores: outputs are those of the cores alone, whoever has what
+// part and whichever GPU fails at whatever step.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -26,7 +26,8 @@ struct Engines {
     std::unique_ptr<Engine> engine;
     warpseal_status created = WARPSEAL_OK;
 
-    Engines(const char* device, const GpuDoor* door, std::function<Speed(int)> speeds = {}, unsigned threads = 2) {
+    Engines(const char* device, const GpuDoor* door, std::function<Speed(int)> speeds = {},
+            unsigned threads = 2) {
         EngineOptions options;
         options.device = device;
         options.threads = threads;
@@ -46,22 +47,29 @@ const GpuDoor* door_with(int gpus) {
 // Equal GPUs, and cores that are half as fast as one.
 Speed half_speed_cores(int party) { return party < 0 ? Speed{1, 1} : Speed{2, 2}; }
 
-const Work all_work[] = {
-    {"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false}, {"aes-128", WARPSEAL_CBC, Direction::decrypt, false, true},
-    {"aes-128", WARPSEAL_CFB, Direction::decrypt, false, false}, {"aes-128", WARPSEAL_XTS, Direction::encrypt, false, true},
-    {"aes-128", WARPSEAL_GCM, Direction::encrypt, false, true},  {"aes-128", WARPSEAL_GCM, Direction::decrypt, false, false},
-    {"aes-128", WARPSEAL_CTR, Direction::encrypt, true, true},   {"aes-128", WARPSEAL_GCM, Direction::decrypt, true, false}};
+const Work all_work[] = {{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false},
+                         {"aes-128", WARPSEAL_CBC, Direction::decrypt, false, true},
+                         {"aes-128", WARPSEAL_CFB, Direction::decrypt, false, false},
+                         {"aes-128", WARPSEAL_XTS, Direction::encrypt, false, true},
+                         {"aes-128", WARPSEAL_GCM, Direction::encrypt, false, true},
+                         {"aes-128", WARPSEAL_GCM, Direction::decrypt, false, false},
+                         {"aes-128", WARPSEAL_CTR, Direction::encrypt, true, true},
+                         {"aes-128", WARPSEAL_GCM, Direction::decrypt, true, false}};
 
 std::unique_ptr<Key> key_of(Engines& it, bool xts = false) {
     const Work work{"aes-128", xts ? WARPSEAL_XTS : WARPSEAL_CTR, Direction::encrypt, false, false};
     return tests::key_for(*it.engine, work, answers::pattern(xts ? 32 : 16, 1));
 }
 
-Outcome result_of(Engines& it, const Work& work) { return tests::outcome_of(*it.engine, work, message_bytes, 2); }
+Outcome result_of(Engines& it, const Work& work) {
+    return tests::outcome_of(*it.engine, work, message_bytes, 2);
+}
 
 class Share : public testing::TestWithParam<Work> {
 protected:
-    static Outcome expected() { return tests::outcome_of(tests::cores(), GetParam(), message_bytes, 2); }
+    static Outcome expected() {
+        return tests::outcome_of(tests::cores(), GetParam(), message_bytes, 2);
+    }
 };
 
 TEST_P(Share, TwoGpusEachHaveAPart) {
@@ -82,19 +90,24 @@ TEST_P(Share, CoresAndGpusTogether) {
         Engines all("auto", door_with(gpus), half_speed_cores);
         ASSERT_EQ(all.engine->cuda_device(), 0);
         ASSERT_EQ(all.engine->gpu_count(), static_cast<unsigned>(gpus));
-        for (int gpu = 0; gpu < gpus; ++gpu) ASSERT_EQ(all.engine->cuda_device_number(static_cast<size_t>(gpu)), gpu);
+        for (int gpu = 0; gpu < gpus; ++gpu)
+            ASSERT_EQ(all.engine->cuda_device_number(static_cast<size_t>(gpu)), gpu);
         const Outcome got = result_of(all, GetParam());
         EXPECT_TRUE(got == right) << gpus;
         if (GetParam().batch) {
             EXPECT_EQ(std::string(got.target).substr(0, 5), "cuda+");
         }
-        EXPECT_EQ(std::string(all.engine->pick("aes-128", WARPSEAL_CTR, message_bytes)).substr(0, 5), "cuda+");
-        for (int gpu = 0; gpu < gpus; ++gpu) EXPECT_GT(tests::script().host_calls_of[gpu], 0u) << gpu;
+        EXPECT_EQ(
+            std::string(all.engine->pick("aes-128", WARPSEAL_CTR, message_bytes)).substr(0, 5),
+            "cuda+");
+        for (int gpu = 0; gpu < gpus; ++gpu)
+            EXPECT_GT(tests::script().host_calls_of[gpu], 0u) << gpu;
         EXPECT_TRUE(all.notices.empty());
     }
 }
 
-// Out of memory, refused, lost: at the beginning, in the middle and at the end of the part of either GPU, with and without the cores.
+// Out of memory, refused, lost: at the beginning, in the middle and at the end of the part of
+// either GPU, with and without the cores.
 TEST_P(Share, WhatAGpuLeavesOthersFinish) {
     const Outcome right = expected();
     const GpuDoor* door = door_with(2);
@@ -104,11 +117,13 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
         for (const auto& [failure, passing] : failures)
             for (const int gpu : {0, 1})
                 for (const uint64_t step : {1, 400}) {
-                    SCOPED_TRACE(std::string(device) + ", gpu " + std::to_string(gpu) + ", step " + std::to_string(step));
+                    SCOPED_TRACE(std::string(device) + ", gpu " + std::to_string(gpu) + ", step " +
+                                 std::to_string(step));
                     tests::script() = {};
                     tests::script().device_count = 2;
                     Engines all(device, door, half_speed_cores);
-                    for (size_t i = 0; i < 2; ++i) ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
+                    for (size_t i = 0; i < 2; ++i)
+                        ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
                     (void)result_of(all, GetParam());
                     tests::Script& script = tests::script();
                     script.failure = failure;
@@ -118,12 +133,15 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                     const uint64_t asked = script.host_calls_of[gpu];
                     ASSERT_TRUE(result_of(all, GetParam()) == right);
                     const bool lost = failure == WARPSEAL_NO_DEVICE && !passing;
-                    if (!script.lost && script.steps_of[gpu] < script.fail_device_at) continue;  // its part was shorter
+                    if (!script.lost && script.steps_of[gpu] < script.fail_device_at)
+                        continue;  // its part was shorter
                     ASSERT_EQ(script.lost, lost);
-                    ASSERT_LE(script.host_calls_of[gpu], asked + 1) << "who failed is not asked to finish";
+                    ASSERT_LE(script.host_calls_of[gpu], asked + 1)
+                        << "who failed is not asked to finish";
                     ASSERT_EQ(all.notices.size(), 1u);
                     const uint64_t late = script.calls_after_lost;
-                    ASSERT_LE(late, 1u) << "the other GPU's thread may have asked before, and no other";
+                    ASSERT_LE(late, 1u)
+                        << "the other GPU's thread may have asked before, and no other";
                     const uint64_t calls = script.host_calls;
                     ASSERT_TRUE(result_of(all, GetParam()) == right) << "and again";
                     if (lost) {
@@ -134,7 +152,8 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                 }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Share, testing::ValuesIn(all_work), [](const auto& info) { return info.param.name(); });
+INSTANTIATE_TEST_SUITE_P(All, Share, testing::ValuesIn(all_work),
+                         [](const auto& info) { return info.param.name(); });
 
 TEST(Gpus, AllThatAreNamedMustBeThere) {
     EXPECT_EQ(Engines("cuda:0,1", door_with(1)).created, WARPSEAL_NO_DEVICE);
@@ -152,8 +171,11 @@ TEST(Gpus, EachAnswersForItself) {
         script.wrong_host = 1u << 2 * WARPSEAL_CTR;
         script.wrong_gpu = bad;
         Engines all("auto", tests::scripted_door(script), half_speed_cores);
-        for (size_t i = 0; i < 2; ++i) ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
-        EXPECT_EQ(std::string(all.engine->pick("aes-128", WARPSEAL_CTR, message_bytes)).substr(0, 5), "cuda+");
+        for (size_t i = 0; i < 2; ++i)
+            ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
+        EXPECT_EQ(
+            std::string(all.engine->pick("aes-128", WARPSEAL_CTR, message_bytes)).substr(0, 5),
+            "cuda+");
         const tests::Script before = tests::script();
         EXPECT_TRUE(result_of(all, work) == right) << bad;
         EXPECT_EQ(tests::script().host_calls_of[bad], before.host_calls_of[bad]);
@@ -163,19 +185,25 @@ TEST(Gpus, EachAnswersForItself) {
     }
 }
 
-// GPUs that copy from pinned memory themselves beat these cores, and do not where the text must be set aside first.
+// GPUs that copy from pinned memory themselves beat these cores, and do not where the text must be
+// set aside first.
 TEST(Gpus, WhereTheTextLiesDecides) {
     for (const bool pinned : {false, true}) {
-        Engines all("auto", door_with(1), [](int party) { return party < 0 ? Speed{30, 0.001} : Speed{}; });
+        Engines all("auto", door_with(1), [](int party) {
+            return party < 0 ? Speed{30, 0.001} : Speed{};
+        });
         tests::script().all_pinned = pinned;
         Text in(message_bytes), out(message_bytes);
-        const auto place = [&](const void* from, const void* to, uint64_t in_extent = 10, uint64_t out_extent = 10) {
+        const auto place = [&](const void* from, const void* to, uint64_t in_extent = 10,
+                               uint64_t out_extent = 10) {
             Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
             call.in = from;
             call.out = to;
             call.in_extent = in_extent;
             call.out_extent = out_extent;
-            return all.engine->inside().pace_of(all.engine->inside().descriptors("aes-128"), Target::portable, call).place;
+            return all.engine->inside()
+                .pace_of(all.engine->inside().descriptors("aes-128"), Target::portable, call)
+                .place;
         };
         EXPECT_EQ(place(in.data(), out.data()), Place::host) << "no GPU is open";
         ASSERT_EQ(all.engine->cuda_device(), 0);
@@ -184,11 +212,14 @@ TEST(Gpus, WhereTheTextLiesDecides) {
         EXPECT_EQ(place(nullptr, nullptr), Place::host);
         tests::script().most_pinned = 15;
         EXPECT_EQ(place(in.data(), out.data(), 20, 10), Place::host);
-        EXPECT_EQ(place(in.data(), out.data(), 10, 20), Place::host) << "all of what is written must be pinned too";
+        EXPECT_EQ(place(in.data(), out.data(), 10, 20), Place::host)
+            << "all of what is written must be pinned too";
         EXPECT_EQ(place(in.data(), out.data(), 15, 15), pinned ? Place::pinned : Place::host);
         tests::script().most_pinned = SIZE_MAX;
         const auto to_gpu = [&](const Text& from, const Text& to) {
-            return std::strcmp(all.engine->pick("aes-128", WARPSEAL_CTR, uint64_t{1} << 30, from.data(), to.data()), "cuda") == 0;
+            return std::strcmp(all.engine->pick("aes-128", WARPSEAL_CTR, uint64_t{1} << 30,
+                                                from.data(), to.data()),
+                               "cuda") == 0;
         };
         EXPECT_EQ(to_gpu(in, out), pinned);
         EXPECT_FALSE(to_gpu(in, in));
@@ -208,7 +239,8 @@ warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
     return it.engine->batch(key, WARPSEAL_CTR, Direction::encrypt, batch, where);
 }
 
-// It tells how fast one of many is, on a thread or a GPU that all of them share: not what either can do.
+// It tells how fast one of many is, on a thread or a GPU that all of them share: not what either
+// can do.
 TEST(Gpus, PiecesOfWorkersAreNotRated) {
     for (const Engine::Where where : {Engine::Where::here, Engine::Where::everywhere}) {
         Engines it("auto", door_with(1), half_speed_cores);
@@ -218,8 +250,10 @@ TEST(Gpus, PiecesOfWorkersAreNotRated) {
         Engine::Inside& inside = it.engine->inside();
         const Key::Descriptors& descriptors = key->descriptors();
         Target core = Target::portable;
-        ASSERT_EQ(inside.prove_cores(descriptors, WARPSEAL_CTR, Direction::encrypt, core), WARPSEAL_OK);
-        const Pace pace = inside.pace_of(descriptors, core, {WARPSEAL_CTR, Direction::encrypt, Shape::batch, size_t{16} << 20});
+        ASSERT_EQ(inside.prove_cores(descriptors, WARPSEAL_CTR, Direction::encrypt, core),
+                  WARPSEAL_OK);
+        const Pace pace = inside.pace_of(
+            descriptors, core, {WARPSEAL_CTR, Direction::encrypt, Shape::batch, size_t{16} << 20});
         const Speed gpu = inside.rates.of(pace, 0);
         EXPECT_EQ(gpu.alone, 0) << "with the cores is another thing than alone";
         EXPECT_EQ(gpu.shared > 0, where == Engine::Where::everywhere);
@@ -228,17 +262,26 @@ TEST(Gpus, PiecesOfWorkersAreNotRated) {
 
 // One of the engine's threads is as fast as its share of them.
 TEST(Gpus, WorkersHaveOneThreadEach) {
-    Engines it("auto", door_with(1), [](int) { return Speed{8, 8}; }), unmeasured("auto", door_with(1));
+    Engines it("auto", door_with(1),
+               [](int) {
+                   return Speed{8, 8};
+               }),
+        unmeasured("auto", door_with(1));
     ASSERT_EQ(it.engine->threads(), 2u);
     Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
     const CpuCipher& cipher = *cpu_cipher(Target::portable, "aes-128");
     const Pace pace{&cipher, WARPSEAL_CTR, Direction::encrypt, Shape::sweep, Place::host, 0};
-    const double usual = usual_core_speed(Target::portable, {message_bytes, Place::host, 16, call.mode, call.direction, form_of(cipher)});
-    for (const auto& [engines, one_thread] : {std::pair<Engines&, double>{it, 4}, {unmeasured, usual}}) {
+    const double usual = usual_core_speed(
+        Target::portable,
+        {message_bytes, Place::host, 16, call.mode, call.direction, form_of(cipher)});
+    for (const auto& [engines, one_thread] :
+         {std::pair<Engines&, double>{it, 4}, {unmeasured, usual}}) {
         call.bytes = static_cast<uint64_t>(1.5 * one_thread * usual_gpu_delay(Place::pinned) * 1e9);
         for (const bool alone : {false, true}) {
             call.one_thread = alone;
-            EXPECT_EQ(engines.engine->inside().quick(cipher, Target::portable, call, pace, nullptr), !alone) << one_thread;
+            EXPECT_EQ(engines.engine->inside().quick(cipher, Target::portable, call, pace, nullptr),
+                      !alone)
+                << one_thread;
         }
     }
 }
@@ -246,16 +289,19 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
 // Which parts there would be is known once the first is open: then the others are opened too.
 TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
     Engines it("auto", door_with(2), half_speed_cores);
-    EXPECT_TRUE(it.engine->gpus_for_pieces("aes-128", WARPSEAL_GCM, Direction::encrypt, uint64_t{100} << 30));
+    EXPECT_TRUE(it.engine->gpus_for_pieces("aes-128", WARPSEAL_GCM, Direction::encrypt,
+                                           uint64_t{100} << 30));
     EXPECT_TRUE(it.engine->gpu_is_open(0) && it.engine->gpu_is_open(1));
 }
 
-// Keys, additional data, tags and statuses of a batch, which every part has its own of; and a forgery among those that a GPU has done when
-// it fails, though all the others verify.
+// Keys, additional data, tags and statuses of a batch, which every part has its own of; and a
+// forgery among those that a GPU has done when it fails, though all the others verify.
 TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
     constexpr size_t count = 160, each = 65536;
-    const Text keys = answers::pattern(16 * count, 3), aad = answers::pattern(24 * count, 4), ivs = answers::pattern(12 * count, 5);
-    Text text = answers::pattern(count * each, 6), sealed(text.size()), again(text.size()), tags(16 * count), others(16 * count);
+    const Text keys = answers::pattern(16 * count, 3), aad = answers::pattern(24 * count, 4),
+               ivs = answers::pattern(12 * count, 5);
+    Text text = answers::pattern(count * each, 6), sealed(text.size()), again(text.size()),
+         tags(16 * count), others(16 * count);
     std::vector<int32_t> statuses(count, -1);
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
@@ -268,10 +314,12 @@ TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
     batch.tags = tags.data(), batch.tag_bytes = 16, batch.tag_stride = 16;
     const Work work{"aes-128", WARPSEAL_GCM, Direction::encrypt, true, false};
     const auto core_key = tests::key_for(tests::cores(), work, answers::pattern(16, 1));
-    ASSERT_EQ(tests::cores().batch(*core_key, WARPSEAL_GCM, Direction::encrypt, batch), WARPSEAL_OK);
+    ASSERT_EQ(tests::cores().batch(*core_key, WARPSEAL_GCM, Direction::encrypt, batch),
+              WARPSEAL_OK);
 
     Engines all("auto", door_with(2), half_speed_cores);
-    for (size_t i = 0; i < 2; ++i) ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
+    for (size_t i = 0; i < 2; ++i)
+        ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
     const auto key = key_of(all);
     batch.out = again.data(), batch.tags = others.data();
     ASSERT_EQ(all.engine->batch(*key, WARPSEAL_GCM, Direction::encrypt, batch), WARPSEAL_OK);
@@ -285,19 +333,23 @@ TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
     tests::script().fail_device = 0;
     tests::script().passing = true;
     tests::script().fail_device_at = tests::script().steps_of[0] + 4;
-    EXPECT_EQ(all.engine->batch(*key, WARPSEAL_GCM, Direction::decrypt, batch), WARPSEAL_NOT_AUTHENTIC);
+    EXPECT_EQ(all.engine->batch(*key, WARPSEAL_GCM, Direction::decrypt, batch),
+              WARPSEAL_NOT_AUTHENTIC);
     EXPECT_EQ(all.notices.size(), 1u) << "it did fail";
-    for (size_t i = 0; i < count; ++i) EXPECT_EQ(statuses[i], i == 1 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK) << i;
+    for (size_t i = 0; i < count; ++i)
+        EXPECT_EQ(statuses[i], i == 1 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK) << i;
 }
 
 // One that is a little faster does not have them all.
 TEST(Gpus, PiecesOfWorkersGoToEachInTurn) {
     Engines two("cuda:0,1", door_with(2), [](int party) { return Speed{20.0 + party, 20.0}; });
     const auto key = key_of(two);
-    for (int i = 0; i < 2; ++i) ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
+    for (int i = 0; i < 2; ++i)
+        ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
     const tests::Script before = tests::script();
     for (int i = 0; i < 6; ++i) ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(tests::script().host_calls_of[i], before.host_calls_of[i] + 3);
+    for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(tests::script().host_calls_of[i], before.host_calls_of[i] + 3);
 }
 
 TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
@@ -308,16 +360,19 @@ TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
     EXPECT_EQ(it.engine->cuda_device_number(3), -1);
 }
 
-// Data on GPUs is worked on where it lies: two calls of one thread, each with the IV of its first block, are the whole job.
+// Data on GPUs is worked on where it lies: two calls of one thread, each with the IV of its first
+// block, are the whole job.
 TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
     Engines two("cuda:0,1", door_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
-    const auto key = key_of(two), core_key = tests::key_for(tests::cores(), work, answers::pattern(16, 1));
+    const auto key = key_of(two),
+               core_key = tests::key_for(tests::cores(), work, answers::pattern(16, 1));
     constexpr size_t bytes = 4096, half = bytes / 2;
     const Text text = answers::pattern(bytes, 2);
     Text iv(16), right(bytes);
-    ASSERT_EQ(tests::cores().message(*core_key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, text.data(), right.data(), bytes),
+    ASSERT_EQ(tests::cores().message(*core_key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
+                                     text.data(), right.data(), bytes),
               WARPSEAL_OK);
     for (int gpu = 0; gpu < 2; ++gpu) {
         void* memory = nullptr;
@@ -329,12 +384,14 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
         iv[15] = static_cast<uint8_t>(gpu * half / 16);
         const uint64_t other = tests::script().steps_of[1 - gpu];
         auto* data = static_cast<uint8_t*>(memory);
-        EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, data, data, half, nullptr),
+        EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
+                                           data, data, half, nullptr),
                   WARPSEAL_OK);
         EXPECT_EQ(tests::script().steps_of[1 - gpu], other) << "the other GPU is not asked";
         Text got(half);
         ASSERT_EQ(door.download(gpu, got.data(), memory, half), WARPSEAL_OK);
-        EXPECT_TRUE(std::equal(got.begin(), got.end(), right.begin() + static_cast<std::ptrdiff_t>(gpu * half)));
+        EXPECT_TRUE(std::equal(got.begin(), got.end(),
+                               right.begin() + static_cast<std::ptrdiff_t>(gpu * half)));
         door.device_free(gpu, memory, half);
     }
 }
@@ -356,9 +413,14 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
     uint8_t* const iv = texts[1];
     for (uint8_t* const in : texts)
         for (uint8_t* const out : texts) {
-            const warpseal_status right = in == out && in != on_host.data() ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
-            EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_ECB, Direction::encrypt, {}, in, out, bytes, nullptr), right);
-            EXPECT_EQ(two.engine->xts_device(*xts_key, Direction::encrypt, {{}, bytes}, in, out, bytes, nullptr), right);
+            const warpseal_status right =
+                in == out && in != on_host.data() ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+            EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_ECB, Direction::encrypt, {}, in, out,
+                                               bytes, nullptr),
+                      right);
+            EXPECT_EQ(two.engine->xts_device(*xts_key, Direction::encrypt, {{}, bytes}, in, out,
+                                             bytes, nullptr),
+                      right);
             warpseal_batch batch = {};
             batch.struct_bytes = sizeof batch;
             batch.message_count = 1;
@@ -367,12 +429,15 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
             batch.out = out;
             batch.iv_bytes = 16;
             batch.ivs = iv;
-            EXPECT_EQ(two.engine->batch_device(*key, WARPSEAL_CTR, Direction::encrypt, batch, nullptr), right);
+            EXPECT_EQ(
+                two.engine->batch_device(*key, WARPSEAL_CTR, Direction::encrypt, batch, nullptr),
+                right);
         }
     for (int gpu = 0; gpu < 2; ++gpu) door.device_free(gpu, texts[gpu], bytes);
 }
 
-// The GPU's part may be written when the cores' part fails: what no tag has confirmed does not stay.
+// The GPU's part may be written when the cores' part fails: what no tag has confirmed does not
+// stay.
 TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
     const Text iv = answers::pattern(12, 3), in = answers::pattern(message_bytes, 4);
     Text sealed(in.size()), tag(16);
@@ -383,7 +448,8 @@ TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
         ASSERT_EQ(all.engine->cuda_device(), 0);
         const auto key = key_of(all);
         if (met < 0) {  // and the self-tests run
-            ASSERT_EQ(all.engine->seal(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, in.data(), sealed.data(), in.size(), tag.data(), 16),
+            ASSERT_EQ(all.engine->seal(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, in.data(),
+                                       sealed.data(), in.size(), tag.data(), 16),
                       WARPSEAL_OK);
         }
         Text out(in.size(), 0xa5);
@@ -391,14 +457,16 @@ TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
         tests::requests_met = met;
         tests::refused_once = true;
         try {
-            status = all.engine->open(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, sealed.data(), out.data(), out.size(), tag.data(), 16);
+            status = all.engine->open(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, sealed.data(),
+                                      out.data(), out.size(), tag.data(), 16);
         } catch (const std::bad_alloc&) {
         }
         if (tests::requests_met > 0) last = met;  // there were fewer requests
         tests::requests_met = -1;
         tests::refused_once = false;
         const bool untouched = out == Text(in.size(), 0xa5), zero = out == Text(in.size());
-        ASSERT_TRUE(status == WARPSEAL_OK ? out == in : untouched || zero) << "after " << met << " requests";
+        ASSERT_TRUE(status == WARPSEAL_OK ? out == in : untouched || zero)
+            << "after " << met << " requests";
         wiped += status != WARPSEAL_OK && zero;
     }
     EXPECT_GT(wiped, 0u) << "no failure came after text was written";

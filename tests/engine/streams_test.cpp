@@ -24,7 +24,8 @@ struct World {
         const Text secret = answers::pattern(32, 1);
         EXPECT_EQ(Engine::create(options, engine.engine), WARPSEAL_OK);
         EXPECT_EQ(warpseal_key_create(&engine, "aes-128", secret.data(), 16, &key), WARPSEAL_OK);
-        EXPECT_EQ(warpseal_key_create_xts(&engine, "aes-128", secret.data(), 32, &xts), WARPSEAL_OK);
+        EXPECT_EQ(warpseal_key_create_xts(&engine, "aes-128", secret.data(), 32, &xts),
+                  WARPSEAL_OK);
         EXPECT_EQ(warpseal_device_alloc(&engine, bytes, &made), WARPSEAL_OK);
         memory = static_cast<uint8_t*>(made);
         std::memset(memory, 0, bytes);
@@ -54,7 +55,8 @@ struct World {
 TEST(Streams, EachPublicCallGoesToItsOwn) {
     const World it;
     const uint8_t iv[16] = {};
-    const warpseal_batch plain = it.batch(16, 0), sealed = it.batch(12, 16), summed = it.batch(0, 16);
+    const warpseal_batch plain = it.batch(16, 0), sealed = it.batch(12, 16),
+                         summed = it.batch(0, 16);
     const auto last = [] { return tests::script().last_stream; };
     uintptr_t number = 1;
     const auto expect = [&](auto call, const char* name) {
@@ -64,17 +66,39 @@ TEST(Streams, EachPublicCallGoesToItsOwn) {
     };
     uint8_t* const m = it.memory;
     constexpr size_t n = World::text_bytes;
-    expect([&](void* s) { return warpseal_encrypt_device(it.key, WARPSEAL_CTR, iv, 16, m, m, n, s); }, "encrypt");
-    expect([&](void* s) { return warpseal_decrypt_device(it.key, WARPSEAL_CBC, iv, 16, m, m, n, s); }, "decrypt");
-    expect([&](void* s) { return warpseal_xts_encrypt_device(it.xts, iv, n, m, m, n, s); }, "xts encrypt");
-    expect([&](void* s) { return warpseal_xts_decrypt_device(it.xts, iv, n, m, m, n, s); }, "xts decrypt");
-    expect([&](void* s) { return warpseal_encrypt_batch_device(it.key, WARPSEAL_CBC, &plain, s); }, "encrypt batch");
-    expect([&](void* s) { return warpseal_decrypt_batch_device(it.key, WARPSEAL_CBC, &plain, s); }, "decrypt batch");
-    expect([&](void* s) { return warpseal_seal_batch_device_unsafe_iv(it.key, WARPSEAL_GCM, &sealed, s); }, "seal batch");
-    expect([&](void* s) { return warpseal_open_batch_device(it.key, WARPSEAL_GCM, &sealed, s); }, "open batch");
-    expect([&](void* s) { return warpseal_mac_batch_device(it.key, WARPSEAL_CMAC, &summed, s); }, "mac batch");
-    expect([&](void* s) { return warpseal_mac_verify_batch_device(it.key, WARPSEAL_CMAC, &summed, s); }, "mac verify batch");
-    expect([&](void* s) { return warpseal_device_synchronize(const_cast<warpseal_engine*>(&it.engine), s); }, "synchronize");
+    expect(
+        [&](void* s) { return warpseal_encrypt_device(it.key, WARPSEAL_CTR, iv, 16, m, m, n, s); },
+        "encrypt");
+    expect(
+        [&](void* s) { return warpseal_decrypt_device(it.key, WARPSEAL_CBC, iv, 16, m, m, n, s); },
+        "decrypt");
+    expect([&](void* s) { return warpseal_xts_encrypt_device(it.xts, iv, n, m, m, n, s); },
+           "xts encrypt");
+    expect([&](void* s) { return warpseal_xts_decrypt_device(it.xts, iv, n, m, m, n, s); },
+           "xts decrypt");
+    expect([&](void* s) { return warpseal_encrypt_batch_device(it.key, WARPSEAL_CBC, &plain, s); },
+           "encrypt batch");
+    expect([&](void* s) { return warpseal_decrypt_batch_device(it.key, WARPSEAL_CBC, &plain, s); },
+           "decrypt batch");
+    expect(
+        [&](void* s) {
+            return warpseal_seal_batch_device_unsafe_iv(it.key, WARPSEAL_GCM, &sealed, s);
+        },
+        "seal batch");
+    expect([&](void* s) { return warpseal_open_batch_device(it.key, WARPSEAL_GCM, &sealed, s); },
+           "open batch");
+    expect([&](void* s) { return warpseal_mac_batch_device(it.key, WARPSEAL_CMAC, &summed, s); },
+           "mac batch");
+    expect(
+        [&](void* s) {
+            return warpseal_mac_verify_batch_device(it.key, WARPSEAL_CMAC, &summed, s);
+        },
+        "mac verify batch");
+    expect(
+        [&](void* s) {
+            return warpseal_device_synchronize(const_cast<warpseal_engine*>(&it.engine), s);
+        },
+        "synchronize");
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ namespace {
 using namespace warpseal;
 
 // A path of its own for each: outcomes last as long as the process.
-PathName path_of(const int& its_address) { return {&its_address, nullptr, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt}; }
+PathName path_of(const int& its_address) {
+    return {&its_address, nullptr, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt};
+}
 
 warpseal_status ask(const PathName& path, const std::function<warpseal_status()>& test) {
     bool failed_now = false;
@@ -24,7 +26,8 @@ warpseal_status ask(const PathName& path, const std::function<warpseal_status()>
     return status;
 }
 
-// A test of `path` on a thread of its own that is under way from here on, and ends with `status` when it is let.
+// A test of `path` on a thread of its own that is under way from here on, and ends with `status`
+// when it is let.
 class UnderWay {
 public:
     UnderWay(const PathName& path, warpseal_status status) {
@@ -54,7 +57,8 @@ TEST(Verdict, WhoAsksMeanwhileHasTheSameOutcome) {
     std::atomic<int> tests{0};
     std::atomic<bool> there{false};
     std::thread second([&] {
-        EXPECT_EQ(ask(path_of(one), [&] { return ++tests, WARPSEAL_OK; }), WARPSEAL_SELF_TEST_FAILED);
+        EXPECT_EQ(ask(path_of(one), [&] { return ++tests, WARPSEAL_OK; }),
+                  WARPSEAL_SELF_TEST_FAILED);
         there = true;
     });
     // Another path waits for nobody.
@@ -69,11 +73,15 @@ TEST(Verdict, WhoAsksMeanwhileHasTheSameOutcome) {
 TEST(Verdict, WhatIsNoOutcomeIsTestedAgain) {
     static int path;
     UnderWay test(path_of(path), WARPSEAL_OUT_OF_MEMORY);
-    std::thread second([&] { EXPECT_EQ(ask(path_of(path), [] { return WARPSEAL_NO_DEVICE; }), WARPSEAL_NO_DEVICE); });
+    std::thread second([&] {
+        EXPECT_EQ(ask(path_of(path), [] { return WARPSEAL_NO_DEVICE; }), WARPSEAL_NO_DEVICE);
+    });
     test.end();
     second.join();
     EXPECT_EQ(test.got, WARPSEAL_OUT_OF_MEMORY);
-    EXPECT_THROW(ask(path_of(path), []() -> warpseal_status { throw std::runtime_error("no end"); }), std::runtime_error);
+    EXPECT_THROW(
+        ask(path_of(path), []() -> warpseal_status { throw std::runtime_error("no end"); }),
+        std::runtime_error);
     EXPECT_EQ(ask(path_of(path), [] { return WARPSEAL_OK; }), WARPSEAL_OK);
     EXPECT_EQ(ask(path_of(path), [] { return WARPSEAL_SELF_TEST_FAILED; }), WARPSEAL_OK);
 }
@@ -88,9 +96,11 @@ TEST(Verdict, AForkedChildTestsForItself) {
     const pid_t child = fork();
     if (child == 0) {
         alarm(20);
-        const bool right = ask(path_of(path), [] { return WARPSEAL_SELF_TEST_FAILED; }) == WARPSEAL_SELF_TEST_FAILED &&
-                           ask(path_of(path), [] { return WARPSEAL_OK; }) == WARPSEAL_SELF_TEST_FAILED &&
-                           ask(path_of(other), [] { return WARPSEAL_OK; }) == WARPSEAL_OK;
+        const bool right =
+            ask(path_of(path), [] { return WARPSEAL_SELF_TEST_FAILED; }) ==
+                WARPSEAL_SELF_TEST_FAILED &&
+            ask(path_of(path), [] { return WARPSEAL_OK; }) == WARPSEAL_SELF_TEST_FAILED &&
+            ask(path_of(other), [] { return WARPSEAL_OK; }) == WARPSEAL_OK;
         _exit(right ? 7 : 1);
     }
     int status = 0;

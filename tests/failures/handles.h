@@ -29,7 +29,8 @@ class Key {
 public:
     Key(const Engine& engine, const char* cipher, const uint8_t* bytes, size_t count,
         decltype(&warpseal_key_create) create = warpseal_key_create) {
-        status = engine.get() == nullptr ? engine.status : create(engine.get(), cipher, bytes, count, &key_);
+        status = engine.get() == nullptr ? engine.status
+                                         : create(engine.get(), cipher, bytes, count, &key_);
     }
     ~Key() { warpseal_key_destroy(key_); }
     Key(const Key&) = delete;

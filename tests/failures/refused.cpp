@@ -1,4 +1,5 @@
-// The linker's --wrap puts these in the place of malloc(3) and the others, in libcrypto, libsodium and libstdc++ as well.
+// The linker's --wrap puts these in the place of malloc(3) and the others, in libcrypto, libsodium
+// and libstdc++ as well.
 #include "refused.h"
 
 #include <pthread.h>
@@ -20,7 +21,8 @@ std::atomic<long> last{LONG_MAX};
 // Whether this request is refused.
 bool refuses() {
     const long number = requests.fetch_add(1, std::memory_order_relaxed);
-    return number >= first.load(std::memory_order_relaxed) && number <= last.load(std::memory_order_relaxed);
+    return number >= first.load(std::memory_order_relaxed) &&
+           number <= last.load(std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -46,7 +48,8 @@ void* __real_realloc(void* memory, size_t bytes);
 void* __real_aligned_alloc(size_t alignment, size_t bytes);
 int __real_posix_memalign(void** out, size_t alignment, size_t bytes);
 void* __real_mmap(void* at, size_t bytes, int protection, int flags, int descriptor, off_t offset);
-int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* user);
+int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                          void* user);
 ssize_t __real_getrandom(void* out, size_t bytes, unsigned flags);
 
 namespace {
@@ -56,9 +59,15 @@ void* no_memory() {
 }
 }  // namespace
 
-void* __wrap_malloc(size_t bytes) { return refused::refuses() ? no_memory() : __real_malloc(bytes); }
-void* __wrap_calloc(size_t count, size_t bytes) { return refused::refuses() ? no_memory() : __real_calloc(count, bytes); }
-void* __wrap_realloc(void* memory, size_t bytes) { return refused::refuses() ? no_memory() : __real_realloc(memory, bytes); }
+void* __wrap_malloc(size_t bytes) {
+    return refused::refuses() ? no_memory() : __real_malloc(bytes);
+}
+void* __wrap_calloc(size_t count, size_t bytes) {
+    return refused::refuses() ? no_memory() : __real_calloc(count, bytes);
+}
+void* __wrap_realloc(void* memory, size_t bytes) {
+    return refused::refuses() ? no_memory() : __real_realloc(memory, bytes);
+}
 void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
     return refused::refuses() ? no_memory() : __real_aligned_alloc(alignment, bytes);
 }
@@ -70,7 +79,8 @@ void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int descrip
     errno = ENOMEM;
     return MAP_FAILED;
 }
-int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* user) {
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                          void* user) {
     return refused::refuses() ? EAGAIN : __real_pthread_create(thread, attributes, run, user);
 }
 ssize_t __wrap_getrandom(void* out, size_t bytes, unsigned flags) {

@@ -37,16 +37,34 @@ warpseal_status ciphers() {
         .then([&] { return key.status; })
         .then([&] { return units.status; })
         .then([&] { return des.status; })
-        .then([&] { return warpseal_seal(key.get(), WARPSEAL_GCM, iv, "a", 1, text, other, sizeof text, tag, 16); })
-        .then([&] { return warpseal_open(key.get(), WARPSEAL_GCM, iv, 12, "a", 1, other, text, sizeof text, tag, 16); })
-        .then([&] { return warpseal_encrypt(key.get(), WARPSEAL_CBC, feedback, 16, text, other, sizeof text); })
-        .then([&] { return warpseal_decrypt(key.get(), WARPSEAL_CBC, feedback, 16, other, text, sizeof text); })
-        .then([&] { return warpseal_encrypt(des.get(), WARPSEAL_CTR, feedback, 8, text, text, 100); })
-        .then([&] { return warpseal_decrypt(des.get(), WARPSEAL_CTR, feedback, 8, text, text, 100); })
-        .then([&] { return warpseal_xts_encrypt(units.get(), feedback, 4096, text, other, 1 << 20); })
-        .then([&] { return warpseal_xts_decrypt(units.get(), feedback, 4096, other, text, 1 << 20); })
+        .then([&] {
+            return warpseal_seal(key.get(), WARPSEAL_GCM, iv, "a", 1, text, other, sizeof text, tag,
+                                 16);
+        })
+        .then([&] {
+            return warpseal_open(key.get(), WARPSEAL_GCM, iv, 12, "a", 1, other, text, sizeof text,
+                                 tag, 16);
+        })
+        .then([&] {
+            return warpseal_encrypt(key.get(), WARPSEAL_CBC, feedback, 16, text, other,
+                                    sizeof text);
+        })
+        .then([&] {
+            return warpseal_decrypt(key.get(), WARPSEAL_CBC, feedback, 16, other, text,
+                                    sizeof text);
+        })
+        .then(
+            [&] { return warpseal_encrypt(des.get(), WARPSEAL_CTR, feedback, 8, text, text, 100); })
+        .then(
+            [&] { return warpseal_decrypt(des.get(), WARPSEAL_CTR, feedback, 8, text, text, 100); })
+        .then(
+            [&] { return warpseal_xts_encrypt(units.get(), feedback, 4096, text, other, 1 << 20); })
+        .then(
+            [&] { return warpseal_xts_decrypt(units.get(), feedback, 4096, other, text, 1 << 20); })
         .then([&] { return warpseal_mac(key.get(), WARPSEAL_CMAC, text, sizeof text, tag, 16); })
-        .then([&] { return warpseal_mac_verify(key.get(), WARPSEAL_CMAC, text, sizeof text, tag, 16); })
+        .then([&] {
+            return warpseal_mac_verify(key.get(), WARPSEAL_CMAC, text, sizeof text, tag, 16);
+        })
         .and_if_all_did(must_be_filled);
 }
 
@@ -78,9 +96,10 @@ warpseal_status host_memory() {
     Engine engine(1);
     void *small = nullptr, *large = nullptr;
     const warpseal_status status =
-        Steps().then([&] { return engine.status; }).then([&] { return warpseal_host_alloc(engine.get(), 100, &small); }).then([&] {
-            return warpseal_host_alloc(engine.get(), 5 << 20, &large);
-        });
+        Steps()
+            .then([&] { return engine.status; })
+            .then([&] { return warpseal_host_alloc(engine.get(), 100, &small); })
+            .then([&] { return warpseal_host_alloc(engine.get(), 5 << 20, &large); });
     if (engine.get() == nullptr) return status;
     warpseal_host_free(engine.get(), small);
     warpseal_host_free(engine.get(), large);
@@ -111,7 +130,8 @@ private:
 warpseal_status files() {
     const Memory plain, sealed, opened;
     fill();
-    if (write(plain.get(), text, sizeof text) != static_cast<ssize_t>(sizeof text)) std::_Exit(wrong);
+    if (write(plain.get(), text, sizeof text) != static_cast<ssize_t>(sizeof text))
+        std::_Exit(wrong);
     Engine engine(3);
     const warpseal_secret key = {WARPSEAL_SECRET_KEY, secret, 32};
     const warpseal_secret both[] = {key, {WARPSEAL_SECRET_PASSPHRASE, "passphrase", 10}};
@@ -126,13 +146,20 @@ warpseal_status files() {
     result.struct_bytes = sizeof result;
     const auto must_match = [&] {
         std::fill(text, text + sizeof text, uint8_t{0});
-        if (read(opened.from_start(), text, sizeof text) != static_cast<ssize_t>(sizeof text)) std::_Exit(wrong);
+        if (read(opened.from_start(), text, sizeof text) != static_cast<ssize_t>(sizeof text))
+            std::_Exit(wrong);
         must_be_filled();
     };
     return Steps()
         .then([&] { return engine.status; })
-        .then([&] { return warpseal_file_seal(engine.get(), plain.from_start(), sealed.get(), &options, &result); })
-        .then([&] { return warpseal_file_open(engine.get(), sealed.from_start(), opened.get(), &opening, &result); })
+        .then([&] {
+            return warpseal_file_seal(engine.get(), plain.from_start(), sealed.get(), &options,
+                                      &result);
+        })
+        .then([&] {
+            return warpseal_file_open(engine.get(), sealed.from_start(), opened.get(), &opening,
+                                      &result);
+        })
         .and_if_all_did(must_match);
 }
 

@@ -5,15 +5,16 @@
 
 namespace works {
 
-// Runs to its end or to the first status that is not WARPSEAL_OK, frees what it holds, and returns that status. Wrong bytes end
-// the process by exit(3) with `wrong`.
+// Runs to its end or to the first status that is not WARPSEAL_OK, frees what it holds, and returns
+// that status. Wrong bytes end the process by exit(3) with `wrong`.
 using Work = warpseal_status (*)();
 inline constexpr int wrong = 99;
 
 struct Named {
     const char* name;
     Work work;
-    // Whether its self-tests run before, in the parent: those of ciphers make thousands of requests, and abi_memory_test.cpp refuses them.
+    // Whether its self-tests run before, in the parent: those of ciphers make thousands of
+    // requests, and abi_memory_test.cpp refuses them.
     bool self_tested = false;
 };
 

@@ -35,12 +35,14 @@ warpseal_kem_batch batch_of(uint64_t count, uint8_t (*secrets)[32]) {
 }
 
 void must_agree(uint64_t count) {
-    if (std::memcmp(items.sent, items.received, count * sizeof items.sent[0]) != 0) std::_Exit(wrong);
+    if (std::memcmp(items.sent, items.received, count * sizeof items.sent[0]) != 0)
+        std::_Exit(wrong);
 }
 
 warpseal_status exchange(unsigned threads, uint64_t count) {
     Engine engine(threads);
-    const warpseal_kem_batch send = batch_of(count, items.sent), receive = batch_of(count, items.received);
+    const warpseal_kem_batch send = batch_of(count, items.sent),
+                             receive = batch_of(count, items.received);
     return Steps()
         .then([&] { return engine.status; })
         .then([&] { return warpseal_kem_keypair(engine.get(), set, &send); })
@@ -58,7 +60,8 @@ struct Completed {
     }
 };
 
-warpseal_kem_request request_of(warpseal_kem_operation operation, size_t i, uint8_t (*secrets)[32], Completed& completed) {
+warpseal_kem_request request_of(warpseal_kem_operation operation, size_t i, uint8_t (*secrets)[32],
+                                Completed& completed) {
     warpseal_kem_request request = {};
     request.struct_bytes = sizeof request;
     request.operation = operation;
@@ -72,8 +75,10 @@ warpseal_kem_request request_of(warpseal_kem_operation operation, size_t i, uint
     return request;
 }
 
-// All items of one operation through a batcher, which ends with it: submitted, and run where it says no.
-warpseal_status batched(const Engine& engine, warpseal_kem_operation operation, uint8_t (*secrets)[32]) {
+// All items of one operation through a batcher, which ends with it: submitted, and run where it
+// says no.
+warpseal_status batched(const Engine& engine, warpseal_kem_operation operation,
+                        uint8_t (*secrets)[32]) {
     warpseal_kem_batcher_options options = {};
     options.struct_bytes = sizeof options;
     options.max_batch = 16;
@@ -106,11 +111,15 @@ warpseal_status pool() {
             .then([&] { return engine.status; })
             .then([&] { return warpseal_kem_pool_create(engine.get(), set, most, &pool); })
             .then([&] { return warpseal_kem_pool_fill(pool); })
-            .then([&] { return warpseal_kem_pool_take(pool, most, items.public_keys[0], sizeof items.public_keys[0], tickets); })
+            .then([&] {
+                return warpseal_kem_pool_take(pool, most, items.public_keys[0],
+                                              sizeof items.public_keys[0], tickets);
+            })
             .then([&] { return warpseal_kem_encapsulate(engine.get(), set, &send); })
             .then([&] {
-                return warpseal_kem_pool_decapsulate(pool, most / 2, tickets, items.ciphertexts[0], sizeof items.ciphertexts[0],
-                                                     items.received[0], sizeof items.received[0], items.statuses);
+                return warpseal_kem_pool_decapsulate(pool, most / 2, tickets, items.ciphertexts[0],
+                                                     sizeof items.ciphertexts[0], items.received[0],
+                                                     sizeof items.received[0], items.statuses);
             })
             .and_if_all_did([&] {
                 warpseal_kem_pool_drop(pool, most / 2, tickets + most / 2);

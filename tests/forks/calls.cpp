@@ -8,32 +8,38 @@ namespace forks {
 namespace {
 
 const Calls calls[] = {
-    {{"warpseal_status_text", "warpseal_version", "warpseal_mode_name", "warpseal_cipher_at", "warpseal_target_at", "warpseal_device_at",
-      "warpseal_kem_at", "warpseal_random", "warpseal_wipe"},
+    {{"warpseal_status_text", "warpseal_version", "warpseal_mode_name", "warpseal_cipher_at",
+      "warpseal_target_at", "warpseal_device_at", "warpseal_kem_at", "warpseal_random",
+      "warpseal_wipe"},
      catalogue},
-    {{"warpseal_engine_create", "warpseal_engine_destroy", "warpseal_engine_pick", "warpseal_key_create", "warpseal_key_create_xts",
-      "warpseal_key_destroy"},
+    {{"warpseal_engine_create", "warpseal_engine_destroy", "warpseal_engine_pick",
+      "warpseal_key_create", "warpseal_key_create_xts", "warpseal_key_destroy"},
      engines_and_keys},
-    {{"warpseal_encrypt", "warpseal_decrypt", "warpseal_encrypt_padded", "warpseal_decrypt_padded", "warpseal_xts_encrypt",
-      "warpseal_xts_decrypt", "warpseal_mac", "warpseal_mac_verify", "warpseal_seal", "warpseal_seal_unsafe_iv", "warpseal_open"},
+    {{"warpseal_encrypt", "warpseal_decrypt", "warpseal_encrypt_padded", "warpseal_decrypt_padded",
+      "warpseal_xts_encrypt", "warpseal_xts_decrypt", "warpseal_mac", "warpseal_mac_verify",
+      "warpseal_seal", "warpseal_seal_unsafe_iv", "warpseal_open"},
      messages},
-    {{"warpseal_encrypt_batch", "warpseal_decrypt_batch", "warpseal_seal_batch_unsafe_iv", "warpseal_open_batch", "warpseal_mac_batch",
-      "warpseal_mac_verify_batch"},
+    {{"warpseal_encrypt_batch", "warpseal_decrypt_batch", "warpseal_seal_batch_unsafe_iv",
+      "warpseal_open_batch", "warpseal_mac_batch", "warpseal_mac_verify_batch"},
      batches},
-    {{"warpseal_encrypt_device", "warpseal_decrypt_device", "warpseal_xts_encrypt_device", "warpseal_xts_decrypt_device",
-      "warpseal_encrypt_batch_device", "warpseal_decrypt_batch_device", "warpseal_seal_batch_device_unsafe_iv",
-      "warpseal_open_batch_device", "warpseal_mac_batch_device", "warpseal_mac_verify_batch_device", "warpseal_device_alloc",
-      "warpseal_device_free", "warpseal_device_upload", "warpseal_device_download", "warpseal_device_synchronize",
-      "warpseal_kem_keypair_device", "warpseal_kem_encapsulate_device", "warpseal_kem_decapsulate_device"},
+    {{"warpseal_encrypt_device", "warpseal_decrypt_device", "warpseal_xts_encrypt_device",
+      "warpseal_xts_decrypt_device", "warpseal_encrypt_batch_device",
+      "warpseal_decrypt_batch_device", "warpseal_seal_batch_device_unsafe_iv",
+      "warpseal_open_batch_device", "warpseal_mac_batch_device", "warpseal_mac_verify_batch_device",
+      "warpseal_device_alloc", "warpseal_device_free", "warpseal_device_upload",
+      "warpseal_device_download", "warpseal_device_synchronize", "warpseal_kem_keypair_device",
+      "warpseal_kem_encapsulate_device", "warpseal_kem_decapsulate_device"},
      device_memory},
     {{"warpseal_host_alloc", "warpseal_host_free"}, host_memory},
     {{"warpseal_file_seal", "warpseal_file_open", "warpseal_file_info_read"}, files},
-    {{"warpseal_kem_keypair", "warpseal_kem_encapsulate", "warpseal_kem_decapsulate"}, encapsulation},
-    {{"warpseal_kem_pool_create", "warpseal_kem_pool_destroy", "warpseal_kem_pool_fill", "warpseal_kem_pool_take",
-      "warpseal_kem_pool_decapsulate", "warpseal_kem_pool_drop"},
+    {{"warpseal_kem_keypair", "warpseal_kem_encapsulate", "warpseal_kem_decapsulate"},
+     encapsulation},
+    {{"warpseal_kem_pool_create", "warpseal_kem_pool_destroy", "warpseal_kem_pool_fill",
+      "warpseal_kem_pool_take", "warpseal_kem_pool_decapsulate", "warpseal_kem_pool_drop"},
      pools},
-    {{"warpseal_kem_batcher_create", "warpseal_kem_batcher_destroy", "warpseal_kem_batcher_run", "warpseal_kem_batcher_submit",
-      "warpseal_kem_batcher_counts_read", "warpseal_kem_batcher_metrics"},
+    {{"warpseal_kem_batcher_create", "warpseal_kem_batcher_destroy", "warpseal_kem_batcher_run",
+      "warpseal_kem_batcher_submit", "warpseal_kem_batcher_counts_read",
+      "warpseal_kem_batcher_metrics"},
      batchers},
 };
 
@@ -85,7 +91,8 @@ bool Parent::make() {
     warpseal_kem_info info{};
     RIGHT(warpseal_kem_at(0, &info) == WARPSEAL_OK);
     Bytes publics(4096);
-    RIGHT(warpseal_kem_pool_take(pool.get(), 1, publics.data(), publics.size(), &ticket) == WARPSEAL_OK);
+    RIGHT(warpseal_kem_pool_take(pool.get(), 1, publics.data(), publics.size(), &ticket) ==
+          WARPSEAL_OK);
     RIGHT(warpseal_host_alloc(engine.get(), host_bytes, &host) == WARPSEAL_OK);
     return true;
 }

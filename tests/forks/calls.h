@@ -43,7 +43,8 @@ struct Parent {
     Owned<warpseal_kem_pool> pool;
     Owned<warpseal_kem_batcher> batcher;
     Keyed key;
-    // Of each thread a key that it is about to use first, uses first, or has used; null between two.
+    // Of each thread a key that it is about to use first, uses first, or has used; null between
+    // two.
     std::array<std::atomic<const Keyed*>, threads> fresh{};
     uint64_t ticket = 0;  // of the pool, taken
     void* host = nullptr;

@@ -19,7 +19,9 @@ struct Items {
     std::vector<int32_t> statuses;
 
     explicit Items(size_t count) {
-        for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK && std::strcmp(info.name, set) != 0;) ++i;
+        for (size_t i = 0;
+             warpseal_kem_at(i, &info) == WARPSEAL_OK && std::strcmp(info.name, set) != 0;)
+            ++i;
         publics.resize(count * info.public_key_bytes);
         secrets.resize(count * info.secret_key_bytes);
         ciphertexts.resize(count * info.ciphertext_bytes);
@@ -64,11 +66,15 @@ bool encapsulate(warpseal_engine* engine, Items& items) {
 bool pool_works(warpseal_engine* engine, warpseal_kem_pool* pool, size_t count) {
     Items items(count);
     std::vector<uint64_t> tickets(count);
-    RIGHT(warpseal_kem_pool_take(pool, count, items.publics.data(), items.info.public_key_bytes, tickets.data()) == WARPSEAL_OK);
+    RIGHT(warpseal_kem_pool_take(pool, count, items.publics.data(), items.info.public_key_bytes,
+                                 tickets.data()) == WARPSEAL_OK);
     RIGHT(encapsulate(engine, items));
-    RIGHT(warpseal_kem_pool_decapsulate(pool, count - 1, tickets.data(), items.ciphertexts.data(), items.info.ciphertext_bytes,
-                                        items.received.data(), items.info.shared_secret_bytes, items.statuses.data()) == WARPSEAL_OK);
-    RIGHT(std::memcmp(items.sent.data(), items.received.data(), (count - 1) * items.info.shared_secret_bytes) == 0);
+    RIGHT(warpseal_kem_pool_decapsulate(pool, count - 1, tickets.data(), items.ciphertexts.data(),
+                                        items.info.ciphertext_bytes, items.received.data(),
+                                        items.info.shared_secret_bytes,
+                                        items.statuses.data()) == WARPSEAL_OK);
+    RIGHT(std::memcmp(items.sent.data(), items.received.data(),
+                      (count - 1) * items.info.shared_secret_bytes) == 0);
     warpseal_kem_pool_drop(pool, 1, &tickets[count - 1]);
     return true;
 }
@@ -76,14 +82,18 @@ bool pool_works(warpseal_engine* engine, warpseal_kem_pool* pool, size_t count) 
 // A ticket names nothing in a child of the process that took it.
 bool knows_no_ticket(warpseal_kem_pool* pool, uint64_t ticket) {
     Items items(1);
-    RIGHT(warpseal_kem_pool_decapsulate(pool, 1, &ticket, items.ciphertexts.data(), items.info.ciphertext_bytes, items.received.data(),
-                                        items.info.shared_secret_bytes, items.statuses.data()) == WARPSEAL_INVALID_ARGUMENT);
+    RIGHT(warpseal_kem_pool_decapsulate(pool, 1, &ticket, items.ciphertexts.data(),
+                                        items.info.ciphertext_bytes, items.received.data(),
+                                        items.info.shared_secret_bytes,
+                                        items.statuses.data()) == WARPSEAL_INVALID_ARGUMENT);
     return true;
 }
 
 struct Done {
     std::atomic<int> status{-1};
-    static void set(void* done, warpseal_status status) { static_cast<Done*>(done)->status.store(status, std::memory_order_release); }
+    static void set(void* done, warpseal_status status) {
+        static_cast<Done*>(done)->status.store(status, std::memory_order_release);
+    }
     int wait() const {
         int seen;
         while ((seen = status.load(std::memory_order_acquire)) < 0) usleep(20);
@@ -101,12 +111,15 @@ bool batcher_works(warpseal_kem_batcher* batcher) {
     warpseal_kem_request last = items.request(WARPSEAL_KEM_DECAPSULATE);
     last.done = Done::set;
     last.user = &done;
-    RIGHT(warpseal_kem_batcher_submit(batcher, &last) == WARPSEAL_OK && done.wait() == WARPSEAL_OK && items.sent == items.received);
+    RIGHT(warpseal_kem_batcher_submit(batcher, &last) == WARPSEAL_OK &&
+          done.wait() == WARPSEAL_OK && items.sent == items.received);
     warpseal_kem_batcher_counts counts{};
     counts.struct_bytes = sizeof counts;
-    RIGHT(warpseal_kem_batcher_counts_read(batcher, &counts) == WARPSEAL_OK && counts.requests >= 3);
+    RIGHT(warpseal_kem_batcher_counts_read(batcher, &counts) == WARPSEAL_OK &&
+          counts.requests >= 3);
     std::string text(16384, '\0');
-    RIGHT(warpseal_kem_batcher_metrics(batcher, text.data(), text.size()) < text.size() && text.starts_with("# HELP"));
+    RIGHT(warpseal_kem_batcher_metrics(batcher, text.data(), text.size()) < text.size() &&
+          text.starts_with("# HELP"));
     return true;
 }
 
@@ -115,8 +128,10 @@ bool batcher_works(warpseal_kem_batcher* batcher) {
 bool encapsulation(const Scene& scene) {
     Items items(2);
     const warpseal_kem_batch there = items.batch(false), back = items.batch(true);
-    RIGHT(warpseal_kem_keypair(scene.engine, set, &there) == WARPSEAL_OK && encapsulate(scene.engine, items));
-    RIGHT(warpseal_kem_decapsulate(scene.engine, set, &back) == WARPSEAL_OK && items.sent == items.received);
+    RIGHT(warpseal_kem_keypair(scene.engine, set, &there) == WARPSEAL_OK &&
+          encapsulate(scene.engine, items));
+    RIGHT(warpseal_kem_decapsulate(scene.engine, set, &back) == WARPSEAL_OK &&
+          items.sent == items.received);
     return true;
 }
 

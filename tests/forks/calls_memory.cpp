@@ -1,4 +1,5 @@
-// Memory of devices and of the host, and files. A child has no GPU through its parent's engine; these are engines of cores alone.
+// Memory of devices and of the host, and files. A child has no GPU through its parent's engine;
+// these are engines of cores alone.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,9 +41,12 @@ bool there_and_back(warpseal_engine* engine, const warpseal_secret& secret, cons
     warpseal_file_info info{};
     info.struct_bytes = sizeof info;
     RIGHT(write(plain.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-    RIGHT(warpseal_file_seal(engine, plain.from_start(), sealed.number(), &options, &result) == WARPSEAL_OK);
-    RIGHT(warpseal_file_info_read(sealed.from_start(), &info, &result) == WARPSEAL_OK && info.slot_count == 1);
-    RIGHT(warpseal_file_open(engine, sealed.from_start(), opened.number(), &options, &result) == WARPSEAL_OK);
+    RIGHT(warpseal_file_seal(engine, plain.from_start(), sealed.number(), &options, &result) ==
+          WARPSEAL_OK);
+    RIGHT(warpseal_file_info_read(sealed.from_start(), &info, &result) == WARPSEAL_OK &&
+          info.slot_count == 1);
+    RIGHT(warpseal_file_open(engine, sealed.from_start(), opened.number(), &options, &result) ==
+          WARPSEAL_OK);
     Bytes back(text.size() + 1);
     RIGHT(read(opened.from_start(), back.data(), back.size()) == static_cast<ssize_t>(text.size()));
     RIGHT(std::memcmp(back.data(), text.data(), text.size()) == 0);
@@ -87,7 +91,8 @@ bool encapsulation_on_device(warpseal_engine* engine) {
     batch.secret_keys = memory.data() + 4096;
     batch.ciphertexts = memory.data() + 8192;
     batch.shared_secrets = memory.data() + 12288;
-    batch.public_key_stride = batch.secret_key_stride = batch.ciphertext_stride = batch.shared_secret_stride = 4096;
+    batch.public_key_stride = batch.secret_key_stride = batch.ciphertext_stride =
+        batch.shared_secret_stride = 4096;
     batch.statuses = &status;
     RIGHT(warpseal_kem_keypair_device(engine, "ntruhps2048509", &batch, nullptr) == none);
     RIGHT(warpseal_kem_encapsulate_device(engine, "ntruhps2048509", &batch, nullptr) == none);
@@ -105,12 +110,15 @@ bool device_memory(const Scene& scene) {
     Bytes bytes(64);
     warpseal_key* made = nullptr;
     RIGHT(key != nullptr && warpseal_random(bytes.data(), bytes.size()) == WARPSEAL_OK);
-    RIGHT(warpseal_key_create_xts(engine, "aes-256", bytes.data(), bytes.size(), &made) == WARPSEAL_OK);
+    RIGHT(warpseal_key_create_xts(engine, "aes-256", bytes.data(), bytes.size(), &made) ==
+          WARPSEAL_OK);
     const Owned<warpseal_key> units(made);
     const uint8_t iv[16] = {};
     uint8_t text[64] = {};
-    RIGHT(warpseal_encrypt_device(key.get(), WARPSEAL_CTR, iv, 16, text, text, sizeof text, nullptr) == none);
-    RIGHT(warpseal_decrypt_device(key.get(), WARPSEAL_CTR, iv, 16, text, text, sizeof text, nullptr) == none);
+    RIGHT(warpseal_encrypt_device(key.get(), WARPSEAL_CTR, iv, 16, text, text, sizeof text,
+                                  nullptr) == none);
+    RIGHT(warpseal_decrypt_device(key.get(), WARPSEAL_CTR, iv, 16, text, text, sizeof text,
+                                  nullptr) == none);
     RIGHT(warpseal_xts_encrypt_device(made, iv, 64, text, text, sizeof text, nullptr) == none);
     RIGHT(warpseal_xts_decrypt_device(made, iv, 64, text, text, sizeof text, nullptr) == none);
     RIGHT(batches_on_device(key.get()) && encapsulation_on_device(engine));
@@ -126,7 +134,8 @@ bool device_memory(const Scene& scene) {
 bool host_memory(const Scene& scene) {
     for (size_t bytes = 64; bytes < 100000; bytes *= 5) {
         void* memory = nullptr;
-        RIGHT(warpseal_host_alloc(scene.engine, bytes, &memory) == WARPSEAL_OK && memory != nullptr);
+        RIGHT(warpseal_host_alloc(scene.engine, bytes, &memory) == WARPSEAL_OK &&
+              memory != nullptr);
         std::memset(memory, 1, bytes);
         warpseal_host_free(scene.engine, memory);
     }

@@ -29,7 +29,8 @@ uint64_t number_in(const char* variable, uint64_t usual) {
 }
 
 unsigned seconds() {
-    static const auto limit = static_cast<unsigned>(number_in("WARPSEAL_FORKS_SECONDS", usual_seconds));
+    static const auto limit =
+        static_cast<unsigned>(number_in("WARPSEAL_FORKS_SECONDS", usual_seconds));
     return limit;
 }
 
@@ -41,7 +42,8 @@ struct Counts {
 void say_where(int number) {
     void* frames[64];
     constexpr char hangs[] = "hangs:\n", crashes[] = "crashes:\n";
-    (void)!(number == SIGALRM ? write(STDERR_FILENO, hangs, sizeof hangs - 1) : write(STDERR_FILENO, crashes, sizeof crashes - 1));
+    (void)!(number == SIGALRM ? write(STDERR_FILENO, hangs, sizeof hangs - 1)
+                              : write(STDERR_FILENO, crashes, sizeof crashes - 1));
     backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
     (void)raise(number);  // again, which ends it
 }
@@ -52,7 +54,8 @@ void watch_signals() {
     struct sigaction action {};
     action.sa_handler = say_where;
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
-    for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE}) sigaction(number, &action, nullptr);
+    for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE})
+        sigaction(number, &action, nullptr);
     sigset_t alarm_alone;
     sigemptyset(&alarm_alone);
     sigaddset(&alarm_alone, SIGALRM);
@@ -115,15 +118,18 @@ void fork_under_load(std::unique_ptr<Work> work, uint64_t first, uint64_t some, 
 }  // namespace
 
 Outcome children_of(std::unique_ptr<Work> (*make)(), uint64_t usual) {
-    void* const shared = mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const shared =
+        mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return {0, 0, 1};
     Counts& counts = *new (shared) Counts;
     const uint64_t all = number_in("WARPSEAL_FORKS", usual);
     const uint64_t each = std::max(least_of_a_process, all / most_processes);
     watch_signals();
     for (uint64_t first = 0; first < all && counts.hung < enough_hung; first += each) {
-        std::printf("%llu children, %llu hung, %llu wrong\n", static_cast<unsigned long long>(counts.children.load()),
-                    static_cast<unsigned long long>(counts.hung.load()), static_cast<unsigned long long>(counts.wrong.load()));
+        std::printf("%llu children, %llu hung, %llu wrong\n",
+                    static_cast<unsigned long long>(counts.children.load()),
+                    static_cast<unsigned long long>(counts.hung.load()),
+                    static_cast<unsigned long long>(counts.wrong.load()));
         std::fflush(nullptr);
         if (fork() == 0) {
             fork_under_load(make(), first, std::min(each, all - first), counts);

@@ -7,7 +7,8 @@
 
 namespace forks {
 
-// What one such process does. It is made there, so that whatever happens at first use happens under forks.
+// What one such process does. It is made there, so that whatever happens at first use happens under
+// forks.
 class Work {
 public:
     static constexpr size_t threads = 4;
@@ -20,11 +21,13 @@ public:
 
 struct Outcome {
     uint64_t children = 0;
-    uint64_t hung = 0;   // ended by their alarm; a process that cannot fork or end its threads counts too
+    uint64_t hung =
+        0;  // ended by their alarm; a process that cannot fork or end its threads counts too
     uint64_t wrong = 0;  // children and turns of load
 };
 
-// As many children as WARPSEAL_FORKS says, else `usual`. Each has WARPSEAL_FORKS_SECONDS, or 120; who hangs says where.
+// As many children as WARPSEAL_FORKS says, else `usual`. Each has WARPSEAL_FORKS_SECONDS, or 120;
+// who hangs says where.
 Outcome children_of(std::unique_ptr<Work> (*make)(), uint64_t usual);
 
 }  // namespace forks

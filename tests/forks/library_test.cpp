@@ -1,4 +1,5 @@
-// The C interface in children that are forked while threads of their parent are within all of its calls.
+// The C interface in children that are forked while threads of their parent are within all of its
+// calls.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -24,9 +25,11 @@ std::string text_of(const std::filesystem::path& path) {
 std::set<std::string> functions_of_headers() {
     const std::regex declared(R"(WARPSEAL_API[^;()]*?\b(warpseal_\w+)\s*\()");
     std::set<std::string> names;
-    for (const auto& header : std::filesystem::directory_iterator(WARPSEAL_SOURCE "/include/warpseal")) {
+    for (const auto& header :
+         std::filesystem::directory_iterator(WARPSEAL_SOURCE "/include/warpseal")) {
         const std::string text = text_of(header.path());
-        for (std::sregex_iterator one(text.begin(), text.end(), declared), end; one != end; ++one) names.insert((*one)[1]);
+        for (std::sregex_iterator one(text.begin(), text.end(), declared), end; one != end; ++one)
+            names.insert((*one)[1]);
     }
     return names;
 }
@@ -35,17 +38,22 @@ std::set<std::string> functions_of_headers() {
 TEST(Forks, EveryFunctionIsCalled) {
     std::string sources;
     for (const auto& source : std::filesystem::directory_iterator(WARPSEAL_SOURCE "/tests/forks"))
-        if (source.path().filename().string().starts_with("calls")) sources += text_of(source.path());
+        if (source.path().filename().string().starts_with("calls"))
+            sources += text_of(source.path());
     std::set<std::string> listed;
-    for (const Calls& calls : every_call()) listed.insert(calls.functions.begin(), calls.functions.end());
+    for (const Calls& calls : every_call())
+        listed.insert(calls.functions.begin(), calls.functions.end());
     const std::set<std::string> declared = functions_of_headers();
     EXPECT_GT(declared.size(), 60u);
     for (const std::string& name : declared) {
-        EXPECT_TRUE(listed.contains(name)) << name << " is not in the table of tests/forks/calls.cpp";
-        const bool called = std::regex_search(sources, std::regex("\\b" + name + "\\(")) || name.ends_with("_destroy");
+        EXPECT_TRUE(listed.contains(name))
+            << name << " is not in the table of tests/forks/calls.cpp";
+        const bool called = std::regex_search(sources, std::regex("\\b" + name + "\\(")) ||
+                            name.ends_with("_destroy");
         EXPECT_TRUE(called) << name << " is not called";
     }
-    for (const std::string& name : listed) EXPECT_TRUE(declared.contains(name)) << name << " is not declared";
+    for (const std::string& name : listed)
+        EXPECT_TRUE(declared.contains(name)) << name << " is not declared";
 }
 
 class LibraryWork : public Work {
@@ -59,7 +67,8 @@ public:
         Parent* const parent = parent_;
         if (parent == nullptr && own_[thread] == nullptr) own_[thread] = engine_with(2);
         const auto calls = every_call();
-        const Scene scene{parent != nullptr ? parent->engine.get() : own_[thread].get(), parent, false};
+        const Scene scene{parent != nullptr ? parent->engine.get() : own_[thread].get(), parent,
+                          false};
         if (thread % 2 == 1 && turns_[thread] % 4 != 0) {
             ++turns_[thread];
             return take_and_give(scene.engine);
@@ -75,9 +84,11 @@ public:
         RIGHT(own != nullptr);
         for (const Calls& calls : every_call()) RIGHT(calls.right({own.get(), nullptr, true}));
         if (parent == nullptr) return true;
-        for (const Calls& calls : every_call()) RIGHT(calls.right({parent->engine.get(), parent, true}));
+        for (const Calls& calls : every_call())
+            RIGHT(calls.right({parent->engine.get(), parent, true}));
         for (const auto& one : parent->fresh)
-            if (const Keyed* const fresh = one.load(std::memory_order_acquire)) const_cast<Keyed*>(fresh)->key.reset();
+            if (const Keyed* const fresh = one.load(std::memory_order_acquire))
+                const_cast<Keyed*>(fresh)->key.reset();
         made_.reset();
         return true;
     }
@@ -89,7 +100,8 @@ private:
         RIGHT(cipher_called("aes-256", cipher));
         for (int i = 0; i < 200; ++i) {
             void* memory = nullptr;
-            RIGHT(warpseal_host_alloc(engine, 64, &memory) == WARPSEAL_OK && key_of(engine, cipher) != nullptr);
+            RIGHT(warpseal_host_alloc(engine, 64, &memory) == WARPSEAL_OK &&
+                  key_of(engine, cipher) != nullptr);
             warpseal_host_free(engine, memory);
         }
         return true;
@@ -99,7 +111,8 @@ private:
     bool use_fresh_key(Parent& parent, size_t thread) {
         Keyed& fresh = fresh_[thread];
         fresh.key.reset();
-        if (warpseal_cipher_at(ciphers_.fetch_add(1, std::memory_order_relaxed), &fresh.cipher) != WARPSEAL_OK) {
+        if (warpseal_cipher_at(ciphers_.fetch_add(1, std::memory_order_relaxed), &fresh.cipher) !=
+            WARPSEAL_OK) {
             ciphers_ = 0;
             return true;
         }
@@ -115,7 +128,8 @@ private:
     std::unique_ptr<Parent> made_;
     std::atomic<Parent*> parent_{nullptr};
     std::array<Owned<warpseal_engine>, threads> own_;
-    std::array<Keyed, threads> fresh_;  // on no stack: the stacks of a parent's threads are those of its child's
+    std::array<Keyed, threads>
+        fresh_;  // on no stack: the stacks of a parent's threads are those of its child's
     std::array<size_t, threads> turns_{};
     std::atomic<size_t> ciphers_{0};
 };
@@ -123,9 +137,11 @@ static_assert(Parent::threads == Work::threads);
 
 TEST(Forks, ChildrenOfABusyParentUseTheLibrary) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
+    GTEST_SKIP()
+        << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
 #endif
-    const Outcome outcome = children_of([]() -> std::unique_ptr<Work> { return std::make_unique<LibraryWork>(); }, 200);
+    const Outcome outcome =
+        children_of([]() -> std::unique_ptr<Work> { return std::make_unique<LibraryWork>(); }, 200);
     std::printf("%llu children\n", static_cast<unsigned long long>(outcome.children));
     EXPECT_GT(outcome.children, 0u);
     EXPECT_EQ(outcome.hung, 0u);

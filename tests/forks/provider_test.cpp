@@ -1,5 +1,6 @@
-// The provider in children that are forked while threads of their parent work in it. Nothing of the parent's load fetches, makes keys of
-// EVP or draws from libcrypto's random generators: libcrypto has locks of its own for that, which a fork can leave held (docs/provider.md).
+// The provider in children that are forked while threads of their parent work in it. Nothing of the
+// parent's load fetches, makes keys of EVP or draws from libcrypto's random generators: libcrypto
+// has locks of its own for that, which a fork can leave held (docs/provider.md).
 #include <gtest/gtest.h>
 #include <openssl/async.h>
 #include <sys/random.h>
@@ -31,7 +32,9 @@ std::vector<Cipher> every_cipher(OSSL_LIB_CTX* library) {
     EVP_CIPHER_do_all_provided(
         library,
         [](EVP_CIPHER* cipher, void* out) {
-            if (std::strcmp(OSSL_PROVIDER_get0_name(EVP_CIPHER_get0_provider(cipher)), "warpseal") != 0 || EVP_CIPHER_up_ref(cipher) != 1)
+            if (std::strcmp(OSSL_PROVIDER_get0_name(EVP_CIPHER_get0_provider(cipher)),
+                            "warpseal") != 0 ||
+                EVP_CIPHER_up_ref(cipher) != 1)
                 return;
             static_cast<std::vector<Cipher>*>(out)->emplace_back(cipher);
         },
@@ -40,8 +43,8 @@ std::vector<Cipher> every_cipher(OSSL_LIB_CTX* library) {
 }
 
 // Encrypts in two parts, or decrypts, under a key of the context's already if `key` is null.
-bool pass(EVP_CIPHER_CTX* context, const EVP_CIPHER* cipher, bool encrypt, const uint8_t* key, const uint8_t* iv, const tests::Bytes& in,
-          tests::Bytes& out, uint8_t tag[16]) {
+bool pass(EVP_CIPHER_CTX* context, const EVP_CIPHER* cipher, bool encrypt, const uint8_t* key,
+          const uint8_t* iv, const tests::Bytes& in, tests::Bytes& out, uint8_t tag[16]) {
     const int mode = EVP_CIPHER_get_mode(cipher);
     const bool authenticated = mode == EVP_CIPH_GCM_MODE || mode == EVP_CIPH_CCM_MODE;
     const int whole = static_cast<int>(in.size());
@@ -49,13 +52,17 @@ bool pass(EVP_CIPHER_CTX* context, const EVP_CIPHER* cipher, bool encrypt, const
     out.assign(in.size() + 32, 0);
     RIGHT(EVP_CipherInit_ex2(context, cipher, nullptr, nullptr, encrypt ? 1 : 0, nullptr) == 1);
     if (mode == EVP_CIPH_CCM_MODE || (authenticated && !encrypt))
-        RIGHT(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, encrypt ? nullptr : tag) == 1);
+        RIGHT(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, encrypt ? nullptr : tag) ==
+              1);
     RIGHT(EVP_CipherInit_ex2(context, nullptr, key, iv, encrypt ? 1 : 0, nullptr) == 1);
     if (!authenticated) RIGHT(EVP_CIPHER_CTX_set_padding(context, 0) == 1);
-    if (mode == EVP_CIPH_CCM_MODE) RIGHT(EVP_CipherUpdate(context, nullptr, &part, nullptr, whole) == 1);
+    if (mode == EVP_CIPH_CCM_MODE)
+        RIGHT(EVP_CipherUpdate(context, nullptr, &part, nullptr, whole) == 1);
     RIGHT(EVP_CipherUpdate(context, out.data(), &part, in.data(), whole) == 1);
-    if (mode != EVP_CIPH_CCM_MODE || encrypt) RIGHT(EVP_CipherFinal_ex(context, out.data() + part, &end) == 1);
-    if (authenticated && encrypt) RIGHT(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1);
+    if (mode != EVP_CIPH_CCM_MODE || encrypt)
+        RIGHT(EVP_CipherFinal_ex(context, out.data() + part, &end) == 1);
+    if (authenticated && encrypt)
+        RIGHT(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1);
     RIGHT(part + end == whole);
     out.resize(in.size());
     return true;
@@ -69,7 +76,8 @@ bool cipher_works(const EVP_CIPHER* cipher, EVP_CIPHER_CTX* kept) {
     tests::Bytes sealed, opened;
     const CipherContext first(EVP_CIPHER_CTX_new()), second(EVP_CIPHER_CTX_new());
     RIGHT(first != nullptr && second != nullptr);
-    RIGHT(pass(kept == nullptr ? first.get() : kept, cipher, true, key, iv, text, sealed, tag) && sealed != text);
+    RIGHT(pass(kept == nullptr ? first.get() : kept, cipher, true, key, iv, text, sealed, tag) &&
+          sealed != text);
     RIGHT(pass(second.get(), cipher, false, key, iv, sealed, opened, tag) && opened == text);
     return true;
 }
@@ -85,7 +93,8 @@ struct Prepared {
         there = library.on(key.get());
         back = library.on(key.get());
         size_t bytes = 0, secret_bytes = 0;
-        if (EVP_PKEY_encapsulate_init(there.get(), nullptr) != 1 || EVP_PKEY_decapsulate_init(back.get(), nullptr) != 1 ||
+        if (EVP_PKEY_encapsulate_init(there.get(), nullptr) != 1 ||
+            EVP_PKEY_decapsulate_init(back.get(), nullptr) != 1 ||
             EVP_PKEY_encapsulate(there.get(), nullptr, &bytes, nullptr, &secret_bytes) != 1)
             throw std::runtime_error("no context of " + group);
         ciphertext.resize(bytes);
@@ -94,8 +103,11 @@ struct Prepared {
     }
     bool works() {
         size_t bytes = ciphertext.size(), sent = secret.size(), got = received.size();
-        RIGHT(EVP_PKEY_encapsulate(there.get(), ciphertext.data(), &bytes, secret.data(), &sent) == 1);
-        RIGHT(EVP_PKEY_decapsulate(back.get(), received.data(), &got, ciphertext.data(), bytes) == 1 && secret == received);
+        RIGHT(EVP_PKEY_encapsulate(there.get(), ciphertext.data(), &bytes, secret.data(), &sent) ==
+              1);
+        RIGHT(EVP_PKEY_decapsulate(back.get(), received.data(), &got, ciphertext.data(), bytes) ==
+                  1 &&
+              secret == received);
         return true;
     }
 };
@@ -104,22 +116,27 @@ class ProviderWork : public forks::Work {
 public:
     ProviderWork() : ciphers_(every_cipher(library_.context())), groups_(library_.groups()) {
         for (size_t i = 0; i < threads; ++i) {
-            prepared_[i] = std::make_unique<Prepared>(library_, groups_[i]);  // the first are of NTRU alone
+            prepared_[i] =
+                std::make_unique<Prepared>(library_, groups_[i]);  // the first are of NTRU alone
             contexts_[i].reset(EVP_CIPHER_CTX_new());
         }
     }
 
     bool load(size_t thread) override {
         const size_t turn = turns_[thread]++;
-        RIGHT(cipher_works(ciphers_[(turn + thread * ciphers_.size() / threads) % ciphers_.size()].get(), contexts_[thread].get()));
+        RIGHT(cipher_works(
+            ciphers_[(turn + thread * ciphers_.size() / threads) % ciphers_.size()].get(),
+            contexts_[thread].get()));
         return turn % 8 != 0 || prepared_[thread]->works();
     }
 
-    // All ciphers as they are and as the child fetches them; a few of the groups, others in the next child; and what its parent prepared.
+    // All ciphers as they are and as the child fetches them; a few of the groups, others in the
+    // next child; and what its parent prepared.
     bool child(uint64_t number) override {
         RIGHT(ciphers_.size() > 60 && groups_.size() > 12);
         for (const Cipher& cipher : ciphers_) {
-            const Cipher own(EVP_CIPHER_fetch(library_.context(), EVP_CIPHER_get0_name(cipher.get()), tests::our_own));
+            const Cipher own(EVP_CIPHER_fetch(library_.context(),
+                                              EVP_CIPHER_get0_name(cipher.get()), tests::our_own));
             RIGHT(own != nullptr && cipher_works(cipher.get(), nullptr));
         }
         for (size_t i = 0; i < 3; ++i) {
@@ -144,10 +161,11 @@ private:
 
 TEST(Forks, ChildrenOfABusyParentUseTheProvider) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
+    GTEST_SKIP()
+        << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
 #endif
-    const forks::Outcome outcome =
-        forks::children_of([]() -> std::unique_ptr<forks::Work> { return std::make_unique<ProviderWork>(); }, 120);
+    const forks::Outcome outcome = forks::children_of(
+        []() -> std::unique_ptr<forks::Work> { return std::make_unique<ProviderWork>(); }, 120);
     std::printf("%llu children\n", static_cast<unsigned long long>(outcome.children));
     EXPECT_GT(outcome.children, 0u);
     EXPECT_EQ(outcome.hung, 0u);
@@ -162,10 +180,12 @@ bool resume(ASYNC_JOB*& job, ASYNC_WAIT_CTX* wait, Prepared* prepared, int& resu
     return state != ASYNC_PAUSE;
 }
 
-// A request that is queued, or just done, at the fork: the child makes its own of it, and the parent's goes on.
+// A request that is queued, or just done, at the fork: the child makes its own of it, and the
+// parent's goes on.
 TEST(Forks, PausedFibresGoOnInBothProcesses) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
+    GTEST_SKIP()
+        << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";
 #endif
     constexpr unsigned longest_seconds = 120;
     const Library library;

@@ -1,4 +1,5 @@
-// SSL_MODE_ASYNC: handshakes that pause on their fibres while a batch is done, and all that can happen to them meanwhile.
+// SSL_MODE_ASYNC: handshakes that pause on their fibres while a batch is done, and all that can
+// happen to them meanwhile.
 #include <dirent.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,8 @@ void wait_for_any(const std::vector<std::unique_ptr<Connection>>& all) {
     for (const auto& one : all)
         for (SSL* const end : {one->client(), one->server()})
             if (SSL_waiting_for_async(end) != 0)
-                for (const int descriptor : descriptors(end)) wanted.push_back({descriptor, POLLIN, 0});
+                for (const int descriptor : descriptors(end))
+                    wanted.push_back({descriptor, POLLIN, 0});
     ASSERT_FALSE(wanted.empty());
     ASSERT_GT(poll(wanted.data(), wanted.size(), 10'000), 0) << "nobody was woken";
 }
@@ -66,14 +68,15 @@ TEST_P(Fibres, ManyAtOnceInAnEventLoop) {
                 for (SSL* const end : {one->client(), one->server()}) {
                     if (SSL_waiting_for_async(end) != 0 && !rung(end)) continue;
                     moved += SSL_is_init_finished(end) == 0 ? 1 : 0;
-                    ASSERT_TRUE(Connection::step(end, pauses)) << ERR_error_string(ERR_peek_error(), nullptr);
+                    ASSERT_TRUE(Connection::step(end, pauses))
+                        << ERR_error_string(ERR_peek_error(), nullptr);
                 }
                 done += one->done() ? 1 : 0;
             }
             if (moved == 0 && done < all.size()) wait_for_any(all);
         }
-        // Key generation and decapsulation at the client, encapsulation at the server: all but those that were done before they could
-        // pause.
+        // Key generation and decapsulation at the client, encapsulation at the server: all but
+        // those that were done before they could pause.
         EXPECT_GE(pauses, all.size());
         std::set<std::string> secrets;
         for (const auto& one : all) secrets.insert(one->exported());
@@ -132,7 +135,8 @@ TEST_P(Fibres, WokenByACallback) {
 
 INSTANTIATE_TEST_SUITE_P(Groups, Fibres, testing::Values(pure, hybrid));
 
-// A server drops a connection whenever it likes. libcrypto never ends such a fibre; what the batch writes to is not on it.
+// A server drops a connection whenever it likes. libcrypto never ends such a fibre; what the batch
+// writes to is not on it.
 TEST(Abandoned, ConnectionsAreFreedWhileTheirFibresArePaused) {
     const Library library;
     const Ends ends(library, pure);
@@ -144,12 +148,14 @@ TEST(Abandoned, ConnectionsAreFreedWhileTheirFibresArePaused) {
         EXPECT_GE(pauses, all.size() / 2);  // a few may have been done before they could pause
         all.clear();
     }
-    // Others come through, and the descriptors of the dropped ones are closed when their batches are done.
+    // Others come through, and the descriptors of the dropped ones are closed when their batches
+    // are done.
     const Connection other(ends, 0);
     size_t none = 0;
     while (!other.done()) ASSERT_TRUE(other.step(none));
     EXPECT_NE(other.exported(), "");
-    for (int i = 0; i < 1000 && open_descriptors() > before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (int i = 0; i < 1000 && open_descriptors() > before; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(open_descriptors(), before);
 }
 
@@ -165,8 +171,9 @@ int encapsulate(void* data) {
     unsigned char share[2048], secret[128];
     size_t share_bytes = sizeof share, secret_bytes = sizeof secret;
     if (job.blocked) ASYNC_block_pause();
-    const bool done = context && EVP_PKEY_encapsulate_init(context.get(), nullptr) == 1 &&
-                      EVP_PKEY_encapsulate(context.get(), share, &share_bytes, secret, &secret_bytes) == 1;
+    const bool done =
+        context && EVP_PKEY_encapsulate_init(context.get(), nullptr) == 1 &&
+        EVP_PKEY_encapsulate(context.get(), share, &share_bytes, secret, &secret_bytes) == 1;
     if (job.blocked) ASYNC_unblock_pause();
     return done ? 1 : 0;
 }
@@ -179,9 +186,11 @@ TEST(Jobs, OneThatMayNotPauseHasItsResult) {
         Job job{&library, key.get(), blocked};
         ASYNC_JOB* fibre = nullptr;
         ASYNC_WAIT_CTX* const wait = ASYNC_WAIT_CTX_new();
-        int result = 0, state = ASYNC_start_job(&fibre, wait, &result, encapsulate, &job, sizeof job);
+        int result = 0,
+            state = ASYNC_start_job(&fibre, wait, &result, encapsulate, &job, sizeof job);
         EXPECT_TRUE(state == ASYNC_FINISH || (state == ASYNC_PAUSE && !blocked));
-        while (state == ASYNC_PAUSE) state = ASYNC_start_job(&fibre, wait, &result, encapsulate, &job, sizeof job);
+        while (state == ASYNC_PAUSE)
+            state = ASYNC_start_job(&fibre, wait, &result, encapsulate, &job, sizeof job);
         EXPECT_EQ(state, ASYNC_FINISH);
         EXPECT_EQ(result, 1);
         ASYNC_WAIT_CTX_free(wait);
@@ -193,14 +202,17 @@ int encrypt_with_all(void* data) {
     const Bytes text(5000, 7);
     Bytes out(text.size() + 64), key(64, 1), iv(16, 2);
     int done = 1;
-    for (const char* const name : {"AES-256-GCM", "AES-128-CBC", "CAMELLIA-256-CBC", "CAMELLIA-192-CTR", "ARIA-256-GCM", "ARIA-128-CBC",
-                                   "SM4-CTR", "SEED-CBC", "DES-EDE3-CBC"}) {
+    for (const char* const name :
+         {"AES-256-GCM", "AES-128-CBC", "CAMELLIA-256-CBC", "CAMELLIA-192-CTR", "ARIA-256-GCM",
+          "ARIA-128-CBC", "SM4-CTR", "SEED-CBC", "DES-EDE3-CBC"}) {
         EVP_CIPHER* const cipher = EVP_CIPHER_fetch(library.context(), name, our_own);
         EVP_CIPHER_CTX* const context = EVP_CIPHER_CTX_new();
         for (size_t i = 0; i < key.size(); ++i) key[i] = static_cast<uint8_t>(i * 37 + 1);
         int bytes = 0;
-        if (cipher == nullptr || context == nullptr || EVP_EncryptInit_ex2(context, cipher, key.data(), iv.data(), nullptr) != 1 ||
-            EVP_EncryptUpdate(context, out.data(), &bytes, text.data(), static_cast<int>(text.size())) != 1)
+        if (cipher == nullptr || context == nullptr ||
+            EVP_EncryptInit_ex2(context, cipher, key.data(), iv.data(), nullptr) != 1 ||
+            EVP_EncryptUpdate(context, out.data(), &bytes, text.data(),
+                              static_cast<int>(text.size())) != 1)
             done = 0;
         EVP_CIPHER_CTX_free(context);
         EVP_CIPHER_free(cipher);
@@ -208,8 +220,8 @@ int encrypt_with_all(void* data) {
     return done;
 }
 
-// The target whose frames are the largest, with handshakes and records on fibres, and where all but one operation run inline. Self-tests,
-// too.
+// The target whose frames are the largest, with handshakes and records on fibres, and where all but
+// one operation run inline. Self-tests, too.
 TEST(Stack, OfAFibreIsNotWhatTheEngineUses) {
     setenv("WARPSEAL_DEVICE", "portable", 1);
     setenv("WARPSEAL_MAX_WAITING", "1", 1);
@@ -226,7 +238,8 @@ TEST(Stack, OfAFibreIsNotWhatTheEngineUses) {
     ASYNC_JOB* fibre = nullptr;
     ASYNC_WAIT_CTX* const wait = ASYNC_WAIT_CTX_new();
     int result = 0;
-    EXPECT_EQ(ASYNC_start_job(&fibre, wait, &result, encrypt_with_all, &given, sizeof given), ASYNC_FINISH);
+    EXPECT_EQ(ASYNC_start_job(&fibre, wait, &result, encrypt_with_all, &given, sizeof given),
+              ASYNC_FINISH);
     EXPECT_EQ(result, 1);
     ASYNC_WAIT_CTX_free(wait);
 }

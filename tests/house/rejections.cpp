@@ -1,5 +1,5 @@
-// What tests/house/rejections links tests/kem/rejection_test.cpp with in the place of the library: NTRU's portable target, of a set of each
-// family.
+// What tests/house/rejections links tests/kem/rejection_test.cpp with in the place of the library:
+// NTRU's portable target, of a set of each family.
 #include <string>
 
 #include "backends/cpu/kem/portable.h"
@@ -13,7 +13,8 @@ bool cpu_has_kem(Target target) { return target == Target::portable; }
 
 const CpuKem* cpu_kem(Target, const char* name) {
     using cpu::Arithmetic, cpu::Operations;
-    for (const CpuKem* kem : {&Operations<Arithmetic, kem::ntruhps2048509>::door, &Operations<Arithmetic, kem::ntruhrss701>::door})
+    for (const CpuKem* kem : {&Operations<Arithmetic, kem::ntruhps2048509>::door,
+                              &Operations<Arithmetic, kem::ntruhrss701>::door})
         if (std::string(name) == kem->params->name) return kem;
     return nullptr;
 }

@@ -19,27 +19,37 @@ TEST_P(KemAgreement, RandomCoins) {
     const Text received = door().decapsulate(sent.ciphertexts, keys.secrets);
     EXPECT_EQ(received, sent.secrets);
     for (size_t i = 0; i < count; ++i) {
-        const auto expected = twin().keypair(tests::slice(keypair_coins, i, params.keypair_coins()));
+        const auto expected =
+            twin().keypair(tests::slice(keypair_coins, i, params.keypair_coins()));
         ASSERT_TRUE(expected.has_value());
         EXPECT_EQ(tests::slice(keys.publics, i, params.public_key_bytes()), expected->public_key);
         EXPECT_EQ(tests::slice(keys.secrets, i, params.secret_key_bytes()), expected->secret_key);
-        const auto both = twin().encapsulate(tests::slice(encapsulation_coins, i, params.encapsulation_coins()), expected->public_key);
+        const auto both =
+            twin().encapsulate(tests::slice(encapsulation_coins, i, params.encapsulation_coins()),
+                               expected->public_key);
         EXPECT_EQ(tests::slice(sent.ciphertexts, i, params.ciphertext_bytes()), both.ciphertext);
         EXPECT_EQ(tests::slice(sent.secrets, i, 32), both.secret);
     }
 }
 
-// Coins at their edges: equal bytes, so that all sort keys tie but for the kind, and coefficients are all 0, 1 or -1 (255 is 0 modulo 3).
+// Coins at their edges: equal bytes, so that all sort keys tie but for the kind, and coefficients
+// are all 0, 1 or -1 (255 is 0 modulo 3).
 TEST_P(KemAgreement, EdgesOfCoins) {
     const auto& params = door().params();
     for (const uint8_t byte : {0x00, 0x01, 0x02, 0x7f, 0x80, 0xaa, 0xff}) {
-        const Text coins(params.keypair_coins(), byte), encapsulation_coins(params.encapsulation_coins(), byte);
+        const Text coins(params.keypair_coins(), byte),
+            encapsulation_coins(params.encapsulation_coins(), byte);
         const auto expected = twin().keypair(coins);
         const tests::Keys keys = door().keypairs(coins);
         EXPECT_EQ(keys.failed, expected ? 0u : 1u) << int{byte};
-        EXPECT_EQ(keys.statuses[0], expected ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT) << int{byte};
-        EXPECT_EQ(keys.publics, expected ? expected->public_key : Text(params.public_key_bytes(), 0)) << int{byte};
-        EXPECT_EQ(keys.secrets, expected ? expected->secret_key : Text(params.secret_key_bytes(), 0)) << int{byte};
+        EXPECT_EQ(keys.statuses[0], expected ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+            << int{byte};
+        EXPECT_EQ(keys.publics,
+                  expected ? expected->public_key : Text(params.public_key_bytes(), 0))
+            << int{byte};
+        EXPECT_EQ(keys.secrets,
+                  expected ? expected->secret_key : Text(params.secret_key_bytes(), 0))
+            << int{byte};
         const auto good = twin().keypair(tests::Random(5102).text(params.keypair_coins())).value();
         const auto both = twin().encapsulate(encapsulation_coins, good.public_key);
         const tests::Encapsulated sent = door().encapsulate(encapsulation_coins, good.public_key);
@@ -49,8 +59,8 @@ TEST_P(KemAgreement, EdgesOfCoins) {
     }
 }
 
-// Numbers to sort by that are the highest there are: what a sort fills its array up with has to stay behind them. They are signed, so of 30
-// bits all but the top one are set.
+// Numbers to sort by that are the highest there are: what a sort fills its array up with has to
+// stay behind them. They are signed, so of 30 bits all but the top one are set.
 TEST_P(KemAgreement, HighestSortKeys) {
     const auto& params = door().params();
     tests::Random random(5104);
@@ -58,10 +68,12 @@ TEST_P(KemAgreement, HighestSortKeys) {
         Text coins = random.text(bytes);
         std::fill(coins.begin() + static_cast<long>(params.iid_coins()), coins.end(), uint8_t{0});
         for (size_t bit = 0; bit < 8 * (bytes - params.iid_coins()); ++bit)
-            if (bit % 30 != 29) coins[params.iid_coins() + bit / 8] |= static_cast<uint8_t>(1 << bit % 8);
+            if (bit % 30 != 29)
+                coins[params.iid_coins() + bit / 8] |= static_cast<uint8_t>(1 << bit % 8);
         return coins;
     };
-    const Text coins = highest(params.keypair_coins()), encapsulation_coins = highest(params.encapsulation_coins());
+    const Text coins = highest(params.keypair_coins()),
+               encapsulation_coins = highest(params.encapsulation_coins());
     const auto expected = twin().keypair(coins);
     ASSERT_TRUE(expected.has_value());
     const tests::Keys keys = door().keypairs(coins);
@@ -73,7 +85,8 @@ TEST_P(KemAgreement, HighestSortKeys) {
     EXPECT_EQ(sent.secrets, both.secret);
 }
 
-// One key and ciphertext of the twin's, every flip of it, and the twin's answers: made once for all targets.
+// One key and ciphertext of the twin's, every flip of it, and the twin's answers: made once for all
+// targets.
 struct Flips {
     Text secret_key, ciphertexts, secrets;
     size_t accepted = 0;
@@ -81,7 +94,8 @@ struct Flips {
     explicit Flips(const reference::Ntru& twin) {
         tests::Random random(5103);
         const auto keys = twin.keypair(random.text(twin.keypair_coins())).value();
-        const auto sent = twin.encapsulate(random.text(twin.encapsulation_coins()), keys.public_key);
+        const auto sent =
+            twin.encapsulate(random.text(twin.encapsulation_coins()), keys.public_key);
         secret_key = keys.secret_key;
         for (size_t bit = 0; bit < 8 * twin.ciphertext_bytes(); ++bit) {
             Text flipped = sent.ciphertext;
@@ -99,8 +113,8 @@ struct Flips {
     }
 };
 
-// The four sets that the submission has AVX2 code for: 31,976 cases. In HRSS, whose messages may be anything ternary, a few flips in the
-// last coefficients are other valid messages; in HPS none is.
+// The four sets that the submission has AVX2 code for: 31,976 cases. In HRSS, whose messages may be
+// anything ternary, a few flips in the last coefficients are other valid messages; in HPS none is.
 class KemFlips : public tests::KemTest {};
 
 TEST_P(KemFlips, EveryBitOfACiphertext) {
@@ -119,7 +133,9 @@ TEST_P(KemFlips, EveryBitOfACiphertext) {
 
 std::vector<tests::Subject> four_sets() {
     std::vector<tests::Subject> out = tests::subjects();
-    std::erase_if(out, [](const tests::Subject& subject) { return subject.set == "ntruhps40961229" || subject.set == "ntruhrss1373"; });
+    std::erase_if(out, [](const tests::Subject& subject) {
+        return subject.set == "ntruhps40961229" || subject.set == "ntruhrss1373";
+    });
     return out;
 }
 

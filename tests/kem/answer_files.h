@@ -1,4 +1,5 @@
-// The submission's answer files in tests/vectors/ntru: blocks of `name = value`, and lines of digests.
+// The submission's answer files in tests/vectors/ntru: blocks of `name = value`, and lines of
+// digests.
 #pragma once
 
 #include <sstream>
@@ -35,7 +36,8 @@ inline std::vector<BulkLine> bulk_lines(const std::string& set) {
         if (line.empty() || line[0] == '#') continue;
         std::istringstream fields(line);
         BulkLine next;
-        fields >> next.first >> next.count >> next.publics >> next.secrets >> next.ciphertexts >> next.shared >> next.rejected;
+        fields >> next.first >> next.count >> next.publics >> next.secrets >> next.ciphertexts >>
+            next.shared >> next.rejected;
         if (!fields) throw std::runtime_error("not a line of digests: " + line);
         out.push_back(next);
     }

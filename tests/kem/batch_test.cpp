@@ -1,4 +1,5 @@
-// A batch of any size, any strides and with bad items gives what batches of one give; nothing outside its outputs is touched.
+// A batch of any size, any strides and with bad items gives what batches of one give; nothing
+// outside its outputs is touched.
 
 #include <numeric>
 
@@ -25,59 +26,71 @@ struct Singles {
         keypair_coins = random.text(count * params.keypair_coins());
         encapsulation_coins = random.text(count * params.encapsulation_coins());
         for (size_t i = 0; i < count; ++i) {
-            const tests::Keys one = door.keypairs(tests::slice(keypair_coins, i, params.keypair_coins()));
+            const tests::Keys one =
+                door.keypairs(tests::slice(keypair_coins, i, params.keypair_coins()));
             tests::append(keys.publics, one.publics);
             tests::append(keys.secrets, one.secrets);
-            const tests::Encapsulated sent_one =
-                door.encapsulate(tests::slice(encapsulation_coins, i, params.encapsulation_coins()), one.publics);
+            const tests::Encapsulated sent_one = door.encapsulate(
+                tests::slice(encapsulation_coins, i, params.encapsulation_coins()), one.publics);
             tests::append(sent.ciphertexts, sent_one.ciphertexts);
             tests::append(sent.secrets, sent_one.secrets);
         }
     }
 };
 
-Text first(const Text& from, size_t bytes) { return Text(from.begin(), from.begin() + static_cast<long>(bytes)); }
+Text first(const Text& from, size_t bytes) {
+    return Text(from.begin(), from.begin() + static_cast<long>(bytes));
+}
 
 bool near_power_of_two(size_t count) {
-    return (count & (count - 1)) == 0 || ((count - 1) & (count - 2)) == 0 || (count & (count + 1)) == 0;
+    return (count & (count - 1)) == 0 || ((count - 1) & (count - 2)) == 0 ||
+           (count & (count + 1)) == 0;
 }
 
 class KemBatch : public tests::KemTest {
 protected:
     bool smallest() const { return door().params().n == 509; }
 
-    // In the smallest set, whose text is that of the others, every size to 300, and 2^k - 1, 2^k and 2^k + 1 to 513; in the others to 67,
-    // and again about powers of two and 300. The portable target, whose word is one lane, and where cases must be few, have of the others
-    // sizes about the group of keys.
+    // In the smallest set, whose text is that of the others, every size to 300, and 2^k - 1, 2^k
+    // and 2^k + 1 to 513; in the others to 67, and again about powers of two and 300. The portable
+    // target, whose word is one lane, and where cases must be few, have of the others sizes about
+    // the group of keys.
     bool chosen(size_t count) const {
         const size_t group = door().group(KemOperation::keypair);
         if (smallest()) return near_power_of_two(count) || count <= (fast() || many() ? 300 : 100);
-        if (fast() && many()) return near_power_of_two(count) || count <= 67 || count == 299 || count == 300;
-        return count <= 9 || (count + 1 >= group && count <= group + 1) || count == 2 * group + 1 || count == 300;
+        if (fast() && many())
+            return near_power_of_two(count) || count <= 67 || count == 299 || count == 300;
+        return count <= 9 || (count + 1 >= group && count <= group + 1) || count == 2 * group + 1 ||
+               count == 300;
     }
     // Keys, which take longest, to 100 where they are slow.
-    bool with_keypairs(size_t count) const { return !smallest() || (fast() && many()) || count <= 100 || near_power_of_two(count); }
+    bool with_keypairs(size_t count) const {
+        return !smallest() || (fast() && many()) || count <= 100 || near_power_of_two(count);
+    }
 
     void compare(const Singles& singles, size_t count) const {
         const auto& params = door().params();
         const Text publics = first(singles.keys.publics, count * params.public_key_bytes());
         const Text secrets = first(singles.keys.secrets, count * params.secret_key_bytes());
         if (with_keypairs(count)) {
-            const tests::Keys keys = door().keypairs(first(singles.keypair_coins, count * params.keypair_coins()));
+            const tests::Keys keys =
+                door().keypairs(first(singles.keypair_coins, count * params.keypair_coins()));
             ASSERT_EQ(keys.publics, publics) << count;
             ASSERT_EQ(keys.secrets, secrets) << count;
             ASSERT_EQ(keys.statuses, std::vector<int32_t>(count, WARPSEAL_OK)) << count;
         }
-        const tests::Encapsulated sent =
-            door().encapsulate(first(singles.encapsulation_coins, count * params.encapsulation_coins()), publics);
-        ASSERT_EQ(sent.ciphertexts, first(singles.sent.ciphertexts, count * params.ciphertext_bytes())) << count;
+        const tests::Encapsulated sent = door().encapsulate(
+            first(singles.encapsulation_coins, count * params.encapsulation_coins()), publics);
+        ASSERT_EQ(sent.ciphertexts,
+                  first(singles.sent.ciphertexts, count * params.ciphertext_bytes()))
+            << count;
         ASSERT_EQ(sent.secrets, first(singles.sent.secrets, count * 32)) << count;
         ASSERT_EQ(sent.statuses, std::vector<int32_t>(count, WARPSEAL_OK)) << count;
         ASSERT_EQ(door().decapsulate(sent.ciphertexts, secrets), sent.secrets) << count;
     }
 
-    // Where a bad item goes in a batch: everywhere in a small one, and where operations are fast; else to the ends of a batch of 67 and of
-    // the groups in it, of 32 keys, of 16, or of fewer.
+    // Where a bad item goes in a batch: everywhere in a small one, and where operations are fast;
+    // else to the ends of a batch of 67 and of the groups in it, of 32 keys, of 16, or of fewer.
     std::vector<size_t> places(size_t count) const {
         if (many() && !fast()) return {0, 1, 15, 16, 30, 31, 32, 33, 47, 48, 62, 63, 64, 65, 66};
         std::vector<size_t> all(count);
@@ -89,8 +102,10 @@ protected:
         const auto& params = door().params();
         Text coins = singles.keypair_coins;
         // f = 0, or g, which only HRSS draws so that it may be.
-        const size_t zero = params.family == warpseal::kem::Family::hrss && bad % 2 == 1 ? params.iid_coins() : 0;
-        std::fill_n(coins.begin() + static_cast<long>(bad * params.keypair_coins() + zero), params.iid_coins(), uint8_t{3});
+        const size_t zero =
+            params.family == warpseal::kem::Family::hrss && bad % 2 == 1 ? params.iid_coins() : 0;
+        std::fill_n(coins.begin() + static_cast<long>(bad * params.keypair_coins() + zero),
+                    params.iid_coins(), uint8_t{3});
         const tests::Keys keys = door().keypairs(coins);
         EXPECT_EQ(keys.failed, 1u);
         EXPECT_EQ(keys.statuses, statuses(singles, bad));
@@ -105,9 +120,11 @@ protected:
         if (spare) publics[(bad + 1) * params.public_key_bytes() - 1] |= 0x80;
         const tests::Encapsulated sent = door().encapsulate(singles.encapsulation_coins, publics);
         EXPECT_EQ(sent.failed, spare ? 1u : 0u);
-        EXPECT_EQ(sent.statuses, spare ? statuses(singles, bad) : std::vector<int32_t>(singles.count, WARPSEAL_OK));
+        EXPECT_EQ(sent.statuses, spare ? statuses(singles, bad)
+                                       : std::vector<int32_t>(singles.count, WARPSEAL_OK));
         const Text &ciphertexts = singles.sent.ciphertexts, &secrets = singles.sent.secrets;
-        EXPECT_EQ(sent.ciphertexts, spare ? cleared(ciphertexts, bad, params.ciphertext_bytes()) : ciphertexts);
+        EXPECT_EQ(sent.ciphertexts,
+                  spare ? cleared(ciphertexts, bad, params.ciphertext_bytes()) : ciphertexts);
         EXPECT_EQ(sent.secrets, spare ? cleared(secrets, bad, 32) : secrets);
     }
 
@@ -115,8 +132,9 @@ protected:
         const auto& params = door().params();
         Text ciphertexts = singles.sent.ciphertexts;
         ciphertexts[bad * params.ciphertext_bytes() + 7] ^= 0x10;
-        const Text answer = twin().decapsulate(tests::slice(ciphertexts, bad, params.ciphertext_bytes()),
-                                               tests::slice(singles.keys.secrets, bad, params.secret_key_bytes()));
+        const Text answer =
+            twin().decapsulate(tests::slice(ciphertexts, bad, params.ciphertext_bytes()),
+                               tests::slice(singles.keys.secrets, bad, params.secret_key_bytes()));
         EXPECT_NE(answer, tests::slice(singles.sent.secrets, bad, 32));
         Text expected = singles.sent.secrets;
         std::copy(answer.begin(), answer.end(), expected.begin() + static_cast<long>(bad * 32));
@@ -126,13 +144,15 @@ protected:
     // Every second item is bad, each of the spare bits in turn: all of them are counted.
     void many_bad(const Singles& singles) const {
         const auto& params = door().params();
-        Text coins = singles.keypair_coins, publics = singles.keys.publics, cleared_publics = publics,
-             ciphertexts = singles.sent.ciphertexts;
+        Text coins = singles.keypair_coins, publics = singles.keys.publics,
+             cleared_publics = publics, ciphertexts = singles.sent.ciphertexts;
         std::vector<int32_t> expected(singles.count, WARPSEAL_OK);
         for (size_t i = 1; i < singles.count; i += 2) {
-            std::fill_n(coins.begin() + static_cast<long>(i * params.keypair_coins()), params.iid_coins(), uint8_t{3});
+            std::fill_n(coins.begin() + static_cast<long>(i * params.keypair_coins()),
+                        params.iid_coins(), uint8_t{3});
             if (params.spare_bits() != 0)
-                publics[(i + 1) * params.public_key_bytes() - 1] |= static_cast<uint8_t>(0x80 >> (i / 2 % params.spare_bits()));
+                publics[(i + 1) * params.public_key_bytes() - 1] |=
+                    static_cast<uint8_t>(0x80 >> (i / 2 % params.spare_bits()));
             cleared_publics = cleared(cleared_publics, i, params.public_key_bytes());
             ciphertexts = cleared(ciphertexts, i, params.ciphertext_bytes());
             expected[i] = WARPSEAL_INVALID_ARGUMENT;
@@ -170,12 +190,15 @@ TEST_P(KemBatch, EverySizeEqualsBatchesOfOne) {
         if (HasFatalFailure()) return;
         ++compared;
     }
-    EXPECT_EQ(compared, smallest() ? (fast() || many() ? 303u : 109u) : many() && fast() ? 78u : 14u);
+    EXPECT_EQ(compared, smallest()         ? (fast() || many() ? 303u : 109u)
+                        : many() && fast() ? 78u
+                                           : 14u);
 }
 
 TEST_P(KemBatch, NoItems) {
     const warpseal_kem_batch empty = door().batch(0);
-    for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
+    for (const auto operation :
+         {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
         EXPECT_EQ(door().run(operation, empty), 0u);
 }
 
@@ -191,7 +214,8 @@ TEST_P(KemBatch, BadItemsLeaveTheOthersAlone) {
     if (many()) many_bad(singles);
 }
 
-// Every array flush against a guard page, with gaps between items that must stay, a part of the batch at a time.
+// Every array flush against a guard page, with gaps between items that must stay, a part of the
+// batch at a time.
 TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
     const auto& params = door().params();
     constexpr size_t count = 5, gap = 13, from = 1, some = 3;
@@ -207,25 +231,36 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
     // Where the items in range were written, and nothing else.
     const auto only_range = [&](Text expected, size_t bytes) {
         for (size_t i = 0; i < count; ++i)
-            if (i < from || i >= from + some) std::fill_n(expected.begin() + static_cast<long>(i * (bytes + gap)), bytes, uint8_t{0xa5});
+            if (i < from || i >= from + some)
+                std::fill_n(expected.begin() + static_cast<long>(i * (bytes + gap)), bytes,
+                            uint8_t{0xa5});
         return expected;
     };
-    const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(), ct = params.ciphertext_bytes();
-    const Text publics = spread(singles.keys.publics, pk), secrets = spread(singles.keys.secrets, sk);
-    const Text ciphertexts = spread(singles.sent.ciphertexts, ct), shared = spread(singles.sent.secrets, 32);
-    for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
-        const bool keypair = operation == KemOperation::keypair, encapsulate = operation == KemOperation::encapsulate;
+    const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(),
+                 ct = params.ciphertext_bytes();
+    const Text publics = spread(singles.keys.publics, pk),
+               secrets = spread(singles.keys.secrets, sk);
+    const Text ciphertexts = spread(singles.sent.ciphertexts, ct),
+               shared = spread(singles.sent.secrets, 32);
+    for (const auto operation :
+         {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+        const bool keypair = operation == KemOperation::keypair,
+                   encapsulate = operation == KemOperation::encapsulate;
         const size_t coins_bytes = keypair ? params.keypair_coins() : params.encapsulation_coins();
-        const Text coins = spread(keypair ? singles.keypair_coins : singles.encapsulation_coins, coins_bytes);
-        const tests::Guarded pk_memory(publics.size()), sk_memory(secrets.size()), ct_memory(ciphertexts.size()), ss_memory(shared.size()),
-            coins_memory(coins.size());
+        const Text coins =
+            spread(keypair ? singles.keypair_coins : singles.encapsulation_coins, coins_bytes);
+        const tests::Guarded pk_memory(publics.size()), sk_memory(secrets.size()),
+            ct_memory(ciphertexts.size()), ss_memory(shared.size()), coins_memory(coins.size());
         const Text poison(std::max(secrets.size(), ciphertexts.size()), 0xa5);
         warpseal_kem_batch batch = door().batch(count);
-        batch.public_keys = pk_memory.put(true, keypair ? poison.data() : publics.data(), publics.size());
+        batch.public_keys =
+            pk_memory.put(true, keypair ? poison.data() : publics.data(), publics.size());
         batch.public_key_stride = pk + gap;
-        batch.secret_keys = sk_memory.put(true, keypair ? poison.data() : secrets.data(), secrets.size());
+        batch.secret_keys =
+            sk_memory.put(true, keypair ? poison.data() : secrets.data(), secrets.size());
         batch.secret_key_stride = sk + gap;
-        batch.ciphertexts = ct_memory.put(true, encapsulate ? poison.data() : ciphertexts.data(), ciphertexts.size());
+        batch.ciphertexts = ct_memory.put(true, encapsulate ? poison.data() : ciphertexts.data(),
+                                          ciphertexts.size());
         batch.ciphertext_stride = ct + gap;
         batch.shared_secrets = ss_memory.put(true, poison.data(), shared.size());
         batch.shared_secret_stride = 32 + gap;
@@ -245,7 +280,8 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
         } else {
             EXPECT_EQ(written(batch.shared_secrets, shared.size()), only_range(shared, 32));
             if (encapsulate) {
-                EXPECT_EQ(written(batch.ciphertexts, ciphertexts.size()), only_range(ciphertexts, ct));
+                EXPECT_EQ(written(batch.ciphertexts, ciphertexts.size()),
+                          only_range(ciphertexts, ct));
             }
         }
     }
@@ -253,22 +289,27 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
 
 TEST_P(KemBatch, LessThan8KibOfStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
-    if (door().cpu() == nullptr) GTEST_SKIP() << "NOT RUN: a GPU's threads have stacks of their own";
+    if (door().cpu() == nullptr)
+        GTEST_SKIP() << "NOT RUN: a GPU's threads have stacks of their own";
     const auto& params = door().params();
     const Singles singles(door(), 9, 5304);
-    Text publics = singles.keys.publics, secrets = singles.keys.secrets, ciphertexts = singles.sent.ciphertexts, shared(9 * 32);
+    Text publics = singles.keys.publics, secrets = singles.keys.secrets,
+         ciphertexts = singles.sent.ciphertexts, shared(9 * 32);
     std::vector<uint8_t> memory(1 << 20);
-    void* work = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+    void* work =
+        reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
     warpseal_kem_batch batch = door().batch(9);
     batch.public_keys = publics.data();
     batch.secret_keys = secrets.data();
     batch.ciphertexts = ciphertexts.data();
     batch.shared_secrets = shared.data();
-    for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+    for (const auto operation :
+         {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
         const bool keypair = operation == KemOperation::keypair;
         batch.coins = keypair ? singles.keypair_coins.data() : singles.encapsulation_coins.data();
         batch.coins_stride = keypair ? params.keypair_coins() : params.encapsulation_coins();
-        const size_t bytes = tests::stack_reach([&] { door().cpu()->run[static_cast<int>(operation)](batch, 0, 9, work); });
+        const size_t bytes = tests::stack_reach(
+            [&] { door().cpu()->run[static_cast<int>(operation)](batch, 0, 9, work); });
         EXPECT_LT(bytes, 8192u);
         EXPECT_GT(bytes, 256u);
     }

@@ -15,8 +15,11 @@ TEST(Coefficient, Modulo3IsExactOverItsReach) {
     const int reach = static_cast<int>(kem::mod3_reach);
     for (int v = -reach; v <= reach; ++v) {
         const int residue = ((v % 3) + 3) % 3;
-        ASSERT_EQ(static_cast<int16_t>(kem::mod3(static_cast<uint16_t>(v))), residue == 2 ? -1 : residue) << v;
-        ASSERT_EQ(kem::digit(kem::mod3(static_cast<uint16_t>(v))), static_cast<uint32_t>(residue)) << v;
+        ASSERT_EQ(static_cast<int16_t>(kem::mod3(static_cast<uint16_t>(v))),
+                  residue == 2 ? -1 : residue)
+            << v;
+        ASSERT_EQ(kem::digit(kem::mod3(static_cast<uint16_t>(v))), static_cast<uint32_t>(residue))
+            << v;
     }
 }
 
@@ -30,7 +33,9 @@ void centred() {
     const int q = set.q();
     for (int v = 0; v < 65536; ++v) {
         const int residue = v % q;
-        ASSERT_EQ(static_cast<int16_t>(kem::centred<set>(static_cast<uint16_t>(v))), residue >= q / 2 ? residue - q : residue) << v;
+        ASSERT_EQ(static_cast<int16_t>(kem::centred<set>(static_cast<uint16_t>(v))),
+                  residue >= q / 2 ? residue - q : residue)
+            << v;
     }
 }
 TEST(Coefficient, CentredIsTheSmallestRepresentative) {
@@ -66,7 +71,8 @@ TEST(Coefficient, TernaryIsToldFromTheRest) {
     ternary<kem::ntruhrss1373>();
 }
 
-// One coefficient, at any place, and a polynomial is not zero: coins of a key with a single one are rare.
+// One coefficient, at any place, and a polynomial is not zero: coins of a key with a single one are
+// rare.
 template <const kem::Params& set>
 void zero() {
     kem::Poly<set> a{};
@@ -91,7 +97,8 @@ TEST(Coefficient, EveryByteOfTernaryCoefficientsUnpacks) {
     static constexpr int power[] = {1, 3, 9, 27, 81};
     for (int byte = 0; byte < 256; ++byte) {
         kem::unpack_ternary_group<ntruhps4096821>(a, 0, static_cast<uint8_t>(byte));
-        for (int j = 0; j < 5; ++j) ASSERT_EQ(kem::digit(a.at[j]), static_cast<uint32_t>(byte / power[j] % 3)) << byte;
+        for (int j = 0; j < 5; ++j)
+            ASSERT_EQ(kem::digit(a.at[j]), static_cast<uint32_t>(byte / power[j] % 3)) << byte;
         if (byte < 243) {
             ASSERT_EQ(kem::pack_ternary_group<ntruhps4096821>(a, 0), byte);
         }
@@ -102,7 +109,8 @@ TEST(Sort, EveryLengthAndTies) {
     tests::Random random(5002);
     for (int count = 1; count <= 300; ++count) {
         std::vector<int32_t> keys(static_cast<size_t>(count));
-        for (int32_t& key : keys) key = static_cast<int32_t>(random.next() >> (count % 3 == 0 ? 62 : 32));
+        for (int32_t& key : keys)
+            key = static_cast<int32_t>(random.next() >> (count % 3 == 0 ? 62 : 32));
         std::vector<int32_t> expected = keys;
         std::sort(expected.begin(), expected.end());
         warpseal::cpu::sort(keys.data(), count);

@@ -1,5 +1,5 @@
-// The public calls of kem.h on device memory, and through the GPU: the same bytes as on the cores, with coins given and drawn, and all that
-// a caller can get wrong.
+// The public calls of kem.h on device memory, and through the GPU: the same bytes as on the cores,
+// with coins given and drawn, and all that a caller can get wrong.
 #include <set>
 #include <string>
 
@@ -14,14 +14,19 @@ using tests::source;
 using tests::Text;
 
 using HostCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
-using DeviceCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*, void*);
-constexpr HostCall host_calls[] = {warpseal_kem_keypair, warpseal_kem_encapsulate, warpseal_kem_decapsulate};
-constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device, warpseal_kem_encapsulate_device, warpseal_kem_decapsulate_device};
+using DeviceCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*,
+                                       void*);
+constexpr HostCall host_calls[] = {warpseal_kem_keypair, warpseal_kem_encapsulate,
+                                   warpseal_kem_decapsulate};
+constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device, warpseal_kem_encapsulate_device,
+                                       warpseal_kem_decapsulate_device};
 
-// What a batch has of its own for each item; of the rest it has one, and coins are then to be drawn.
+// What a batch has of its own for each item; of the rest it has one, and coins are then to be
+// drawn.
 enum class Has { all, texts, pairs };
 
-// All that the three calls read and write, one array after the other in one piece of memory, a gap after each item.
+// All that the three calls read and write, one array after the other in one piece of memory, a gap
+// after each item.
 struct Items {
     const warpseal::kem::Params& set;
     uint64_t count;
@@ -29,7 +34,8 @@ struct Items {
     Text memory;
     size_t publics, secrets, ciphertexts, shared, coins, statuses;
 
-    Items(const warpseal::kem::Params& params, uint64_t items, size_t gap_bytes = 0, Has has = Has::all)
+    Items(const warpseal::kem::Params& params, uint64_t items, size_t gap_bytes = 0,
+          Has has = Has::all)
         : set(params), count(items), gap(gap_bytes) {
         const uint64_t keys = has == Has::texts ? 1 : count, texts = has == Has::pairs ? 1 : count;
         publics = place(set.public_key_bytes(), keys);
@@ -72,7 +78,8 @@ private:
 // A copy in device memory of the engine's GPU.
 class Copy {
 public:
-    Copy(const targets::EngineHandle& engine, const Text& text) : engine_(engine.get()), bytes_(text.size()) {
+    Copy(const targets::EngineHandle& engine, const Text& text)
+        : engine_(engine.get()), bytes_(text.size()) {
         EXPECT_EQ(warpseal_device_alloc(engine_, bytes_, &data_), WARPSEAL_OK);
         EXPECT_EQ(warpseal_device_upload(engine_, data_, text.data(), bytes_), WARPSEAL_OK);
     }
@@ -98,21 +105,27 @@ class KemDevice : public testing::Test {
 protected:
     void SetUp() override {
         const std::vector<warpseal_target_info> all = targets::all();
-        const auto cuda = std::find_if(all.begin(), all.end(), [](const auto& target) { return std::string(target.name) == "cuda"; });
+        const auto cuda = std::find_if(all.begin(), all.end(), [](const auto& target) {
+            return std::string(target.name) == "cuda";
+        });
         if (cuda == all.end() || !cuda->usable) GTEST_SKIP() << "NOT RUN: no GPU";
         cpu_ = targets::engine("cpu", 0);
         cuda_ = targets::engine("cuda", 1, targets::unexpected);
     }
     ~KemDevice() override { source = Source::kernel; }
 
-    // The operation on the items where they are, and on a copy of them on the GPU, comes to the same, byte for byte of all memory.
-    void compare(int operation, Items& items, const std::function<void(warpseal_kem_batch&)>& change = {}) {
+    // The operation on the items where they are, and on a copy of them on the GPU, comes to the
+    // same, byte for byte of all memory.
+    void compare(int operation, Items& items,
+                 const std::function<void(warpseal_kem_batch&)>& change = {}) {
         const Copy copy(cuda_, items.memory);
         warpseal_kem_batch there = items.at(copy.data()), here = items.here();
         if (change) change(there), change(here);
-        EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &there, nullptr), WARPSEAL_OK);
+        EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &there, nullptr),
+                  WARPSEAL_OK);
         (void)host_calls[operation](cpu_.get(), items.set.name, &here);
-        ASSERT_TRUE(copy.get() == items.memory) << items.set.name << ", operation " << operation << ", " << items.count << " items";
+        ASSERT_TRUE(copy.get() == items.memory)
+            << items.set.name << ", operation " << operation << ", " << items.count << " items";
     }
 
     targets::EngineHandle cpu_, cuda_;
@@ -126,16 +139,21 @@ TEST_F(KemDevice, IsWhatTheCoresDo_cuda) {
             Items items(*set, count, gap);
             compare(0, items);
             compare(1, items);
-            items.memory[items.ciphertexts + (count - 1) * (set->ciphertext_bytes() + gap)] ^= 1;  // another secret
+            items.memory[items.ciphertexts + (count - 1) * (set->ciphertext_bytes() + gap)] ^=
+                1;  // another secret
             compare(2, items);
-            for (const int operation : {0, 1, 2}) compare(operation, items, [](warpseal_kem_batch& batch) { batch.statuses = nullptr; });
+            for (const int operation : {0, 1, 2})
+                compare(operation, items,
+                        [](warpseal_kem_batch& batch) { batch.statuses = nullptr; });
         }
 }
 
 TEST_F(KemDevice, OneKeyForAll_cuda) {
     Items items(warpseal::kem::ntruhps4096821, 100);
     compare(0, items);
-    const auto shared = [](warpseal_kem_batch& batch) { batch.public_key_stride = batch.secret_key_stride = 0; };
+    const auto shared = [](warpseal_kem_batch& batch) {
+        batch.public_key_stride = batch.secret_key_stride = 0;
+    };
     compare(1, items, shared);
     compare(2, items, shared);
 }
@@ -144,16 +162,19 @@ TEST_F(KemDevice, StatusesOfItemsThatHaveNoResult_cuda) {
     const warpseal::kem::Params& set = warpseal::kem::ntruhps2048677;
     Items items(set, 70);
     compare(0, items);
-    for (const size_t i : {0, 31, 69}) items.memory[items.publics + (i + 1) * set.public_key_bytes() - 1] |= 0x80;
+    for (const size_t i : {0, 31, 69})
+        items.memory[items.publics + (i + 1) * set.public_key_bytes() - 1] |= 0x80;
     compare(1, items);
     int32_t status = 0;
     std::memcpy(&status, &items.memory[items.statuses + 31 * sizeof status], sizeof status);
     EXPECT_EQ(status, WARPSEAL_INVALID_ARGUMENT);
 }
 
-// Coins that are drawn: the same seed gives the same keys as on the cores; another, others, for each item.
+// Coins that are drawn: the same seed gives the same keys as on the cores; another, others, for
+// each item.
 TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
-    for (const warpseal::kem::Params* set : {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss1373}) {
+    for (const warpseal::kem::Params* set :
+         {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss1373}) {
         Items items(*set, 131);
         source = Source::fixed;
         compare(0, items, drawn);
@@ -164,10 +185,12 @@ TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
             const Copy copy(cuda_, items.memory);
             warpseal_kem_batch there = items.at(copy.data());
             there.coins = nullptr;
-            ASSERT_EQ(warpseal_kem_keypair_device(cuda_.get(), set->name, &there, nullptr), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_kem_keypair_device(cuda_.get(), set->name, &there, nullptr),
+                      WARPSEAL_OK);
             const Text got = copy.get();
             const auto* const keys = reinterpret_cast<const char*>(got.data() + items.publics);
-            for (uint64_t i = 0; i < items.count; ++i) seen.emplace(keys + i * set->public_key_bytes(), set->public_key_bytes());
+            for (uint64_t i = 0; i < items.count; ++i)
+                seen.emplace(keys + i * set->public_key_bytes(), set->public_key_bytes());
         }
         EXPECT_EQ(seen.size(), 2 * items.count);
     }
@@ -189,7 +212,8 @@ TEST_F(KemDevice, InPieces_cuda) {
     compare(0, pairs, drawn);
 }
 
-// Host memory goes through the GPU in pieces, from wherever it lies; here more than coins are made for at a time.
+// Host memory goes through the GPU in pieces, from wherever it lies; here more than coins are made
+// for at a time.
 TEST_F(KemDevice, ThroughHostMemory_cuda) {
     const warpseal::kem::Params& set = warpseal::kem::ntruhps2048509;
     source = Source::fixed;
@@ -206,7 +230,8 @@ TEST_F(KemDevice, ThroughHostMemory_cuda) {
                 if (count > 1) drawn(there), drawn(here);
                 EXPECT_EQ(host_calls[operation](cuda_.get(), set.name, &there), WARPSEAL_OK);
                 EXPECT_EQ(host_calls[operation](cpu_.get(), set.name, &here), WARPSEAL_OK);
-                EXPECT_TRUE(std::equal(items.memory.begin(), items.memory.end(), at)) << count << " items, operation " << operation;
+                EXPECT_TRUE(std::equal(items.memory.begin(), items.memory.end(), at))
+                    << count << " items, operation " << operation;
             }
             warpseal_host_free(cuda_.get(), memory);
         }
@@ -218,9 +243,12 @@ TEST_F(KemDevice, WithoutRandomNothingIsWritten_cuda) {
     warpseal_kem_batch batch = items.at(copy.data());
     batch.coins = nullptr;
     source = Source::failing;
-    for (const int operation : {0, 1}) EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &batch, nullptr), WARPSEAL_NO_RANDOM);
+    for (const int operation : {0, 1})
+        EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &batch, nullptr),
+                  WARPSEAL_NO_RANDOM);
     EXPECT_EQ(copy.get(), items.memory);
-    EXPECT_EQ(warpseal_kem_decapsulate_device(cuda_.get(), items.set.name, &batch, nullptr), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_kem_decapsulate_device(cuda_.get(), items.set.name, &batch, nullptr),
+              WARPSEAL_OK);
     compare(0, items);  // who brings coins is not kept from it
 }
 
@@ -232,18 +260,24 @@ TEST_F(KemDevice, WrongArguments_cuda) {
         const auto refused = [&](const char* what, const std::function<void(Batch&)>& spoil) {
             Batch batch = items.at(copy.data());
             spoil(batch);
-            EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT)
+            EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, &batch, nullptr),
+                      WARPSEAL_INVALID_ARGUMENT)
                 << what << ", operation " << operation;
         };
         const Batch fine = items.at(copy.data());
-        EXPECT_EQ(device_calls[operation](nullptr, items.set.name, &fine, nullptr), WARPSEAL_INVALID_ARGUMENT);
-        EXPECT_EQ(device_calls[operation](cuda_.get(), nullptr, &fine, nullptr), WARPSEAL_INVALID_ARGUMENT);
-        EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, nullptr, nullptr), WARPSEAL_INVALID_ARGUMENT);
-        EXPECT_EQ(device_calls[operation](cuda_.get(), "ntruhps", &fine, nullptr), WARPSEAL_UNSUPPORTED);
+        EXPECT_EQ(device_calls[operation](nullptr, items.set.name, &fine, nullptr),
+                  WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(device_calls[operation](cuda_.get(), nullptr, &fine, nullptr),
+                  WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(device_calls[operation](cuda_.get(), items.set.name, nullptr, nullptr),
+                  WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(device_calls[operation](cuda_.get(), "ntruhps", &fine, nullptr),
+                  WARPSEAL_UNSUPPORTED);
         refused("a struct of a version before the first", [](Batch& b) { b.struct_bytes -= 1; });
         refused("reserved", [](Batch& b) { b.reserved = 1; });
-        refused("statuses across words",
-                [](Batch& b) { b.statuses = reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(b.statuses) + 1); });
+        refused("statuses across words", [](Batch& b) {
+            b.statuses = reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(b.statuses) + 1);
+        });
         if (operation != 2) refused("public keys", [](Batch& b) { b.public_keys = nullptr; });
         if (operation != 1) refused("secret keys", [](Batch& b) { b.secret_key_stride = 1; });
         if (operation != 0) refused("overlap", [](Batch& b) { b.shared_secrets = b.ciphertexts; });
@@ -256,7 +290,8 @@ TEST_F(KemDevice, NoItems_cuda) {
     warpseal_kem_batch none = items.at(nullptr);
     source = Source::failing;
     none.statuses = reinterpret_cast<int32_t*>(uintptr_t{3});  // wherever it is
-    for (const DeviceCall call : device_calls) EXPECT_EQ(call(cuda_.get(), items.set.name, &none, nullptr), WARPSEAL_OK);
+    for (const DeviceCall call : device_calls)
+        EXPECT_EQ(call(cuda_.get(), items.set.name, &none, nullptr), WARPSEAL_OK);
 }
 
 TEST(KemNoDevice, WithoutAGpu) {
@@ -264,7 +299,8 @@ TEST(KemNoDevice, WithoutAGpu) {
     Items items(warpseal::kem::ntruhps2048509, 2);
     const Text before = items.memory;
     const warpseal_kem_batch batch = items.here();
-    for (const DeviceCall call : device_calls) EXPECT_EQ(call(cpu.get(), items.set.name, &batch, nullptr), WARPSEAL_NO_DEVICE);
+    for (const DeviceCall call : device_calls)
+        EXPECT_EQ(call(cpu.get(), items.set.name, &batch, nullptr), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(items.memory, before);
 }
 

@@ -1,4 +1,5 @@
-// NTRU as a GPU runs it, compiled for the host: each kernel in a warp of fibres, equal to the submission's answers and to the slow twin.
+// NTRU as a GPU runs it, compiled for the host: each kernel in a warp of fibres, equal to the
+// submission's answers and to the slow twin.
 #include "warp_on_host.h"
 
 #pragma GCC diagnostic push  // nvcc's habits
@@ -22,10 +23,12 @@ namespace warpseal::cuda::ntru {
 
 uint4 shared[size_t{64} << 10];  // what kernels take for their block's
 
-// PTX ISA, "Matrix fragments for mma.m16n8k32": lane 4 g + t holds bytes 4 t to 4 t + 3, and 16 more on, of rows g and g + 8 of a and of
-// column g of b; and of the product columns 2 t and 2 t + 1 of those rows.
+// PTX ISA, "Matrix fragments for mma.m16n8k32": lane 4 g + t holds bytes 4 t to 4 t + 3, and 16
+// more on, of rows g and g + 8 of a and of column g of b; and of the product columns 2 t and 2 t +
+// 1 of those rows.
 template <Bytes a_kind, Bytes b_kind>
-void multiply_tile(int32_t* c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1) {
+void multiply_tile(int32_t* c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,
+                   uint32_t b1) {
     const auto* brought = warp_on_host::warp.exchange(a0, a1, a2, a3, b0, b1);
     const uint32_t g = threadIdx.x / 4, t = threadIdx.x % 4;
     const auto byte = [](uint32_t word, uint32_t i, Bytes kind) {
@@ -68,10 +71,13 @@ void product(Order order) {
             each_pair<R>([&](int k, int i) { got[i] = c.value[k], got[i + 1] = c.value[k + 1]; });
         },
         order);
-    const auto value = [](uint8_t byte, Bytes kind) { return kind == Bytes::integer ? int{static_cast<int8_t>(byte)} : int{byte}; };
+    const auto value = [](uint8_t byte, Bytes kind) {
+        return kind == Bytes::integer ? int{static_cast<int8_t>(byte)} : int{byte};
+    };
     for (int i = 0; i < R::covered; ++i) {
         int64_t sum = 0;
-        for (int j = 0; j < n; ++j) sum += int64_t{value(a[j], a_kind)} * value(b[(i - j + 2 * n) % n], b_kind);
+        for (int j = 0; j < n; ++j)
+            sum += int64_t{value(a[j], a_kind)} * value(b[(i - j + 2 * n) % n], b_kind);
         ASSERT_EQ(got[i], sum) << "coefficient " << i;
     }
 }
@@ -125,15 +131,20 @@ TEST(KemDeviceText, Sort) {
 // Strings at every alignment, with bytes beside them that must stay.
 struct Misaligned {
     Misaligned(size_t size, size_t by)
-        : memory(size + 16, 0xcc), offset(4 - reinterpret_cast<uintptr_t>(memory.data()) % 4 + by), bytes(size) {}
-    Misaligned(const Text& text, size_t by) : Misaligned(text.size(), by) { std::copy(text.begin(), text.end(), data()); }
+        : memory(size + 16, 0xcc),
+          offset(4 - reinterpret_cast<uintptr_t>(memory.data()) % 4 + by),
+          bytes(size) {}
+    Misaligned(const Text& text, size_t by) : Misaligned(text.size(), by) {
+        std::copy(text.begin(), text.end(), data());
+    }
     uint8_t* data() { return memory.data() + offset; }
     Text text() const {
         for (size_t i = 0; i < memory.size(); ++i)
             if (i < offset || i >= offset + bytes) {
                 EXPECT_EQ(memory[i], 0xcc) << "byte " << i << " of " << bytes << " at " << offset;
             }
-        return Text(memory.begin() + static_cast<long>(offset), memory.begin() + static_cast<long>(offset + bytes));
+        return Text(memory.begin() + static_cast<long>(offset),
+                    memory.begin() + static_cast<long>(offset + bytes));
     }
     Text memory;
     size_t offset, bytes;
@@ -142,24 +153,31 @@ struct Misaligned {
 template <const Params& set>
 class OnHost {
 public:
-    explicit OnHost(size_t misaligned) : by_(misaligned % 4), order_(misaligned % 2 == 0 ? Order::forwards : Order::backwards) {}
+    explicit OnHost(size_t misaligned)
+        : by_(misaligned % 4), order_(misaligned % 2 == 0 ? Order::forwards : Order::backwards) {}
 
-    // Of as many pairs as there are statuses, inverted in groups: all public keys, then all secret keys.
+    // Of as many pairs as there are statuses, inverted in groups: all public keys, then all secret
+    // keys.
     Text keypairs(const Text& coins, std::vector<int32_t>& statuses, uint32_t group) {
         const size_t count = statuses.size(), bytes = set.public_key_bytes();
-        Misaligned in(coins, by_), pk(count * bytes, by_), sk(count * set.secret_key_bytes(), (by_ + 1) % 4);
+        Misaligned in(coins, by_), pk(count * bytes, by_),
+            sk(count * set.secret_key_bytes(), (by_ + 1) % 4);
         warpseal_kem_batch batch = tests::side_by_side(set, count);
         batch.statuses = statuses.data();
         batch.coins = in.data();
         batch.coins_stride = set.keypair_coins();
         batch.public_keys = pk.data();
         batch.secret_keys = sk.data();
-        std::vector<uint32_t> pairs(count * pair_band_count * pair_band_bytes<Ring<set.n>> / 4), usable(count, 77);
+        std::vector<uint32_t> pairs(count * pair_band_count * pair_band_bytes<Ring<set.n>> / 4),
+            usable(count, 77);
         const PairJob job{batch, reinterpret_cast<uint8_t*>(pairs.data()), usable.data(), group};
-        for (blockIdx.x = 0; blockIdx.x < count; ++blockIdx.x) run([&] { keypair_draw<set.n>(job); });
+        for (blockIdx.x = 0; blockIdx.x < count; ++blockIdx.x)
+            run([&] { keypair_draw<set.n>(job); });
         for (blockIdx.x = 0; blockIdx.x * group < count; ++blockIdx.x)
-            for (blockIdx.y = 0; blockIdx.y < 2; ++blockIdx.y) run([&] { keypair_invert<set.n>(job); });
-        for (blockIdx.x = blockIdx.y = 0; blockIdx.x < count; ++blockIdx.x) run([&] { keypair_write<set.n>(job); });
+            for (blockIdx.y = 0; blockIdx.y < 2; ++blockIdx.y)
+                run([&] { keypair_invert<set.n>(job); });
+        for (blockIdx.x = blockIdx.y = 0; blockIdx.x < count; ++blockIdx.x)
+            run([&] { keypair_write<set.n>(job); });
         blockIdx.x = 0;
         return both(pk.text(), sk.text());
     }
@@ -170,15 +188,22 @@ public:
         return out;
     }
     Text encapsulate(const Text& coins, const Text& key, int32_t* status) {
-        Misaligned in(coins, by_), pk(key, (by_ + 2) % 4), ct(set.ciphertext_bytes(), (by_ + 1) % 4), ss(32, by_);
+        Misaligned in(coins, by_), pk(key, (by_ + 2) % 4),
+            ct(set.ciphertext_bytes(), (by_ + 1) % 4), ss(32, by_);
         warpseal_kem_batch batch = one(status);
         batch.coins = in.data();
         batch.public_keys = pk.data();
         batch.ciphertexts = ct.data();
         std::vector<uint64_t> message(Encapsulation<set>::padded_bytes / 8);
         uint32_t valid = 77;
-        run([&] { cuda::ntru::encapsulate<set.n>({batch, reinterpret_cast<uint8_t*>(message.data()), nullptr, &valid}); });
-        run([&] { hash<blocks, 0>({1, reinterpret_cast<uint8_t*>(message.data()), nullptr, &valid, ss.data(), 32}); });
+        run([&] {
+            cuda::ntru::encapsulate<set.n>(
+                {batch, reinterpret_cast<uint8_t*>(message.data()), nullptr, &valid});
+        });
+        run([&] {
+            hash<blocks, 0>(
+                {1, reinterpret_cast<uint8_t*>(message.data()), nullptr, &valid, ss.data(), 32});
+        });
         return both(ct.text(), ss.text());
     }
     Text decapsulate(const Text& ciphertext, const Text& key) {
@@ -187,9 +212,11 @@ public:
         warpseal_kem_batch batch = one(&status);
         batch.ciphertexts = ct.data();
         batch.secret_keys = sk.data();
-        std::vector<uint64_t> message(Decapsulation<set>::padded_bytes / 8), other(Decapsulation<set>::rejected_padded_bytes / 8);
+        std::vector<uint64_t> message(Decapsulation<set>::padded_bytes / 8),
+            other(Decapsulation<set>::rejected_padded_bytes / 8);
         uint32_t valid = 77;
-        auto *first = reinterpret_cast<uint8_t*>(message.data()), *second = reinterpret_cast<uint8_t*>(other.data());
+        auto *first = reinterpret_cast<uint8_t*>(message.data()),
+             *second = reinterpret_cast<uint8_t*>(other.data());
         run([&] { cuda::ntru::decapsulate<set.n>({batch, first, second, &valid}); });
         run([&] { hash<blocks, other_blocks>({1, first, second, &valid, ss.data(), 32}); });
         EXPECT_EQ(status, WARPSEAL_OK);
@@ -214,7 +241,8 @@ private:
     void run(const std::function<void()>& kernel) const {
         warp_on_host::warp.run(kernel, order_);
         const auto* words = reinterpret_cast<const uint64_t*>(cuda::ntru::shared);
-        EXPECT_TRUE(std::all_of(words, words + sizeof cuda::ntru::shared / 8, [](uint64_t word) { return word == 0; }));
+        EXPECT_TRUE(std::all_of(words, words + sizeof cuda::ntru::shared / 8,
+                                [](uint64_t word) { return word == 0; }));
     }
 
     size_t by_;
@@ -224,35 +252,45 @@ private:
 template <const Params& set>
 void answers() {
     const std::string name = set.name;
-    const std::vector<tests::Answer> coins = tests::answers(name + "-coins"), classic = tests::answers(name);
+    const std::vector<tests::Answer> coins = tests::answers(name + "-coins"),
+                                     classic = tests::answers(name);
     for (size_t i = 0; i < coins.size(); ++i) {
         OnHost<set> device(i);
-        const auto bytes = [&](const char* field) { return vectors::from_hex(classic[i].at(field)); };
+        const auto bytes = [&](const char* field) {
+            return vectors::from_hex(classic[i].at(field));
+        };
         int32_t status = 77;
-        EXPECT_EQ(device.keypair(vectors::from_hex(coins[i].at("keypair_coins") + coins[i].at("prf_key")), &status),
-                  vectors::from_hex(classic[i].at("pk") + classic[i].at("sk")));
+        EXPECT_EQ(
+            device.keypair(vectors::from_hex(coins[i].at("keypair_coins") + coins[i].at("prf_key")),
+                           &status),
+            vectors::from_hex(classic[i].at("pk") + classic[i].at("sk")));
         EXPECT_EQ(status, WARPSEAL_OK);
-        EXPECT_EQ(device.encapsulate(vectors::from_hex(coins[i].at("enc_coins")), bytes("pk"), &status),
-                  vectors::from_hex(classic[i].at("ct") + classic[i].at("ss")));
+        EXPECT_EQ(
+            device.encapsulate(vectors::from_hex(coins[i].at("enc_coins")), bytes("pk"), &status),
+            vectors::from_hex(classic[i].at("ct") + classic[i].at("ss")));
         EXPECT_EQ(status, WARPSEAL_OK);
     }
     size_t next = 0;
     for (const tests::Answer& answer : tests::answers(name + "-decaps")) {
         if (answer.at("count") != "0") break;  // each kind once
         const Text sk = vectors::from_hex(classic.at(std::stoul(answer.at("count"))).at("sk"));
-        EXPECT_EQ(OnHost<set>(next++).decapsulate(vectors::from_hex(answer.at("ct")), sk), vectors::from_hex(answer.at("ss")))
+        EXPECT_EQ(OnHost<set>(next++).decapsulate(vectors::from_hex(answer.at("ct")), sk),
+                  vectors::from_hex(answer.at("ss")))
             << answer.at("kind");
     }
     EXPECT_GE(next, 8u);
 }
 
-// What is inverted together, three pairs and one, comes out as the twin's, also beside pairs that are none.
+// What is inverted together, three pairs and one, comes out as the twin's, also beside pairs that
+// are none.
 template <const Params& set>
 void groups() {
     constexpr size_t count = 4, each = set.keypair_coins();
     const reference::Ntru twin(set.name);
     const Text good = tests::Random(575).text(count * each), none(each, 3);
-    const auto append = [](Text& to, const Text& more) { to.insert(to.end(), more.begin(), more.end()); };
+    const auto append = [](Text& to, const Text& more) {
+        to.insert(to.end(), more.begin(), more.end());
+    };
     for (const unsigned bad : {0b0010u, 0b0101u, 0b0111u}) {
         Text coins, publics, secrets;
         std::vector<int32_t> expected, statuses(count, 77);
@@ -278,11 +316,13 @@ template <const Params& set>
 void refusals() {
     OnHost<set> device(0);
     int32_t status = 77;
-    EXPECT_EQ(device.keypair(Text(set.keypair_coins(), 3), &status), Text(set.public_key_bytes() + set.secret_key_bytes()));
+    EXPECT_EQ(device.keypair(Text(set.keypair_coins(), 3), &status),
+              Text(set.public_key_bytes() + set.secret_key_bytes()));
     EXPECT_EQ(status, WARPSEAL_INVALID_ARGUMENT);
     if (set.spare_bits() == 0) return;
     status = 77;
-    EXPECT_EQ(device.encapsulate(Text(set.encapsulation_coins(), 1), Text(set.public_key_bytes(), 0x80), &status),
+    EXPECT_EQ(device.encapsulate(Text(set.encapsulation_coins(), 1),
+                                 Text(set.public_key_bytes(), 0x80), &status),
               Text(set.ciphertext_bytes() + 32));
     EXPECT_EQ(status, WARPSEAL_INVALID_ARGUMENT);
 }

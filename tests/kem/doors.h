@@ -1,4 +1,5 @@
-// NTRU through the door (backends/kem_ops.h): each set on each target of this machine, one test for each pair.
+// NTRU through the door (backends/kem_ops.h): each set on each target of this machine, one test for
+// each pair.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,19 +24,25 @@ using warpseal::KemOperation;
 
 struct Subject {
     std::string set, target;
-    friend void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.set << " on " << subject.target; }
+    friend void PrintTo(const Subject& subject, std::ostream* out) {
+        *out << subject.set << " on " << subject.target;
+    }
 };
 
 inline std::vector<Subject> subjects() {
     std::vector<Subject> out;
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
-        for (const char* target : {"portable", "avx2", "vaes512", "cuda"}) out.push_back({set->name, target});
+        for (const char* target : {"portable", "avx2", "vaes512", "cuda"})
+            out.push_back({set->name, target});
     return out;
 }
-inline std::string name_of(const testing::TestParamInfo<Subject>& info) { return info.param.set + "_" + info.param.target; }
+inline std::string name_of(const testing::TestParamInfo<Subject>& info) {
+    return info.param.set + "_" + info.param.target;
+}
 
 inline Text slice(const Text& from, size_t i, size_t bytes) {
-    return Text(from.begin() + static_cast<long>(i * bytes), from.begin() + static_cast<long>((i + 1) * bytes));
+    return Text(from.begin() + static_cast<long>(i * bytes),
+                from.begin() + static_cast<long>((i + 1) * bytes));
 }
 inline void append(Text& to, const Text& what) { to.insert(to.end(), what.begin(), what.end()); }
 
@@ -68,9 +75,13 @@ public:
     virtual const warpseal::CpuKem* cpu() const { return nullptr; }
     // How many items are done together.
     virtual uint32_t group(KemOperation operation) const = 0;
-    // Items [first, first + count) of a batch in host memory; how many of them have none of their results.
-    virtual uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const = 0;
-    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch) const { return run(operation, batch, 0, batch.count); }
+    // Items [first, first + count) of a batch in host memory; how many of them have none of their
+    // results.
+    virtual uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first,
+                         uint64_t count) const = 0;
+    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch) const {
+        return run(operation, batch, 0, batch.count);
+    }
 
     warpseal_kem_batch batch(uint64_t count) const {
         warpseal_kem_batch out{};
@@ -85,7 +96,8 @@ public:
 
     Keys keypairs(const Text& coins) const {
         const uint64_t count = coins.size() / params().keypair_coins();
-        Keys out{Text(count * params().public_key_bytes()), Text(count * params().secret_key_bytes()), std::vector<int32_t>(count, -1)};
+        Keys out{Text(count * params().public_key_bytes()),
+                 Text(count * params().secret_key_bytes()), std::vector<int32_t>(count, -1)};
         warpseal_kem_batch all = batch(count);
         all.public_keys = out.publics.data();
         all.secret_keys = out.secrets.data();
@@ -99,7 +111,8 @@ public:
     // One public key for all, or one each.
     Encapsulated encapsulate(const Text& coins, const Text& public_keys) const {
         const uint64_t count = coins.size() / params().encapsulation_coins();
-        Encapsulated out{Text(count * params().ciphertext_bytes()), Text(count * 32), std::vector<int32_t>(count, -1)};
+        Encapsulated out{Text(count * params().ciphertext_bytes()), Text(count * 32),
+                         std::vector<int32_t>(count, -1)};
         Text keys = public_keys;
         warpseal_kem_batch all = batch(count);
         all.public_keys = keys.data();
@@ -139,9 +152,12 @@ class CpuDoor : public Door {
 public:
     explicit CpuDoor(const warpseal::CpuKem& kem) : Door(*kem.params), kem_(kem) {}
     const warpseal::CpuKem* cpu() const override { return &kem_; }
-    uint32_t group(KemOperation operation) const override { return kem_.group[static_cast<int>(operation)]; }
+    uint32_t group(KemOperation operation) const override {
+        return kem_.group[static_cast<int>(operation)];
+    }
     using Door::run;
-    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const override {
+    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first,
+                 uint64_t count) const override {
         // As much work space as it asks for, and a guard behind it.
         const size_t bytes = kem_.work_bytes(operation, count);
         EXPECT_EQ(bytes % 64, 0u);
@@ -154,7 +170,8 @@ private:
     const warpseal::CpuKem& kem_;
 };
 
-// Memory of the first GPU, as it is in the host's: exactly so many bytes, so that a checker sees every byte outside.
+// Memory of the first GPU, as it is in the host's: exactly so many bytes, so that a checker sees
+// every byte outside.
 class DeviceCopy {
 public:
     explicit DeviceCopy(size_t bytes) : bytes_(bytes) {
@@ -188,17 +205,26 @@ private:
 class CudaDoor : public Door {
 public:
     explicit CudaDoor(const warpseal::CudaKem& kem) : Door(*kem.params), kem_(kem) {}
-    uint32_t group(KemOperation operation) const override { return operation == KemOperation::keypair ? 16 : 32; }
+    uint32_t group(KemOperation operation) const override {
+        return operation == KemOperation::keypair ? 16 : 32;
+    }
     using Door::run;
     // Keys twice, as among many, which are inverted in groups, and alone: to the same bytes.
-    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count) const override {
+    uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first,
+                 uint64_t count) const override {
         if (operation == KemOperation::keypair && count > 1) {
             const uint64_t failed = once(operation, batch, first, count, UINT64_MAX);
             const auto keys = [&](const uint8_t* array, size_t bytes, uint64_t stride) {
                 return Text(array + first * stride, array + (first + count - 1) * stride + bytes);
             };
-            const auto publics = [&] { return keys(batch.public_keys, params().public_key_bytes(), batch.public_key_stride); };
-            const auto secrets = [&] { return keys(batch.secret_keys, params().secret_key_bytes(), batch.secret_key_stride); };
+            const auto publics = [&] {
+                return keys(batch.public_keys, params().public_key_bytes(),
+                            batch.public_key_stride);
+            };
+            const auto secrets = [&] {
+                return keys(batch.secret_keys, params().secret_key_bytes(),
+                            batch.secret_key_stride);
+            };
             const Text in_groups = publics(), secrets_in_groups = secrets();
             EXPECT_EQ(once(operation, batch, first, count, count), failed);
             EXPECT_EQ(publics(), in_groups);
@@ -209,23 +235,32 @@ public:
     }
 
 private:
-    uint64_t once(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first, uint64_t count, uint64_t under_way) const {
-        const bool keypair = operation == KemOperation::keypair, encapsulate = operation == KemOperation::encapsulate;
-        const size_t coins_bytes = keypair ? params().keypair_coins() : params().encapsulation_coins();
+    uint64_t once(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first,
+                  uint64_t count, uint64_t under_way) const {
+        const bool keypair = operation == KemOperation::keypair,
+                   encapsulate = operation == KemOperation::encapsulate;
+        const size_t coins_bytes =
+            keypair ? params().keypair_coins() : params().encapsulation_coins();
         const auto span = [&](bool used, size_t bytes, uint64_t stride) {
             return used && count > 0 ? static_cast<size_t>((count - 1) * stride + bytes) : 0;
         };
-        const auto at = [&](const uint8_t* array, uint64_t stride) { return array == nullptr ? array : array + first * stride; };
+        const auto at = [&](const uint8_t* array, uint64_t stride) {
+            return array == nullptr ? array : array + first * stride;
+        };
         uint8_t *pk = const_cast<uint8_t*>(at(batch.public_keys, batch.public_key_stride)),
                 *sk = const_cast<uint8_t*>(at(batch.secret_keys, batch.secret_key_stride)),
                 *ct = const_cast<uint8_t*>(at(batch.ciphertexts, batch.ciphertext_stride)),
                 *ss = const_cast<uint8_t*>(at(batch.shared_secrets, batch.shared_secret_stride));
         const bool decapsulate = !keypair && !encapsulate;
-        const DeviceCopy publics(pk, span(!decapsulate, params().public_key_bytes(), batch.public_key_stride));
-        const DeviceCopy secrets(sk, span(!encapsulate, params().secret_key_bytes(), batch.secret_key_stride));
-        const DeviceCopy ciphertexts(ct, span(!keypair, params().ciphertext_bytes(), batch.ciphertext_stride));
+        const DeviceCopy publics(
+            pk, span(!decapsulate, params().public_key_bytes(), batch.public_key_stride));
+        const DeviceCopy secrets(
+            sk, span(!encapsulate, params().secret_key_bytes(), batch.secret_key_stride));
+        const DeviceCopy ciphertexts(
+            ct, span(!keypair, params().ciphertext_bytes(), batch.ciphertext_stride));
         const DeviceCopy shared(ss, span(!keypair, 32, batch.shared_secret_stride));
-        const DeviceCopy coins(at(batch.coins, batch.coins_stride), span(!decapsulate, coins_bytes, batch.coins_stride));
+        const DeviceCopy coins(at(batch.coins, batch.coins_stride),
+                               span(!decapsulate, coins_bytes, batch.coins_stride));
         std::vector<int32_t> statuses(count, -1);
         const DeviceCopy status_copy(statuses.data(), count * sizeof(int32_t));
         std::vector<uint8_t> work_bytes(kem_.work_bytes(operation, count), 0xa5);
@@ -238,20 +273,25 @@ private:
         there.shared_secrets = shared.data();
         there.coins = coins.data();
         there.statuses = status_copy.data<int32_t>();
-        EXPECT_EQ(kem_.run[static_cast<int>(operation)](there, under_way, work.data(), nullptr), WARPSEAL_OK);
+        EXPECT_EQ(kem_.run[static_cast<int>(operation)](there, under_way, work.data(), nullptr),
+                  WARPSEAL_OK);
         EXPECT_EQ(warpseal::cuda_door()->synchronize(0, nullptr), WARPSEAL_OK);
         if (keypair) publics.read(pk), secrets.read(sk);
         if (encapsulate) ciphertexts.read(ct);
         if (!keypair) shared.read(ss);
         status_copy.read(statuses.data());
-        if (batch.statuses != nullptr) std::copy(statuses.begin(), statuses.end(), batch.statuses + first);
-        return static_cast<uint64_t>(std::count_if(statuses.begin(), statuses.end(), [](int32_t status) { return status != WARPSEAL_OK; }));
+        if (batch.statuses != nullptr)
+            std::copy(statuses.begin(), statuses.end(), batch.statuses + first);
+        return static_cast<uint64_t>(
+            std::count_if(statuses.begin(), statuses.end(),
+                          [](int32_t status) { return status != WARPSEAL_OK; }));
     }
 
     const warpseal::CudaKem& kem_;
 };
 
-// A test of one set on one target; skipped, and said so, where this machine or this build does not have it.
+// A test of one set on one target; skipped, and said so, where this machine or this build does not
+// have it.
 class KemTest : public testing::TestWithParam<Subject> {
 protected:
     void SetUp() override {
@@ -267,7 +307,8 @@ protected:
             }
             const auto target = static_cast<warpseal::Target>(i);
             const warpseal::CpuKem* kem = warpseal::cpu_kem(target, GetParam().set.c_str());
-            if (kem == nullptr || !warpseal::cpu_has_kem(target)) GTEST_SKIP() << "NOT RUN: no NTRU on " << all[i].name << " here";
+            if (kem == nullptr || !warpseal::cpu_has_kem(target))
+                GTEST_SKIP() << "NOT RUN: no NTRU on " << all[i].name << " here";
             door_ = std::make_unique<CpuDoor>(*kem);
             return;
         }
@@ -276,7 +317,8 @@ protected:
     const Door& door() const { return *door_; }
     const std::string& set() const { return GetParam().set; }
     bool fast() const { return GetParam().target != "portable"; }
-    // Whether cases may go by the thousand: not on a GPU, whose runs are by hand, nor where a sanitizer makes each many times as slow.
+    // Whether cases may go by the thousand: not on a GPU, whose runs are by hand, nor where a
+    // sanitizer makes each many times as slow.
     bool many() const { return door().cpu() != nullptr && !stacks_are_sanitized; }
     // The twin, made once: it inverts x - 1.
     const reference::Ntru& twin() const {
@@ -290,4 +332,5 @@ private:
 
 }  // namespace tests
 
-#define FOR_EACH_SET_AND_TARGET(suite) INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::subjects()), tests::name_of)
+#define FOR_EACH_SET_AND_TARGET(suite) \
+    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::subjects()), tests::name_of)

@@ -1,4 +1,5 @@
-// The public calls of kem.h: coins from the operating system, threads, and all that a caller can get wrong.
+// The public calls of kem.h: coins from the operating system, threads, and all that a caller can
+// get wrong.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,7 +65,8 @@ struct Items {
     }
     Text written() const {
         Text all = publics;
-        for (const Text* part : {&secrets, &ciphertexts, &sent, &received}) tests::append(all, *part);
+        for (const Text* part : {&secrets, &ciphertexts, &sent, &received})
+            tests::append(all, *part);
         for (const int32_t status : statuses) all.push_back(static_cast<uint8_t>(status));
         return all;
     }
@@ -78,7 +80,8 @@ protected:
 
 size_t distinct(const Text& items, size_t bytes) {
     std::set<std::string> seen;
-    for (size_t i = 0; i < items.size() / bytes; ++i) seen.emplace(reinterpret_cast<const char*>(items.data()) + i * bytes, bytes);
+    for (size_t i = 0; i < items.size() / bytes; ++i)
+        seen.emplace(reinterpret_cast<const char*>(items.data()) + i * bytes, bytes);
     return seen.size();
 }
 
@@ -109,7 +112,8 @@ TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
             EXPECT_EQ(distinct(items.secrets, set->secret_key_bytes()), count);
             items.batch.public_key_stride = 0;  // all to one key: the coins alone differ
             items.batch.secret_key_stride = 0;
-            ASSERT_EQ(warpseal_kem_encapsulate(threads.get(), set->name, &items.batch), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_kem_encapsulate(threads.get(), set->name, &items.batch),
+                      WARPSEAL_OK);
             EXPECT_EQ(distinct(items.ciphertexts, set->ciphertext_bytes()), count);
             EXPECT_EQ(distinct(items.sent, 32), count);
             const warpseal_kem_batch receive = items.to_receive();
@@ -119,8 +123,8 @@ TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
         }
 }
 
-// The coins are the keystream of AES-256 in counter mode: the first 32 bytes drawn are its key, the next 16 the counter; each item has
-// whole blocks.
+// The coins are the keystream of AES-256 in counter mode: the first 32 bytes drawn are its key, the
+// next 16 the counter; each item has whole blocks.
 TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
     constexpr size_t count = 77;
     const char* set = "ntruhps2048509";
@@ -130,9 +134,11 @@ TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
         const auto some = engine(threads);
         for (const int operation : {0, 1}) {
             Items drawn(set, count), given(set, count);
-            const size_t bytes = operation == 0 ? drawn.info.keypair_coins_bytes : drawn.info.encapsulation_coins_bytes;
+            const size_t bytes = operation == 0 ? drawn.info.keypair_coins_bytes
+                                                : drawn.info.encapsulation_coins_bytes;
             const size_t stride = (bytes + 15) / 16 * 16;
-            const Text coins = oracle::run("aes-256-ctr", true, key, counter, {}, Text(count * stride, 0), nullptr);
+            const Text coins = oracle::run("aes-256-ctr", true, key, counter, {},
+                                           Text(count * stride, 0), nullptr);
             if (operation == 1) {
                 ASSERT_EQ(warpseal_kem_keypair(some.get(), set, &drawn.batch), WARPSEAL_OK);
                 given.publics = drawn.publics;
@@ -144,7 +150,8 @@ TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
             ASSERT_EQ(calls[operation](some.get(), set, &drawn.batch), WARPSEAL_OK);
             source = Source::kernel;
             ASSERT_EQ(calls[operation](some.get(), set, &given.batch), WARPSEAL_OK);
-            EXPECT_EQ(drawn.written(), given.written()) << threads << " threads, operation " << operation;
+            EXPECT_EQ(drawn.written(), given.written())
+                << threads << " threads, operation " << operation;
         }
     }
 }
@@ -191,12 +198,14 @@ TEST_F(KemFace, WrongArguments) {
     const Text coins(4096 * 4, 1);
     const Text before = items.written();
     int operation = 0;
-    const auto refused = [&](const char* what, const std::function<void(warpseal_kem_batch&)>& spoil) {
+    const auto refused = [&](const char* what,
+                             const std::function<void(warpseal_kem_batch&)>& spoil) {
         warpseal_kem_batch batch = operation == 2 ? items.to_receive() : items.batch;
         batch.coins = coins.data();
         batch.coins_stride = 4096;
         spoil(batch);
-        EXPECT_EQ(calls[operation](one.get(), set, &batch), WARPSEAL_INVALID_ARGUMENT) << what << ", operation " << operation;
+        EXPECT_EQ(calls[operation](one.get(), set, &batch), WARPSEAL_INVALID_ARGUMENT)
+            << what << ", operation " << operation;
         EXPECT_EQ(items.written(), before) << what;
     };
     using Batch = warpseal_kem_batch;
@@ -205,21 +214,26 @@ TEST_F(KemFace, WrongArguments) {
         EXPECT_EQ(calls[operation](one.get(), nullptr, &items.batch), WARPSEAL_INVALID_ARGUMENT);
         EXPECT_EQ(calls[operation](one.get(), set, nullptr), WARPSEAL_INVALID_ARGUMENT);
         for (const char* name : {"", "ntruhps", "NTRUHPS2048677", "ntruhps20486777"})
-            EXPECT_EQ(calls[operation](one.get(), name, &items.batch), WARPSEAL_UNSUPPORTED) << name;
-        refused("a struct of a version before the first", [](Batch& b) { b.struct_bytes = sizeof b - 1; });
+            EXPECT_EQ(calls[operation](one.get(), name, &items.batch), WARPSEAL_UNSUPPORTED)
+                << name;
+        refused("a struct of a version before the first",
+                [](Batch& b) { b.struct_bytes = sizeof b - 1; });
         refused("reserved", [](Batch& b) { b.reserved = 1; });
 
-        const bool keypair = operation == 0, encapsulate = operation == 1, decapsulate = operation == 2;
+        const bool keypair = operation == 0, encapsulate = operation == 1,
+                   decapsulate = operation == 2;
         struct Field {
             const char* name;
             uint8_t* Batch::*at;
             uint64_t Batch::*stride;
             bool used, written;
         };
-        const Field fields[] = {{"public keys", &Batch::public_keys, &Batch::public_key_stride, !decapsulate, keypair},
-                                {"secret keys", &Batch::secret_keys, &Batch::secret_key_stride, !encapsulate, keypair},
-                                {"ciphertexts", &Batch::ciphertexts, &Batch::ciphertext_stride, !keypair, encapsulate},
-                                {"shared secrets", &Batch::shared_secrets, &Batch::shared_secret_stride, !keypair, true}};
+        const Field fields[] = {
+            {"public keys", &Batch::public_keys, &Batch::public_key_stride, !decapsulate, keypair},
+            {"secret keys", &Batch::secret_keys, &Batch::secret_key_stride, !encapsulate, keypair},
+            {"ciphertexts", &Batch::ciphertexts, &Batch::ciphertext_stride, !keypair, encapsulate},
+            {"shared secrets", &Batch::shared_secrets, &Batch::shared_secret_stride, !keypair,
+             true}};
         for (const Field& field : fields) {
             if (!field.used) continue;
             refused(field.name, [&](Batch& b) { b.*field.at = nullptr; });
@@ -231,11 +245,14 @@ TEST_F(KemFace, WrongArguments) {
             for (const Field& other : fields) {
                 if (!other.used || &other == &field || !(field.written || other.written)) continue;
                 refused("overlap", [&](Batch& b) { b.*field.at = b.*other.at; });
-                refused("overlap", [&](Batch& b) { b.*field.at = b.*other.at + 2 * (b.*other.stride) + 31; });
+                refused("overlap",
+                        [&](Batch& b) { b.*field.at = b.*other.at + 2 * (b.*other.stride) + 31; });
             }
             if (field.written) {
-                refused("overlap with statuses", [&](Batch& b) { b.statuses = reinterpret_cast<int32_t*>(b.*field.at); });
-                if (!decapsulate) refused("overlap with coins", [&](Batch& b) { b.coins = b.*field.at; });
+                refused("overlap with statuses",
+                        [&](Batch& b) { b.statuses = reinterpret_cast<int32_t*>(b.*field.at); });
+                if (!decapsulate)
+                    refused("overlap with coins", [&](Batch& b) { b.coins = b.*field.at; });
             }
         }
         if (!decapsulate) {
@@ -243,16 +260,22 @@ TEST_F(KemFace, WrongArguments) {
             refused("coins' stride", [](Batch& b) { b.coins_stride = UINT64_MAX / 2; });
         }
         for (const Field& field : fields)  // the third item alone
-            if (field.used) refused("past the end of the address space", [&](Batch& b) { b.*field.stride = (UINT64_MAX - (1 << 20)) / 2; });
+            if (field.used)
+                refused("past the end of the address space",
+                        [&](Batch& b) { b.*field.stride = (UINT64_MAX - (1 << 20)) / 2; });
         refused("a count past the address space", [](Batch& b) { b.count = UINT64_MAX; });
         refused("a count past the address space", [](Batch& b) { b.count = UINT64_MAX / 600; });
     }
 }
 
-// Each call on device memory looks at the pointers of its own operation, before it says that there is no device.
+// Each call on device memory looks at the pointers of its own operation, before it says that there
+// is no device.
 TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
-    using DeviceCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*, void*);
-    constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device, warpseal_kem_encapsulate_device, warpseal_kem_decapsulate_device};
+    using DeviceCall =
+        warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*, void*);
+    constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device,
+                                           warpseal_kem_encapsulate_device,
+                                           warpseal_kem_decapsulate_device};
     const auto one = engine();
     const char* set = "ntruhps2048677";
     Items items(set, 3);
@@ -265,7 +288,8 @@ TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
     for (int operation = 0; operation < 3; ++operation) {
         const DeviceCall call = device_calls[operation];
         for (int others = 0; others < 3; ++others)
-            EXPECT_EQ(call(one.get(), set, &named[others], nullptr), others == operation ? WARPSEAL_NO_DEVICE : WARPSEAL_INVALID_ARGUMENT)
+            EXPECT_EQ(call(one.get(), set, &named[others], nullptr),
+                      others == operation ? WARPSEAL_NO_DEVICE : WARPSEAL_INVALID_ARGUMENT)
                 << operation << " with the pointers of " << others;
         warpseal_kem_batch batch = named[operation];
         EXPECT_EQ(call(one.get(), "ntru", &batch, nullptr), WARPSEAL_UNSUPPORTED) << operation;
@@ -273,7 +297,8 @@ TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
         EXPECT_EQ(call(one.get(), set, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT) << operation;
         batch.struct_bytes = sizeof batch;
         EXPECT_EQ(call(nullptr, set, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT) << operation;
-        EXPECT_EQ(call(one.get(), nullptr, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT) << operation;
+        EXPECT_EQ(call(one.get(), nullptr, &batch, nullptr), WARPSEAL_INVALID_ARGUMENT)
+            << operation;
         EXPECT_EQ(call(one.get(), set, nullptr, nullptr), WARPSEAL_INVALID_ARGUMENT) << operation;
     }
     EXPECT_EQ(items.written(), before);
@@ -285,8 +310,8 @@ TEST_F(KemFace, RecordsOfFields) {
     const char* set = "ntruhps4096821";
     constexpr size_t count = 40;
     Items items(set, count);
-    const size_t pk = items.info.public_key_bytes, sk = items.info.secret_key_bytes, ct = items.info.ciphertext_bytes,
-                 record = pk + sk + ct + 64;
+    const size_t pk = items.info.public_key_bytes, sk = items.info.secret_key_bytes,
+                 ct = items.info.ciphertext_bytes, record = pk + sk + ct + 64;
     const tests::Guarded memory(count * record);
     uint8_t* const begin = memory.at_end(count * record);
     warpseal_kem_batch batch = items.batch;
@@ -294,23 +319,29 @@ TEST_F(KemFace, RecordsOfFields) {
     batch.secret_keys = begin + pk;
     batch.ciphertexts = begin + pk + sk;
     batch.shared_secrets = begin + pk + sk + ct;
-    batch.public_key_stride = batch.secret_key_stride = batch.ciphertext_stride = batch.shared_secret_stride = record;
+    batch.public_key_stride = batch.secret_key_stride = batch.ciphertext_stride =
+        batch.shared_secret_stride = record;
     ASSERT_EQ(warpseal_kem_keypair(one.get(), set, &batch), WARPSEAL_OK);
     ASSERT_EQ(warpseal_kem_encapsulate(one.get(), set, &batch), WARPSEAL_OK);
     warpseal_kem_batch receive = batch;
     receive.shared_secrets += 32;
     ASSERT_EQ(warpseal_kem_decapsulate(one.get(), set, &receive), WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i)
-        EXPECT_EQ(std::memcmp(batch.shared_secrets + i * record, receive.shared_secrets + i * record, 32), 0) << i;
+        EXPECT_EQ(
+            std::memcmp(batch.shared_secrets + i * record, receive.shared_secrets + i * record, 32),
+            0)
+            << i;
 }
 
-// Fields of records may touch, also one record's last field the next one's first, and not by a byte more.
+// Fields of records may touch, also one record's last field the next one's first, and not by a byte
+// more.
 TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
     const auto one = engine();
     const char* set = "ntruhps4096821";
     constexpr size_t count = 3;
     Items items(set, count);
-    const size_t pk = items.info.public_key_bytes, sk = items.info.secret_key_bytes, ct = items.info.ciphertext_bytes;
+    const size_t pk = items.info.public_key_bytes, sk = items.info.secret_key_bytes,
+                 ct = items.info.ciphertext_bytes;
     // What lies in a record, in this order, of each operation.
     using Batch = warpseal_kem_batch;
     struct Field {
@@ -318,9 +349,12 @@ TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
         uint64_t Batch::*stride;
         size_t bytes;
     };
-    const Field publics{&Batch::public_keys, &Batch::public_key_stride, pk}, secrets{&Batch::secret_keys, &Batch::secret_key_stride, sk},
-        texts{&Batch::ciphertexts, &Batch::ciphertext_stride, ct}, shared{&Batch::shared_secrets, &Batch::shared_secret_stride, 32};
-    const std::vector<Field> fields[] = {{publics, secrets}, {publics, texts, shared}, {shared, secrets, texts}};
+    const Field publics{&Batch::public_keys, &Batch::public_key_stride, pk},
+        secrets{&Batch::secret_keys, &Batch::secret_key_stride, sk},
+        texts{&Batch::ciphertexts, &Batch::ciphertext_stride, ct},
+        shared{&Batch::shared_secrets, &Batch::shared_secret_stride, 32};
+    const std::vector<Field> fields[] = {
+        {publics, secrets}, {publics, texts, shared}, {shared, secrets, texts}};
     for (int operation = 0; operation < 3; ++operation) {
         size_t record = 0;
         for (const Field& field : fields[operation]) record += field.bytes;
@@ -333,7 +367,9 @@ TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
                 batch.*field.stride = record - less;
                 at += field.bytes;
             }
-            EXPECT_EQ(calls[operation](one.get(), set, &batch), less == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT) << operation;
+            EXPECT_EQ(calls[operation](one.get(), set, &batch),
+                      less == 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+                << operation;
             if (less != 0) {
                 EXPECT_EQ(memory, Text(count * record, 0)) << operation;
             }
@@ -375,9 +411,11 @@ TEST_F(KemFace, AStatusForEachItem) {
     for (size_t i = 0; i < count; ++i) {
         const bool refused = bad.count(i) != 0;
         EXPECT_EQ(items.statuses[i], refused ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
-        EXPECT_EQ(tests::slice(items.sent, i, 32), refused ? Text(32, 0) : tests::slice(clean.sent, i, 32));
+        EXPECT_EQ(tests::slice(items.sent, i, 32),
+                  refused ? Text(32, 0) : tests::slice(clean.sent, i, 32));
         EXPECT_EQ(tests::slice(items.ciphertexts, i, items.info.ciphertext_bytes),
-                  refused ? Text(items.info.ciphertext_bytes, 0) : tests::slice(clean.ciphertexts, i, items.info.ciphertext_bytes));
+                  refused ? Text(items.info.ciphertext_bytes, 0)
+                          : tests::slice(clean.ciphertexts, i, items.info.ciphertext_bytes));
     }
     items.batch.statuses = nullptr;
     EXPECT_EQ(warpseal_kem_encapsulate(one.get(), set, &items.batch), WARPSEAL_INVALID_ARGUMENT);
@@ -393,7 +431,8 @@ TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
         for (int warm = 0; warm < 2; ++warm)  // the first time its self-test runs
             for (int operation = 0; operation < 3; ++operation) {
                 warpseal_status status = WARPSEAL_INVALID_ARGUMENT;
-                const size_t bytes = tests::stack_reach([&] { status = calls[operation](one.get(), set->name, &items.batch); });
+                const size_t bytes = tests::stack_reach(
+                    [&] { status = calls[operation](one.get(), set->name, &items.batch); });
                 EXPECT_EQ(status, WARPSEAL_OK);
                 if (warm == 1) {
                     EXPECT_LT(bytes, 8192u) << set->name << ", operation " << operation;
@@ -402,7 +441,8 @@ TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
     }
 }
 
-// --- the engine's choice of a target ------------------------------------------------------------------------------------------------
+// --- the engine's choice of a target
+// ------------------------------------------------------------------------------------------------
 
 // Copies of the portable target's descriptors, which no self-test has seen, some of them broken.
 struct Machine {
@@ -411,7 +451,8 @@ struct Machine {
     static inline CpuKem::Run intact[3];
 
     template <int operation>
-    static uint64_t spoil(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
+    static uint64_t spoil(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
+                          void* work) {
         const uint64_t failed = intact[operation](batch, first, count, work);
         (operation == 0 ? batch.public_keys : batch.shared_secrets)[first] ^= 1;
         return failed;
@@ -419,7 +460,8 @@ struct Machine {
     static const CpuKem* kem(Target target, const char* set) {
         const CpuKem* portable = warpseal::cpu_kem(Target::portable, set);
         asked.insert(target);
-        if (portable == nullptr || target == Target::aesni || target == Target::vaes256) return nullptr;
+        if (portable == nullptr || target == Target::aesni || target == Target::vaes256)
+            return nullptr;
         made.push_back(std::make_unique<CpuKem>(*portable));
         std::copy(portable->run, portable->run + 3, intact);
         if (broken.count(target) != 0) {
@@ -443,27 +485,33 @@ TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
     options.cuda = nullptr;
     options.threads = 1;
     options.cores_have = [](Target) { return true; };
-    options.cores = [](Target, const char* name) { return warpseal::cpu_cipher(Target::portable, name); };
+    options.cores = [](Target, const char* name) {
+        return warpseal::cpu_cipher(Target::portable, name);
+    };
     options.kems = Machine::kem;
     options.kems_have = Machine::has;
     options.notice = [&](const char* text) { notices.push_back(text); };
     const char* set = "ntruhps2048509";
-    constexpr const char* names[] = {"vaes512 failed its self-test in ntruhps2048509 key generation ",
-                                     "vaes512 failed its self-test in ntruhps2048509 encapsulation ",
-                                     "vaes512 failed its self-test in ntruhps2048509 decapsulation "};
+    constexpr const char* names[] = {
+        "vaes512 failed its self-test in ntruhps2048509 key generation ",
+        "vaes512 failed its self-test in ntruhps2048509 encapsulation ",
+        "vaes512 failed its self-test in ntruhps2048509 decapsulation "};
     for (const bool all : {false, true}) {
         Machine::broken = {Target::vaes512};
         if (all) Machine::broken = {Target::vaes512, Target::avx2, Target::portable};
         std::unique_ptr<Engine> engine;
         ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
-        for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+        for (const auto operation :
+             {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
             Items items(set, 3);
             std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
             const Text before = items.written();
             notices.clear();
-            EXPECT_EQ(engine->kem(operation, set, items.batch, random), all ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK);
+            EXPECT_EQ(engine->kem(operation, set, items.batch, random),
+                      all ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK);
             EXPECT_EQ(notices.size(), all ? 3u : 1u);
-            EXPECT_NE(notices[0].find(names[static_cast<int>(operation)]), std::string::npos) << notices[0];
+            EXPECT_NE(notices[0].find(names[static_cast<int>(operation)]), std::string::npos)
+                << notices[0];
             if (all) {
                 EXPECT_EQ(items.written(), before);
             }
@@ -478,7 +526,9 @@ TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
     options.threads = 1;
     options.device = "avx2";
     options.cores_have = [](Target) { return true; };
-    options.cores = [](Target, const char* name) { return warpseal::cpu_cipher(Target::portable, name); };
+    options.cores = [](Target, const char* name) {
+        return warpseal::cpu_cipher(Target::portable, name);
+    };
     options.kems = Machine::kem;
     options.kems_have = Machine::has;
     Machine::broken = {Target::avx2};
@@ -487,9 +537,11 @@ TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
     Items items("ntruhps2048509", 3);
     std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
     const Text before = items.written();
-    for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+    for (const auto operation :
+         {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
         Machine::asked.clear();
-        EXPECT_EQ(engine->kem(operation, "ntruhps2048509", items.batch, random), WARPSEAL_SELF_TEST_FAILED);
+        EXPECT_EQ(engine->kem(operation, "ntruhps2048509", items.batch, random),
+                  WARPSEAL_SELF_TEST_FAILED);
         EXPECT_EQ(Machine::asked, std::set<Target>{Target::avx2});
     }
     EXPECT_EQ(items.written(), before);
@@ -507,10 +559,13 @@ TEST_F(KemFace, TheSeedOfCoinsDoesNotStayOnTheStack) {
         for (int warm = 0; warm < 2; ++warm) {
             source = Source::fixed;
             warpseal_status status = WARPSEAL_INVALID_ARGUMENT;
-            const auto& left = stack.after([&] { status = call(one.get(), "ntruhps2048509", &items.batch); });
+            const auto& left =
+                stack.after([&] { status = call(one.get(), "ntruhps2048509", &items.batch); });
             EXPECT_EQ(status, WARPSEAL_OK);
             for (size_t at = 0; at + 8 <= seed.size(); ++at)
-                EXPECT_EQ(std::search(left.begin(), left.end(), &seed[at], &seed[at] + 8), left.end()) << at;
+                EXPECT_EQ(std::search(left.begin(), left.end(), &seed[at], &seed[at] + 8),
+                          left.end())
+                    << at;
         }
     // What was looked for was drawn.
     Items again("ntruhps2048509", 3);
@@ -525,35 +580,44 @@ TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
         options.threads = 1;
         options.device = device;
         warpseal_engine* made = nullptr;
-        if (warpseal_engine_create(&options, &made) != WARPSEAL_OK) continue;  // not on this machine
+        if (warpseal_engine_create(&options, &made) != WARPSEAL_OK)
+            continue;  // not on this machine
         const targets::EngineHandle one(made);
         Items items("ntruhps2048509", 2);
         for (const Call call : {warpseal_kem_keypair, warpseal_kem_encapsulate})
             EXPECT_EQ(call(one.get(), "ntruhps2048509", &items.batch), WARPSEAL_OK) << device;
         const warpseal_kem_batch receive = items.to_receive();
-        EXPECT_EQ(warpseal_kem_decapsulate(one.get(), "ntruhps2048509", &receive), WARPSEAL_OK) << device;
+        EXPECT_EQ(warpseal_kem_decapsulate(one.get(), "ntruhps2048509", &receive), WARPSEAL_OK)
+            << device;
         EXPECT_EQ(items.received, items.sent) << device;
     }
 }
 
 // Of a machine that has all targets: what it was told not to use is not even tried.
 TEST_F(KemFace, StandInsAreLowerTargets) {
-    const std::map<const char*, std::set<Target>> lower = {{"aesni", {Target::portable}}, {"vaes256", {Target::avx2}}};
+    const std::map<const char*, std::set<Target>> lower = {{"aesni", {Target::portable}},
+                                                           {"vaes256", {Target::avx2}}};
     for (const auto& [device, stand_ins] : lower) {
         warpseal::EngineOptions options;
         options.cuda = nullptr;
         options.threads = 1;
         options.device = device;
         options.cores_have = [](Target) { return true; };
-        options.cores = [](Target, const char* name) { return warpseal::cpu_cipher(Target::portable, name); };
+        options.cores = [](Target, const char* name) {
+            return warpseal::cpu_cipher(Target::portable, name);
+        };
         options.kems = Machine::kem;
-        options.kems_have = [](Target target) { return target != Target::aesni && target != Target::vaes256; };
+        options.kems_have = [](Target target) {
+            return target != Target::aesni && target != Target::vaes256;
+        };
         Machine::broken.clear();
         Machine::asked.clear();
         std::unique_ptr<Engine> engine;
         ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK) << device;
         Items items("ntruhps2048509", 1);
-        EXPECT_EQ(engine->kem(KemOperation::keypair, "ntruhps2048509", items.batch, random), WARPSEAL_OK) << device;
+        EXPECT_EQ(engine->kem(KemOperation::keypair, "ntruhps2048509", items.batch, random),
+                  WARPSEAL_OK)
+            << device;
         EXPECT_EQ(Machine::asked, stand_ins) << device;
     }
 }

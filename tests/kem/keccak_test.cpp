@@ -1,5 +1,6 @@
 // Our Keccak, one state and many, against libcrypto's SHA3-256 and SHAKE256.
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors wider than the baseline's are returned by functions that are inlined
+#pragma GCC diagnostic ignored \
+    "-Wpsabi"  // vectors wider than the baseline's are returned by functions that are inlined
 
 #include <gtest/gtest.h>
 
@@ -25,12 +26,15 @@ std::vector<Text> hashes(const std::vector<Text>& messages, size_t hash_bytes, u
     const size_t bytes = messages[0].size(), stride = warpseal::kem::padded_bytes(bytes) + 8;
     Text memory(lanes * stride, 0xa5), out(lanes * hash_bytes, 0xa5);
     for (size_t i = 0; i < messages.size(); ++i)
-        std::copy(messages[i].begin(), messages[i].end(), memory.begin() + static_cast<long>(i * stride));
-    warpseal::cpu::sponge<Word>(out.data(), hash_bytes, memory.data(), stride, bytes, static_cast<int>(messages.size()), suffix);
+        std::copy(messages[i].begin(), messages[i].end(),
+                  memory.begin() + static_cast<long>(i * stride));
+    warpseal::cpu::sponge<Word>(out.data(), hash_bytes, memory.data(), stride, bytes,
+                                static_cast<int>(messages.size()), suffix);
     for (size_t i = messages.size() * hash_bytes; i < out.size(); ++i) EXPECT_EQ(out[i], 0xa5);
     std::vector<Text> each;
     for (size_t i = 0; i < messages.size(); ++i)
-        each.emplace_back(out.begin() + static_cast<long>(i * hash_bytes), out.begin() + static_cast<long>((i + 1) * hash_bytes));
+        each.emplace_back(out.begin() + static_cast<long>(i * hash_bytes),
+                          out.begin() + static_cast<long>((i + 1) * hash_bytes));
     return each;
 }
 
@@ -38,13 +42,16 @@ TYPED_TEST(Keccak, IsSha3AndShakeAtEveryLength) {
     tests::Random random(5001);
     for (size_t bytes = 0; bytes <= 3 * 136 + 1; ++bytes) {
         std::vector<Text> messages;
-        for (size_t i = 0; i < 1 + bytes % warpseal::cpu::hash_lanes<TypeParam>; ++i) messages.push_back(random.text(bytes));
+        for (size_t i = 0; i < 1 + bytes % warpseal::cpu::hash_lanes<TypeParam>; ++i)
+            messages.push_back(random.text(bytes));
         const size_t squeezed = 8 * (1 + bytes % 70);  // up to five blocks
         const auto sha3 = hashes<TypeParam>(messages, 32, warpseal::kem::keccak::sha3_suffix);
-        const auto shake = hashes<TypeParam>(messages, squeezed, warpseal::kem::keccak::shake_suffix);
+        const auto shake =
+            hashes<TypeParam>(messages, squeezed, warpseal::kem::keccak::shake_suffix);
         for (size_t i = 0; i < messages.size(); ++i) {
             ASSERT_EQ(sha3[i], reference::sha3_256(messages[i])) << bytes << " bytes, lane " << i;
-            ASSERT_EQ(shake[i], reference::shake256(messages[i], squeezed)) << bytes << " bytes, lane " << i;
+            ASSERT_EQ(shake[i], reference::shake256(messages[i], squeezed))
+                << bytes << " bytes, lane " << i;
         }
     }
 }

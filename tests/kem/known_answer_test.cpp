@@ -1,4 +1,5 @@
-// NTRU against the submission's answers: its classic file, explicit coins, chosen ciphertexts, and thousands of operations by digest.
+// NTRU against the submission's answers: its classic file, explicit coins, chosen ciphertexts, and
+// thousands of operations by digest.
 #include <openssl/sha.h>
 
 #include "answer_files.h"
@@ -39,15 +40,18 @@ TEST_P(KemKnownAnswer, ClassicFile) {
 }
 
 TEST_P(KemKnownAnswer, ExplicitCoins) {
-    const std::vector<Answer> all = tests::answers(set() + "-coins"), classic = tests::answers(set());
+    const std::vector<Answer> all = tests::answers(set() + "-coins"),
+                              classic = tests::answers(set());
     ASSERT_EQ(all.size(), 2u);
     for (const Answer& answer : all) {
         const Answer& expected = classic.at(std::stoul(answer.at("count")));
-        const tests::Keys keys = door().keypairs(from_hex(answer.at("keypair_coins") + answer.at("prf_key")));
+        const tests::Keys keys =
+            door().keypairs(from_hex(answer.at("keypair_coins") + answer.at("prf_key")));
         EXPECT_EQ(keys.publics, from_hex(expected.at("pk")));
         EXPECT_EQ(keys.secrets, from_hex(expected.at("sk")));
         EXPECT_EQ(keys.statuses, std::vector<int32_t>{WARPSEAL_OK});
-        const tests::Encapsulated sent = door().encapsulate(from_hex(answer.at("enc_coins")), keys.publics);
+        const tests::Encapsulated sent =
+            door().encapsulate(from_hex(answer.at("enc_coins")), keys.publics);
         EXPECT_EQ(sent.ciphertexts, from_hex(expected.at("ct")));
         EXPECT_EQ(sent.secrets, from_hex(expected.at("ss")));
         EXPECT_EQ(sent.statuses, std::vector<int32_t>{WARPSEAL_OK});
@@ -58,10 +62,12 @@ TEST_P(KemKnownAnswer, ChosenCiphertexts) {
     const std::vector<Answer> classic = tests::answers(set());
     std::map<std::string, int> kinds;
     for (const Answer& answer : tests::answers(set() + "-decaps")) {
-        const tests::Text sk = from_hex(classic.at(std::stoul(answer.at("count"))).at("sk")), ct = from_hex(answer.at("ct"));
+        const tests::Text sk = from_hex(classic.at(std::stoul(answer.at("count"))).at("sk")),
+                          ct = from_hex(answer.at("ct"));
         EXPECT_EQ(door().decapsulate(ct, sk), from_hex(answer.at("ss"))) << answer.at("kind");
         bool accepted = false;
-        EXPECT_EQ(twin().decapsulate(ct, sk, &accepted), from_hex(answer.at("ss"))) << answer.at("kind");
+        EXPECT_EQ(twin().decapsulate(ct, sk, &accepted), from_hex(answer.at("ss")))
+            << answer.at("kind");
         EXPECT_EQ(accepted, answer.at("result") == "accept") << answer.at("kind");
         ++kinds[answer.at("kind")];
     }
@@ -89,7 +95,8 @@ TEST_P(KemKnownAnswer, Bulk) {
         if (done >= most) break;
         tests::Text keypair_coins, encapsulation_coins;
         for (uint64_t i = line.first; i < line.first + line.count; ++i) {
-            const tests::Text coins = reference::ntru_bulk_coins(set(), i, params.keypair_coins() + params.encapsulation_coins());
+            const tests::Text coins = reference::ntru_bulk_coins(
+                set(), i, params.keypair_coins() + params.encapsulation_coins());
             const auto cut = coins.begin() + static_cast<long>(params.keypair_coins());
             keypair_coins.insert(keypair_coins.end(), coins.begin(), cut);
             encapsulation_coins.insert(encapsulation_coins.end(), cut, coins.end());
@@ -101,8 +108,10 @@ TEST_P(KemKnownAnswer, Bulk) {
         EXPECT_EQ(sha256(sent.ciphertexts), line.ciphertexts) << line.first;
         EXPECT_EQ(sha256(sent.secrets), line.shared) << line.first;
         EXPECT_EQ(door().decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << line.first;
-        for (size_t i = 0; i < line.count; ++i) sent.ciphertexts[i * params.ciphertext_bytes()] ^= 1;
-        EXPECT_EQ(sha256(door().decapsulate(sent.ciphertexts, keys.secrets)), line.rejected) << line.first;
+        for (size_t i = 0; i < line.count; ++i)
+            sent.ciphertexts[i * params.ciphertext_bytes()] ^= 1;
+        EXPECT_EQ(sha256(door().decapsulate(sent.ciphertexts, keys.secrets)), line.rejected)
+            << line.first;
         done += line.count;
     }
     EXPECT_EQ(done, most);

@@ -1,4 +1,5 @@
-// Pools of key pairs as tests use them: on the cores and on a GPU, with senders who encapsulate to what was handed out.
+// Pools of key pairs as tests use them: on the cores and on a GPU, with senders who encapsulate to
+// what was handed out.
 #pragma once
 
 #include <set>
@@ -24,7 +25,8 @@ struct Taken {
 
 inline std::set<std::string> items(const Text& text, size_t bytes) {
     std::set<std::string> out;
-    for (size_t i = 0; i < text.size() / bytes; ++i) out.emplace(reinterpret_cast<const char*>(text.data()) + i * bytes, bytes);
+    for (size_t i = 0; i < text.size() / bytes; ++i)
+        out.emplace(reinterpret_cast<const char*>(text.data()) + i * bytes, bytes);
     return out;
 }
 
@@ -33,8 +35,10 @@ protected:
     void SetUp() override {
         if (GetParam().target == "cuda")
             for (const warpseal_target_info& target : targets::all())
-                if (target.name == std::string("cuda") && !target.usable) GTEST_SKIP() << "NOT RUN: " << target.reason;
-        for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK && info.name != GetParam().set; ++i) {
+                if (target.name == std::string("cuda") && !target.usable)
+                    GTEST_SKIP() << "NOT RUN: " << target.reason;
+        for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK && info.name != GetParam().set;
+             ++i) {
         }
         engine = targets::engine(GetParam().target, 2, targets::unexpected);
     }
@@ -48,7 +52,8 @@ protected:
     warpseal_status take(const PoolHandle& pool, size_t count, Taken& out) const {
         out.publics.assign(count * info.public_key_bytes, 0xa5);
         out.tickets.assign(count, 0xa5a5a5a5a5a5a5a5);
-        return warpseal_kem_pool_take(pool.get(), count, out.publics.data(), info.public_key_bytes, out.tickets.data());
+        return warpseal_kem_pool_take(pool.get(), count, out.publics.data(), info.public_key_bytes,
+                                      out.tickets.data());
     }
     Taken taken(const PoolHandle& pool, size_t count) const {
         Taken out;
@@ -60,12 +65,14 @@ protected:
         const size_t count = publics.size() / info.public_key_bytes;
         ciphertexts.assign(count * info.ciphertext_bytes, 0);
         secrets.assign(count * 32, 0);
-        encapsulate(publics, ciphertexts, secrets, {info.public_key_bytes, info.ciphertext_bytes, 32});
+        encapsulate(publics, ciphertexts, secrets,
+                    {info.public_key_bytes, info.ciphertext_bytes, 32});
     }
     struct Strides {
         size_t public_key, ciphertext, secret;
     };
-    void encapsulate(const Text& publics, Text& ciphertexts, Text& secrets, const Strides& strides) const {
+    void encapsulate(const Text& publics, Text& ciphertexts, Text& secrets,
+                     const Strides& strides) const {
         warpseal_kem_batch batch{};
         batch.struct_bytes = sizeof batch;
         batch.count = publics.size() / strides.public_key;
@@ -77,11 +84,13 @@ protected:
         batch.shared_secret_stride = strides.secret;
         EXPECT_EQ(warpseal_kem_encapsulate(engine.get(), info.name, &batch), WARPSEAL_OK);
     }
-    warpseal_status decapsulate(const PoolHandle& pool, const Tickets& tickets, const Text& ciphertexts, Text& secrets,
+    warpseal_status decapsulate(const PoolHandle& pool, const Tickets& tickets,
+                                const Text& ciphertexts, Text& secrets,
                                 std::vector<int32_t>& statuses) const {
         secrets.assign(tickets.size() * 32, 0xa5);
         statuses.assign(tickets.size(), -1);
-        return warpseal_kem_pool_decapsulate(pool.get(), tickets.size(), tickets.data(), ciphertexts.data(), info.ciphertext_bytes,
+        return warpseal_kem_pool_decapsulate(pool.get(), tickets.size(), tickets.data(),
+                                             ciphertexts.data(), info.ciphertext_bytes,
                                              secrets.data(), 32, statuses.data());
     }
     // Whether every one of them still opens what is sent to it. They are used then.
@@ -89,16 +98,18 @@ protected:
         Text ciphertexts, sent, received;
         std::vector<int32_t> statuses;
         encapsulate(pairs.publics, ciphertexts, sent);
-        return decapsulate(pool, pairs.tickets, ciphertexts, received, statuses) == WARPSEAL_OK && received == sent &&
+        return decapsulate(pool, pairs.tickets, ciphertexts, received, statuses) == WARPSEAL_OK &&
+               received == sent &&
                statuses == std::vector<int32_t>(pairs.tickets.size(), WARPSEAL_OK);
     }
     // Whether each is refused, with a secret of zeros.
     bool refused(const PoolHandle& pool, const Tickets& tickets) const {
         Text received;
         std::vector<int32_t> statuses;
-        return decapsulate(pool, tickets, Text(tickets.size() * info.ciphertext_bytes, 0), received, statuses) ==
-                   WARPSEAL_INVALID_ARGUMENT &&
-               received == Text(tickets.size() * 32, 0) && statuses == std::vector<int32_t>(tickets.size(), WARPSEAL_INVALID_ARGUMENT);
+        return decapsulate(pool, tickets, Text(tickets.size() * info.ciphertext_bytes, 0), received,
+                           statuses) == WARPSEAL_INVALID_ARGUMENT &&
+               received == Text(tickets.size() * 32, 0) &&
+               statuses == std::vector<int32_t>(tickets.size(), WARPSEAL_INVALID_ARGUMENT);
     }
 
     warpseal_kem_info info{};
@@ -114,4 +125,5 @@ inline std::vector<Subject> pool_subjects() {
 
 }  // namespace tests
 
-#define FOR_EACH_POOL(suite) INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::pool_subjects()), tests::name_of)
+#define FOR_EACH_POOL(suite) \
+    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::pool_subjects()), tests::name_of)

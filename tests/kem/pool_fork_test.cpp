@@ -36,8 +36,8 @@ int in_child(const std::function<int()>& work) {
     return WEXITSTATUS(status);
 }
 
-// Children of a parent whose threads are at work, and so now and then hold each lock. A child has no pair of its parent's, ready or taken;
-// its own work; and the parent's go on.
+// Children of a parent whose threads are at work, and so now and then hold each lock. A child has
+// no pair of its parent's, ready or taken; its own work; and the parent's go on.
 TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
 #if defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
@@ -51,7 +51,9 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i)
         threads.emplace_back([&] {
-            while (!done) wrong += !works(some, taken(some, 5)) || warpseal_kem_pool_fill(some.get()) != WARPSEAL_OK;
+            while (!done)
+                wrong += !works(some, taken(some, 5)) ||
+                         warpseal_kem_pool_fill(some.get()) != WARPSEAL_OK;
         });
     std::vector<int> pipes;
     for (size_t i = 0; i < children; ++i) {
@@ -62,7 +64,9 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
             alarm(longest_seconds);
             if (!refused(some, mine.tickets)) _exit(1);
             const Taken own = taken(some, pairs_each);
-            if (write(ends[1], own.publics.data(), own.publics.size()) != static_cast<ssize_t>(own.publics.size())) _exit(2);
+            if (write(ends[1], own.publics.data(), own.publics.size()) !=
+                static_cast<ssize_t>(own.publics.size()))
+                _exit(2);
             if (!works(some, own)) _exit(3);
             // Nor when each place has a pair of the child's, as it had one of the parent's.
             const Taken all = taken(some, 300);
@@ -83,7 +87,8 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
     for (const int from : pipes) {
         Text part(pairs_each * info.public_key_bytes);
         size_t got = 0;
-        for (ssize_t more; got < part.size() && (more = read(from, part.data() + got, part.size() - got)) > 0;)
+        for (ssize_t more;
+             got < part.size() && (more = read(from, part.data() + got, part.size() - got)) > 0;)
             got += static_cast<size_t>(more);
         EXPECT_EQ(got, part.size());
         close(from);
@@ -103,9 +108,10 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
     EXPECT_EQ(items(publics, info.public_key_bytes).size(), 20 + children * pairs_each + 300);
 }
 
-// Windows of secret keys that a pool has, masked: drawn again, from the same source. Each at four places, as the search looks at every
-// fourth byte: so it sees a fourth of them.
-residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal_kem_info& info, size_t count) {
+// Windows of secret keys that a pool has, masked: drawn again, from the same source. Each at four
+// places, as the search looks at every fourth byte: so it sees a fourth of them.
+residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal_kem_info& info,
+                             size_t count) {
     Text publics(count * info.public_key_bytes), secrets(count * info.secret_key_bytes);
     warpseal_kem_batch batch{};
     batch.struct_bytes = sizeof batch;
@@ -118,7 +124,9 @@ residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal
     residue::Patterns patterns;
     for (size_t i = 0; i < count; ++i)
         for (size_t at = 64; at + 32 <= info.secret_key_bytes; ++at)
-            if (at % 32 < 4) patterns.push_back(residue::masked(secrets.data() + i * info.secret_key_bytes + at, 32));
+            if (at % 32 < 4)
+                patterns.push_back(
+                    residue::masked(secrets.data() + i * info.secret_key_bytes + at, 32));
     std::fill(secrets.begin(), secrets.end(), uint8_t{0});
     __asm__ __volatile__("" : : "r"(secrets.data()) : "memory");
     return patterns;
@@ -145,7 +153,8 @@ TEST_P(KemPoolApart, WhatIsUsedDroppedOrForkedAwayIsWiped) {
     const auto rest = [&](size_t from, size_t to) {
         return Taken{Text(pairs.publics.begin() + static_cast<long>(from * info.public_key_bytes),
                           pairs.publics.begin() + static_cast<long>(to * info.public_key_bytes)),
-                     Tickets(pairs.tickets.begin() + static_cast<long>(from), pairs.tickets.begin() + static_cast<long>(to))};
+                     Tickets(pairs.tickets.begin() + static_cast<long>(from),
+                             pairs.tickets.begin() + static_cast<long>(to))};
     };
     EXPECT_TRUE(works(some, rest(4, 9)));
     EXPECT_EQ(residue::occurrences(patterns), kept * (count - 9) * each);

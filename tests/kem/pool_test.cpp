@@ -1,4 +1,5 @@
-// Pools of key pairs: each is handed out once, whatever threads and failing sources do; a ticket is good for one ciphertext.
+// Pools of key pairs: each is handed out once, whatever threads and failing sources do; a ticket is
+// good for one ciphertext.
 #include "pool.h"
 
 #include <algorithm>
@@ -57,11 +58,14 @@ TEST_P(KemPool, ATicketIsGoodForOneCiphertext) {
     encapsulate(pairs.publics, ciphertexts, sent);
     // The second stands twice, the fourth is another pool's, the fifth of nobody.
     Text given;
-    for (const size_t i : {0, 1, 1, 2, 2}) tests::append(given, tests::slice(ciphertexts, i, info.ciphertext_bytes));
-    const Tickets tickets = {pairs.tickets[0], pairs.tickets[1], pairs.tickets[1], others.tickets[2], 12345};
+    for (const size_t i : {0, 1, 1, 2, 2})
+        tests::append(given, tests::slice(ciphertexts, i, info.ciphertext_bytes));
+    const Tickets tickets = {pairs.tickets[0], pairs.tickets[1], pairs.tickets[1],
+                             others.tickets[2], 12345};
     EXPECT_EQ(decapsulate(some, tickets, given, received, statuses), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(statuses, (std::vector<int32_t>{WARPSEAL_OK, WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT, WARPSEAL_INVALID_ARGUMENT,
-                                              WARPSEAL_INVALID_ARGUMENT}));
+    EXPECT_EQ(statuses,
+              (std::vector<int32_t>{WARPSEAL_OK, WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT,
+                                    WARPSEAL_INVALID_ARGUMENT, WARPSEAL_INVALID_ARGUMENT}));
     EXPECT_EQ(Text(received.begin(), received.begin() + 64), Text(sent.begin(), sent.begin() + 64));
     EXPECT_EQ(Text(received.begin() + 64, received.end()), Text(96, 0));
     EXPECT_TRUE(refused(some, {pairs.tickets[0], pairs.tickets[1]}));  // used
@@ -71,7 +75,8 @@ TEST_P(KemPool, ATicketIsGoodForOneCiphertext) {
         EXPECT_TRUE(refused(some, {pairs.tickets[0], pairs.tickets[1]}));
         EXPECT_TRUE(works(some, again));
     }
-    EXPECT_TRUE(works(some, {tests::slice(pairs.publics, 2, info.public_key_bytes), {pairs.tickets[2]}}));
+    EXPECT_TRUE(
+        works(some, {tests::slice(pairs.publics, 2, info.public_key_bytes), {pairs.tickets[2]}}));
     EXPECT_TRUE(works(other, others));  // the other pool's were not touched
     // Tickets near good ones, and what a careless caller would try.
     const Taken last = taken(some, 4);
@@ -97,9 +102,11 @@ TEST_P(KemPool, DroppedTicketsNameNothing) {
     EXPECT_TRUE(refused(some, dropped));
     warpseal_kem_pool_drop(some.get(), 0, nullptr);
     warpseal_kem_pool_drop(nullptr, dropped.size(), dropped.data());
-    EXPECT_EQ(take(some, 151, none), WARPSEAL_LIMIT_EXCEEDED);  // a place was freed once for each ticket
+    EXPECT_EQ(take(some, 151, none),
+              WARPSEAL_LIMIT_EXCEEDED);  // a place was freed once for each ticket
     EXPECT_TRUE(works(some, taken(some, 150)));
-    const Text publics(pairs.publics.begin() + static_cast<long>(150 * info.public_key_bytes), pairs.publics.end());
+    const Text publics(pairs.publics.begin() + static_cast<long>(150 * info.public_key_bytes),
+                       pairs.publics.end());
     EXPECT_TRUE(works(some, {publics, Tickets(pairs.tickets.begin() + 150, pairs.tickets.end())}));
 }
 
@@ -116,14 +123,17 @@ TEST_P(KemPool, PastTheLimitNothingIsHandedOut) {
     EXPECT_TRUE(works(some, pairs));
 }
 
-// The source fails at its first call, at its second, and so on, until there are enough for all that is done.
+// The source fails at its first call, at its second, and so on, until there are enough for all that
+// is done.
 TEST_P(KemPool, WithoutRandomNothingIsWritten) {
     int needed = 0;
     for (bool done = false; !done; ++needed) {
         tests::calls_left = needed;
         source = Source::some;
         warpseal_kem_pool* made = nullptr;
-        if (const warpseal_status status = warpseal_kem_pool_create(engine.get(), info.name, 1500, &made); status != WARPSEAL_OK) {
+        if (const warpseal_status status =
+                warpseal_kem_pool_create(engine.get(), info.name, 1500, &made);
+            status != WARPSEAL_OK) {
             EXPECT_EQ(status, WARPSEAL_NO_RANDOM);
             EXPECT_EQ(made, nullptr);
             continue;
@@ -143,7 +153,9 @@ TEST_P(KemPool, WithoutRandomNothingIsWritten) {
         tests::calls_left = 0;  // what is taken needs none
         Text received;
         std::vector<int32_t> statuses;
-        EXPECT_EQ(decapsulate(some, pairs.tickets, Text(1200 * info.ciphertext_bytes, 0), received, statuses), WARPSEAL_OK);
+        EXPECT_EQ(decapsulate(some, pairs.tickets, Text(1200 * info.ciphertext_bytes, 0), received,
+                              statuses),
+                  WARPSEAL_OK);
         source = Source::kernel;
     }
     EXPECT_GE(needed, 3);
@@ -154,11 +166,15 @@ TEST_P(KemPool, WrongArguments) {
     warpseal_kem_pool* made = nullptr;
     EXPECT_EQ(warpseal_kem_pool_create(nullptr, info.name, 5, &made), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_pool_create(engine.get(), nullptr, 5, &made), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, 5, nullptr), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, 0, &made), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, 5, nullptr),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, 0, &made),
+              WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_pool_create(engine.get(), "ntru", 5, &made), WARPSEAL_UNSUPPORTED);
     for (const uint64_t pairs : {UINT64_MAX, uint64_t{1} << 32, uint64_t{UINT32_MAX}})
-        EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, pairs, &made), WARPSEAL_OUT_OF_MEMORY) << pairs;
+        EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, pairs, &made),
+                  WARPSEAL_OUT_OF_MEMORY)
+            << pairs;
     EXPECT_EQ(made, nullptr);
     warpseal_kem_pool_destroy(nullptr);
     EXPECT_EQ(warpseal_kem_pool_fill(nullptr), WARPSEAL_INVALID_ARGUMENT);
@@ -166,7 +182,8 @@ TEST_P(KemPool, WrongArguments) {
     const PoolHandle some = pool(5);
     Text publics(4 * pk, 0xa5);
     Tickets tickets(4, 7);
-    const auto bad_take = [&](warpseal_kem_pool* of, uint64_t count, uint8_t* at, uint64_t stride, uint64_t* to) {
+    const auto bad_take = [&](warpseal_kem_pool* of, uint64_t count, uint8_t* at, uint64_t stride,
+                              uint64_t* to) {
         EXPECT_EQ(warpseal_kem_pool_take(of, count, at, stride, to), WARPSEAL_INVALID_ARGUMENT);
         EXPECT_EQ(publics, Text(4 * pk, 0xa5));
         EXPECT_EQ(tickets, Tickets(4, 7));
@@ -193,9 +210,11 @@ TEST_P(KemPool, WrongArguments) {
         int32_t* statuses;
     };
     const auto bad = [&](const char* what, const std::function<void(Given&)>& spoil) {
-        Given g{some.get(), 3, pairs.tickets.data(), ciphertexts.data(), ct, secrets.data(), 32, statuses.data()};
+        Given g{some.get(),     3,  pairs.tickets.data(), ciphertexts.data(), ct,
+                secrets.data(), 32, statuses.data()};
         spoil(g);
-        EXPECT_EQ(warpseal_kem_pool_decapsulate(g.pool, g.count, g.tickets, g.ciphertexts, g.ciphertext_stride, g.secrets, g.secret_stride,
+        EXPECT_EQ(warpseal_kem_pool_decapsulate(g.pool, g.count, g.tickets, g.ciphertexts,
+                                                g.ciphertext_stride, g.secrets, g.secret_stride,
                                                 g.statuses),
                   WARPSEAL_INVALID_ARGUMENT)
             << what;
@@ -210,26 +229,37 @@ TEST_P(KemPool, WrongArguments) {
     for (const uint64_t stride : {uint64_t{0}, uint64_t{31}, UINT64_MAX / 2})
         bad("secrets overlap", [&](Given& g) { g.secret_stride = stride; });
     bad("secrets over ciphertexts", [&](Given& g) { g.secrets = ciphertexts.data() + ct; });
-    bad("secrets over tickets", [](Given& g) { g.secrets = reinterpret_cast<uint8_t*>(const_cast<uint64_t*>(g.tickets)); });
-    bad("statuses over tickets", [](Given& g) { g.statuses = reinterpret_cast<int32_t*>(const_cast<uint64_t*>(g.tickets)); });
-    bad("statuses over secrets", [](Given& g) { g.statuses = reinterpret_cast<int32_t*>(g.secrets); });
+    bad("secrets over tickets",
+        [](Given& g) { g.secrets = reinterpret_cast<uint8_t*>(const_cast<uint64_t*>(g.tickets)); });
+    bad("statuses over tickets", [](Given& g) {
+        g.statuses = reinterpret_cast<int32_t*>(const_cast<uint64_t*>(g.tickets));
+    });
+    bad("statuses over secrets",
+        [](Given& g) { g.statuses = reinterpret_cast<int32_t*>(g.secrets); });
     bad("a count past the address space", [](Given& g) { g.count = UINT64_MAX; });
 
     EXPECT_EQ(warpseal_kem_pool_take(some.get(), 0, nullptr, 0, nullptr), WARPSEAL_OK);
-    EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), 0, nullptr, nullptr, 0, nullptr, 0, nullptr), WARPSEAL_OK);
-    EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), 3, pairs.tickets.data(), ciphertexts.data(), 0, secrets.data(), 32, nullptr),
+    EXPECT_EQ(
+        warpseal_kem_pool_decapsulate(some.get(), 0, nullptr, nullptr, 0, nullptr, 0, nullptr),
+        WARPSEAL_OK);
+    EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), 3, pairs.tickets.data(), ciphertexts.data(),
+                                            0, secrets.data(), 32, nullptr),
               WARPSEAL_OK);  // one ciphertext for all, statuses of no interest
 }
 
-// Fields of records, with a ticket that names nothing among them: what lies between the fields is the caller's.
+// Fields of records, with a ticket that names nothing among them: what lies between the fields is
+// the caller's.
 TEST_P(KemPool, RecordsOfFields) {
     constexpr size_t count = 5, bad = 3, public_gap = 13;
-    const size_t pk = info.public_key_bytes, public_stride = pk + public_gap, text_stride = info.ciphertext_bytes + 7,
-                 secret_stride = 32 + 5;
+    const size_t pk = info.public_key_bytes, public_stride = pk + public_gap,
+                 text_stride = info.ciphertext_bytes + 7, secret_stride = 32 + 5;
     const PoolHandle some = pool(count);
-    Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5), sent(count * secret_stride, 0xa5);
+    Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5),
+        sent(count * secret_stride, 0xa5);
     Tickets tickets(count);
-    ASSERT_EQ(warpseal_kem_pool_take(some.get(), count, publics.data(), public_stride, tickets.data()), WARPSEAL_OK);
+    ASSERT_EQ(
+        warpseal_kem_pool_take(some.get(), count, publics.data(), public_stride, tickets.data()),
+        WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i) {
         const auto gap = publics.begin() + static_cast<long>(i * public_stride + pk);
         EXPECT_EQ(Text(gap, gap + public_gap), Text(public_gap, 0xa5)) << i;
@@ -239,8 +269,8 @@ TEST_P(KemPool, RecordsOfFields) {
     given[bad] = ~given[bad];
     std::fill_n(sent.begin() + bad * secret_stride, 32, uint8_t{0});
     Text received(count * secret_stride, 0xa5);
-    EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), count, given.data(), ciphertexts.data(), text_stride, received.data(),
-                                            secret_stride, nullptr),
+    EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), count, given.data(), ciphertexts.data(),
+                                            text_stride, received.data(), secret_stride, nullptr),
               WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(received, sent);  // and with it what lies between
 
@@ -248,10 +278,12 @@ TEST_P(KemPool, RecordsOfFields) {
     const Taken again = taken(some, count - 1);
     Text texts, secrets;
     encapsulate(again.publics, texts, secrets);
-    const Text last = tests::slice(texts, count - 2, info.ciphertext_bytes), secret = tests::slice(secrets, count - 2, 32);
+    const Text last = tests::slice(texts, count - 2, info.ciphertext_bytes),
+               secret = tests::slice(secrets, count - 2, 32);
     received.assign((count - 1) * secret_stride, 0xa5);
     EXPECT_EQ(
-        warpseal_kem_pool_decapsulate(some.get(), count - 1, again.tickets.data(), last.data(), 0, received.data(), secret_stride, nullptr),
+        warpseal_kem_pool_decapsulate(some.get(), count - 1, again.tickets.data(), last.data(), 0,
+                                      received.data(), secret_stride, nullptr),
         WARPSEAL_OK);
     for (size_t i = 0; i < count - 1; ++i) {
         const auto at = received.begin() + static_cast<long>(i * secret_stride);
@@ -260,7 +292,8 @@ TEST_P(KemPool, RecordsOfFields) {
     }
 }
 
-// Threads take, use and drop at random, of a pool that is too small for them all, while one fills it.
+// Threads take, use and drop at random, of a pool that is too small for them all, while one fills
+// it.
 TEST_P(KemPool, EachPairOnceUnderManyThreads) {
     constexpr unsigned thread_count = 8;
     constexpr size_t rounds = 60;
@@ -314,7 +347,9 @@ TEST_P(KemPool, OfManyWhoUseATicketOneHasTheSecret) {
     std::vector<std::vector<int32_t>> statuses(thread_count);
     std::vector<std::thread> threads;
     for (unsigned number = 0; number < thread_count; ++number)
-        threads.emplace_back([&, number] { (void)decapsulate(some, pairs.tickets, ciphertexts, received[number], statuses[number]); });
+        threads.emplace_back([&, number] {
+            (void)decapsulate(some, pairs.tickets, ciphertexts, received[number], statuses[number]);
+        });
     for (std::thread& thread : threads) thread.join();
     for (size_t i = 0; i < count; ++i) {
         unsigned winners = 0;
@@ -322,7 +357,8 @@ TEST_P(KemPool, OfManyWhoUseATicketOneHasTheSecret) {
             const bool won = statuses[number][i] == WARPSEAL_OK;
             winners += won;
             EXPECT_EQ(statuses[number][i], won ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
-            EXPECT_EQ(tests::slice(received[number], i, 32), won ? tests::slice(sent, i, 32) : Text(32, 0));
+            EXPECT_EQ(tests::slice(received[number], i, 32),
+                      won ? tests::slice(sent, i, 32) : Text(32, 0));
         }
         EXPECT_EQ(winners, 1u) << i;
     }

@@ -1,4 +1,5 @@
-// What getrandom(2) does in this program: as the kernel does, the first calls or all; always the same bytes; or nothing but fail.
+// What getrandom(2) does in this program: as the kernel does, the first calls or all; always the
+// same bytes; or nothing but fail.
 #pragma once
 
 #include <cstddef>

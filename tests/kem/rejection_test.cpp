@@ -1,4 +1,5 @@
-// What is not a ciphertext of a key gives SHA3-256(prf_key, ciphertext), class by class: each of the three checks alone has to catch some.
+// What is not a ciphertext of a key gives SHA3-256(prf_key, ciphertext), class by class: each of
+// the three checks alone has to catch some.
 #include "doors.h"
 #include "random.h"
 
@@ -7,13 +8,15 @@ namespace {
 using Coefficients = reference::Ntru::Coefficients;
 using tests::Text;
 
-// How many of each class: spare bits for each pattern of them, weights for each pair of coefficients, r for each value.
+// How many of each class: spare bits for each pattern of them, weights for each pair of
+// coefficients, r for each value.
 struct Counts {
     int spare, weight, signs, r, last, random;
 };
 constexpr Counts few{8, 24, 40, 40, 40, 40}, thousands{67, 168, 1000, 250, 1000, 1000};
 
-// Ciphertexts that one check alone can reject, and a few that are valid although they look odd. All of one key, as one batch.
+// Ciphertexts that one check alone can reject, and a few that are valid although they look odd. All
+// of one key, as one batch.
 class Cases {
 public:
     explicit Cases(const reference::Ntru& twin) : twin_(twin) {
@@ -27,7 +30,9 @@ public:
         twin_.sample(random_.text(twin_.encapsulation_coins()), r, m);
         for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(twin_.q() - 1) : x;
     }
-    size_t place() { return static_cast<size_t>(random_.below(static_cast<uint64_t>(twin_.n() - 1))); }
+    size_t place() {
+        return static_cast<size_t>(random_.below(static_cast<uint64_t>(twin_.n() - 1)));
+    }
     size_t place_of(uint16_t value) {
         for (size_t i = place();; i = place())
             if (m[i] == value) return i;
@@ -35,7 +40,8 @@ public:
     Text encrypted() const { return twin_.encrypt(r, m, public_key_); }
     Text random_text() { return random_.text(twin_.ciphertext_bytes()); }
 
-    // The twin, which is slow, is asked about the valid ones and the first of each kind: the others are made alike.
+    // The twin, which is slow, is asked about the valid ones and the first of each kind: the others
+    // are made alike.
     void add(const std::string& kind, const Text& ciphertext, bool valid) {
         Text secret = tests::rejected(secret_key, ciphertext);
         if (valid || counts[kind] < asked) {
@@ -70,12 +76,14 @@ void spare_bits(Cases& cases, const reference::Ntru& twin, int count) {
             cases.draw();
             Text ciphertext = cases.encrypted();
             if (i < few.spare) cases.add("good", ciphertext, true);
-            ciphertext.back() = static_cast<uint8_t>(ciphertext.back() | pattern << (8 - twin.spare_bits()));
+            ciphertext.back() =
+                static_cast<uint8_t>(ciphertext.back() | pattern << (8 - twin.spare_bits()));
             cases.add("spare bits", ciphertext, false);
         }
 }
 
-// HPS: m with a coefficient too many or too few, one of the wrong sign, or two as many of the one kind as are missing of the other.
+// HPS: m with a coefficient too many or too few, one of the wrong sign, or two as many of the one
+// kind as are missing of the other.
 void weights(Cases& cases, const reference::Ntru& twin, int count) {
     if (twin.is_hrss()) return;
     for (int i = 0; i < count; ++i)
@@ -86,10 +94,12 @@ void weights(Cases& cases, const reference::Ntru& twin, int count) {
                 cases.m[cases.place_of(from)] = to;
                 cases.add("weight of m", cases.encrypted(), false);
             }
-    // One of each sign too few, or too many: the sum is as it was, and with it r, so that no other check sees it.
+    // One of each sign too few, or too many: the sum is as it was, and with it r, so that no other
+    // check sees it.
     for (int i = 0; i < count; ++i) {
         cases.draw();
-        for (const uint16_t sign : {1, 2}) cases.m[cases.place_of(i % 2 == 0 ? sign : 0)] = i % 2 == 0 ? 0 : sign;
+        for (const uint16_t sign : {1, 2})
+            cases.m[cases.place_of(i % 2 == 0 ? sign : 0)] = i % 2 == 0 ? 0 : sign;
         cases.add("weight of m, sum zero", cases.encrypted(), false);
     }
     cases.draw();
@@ -97,8 +107,9 @@ void weights(Cases& cases, const reference::Ntru& twin, int count) {
     cases.add("m zero", cases.encrypted(), false);
 }
 
-// HPS: m with as many coefficients as it should have, but too many of one sign. Its sum s is not zero, as a ciphertext's is, so k Phi_n is
-// added, with s + k n = 0 modulo q. For a small k no coefficient of f c leaves [-q/2, q/2), so that this check alone sees it.
+// HPS: m with as many coefficients as it should have, but too many of one sign. Its sum s is not
+// zero, as a ciphertext's is, so k Phi_n is added, with s + k n = 0 modulo q. For a small k no
+// coefficient of f c leaves [-q/2, q/2), so that this check alone sees it.
 void signs(Cases& cases, const reference::Ntru& twin, int count) {
     if (twin.is_hrss()) return;
     int k = 4, s = 0;  // the least that are no residue modulo 3 even with a coefficient added
@@ -106,7 +117,8 @@ void signs(Cases& cases, const reference::Ntru& twin, int count) {
     while (s = -sum(), s % 2 != 0 || std::abs(s) > 40) ++k;
     for (int i = 0; i < count; ++i) {
         cases.draw();
-        for (int turned = 0; turned < std::abs(s) / 2; ++turned) cases.m[cases.place_of(s > 0 ? 2 : 1)] = s > 0 ? 1 : 2;
+        for (int turned = 0; turned < std::abs(s) / 2; ++turned)
+            cases.m[cases.place_of(s > 0 ? 2 : 1)] = s > 0 ? 1 : 2;
         for (uint16_t& x : cases.m) x = static_cast<uint16_t>(x == 2 ? k - 1 : k + x);
         cases.add("signs of m", cases.encrypted(), false);
     }
@@ -121,8 +133,8 @@ void ternary_r(Cases& cases, const reference::Ntru& twin, int count) {
         }
 }
 
-// h is zero at 1, so that r and r - Phi_n give one ciphertext: with r[n - 1] = 1 the others count one less, and that is ternary only if
-// none was -1.
+// h is zero at 1, so that r and r - Phi_n give one ciphertext: with r[n - 1] = 1 the others count
+// one less, and that is ternary only if none was -1.
 void last_of_r(Cases& cases, const reference::Ntru& twin, int count) {
     for (int i = 0; i < count; ++i) {
         cases.draw();
@@ -158,23 +170,29 @@ TEST_P(KemRejection, EachClass) {
     const Text secrets = door().decapsulate(cases.ciphertexts, cases.secret_key);
     ASSERT_GE(cases.kinds.size(), many() ? 3000u : 200u);
     for (size_t i = 0; i < cases.kinds.size(); ++i)
-        EXPECT_EQ(tests::slice(secrets, i, 32), tests::slice(cases.secrets, i, 32)) << cases.kinds[i] << ", case " << i;
+        EXPECT_EQ(tests::slice(secrets, i, 32), tests::slice(cases.secrets, i, 32))
+            << cases.kinds[i] << ", case " << i;
 }
 
-// Ciphertexts made for another key, and secrets that begin with a zero byte, which an equality of C strings would take for equal.
+// Ciphertexts made for another key, and secrets that begin with a zero byte, which an equality of C
+// strings would take for equal.
 TEST_P(KemRejection, OtherKeysAndZeroBytes) {
     const auto& params = door().params();
     tests::Random random(5202);
     const tests::Keys keys = door().keypairs(random.text(2 * params.keypair_coins()));
     const Text sk = tests::slice(keys.secrets, 0, params.secret_key_bytes());
     const tests::Encapsulated mine =
-        door().encapsulate(random.text(600 * params.encapsulation_coins()), tests::slice(keys.publics, 0, params.public_key_bytes()));
+        door().encapsulate(random.text(600 * params.encapsulation_coins()),
+                           tests::slice(keys.publics, 0, params.public_key_bytes()));
     const tests::Encapsulated others =
-        door().encapsulate(random.text(30 * params.encapsulation_coins()), tests::slice(keys.publics, 1, params.public_key_bytes()));
+        door().encapsulate(random.text(30 * params.encapsulation_coins()),
+                           tests::slice(keys.publics, 1, params.public_key_bytes()));
     EXPECT_EQ(door().decapsulate(mine.ciphertexts, sk), mine.secrets);
     const Text rejected = door().decapsulate(others.ciphertexts, sk);
     for (size_t i = 0; i < 30; ++i) {
-        EXPECT_EQ(tests::slice(rejected, i, 32), tests::rejected(sk, tests::slice(others.ciphertexts, i, params.ciphertext_bytes())));
+        EXPECT_EQ(
+            tests::slice(rejected, i, 32),
+            tests::rejected(sk, tests::slice(others.ciphertexts, i, params.ciphertext_bytes())));
     }
     size_t zeros = 0;
     for (size_t i = 0; i < 600; ++i) {
@@ -189,13 +207,15 @@ TEST_P(KemRejection, OtherKeysAndZeroBytes) {
     EXPECT_GT(zeros, 0u);
 }
 
-// Bits of a secret key that carry nothing say nothing: those after 1 / h would be a coefficient more. On cores also a byte of ternary
-// coefficients whose fifth digit is 3, not 0, and digits of the last byte from coefficient n - 1 on.
+// Bits of a secret key that carry nothing say nothing: those after 1 / h would be a coefficient
+// more. On cores also a byte of ternary coefficients whose fifth digit is 3, not 0, and digits of
+// the last byte from coefficient n - 1 on.
 TEST_P(KemRejection, SpareBitsOfASecretKey) {
     const auto& params = door().params();
     tests::Random random(5203);
     const tests::Keys keys = door().keypairs(random.text(params.keypair_coins()));
-    const tests::Encapsulated sent = door().encapsulate(random.text(9 * params.encapsulation_coins()), keys.publics);
+    const tests::Encapsulated sent =
+        door().encapsulate(random.text(9 * params.encapsulation_coins()), keys.publics);
     Text secret_key = keys.secrets;
     uint8_t& last = secret_key[2 * params.ternary_bytes() + params.rq_bytes() - 1];
     last = static_cast<uint8_t>(last | ~(0xff >> params.spare_bits()));
@@ -204,11 +224,14 @@ TEST_P(KemRejection, SpareBitsOfASecretKey) {
     const size_t bytes = params.ternary_bytes();
     for (size_t i = 0; i < 2 * bytes; ++i)
         if (secret_key[i] + 243 < 256) secret_key[i] = static_cast<uint8_t>(secret_key[i] + 243);
-    EXPECT_FALSE(std::equal(keys.secrets.begin(), keys.secrets.begin() + static_cast<long>(2 * bytes), secret_key.begin()));
+    EXPECT_FALSE(std::equal(keys.secrets.begin(),
+                            keys.secrets.begin() + static_cast<long>(2 * bytes),
+                            secret_key.begin()));
     EXPECT_EQ(door().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
     secret_key = keys.secrets;
     static constexpr int ones[] = {0, 120, 117, 108, 81};  // in the digits that are left over
-    for (const size_t end : {bytes, 2 * bytes}) secret_key[end - 1] = static_cast<uint8_t>(secret_key[end - 1] + ones[(params.n - 1) % 5]);
+    for (const size_t end : {bytes, 2 * bytes})
+        secret_key[end - 1] = static_cast<uint8_t>(secret_key[end - 1] + ones[(params.n - 1) % 5]);
     EXPECT_EQ(door().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
 }
 

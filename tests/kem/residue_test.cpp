@@ -1,5 +1,5 @@
-// After a call nothing of its secrets is left but what it gave: no packed key, no secret, no coefficients of f or of its inverse, on the
-// heap, in work space or on a stack.
+// After a call nothing of its secrets is left but what it gave: no packed key, no secret, no
+// coefficients of f or of its inverse, on the heap, in work space or on a stack.
 #include "residue.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using warpseal::KemOperation;
 void add_windows(Patterns& patterns, const Text& masked, size_t bytes) {
     for (size_t at = 0; at + bytes <= masked.size(); at += bytes) {
         const auto from = masked.begin() + static_cast<long>(at);
-        if (std::count(from, from + 4, mask) < 4) patterns.emplace_back(from, from + static_cast<long>(bytes));
+        if (std::count(from, from + 4, mask) < 4)
+            patterns.emplace_back(from, from + static_cast<long>(bytes));
     }
 }
 
@@ -28,7 +29,8 @@ void add_coefficients(Patterns& patterns, const Text& masked, size_t first, size
     static constexpr int power[] = {1, 3, 9, 27, 81};
     for (size_t i = 0; i < count; ++i) {
         const int digit = (masked[first + i / 5] ^ mask) / power[i % 5] % 3;
-        const uint8_t low = static_cast<uint8_t>(digit == 2 ? 0xff : digit) ^ mask, high = (digit == 2 ? 0xff : 0) ^ mask;
+        const uint8_t low = static_cast<uint8_t>(digit == 2 ? 0xff : digit) ^ mask,
+                      high = (digit == 2 ? 0xff : 0) ^ mask;
         bytes.push_back(low);
         words.push_back(low);
         words.push_back(high);
@@ -46,7 +48,8 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     const auto& params = door().params();
     const targets::EngineHandle engine = targets::engine(GetParam().target, 2);
     constexpr size_t count = 40;
-    const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(), ct = params.ciphertext_bytes();
+    const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(),
+                 ct = params.ciphertext_bytes();
     Text publics(count * pk), secrets(count * sk), ciphertexts(count * ct), shared(count * 32);
     Patterns patterns;
     const auto call = [&](auto function, uint8_t* shared_secrets) {
@@ -57,7 +60,8 @@ TEST_P(KemResidue, NoneAfterEachCall) {
         batch.shared_secrets = shared_secrets;
         ASSERT_EQ(function(engine.get(), set().c_str(), &batch), WARPSEAL_OK);
     };
-    // Masks what the caller holds, so that the search finds copies of the library's alone; and back.
+    // Masks what the caller holds, so that the search finds copies of the library's alone; and
+    // back.
     const auto flip = [](Text& text) {
         for (uint8_t& byte : text) byte ^= mask;
     };
@@ -90,7 +94,8 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     EXPECT_EQ(residue::occurrences({left}), 1u);
 }
 
-// A stack after a call has nothing on it that depends on coins or keys, whatever the operation leaves there before it is cleared.
+// A stack after a call has nothing on it that depends on coins or keys, whatever the operation
+// leaves there before it is cleared.
 class KemStack : public tests::KemTest {};
 
 TEST_P(KemStack, DependsOnNoSecret) {
@@ -99,24 +104,29 @@ TEST_P(KemStack, DependsOnNoSecret) {
     tests::Random random(5401);
     tests::Stack stack;
     for (const uint64_t count : {uint64_t{1}, uint64_t{9}}) {
-        Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes()), coins;
+        Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes()),
+            coins;
         Text ciphertexts(count * params.ciphertext_bytes()), shared(count * 32);
         warpseal_kem_batch batch = door().batch(count);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
         batch.shared_secrets = shared.data();
-        for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
-            batch.coins_stride = operation == KemOperation::keypair ? params.keypair_coins() : params.encapsulation_coins();
+        for (const auto operation :
+             {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+            batch.coins_stride = operation == KemOperation::keypair ? params.keypair_coins()
+                                                                    : params.encapsulation_coins();
             std::vector<uint8_t> memory(door().cpu()->work_bytes(operation, count) + 64);
             void* work = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
             coins.resize(count * batch.coins_stride);
             batch.coins = coins.data();
             const auto after = [&] {
                 random.fill(coins.data(), coins.size());
-                return stack.after([&] { door().cpu()->run[static_cast<int>(operation)](batch, 0, count, work); });
+                return stack.after(
+                    [&] { door().cpu()->run[static_cast<int>(operation)](batch, 0, count, work); });
             };
-            after();  // the dynamic linker saves registers when it looks a function up, which is when it is first called
+            after();  // the dynamic linker saves registers when it looks a function up, which is
+                      // when it is first called
             const std::vector<uint8_t> first = after();
             EXPECT_TRUE(first == after()) << static_cast<int>(operation) << ", " << count;
         }
@@ -134,7 +144,9 @@ INSTANTIATE_TEST_SUITE_P(All, KemStack, testing::ValuesIn(on_cores()), tests::na
 // One set of each family: the text is one.
 std::vector<tests::Subject> two_sets() {
     std::vector<tests::Subject> out = tests::subjects();
-    std::erase_if(out, [](const tests::Subject& subject) { return subject.set != "ntruhps2048509" && subject.set != "ntruhrss701"; });
+    std::erase_if(out, [](const tests::Subject& subject) {
+        return subject.set != "ntruhps2048509" && subject.set != "ntruhrss701";
+    });
     return out;
 }
 

@@ -1,4 +1,5 @@
-// The engine's self-test of NTRU: its answers are the twin's, and it refuses a target that is broken in any output of any operation.
+// The engine's self-test of NTRU: its answers are the twin's, and it refuses a target that is
+// broken in any output of any operation.
 #include "engine/kem_self_test.h"
 
 #include "doors.h"
@@ -22,7 +23,8 @@ public:
     explicit Expected(const warpseal::kem::Params& set) : set_(set), twin_(set.name) {}
 
     Text keypairs() {
-        const Text coins = input(set_, KemOperation::keypair, KemInput::coins, items * set_.keypair_coins());
+        const Text coins =
+            input(set_, KemOperation::keypair, KemInput::coins, items * set_.keypair_coins());
         for (size_t i = 0; i < items; ++i) {
             const auto keys = twin_.keypair(tests::slice(coins, i, set_.keypair_coins())).value();
             tests::append(publics_, keys.public_key);
@@ -31,20 +33,23 @@ public:
         return joined(publics_, secrets_);
     }
     Text encapsulations(Text publics) {
-        const Text coins = input(set_, KemOperation::encapsulate, KemInput::coins, items * set_.encapsulation_coins());
+        const Text coins = input(set_, KemOperation::encapsulate, KemInput::coins,
+                                 items * set_.encapsulation_coins());
         Text secrets;
         ciphertexts_.clear();
         for (size_t i = 0; i < items; ++i) {
-            const auto sent =
-                twin_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()), tests::slice(publics, i, set_.public_key_bytes()));
+            const auto sent = twin_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()),
+                                                tests::slice(publics, i, set_.public_key_bytes()));
             tests::append(ciphertexts_, sent.ciphertext);
             tests::append(secrets, sent.secret);
         }
         return joined(ciphertexts_, secrets);
     }
     Text any_public_keys() const {
-        Text out = input(set_, KemOperation::encapsulate, KemInput::public_keys, items * set_.public_key_bytes());
-        for (size_t i = 1; i <= items; ++i) out[i * set_.public_key_bytes() - 1] &= static_cast<uint8_t>(0xff >> set_.spare_bits());
+        Text out = input(set_, KemOperation::encapsulate, KemInput::public_keys,
+                         items * set_.public_key_bytes());
+        for (size_t i = 1; i <= items; ++i)
+            out[i * set_.public_key_bytes() - 1] &= static_cast<uint8_t>(0xff >> set_.spare_bits());
         return out;
     }
     Text decapsulations() {
@@ -53,7 +58,8 @@ public:
         for (size_t i = 0; i < items; ++i) {
             Text ciphertext = tests::slice(ciphertexts_, i, set_.ciphertext_bytes());
             if (i % 2 == 1) ciphertext[5 * i] ^= 1;
-            tests::append(out, twin_.decapsulate(ciphertext, tests::slice(secrets_, i, set_.secret_key_bytes())));
+            tests::append(out, twin_.decapsulate(
+                                   ciphertext, tests::slice(secrets_, i, set_.secret_key_bytes())));
         }
         return out;
     }
@@ -73,11 +79,14 @@ private:
 TEST(KemSelfTest, AnswersAreTheTwins) {
     for (const warpseal::kem::Params* set : warpseal::kem::sets) {
         Expected expected(*set);
-        const Text outputs[] = {expected.keypairs(), expected.encapsulations(expected.any_public_keys()), expected.decapsulations()};
+        const Text outputs[] = {expected.keypairs(),
+                                expected.encapsulations(expected.any_public_keys()),
+                                expected.decapsulations()};
         const warpseal::KemAnswer* answer = warpseal::kem_answer(set->name);
         ASSERT_NE(answer, nullptr) << set->name;
         for (int i = 0; i < warpseal::kem_operation_count; ++i)
-            EXPECT_EQ(Text(answer->digest[i], answer->digest[i] + 16), reference::shake256(outputs[i], 16))
+            EXPECT_EQ(Text(answer->digest[i], answer->digest[i] + 16),
+                      reference::shake256(outputs[i], 16))
                 << set->name << ", operation " << i;
     }
 }
@@ -87,9 +96,11 @@ struct Broken {
     static inline CpuKem::Run intact;
     static inline KemOperation operation;
     static inline uint64_t item;
-    static inline int output;  // the first or second that it writes; 2: how many have no result; 3: which
+    static inline int
+        output;  // the first or second that it writes; 2: how many have no result; 3: which
 
-    static uint64_t run(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* work) {
+    static uint64_t run(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
+                        void* work) {
         const uint64_t failed = intact(batch, first, count, work);
         if (output == 2) return failed + 1;
         if (output == 3) batch.statuses[item] = WARPSEAL_INVALID_ARGUMENT;
@@ -98,7 +109,8 @@ struct Broken {
         uint8_t* const ciphertext = batch.ciphertexts + item * batch.ciphertext_stride;
         uint8_t* const shared = batch.shared_secrets + item * batch.shared_secret_stride;
         if (operation == KemOperation::keypair)
-            (output == 0 ? public_key : batch.secret_keys + item * batch.secret_key_stride)[item] ^= 1;
+            (output == 0 ? public_key : batch.secret_keys + item * batch.secret_key_stride)[item] ^=
+                1;
         else if (operation == KemOperation::encapsulate)
             (output == 0 ? ciphertext : shared)[item] ^= 1;
         else
@@ -108,9 +120,11 @@ struct Broken {
 };
 
 TEST(KemSelfTest, ClosesWhatIsBroken) {
-    for (const warpseal::kem::Params* set : {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss701}) {
+    for (const warpseal::kem::Params* set :
+         {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss701}) {
         const CpuKem& intact = *warpseal::cpu_kem(warpseal::Target::portable, set->name);
-        for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+        for (const auto operation :
+             {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
             ASSERT_EQ(warpseal::test_kem(intact, operation), WARPSEAL_OK);
             for (uint64_t item = 0; item < warpseal::kem_answer_items; item += 4)
                 for (int output = 0; output < 4; ++output) {
@@ -120,7 +134,8 @@ TEST(KemSelfTest, ClosesWhatIsBroken) {
                     Broken::item = item;
                     Broken::output = output;
                     broken.run[static_cast<int>(operation)] = Broken::run;
-                    EXPECT_EQ(warpseal::test_kem(broken, operation), WARPSEAL_SELF_TEST_FAILED) << set->name << " output " << output;
+                    EXPECT_EQ(warpseal::test_kem(broken, operation), WARPSEAL_SELF_TEST_FAILED)
+                        << set->name << " output " << output;
                 }
         }
     }

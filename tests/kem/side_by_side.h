@@ -1,4 +1,5 @@
-// A batch of NTRU whose items lie side by side, one array for each field: the arrays are the caller's to name.
+// A batch of NTRU whose items lie side by side, one array for each field: the arrays are the
+// caller's to name.
 #pragma once
 
 #include "kem/params.h"

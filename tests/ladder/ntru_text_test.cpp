@@ -1,4 +1,5 @@
-// P4's text of NTRU on the host, by one thread: its operations beside src/kem's, and both whole operations beside the portable target's.
+// P4's text of NTRU on the host, by one thread: its operations beside src/kem's, and both whole
+// operations beside the portable target's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +46,9 @@ public:
         std::vector<uint8_t> work(portable_.work_bytes(operation, 1) + 64);
         void* at = work.data();
         size_t room = work.size();
-        ASSERT_EQ(portable_.run[static_cast<int>(operation)](batch, 0, 1, std::align(64, room - 64, at, room)), 0u);
+        ASSERT_EQ(portable_.run[static_cast<int>(operation)](batch, 0, 1,
+                                                             std::align(64, room - 64, at, room)),
+                  0u);
     }
     void make_keys(tests::Random& random) {
         random.fill(coins_.data(), coins_.size());
@@ -105,21 +108,23 @@ void expect_decapsulations() {
     for (uint64_t item = 0; item < 8; ++item) {
         items.on_cores(KemOperation::encapsulate, coins_of(item, set.encapsulation_coins()));
         expect_decapsulation(items, *memory, true);
-        items.ciphertext[item * (items.ciphertext.size() - 1) / 16] ^= static_cast<uint8_t>(1 << item);
+        items.ciphertext[item * (items.ciphertext.size() - 1) / 16] ^=
+            static_cast<uint8_t>(1 << item);
         expect_decapsulation(items, *memory, false);
     }
     random.fill(items.ciphertext.data(), items.ciphertext.size());
     expect_decapsulation(items, *memory, false);
 }
 
-// What one check alone rejects: a spare bit; in HPS a coefficient of each sign too many in m; a 2 in r.
+// What one check alone rejects: a spare bit; in HPS a coefficient of each sign too many in m; a 2
+// in r.
 template <const Params& set>
 void expect_each_check() {
     tests::Random random(970 + set.n);
     Items<set> items;
     const auto memory = std::make_unique<DecapsulationMemory<set>>();
-    const auto r = std::make_unique<Poly<set>>(), m = std::make_unique<Poly<set>>(), c = std::make_unique<Poly<set>>(),
-               h = std::make_unique<Poly<set>>();
+    const auto r = std::make_unique<Poly<set>>(), m = std::make_unique<Poly<set>>(),
+               c = std::make_unique<Poly<set>>(), h = std::make_unique<Poly<set>>();
     const auto changed = [&](const auto& change) {
         uint32_t sum = 0;
         unpack_rq<set>(one, *c, items.ciphertext.data(), sum);
@@ -144,13 +149,15 @@ void expect_each_check() {
         }
         if constexpr (set.family == kem::Family::hps)
             changed([&] {
-                const auto zero = std::find(m->at, m->at + set.n, 0), other = std::find(zero + 1, m->at + set.n, 0);
+                const auto zero = std::find(m->at, m->at + set.n, 0),
+                           other = std::find(zero + 1, m->at + set.n, 0);
                 c->at[zero - m->at] = low16(c->at[zero - m->at] + 1u);
                 c->at[other - m->at] = low16(c->at[other - m->at] - 1u);
             });
         changed([&] {
             const int k = static_cast<int>(std::find(r->at, r->at + set.n, 1) - r->at);
-            for (int i = 0; i < set.n; ++i) c->at[(i + k) % set.n] = low16(c->at[(i + k) % set.n] + uint32_t{h->at[i]});
+            for (int i = 0; i < set.n; ++i)
+                c->at[(i + k) % set.n] = low16(c->at[(i + k) % set.n] + uint32_t{h->at[i]});
         });
         expect_decapsulation(items, *memory, true);
     }
@@ -199,12 +206,15 @@ struct Third {
 TEST(LadderNtru, ThreadsShareAProduct) {
     constexpr const Params& set = kem::ntruhps4096821;
     tests::Random random(991);
-    const auto a = std::make_unique<Poly<set>>(), b = std::make_unique<Poly<set>>(), c = std::make_unique<Poly<set>>();
+    const auto a = std::make_unique<Poly<set>>(), b = std::make_unique<Poly<set>>(),
+               c = std::make_unique<Poly<set>>();
     const auto turned = std::make_unique<Turned<set>>();
     random.fill(reinterpret_cast<uint8_t*>(a.get()), sizeof *a);
     random.fill(reinterpret_cast<uint8_t*>(b.get()), sizeof *b);
-    for (int round = 0; round < 2; ++round)  // the second finds all of the turned one, wherever the barrier stands
-        for (int thread = 0; thread < 3; ++thread) multiply<set>(Third{thread}, *c, *a, *b, *turned);
+    for (int round = 0; round < 2;
+         ++round)  // the second finds all of the turned one, wherever the barrier stands
+        for (int thread = 0; thread < 3; ++thread)
+            multiply<set>(Third{thread}, *c, *a, *b, *turned);
     for (int k = 0; k < set.n; k += 100) {  // the definition
         uint32_t sum = 0;
         for (int i = 0; i < set.n; ++i) sum += uint32_t{a->at[i]} * b->at[(set.n + k - i) % set.n];

@@ -1,4 +1,5 @@
-// The ladder's steps: a list that holds together, and on a GPU each step against the product and the portable target.
+// The ladder's steps: a list that holds together, and on a GPU each step against the product and
+// the portable target.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -30,7 +31,8 @@ protected:
     }
     static warpseal_status run(const Step& step, uint64_t bytes, int threads = 0) {
         ladder::Measured measured{};
-        const warpseal_status status = ladder::run(step, {.bytes = bytes, .threads_per_block = threads, .repetitions = 1}, &measured);
+        const warpseal_status status = ladder::run(
+            step, {.bytes = bytes, .threads_per_block = threads, .repetitions = 1}, &measured);
         if (status == WARPSEAL_OK) {
             EXPECT_GT(measured.gigabytes_per_second, 0) << step.name;
             EXPECT_EQ(measured.registers > 0, !step.product) << step.name;
@@ -50,10 +52,13 @@ TEST(Ladder, ListHoldsTogether) {
         EXPECT_TRUE(names.insert(step.name).second) << step.name << " twice";
         EXPECT_NE(std::string(step.what), "") << step.name;
         EXPECT_NE(std::string(step.taught), "") << step.name;
-        if (step.product) products.insert(std::string(step.cipher) + step.mode + (step.decrypts ? "decrypts" : ""));
+        if (step.product)
+            products.insert(std::string(step.cipher) + step.mode +
+                            (step.decrypts ? "decrypts" : ""));
     }
     for (const Step& step : ladder::steps())
-        EXPECT_TRUE(products.contains(std::string(step.cipher) + step.mode + (step.decrypts ? "decrypts" : "")))
+        EXPECT_TRUE(products.contains(std::string(step.cipher) + step.mode +
+                                      (step.decrypts ? "decrypts" : "")))
             << step.name << " leads to no product";
 }
 
@@ -69,12 +74,14 @@ TEST(Ladder, StepsOfNtruLeadToItsProduct) {
         if (step.product) products.emplace(step.set, step.operation);
     }
     for (const ladder::KemStep& step : ladder::kem_steps())
-        EXPECT_TRUE(products.contains({step.set, step.operation})) << step.name << " leads to no product";
+        EXPECT_TRUE(products.contains({step.set, step.operation}))
+            << step.name << " leads to no product";
 }
 
 TEST_F(LadderOnGpu, EveryStepIsRight) {
     for (const Step& step : ladder::steps())
-        for (const uint64_t bytes : {1048592, 16, 1 << 24}) EXPECT_EQ(run(step, bytes), WARPSEAL_OK) << step.name << ", " << bytes;
+        for (const uint64_t bytes : {1048592, 16, 1 << 24})
+            EXPECT_EQ(run(step, bytes), WARPSEAL_OK) << step.name << ", " << bytes;
 }
 
 TEST_F(LadderOnGpu, StepsAreRightWithOtherThreads) {
@@ -82,7 +89,8 @@ TEST_F(LadderOnGpu, StepsAreRightWithOtherThreads) {
     for (const Step& step : ladder::steps())
         for (const int threads : {16, 32, 96, 128}) {
             const warpseal_status status = run(step, 65536, threads);
-            EXPECT_TRUE(status == WARPSEAL_OK || status == WARPSEAL_INVALID_ARGUMENT) << step.name << ", " << threads;
+            EXPECT_TRUE(status == WARPSEAL_OK || status == WARPSEAL_INVALID_ARGUMENT)
+                << step.name << ", " << threads;
             refused += status != WARPSEAL_OK;
             ++all;
         }
@@ -101,7 +109,8 @@ TEST_F(LadderOnGpu, EveryStepOfNtruIsRight) {
     for (const ladder::KemStep& step : ladder::kem_steps())
         for (const uint64_t count : {1, 2, 1033}) {
             ladder::KemMeasured measured{};
-            EXPECT_EQ(ladder::run(step, {.count = count, .repetitions = 1}, &measured), WARPSEAL_OK) << step.name << ", " << count;
+            EXPECT_EQ(ladder::run(step, {.count = count, .repetitions = 1}, &measured), WARPSEAL_OK)
+                << step.name << ", " << count;
             EXPECT_EQ(measured.count, count);
             EXPECT_EQ(measured.registers > 0, !step.product) << step.name;
         }
@@ -112,18 +121,26 @@ TEST_F(LadderOnGpu, StepsOfNtruAreRightWithOtherThreads) {
     for (const ladder::KemStep& step : ladder::kem_steps())
         for (const int threads : {1, 32, 99, 768}) {
             if (step.product) continue;
-            EXPECT_EQ(ladder::run(step, {.count = 20, .threads_per_block = threads, .repetitions = 1}, &measured), WARPSEAL_OK)
+            EXPECT_EQ(
+                ladder::run(step, {.count = 20, .threads_per_block = threads, .repetitions = 1},
+                            &measured),
+                WARPSEAL_OK)
                 << step.name << ", " << threads;
         }
-    EXPECT_EQ(ladder::run(ladder::kem_steps()[1], {.threads_per_block = 1024}, &measured), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(ladder::run(ladder::kem_steps()[1], {.count = 0}, &measured), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(ladder::run(ladder::kem_steps()[1], {.threads_per_block = 1024}, &measured),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(ladder::run(ladder::kem_steps()[1], {.count = 0}, &measured),
+              WARPSEAL_INVALID_ARGUMENT);
 }
 
 TEST_F(LadderOnGpu, ComponentsOfNtruAreRight) {
     for (const ladder::Component& component : ladder::components())
         for (const int threads : {1, 32, 99, 768}) {
             ladder::KemMeasured measured{};
-            EXPECT_EQ(ladder::run(component, {.count = 20, .threads_per_block = threads, .repetitions = 1}, &measured), WARPSEAL_OK)
+            EXPECT_EQ(ladder::run(component,
+                                  {.count = 20, .threads_per_block = threads, .repetitions = 1},
+                                  &measured),
+                      WARPSEAL_OK)
                 << component.name << ", " << threads;
         }
 }

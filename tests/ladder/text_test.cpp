@@ -1,4 +1,5 @@
-// What the ladder's kernels are made of, compiled for the host: table layouts entry by entry, and the papers' own ciphers by known answers.
+// What the ladder's kernels are made of, compiled for the host: table layouts entry by entry, and
+// the papers' own ciphers by known answers.
 #include "device_on_host.h"
 
 #define __constant__
@@ -30,7 +31,8 @@ uint32_t look(const Layout& layout, uint32_t word) {
 }
 
 template <class Tables, class Layout, int... i>
-void expect_tables(const Layout& layout, const TableData<Tables>& data, tests::Random& random, std::integer_sequence<int, i...>) {
+void expect_tables(const Layout& layout, const TableData<Tables>& data, tests::Random& random,
+                   std::integer_sequence<int, i...>) {
     uint32_t (*const looks[])(const Layout&, uint32_t) = {look<Layout, i / 4, i % 4>...};
     for (int table = 0; table < Tables::count; ++table)
         for (int byte = 0; byte < 4; ++byte)
@@ -38,7 +40,8 @@ void expect_tables(const Layout& layout, const TableData<Tables>& data, tests::R
                 uint32_t word;
                 random.fill(reinterpret_cast<uint8_t*>(&word), sizeof word);
                 word = (word & ~(0xffu << (8 * byte))) | x << (8 * byte);
-                ASSERT_EQ(looks[4 * table + byte](layout, word), data.entries[table][x]) << "table " << table << " byte " << byte;
+                ASSERT_EQ(looks[4 * table + byte](layout, word), data.entries[table][x])
+                    << "table " << table << " byte " << byte;
             }
 }
 
@@ -48,13 +51,15 @@ void expect_layout(uint64_t number) {
     static constexpr TableData<Tables> data;
     tests::Random random(number);
     for (const uint32_t threads : {96u, 1024u}) {
-        std::vector<uint4> memory(Layout::bytes / 16 + 1, uint4{0xa5a5a5a5, 0xa5a5a5a5, 0xa5a5a5a5, 0xa5a5a5a5});
+        std::vector<uint4> memory(Layout::bytes / 16 + 1,
+                                  uint4{0xa5a5a5a5, 0xa5a5a5a5, 0xa5a5a5a5, 0xa5a5a5a5});
         auto* const shared = reinterpret_cast<unsigned char*>(memory.data());
         blockDim.x = threads;
         for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) Layout{shared};
         for (const uint32_t thread : {0u, threads - 1}) {
             threadIdx.x = thread;
-            expect_tables<Tables>(Layout(shared), data, random, std::make_integer_sequence<int, 4 * Tables::count>{});
+            expect_tables<Tables>(Layout(shared), data, random,
+                                  std::make_integer_sequence<int, 4 * Tables::count>{});
         }
     }
 }
@@ -93,7 +98,8 @@ TEST(LadderLayouts, SayWhichTablesDoNotMerge) {
     EXPECT_EQ(Merging<ciphers::aes::EncryptTables>{}.functions, 3);
     EXPECT_EQ(Merging<ciphers::aria::EncryptTables>{}.functions, 4);
     EXPECT_EQ(Merging<ciphers::camellia::EncryptTables>{}.functions, 4);
-    EXPECT_GT(Merging<ciphers::aes::DecryptTables>{}.functions, 4);  // four products and the bare S-box
+    EXPECT_GT(Merging<ciphers::aes::DecryptTables>{}.functions,
+              4);  // four products and the bare S-box
 }
 
 // 16 threads in step, as the kernel runs them.
@@ -107,14 +113,16 @@ void expect_known_by_byte_threads() {
     uint32_t x[16], exchange[16];
     for (int byte = 0; byte < 16; ++byte) x[byte] = known.plaintext[byte] ^ keys[byte];
     for (int r = 1; r <= C::rounds; ++r) {
-        for (int byte = 0; byte < 16; ++byte) exchange[byte] = data.boxes[C(byte, data).box(r)][x[byte]];
+        for (int byte = 0; byte < 16; ++byte)
+            exchange[byte] = data.boxes[C(byte, data).box(r)][x[byte]];
         const auto read = [&](int i) { return exchange[i]; };
         for (int byte = 0; byte < 16; ++byte) {
             const C thread(byte, data);
             x[byte] = (r == C::rounds ? thread.last(read) : thread.mix(read)) ^ keys[16 * r + byte];
         }
     }
-    for (int byte = 0; byte < 16; ++byte) EXPECT_EQ(x[byte], known.ciphertext[byte]) << C::Cipher::name << " byte " << byte;
+    for (int byte = 0; byte < 16; ++byte)
+        EXPECT_EQ(x[byte], known.ciphertext[byte]) << C::Cipher::name << " byte " << byte;
 }
 
 TEST(LadderByteThreads, KnownAnswers) {

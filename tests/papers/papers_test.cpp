@@ -1,4 +1,5 @@
-// What the studies of bench/papers stand on: ways that compute AES, a comparison that sees a planted byte, counts, and a fair judgement.
+// What the studies of bench/papers stand on: ways that compute AES, a comparison that sees a
+// planted byte, counts, and a fair judgement.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,9 +32,11 @@ std::vector<uint8_t> key_of(size_t bytes) {
 
 TEST(Ways, KnownBlocks) {  // FIPS 197 C.1 and C.3
     for (const auto& [key_bytes, ciphertext] :
-         {std::pair<size_t, const char*>{16, "69c4e0d86a7b0430d8cdb78070b4c55a"}, {32, "8ea2b7ca516745bfeafc49904b496089"}}) {
+         {std::pair<size_t, const char*>{16, "69c4e0d86a7b0430d8cdb78070b4c55a"},
+          {32, "8ea2b7ca516745bfeafc49904b496089"}}) {
         const KnownBlock known = known_block("", 0, "00112233445566778899aabbccddeeff", ciphertext);
-        const std::vector<uint8_t> in(known.plaintext, known.plaintext + 16), out(known.ciphertext, known.ciphertext + 16);
+        const std::vector<uint8_t> in(known.plaintext, known.plaintext + 16),
+            out(known.ciphertext, known.ciphertext + 16);
         EXPECT_EQ(run(serially(key_of(key_bytes)), true, in), out);
         EXPECT_EQ(run(serially(key_of(key_bytes)), false, out), in);
     }
@@ -49,15 +52,20 @@ TEST(Ways, AgreeWithTheSerialOneAndTheProduct) {
         for (const int threads : {1, 2, 3, 7})
             for (const uint64_t blocks : {1, 2, tile_states, tile_states + 3}) {
                 Team team(threads);
-                const std::vector<uint8_t> text = made_text(16 * blocks), ciphertext = run(serial, true, text);
+                const std::vector<uint8_t> text = made_text(16 * blocks),
+                                           ciphertext = run(serial, true, text);
                 EXPECT_EQ(run(product, true, text), ciphertext);
                 for (const Way& way : {inside_a_tile(key, team), over_blocks(key, team)}) {
-                    EXPECT_EQ(run(way, true, text), ciphertext) << threads << " threads, " << blocks << " blocks";
-                    EXPECT_EQ(run(way, false, ciphertext), text) << threads << " threads, " << blocks << " blocks";
+                    EXPECT_EQ(run(way, true, text), ciphertext)
+                        << threads << " threads, " << blocks << " blocks";
+                    EXPECT_EQ(run(way, false, ciphertext), text)
+                        << threads << " threads, " << blocks << " blocks";
                 }
                 const std::vector<uint8_t> head(text.begin(), text.begin() + 16);
-                EXPECT_EQ(run(inside_one_state(key, team), true, head), run(serial, true, head)) << threads << " threads";
-                EXPECT_EQ(run(inside_one_state(key, team), false, run(serial, true, head)), head) << threads << " threads";
+                EXPECT_EQ(run(inside_one_state(key, team), true, head), run(serial, true, head))
+                    << threads << " threads";
+                EXPECT_EQ(run(inside_one_state(key, team), false, run(serial, true, head)), head)
+                    << threads << " threads";
             }
     }
     warpseal_engine_destroy(engine);
@@ -92,9 +100,11 @@ TEST(Counts, AreThePapersButForItsSerialMixColumns) {
         const StepCounts counted = count_operations(published::p5::cores[at]);
         const auto& [sub_bytes, shift_rows, mix_columns] = published::p5::counts;
         EXPECT_EQ(counted.sub_bytes, static_cast<uint64_t>(sub_bytes.count[at]));
-        EXPECT_EQ(counted.shift_rows, static_cast<uint64_t>(shift_rows.count[std::min<size_t>(at, 1)]))
+        EXPECT_EQ(counted.shift_rows,
+                  static_cast<uint64_t>(shift_rows.count[std::min<size_t>(at, 1)]))
             << "two sections, whatever the cores";
-        EXPECT_EQ(counted.mix_columns, at == 0 ? 85u : static_cast<uint64_t>(mix_columns.count[at]));
+        EXPECT_EQ(counted.mix_columns,
+                  at == 0 ? 85u : static_cast<uint64_t>(mix_columns.count[at]));
     }
 }
 
@@ -117,7 +127,8 @@ TEST(Rows, AreJudgedAsSpeeds) {
     EXPECT_EQ(rate.beats(), std::nullopt);
     for (const char* unit : {"ms", "Gbit/s"}) {
         const bool time = unit[0] == 'm';
-        const Row row{.table = &table, .unit = unit, .published = 10, .method = 5, .ours = time ? 1 : 20};
+        const Row row{
+            .table = &table, .unit = unit, .published = 10, .method = 5, .ours = time ? 1 : 20};
         EXPECT_EQ(row.method_over_published(), time ? 2 : 0.5) << unit;
         EXPECT_EQ(row.ours_over_method(), time ? 5 : 4) << unit;
     }
@@ -135,7 +146,9 @@ TEST(Rows, AreCounted) {
     EXPECT_EQ(tally.judged, 3u);
     EXPECT_EQ(tally.beaten, 1u);
     EXPECT_EQ(tally.methods_below, 2u);
-    EXPECT_EQ(tally.text(), "\n1 of 3 rows are beaten by our default; 2 methods are below their published figure\n");
+    EXPECT_EQ(
+        tally.text(),
+        "\n1 of 3 rows are beaten by our default; 2 methods are below their published figure\n");
 }
 
 TEST(Rows, SayWhatDidNotRun) {
@@ -146,7 +159,8 @@ TEST(Rows, SayWhatDidNotRun) {
 }
 
 bool has(const std::vector<uint8_t>& file, size_t at, std::string_view bytes) {
-    return file.size() >= at + bytes.size() && std::memcmp(file.data() + at, bytes.data(), bytes.size()) == 0;
+    return file.size() >= at + bytes.size() &&
+           std::memcmp(file.data() + at, bytes.data(), bytes.size()) == 0;
 }
 
 TEST(Kinds, BeginAsTheirFormatsDo) {
@@ -154,13 +168,16 @@ TEST(Kinds, BeginAsTheirFormatsDo) {
     ASSERT_EQ(files.size(), std::size(published::p5::kinds));
     for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(files[i].kind, published::p5::kinds[i]);
     EXPECT_EQ(files[0].bytes.size(), 100'000u);
-    EXPECT_TRUE(has(files[1].bytes, 0, "ID3") && has(files[1].bytes, 10, "\xff\xfb") && has(files[1].bytes, 10 + 417, "\xff\xfb"));
+    EXPECT_TRUE(has(files[1].bytes, 0, "ID3") && has(files[1].bytes, 10, "\xff\xfb") &&
+                has(files[1].bytes, 10 + 417, "\xff\xfb"));
     EXPECT_TRUE(has(files[2].bytes, 4, "ftyp") && has(files[2].bytes, 28, "mdat"));
     const auto& docx = files[3].bytes;
     uint32_t directory = 0;
     std::memcpy(&directory, docx.data() + docx.size() - 6, sizeof directory);
-    EXPECT_TRUE(has(docx, 0, "PK\3\4") && has(docx, docx.size() - 22, "PK\5\6") && has(docx, directory, "PK\1\2"));
-    EXPECT_TRUE(has(files[4].bytes, 0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") && has(files[4].bytes, 512, "HWP Document File"));
+    EXPECT_TRUE(has(docx, 0, "PK\3\4") && has(docx, docx.size() - 22, "PK\5\6") &&
+                has(docx, directory, "PK\1\2"));
+    EXPECT_TRUE(has(files[4].bytes, 0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") &&
+                has(files[4].bytes, 512, "HWP Document File"));
     EXPECT_EQ(files[4].bytes.size() % 512, 0u);
 }
 

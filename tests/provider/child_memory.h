@@ -1,4 +1,5 @@
-// A child process that holds secrets, and the search for them in its memory and in the core that the kernel makes of it.
+// A child process that holds secrets, and the search for them in its memory and in the core that
+// the kernel makes of it.
 #pragma once
 
 #include <sys/mman.h>
@@ -45,7 +46,8 @@ inline size_t occurrences(const Patterns& patterns, const Bytes& memory) {
         const auto found = by_head.find(head);
         if (found == by_head.end()) continue;
         for (const Bytes* pattern : found->second)
-            hits += at + pattern->size() <= memory.size() && std::memcmp(&memory[at], pattern->data(), pattern->size()) == 0;
+            hits += at + pattern->size() <= memory.size() &&
+                    std::memcmp(&memory[at], pattern->data(), pattern->size()) == 0;
     }
     return hits;
 }
@@ -55,8 +57,10 @@ class Aside {
 public:
     static constexpr size_t bytes = 16384;
     Aside() {
-        void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (mapped == MAP_FAILED || madvise(mapped, bytes, MADV_DONTDUMP) != 0) throw std::runtime_error("no memory that no core has");
+        void* const mapped =
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mapped == MAP_FAILED || madvise(mapped, bytes, MADV_DONTDUMP) != 0)
+            throw std::runtime_error("no memory that no core has");
         data_ = static_cast<uint8_t*>(mapped);
     }
     Aside(const Aside&) = delete;
@@ -64,7 +68,8 @@ public:
     ~Aside() { munmap(data_, bytes); }
     uint8_t* data() { return data_; }
     uint8_t* random(size_t count) {
-        if (getrandom(data_, count, 0) != static_cast<ssize_t>(count)) throw std::runtime_error("no random bytes");
+        if (getrandom(data_, count, 0) != static_cast<ssize_t>(count))
+            throw std::runtime_error("no random bytes");
         return data_;
     }
     void wipe() { explicit_bzero(data_, bytes); }
@@ -137,7 +142,9 @@ public:
     size_t find(const Patterns& patterns, Which which) const {
         size_t hits = 0;
         for (const Mapping& mapping : mappings()) {
-            if ((which == Which::dumped && !mapping.dumped) || (which == Which::unlocked && mapping.locked)) continue;
+            if ((which == Which::dumped && !mapping.dumped) ||
+                (which == Which::unlocked && mapping.locked))
+                continue;
             const size_t here = occurrences(patterns, read_memory(mapping));
             if (here != 0) std::printf("%zu in %s\n", here, mapping.line.c_str());
             hits += here;
@@ -151,7 +158,8 @@ public:
         for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
             std::ifstream file(entry.path(), std::ios::binary);
             Bytes all(entry.file_size());
-            file.read(reinterpret_cast<char*>(all.data()), static_cast<std::streamsize>(all.size()));
+            file.read(reinterpret_cast<char*>(all.data()),
+                      static_cast<std::streamsize>(all.size()));
             if (file) return all;
         }
         return {};
@@ -216,7 +224,8 @@ private:
         for (std::string line; std::getline(maps, line);) {
             uintptr_t begin = 0, end = 0;
             char access[8] = {};
-            if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, access) == 3) {
+            if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, access) ==
+                3) {
                 ours = std::strcmp(access, "rw-p") == 0;
                 if (ours) all.push_back({begin, end, true, false, line});
             } else if (ours && line.starts_with("VmFlags:")) {
@@ -251,7 +260,8 @@ inline bool may_read_children() {
 
 // Whether so much memory can be locked.
 inline bool may_lock(size_t bytes) {
-    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return false;
     const bool locked = mlock(memory, bytes) == 0;
     (void)munmap(memory, bytes);
@@ -268,7 +278,8 @@ inline const char* no_core_files() {
     rlimit limit{};
     if (getrlimit(RLIMIT_CORE, &limit) != 0) return "NOT RUN: there is no limit on core files";
     const rlimit raised{limit.rlim_cur, RLIM_INFINITY};
-    if (limit.rlim_max != RLIM_INFINITY && setrlimit(RLIMIT_CORE, &raised) != 0) return "NOT RUN: the limit on core files cannot be raised";
+    if (limit.rlim_max != RLIM_INFINITY && setrlimit(RLIMIT_CORE, &raised) != 0)
+        return "NOT RUN: the limit on core files cannot be raised";
     return nullptr;
 }
 

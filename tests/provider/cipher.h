@@ -1,4 +1,5 @@
-// EVP's ciphers for tests: a context that frees itself, the contexts of ours and of OpenSSL's own providers, and messages in pieces.
+// EVP's ciphers for tests: a context that frees itself, the contexts of ours and of OpenSSL's own
+// providers, and messages in pieces.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +21,8 @@ public:
     Stock() : context_(OSSL_LIB_CTX_new()) {
         default_ = OSSL_PROVIDER_load(context_.get(), "default");
         legacy_ = OSSL_PROVIDER_load(context_.get(), "legacy");
-        if (default_ == nullptr || legacy_ == nullptr) throw std::runtime_error("OpenSSL's own providers cannot be loaded");
+        if (default_ == nullptr || legacy_ == nullptr)
+            throw std::runtime_error("OpenSSL's own providers cannot be loaded");
     }
     ~Stock() {
         OSSL_PROVIDER_unload(legacy_);
@@ -43,7 +45,9 @@ inline const Stock& stock() {
     return library;
 }
 
-inline Cipher our_cipher(const std::string& name) { return Cipher(EVP_CIPHER_fetch(ours().context(), name.c_str(), our_own)); }
+inline Cipher our_cipher(const std::string& name) {
+    return Cipher(EVP_CIPHER_fetch(ours().context(), name.c_str(), our_own));
+}
 inline Cipher stock_cipher(const std::string& name) {
     ERR_set_mark();
     Cipher found(EVP_CIPHER_fetch(stock().context(), name.c_str(), nullptr));
@@ -57,7 +61,8 @@ inline std::vector<std::string> our_ciphers() {
         ours().context(),
         [](EVP_CIPHER* cipher, void* out) {
             if (EVP_CIPHER_get0_provider(cipher) == ours().provider())
-                static_cast<std::vector<std::string>*>(out)->emplace_back(EVP_CIPHER_get0_name(cipher));
+                static_cast<std::vector<std::string>*>(out)->emplace_back(
+                    EVP_CIPHER_get0_name(cipher));
         },
         &names);
     std::sort(names.begin(), names.end());
@@ -68,19 +73,27 @@ class Evp {
 public:
     explicit Evp(const EVP_CIPHER* cipher) : context_(EVP_CIPHER_CTX_new()), cipher_(cipher) {}
     Evp(const Evp& from) : context_(EVP_CIPHER_CTX_new()), cipher_(from.cipher_) {
-        if (EVP_CIPHER_CTX_copy(context_.get(), from.get()) != 1) throw std::runtime_error("no copy");
+        if (EVP_CIPHER_CTX_copy(context_.get(), from.get()) != 1)
+            throw std::runtime_error("no copy");
     }
     EVP_CIPHER_CTX* get() const { return context_.get(); }
     const EVP_CIPHER* cipher() const { return cipher_; }
 
-    bool init(bool encrypt, const uint8_t* key, const uint8_t* iv, const OSSL_PARAM params[] = nullptr) {
+    bool init(bool encrypt, const uint8_t* key, const uint8_t* iv,
+              const OSSL_PARAM params[] = nullptr) {
         return EVP_CipherInit_ex2(get(), cipher_, key, iv, encrypt ? 1 : 0, params) == 1;
     }
     // All null but what is given.
-    bool more(const uint8_t* key, const uint8_t* iv) { return EVP_CipherInit_ex2(get(), nullptr, key, iv, -1, nullptr) == 1; }
-    bool turn(bool encrypt) { return EVP_CipherInit_ex2(get(), nullptr, nullptr, nullptr, encrypt ? 1 : 0, nullptr) == 1; }
+    bool more(const uint8_t* key, const uint8_t* iv) {
+        return EVP_CipherInit_ex2(get(), nullptr, key, iv, -1, nullptr) == 1;
+    }
+    bool turn(bool encrypt) {
+        return EVP_CipherInit_ex2(get(), nullptr, nullptr, nullptr, encrypt ? 1 : 0, nullptr) == 1;
+    }
     bool pad(bool on) { return EVP_CIPHER_CTX_set_padding(get(), on) == 1; }
-    bool control(int what, size_t bytes, void* data) { return EVP_CIPHER_CTX_ctrl(get(), what, static_cast<int>(bytes), data) > 0; }
+    bool control(int what, size_t bytes, void* data) {
+        return EVP_CIPHER_CTX_ctrl(get(), what, static_cast<int>(bytes), data) > 0;
+    }
 
     bool aad(const uint8_t* data, size_t bytes) {
         int out = 0;
@@ -88,7 +101,8 @@ public:
     }
     bool update(const uint8_t* in, size_t bytes, uint8_t* out, size_t* made) {
         int out_bytes = 0;
-        const bool done = EVP_CipherUpdate(get(), out, &out_bytes, in, static_cast<int>(bytes)) == 1;
+        const bool done =
+            EVP_CipherUpdate(get(), out, &out_bytes, in, static_cast<int>(bytes)) == 1;
         *made = static_cast<size_t>(out_bytes);
         return done;
     }
@@ -104,11 +118,17 @@ public:
         out.assign(in.size() + EVP_MAX_BLOCK_LENGTH, 0);
         size_t done = 0, made = 0, n = 0;
         while (done < in.size()) {
-            size_t piece =
-                random == nullptr ? in.size() : std::min(in.size() - done, random->one_in(3) ? random->length(300) : random->length(40));
+            size_t piece = random == nullptr
+                               ? in.size()
+                               : std::min(in.size() - done, random->one_in(3) ? random->length(300)
+                                                                              : random->length(40));
             const bool in_place = random != nullptr && random->one_in(2);
-            if (in_place) std::copy_n(in.begin() + static_cast<ptrdiff_t>(done), piece, out.begin() + static_cast<ptrdiff_t>(made));
-            if (!update(in_place ? out.data() + made : in.data() + done, piece, out.data() + made, &n)) return false;
+            if (in_place)
+                std::copy_n(in.begin() + static_cast<ptrdiff_t>(done), piece,
+                            out.begin() + static_cast<ptrdiff_t>(made));
+            if (!update(in_place ? out.data() + made : in.data() + done, piece, out.data() + made,
+                        &n))
+                return false;
             done += piece;
             made += n;
         }
@@ -122,9 +142,15 @@ private:
     const EVP_CIPHER* cipher_;
 };
 
-inline size_t key_bytes(const Cipher& cipher) { return static_cast<size_t>(EVP_CIPHER_get_key_length(cipher.get())); }
-inline size_t iv_bytes(const Cipher& cipher) { return static_cast<size_t>(EVP_CIPHER_get_iv_length(cipher.get())); }
+inline size_t key_bytes(const Cipher& cipher) {
+    return static_cast<size_t>(EVP_CIPHER_get_key_length(cipher.get()));
+}
+inline size_t iv_bytes(const Cipher& cipher) {
+    return static_cast<size_t>(EVP_CIPHER_get_iv_length(cipher.get()));
+}
 inline int mode(const Cipher& cipher) { return EVP_CIPHER_get_mode(cipher.get()); }
-inline bool authenticated(const Cipher& cipher) { return mode(cipher) == EVP_CIPH_GCM_MODE || mode(cipher) == EVP_CIPH_CCM_MODE; }
+inline bool authenticated(const Cipher& cipher) {
+    return mode(cipher) == EVP_CIPH_GCM_MODE || mode(cipher) == EVP_CIPH_CCM_MODE;
+}
 
 }  // namespace tests

@@ -1,4 +1,5 @@
-// Every cipher that we offer beside OpenSSL's own providers, byte for byte: names, facts, pieces, padding, AEADs, states.
+// Every cipher that we offer beside OpenSSL's own providers, byte for byte: names, facts, pieces,
+// padding, AEADs, states.
 #include <set>
 
 #include "cipher.h"
@@ -9,8 +10,9 @@ using namespace tests;
 
 // What OpenSSL 3.0 has names for, and later versions or nobody an implementation.
 bool ours_alone(const std::string& name) {
-    static const std::set<std::string> names = {"CAMELLIA-128-GCM", "CAMELLIA-192-GCM", "CAMELLIA-256-GCM", "CAMELLIA-128-CCM",
-                                                "CAMELLIA-192-CCM", "CAMELLIA-256-CCM", "SM4-GCM",          "SM4-CCM"};
+    static const std::set<std::string> names = {
+        "CAMELLIA-128-GCM", "CAMELLIA-192-GCM", "CAMELLIA-256-GCM", "CAMELLIA-128-CCM",
+        "CAMELLIA-192-CCM", "CAMELLIA-256-CCM", "SM4-GCM",          "SM4-CCM"};
     return names.contains(name);
 }
 
@@ -41,7 +43,8 @@ TEST(Ciphers, AreKnownAsOpenSslKnowsThem) {
         EXPECT_EQ(names_of(mine), names_of(other)) << name;
         EXPECT_EQ(key_bytes(mine), key_bytes(other)) << name;
         EXPECT_EQ(iv_bytes(mine), iv_bytes(other)) << name;
-        EXPECT_EQ(EVP_CIPHER_get_block_size(mine.get()), EVP_CIPHER_get_block_size(other.get())) << name;
+        EXPECT_EQ(EVP_CIPHER_get_block_size(mine.get()), EVP_CIPHER_get_block_size(other.get()))
+            << name;
         EXPECT_EQ(EVP_CIPHER_get_flags(mine.get()), EVP_CIPHER_get_flags(other.get())) << name;
     }
 }
@@ -54,13 +57,15 @@ TEST(Ciphers, AreAllThatTheEngineHas) {
         [](EVP_CIPHER* cipher, void* out) {
             const std::string name = EVP_CIPHER_get0_name(cipher);
             for (const char* family : {"AES-", "ARIA-", "CAMELLIA-", "SM4-", "SEED-", "DES-"})
-                if (name.starts_with(family) && !our_cipher(name)) static_cast<std::vector<std::string>*>(out)->push_back(name);
+                if (name.starts_with(family) && !our_cipher(name))
+                    static_cast<std::vector<std::string>*>(out)->push_back(name);
         },
         &missing);
     ERR_clear_error();
     for (const std::string& name : missing) {
         bool known = false;
-        for (const char* other_mode : {"CFB1", "CFB8", "CTS", "OCB", "SIV", "WRAP", "HMAC", "SM4-XTS"})
+        for (const char* other_mode :
+             {"CFB1", "CFB8", "CTS", "OCB", "SIV", "WRAP", "HMAC", "SM4-XTS"})
             known |= name.find(other_mode) != std::string::npos;
         EXPECT_TRUE(known) << name;
     }
@@ -69,7 +74,8 @@ TEST(Ciphers, AreAllThatTheEngineHas) {
 std::vector<std::string> of_modes(std::initializer_list<int> wanted) {
     std::vector<std::string> names;
     for (const std::string& name : our_ciphers())
-        if (std::find(wanted.begin(), wanted.end(), mode(our_cipher(name))) != wanted.end()) names.push_back(name);
+        if (std::find(wanted.begin(), wanted.end(), mode(our_cipher(name))) != wanted.end())
+            names.push_back(name);
     return names;
 }
 
@@ -81,7 +87,10 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 
 class EachCipher : public testing::TestWithParam<std::string> {
 protected:
-    EachCipher() : mine_(our_cipher(GetParam())), other_(stock_cipher(GetParam())), random_(std::hash<std::string>()(GetParam())) {}
+    EachCipher()
+        : mine_(our_cipher(GetParam())),
+          other_(stock_cipher(GetParam())),
+          random_(std::hash<std::string>()(GetParam())) {}
 
     void new_key() {
         key_ = random_.text(key_bytes(mine_));
@@ -105,13 +114,15 @@ class BlockCipher : public EachCipher {};
 TEST_P(PlainCipher, AgreesInPieces) {
     Evp encrypt(mine_.get()), decrypt(mine_.get()), theirs(other_.get()), back(other_.get());
     for (size_t i = 0; i <= 302; ++i) {
-        const size_t bytes = i <= 300 ? i : 66'000 + random_.below(2000);  // the engine's own routes begin at 64 KiB
+        const size_t bytes =
+            i <= 300 ? i : 66'000 + random_.below(2000);  // the engine's own routes begin at 64 KiB
         const bool fresh = i % 16 == 0, padded = random_.one_in(2);
         if (fresh) new_key();
         iv_ = random_.text(iv_.size());
         for (Evp* one : {&encrypt, &theirs, &decrypt, &back}) {
             const bool sends = one == &encrypt || one == &theirs;
-            ASSERT_TRUE(fresh ? one->init(sends, key_.data(), iv_.data()) : one->more(nullptr, iv_.data()));
+            ASSERT_TRUE(fresh ? one->init(sends, key_.data(), iv_.data())
+                              : one->more(nullptr, iv_.data()));
             ASSERT_TRUE(one->pad(padded));
         }
         const Bytes text = any_text(bytes, padded);
@@ -144,17 +155,20 @@ TEST_P(PlainCipher, CopiesAndStatesAgree) {
             Bytes state(16), their_state(16);
             if (!iv_.empty()) {
                 ASSERT_EQ(EVP_CIPHER_CTX_get_updated_iv(one.get(), state.data(), iv_.size()), 1);
-                ASSERT_EQ(EVP_CIPHER_CTX_get_updated_iv(theirs.get(), their_state.data(), iv_.size()), 1);
+                ASSERT_EQ(
+                    EVP_CIPHER_CTX_get_updated_iv(theirs.get(), their_state.data(), iv_.size()), 1);
                 EXPECT_EQ(state, their_state) << cut;
                 ASSERT_EQ(EVP_CIPHER_CTX_get_original_iv(one.get(), state.data(), iv_.size()), 1);
                 EXPECT_TRUE(std::equal(iv_.begin(), iv_.end(), state.begin()));
             }
-            EXPECT_EQ(EVP_CIPHER_CTX_get_num(one.get()), EVP_CIPHER_CTX_get_num(theirs.get())) << cut;
+            EXPECT_EQ(EVP_CIPHER_CTX_get_num(one.get()), EVP_CIPHER_CTX_get_num(theirs.get()))
+                << cut;
             Evp copy(one);
             std::copy(out.begin(), out.end(), out_of_copy.begin());
             for (Evp* way : {&one, &copy, &theirs}) {
                 Bytes& to = way == &one ? out : way == &copy ? out_of_copy : their_out;
-                ASSERT_TRUE(way->update(text.data() + cut, text.size() - cut, to.data() + made, &n));
+                ASSERT_TRUE(
+                    way->update(text.data() + cut, text.size() - cut, to.data() + made, &n));
                 ASSERT_EQ(made + n, text.size());
                 ASSERT_TRUE(way->final(to.data() + made + n, &n));
             }
@@ -173,13 +187,17 @@ TEST_P(StreamCipher, GoesOnFromAState) {
             size_t n = 0;
             Evp all(mine_.get()), first(mine_.get()), second(mine_.get());
             ASSERT_TRUE(all.init(sends, key_.data(), iv_.data()) && all.text(text, whole, nullptr));
-            ASSERT_TRUE(first.init(sends, key_.data(), iv_.data()) && first.update(text.data(), cut, out.data(), &n));
+            ASSERT_TRUE(first.init(sends, key_.data(), iv_.data()) &&
+                        first.update(text.data(), cut, out.data(), &n));
             ASSERT_EQ(EVP_CIPHER_CTX_get_updated_iv(first.get(), state.data(), state.size()), 1);
             ASSERT_TRUE(second.init(sends, key_.data(), state.data()));
             ASSERT_EQ(EVP_CIPHER_CTX_set_num(second.get(), EVP_CIPHER_CTX_get_num(first.get())), 1);
             for (size_t i = cut; i < text.size(); i += n) {
-                ASSERT_TRUE(second.update(text.data() + i, std::min(text.size() - i, random_.length(20)), out.data() + i, &n));
-                ASSERT_EQ(EVP_CIPHER_CTX_get_num(second.get()), static_cast<int>((i + n) % iv_.size()));
+                ASSERT_TRUE(second.update(text.data() + i,
+                                          std::min(text.size() - i, random_.length(20)),
+                                          out.data() + i, &n));
+                ASSERT_EQ(EVP_CIPHER_CTX_get_num(second.get()),
+                          static_cast<int>((i + n) % iv_.size()));
             }
             ASSERT_EQ(out, whole) << cut;
         }
@@ -190,12 +208,16 @@ TEST_P(PlainCipher, IsCalledRaw) {
     new_key();
     for (const bool sends : {true, false}) {
         Evp one(mine_.get()), theirs(other_.get());
-        ASSERT_TRUE(one.init(sends, key_.data(), iv_.data()) && theirs.init(sends, key_.data(), iv_.data()));
+        ASSERT_TRUE(one.init(sends, key_.data(), iv_.data()) &&
+                    theirs.init(sends, key_.data(), iv_.data()));
         for (const size_t bytes : {16u, 48u, 160u}) {
             const Bytes text = random_.text(bytes);
             Bytes out(bytes), their_out(bytes);
-            ASSERT_GT(EVP_Cipher(one.get(), out.data(), text.data(), static_cast<unsigned>(bytes)), 0);
-            ASSERT_GT(EVP_Cipher(theirs.get(), their_out.data(), text.data(), static_cast<unsigned>(bytes)), 0);
+            ASSERT_GT(EVP_Cipher(one.get(), out.data(), text.data(), static_cast<unsigned>(bytes)),
+                      0);
+            ASSERT_GT(EVP_Cipher(theirs.get(), their_out.data(), text.data(),
+                                 static_cast<unsigned>(bytes)),
+                      0);
             ASSERT_EQ(out, their_out);
         }
     }
@@ -208,16 +230,20 @@ TEST_P(BlockCipher, RefusesWrongEnds) {
     for (size_t last = 0; last < 256; ++last) {
         Bytes text = random_.text(2 * block), sealed, opened;
         const bool all_the_same = random_.one_in(2);
-        for (size_t i = 1; all_the_same && i <= block; ++i) text[2 * block - i] = static_cast<uint8_t>(last);
+        for (size_t i = 1; all_the_same && i <= block; ++i)
+            text[2 * block - i] = static_cast<uint8_t>(last);
         text[2 * block - 1] = static_cast<uint8_t>(last);
         const bool good = last == 1 || (all_the_same && last >= 1 && last <= block);
         Evp encrypt(mine_.get()), decrypt(mine_.get());
-        ASSERT_TRUE(encrypt.init(true, key_.data(), iv_.data()) && encrypt.pad(false) && encrypt.text(text, sealed, nullptr));
+        ASSERT_TRUE(encrypt.init(true, key_.data(), iv_.data()) && encrypt.pad(false) &&
+                    encrypt.text(text, sealed, nullptr));
         ASSERT_TRUE(decrypt.init(false, key_.data(), iv_.data()));
         Evp theirs(other_.get());
         Bytes opened_by_them;
         ASSERT_TRUE(theirs.init(false, key_.data(), iv_.data()));
-        ASSERT_EQ(theirs.text(sealed, opened_by_them, nullptr), decrypt.text(sealed, opened, nullptr)) << last;
+        ASSERT_EQ(theirs.text(sealed, opened_by_them, nullptr),
+                  decrypt.text(sealed, opened, nullptr))
+            << last;
         if (good) {
             ASSERT_EQ(opened, Bytes(text.begin(), text.end() - static_cast<ptrdiff_t>(last)));
         }
@@ -233,9 +259,11 @@ TEST_P(BlockCipher, RefusesWrongEnds) {
 }
 
 const std::initializer_list<int> block_modes = {EVP_CIPH_ECB_MODE, EVP_CIPH_CBC_MODE};
-const std::initializer_list<int> stream_modes = {EVP_CIPH_CFB_MODE, EVP_CIPH_OFB_MODE, EVP_CIPH_CTR_MODE};
+const std::initializer_list<int> stream_modes = {EVP_CIPH_CFB_MODE, EVP_CIPH_OFB_MODE,
+                                                 EVP_CIPH_CTR_MODE};
 INSTANTIATE_TEST_SUITE_P(Blocks, PlainCipher, testing::ValuesIn(of_modes(block_modes)), test_name);
-INSTANTIATE_TEST_SUITE_P(Streams, PlainCipher, testing::ValuesIn(of_modes(stream_modes)), test_name);
+INSTANTIATE_TEST_SUITE_P(Streams, PlainCipher, testing::ValuesIn(of_modes(stream_modes)),
+                         test_name);
 INSTANTIATE_TEST_SUITE_P(All, StreamCipher, testing::ValuesIn(of_modes(stream_modes)), test_name);
 INSTANTIATE_TEST_SUITE_P(All, BlockCipher, testing::ValuesIn(of_modes(block_modes)), test_name);
 
@@ -248,19 +276,24 @@ class AeadCipher : public EachCipher {
 protected:
     // CCM has its lengths before its key.
     bool start(Evp& one, bool sends, size_t iv_bytes, size_t tag_bytes, const Bytes* tag) {
-        if (!one.init(sends, nullptr, nullptr) || !one.control(EVP_CTRL_AEAD_SET_IVLEN, iv_bytes, nullptr)) return false;
+        if (!one.init(sends, nullptr, nullptr) ||
+            !one.control(EVP_CTRL_AEAD_SET_IVLEN, iv_bytes, nullptr))
+            return false;
         if (mode(mine_) == EVP_CIPH_CCM_MODE &&
-            !one.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes, sends ? nullptr : const_cast<uint8_t*>(tag->data())))
+            !one.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes,
+                         sends ? nullptr : const_cast<uint8_t*>(tag->data())))
             return false;
         return one.more(key_.data(), iv_.data());
     }
     bool give_aad(Evp& one, const Bytes& aad, size_t text_bytes, Random* random) {
         int out;
         if (mode(mine_) == EVP_CIPH_CCM_MODE)
-            return EVP_CipherUpdate(one.get(), nullptr, &out, nullptr, static_cast<int>(text_bytes)) == 1 &&
+            return EVP_CipherUpdate(one.get(), nullptr, &out, nullptr,
+                                    static_cast<int>(text_bytes)) == 1 &&
                    (aad.empty() || one.aad(aad.data(), aad.size()));
         for (size_t i = 0; i < aad.size();) {
-            const size_t n = random == nullptr ? aad.size() : std::min(aad.size() - i, random->length(40));
+            const size_t n =
+                random == nullptr ? aad.size() : std::min(aad.size() - i, random->length(40));
             if (!one.aad(aad.data() + i, n)) return false;
             i += n;
         }
@@ -268,18 +301,24 @@ protected:
     }
     Random* pieces() { return mode(mine_) == EVP_CIPH_CCM_MODE ? nullptr : &random_; }
 
-    bool seal(const Cipher& with, const Bytes& aad, const Bytes& text, size_t tag_bytes, Random* random, Sealed& out) {
+    bool seal(const Cipher& with, const Bytes& aad, const Bytes& text, size_t tag_bytes,
+              Random* random, Sealed& out) {
         Evp one(with.get());
         out.tag.assign(tag_bytes, 0);
-        return start(one, true, iv_.size(), tag_bytes, nullptr) && give_aad(one, aad, text.size(), random) &&
+        return start(one, true, iv_.size(), tag_bytes, nullptr) &&
+               give_aad(one, aad, text.size(), random) &&
                (text.empty() ? end(one, out.text) : one.text(text, out.text, random)) &&
                one.control(EVP_CTRL_AEAD_GET_TAG, tag_bytes, out.tag.data());
     }
-    bool open(const Cipher& with, const Bytes& aad, const Sealed& sealed, Random* random, Bytes& out) {
+    bool open(const Cipher& with, const Bytes& aad, const Sealed& sealed, Random* random,
+              Bytes& out) {
         Evp one(with.get());
-        if (!start(one, false, iv_.size(), sealed.tag.size(), &sealed.tag) || !give_aad(one, aad, sealed.text.size(), random)) return false;
+        if (!start(one, false, iv_.size(), sealed.tag.size(), &sealed.tag) ||
+            !give_aad(one, aad, sealed.text.size(), random))
+            return false;
         if (mode(mine_) == EVP_CIPH_GCM_MODE &&
-            !one.control(EVP_CTRL_AEAD_SET_TAG, sealed.tag.size(), const_cast<uint8_t*>(sealed.tag.data())))
+            !one.control(EVP_CTRL_AEAD_SET_TAG, sealed.tag.size(),
+                         const_cast<uint8_t*>(sealed.tag.data())))
             return false;
         return sealed.text.empty() ? end(one, out) : one.text(sealed.text, out, random);
     }
@@ -287,7 +326,8 @@ protected:
     bool end(Evp& one, Bytes& out) {
         out.assign(16, 0);
         size_t n = 0;
-        if (mode(mine_) == EVP_CIPH_CCM_MODE && !one.update(out.data(), 0, out.data(), &n)) return false;
+        if (mode(mine_) == EVP_CIPH_CCM_MODE && !one.update(out.data(), 0, out.data(), &n))
+            return false;
         const bool done = one.final(out.data(), &n);
         out.clear();
         return done;
@@ -300,9 +340,13 @@ TEST_P(AeadCipher, AgreesAndRefusesWhatIsChanged) {
     for (size_t i = 0; i <= 200; ++i) {
         if (i % 8 == 0) new_key();
         const size_t bytes = i <= 180 ? i : random_.length(70'000);
-        iv_ = random_.text(ccm ? 7 + random_.below(7) : random_.one_in(2) ? 12 : 1 + random_.below(64));
+        iv_ = random_.text(ccm                 ? 7 + random_.below(7)
+                           : random_.one_in(2) ? 12
+                                               : 1 + random_.below(64));
         if (ccm && 15 - iv_.size() == 2 && bytes > 65535) continue;
-        const size_t tag_bytes = ccm ? 4 + 2 * random_.below(7) : random_.one_in(2) ? 16 : 12 + random_.below(5);
+        const size_t tag_bytes = ccm                 ? 4 + 2 * random_.below(7)
+                                 : random_.one_in(2) ? 16
+                                                     : 12 + random_.below(5);
         const Bytes text = random_.text(bytes), aad = random_.text(random_.length(100));
         Sealed mine, theirs;
         Bytes out;
@@ -346,24 +390,29 @@ TEST_P(AeadCipher, CopiesGoTheirOwnWay) {
     for (Evp* way : {&one, &copy}) {
         Bytes tag(16);
         std::fill(out.begin() + static_cast<ptrdiff_t>(cut), out.end(), 0);
-        ASSERT_TRUE(way->update(text.data() + cut, text.size() - cut, out.data() + cut, &n) && way->final(out.data(), &n));
+        ASSERT_TRUE(way->update(text.data() + cut, text.size() - cut, out.data() + cut, &n) &&
+                    way->final(out.data(), &n));
         ASSERT_TRUE(way->control(EVP_CTRL_AEAD_GET_TAG, 16, tag.data()));
         EXPECT_EQ(out, whole.text);
         EXPECT_EQ(tag, whole.tag);
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AeadCipher, testing::ValuesIn(of_modes({EVP_CIPH_GCM_MODE, EVP_CIPH_CCM_MODE})), test_name);
+INSTANTIATE_TEST_SUITE_P(All, AeadCipher,
+                         testing::ValuesIn(of_modes({EVP_CIPH_GCM_MODE, EVP_CIPH_CCM_MODE})),
+                         test_name);
 
 TEST(Xts, AgreesUnitByUnit) {
     Random random(17);
     for (const std::string& name : of_modes({EVP_CIPH_XTS_MODE})) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
         for (size_t bytes = 16; bytes <= 300; ++bytes) {
-            const Bytes key = random.text(key_bytes(mine)), iv = random.text(16), text = random.text(bytes);
+            const Bytes key = random.text(key_bytes(mine)), iv = random.text(16),
+                        text = random.text(bytes);
             for (const bool sends : {true, false}) {
                 Evp one(mine.get()), theirs(other.get());
-                ASSERT_TRUE(one.init(sends, key.data(), iv.data()) && theirs.init(sends, key.data(), iv.data()));
+                ASSERT_TRUE(one.init(sends, key.data(), iv.data()) &&
+                            theirs.init(sends, key.data(), iv.data()));
                 Bytes out(bytes), their_out(bytes);
                 size_t n = 0;
                 for (int unit = 0; unit < 2; ++unit) {  // each under the same number

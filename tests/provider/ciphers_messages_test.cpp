@@ -1,5 +1,5 @@
-// Messages with a tag one after the other through one context, each with its key, as programs that seal records send them: nothing of one
-// is left for the next.
+// Messages with a tag one after the other through one context, each with its key, as programs that
+// seal records send them: nothing of one is left for the next.
 #include "cipher.h"
 
 namespace {
@@ -12,56 +12,75 @@ struct Sealed {
 
 constexpr size_t tag_bytes = 16;
 
-// As EVP_EncryptInit(3) has it: CCM is told the lengths of tag and text, and has its text in one piece.
-bool begin(Evp& way, bool ccm, bool seals, const Bytes& key, const Sealed& message, size_t text_bytes) {
+// As EVP_EncryptInit(3) has it: CCM is told the lengths of tag and text, and has its text in one
+// piece.
+bool begin(Evp& way, bool ccm, bool seals, const Bytes& key, const Sealed& message,
+           size_t text_bytes) {
     int told = 0;
     const auto bytes = static_cast<int>(text_bytes);
     if (!way.control(EVP_CTRL_AEAD_SET_IVLEN, message.iv.size(), nullptr)) return false;
     if (ccm && !way.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes, nullptr)) return false;
     if (!way.more(key.data(), message.iv.data())) return false;
-    if (!seals && !way.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes, const_cast<uint8_t*>(message.tag.data()))) return false;
+    if (!seals &&
+        !way.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes, const_cast<uint8_t*>(message.tag.data())))
+        return false;
     if (ccm && EVP_CipherUpdate(way.get(), nullptr, &told, nullptr, bytes) != 1) return false;
     return message.aad.empty() || way.aad(message.aad.data(), message.aad.size());
 }
 
 bool seal(Evp& way, bool ccm, const Bytes& key, const Sealed& message, Sealed& out) {
     out = {message.iv, message.aad, {}, Bytes(tag_bytes)};
-    return begin(way, ccm, true, key, message, message.text.size()) && way.text(message.text, out.text, nullptr) &&
+    return begin(way, ccm, true, key, message, message.text.size()) &&
+           way.text(message.text, out.text, nullptr) &&
            way.control(EVP_CTRL_AEAD_GET_TAG, tag_bytes, out.tag.data());
 }
 
 bool open(Evp& way, bool ccm, const Bytes& key, const Sealed& sealed, Bytes& text) {
-    return begin(way, ccm, false, key, sealed, sealed.text.size()) && way.text(sealed.text, text, nullptr);
+    return begin(way, ccm, false, key, sealed, sealed.text.size()) &&
+           way.text(sealed.text, text, nullptr);
 }
 
 // OpenSSL's CCM makes no tag where there is no piece of text.
 Sealed message(Random& random, bool ccm) {
-    constexpr size_t aad_bytes[] = {0, 1, 13, 14, 15, 16, 29, 30, 31, 300}, text_bytes[] = {0, 1, 15, 16, 17, 63, 64, 65, 500, 513, 1100};
-    const size_t text = text_bytes[ccm ? 1 + random.below(std::size(text_bytes) - 1) : random.below(std::size(text_bytes))];
-    return {random.text(ccm ? 7 + random.below(7) : 12), random.text(aad_bytes[random.below(std::size(aad_bytes))]), random.text(text), {}};
+    constexpr size_t aad_bytes[] = {0, 1, 13, 14, 15, 16, 29, 30, 31, 300},
+                     text_bytes[] = {0, 1, 15, 16, 17, 63, 64, 65, 500, 513, 1100};
+    const size_t text = text_bytes[ccm ? 1 + random.below(std::size(text_bytes) - 1)
+                                       : random.below(std::size(text_bytes))];
+    return {random.text(ccm ? 7 + random.below(7) : 12),
+            random.text(aad_bytes[random.below(std::size(aad_bytes))]),
+            random.text(text),
+            {}};
 }
 
 TEST(CipherMessages, LeaveNothingToTheNext) {
     Random random(1);
-    for (const char* name :
-         {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM", "ARIA-128-GCM", "AES-128-CCM", "AES-192-CCM", "AES-256-CCM", "ARIA-128-CCM"}) {
+    for (const char* name : {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM", "ARIA-128-GCM",
+                             "AES-128-CCM", "AES-192-CCM", "AES-256-CCM", "ARIA-128-CCM"}) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
         const bool ccm = mode(mine) == EVP_CIPH_CCM_MODE;
         Evp sealer(mine.get()), opener(mine.get()), theirs(other.get());
-        ASSERT_TRUE(sealer.init(true, nullptr, nullptr) && opener.init(false, nullptr, nullptr) && theirs.init(true, nullptr, nullptr));
+        ASSERT_TRUE(sealer.init(true, nullptr, nullptr) && opener.init(false, nullptr, nullptr) &&
+                    theirs.init(true, nullptr, nullptr));
         Bytes key = random.text(key_bytes(mine));
         for (int i = 0; i < 300; ++i) {
             if (random.one_in(10)) key = random.text(key.size());
             const Sealed given = message(random, ccm);
             Sealed sealed, expected;
-            ASSERT_TRUE(seal(sealer, ccm, key, given, sealed) && seal(theirs, ccm, key, given, expected)) << name << i;
-            ASSERT_EQ(sealed.text, expected.text) << name << " " << given.text.size() << " bytes, " << given.aad.size() << " of AAD";
-            ASSERT_EQ(sealed.tag, expected.tag) << name << " " << given.text.size() << " bytes, " << given.aad.size() << " of AAD";
+            ASSERT_TRUE(seal(sealer, ccm, key, given, sealed) &&
+                        seal(theirs, ccm, key, given, expected))
+                << name << i;
+            ASSERT_EQ(sealed.text, expected.text)
+                << name << " " << given.text.size() << " bytes, " << given.aad.size() << " of AAD";
+            ASSERT_EQ(sealed.tag, expected.tag)
+                << name << " " << given.text.size() << " bytes, " << given.aad.size() << " of AAD";
             Bytes opened;
             if (random.one_in(3)) {
                 Sealed forged = sealed;
-                Bytes& changed = random.one_in(3) || forged.text.empty() ? forged.tag : random.one_in(2) ? forged.text : forged.iv;
-                changed[random.below(changed.size())] ^= static_cast<uint8_t>(1u << random.below(8));
+                Bytes& changed = random.one_in(3) || forged.text.empty() ? forged.tag
+                                 : random.one_in(2)                      ? forged.text
+                                                                         : forged.iv;
+                changed[random.below(changed.size())] ^=
+                    static_cast<uint8_t>(1u << random.below(8));
                 ASSERT_FALSE(open(opener, ccm, key, forged, opened)) << name << i;
             }
             ASSERT_TRUE(open(opener, ccm, key, sealed, opened)) << name << i;
@@ -75,7 +94,8 @@ TEST(CipherMessages, LeaveNothingToTheNext) {
 TEST(CipherMessages, AdditionalDataOfCcmIsOfItsMessage) {
     Random random(3);
     const Cipher ccm = our_cipher("AES-128-CCM");
-    const Bytes key = random.text(16), iv = random.text(7), aad = random.text(13), text = random.text(40);
+    const Bytes key = random.text(16), iv = random.text(7), aad = random.text(13),
+                text = random.text(40);
     const auto sealed = [&](Evp& each, bool with_aad) {
         int told = 0;
         Bytes out, tag(12);
@@ -83,7 +103,8 @@ TEST(CipherMessages, AdditionalDataOfCcmIsOfItsMessage) {
         if (with_aad) {
             EXPECT_TRUE(each.aad(aad.data(), aad.size()));
         }
-        EXPECT_TRUE(each.text(text, out, nullptr) && each.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data()));
+        EXPECT_TRUE(each.text(text, out, nullptr) &&
+                    each.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data()));
         return tag;
     };
     Evp one(ccm.get()), other(ccm.get()), third(ccm.get());

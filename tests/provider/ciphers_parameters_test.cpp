@@ -1,5 +1,5 @@
-// Keys, IVs, lengths and parameters of ciphers in every order and with every value: what is wrong is refused, and nothing goes on under
-// half of it.
+// Keys, IVs, lengths and parameters of ciphers in every order and with every value: what is wrong
+// is refused, and nothing goes on under half of it.
 #include <climits>
 
 #include "cipher.h"
@@ -15,7 +15,8 @@ bool seals(Evp& one, Random& random) {
     return one.text(random.text(16), out, nullptr);
 }
 
-// An IV is never empty, cut or filled up: whatever was given before its length changed has to be given again (CVE-2023-5363).
+// An IV is never empty, cut or filled up: whatever was given before its length changed has to be
+// given again (CVE-2023-5363).
 TEST(CipherIv, LengthInEveryOrder) {
     Random random(1);
     const Bytes key = random.text(16), iv = random.text(longest_gcm_iv);
@@ -23,10 +24,12 @@ TEST(CipherIv, LengthInEveryOrder) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
         const bool ccm = mode(mine) == EVP_CIPH_CCM_MODE;
         for (size_t bytes = 0; bytes <= longest_gcm_iv + 2; ++bytes) {
-            const bool allowed = ccm ? bytes >= 7 && bytes <= 13 : bytes >= 1 && bytes <= longest_gcm_iv;
+            const bool allowed =
+                ccm ? bytes >= 7 && bytes <= 13 : bytes >= 1 && bytes <= longest_gcm_iv;
             Evp probe(mine.get());
             ASSERT_TRUE(probe.init(true, nullptr, nullptr));
-            ASSERT_EQ(probe.control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr), allowed) << name << bytes;
+            ASSERT_EQ(probe.control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr), allowed)
+                << name << bytes;
             if (!allowed) continue;
             const size_t before = ccm ? 7 : 12;
             // Key (k), length (l) and IV (i) in these orders.
@@ -35,17 +38,20 @@ TEST(CipherIv, LengthInEveryOrder) {
                 for (Evp* way : {&one, &theirs}) ASSERT_TRUE(way->init(true, nullptr, nullptr));
                 for (const char* step = order; *step != 0; ++step)
                     for (Evp* way : {&one, &theirs}) {
-                        const bool taken = *step == 'l'
-                                               ? way->control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr)
-                                               : way->more(*step == 'k' ? key.data() : nullptr, *step == 'i' ? iv.data() : nullptr);
+                        const bool taken =
+                            *step == 'l' ? way->control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr)
+                                         : way->more(*step == 'k' ? key.data() : nullptr,
+                                                     *step == 'i' ? iv.data() : nullptr);
                         ASSERT_TRUE(taken) << name << " " << order << " " << bytes;
                     }
-                const bool length_last = std::string(order).find('i') < std::string(order).find('l') && bytes != before;
+                const bool length_last =
+                    std::string(order).find('i') < std::string(order).find('l') && bytes != before;
                 Bytes out, their_out;
                 const bool done = one.text(iv, out, nullptr);
                 EXPECT_EQ(done, !length_last) << name << " " << order << " " << bytes;
                 // OpenSSL's CCM keeps the length that it had when its key was set.
-                const bool key_first = std::string(order).find('k') < std::string(order).find('l') && bytes != before;
+                const bool key_first =
+                    std::string(order).find('k') < std::string(order).find('l') && bytes != before;
                 if (!done || (ccm && key_first)) continue;
                 ASSERT_TRUE(theirs.text(iv, their_out, nullptr));
                 EXPECT_EQ(out, their_out) << name << " " << order << " " << bytes;
@@ -63,11 +69,15 @@ TEST(CipherIv, LengthAmongTheParameters) {
         for (size_t bytes : {size_t{7}, size_t{12}, size_t{13}, size_t{16}}) {
             const Cipher mine = our_cipher(name), other = stock_cipher(name);
             if (mode(mine) == EVP_CIPH_CCM_MODE && bytes > 13) continue;
-            const OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &bytes), OSSL_PARAM_construct_end()};
+            const OSSL_PARAM params[] = {
+                OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &bytes),
+                OSSL_PARAM_construct_end()};
             Evp one(mine.get()), theirs(other.get());
-            const bool good = one.init(true, key.data(), iv.data(), params), their_good = theirs.init(true, key.data(), iv.data(), params);
+            const bool good = one.init(true, key.data(), iv.data(), params),
+                       their_good = theirs.init(true, key.data(), iv.data(), params);
             Bytes out, their_out;
-            if (good && one.text(iv, out, nullptr) && their_good && theirs.text(iv, their_out, nullptr)) {
+            if (good && one.text(iv, out, nullptr) && their_good &&
+                theirs.text(iv, their_out, nullptr)) {
                 EXPECT_EQ(out, their_out) << name << bytes;
             }
         }
@@ -87,7 +97,8 @@ TEST(CipherIv, ServesOneMessageOfGcm) {
     EXPECT_FALSE(one.update(out.data(), 16, out.data(), &n));
     EXPECT_FALSE(one.final(out.data(), &n));
     ASSERT_TRUE(one.more(key.data(), nullptr));
-    EXPECT_FALSE(one.update(out.data(), 16, out.data(), &n)) << "the key is set again, the IV is not";
+    EXPECT_FALSE(one.update(out.data(), 16, out.data(), &n))
+        << "the key is set again, the IV is not";
     ASSERT_TRUE(one.more(nullptr, iv.data()));
     EXPECT_TRUE(one.update(out.data(), 16, out.data(), &n));
     ERR_clear_error();
@@ -105,12 +116,14 @@ TEST(CipherIv, IsDrawnWhereThereIsNone) {
         EXPECT_NE(iv, last);
         last = iv;
         ASSERT_TRUE(one.control(EVP_CTRL_AEAD_GET_TAG, 16, tag.data()));
-        ASSERT_TRUE(theirs.init(false, key.data(), iv.data()) && theirs.control(EVP_CTRL_AEAD_SET_TAG, 16, tag.data()));
+        ASSERT_TRUE(theirs.init(false, key.data(), iv.data()) &&
+                    theirs.control(EVP_CTRL_AEAD_SET_TAG, 16, tag.data()));
         ASSERT_TRUE(theirs.text(out, opened, nullptr));
         EXPECT_EQ(opened, text);
     }
     Evp one(mine.get());
-    EXPECT_FALSE(one.init(false, key.data(), nullptr) && one.text(text, out, nullptr)) << "opening draws none";
+    EXPECT_FALSE(one.init(false, key.data(), nullptr) && one.text(text, out, nullptr))
+        << "opening draws none";
     ERR_clear_error();
 }
 
@@ -118,7 +131,8 @@ TEST(CipherIv, IsDrawnWhereThereIsNone) {
 TEST(CipherIv, IsAskedFor) {
     Random random(5);
     const Bytes key = random.text(64);
-    for (const char* name : {"AES-128-CTR", "AES-128-CFB", "AES-128-OFB", "AES-128-XTS", "DES-EDE3-CFB"}) {
+    for (const char* name :
+         {"AES-128-CTR", "AES-128-CFB", "AES-128-OFB", "AES-128-XTS", "DES-EDE3-CFB"}) {
         const Cipher mine = our_cipher(name);
         Evp one(mine.get());
         ASSERT_TRUE(one.init(true, key.data(), nullptr));
@@ -139,9 +153,10 @@ TEST(CipherKey, ComesInAnyOrder) {
     for (const std::string& name : our_ciphers()) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
         if (!other || authenticated(mine)) continue;
-        const Bytes key = random.text(key_bytes(mine)), next_key = random.text(key_bytes(mine)), iv = random.text(16),
-                    next_iv = random.text(16), text = random.text(48);
-        for (const char* order : {"b", "ki", "ik", "bi", "bk", "kibtn", "btn", "btk", "bti", "btxk"}) {
+        const Bytes key = random.text(key_bytes(mine)), next_key = random.text(key_bytes(mine)),
+                    iv = random.text(16), next_iv = random.text(16), text = random.text(48);
+        for (const char* order :
+             {"b", "ki", "ik", "bi", "bk", "kibtn", "btn", "btk", "bti", "btxk"}) {
             Evp one(mine.get()), theirs(other.get());
             Bytes out, their_out, all, their_all;
             for (Evp* way : {&one, &theirs}) ASSERT_TRUE(way->init(true, nullptr, nullptr));
@@ -149,14 +164,20 @@ TEST(CipherKey, ComesInAnyOrder) {
             for (const char* step = order; *step != 0; ++step)
                 for (Evp* way : {&one, &theirs}) switch (*step) {
                         case 'b': ASSERT_TRUE(way->more(key.data(), iv.data())); break;
-                        case 'k': ASSERT_TRUE(way->more(used ? next_key.data() : key.data(), nullptr)); break;
-                        case 'i': ASSERT_TRUE(way->more(nullptr, used ? next_iv.data() : iv.data())); break;
+                        case 'k':
+                            ASSERT_TRUE(way->more(used ? next_key.data() : key.data(), nullptr));
+                            break;
+                        case 'i':
+                            ASSERT_TRUE(way->more(nullptr, used ? next_iv.data() : iv.data()));
+                            break;
                         case 'n': ASSERT_TRUE(way->more(nullptr, nullptr)); break;
                         case 'x': ASSERT_TRUE(way->turn(false)); break;
                         default: {
                             size_t n;
                             Bytes made(64);
-                            ASSERT_TRUE(way->update(text.data(), mode(mine) == EVP_CIPH_XTS_MODE ? 48 : 21, made.data(), &n));
+                            ASSERT_TRUE(way->update(text.data(),
+                                                    mode(mine) == EVP_CIPH_XTS_MODE ? 48 : 21,
+                                                    made.data(), &n));
                             used = way == &theirs;
                         }
                     }
@@ -173,12 +194,17 @@ TEST(CipherKey, ComesInAnyOrder) {
 TEST(CipherKey, WeakOnesSealNothing) {
     Random random(7);
     const Bytes iv = random.text(16);
-    Bytes weak(8, 0x01), semi_weak = {0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe}, twice = random.text(24), out;
+    Bytes weak(8, 0x01), semi_weak = {0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe},
+                         twice = random.text(24), out;
     std::copy_n(twice.begin(), 8, twice.begin() + 16);
     const struct {
         const char* name;
         const Bytes* key;
-    } cases[] = {{"DES-CBC", &weak}, {"DES-ECB", &semi_weak}, {"DES-EDE3-CBC", &twice}, {"DES-OFB", &weak}, {"DES-CFB", &weak}};
+    } cases[] = {{"DES-CBC", &weak},
+                 {"DES-ECB", &semi_weak},
+                 {"DES-EDE3-CBC", &twice},
+                 {"DES-OFB", &weak},
+                 {"DES-CFB", &weak}};
     for (const auto& [name, key] : cases) {
         const Cipher mine = our_cipher(name);
         Evp one(mine.get());
@@ -188,11 +214,14 @@ TEST(CipherKey, WeakOnesSealNothing) {
         int flags = 0;
         unsigned long error = 0;
         std::string all;
-        while ((error = ERR_get_error_all(nullptr, nullptr, nullptr, &said, &flags)) != 0) all += said == nullptr ? "" : said;
+        while ((error = ERR_get_error_all(nullptr, nullptr, nullptr, &said, &flags)) != 0)
+            all += said == nullptr ? "" : said;
         EXPECT_NE(all.find("weak"), std::string::npos) << all;
         EXPECT_FALSE(seals(one, random)) << name;
         Evp back(mine.get());
-        EXPECT_TRUE(back.init(false, key->data(), iv.data()) && back.pad(false) && back.text(random.text(16), out, nullptr)) << name;
+        EXPECT_TRUE(back.init(false, key->data(), iv.data()) && back.pad(false) &&
+                    back.text(random.text(16), out, nullptr))
+            << name;
     }
     Bytes halves = random.text(32);
     std::copy_n(halves.begin(), 16, halves.begin() + 16);
@@ -223,8 +252,9 @@ std::vector<Bytes> extreme_values() {
     std::vector<Bytes> values = {Bytes(),      Bytes(1, 0xff),  Bytes(12, 0), Bytes(13, 0xff),
                                  Bytes(13, 0), Bytes(16, 0xff), Bytes(17, 1), Bytes(4096, 0xff)};
     for (const uint64_t number :
-         {uint64_t{0}, uint64_t{1}, uint64_t{7}, uint64_t{8}, uint64_t{15}, uint64_t{16}, uint64_t{17}, uint64_t{0x301}, uint64_t{0x303},
-          uint64_t{INT_MAX}, uint64_t{UINT_MAX}, uint64_t{LLONG_MAX}, UINT64_MAX, UINT64_MAX - 15})
+         {uint64_t{0}, uint64_t{1}, uint64_t{7}, uint64_t{8}, uint64_t{15}, uint64_t{16},
+          uint64_t{17}, uint64_t{0x301}, uint64_t{0x303}, uint64_t{INT_MAX}, uint64_t{UINT_MAX},
+          uint64_t{LLONG_MAX}, UINT64_MAX, UINT64_MAX - 15})
         for (const size_t bytes : {size_t{4}, size_t{8}}) {
             Bytes value(bytes);
             memcpy(value.data(), &number, bytes);
@@ -233,20 +263,23 @@ std::vector<Bytes> extreme_values() {
     return values;
 }
 
-constexpr const char* parameter_names[] = {"keylen",     "ivlen",     "padding",     "num",    "iv",           "updated-iv",   "tls-mac",
-                                           "randkey",    "use-bits",  "tls-version", "tag",    "taglen",       "tlsaad",       "tlsaadpad",
-                                           "tlsivfixed", "tlsivgen",  "tlsivinv",    "mode",   "blocksize",    "tls-mac-size", "cts",
-                                           "aead",       "custom-iv", "has-randkey", "mackey", "no such thing"};
-constexpr unsigned parameter_types[] = {OSSL_PARAM_INTEGER,  OSSL_PARAM_UNSIGNED_INTEGER, OSSL_PARAM_REAL,      OSSL_PARAM_UTF8_STRING,
-                                        OSSL_PARAM_UTF8_PTR, OSSL_PARAM_OCTET_STRING,     OSSL_PARAM_OCTET_PTR, 99};
+constexpr const char* parameter_names[] = {
+    "keylen",     "ivlen",     "padding",     "num",    "iv",           "updated-iv",   "tls-mac",
+    "randkey",    "use-bits",  "tls-version", "tag",    "taglen",       "tlsaad",       "tlsaadpad",
+    "tlsivfixed", "tlsivgen",  "tlsivinv",    "mode",   "blocksize",    "tls-mac-size", "cts",
+    "aead",       "custom-iv", "has-randkey", "mackey", "no such thing"};
+constexpr unsigned parameter_types[] = {
+    OSSL_PARAM_INTEGER,  OSSL_PARAM_UNSIGNED_INTEGER, OSSL_PARAM_REAL,      OSSL_PARAM_UTF8_STRING,
+    OSSL_PARAM_UTF8_PTR, OSSL_PARAM_OCTET_STRING,     OSSL_PARAM_OCTET_PTR, 99};
 
-// Nothing that is set makes a context write past what it was lent, nor read what it was not given: the guarded output of every call is
-// looked at. (Under the address sanitizer the rest is seen too.)
+// Nothing that is set makes a context write past what it was lent, nor read what it was not given:
+// the guarded output of every call is looked at. (Under the address sanitizer the rest is seen
+// too.)
 TEST(CipherParameters, TakeAnyValue) {
     Random random(9);
     const std::vector<Bytes> values = extreme_values();
-    for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC", "AES-128-CTR", "DES-CFB", "AES-128-OFB", "AES-128-GCM",
-                             "AES-128-CCM", "AES-128-XTS"}) {
+    for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC", "AES-128-CTR", "DES-CFB",
+                             "AES-128-OFB", "AES-128-GCM", "AES-128-CCM", "AES-128-XTS"}) {
         const Cipher mine = our_cipher(name);
         const Bytes key = random.text(64), iv = random.text(128);
         for (const char* parameter : parameter_names)
@@ -256,17 +289,22 @@ TEST(CipherParameters, TakeAnyValue) {
                     const bool sends = random.one_in(2);
                     ASSERT_TRUE(one.init(sends, key.data(), iv.data()));
                     Bytes given = value, lent(value.size() + 64, 0xa5);
-                    const bool pointer = type == OSSL_PARAM_OCTET_PTR || type == OSSL_PARAM_UTF8_PTR;
+                    const bool pointer =
+                        type == OSSL_PARAM_OCTET_PTR || type == OSSL_PARAM_UTF8_PTR;
                     if (pointer && value.size() < sizeof(void*)) continue;
                     void* data = given.data();
                     void* place = pointer ? static_cast<void*>(&data) : data;
-                    OSSL_PARAM params[] = {{parameter, type, place, pointer ? sizeof data : given.size(), OSSL_PARAM_UNMODIFIED},
-                                           OSSL_PARAM_END};
+                    OSSL_PARAM params[] = {
+                        {parameter, type, place, pointer ? sizeof data : given.size(),
+                         OSSL_PARAM_UNMODIFIED},
+                        OSSL_PARAM_END};
                     const bool set = EVP_CIPHER_CTX_set_params(one.get(), params) == 1;
-                    if (std::string_view(parameter) == "num" && set && type == OSSL_PARAM_UNSIGNED_INTEGER && given.size() == 4) {
+                    if (std::string_view(parameter) == "num" && set &&
+                        type == OSSL_PARAM_UNSIGNED_INTEGER && given.size() == 4) {
                         uint32_t number;
                         memcpy(&number, given.data(), 4);
-                        EXPECT_TRUE(mode(mine) < EVP_CIPH_CFB_MODE || mode(mine) > EVP_CIPH_CTR_MODE || number < iv_bytes(mine))
+                        EXPECT_TRUE(mode(mine) < EVP_CIPH_CFB_MODE ||
+                                    mode(mine) > EVP_CIPH_CTR_MODE || number < iv_bytes(mine))
                             << name << number;
                     }
                     Bytes in = random.text(96), out(96 + 64, 0xa5);
@@ -274,15 +312,21 @@ TEST(CipherParameters, TakeAnyValue) {
                     if (one.update(in.data(), 96, out.data(), &n)) {
                         ASSERT_LE(n, 96u + EVP_MAX_BLOCK_LENGTH);
                     }
-                    for (size_t i = 96 + 32; i < out.size(); ++i) ASSERT_EQ(out[i], 0xa5) << name << " " << parameter;
-                    // EVP_CTRL_GCM_IV_GEN and EVP_CTRL_RAND_KEY have no length to say: it is the IV's and the key's.
-                    if (value.empty() && (std::string_view(parameter) == "tlsivgen" || std::string_view(parameter) == "randkey")) continue;
+                    for (size_t i = 96 + 32; i < out.size(); ++i)
+                        ASSERT_EQ(out[i], 0xa5) << name << " " << parameter;
+                    // EVP_CTRL_GCM_IV_GEN and EVP_CTRL_RAND_KEY have no length to say: it is the
+                    // IV's and the key's.
+                    if (value.empty() && (std::string_view(parameter) == "tlsivgen" ||
+                                          std::string_view(parameter) == "randkey"))
+                        continue;
                     void* end = nullptr;
-                    OSSL_PARAM wanted[] = {{parameter, type, pointer ? static_cast<void*>(&end) : lent.data(), pointer ? 0 : value.size(),
-                                            OSSL_PARAM_UNMODIFIED},
-                                           OSSL_PARAM_END};
+                    OSSL_PARAM wanted[] = {
+                        {parameter, type, pointer ? static_cast<void*>(&end) : lent.data(),
+                         pointer ? 0 : value.size(), OSSL_PARAM_UNMODIFIED},
+                        OSSL_PARAM_END};
                     (void)EVP_CIPHER_CTX_get_params(one.get(), wanted);
-                    for (size_t i = value.size(); !pointer && i < lent.size(); ++i) ASSERT_EQ(lent[i], 0xa5) << name << " " << parameter;
+                    for (size_t i = value.size(); !pointer && i < lent.size(); ++i)
+                        ASSERT_EQ(lent[i], 0xa5) << name << " " << parameter;
                     Evp copy(one);
                     (void)copy.final(out.data(), &n);
                     (void)one.init(!sends, key.data(), nullptr);
@@ -298,7 +342,8 @@ TEST(CipherParameters, TagsHaveTheStandardsLengths) {
     const Cipher gcm = our_cipher("AES-128-GCM"), ccm = our_cipher("AES-128-CCM");
     for (size_t bytes = 1; bytes <= 32; ++bytes) {
         Evp one(gcm.get()), other(ccm.get());
-        ASSERT_TRUE(one.init(false, key.data(), iv.data()) && other.init(false, key.data(), iv.data()));
+        ASSERT_TRUE(one.init(false, key.data(), iv.data()) &&
+                    other.init(false, key.data(), iv.data()));
         EXPECT_EQ(one.control(EVP_CTRL_AEAD_SET_TAG, bytes, const_cast<uint8_t*>(tag.data())),
                   bytes == 4 || bytes == 8 || (bytes >= 12 && bytes <= 16));
         EXPECT_EQ(other.control(EVP_CTRL_AEAD_SET_TAG, bytes, const_cast<uint8_t*>(tag.data())),
@@ -309,7 +354,8 @@ TEST(CipherParameters, TagsHaveTheStandardsLengths) {
     ASSERT_TRUE(none.init(false, key.data(), iv.data()));
     EXPECT_FALSE(none.text(random.text(16), out, nullptr)) << "no tag, no end";
     Evp empty(ccm.get());
-    ASSERT_TRUE(empty.init(false, key.data(), iv.data()) && empty.control(EVP_CTRL_AEAD_SET_TAG, 16, const_cast<uint8_t*>(tag.data())));
+    ASSERT_TRUE(empty.init(false, key.data(), iv.data()) &&
+                empty.control(EVP_CTRL_AEAD_SET_TAG, 16, const_cast<uint8_t*>(tag.data())));
     size_t n;
     out.resize(16);
     EXPECT_FALSE(empty.final(out.data(), &n)) << "an end that no tag stands for";
@@ -327,7 +373,8 @@ TEST(CipherParameters, TagsAreOfTheirMessage) {
         ASSERT_TRUE(one.init(true, key.data(), iv.data()) && one.text(text, out, nullptr));
         ASSERT_TRUE(one.turn(false) && one.more(key.data(), iv.data()));
         EXPECT_FALSE(one.text(out, opened, nullptr)) << name;
-        ASSERT_TRUE(one.init(true, key.data(), iv.data()) && one.text(text, out, nullptr) && one.more(nullptr, iv.data()));
+        ASSERT_TRUE(one.init(true, key.data(), iv.data()) && one.text(text, out, nullptr) &&
+                    one.more(nullptr, iv.data()));
         EXPECT_FALSE(one.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data())) << name;
     }
     ERR_clear_error();
@@ -337,7 +384,8 @@ TEST(CipherParameters, TagsAreOfTheirMessage) {
 TEST(CipherParameters, NothingIsNoText) {
     Random random(14);
     const Bytes key = random.text(64), iv = random.text(16);
-    for (const char* name : {"AES-128-ECB", "AES-128-CBC", "AES-128-CTR", "AES-128-CFB", "AES-128-XTS"}) {
+    for (const char* name :
+         {"AES-128-ECB", "AES-128-CBC", "AES-128-CTR", "AES-128-CFB", "AES-128-XTS"}) {
         const Cipher mine = our_cipher(name);
         Bytes out(64);
         size_t n;
@@ -376,7 +424,8 @@ TEST(CipherParameters, XtsUnitsHaveABlockAtLeast) {
     Bytes out(32);
     size_t n;
     ASSERT_TRUE(one.init(true, key.data(), iv.data()));
-    for (size_t bytes = 1; bytes < 16; ++bytes) EXPECT_FALSE(one.update(out.data(), bytes, out.data(), &n)) << bytes;
+    for (size_t bytes = 1; bytes < 16; ++bytes)
+        EXPECT_FALSE(one.update(out.data(), bytes, out.data(), &n)) << bytes;
     EXPECT_TRUE(one.update(out.data(), 16, out.data(), &n));
     ERR_clear_error();
 }

@@ -1,6 +1,6 @@
-// Modes without a tag in pieces of all short lengths, while padding, direction, key and context change between them: each call gives what
-// OpenSSL's own gives. Pieces of whole blocks have a way of their own through the provider, which must be closed whenever something is
-// held.
+// Modes without a tag in pieces of all short lengths, while padding, direction, key and context
+// change between them: each call gives what OpenSSL's own gives. Pieces of whole blocks have a way
+// of their own through the provider, which must be closed whenever something is held.
 #include "cipher.h"
 
 namespace {
@@ -14,7 +14,12 @@ constexpr size_t room = 2048;
 class Both {
 public:
     Both(const std::string& name, Random& random)
-        : name_(name), random_(random), mine_(our_cipher(name)), other_(stock_cipher(name)), ours_(mine_.get()), theirs_(other_.get()) {}
+        : name_(name),
+          random_(random),
+          mine_(our_cipher(name)),
+          other_(stock_cipher(name)),
+          ours_(mine_.get()),
+          theirs_(other_.get()) {}
 
     void begin(bool new_key) {
         if (new_key) key_ = random_.text(key_bytes(mine_));
@@ -54,12 +59,15 @@ private:
         size_t n = 0, m = 0;
         std::copy(in.begin(), in.end(), mine.begin() + static_cast<ptrdiff_t>(at));
         std::copy(in.begin(), in.end(), other.begin() + static_cast<ptrdiff_t>(at));
-        const bool done = ours.update(in_place ? mine.data() + at : in.data(), bytes, mine.data() + at, &n);
-        // OpenSSL refuses to work in place where it holds a part of a block; ours does not, and gives the same.
+        const bool done =
+            ours.update(in_place ? mine.data() + at : in.data(), bytes, mine.data() + at, &n);
+        // OpenSSL refuses to work in place where it holds a part of a block; ours does not, and
+        // gives the same.
         ASSERT_TRUE(theirs.update(in.data(), bytes, other.data() + at, &m));
         ASSERT_TRUE(done) << name_ << " " << bytes;
         ASSERT_EQ(n, m) << name_ << " " << bytes;
-        ASSERT_TRUE(std::equal(mine.begin(), mine.begin() + static_cast<ptrdiff_t>(at + n), other.begin()))
+        ASSERT_TRUE(
+            std::equal(mine.begin(), mine.begin() + static_cast<ptrdiff_t>(at + n), other.begin()))
             << name_ << " " << bytes << (in_place ? " in place" : "");
     }
 
@@ -73,11 +81,13 @@ private:
 TEST(CipherPieces, GiveWhatOpenSslGivesWhateverChangesBetweenThem) {
     Random random(11);
     for (const char* name :
-         {"AES-128-CBC", "AES-192-CBC", "AES-256-CBC", "AES-128-ECB", "AES-192-ECB", "AES-256-ECB", "AES-128-CTR", "AES-192-CTR",
-          "AES-256-CTR", "AES-128-CFB", "AES-256-CFB", "AES-128-OFB", "AES-256-OFB", "ARIA-128-CBC", "ARIA-256-CTR"}) {
+         {"AES-128-CBC", "AES-192-CBC", "AES-256-CBC", "AES-128-ECB", "AES-192-ECB", "AES-256-ECB",
+          "AES-128-CTR", "AES-192-CTR", "AES-256-CTR", "AES-128-CFB", "AES-256-CFB", "AES-128-OFB",
+          "AES-256-OFB", "ARIA-128-CBC", "ARIA-256-CTR"}) {
         Both both(name, random);
         both.begin(true);
-        for (int i = 0; i < 3000 && !testing::Test::HasFatalFailure(); ++i) switch (random.below(20)) {
+        for (int i = 0; i < 3000 && !testing::Test::HasFatalFailure(); ++i)
+            switch (random.below(20)) {
                 case 0: both.begin(random.one_in(2)); break;
                 case 1: both.again(); break;
                 case 2: both.pad(true); break;
@@ -97,7 +107,8 @@ TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
     int overlaps = 0;
     for (const bool encrypt : {true, false})
         for (const size_t bytes : {16u, 48u, 64u, 128u, 512u})
-            for (const int shift : {-513, -512, -65, -64, -63, -16, -1, 0, 1, 16, 63, 64, 65, 511, 512}) {
+            for (const int shift :
+                 {-513, -512, -65, -64, -63, -16, -1, 0, 1, 16, 63, 64, 65, 511, 512}) {
                 const Bytes key = random.text(16), iv = random.text(16), text = random.text(bytes);
                 const Cipher mine = our_cipher("AES-128-CBC");
                 Evp apart(mine.get()), over(mine.get());
@@ -105,28 +116,32 @@ TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
                 size_t n = 0;
                 for (Evp* way : {&apart, &over}) {
                     ASSERT_TRUE(way->init(encrypt, key.data(), iv.data()) && way->pad(false));
-                    ASSERT_TRUE(way->update(text.data(), 16, first.data(), &n));  // the message is under way
+                    ASSERT_TRUE(way->update(text.data(), 16, first.data(),
+                                            &n));  // the message is under way
                 }
                 ASSERT_TRUE(apart.update(text.data(), bytes, expected.data(), &n));
                 uint8_t *const in = memory.data() + 700, *const out = in + shift;
                 std::copy(text.begin(), text.end(), in);
                 if (!over.update(in, bytes, out, &n)) continue;  // libcrypto itself refuses some
                 ASSERT_EQ(n, bytes);
-                ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out)) << bytes << " " << shift;
+                ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out))
+                    << bytes << " " << shift;
                 overlaps += shift != 0 && static_cast<size_t>(std::abs(shift)) < bytes;
             }
     EXPECT_NE(overlaps, 0);
     ERR_clear_error();
 }
 
-// A block held back for its padding, which is then switched off: no more input brings it out, where there is somewhere to put it.
+// A block held back for its padding, which is then switched off: no more input brings it out, where
+// there is somewhere to put it.
 TEST(CipherPieces, WhatIsHeldForPaddingThatIsSwitchedOff) {
     const Cipher mine = our_cipher("AES-128-CBC");
     const Bytes key(16, 1), iv(16, 2), text(16, 3);
     Bytes out(64);
     size_t n = 0;
     Evp way(mine.get());
-    ASSERT_TRUE(way.init(false, key.data(), iv.data()) && way.update(text.data(), 16, out.data(), &n));
+    ASSERT_TRUE(way.init(false, key.data(), iv.data()) &&
+                way.update(text.data(), 16, out.data(), &n));
     ASSERT_EQ(n, 0u);
     ASSERT_TRUE(way.pad(false));
     EXPECT_FALSE(way.update(nullptr, 0, nullptr, &n));

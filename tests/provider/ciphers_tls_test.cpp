@@ -1,12 +1,13 @@
-// TLS between a side whose records are ours and one that has never heard of us: data both ways in many sizes, and no record that was
-// changed.
+// TLS between a side whose records are ours and one that has never heard of us: data both ways in
+// many sizes, and no record that was changed.
 #include "tls.h"
 
 namespace {
 
 using namespace tests;
 
-// AES-CBC with MAC, then encrypt, and SHA-1 or SHA-256 is one cipher with its MAC in OpenSSL, which has those records itself.
+// AES-CBC with MAC, then encrypt, and SHA-1 or SHA-256 is one cipher with its MAC in OpenSSL, which
+// has those records itself.
 constexpr Suite suites[] = {
     {"AES128-SHA", TLS1_2_VERSION, true, "AES-128-CBC"},
     {"AES256-SHA256", TLS1_2_VERSION, true, "AES-256-CBC"},
@@ -54,7 +55,8 @@ protected:
 TEST_P(EachSuite, RecordsAreOurs) {
     const Cipher fetched(EVP_CIPHER_fetch(ours().context(), suite_.cipher, "?provider=warpseal"));
     ASSERT_TRUE(fetched);
-    const bool with_its_mac = std::string_view(suite_.cipher).find("HMAC") != std::string_view::npos;
+    const bool with_its_mac =
+        std::string_view(suite_.cipher).find("HMAC") != std::string_view::npos;
     EXPECT_EQ(EVP_CIPHER_get0_provider(fetched.get()) == ours().provider(), !with_its_mac);
 }
 
@@ -62,11 +64,14 @@ TEST_P(EachSuite, CarriesDataBothWays) {
     Side client(client_context_, false), server(server_context_, true);
     ASSERT_TRUE(shake(client, server)) << ERR_reason_error_string(ERR_peek_last_error());
     ASSERT_STREQ(SSL_get_cipher(client.connection.get()), suite_.name);
-    for (const size_t bytes : {1u,  2u,  11u,  12u,  13u,  15u,  16u,   17u,   31u,    32u,    33u,    63u,
-                               64u, 65u, 100u, 255u, 256u, 257u, 1000u, 4095u, 16383u, 16384u, 16385u, 50'000u})
+    for (const size_t bytes :
+         {1u,  2u,  11u,  12u,  13u,  15u,  16u,   17u,   31u,    32u,    33u,    63u,
+          64u, 65u, 100u, 255u, 256u, 257u, 1000u, 4095u, 16383u, 16384u, 16385u, 50'000u})
         for (const bool from_client : {true, false})
-            ASSERT_TRUE(from_client ? carry(client, server, random_.text(bytes)) : carry(server, client, random_.text(bytes)))
-                << bytes << (from_client ? " to the server: " : " to the client: ") << ERR_reason_error_string(ERR_peek_last_error());
+            ASSERT_TRUE(from_client ? carry(client, server, random_.text(bytes))
+                                    : carry(server, client, random_.text(bytes)))
+                << bytes << (from_client ? " to the server: " : " to the client: ")
+                << ERR_reason_error_string(ERR_peek_last_error());
 }
 
 // A bit anywhere behind a record's head.
@@ -81,10 +86,13 @@ TEST_P(EachSuite, RefusesRecordsThatWereChanged) {
         ASSERT_EQ(SSL_write_ex(from.connection.get(), text.data(), text.size(), &n), 1);
         Bytes sent = from.sent(), out(1000);
         // The first, the last, and any other.
-        const size_t at = i == 0 ? 5 : i == 1 ? sent.size() - 1 : 5 + random_.below(sent.size() - 5);
+        const size_t at = i == 0   ? 5
+                          : i == 1 ? sent.size() - 1
+                                   : 5 + random_.below(sent.size() - 5);
         sent[at] ^= static_cast<uint8_t>(1 << random_.below(8));
         to.receive(sent);
-        ASSERT_NE(SSL_read_ex(to.connection.get(), out.data(), out.size(), &n), 1) << at << " of " << sent.size();
+        ASSERT_NE(SSL_read_ex(to.connection.get(), out.data(), out.size(), &n), 1)
+            << at << " of " << sent.size();
         EXPECT_EQ(SSL_get_error(to.connection.get(), 0), SSL_ERROR_SSL);
         EXPECT_EQ(to.alert, SSL_AD_BAD_RECORD_MAC) << at << " of " << sent.size();
         // The other side hears of it.
@@ -95,13 +103,18 @@ TEST_P(EachSuite, RefusesRecordsThatWereChanged) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tls, EachSuite, testing::Combine(testing::ValuesIn(suites), testing::Bool()), [](const auto& info) {
-    const Suite& suite = std::get<0>(info.param);
-    std::string name = suite.name;
-    for (char& letter : name)
-        if (letter == '-') letter = '_';
-    name += suite.version == TLS1_VERSION ? "_1_0" : suite.version == TLS1_1_VERSION ? "_1_1" : "";
-    return name + (suite.encrypt_then_mac ? "" : "_mac_first") + (std::get<1>(info.param) ? "_served" : "");
-});
+INSTANTIATE_TEST_SUITE_P(Tls, EachSuite,
+                         testing::Combine(testing::ValuesIn(suites), testing::Bool()),
+                         [](const auto& info) {
+                             const Suite& suite = std::get<0>(info.param);
+                             std::string name = suite.name;
+                             for (char& letter : name)
+                                 if (letter == '-') letter = '_';
+                             name += suite.version == TLS1_VERSION     ? "_1_0"
+                                     : suite.version == TLS1_1_VERSION ? "_1_1"
+                                                                       : "";
+                             return name + (suite.encrypt_then_mac ? "" : "_mac_first") +
+                                    (std::get<1>(info.param) ? "_served" : "");
+                         });
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A cipher's functions as libcrypto calls them, past EVP, which never says that there is less room than a call may need.
+// A cipher's functions as libcrypto calls them, past EVP, which never says that there is less room
+// than a call may need.
 #pragma once
 
 #include <openssl/core_dispatch.h>
@@ -14,7 +15,9 @@ class Direct {
 public:
     explicit Direct(const Cipher& cipher) {
         const OSSL_PROVIDER* const provider = EVP_CIPHER_get0_provider(cipher.get());
-        for (const OSSL_DISPATCH* one = functions(provider, EVP_CIPHER_get0_name(cipher.get())); one->function_id != 0; ++one) take(*one);
+        for (const OSSL_DISPATCH* one = functions(provider, EVP_CIPHER_get0_name(cipher.get()));
+             one->function_id != 0; ++one)
+            take(*one);
         context_ = create_(OSSL_PROVIDER_get0_provider_ctx(provider));
         if (context_ == nullptr) throw std::runtime_error("no context");
     }
@@ -22,9 +25,11 @@ public:
     Direct& operator=(const Direct&) = delete;
     ~Direct() { free_(context_); }
 
-    bool init(bool encrypts, const Bytes& key, const Bytes& iv, const OSSL_PARAM params[] = nullptr) {
+    bool init(bool encrypts, const Bytes& key, const Bytes& iv,
+              const OSSL_PARAM params[] = nullptr) {
         const auto start = encrypts ? encrypt_ : decrypt_;
-        return start(context_, key.data(), key.size(), iv.empty() ? nullptr : iv.data(), iv.size(), params) == 1;
+        return start(context_, key.data(), key.size(), iv.empty() ? nullptr : iv.data(), iv.size(),
+                     params) == 1;
     }
     // Into `out`, which has `room` bytes as far as the cipher knows.
     bool update(const Bytes& in, uint8_t* out, size_t room, size_t* made) {
@@ -40,9 +45,11 @@ public:
 private:
     static const OSSL_DISPATCH* functions(const OSSL_PROVIDER* provider, std::string_view name) {
         int no_cache = 0;
-        const OSSL_ALGORITHM* one = OSSL_PROVIDER_query_operation(provider, OSSL_OP_CIPHER, &no_cache);
+        const OSSL_ALGORITHM* one =
+            OSSL_PROVIDER_query_operation(provider, OSSL_OP_CIPHER, &no_cache);
         for (; one != nullptr && one->algorithm_names != nullptr; ++one)
-            if (std::string_view(one->algorithm_names).substr(0, std::strcspn(one->algorithm_names, ":")) == name)
+            if (std::string_view(one->algorithm_names)
+                    .substr(0, std::strcspn(one->algorithm_names, ":")) == name)
                 return one->implementation;
         throw std::runtime_error("no algorithm of that name");
     }
@@ -50,11 +57,17 @@ private:
         switch (one.function_id) {
             case OSSL_FUNC_CIPHER_NEWCTX: create_ = OSSL_FUNC_cipher_newctx(&one); break;
             case OSSL_FUNC_CIPHER_FREECTX: free_ = OSSL_FUNC_cipher_freectx(&one); break;
-            case OSSL_FUNC_CIPHER_ENCRYPT_INIT: encrypt_ = OSSL_FUNC_cipher_encrypt_init(&one); break;
-            case OSSL_FUNC_CIPHER_DECRYPT_INIT: decrypt_ = OSSL_FUNC_cipher_decrypt_init(&one); break;
+            case OSSL_FUNC_CIPHER_ENCRYPT_INIT:
+                encrypt_ = OSSL_FUNC_cipher_encrypt_init(&one);
+                break;
+            case OSSL_FUNC_CIPHER_DECRYPT_INIT:
+                decrypt_ = OSSL_FUNC_cipher_decrypt_init(&one);
+                break;
             case OSSL_FUNC_CIPHER_UPDATE: update_ = OSSL_FUNC_cipher_update(&one); break;
             case OSSL_FUNC_CIPHER_FINAL: final_ = OSSL_FUNC_cipher_final(&one); break;
-            case OSSL_FUNC_CIPHER_SET_CTX_PARAMS: set_ = OSSL_FUNC_cipher_set_ctx_params(&one); break;
+            case OSSL_FUNC_CIPHER_SET_CTX_PARAMS:
+                set_ = OSSL_FUNC_cipher_set_ctx_params(&one);
+                break;
             default: break;
         }
     }

@@ -1,5 +1,5 @@
-// Decoders on what is no key: encodings cut off at each byte, changed at each byte, and noise. What is accepted all the same is a key that
-// works or fails.
+// Decoders on what is no key: encodings cut off at each byte, changed at each byte, and noise. What
+// is accepted all the same is a key that works or fails.
 #include <gtest/gtest.h>
 #include <openssl/decoder.h>
 #include <openssl/encoder.h>
@@ -23,7 +23,8 @@ constexpr Form forms[] = {{"DER", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
                           {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR}};
 
 Bytes encoded(EVP_PKEY* key, const Form& form) {
-    OSSL_ENCODER_CTX* const context = OSSL_ENCODER_CTX_new_for_pkey(key, form.selection, form.type, form.structure, nullptr);
+    OSSL_ENCODER_CTX* const context =
+        OSSL_ENCODER_CTX_new_for_pkey(key, form.selection, form.type, form.structure, nullptr);
     unsigned char* text = nullptr;
     size_t bytes = 0;
     const bool done = context != nullptr && OSSL_ENCODER_to_data(context, &text, &bytes) == 1;
@@ -37,8 +38,8 @@ Bytes encoded(EVP_PKEY* key, const Form& form) {
 class Decoder {
 public:
     Decoder(const Library& library, const std::string& group, const Form& form)
-        : context_(
-              OSSL_DECODER_CTX_new_for_pkey(&key_, form.type, form.structure, group.c_str(), form.selection, library.context(), our_own)) {}
+        : context_(OSSL_DECODER_CTX_new_for_pkey(&key_, form.type, form.structure, group.c_str(),
+                                                 form.selection, library.context(), our_own)) {}
     Decoder(const Decoder&) = delete;
     Decoder& operator=(const Decoder&) = delete;
     ~Decoder() { OSSL_DECODER_CTX_free(context_); }
@@ -61,13 +62,16 @@ protected:
     Encodings() : key_(library_.generate(GetParam())) {}
 
     // All groups share the code that reads: these two meet most changes, the others a sample.
-    bool is_thorough() const { return GetParam() == "ntru_hps2048509" || GetParam() == "p256_ntru_hps2048509"; }
+    bool is_thorough() const {
+        return GetParam() == "ntru_hps2048509" || GetParam() == "p256_ntru_hps2048509";
+    }
 
     // Whoever reads such a file goes on with what was read; one in some suffices.
     void use(EVP_PKEY* key, const Form& form) {
         if (accepted_++ % 16 != 0) return;
         const Encapsulated made = encapsulate(library_, key);
-        if (form.selection == EVP_PKEY_KEYPAIR && !made.ciphertext.empty()) decapsulate(library_, key, made.ciphertext);
+        if (form.selection == EVP_PKEY_KEYPAIR && !made.ciphertext.empty())
+            decapsulate(library_, key, made.ciphertext);
         ERR_clear_error();
     }
 
@@ -96,8 +100,12 @@ TEST_P(Encodings, CutOffAtAnyByteAreRefused) {
         Decoder decoder(library_, GetParam(), form);
         // PEM: what lacks nothing but the end of its last line is whole.
         const size_t least = std::string_view(form.type) == "PEM" ? 2 : 1;
-        for (size_t bytes = 0; bytes + least <= text.size(); bytes += is_thorough() ? 1 : bytes < 64 || bytes + 8 > text.size() ? 3 : 89)
-            EXPECT_FALSE(decoder.read(Bytes(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bytes))))
+        for (size_t bytes = 0; bytes + least <= text.size();
+             bytes += is_thorough()                           ? 1
+                      : bytes < 64 || bytes + 8 > text.size() ? 3
+                                                              : 89)
+            EXPECT_FALSE(decoder.read(
+                Bytes(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bytes))))
                 << form.structure << ' ' << bytes;
     }
 }
@@ -106,7 +114,8 @@ TEST_P(Encodings, ChangedAtAnyByteAreRefusedOrOtherKeys) {
     for (const Form& form : forms) {
         const Bytes text = encoded(key_.get(), form);
         Decoder decoder(library_, GetParam(), form);
-        for (size_t at = 0; at < text.size(); at += is_thorough() ? (at < 64 ? 1 : 17) : (at < 64 ? 5 : 101))
+        for (size_t at = 0; at < text.size();
+             at += is_thorough() ? (at < 64 ? 1 : 17) : (at < 64 ? 5 : 101))
             for (const uint8_t change : {0x01, 0x80, 0xFF, 0x20}) {
                 Bytes changed = text;
                 changed[at] ^= change;
@@ -118,12 +127,17 @@ TEST_P(Encodings, ChangedAtAnyByteAreRefusedOrOtherKeys) {
 // Lengths and numbers of the structure itself, which are the same for all keys of a group.
 TEST_P(Encodings, WithAnyOtherValueInTheirHeadAreRefused) {
     size_t share_bytes = 0, secret_bytes = 0;
-    ASSERT_EQ(EVP_PKEY_get_octet_string_param(key_.get(), OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0, &share_bytes), 1);
-    ASSERT_EQ(EVP_PKEY_get_octet_string_param(key_.get(), OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0, &secret_bytes), 1);
+    ASSERT_EQ(EVP_PKEY_get_octet_string_param(key_.get(), OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0,
+                                              &share_bytes),
+              1);
+    ASSERT_EQ(EVP_PKEY_get_octet_string_param(key_.get(), OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0,
+                                              &secret_bytes),
+              1);
     for (const Form& form : forms) {
         if (std::string_view(form.type) == "PEM") continue;
         const Bytes text = encoded(key_.get(), form);
-        const size_t content = share_bytes + (form.selection == EVP_PKEY_KEYPAIR ? secret_bytes : 0);
+        const size_t content =
+            share_bytes + (form.selection == EVP_PKEY_KEYPAIR ? secret_bytes : 0);
         ASSERT_GT(text.size(), content);
         Decoder decoder(library_, GetParam(), form);
         for (size_t at = 0; at < text.size() - content; ++at)
@@ -131,7 +145,8 @@ TEST_P(Encodings, WithAnyOtherValueInTheirHeadAreRefused) {
                 Bytes changed = text;
                 changed[at] = static_cast<uint8_t>(value);
                 if (changed == text) continue;
-                EXPECT_FALSE(decoder.read(changed)) << form.structure << ", byte " << at << " is " << value;
+                EXPECT_FALSE(decoder.read(changed))
+                    << form.structure << ", byte " << at << " is " << value;
             }
     }
 }
@@ -142,12 +157,14 @@ TEST_P(Encodings, OfNoiseAreRefused) {
         Decoder decoder(library_, GetParam(), form);
         for (int i = 0; i < 25; ++i) {
             Bytes noise(random() % 4096);
-            std::generate(noise.begin(), noise.end(), [&] { return static_cast<uint8_t>(random()); });
+            std::generate(noise.begin(), noise.end(),
+                          [&] { return static_cast<uint8_t>(random()); });
             EXPECT_FALSE(decoder.read(noise));
         }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Groups, Encodings, testing::ValuesIn(Library().groups()), [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(Groups, Encodings, testing::ValuesIn(Library().groups()),
+                         [](const auto& one) { return one.param; });
 
 }  // namespace

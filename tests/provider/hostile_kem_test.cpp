@@ -1,5 +1,5 @@
-// Key encapsulation with lengths, keys and calls that are wrong: each is refused, writes nothing past what it was given, and leaves the key
-// usable.
+// Key encapsulation with lengths, keys and calls that are wrong: each is refused, writes nothing
+// past what it was given, and leaves the key usable.
 #include <gtest/gtest.h>
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
@@ -17,7 +17,10 @@ constexpr uint8_t canary = 0xA5;
 
 class Kem : public testing::TestWithParam<std::string> {
 protected:
-    Kem() : key_(library_.generate(GetParam())), context_(library_.on(key_.get())), made_(encapsulate(library_, key_.get())) {}
+    Kem()
+        : key_(library_.generate(GetParam())),
+          context_(library_.on(key_.get())),
+          made_(encapsulate(library_, key_.get())) {}
 
     Library library_;
     Key key_;
@@ -29,18 +32,29 @@ TEST_P(Kem, RoomTooSmallIsRefusedAndNotWrittenPast) {
     ASSERT_EQ(EVP_PKEY_encapsulate_init(context_.get(), nullptr), 1);
     const size_t whole = made_.ciphertext.size(), all = made_.secret.size();
     ASSERT_NE(all, 0u);
-    for (const auto& [some, secret_bytes] :
-         {std::pair<size_t, size_t>{0, all}, {1, all}, {whole - 1, all}, {whole, 0}, {whole, 1}, {whole, all - 1}, {0, 0}}) {
-        const std::unique_ptr<uint8_t[]> ciphertext(new uint8_t[some]), secret(new uint8_t[secret_bytes]);
+    for (const auto& [some, secret_bytes] : {std::pair<size_t, size_t>{0, all},
+                                             {1, all},
+                                             {whole - 1, all},
+                                             {whole, 0},
+                                             {whole, 1},
+                                             {whole, all - 1},
+                                             {0, 0}}) {
+        const std::unique_ptr<uint8_t[]> ciphertext(new uint8_t[some]),
+            secret(new uint8_t[secret_bytes]);
         size_t said = some, said_secret = secret_bytes;
-        EXPECT_NE(EVP_PKEY_encapsulate(context_.get(), ciphertext.get(), &said, secret.get(), &said_secret), 1)
+        EXPECT_NE(EVP_PKEY_encapsulate(context_.get(), ciphertext.get(), &said, secret.get(),
+                                       &said_secret),
+                  1)
             << some << ' ' << secret_bytes;
     }
     ASSERT_EQ(EVP_PKEY_decapsulate_init(context_.get(), nullptr), 1);
     for (const size_t bytes : {size_t{0}, size_t{1}, all - 1}) {
         const std::unique_ptr<uint8_t[]> secret(new uint8_t[bytes]);
         size_t said = bytes;
-        EXPECT_NE(EVP_PKEY_decapsulate(context_.get(), secret.get(), &said, made_.ciphertext.data(), whole), 1) << bytes;
+        EXPECT_NE(EVP_PKEY_decapsulate(context_.get(), secret.get(), &said, made_.ciphertext.data(),
+                                       whole),
+                  1)
+            << bytes;
     }
     EXPECT_TRUE(works(library_, key_.get()));
 }
@@ -54,7 +68,8 @@ TEST_P(Kem, RoomOfNoSizeDoesNotHurt) {
     Bytes ciphertext(made_.ciphertext.size()), secret(made_.secret.size());
     EVP_PKEY_encapsulate(context_.get(), ciphertext.data(), nullptr, secret.data(), nullptr);
     ASSERT_EQ(EVP_PKEY_decapsulate_init(context_.get(), nullptr), 1);
-    EVP_PKEY_decapsulate(context_.get(), secret.data(), nullptr, ciphertext.data(), ciphertext.size());
+    EVP_PKEY_decapsulate(context_.get(), secret.data(), nullptr, ciphertext.data(),
+                         ciphertext.size());
     EVP_PKEY_decapsulate(context_.get(), secret.data(), &bytes, nullptr, ciphertext.size());
     ERR_clear_error();
     EXPECT_TRUE(works(library_, key_.get()));
@@ -69,7 +84,10 @@ TEST_P(Kem, CiphertextsOfEveryWrongLengthAreRefused) {
         const Bytes exact(longer.begin(), longer.begin() + static_cast<std::ptrdiff_t>(length));
         Bytes secret(made_.secret.size(), canary);
         size_t bytes = secret.size();
-        EXPECT_NE(EVP_PKEY_decapsulate(context_.get(), secret.data(), &bytes, exact.data(), exact.size()), 1) << length;
+        EXPECT_NE(
+            EVP_PKEY_decapsulate(context_.get(), secret.data(), &bytes, exact.data(), exact.size()),
+            1)
+            << length;
     }
     ERR_clear_error();
     EXPECT_EQ(decapsulate(library_, key_.get(), made_.ciphertext), made_.secret);
@@ -87,7 +105,8 @@ TEST_P(Kem, CiphertextsOfOneFlippedByteGiveAnotherSecretOrNone) {
 }
 
 TEST_P(Kem, KeysThatLackWhatACallNeedsAreRefused) {
-    const KeyContext maker(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    const KeyContext maker(
+        EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     EVP_PKEY* empty = nullptr;
     ASSERT_EQ(EVP_PKEY_paramgen_init(maker.get()), 1);
     ASSERT_EQ(EVP_PKEY_paramgen(maker.get(), &empty), 1);
@@ -112,14 +131,16 @@ TEST_P(Kem, TwoKeysAreNotEqualAndACopyIs) {
     EXPECT_NE(decapsulate(library_, other.get(), made_.ciphertext), made_.secret);
 }
 
-INSTANTIATE_TEST_SUITE_P(Groups, Kem, testing::ValuesIn(Library().groups()), [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(Groups, Kem, testing::ValuesIn(Library().groups()),
+                         [](const auto& one) { return one.param; });
 
 // The functions of one algorithm, as libcrypto has them from the provider.
 class Functions {
 public:
     Functions(const Library& library, int operation, const std::string& name) {
         int no_cache = 0;
-        const OSSL_ALGORITHM* one = OSSL_PROVIDER_query_operation(library.provider(), operation, &no_cache);
+        const OSSL_ALGORITHM* one =
+            OSSL_PROVIDER_query_operation(library.provider(), operation, &no_cache);
         for (; one != nullptr && one->algorithm_names != nullptr; ++one) {
             const std::string names = one->algorithm_names;
             if (names.substr(0, names.find(':')) != name) continue;
@@ -140,11 +161,13 @@ private:
 // A key pair made by the key management itself: EVP never mixes groups, so this goes past it.
 class RawKey {
 public:
-    RawKey(const Library& library, const std::string& group) : functions_(library, OSSL_OP_KEYMGMT, group) {
+    RawKey(const Library& library, const std::string& group)
+        : functions_(library, OSSL_OP_KEYMGMT, group) {
         void* const context = OSSL_PROVIDER_get0_provider_ctx(library.provider());
-        void* const maker =
-            functions_.get<OSSL_FUNC_keymgmt_gen_init_fn>(OSSL_FUNC_KEYMGMT_GEN_INIT)(context, OSSL_KEYMGMT_SELECT_KEYPAIR, nullptr);
-        data_ = functions_.get<OSSL_FUNC_keymgmt_gen_fn>(OSSL_FUNC_KEYMGMT_GEN)(maker, nullptr, nullptr);
+        void* const maker = functions_.get<OSSL_FUNC_keymgmt_gen_init_fn>(
+            OSSL_FUNC_KEYMGMT_GEN_INIT)(context, OSSL_KEYMGMT_SELECT_KEYPAIR, nullptr);
+        data_ = functions_.get<OSSL_FUNC_keymgmt_gen_fn>(OSSL_FUNC_KEYMGMT_GEN)(maker, nullptr,
+                                                                                nullptr);
         functions_.get<OSSL_FUNC_keymgmt_gen_cleanup_fn>(OSSL_FUNC_KEYMGMT_GEN_CLEANUP)(maker);
     }
     RawKey(const RawKey&) = delete;
@@ -162,16 +185,22 @@ TEST(KeysOfAnotherGroup, AreRefusedByEachKem) {
     const Library library;
     const std::vector<std::string> groups = library.groups();
     std::vector<std::unique_ptr<RawKey>> keys;
-    for (const std::string& group : groups) keys.push_back(std::make_unique<RawKey>(library, group));
+    for (const std::string& group : groups)
+        keys.push_back(std::make_unique<RawKey>(library, group));
     for (size_t i = 0; i < groups.size(); ++i) {
         const Functions kem(library, OSSL_OP_KEM, groups[i]);
-        void* const context = kem.get<OSSL_FUNC_kem_newctx_fn>(OSSL_FUNC_KEM_NEWCTX)(OSSL_PROVIDER_get0_provider_ctx(library.provider()));
+        void* const context = kem.get<OSSL_FUNC_kem_newctx_fn>(OSSL_FUNC_KEM_NEWCTX)(
+            OSSL_PROVIDER_get0_provider_ctx(library.provider()));
         ASSERT_NE(context, nullptr);
-        const auto encapsulate_init = kem.get<OSSL_FUNC_kem_encapsulate_init_fn>(OSSL_FUNC_KEM_ENCAPSULATE_INIT);
-        const auto decapsulate_init = kem.get<OSSL_FUNC_kem_decapsulate_init_fn>(OSSL_FUNC_KEM_DECAPSULATE_INIT);
+        const auto encapsulate_init =
+            kem.get<OSSL_FUNC_kem_encapsulate_init_fn>(OSSL_FUNC_KEM_ENCAPSULATE_INIT);
+        const auto decapsulate_init =
+            kem.get<OSSL_FUNC_kem_decapsulate_init_fn>(OSSL_FUNC_KEM_DECAPSULATE_INIT);
         for (size_t j = 0; j < groups.size(); ++j) {
-            EXPECT_EQ(encapsulate_init(context, keys[j]->data(), nullptr) == 1, i == j) << groups[i] << ' ' << groups[j];
-            EXPECT_EQ(decapsulate_init(context, keys[j]->data(), nullptr) == 1, i == j) << groups[i] << ' ' << groups[j];
+            EXPECT_EQ(encapsulate_init(context, keys[j]->data(), nullptr) == 1, i == j)
+                << groups[i] << ' ' << groups[j];
+            EXPECT_EQ(decapsulate_init(context, keys[j]->data(), nullptr) == 1, i == j)
+                << groups[i] << ' ' << groups[j];
         }
         kem.get<OSSL_FUNC_kem_freectx_fn>(OSSL_FUNC_KEM_FREECTX)(context);
     }
@@ -187,11 +216,13 @@ TEST(KeysOfAnotherGroup, AreNotEqual) {
         const RawKey other(library, groups[i]);
         EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_KEYPAIR), 1) << groups[i];
         EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_PUBLIC_KEY), 1) << groups[i];
-        EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_ALL_PARAMETERS), 1) << groups[i];
+        EXPECT_NE(match(one.data(), other.data(), OSSL_KEYMGMT_SELECT_ALL_PARAMETERS), 1)
+            << groups[i];
     }
 }
 
-// NTRU's half comes first, and has its secret when the classical one fails: nothing of it stays where the secret was to be.
+// NTRU's half comes first, and has its secret when the classical one fails: nothing of it stays
+// where the secret was to be.
 TEST(KemFailure, LeavesNoSecret) {
     const Library library;
     for (const std::string& group : library.groups()) {
@@ -205,12 +236,15 @@ TEST(KemFailure, LeavesNoSecret) {
         Encapsulated made = encapsulate(library, key.get());
         ASSERT_FALSE(made.secret.empty());
         // Of low order, or no point of the curve.
-        std::fill_n(made.ciphertext.begin() + (share == 32 ? 0 : 1), share == 32 ? 32 : share - 1, uint8_t{0});
+        std::fill_n(made.ciphertext.begin() + (share == 32 ? 0 : 1), share == 32 ? 32 : share - 1,
+                    uint8_t{0});
         const KeyContext context = library.on(key.get());
         Bytes secret(made.secret.size(), canary);
         size_t bytes = secret.size();
         ASSERT_EQ(EVP_PKEY_decapsulate_init(context.get(), nullptr), 1);
-        EXPECT_NE(EVP_PKEY_decapsulate(context.get(), secret.data(), &bytes, made.ciphertext.data(), made.ciphertext.size()), 1);
+        EXPECT_NE(EVP_PKEY_decapsulate(context.get(), secret.data(), &bytes, made.ciphertext.data(),
+                                       made.ciphertext.size()),
+                  1);
         EXPECT_EQ(secret, Bytes(secret.size(), 0)) << group;
         if (share != 32) continue;  // a point that is none is refused as a key
         Bytes bad = encoded_public_key(key.get()), ciphertext(made.ciphertext.size());
@@ -220,7 +254,9 @@ TEST(KemFailure, LeavesNoSecret) {
         size_t ciphertext_bytes = ciphertext.size();
         secret.assign(secret.size(), canary);
         ASSERT_EQ(EVP_PKEY_encapsulate_init(sender.get(), nullptr), 1);
-        EXPECT_NE(EVP_PKEY_encapsulate(sender.get(), ciphertext.data(), &ciphertext_bytes, secret.data(), &bytes), 1);
+        EXPECT_NE(EVP_PKEY_encapsulate(sender.get(), ciphertext.data(), &ciphertext_bytes,
+                                       secret.data(), &bytes),
+                  1);
         EXPECT_EQ(secret, Bytes(secret.size(), 0)) << group;
     }
     ERR_clear_error();
@@ -230,15 +266,19 @@ TEST(KemBeforeInit, IsRefused) {
     const Library library;
     for (const std::string& group : library.groups()) {
         const Functions kem(library, OSSL_OP_KEM, group);
-        void* const context = kem.get<OSSL_FUNC_kem_newctx_fn>(OSSL_FUNC_KEM_NEWCTX)(OSSL_PROVIDER_get0_provider_ctx(library.provider()));
+        void* const context = kem.get<OSSL_FUNC_kem_newctx_fn>(OSSL_FUNC_KEM_NEWCTX)(
+            OSSL_PROVIDER_get0_provider_ctx(library.provider()));
         Bytes text(4096), secret(4096);
         size_t bytes = text.size(), secret_bytes = secret.size();
-        EXPECT_NE(
-            kem.get<OSSL_FUNC_kem_encapsulate_fn>(OSSL_FUNC_KEM_ENCAPSULATE)(context, text.data(), &bytes, secret.data(), &secret_bytes),
-            1);
-        EXPECT_NE(kem.get<OSSL_FUNC_kem_decapsulate_fn>(OSSL_FUNC_KEM_DECAPSULATE)(context, secret.data(), &secret_bytes, text.data(), 699),
+        EXPECT_NE(kem.get<OSSL_FUNC_kem_encapsulate_fn>(OSSL_FUNC_KEM_ENCAPSULATE)(
+                      context, text.data(), &bytes, secret.data(), &secret_bytes),
                   1);
-        EXPECT_NE(kem.get<OSSL_FUNC_kem_encapsulate_init_fn>(OSSL_FUNC_KEM_ENCAPSULATE_INIT)(context, nullptr, nullptr), 1);
+        EXPECT_NE(kem.get<OSSL_FUNC_kem_decapsulate_fn>(OSSL_FUNC_KEM_DECAPSULATE)(
+                      context, secret.data(), &secret_bytes, text.data(), 699),
+                  1);
+        EXPECT_NE(kem.get<OSSL_FUNC_kem_encapsulate_init_fn>(OSSL_FUNC_KEM_ENCAPSULATE_INIT)(
+                      context, nullptr, nullptr),
+                  1);
         kem.get<OSSL_FUNC_kem_freectx_fn>(OSSL_FUNC_KEM_FREECTX)(context);
         kem.get<OSSL_FUNC_kem_freectx_fn>(OSSL_FUNC_KEM_FREECTX)(nullptr);
     }

@@ -21,7 +21,8 @@ using namespace tests;
 
 constexpr char group[] = "x25519_ntru_hps4096821";
 
-// The program lets go of the provider while its threads are within; what they fetched keeps it until they have done.
+// The program lets go of the provider while its threads are within; what they fetched keeps it
+// until they have done.
 TEST(Unload, WaitsForThoseWhoUseIt) {
     for (int round = 0; round < 8; ++round) {
         Library library;
@@ -55,7 +56,8 @@ TEST(Unload, ManyTimesAndAtOnce) {
     EXPECT_EQ(right, 4 * 25);
 }
 
-// Encapsulations on fibres of libcrypto: started, each pauses with its request in the provider's queue.
+// Encapsulations on fibres of libcrypto: started, each pauses with its request in the provider's
+// queue.
 class Fibres {
 public:
     Fibres(const Library& library, EVP_PKEY* key, size_t count) : fibres_(count) {
@@ -63,7 +65,9 @@ public:
             fibre.context = library.on(key);
             fibre.wait = ASYNC_WAIT_CTX_new();
             fibre.out = {Bytes(4096), Bytes(256)};
-            if (EVP_PKEY_encapsulate_init(fibre.context.get(), nullptr) != 1 || fibre.wait == nullptr) throw std::runtime_error("no fibre");
+            if (EVP_PKEY_encapsulate_init(fibre.context.get(), nullptr) != 1 ||
+                fibre.wait == nullptr)
+                throw std::runtime_error("no fibre");
         }
     }
     Fibres(const Fibres&) = delete;
@@ -78,7 +82,8 @@ public:
         for (Fibre& fibre : fibres_) {
             if (fibre.done) continue;
             Fibre* self = &fibre;
-            const int state = ASYNC_start_job(&fibre.job, fibre.wait, &fibre.result, run, &self, sizeof self);
+            const int state =
+                ASYNC_start_job(&fibre.job, fibre.wait, &fibre.result, run, &self, sizeof self);
             if (state == ASYNC_ERR || state == ASYNC_NO_JOBS) throw std::runtime_error("no fibre");
             fibre.done = state == ASYNC_FINISH;
             paused += !fibre.done;
@@ -89,8 +94,10 @@ public:
     // How many ended with a result.
     size_t end() {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (go_on() != 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-        return static_cast<size_t>(std::ranges::count_if(fibres_, [](const Fibre& fibre) { return fibre.done && fibre.result == 1; }));
+        while (go_on() != 0 && std::chrono::steady_clock::now() < deadline)
+            std::this_thread::yield();
+        return static_cast<size_t>(std::ranges::count_if(
+            fibres_, [](const Fibre& fibre) { return fibre.done && fibre.result == 1; }));
     }
 
     std::vector<Encapsulated> results() const {
@@ -117,9 +124,11 @@ private:
 
     static int run(void* argument) {
         Fibre& fibre = **static_cast<Fibre**>(argument);
-        size_t ciphertext_bytes = fibre.out.ciphertext.size(), secret_bytes = fibre.out.secret.size();
-        const int result = EVP_PKEY_encapsulate(fibre.context.get(), fibre.out.ciphertext.data(), &ciphertext_bytes,
-                                                fibre.out.secret.data(), &secret_bytes);
+        size_t ciphertext_bytes = fibre.out.ciphertext.size(),
+               secret_bytes = fibre.out.secret.size();
+        const int result =
+            EVP_PKEY_encapsulate(fibre.context.get(), fibre.out.ciphertext.data(),
+                                 &ciphertext_bytes, fibre.out.secret.data(), &secret_bytes);
         fibre.out.ciphertext.resize(ciphertext_bytes);
         fibre.out.secret.resize(secret_bytes);
         return result;
@@ -137,10 +146,12 @@ TEST(Unload, WhileRequestsOfFibresAreQueued) {
     EXPECT_GT(fibres.go_on(), 0u) << "no fibre has paused";
     library.unload();
     EXPECT_EQ(fibres.end(), fibre_count);
-    for (const Encapsulated& made : fibres.results()) EXPECT_EQ(decapsulate(library, key.get(), made.ciphertext), made.secret);
+    for (const Encapsulated& made : fibres.results())
+        EXPECT_EQ(decapsulate(library, key.get(), made.ciphertext), made.secret);
 }
 
-// Connections that are freed in the middle of their handshake. Contexts, keys and the provider go while requests are queued.
+// Connections that are freed in the middle of their handshake. Contexts, keys and the provider go
+// while requests are queued.
 TEST(Unload, OfFibresThatNobodyResumes) {
     static auto& forgotten = *new std::vector<ASYNC_JOB*>;  // not freed: a leak, but libcrypto's
     for (int round = 0; round < 4; ++round) {
@@ -170,7 +181,8 @@ void child_works(const Library& library, EVP_PKEY* of_parent, int out) {
 std::string heard(int from) {
     std::string out(size_t{1} << 17, 0);
     size_t bytes = 0;
-    for (ssize_t got; (got = read(from, out.data() + bytes, out.size() - bytes)) > 0;) bytes += static_cast<size_t>(got);
+    for (ssize_t got; (got = read(from, out.data() + bytes, out.size() - bytes)) > 0;)
+        bytes += static_cast<size_t>(got);
     out.resize(bytes);
     return out;
 }
@@ -199,7 +211,8 @@ void fork_workers(const Library& library, EVP_PKEY* of_parent) {
         int status = 0;
         ASSERT_EQ(waitpid(child, &status, 0), child);
         EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
-        for (size_t at = 0; at + share_bytes <= text.size(); at += share_bytes) shares.insert(text.substr(at, share_bytes));
+        for (size_t at = 0; at + share_bytes <= text.size(); at += share_bytes)
+            shares.insert(text.substr(at, share_bytes));
     }
     EXPECT_EQ(shares.size(), static_cast<size_t>(workers * pairs_each)) << "shares alike, or lost";
 }
@@ -212,7 +225,8 @@ TEST(Fork, EightWorkersOfAParentThatHasUsedIt) {
     EXPECT_TRUE(works(library, key.get()));
 }
 
-// The parent's threads are within the provider alone: libcrypto's own locks, which guard its fetches, are not for forks.
+// The parent's threads are within the provider alone: libcrypto's own locks, which guard its
+// fetches, are not for forks.
 TEST(Fork, EightWorkersOfAParentAtWork) {
     const Library library;
     const Key key = library.generate(group), pure = library.generate("ntru_hps4096821");
@@ -229,7 +243,8 @@ TEST(Fork, EightWorkersOfAParentAtWork) {
             begun.arrive_and_wait();
             while (!enough) {
                 size_t bytes = ciphertext.size(), secret_bytes = secret.size();
-                wrong += EVP_PKEY_encapsulate(context.get(), ciphertext.data(), &bytes, secret.data(), &secret_bytes) != 1;
+                wrong += EVP_PKEY_encapsulate(context.get(), ciphertext.data(), &bytes,
+                                              secret.data(), &secret_bytes) != 1;
             }
         });
     begun.arrive_and_wait();
@@ -239,7 +254,8 @@ TEST(Fork, EightWorkersOfAParentAtWork) {
     EXPECT_EQ(wrong, 0);
 }
 
-// At whichever call random bytes fail: an error, no secret of zeros, and all is well when they are there again.
+// At whichever call random bytes fail: an error, no secret of zeros, and all is well when they are
+// there again.
 TEST(RandomSource, FailingGivesErrorsAndNothingElse) {
     const Library library;
     for (const std::string& name : library.groups()) {

@@ -1,5 +1,5 @@
-// Parameters with extreme values, in each call that takes some: nothing is read or written past what they say, and keys and contexts stay
-// usable.
+// Parameters with extreme values, in each call that takes some: nothing is read or written past
+// what they say, and keys and contexts stay usable.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,13 +18,16 @@ constexpr uint8_t filling = 0xA5;
 constexpr size_t room = 8192;  // more than any value has
 constexpr size_t sizes[] = {0, 1, 2, 4, 7, 8, 14, 16, 32, 65, 699, 731, 1230, room};
 // More than there can be: said of no data, or of `room` bytes where nothing is written.
-constexpr size_t huge_sizes[] = {std::numeric_limits<size_t>::max() / 2, std::numeric_limits<size_t>::max()};
+constexpr size_t huge_sizes[] = {std::numeric_limits<size_t>::max() / 2,
+                                 std::numeric_limits<size_t>::max()};
 
-// As many bytes as a parameter says, and none after them: the beginning of a group's name, without an end.
+// As many bytes as a parameter says, and none after them: the beginning of a group's name, without
+// an end.
 class Exact {
 public:
     explicit Exact(size_t bytes) : text_(new uint8_t[bytes]) {
-        for (size_t i = 0; i < bytes; ++i) text_[i] = i < group_.size() ? static_cast<uint8_t>(group_[i]) : filling;
+        for (size_t i = 0; i < bytes; ++i)
+            text_[i] = i < group_.size() ? static_cast<uint8_t>(group_[i]) : filling;
     }
     void* data() { return text_.get(); }
 
@@ -40,8 +43,13 @@ void with(const char* name, unsigned type, void* data, size_t bytes, const Call&
     call(params);
 }
 
-constexpr unsigned types[] = {
-    OSSL_PARAM_INTEGER, OSSL_PARAM_UNSIGNED_INTEGER, OSSL_PARAM_REAL, OSSL_PARAM_UTF8_STRING, OSSL_PARAM_OCTET_STRING, 0, 255};
+constexpr unsigned types[] = {OSSL_PARAM_INTEGER,
+                              OSSL_PARAM_UNSIGNED_INTEGER,
+                              OSSL_PARAM_REAL,
+                              OSSL_PARAM_UTF8_STRING,
+                              OSSL_PARAM_OCTET_STRING,
+                              0,
+                              255};
 constexpr unsigned pointer_types[] = {OSSL_PARAM_UTF8_PTR, OSSL_PARAM_OCTET_PTR};
 
 // One parameter of that name, with every type and size.
@@ -50,7 +58,8 @@ void extremes(const char* name, const Call& call) {
         Exact exact(size);
         void* pointer = exact.data();
         for (const unsigned type : types) with(name, type, exact.data(), size, call);
-        for (const unsigned type : pointer_types) with(name, type, static_cast<void*>(&pointer), size, call);
+        for (const unsigned type : pointer_types)
+            with(name, type, static_cast<void*>(&pointer), size, call);
     }
     for (const size_t size : huge_sizes) {
         for (const unsigned type : types) with(name, type, nullptr, size, call);
@@ -79,7 +88,8 @@ std::set<std::string> names_of(const OSSL_PARAM* described) {
                                    OSSL_PKEY_PARAM_PROPERTIES,
                                    "no-such-parameter",
                                    ""};
-    for (; described != nullptr && described->key != nullptr; ++described) names.insert(described->key);
+    for (; described != nullptr && described->key != nullptr; ++described)
+        names.insert(described->key);
     return names;
 }
 
@@ -92,7 +102,9 @@ TEST_P(Parameters, OfAKeyAreReadWithinTheirBounds) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
     for (const std::string& name : names_of(EVP_PKEY_gettable_params(key.get())))
-        extremes(name.c_str(), [&](const OSSL_PARAM* params) { EVP_PKEY_get_params(key.get(), const_cast<OSSL_PARAM*>(params)); });
+        extremes(name.c_str(), [&](const OSSL_PARAM* params) {
+            EVP_PKEY_get_params(key.get(), const_cast<OSSL_PARAM*>(params));
+        });
     EXPECT_TRUE(works(library_, key.get()));
 }
 
@@ -103,7 +115,8 @@ TEST_P(Parameters, OfAKeyAreWrittenOrRefused) {
     for (const std::string& name : names_of(EVP_PKEY_settable_params(key.get())))
         extremes_to_read(name.c_str(), [&](const OSSL_PARAM* params) {
             const int result = EVP_PKEY_set_params(key.get(), const_cast<OSSL_PARAM*>(params));
-            const bool share = params->data_type == OSSL_PARAM_OCTET_STRING && params->data_size == right;
+            const bool share =
+                params->data_type == OSSL_PARAM_OCTET_STRING && params->data_size == right;
             if (name == OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY && !share) {
                 EXPECT_NE(result, 1) << params->data_type << ' ' << params->data_size;
             }
@@ -119,29 +132,34 @@ TEST_P(Parameters, OfAWrongShareChangeNothing) {
     for (size_t bytes = 0; bytes <= share.size(); ++bytes) {
         if (bytes == before.size()) continue;
         const Bytes exact(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(bytes));
-        EXPECT_NE(EVP_PKEY_set1_encoded_public_key(key.get(), exact.data(), exact.size()), 1) << bytes;
+        EXPECT_NE(EVP_PKEY_set1_encoded_public_key(key.get(), exact.data(), exact.size()), 1)
+            << bytes;
     }
     ERR_clear_error();
     EXPECT_EQ(encoded_public_key(key.get()), before);
     EXPECT_TRUE(works(library_, key.get()));
 }
 
-// Of the sets whose public keys do not fill their last byte, each spare bit; of the others there is none to test.
+// Of the sets whose public keys do not fill their last byte, each spare bit; of the others there is
+// none to test.
 TEST_P(Parameters, OfAShareWithSpareBitsSetAreRefused) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
-    const bool full = GetParam().ends_with("4096821") || GetParam().ends_with("40961229") || GetParam().ends_with("hrss1373");
+    const bool full = GetParam().ends_with("4096821") || GetParam().ends_with("40961229") ||
+                      GetParam().ends_with("hrss1373");
     for (int bit = full ? 8 : 4; bit < 8; ++bit) {
         Bytes share = encoded_public_key(key.get());
         share.back() = static_cast<uint8_t>(share.back() | 1 << bit);
-        EXPECT_NE(EVP_PKEY_set1_encoded_public_key(key.get(), share.data(), share.size()), 1) << bit;
+        EXPECT_NE(EVP_PKEY_set1_encoded_public_key(key.get(), share.data(), share.size()), 1)
+            << bit;
     }
     ERR_clear_error();
     EXPECT_TRUE(works(library_, key.get()));
 }
 
 TEST_P(Parameters, OfGenerationNameThisGroupOrAreRefused) {
-    const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    const KeyContext context(
+        EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_EQ(EVP_PKEY_keygen_init(context.get()), 1);
     EXPECT_EQ(EVP_PKEY_CTX_set_group_name(context.get(), GetParam().c_str()), 1);
     for (const std::string& other : library_.groups()) {
@@ -174,20 +192,27 @@ Bytes octets(EVP_PKEY* key, const char* name) {
 TEST_P(Parameters, OfSecretKeysOfEveryWrongLengthAreRefused) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
-    Bytes share = octets(key.get(), OSSL_PKEY_PARAM_PUB_KEY), secret = octets(key.get(), OSSL_PKEY_PARAM_PRIV_KEY);
+    Bytes share = octets(key.get(), OSSL_PKEY_PARAM_PUB_KEY),
+          secret = octets(key.get(), OSSL_PKEY_PARAM_PRIV_KEY);
     const size_t right = secret.size();
     ASSERT_GT(right, share.size());
     secret.resize(right + 64, filling);
-    const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    const KeyContext context(
+        EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_EQ(EVP_PKEY_fromdata_init(context.get()), 1);
-    for (size_t bytes = 0; bytes <= secret.size(); bytes += bytes + 64 < right && bytes > 64 ? 7 : 1) {
+    for (size_t bytes = 0; bytes <= secret.size();
+         bytes += bytes + 64 < right && bytes > 64 ? 7 : 1) {
         Bytes exact(secret.begin(), secret.begin() + static_cast<std::ptrdiff_t>(bytes));
         uint8_t none = 0;
-        OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, share.data(), share.size()),
-                               OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, bytes == 0 ? &none : exact.data(), bytes),
-                               OSSL_PARAM_END};
+        OSSL_PARAM params[] = {
+            OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, share.data(), share.size()),
+            OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PRIV_KEY,
+                                              bytes == 0 ? &none : exact.data(), bytes),
+            OSSL_PARAM_END};
         EVP_PKEY* made = nullptr;
-        EXPECT_EQ(EVP_PKEY_fromdata(context.get(), &made, EVP_PKEY_KEYPAIR, params) == 1, bytes == right) << bytes;
+        EXPECT_EQ(EVP_PKEY_fromdata(context.get(), &made, EVP_PKEY_KEYPAIR, params) == 1,
+                  bytes == right)
+            << bytes;
         const Key freed(made);
         if (bytes == right) {
             EXPECT_TRUE(works(library_, made));
@@ -197,25 +222,32 @@ TEST_P(Parameters, OfSecretKeysOfEveryWrongLengthAreRefused) {
 }
 
 TEST_P(Parameters, MakeNoKeyThatHurts) {
-    const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    const KeyContext context(
+        EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_TRUE(context);
     for (const int selection : {EVP_PKEY_PUBLIC_KEY, EVP_PKEY_KEYPAIR, EVP_PKEY_KEY_PARAMETERS}) {
         ASSERT_EQ(EVP_PKEY_fromdata_init(context.get()), 1);
-        for (const std::string& name : names_of(EVP_PKEY_fromdata_settable(context.get(), selection)))
+        for (const std::string& name :
+             names_of(EVP_PKEY_fromdata_settable(context.get(), selection)))
             extremes_to_read(name.c_str(), [&](const OSSL_PARAM* params) {
                 EVP_PKEY* made = nullptr;
-                if (EVP_PKEY_fromdata(context.get(), &made, selection, const_cast<OSSL_PARAM*>(params)) == 1) encapsulate(library_, made);
+                if (EVP_PKEY_fromdata(context.get(), &made, selection,
+                                      const_cast<OSSL_PARAM*>(params)) == 1)
+                    encapsulate(library_, made);
                 EVP_PKEY_free(made);
             });
     }
 }
 
 TEST_P(Parameters, OfGenerationAreTakenOrRefused) {
-    const KeyContext context(EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
+    const KeyContext context(
+        EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_TRUE(context);
     ASSERT_EQ(EVP_PKEY_keygen_init(context.get()), 1);
     for (const std::string& name : names_of(EVP_PKEY_CTX_settable_params(context.get())))
-        extremes_to_read(name.c_str(), [&](const OSSL_PARAM* params) { EVP_PKEY_CTX_set_params(context.get(), params); });
+        extremes_to_read(name.c_str(), [&](const OSSL_PARAM* params) {
+            EVP_PKEY_CTX_set_params(context.get(), params);
+        });
     EXPECT_TRUE(works(library_, library_.generate(GetParam()).get()));
 }
 
@@ -227,8 +259,12 @@ TEST_P(Parameters, OfEncapsulationAreTakenOrRefused) {
         for (const char* name : {OSSL_KEM_PARAM_OPERATION, "ikme", "no-such-parameter", ""}) {
             extremes_to_read(name, [&](const OSSL_PARAM* params) { init(context.get(), params); });
             ASSERT_EQ(init(context.get(), nullptr), 1);
-            extremes_to_read(name, [&](const OSSL_PARAM* params) { EVP_PKEY_CTX_set_params(context.get(), params); });
-            extremes(name, [&](const OSSL_PARAM* params) { EVP_PKEY_CTX_get_params(context.get(), const_cast<OSSL_PARAM*>(params)); });
+            extremes_to_read(name, [&](const OSSL_PARAM* params) {
+                EVP_PKEY_CTX_set_params(context.get(), params);
+            });
+            extremes(name, [&](const OSSL_PARAM* params) {
+                EVP_PKEY_CTX_get_params(context.get(), const_cast<OSSL_PARAM*>(params));
+            });
         }
     }
     EXPECT_TRUE(works(library_, key.get()));
@@ -237,13 +273,16 @@ TEST_P(Parameters, OfEncapsulationAreTakenOrRefused) {
 TEST(ProviderParameters, AreReadWithinTheirBounds) {
     const Library library;
     for (const std::string& name : names_of(OSSL_PROVIDER_gettable_params(library.provider())))
-        extremes(name.c_str(),
-                 [&](const OSSL_PARAM* params) { OSSL_PROVIDER_get_params(library.provider(), const_cast<OSSL_PARAM*>(params)); });
+        extremes(name.c_str(), [&](const OSSL_PARAM* params) {
+            OSSL_PROVIDER_get_params(library.provider(), const_cast<OSSL_PARAM*>(params));
+        });
 }
 
 class Setting {
 public:
-    Setting(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+    Setting(const char* name, const std::string& value) : name_(name) {
+        setenv(name, value.c_str(), 1);
+    }
     Setting(const Setting&) = delete;
     Setting& operator=(const Setting&) = delete;
     ~Setting() { unsetenv(name_); }
@@ -274,8 +313,9 @@ TEST(Settings, OfAnyValueWorkOrAreRefused) {
                                    std::string(100000, '9')};
     size_t loaded = 0;
     for (const char* name :
-         {"WARPSEAL_THREADS", "WARPSEAL_MAX_BATCH", "WARPSEAL_MAX_DELAY_US", "WARPSEAL_MAX_WAITING", "WARPSEAL_NUMBER_ntru_hps2048509",
-          "WARPSEAL_NUMBER_NTRU_HPS2048509", "WARPSEAL_DEVICE", "WARPSEAL_GROUPS", "WARPSEAL_METRICS_DIRECTORY"})
+         {"WARPSEAL_THREADS", "WARPSEAL_MAX_BATCH", "WARPSEAL_MAX_DELAY_US", "WARPSEAL_MAX_WAITING",
+          "WARPSEAL_NUMBER_ntru_hps2048509", "WARPSEAL_NUMBER_NTRU_HPS2048509", "WARPSEAL_DEVICE",
+          "WARPSEAL_GROUPS", "WARPSEAL_METRICS_DIRECTORY"})
         for (const std::string& value : numbers) {
             const Setting setting(name, value);
             try {
@@ -292,6 +332,7 @@ TEST(Settings, OfAnyValueWorkOrAreRefused) {
     EXPECT_GT(loaded, 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Groups, Parameters, testing::ValuesIn(Library().groups()), [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(Groups, Parameters, testing::ValuesIn(Library().groups()),
+                         [](const auto& one) { return one.param; });
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Object identifiers: those that an encoded key has, and the names under which libcrypto knows its algorithm, are docs/provider.md's.
+// Object identifiers: those that an encoded key has, and the names under which libcrypto knows its
+// algorithm, are docs/provider.md's.
 #include <gtest/gtest.h>
 #include <openssl/x509.h>
 
@@ -8,7 +9,8 @@
 
 namespace {
 
-const std::string ntru = "1.3.6.1.4.1.22554.5.5.", hybrids = "2.25.288558176082678323885897844765479869605.";
+const std::string ntru = "1.3.6.1.4.1.22554.5.5.",
+                  hybrids = "2.25.288558176082678323885897844765479869605.";
 
 const std::map<std::string, std::string> identifiers = {
     {"ntru_hps2048509", ntru + "1"},           {"ntru_hps2048677", ntru + "2"},
@@ -26,7 +28,8 @@ std::string encoded_identifier(EVP_PKEY* key) {
     X509_PUBKEY* encoded = nullptr;
     ASN1_OBJECT* identifier = nullptr;
     char text[128] = "";
-    if (X509_PUBKEY_set(&encoded, key) == 1 && X509_PUBKEY_get0_param(&identifier, nullptr, nullptr, nullptr, encoded) == 1)
+    if (X509_PUBKEY_set(&encoded, key) == 1 &&
+        X509_PUBKEY_get0_param(&identifier, nullptr, nullptr, nullptr, encoded) == 1)
         (void)OBJ_obj2txt(text, sizeof text, identifier, 1);
     X509_PUBKEY_free(encoded);
     return text;
@@ -39,7 +42,8 @@ TEST(ProviderIdentifiers, OfEncodedKeysAndAlgorithms) {
         const tests::Key key = library.generate(group);
         ASSERT_NE(key, nullptr) << group;
         EXPECT_EQ(encoded_identifier(key.get()), identifier) << group;
-        const tests::KeyContext by_number(EVP_PKEY_CTX_new_from_name(library.context(), identifier.c_str(), tests::our_own));
+        const tests::KeyContext by_number(
+            EVP_PKEY_CTX_new_from_name(library.context(), identifier.c_str(), tests::our_own));
         EXPECT_NE(by_number, nullptr) << identifier;
         EXPECT_EQ(EVP_PKEY_is_a(key.get(), identifier.c_str()), 1) << identifier;
     }

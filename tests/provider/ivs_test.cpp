@@ -1,4 +1,5 @@
-// No IV seals twice, whatever lies between two messages of a context: an init of any kind, an error, a copy, another direction.
+// No IV seals twice, whatever lies between two messages of a context: an init of any kind, an
+// error, a copy, another direction.
 #include <functional>
 #include <unordered_set>
 
@@ -19,8 +20,10 @@ public:
         Bytes out(text_bytes + 16);
         size_t made = 0;
         int told = 0;
-        if (ccm && EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, text_bytes) != 1) return false;
-        if (!one.update(zeros.data(), zeros.size(), out.data(), &made) || made != text_bytes) return false;
+        if (ccm && EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, text_bytes) != 1)
+            return false;
+        if (!one.update(zeros.data(), zeros.size(), out.data(), &made) || made != text_bytes)
+            return false;
         for (size_t at = 0; at < text_bytes; at += 16) {
             const auto from = out.begin() + static_cast<ptrdiff_t>(at);
             if (!seen_.emplace(from, from + 16).second) ++repeated_;
@@ -43,7 +46,10 @@ struct Step {
 
 class IvIsUsedOnce : public testing::TestWithParam<const char*> {
 protected:
-    IvIsUsedOnce() : cipher_(our_cipher(GetParam())), key_(random_.text(key_bytes(cipher_))), iv_(random_.text(16)) {}
+    IvIsUsedOnce()
+        : cipher_(our_cipher(GetParam())),
+          key_(random_.text(key_bytes(cipher_))),
+          iv_(random_.text(16)) {}
     bool ccm() const { return mode(cipher_) == EVP_CIPH_CCM_MODE; }
     bool aead() const { return authenticated(cipher_); }
     Bytes read_tag(Evp& one) const {
@@ -57,8 +63,10 @@ protected:
         return {{"nothing", [](Evp&) { return true; }},
                 {"an end", [](Evp& one) { return end(one); }, true},
                 {"a tag", [this](Evp& one) { return end(one) && !read_tag(one).empty(); }, true},
-                {"additional data too late", [](Evp& one) { return one.aad(reinterpret_cast<const uint8_t*>("late"), 4); }},
-                {"a wrong parameter", [](Evp& one) { return one.control(EVP_CTRL_AEAD_SET_IVLEN, 0, nullptr); }},
+                {"additional data too late",
+                 [](Evp& one) { return one.aad(reinterpret_cast<const uint8_t*>("late"), 4); }},
+                {"a wrong parameter",
+                 [](Evp& one) { return one.control(EVP_CTRL_AEAD_SET_IVLEN, 0, nullptr); }},
                 {"two ends", [](Evp& one) { return end(one) && end(one); }, true}};
     }
     // And then an init without an IV, of every kind.
@@ -68,13 +76,20 @@ protected:
                 {"the key", [this](Evp& one) { return one.more(key_.data(), nullptr); }},
                 {"the direction", [](Evp& one) { return one.turn(true); }},
                 {"to opening and back", [](Evp& one) { return one.turn(false) && one.turn(true); }},
-                {"the key to opening and back", [this](Evp& one) { return open_key(one) && one.turn(true); }},
-                {"opened something", [this](Evp& one) { return open_key(one) && open_text(one) && one.turn(true); }},
-                {"another key and back", [this](Evp& one) { return another_key(one) && one.more(key_.data(), nullptr); }},
-                {"the length of the IV", [this](Evp& one) { return one.control(EVP_CTRL_AEAD_SET_IVLEN, ccm() ? 7 : 12, nullptr); }, false,
-                 false},
+                {"the key to opening and back",
+                 [this](Evp& one) { return open_key(one) && one.turn(true); }},
+                {"opened something",
+                 [this](Evp& one) { return open_key(one) && open_text(one) && one.turn(true); }},
+                {"another key and back",
+                 [this](Evp& one) { return another_key(one) && one.more(key_.data(), nullptr); }},
+                {"the length of the IV",
+                 [this](Evp& one) {
+                     return one.control(EVP_CTRL_AEAD_SET_IVLEN, ccm() ? 7 : 12, nullptr);
+                 },
+                 false, false},
                 {"another length and back", [this](Evp& one) { return other_length(one); }},
-                {"a failed init", [this](Evp& one) { return failed_init(one) || one.more(key_.data(), nullptr); }}};
+                {"a failed init",
+                 [this](Evp& one) { return failed_init(one) || one.more(key_.data(), nullptr); }}};
     }
 
     static bool end(Evp& one) {
@@ -82,7 +97,9 @@ protected:
         size_t made = 0;
         return one.final(out.data(), &made);
     }
-    bool open_key(Evp& one) const { return EVP_CipherInit_ex2(one.get(), nullptr, key_.data(), nullptr, 0, nullptr) == 1; }
+    bool open_key(Evp& one) const {
+        return EVP_CipherInit_ex2(one.get(), nullptr, key_.data(), nullptr, 0, nullptr) == 1;
+    }
     static bool open_text(Evp& one) {
         Bytes out(32);
         size_t made = 0;
@@ -96,13 +113,15 @@ protected:
     }
     bool other_length(Evp& one) const {
         const size_t bytes = ccm() ? 7 : 12;
-        return one.control(EVP_CTRL_AEAD_SET_IVLEN, bytes + 1, nullptr) && one.control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr);
+        return one.control(EVP_CTRL_AEAD_SET_IVLEN, bytes + 1, nullptr) &&
+               one.control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr);
     }
     bool failed_init(Evp& one) const {
         size_t none = 0;
-        const OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &none),
-                                     OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_NUM, &none, sizeof none),
-                                     OSSL_PARAM_construct_end()};
+        const OSSL_PARAM params[] = {
+            OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &none),
+            OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_NUM, &none, sizeof none),
+            OSSL_PARAM_construct_end()};
         return EVP_CipherInit_ex2(one.get(), nullptr, key_.data(), nullptr, 1, params) == 1;
     }
 
@@ -125,7 +144,8 @@ TEST_P(IvIsUsedOnce, WhateverComesBetween) {
                 const bool same_message = !end.ends && !init.begins;
                 (void)init.work(one);
                 const bool sealed = keystream.seal(one, ccm());
-                const std::string what = std::string(end.name) + ", then " + init.name + (copied ? ", of a copy" : "");
+                const std::string what =
+                    std::string(end.name) + ", then " + init.name + (copied ? ", of a copy" : "");
                 EXPECT_EQ(keystream.repeated(), 0u) << what;
                 // GCM goes on with its message; nothing else seals without a new IV. CTR counts on.
                 if (aead()) {
@@ -133,7 +153,8 @@ TEST_P(IvIsUsedOnce, WhateverComesBetween) {
                 }
                 // With an IV, any of these contexts seals.
                 iv_[0] = static_cast<uint8_t>(iv_[0] + 1);
-                EXPECT_TRUE(one.init(true, key_.data(), iv_.data()) && keystream.seal(one, ccm())) << what;
+                EXPECT_TRUE(one.init(true, key_.data(), iv_.data()) && keystream.seal(one, ccm()))
+                    << what;
                 EXPECT_EQ(keystream.repeated(), 0u) << what;
             }
     ERR_clear_error();
@@ -154,7 +175,8 @@ TEST_P(IvIsUsedOnce, AlsoByAdditionalDataAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ciphers, IvIsUsedOnce,
-                         testing::Values("AES-128-GCM", "AES-256-GCM", "ARIA-192-GCM", "AES-128-CCM", "AES-256-CCM", "CAMELLIA-128-CCM",
+                         testing::Values("AES-128-GCM", "AES-256-GCM", "ARIA-192-GCM",
+                                         "AES-128-CCM", "AES-256-CCM", "CAMELLIA-128-CCM",
                                          "AES-128-CTR", "CAMELLIA-256-CTR"),
                          [](const auto& info) {
                              std::string name = info.param;
@@ -165,9 +187,11 @@ INSTANTIATE_TEST_SUITE_P(Ciphers, IvIsUsedOnce,
 // CBC, CFB and OFB begin again under the IV that they have, ours where OpenSSL's do.
 TEST(IvOfChains, IsTheLastGivenAsInOpenSsl) {
     Random random(52);
-    for (const char* name : {"AES-128-CBC", "AES-128-CFB", "AES-128-OFB", "CAMELLIA-256-OFB", "DES-EDE3-CFB"}) {
+    for (const char* name :
+         {"AES-128-CBC", "AES-128-CFB", "AES-128-OFB", "CAMELLIA-256-OFB", "DES-EDE3-CFB"}) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
-        const Bytes key = random.text(key_bytes(mine)), iv = random.text(16), text = random.text(48);
+        const Bytes key = random.text(key_bytes(mine)), iv = random.text(16),
+                    text = random.text(48);
         Evp one(mine.get()), theirs(other.get());
         std::vector<Bytes> seen[2];
         for (Evp* each : {&one, &theirs}) {
@@ -177,7 +201,8 @@ TEST(IvOfChains, IsTheLastGivenAsInOpenSsl) {
                 size_t made = 0;
                 ASSERT_TRUE(each->update(text.data(), text.size(), out.data(), &made)) << name;
                 seen[each == &theirs].push_back(out);
-                ASSERT_TRUE(message == 0 ? each->more(nullptr, nullptr) : each->more(key.data(), nullptr));
+                ASSERT_TRUE(message == 0 ? each->more(nullptr, nullptr)
+                                         : each->more(key.data(), nullptr));
             }
         }
         EXPECT_EQ(seen[0], seen[1]) << name;

@@ -1,4 +1,5 @@
-// A library context of libcrypto with the built module in it, and the handles of EVP that free themselves.
+// A library context of libcrypto with the built module in it, and the handles of EVP that free
+// themselves.
 #pragma once
 
 #include <openssl/core_names.h>
@@ -31,11 +32,14 @@ inline constexpr char our_own[] = "provider=warpseal";
 class Library {
 public:
     Library() : context_(OSSL_LIB_CTX_new()) {
-        if (!context_ || OSSL_PROVIDER_set_default_search_path(context_.get(), WARPSEAL_MODULES) != 1)
+        if (!context_ ||
+            OSSL_PROVIDER_set_default_search_path(context_.get(), WARPSEAL_MODULES) != 1)
             throw std::runtime_error("no context");
         provider_.reset(OSSL_PROVIDER_load(context_.get(), "warpseal"));
         default_.reset(OSSL_PROVIDER_load(context_.get(), "default"));
-        if (!provider_ || !default_) throw std::runtime_error("the module " WARPSEAL_MODULES "/warpseal.so cannot be loaded");
+        if (!provider_ || !default_)
+            throw std::runtime_error("the module " WARPSEAL_MODULES
+                                     "/warpseal.so cannot be loaded");
     }
 
     OSSL_LIB_CTX* context() const { return context_.get(); }
@@ -50,8 +54,11 @@ public:
         OSSL_PROVIDER_get_capabilities(
             provider(), "TLS-GROUP",
             [](const OSSL_PARAM* params, void* out) {
-                const OSSL_PARAM* name = OSSL_PARAM_locate_const(params, OSSL_CAPABILITY_TLS_GROUP_ALG);
-                if (name != nullptr) static_cast<std::vector<std::string>*>(out)->emplace_back(static_cast<const char*>(name->data));
+                const OSSL_PARAM* name =
+                    OSSL_PARAM_locate_const(params, OSSL_CAPABILITY_TLS_GROUP_ALG);
+                if (name != nullptr)
+                    static_cast<std::vector<std::string>*>(out)->emplace_back(
+                        static_cast<const char*>(name->data));
                 return 1;
             },
             &names);
@@ -61,11 +68,15 @@ public:
     Key generate(const std::string& group) const {
         const KeyContext made(EVP_PKEY_CTX_new_from_name(context(), group.c_str(), our_own));
         EVP_PKEY* key = nullptr;
-        if (!made || EVP_PKEY_keygen_init(made.get()) != 1 || EVP_PKEY_generate(made.get(), &key) != 1) return nullptr;
+        if (!made || EVP_PKEY_keygen_init(made.get()) != 1 ||
+            EVP_PKEY_generate(made.get(), &key) != 1)
+            return nullptr;
         return Key(key);
     }
 
-    KeyContext on(EVP_PKEY* key) const { return KeyContext(EVP_PKEY_CTX_new_from_pkey(context(), key, our_own)); }
+    KeyContext on(EVP_PKEY* key) const {
+        return KeyContext(EVP_PKEY_CTX_new_from_pkey(context(), key, our_own));
+    }
 
 private:
     std::unique_ptr<OSSL_LIB_CTX, Free> context_;
@@ -81,10 +92,13 @@ inline Encapsulated encapsulate(const Library& library, EVP_PKEY* key) {
     const KeyContext context = library.on(key);
     size_t ciphertext_bytes = 0, secret_bytes = 0;
     if (!context || EVP_PKEY_encapsulate_init(context.get(), nullptr) != 1 ||
-        EVP_PKEY_encapsulate(context.get(), nullptr, &ciphertext_bytes, nullptr, &secret_bytes) != 1)
+        EVP_PKEY_encapsulate(context.get(), nullptr, &ciphertext_bytes, nullptr, &secret_bytes) !=
+            1)
         return {};
     Encapsulated out{Bytes(ciphertext_bytes), Bytes(secret_bytes)};
-    if (EVP_PKEY_encapsulate(context.get(), out.ciphertext.data(), &ciphertext_bytes, out.secret.data(), &secret_bytes) != 1) return {};
+    if (EVP_PKEY_encapsulate(context.get(), out.ciphertext.data(), &ciphertext_bytes,
+                             out.secret.data(), &secret_bytes) != 1)
+        return {};
     return out;
 }
 
@@ -92,10 +106,13 @@ inline Bytes decapsulate(const Library& library, EVP_PKEY* key, const Bytes& cip
     const KeyContext context = library.on(key);
     size_t bytes = 0;
     if (!context || EVP_PKEY_decapsulate_init(context.get(), nullptr) != 1 ||
-        EVP_PKEY_decapsulate(context.get(), nullptr, &bytes, ciphertext.data(), ciphertext.size()) != 1)
+        EVP_PKEY_decapsulate(context.get(), nullptr, &bytes, ciphertext.data(),
+                             ciphertext.size()) != 1)
         return {};
     Bytes secret(bytes);
-    if (EVP_PKEY_decapsulate(context.get(), secret.data(), &bytes, ciphertext.data(), ciphertext.size()) != 1) return {};
+    if (EVP_PKEY_decapsulate(context.get(), secret.data(), &bytes, ciphertext.data(),
+                             ciphertext.size()) != 1)
+        return {};
     return secret;
 }
 

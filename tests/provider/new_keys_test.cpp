@@ -1,4 +1,5 @@
-// A new key for each message of a context: the output is OpenSSL's, in the process that made the context and in its children.
+// A new key for each message of a context: the output is OpenSSL's, in the process that made the
+// context and in its children.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +17,12 @@ Bytes seal(Evp& one, const Cipher& cipher, const Bytes& key, const Bytes& iv, co
     size_t made = 0, more = 0;
     int told = 0;
     if (!one.more(key.data(), iv.data())) return {};
-    if (is_ccm(cipher) && EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, static_cast<int>(text.size())) != 1) return {};
-    if (!one.update(text.data(), text.size(), out.data(), &made) || !one.final(out.data() + made, &more)) return {};
+    if (is_ccm(cipher) &&
+        EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, static_cast<int>(text.size())) != 1)
+        return {};
+    if (!one.update(text.data(), text.size(), out.data(), &made) ||
+        !one.final(out.data() + made, &more))
+        return {};
     out.resize(made + more);
     if (!authenticated(cipher)) return out;
     if (!one.control(EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data())) return {};
@@ -48,19 +53,25 @@ TEST(NewKeys, OfEachMessageAreUsed) {
 // A context that was copied keeps its key when the other is given a new one.
 TEST(NewKeys, AreOfOneContextAlone) {
     Random random(82);
-    for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CTR", "AES-128-XTS", "ARIA-128-CFB"}) {
+    for (const char* name :
+         {"AES-128-GCM", "AES-256-CBC", "AES-128-CTR", "AES-128-XTS", "ARIA-128-CFB"}) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
-        const Bytes key = random.text(key_bytes(mine)), next = random.text(key_bytes(mine)), iv = random.text(16), text = random.text(64);
+        const Bytes key = random.text(key_bytes(mine)), next = random.text(key_bytes(mine)),
+                    iv = random.text(16), text = random.text(64);
         Evp one(mine.get()), theirs(other.get());
-        ASSERT_TRUE(one.init(true, key.data(), iv.data()) && theirs.init(true, key.data(), iv.data()));
+        ASSERT_TRUE(one.init(true, key.data(), iv.data()) &&
+                    theirs.init(true, key.data(), iv.data()));
         Bytes first(96), second(96);
         size_t made = 0;
-        ASSERT_TRUE(one.update(text.data(), 32, first.data(), &made) && theirs.update(text.data(), 32, first.data(), &made));
+        ASSERT_TRUE(one.update(text.data(), 32, first.data(), &made) &&
+                    theirs.update(text.data(), 32, first.data(), &made));
         Evp copy(one);
         EXPECT_FALSE(seal(one, mine, next, iv, text).empty()) << name;
         ASSERT_TRUE(copy.update(text.data(), 32, first.data(), &made)) << name;
         ASSERT_TRUE(theirs.update(text.data(), 32, second.data(), &made)) << name;
-        EXPECT_EQ(Bytes(first.begin(), first.begin() + 32), Bytes(second.begin(), second.begin() + 32)) << name;
+        EXPECT_EQ(Bytes(first.begin(), first.begin() + 32),
+                  Bytes(second.begin(), second.begin() + 32))
+            << name;
     }
 }
 
@@ -69,7 +80,8 @@ TEST(NewKeys, InAChild) {
     Random random(83);
     for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CCM"}) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
-        const Bytes key = random.text(key_bytes(mine)), next = random.text(key_bytes(mine)), iv = random.text(16), text = random.text(64);
+        const Bytes key = random.text(key_bytes(mine)), next = random.text(key_bytes(mine)),
+                    iv = random.text(16), text = random.text(64);
         Evp one(mine.get()), theirs(other.get());
         ASSERT_TRUE(one.init(true, nullptr, nullptr) && theirs.init(true, nullptr, nullptr));
         ASSERT_FALSE(seal(one, mine, key, iv, text).empty());
@@ -77,7 +89,8 @@ TEST(NewKeys, InAChild) {
         const pid_t child = fork();
         if (child == 0) {
             alarm(60);
-            const bool right = seal(one, mine, next, iv, text) == expected && seal(one, mine, key, iv, text) != expected;
+            const bool right = seal(one, mine, next, iv, text) == expected &&
+                               seal(one, mine, key, iv, text) != expected;
             _exit(right ? 0 : 1);
         }
         int status = -1;

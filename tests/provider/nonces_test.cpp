@@ -1,4 +1,5 @@
-// All nonces under a key differ: those of records of TLS in both directions, and those that a context draws or counts.
+// All nonces under a key differ: those of records of TLS in both directions, and those that a
+// context draws or counts.
 #include <unordered_set>
 
 #include "tls.h"
@@ -26,8 +27,8 @@ constexpr Suite suites[] = {
 
 class RecordNonces : public testing::TestWithParam<std::tuple<Suite, bool>> {};
 
-// Of one direction. Its records carry the same text: in TLS 1.2 the nonces are compared; in TLS 1.3, where libssl counts it, two records
-// under one nonce would be the same.
+// Of one direction. Its records carry the same text: in TLS 1.2 the nonces are compared; in
+// TLS 1.3, where libssl counts it, two records under one nonce would be the same.
 void send_records(Side& from, Side& to, bool explicit_nonce) {
     const Bytes text(4, 0x3c);
     std::vector<Bytes> seen;
@@ -37,7 +38,8 @@ void send_records(Side& from, Side& to, bool explicit_nonce) {
     for (size_t i = 0; i < record_count; ++i) {
         ASSERT_EQ(SSL_write_ex(from.connection.get(), text.data(), text.size(), &n), 1) << i;
         const Bytes record = from.sent();
-        ASSERT_EQ(record.size(), header_bytes + (size_t{record[3]} << 8 | record[4])) << "one record";
+        ASSERT_EQ(record.size(), header_bytes + (size_t{record[3]} << 8 | record[4]))
+            << "one record";
         const auto begin = record.begin() + header_bytes;
         seen.emplace_back(begin, explicit_nonce ? begin + explicit_bytes : record.end());
         to.receive(record);
@@ -49,7 +51,8 @@ void send_records(Side& from, Side& to, bool explicit_nonce) {
 
 TEST_P(RecordNonces, AllDiffer) {
     const auto& [suite, we_serve] = GetParam();
-    const TlsContext client_context = tls_context(suite, false, !we_serve), server_context = tls_context(suite, true, we_serve);
+    const TlsContext client_context = tls_context(suite, false, !we_serve),
+                     server_context = tls_context(suite, true, we_serve);
     Side client(client_context, false), server(server_context, true);
     ASSERT_TRUE(shake(client, server)) << ERR_reason_error_string(ERR_peek_last_error());
     ASSERT_STREQ(SSL_get_cipher(client.connection.get()), suite.name);
@@ -57,21 +60,27 @@ TEST_P(RecordNonces, AllDiffer) {
     send_records(server, client, suite.version == TLS1_2_VERSION);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tls, RecordNonces, testing::Combine(testing::ValuesIn(suites), testing::Bool()), [](const auto& info) {
-    std::string name = std::get<0>(info.param).name;
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name + (std::get<1>(info.param) ? "_served" : "");
-});
+INSTANTIATE_TEST_SUITE_P(Tls, RecordNonces,
+                         testing::Combine(testing::ValuesIn(suites), testing::Bool()),
+                         [](const auto& info) {
+                             std::string name = std::get<0>(info.param).name;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name + (std::get<1>(info.param) ? "_served" : "");
+                         });
 
 // ---- past libssl
 
 // A context as libssl has it: the IV's first four bytes, and the head of each record.
 class Records {
 public:
-    Records(const Cipher& cipher, bool seals, const Bytes& key, Bytes fixed) : one_(cipher.get()), ccm_(mode(cipher) == EVP_CIPH_CCM_MODE) {
-        if (!one_.init(seals, nullptr, nullptr) || (ccm_ && !one_.control(EVP_CTRL_AEAD_SET_IVLEN, 12, nullptr)) ||
-            (ccm_ && !one_.control(EVP_CTRL_AEAD_SET_TAG, 16, nullptr)) || !one_.more(key.data(), nullptr) ||
-            !one_.control(ccm_ ? EVP_CTRL_CCM_SET_IV_FIXED : EVP_CTRL_GCM_SET_IV_FIXED, fixed.size(), fixed.data()))
+    Records(const Cipher& cipher, bool seals, const Bytes& key, Bytes fixed)
+        : one_(cipher.get()), ccm_(mode(cipher) == EVP_CIPH_CCM_MODE) {
+        if (!one_.init(seals, nullptr, nullptr) ||
+            (ccm_ && !one_.control(EVP_CTRL_AEAD_SET_IVLEN, 12, nullptr)) ||
+            (ccm_ && !one_.control(EVP_CTRL_AEAD_SET_TAG, 16, nullptr)) ||
+            !one_.more(key.data(), nullptr) ||
+            !one_.control(ccm_ ? EVP_CTRL_CCM_SET_IV_FIXED : EVP_CTRL_GCM_SET_IV_FIXED,
+                          fixed.size(), fixed.data()))
             throw std::runtime_error("no context for records");
     }
     Evp& evp() { return one_; }
@@ -84,7 +93,8 @@ public:
         head[8] = 23, head[9] = 3, head[10] = 3;
         head[11] = static_cast<uint8_t>(told >> 8), head[12] = static_cast<uint8_t>(told);
         if (!one_.control(EVP_CTRL_AEAD_TLS1_AAD, sizeof head, head)) return 0;
-        return EVP_Cipher(one_.get(), record.data(), record.data(), static_cast<unsigned>(record.size()));
+        return EVP_Cipher(one_.get(), record.data(), record.data(),
+                          static_cast<unsigned>(record.size()));
     }
 
 private:
@@ -99,17 +109,20 @@ TEST(CountedNonces, OfRecordsDiffer) {
     Random random(41);
     for (const char* name : {"AES-128-GCM", "ARIA-128-GCM", "AES-256-CCM"}) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
-        const Bytes key = random.text(key_bytes(mine)), fixed = random.text(4), text = random.text(5);
+        const Bytes key = random.text(key_bytes(mine)), fixed = random.text(4),
+                    text = random.text(5);
         Records sealer(mine, true, key, fixed), opener(other, false, key, fixed);
         std::vector<Bytes> seen;
         for (size_t i = 0; i < record_count; ++i) {
             Bytes record(explicit_bytes + text.size() + 16);
             std::copy(text.begin(), text.end(), record.begin() + explicit_bytes);
-            ASSERT_EQ(sealer.work(i, record, text.size()), static_cast<int>(record.size())) << name << i;
+            ASSERT_EQ(sealer.work(i, record, text.size()), static_cast<int>(record.size()))
+                << name << i;
             seen.push_back(nonce_of(record));
             if (i % 64 != 0) continue;
             ASSERT_GT(opener.work(i, record, text.size()), 0) << name << i;
-            ASSERT_TRUE(std::equal(text.begin(), text.end(), record.begin() + explicit_bytes)) << name << i;
+            ASSERT_TRUE(std::equal(text.begin(), text.end(), record.begin() + explicit_bytes))
+                << name << i;
         }
         EXPECT_EQ(distinct(seen), record_count) << name;
     }
@@ -133,7 +146,8 @@ TEST(CountedNonces, AreNotRepeatedByAContext) {
     const Bytes key = random.text(16);
     Bytes fixed = random.text(4);
     Evp one(gcm.get());
-    ASSERT_TRUE(one.init(true, key.data(), nullptr) && one.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()));
+    ASSERT_TRUE(one.init(true, key.data(), nullptr) &&
+                one.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()));
     std::vector<Bytes> nonces, keystreams;
     for (size_t i = 0; i < record_count; ++i) {
         Counted counted;
@@ -153,7 +167,8 @@ TEST(CountedNonces, PassOverIvsThatServedAMessage) {
     Bytes fixed = random.text(4), tag(16);
     for (const bool given : {true, false}) {
         Evp one(gcm.get());
-        ASSERT_TRUE(one.init(true, key.data(), nullptr) && one.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()));
+        ASSERT_TRUE(one.init(true, key.data(), nullptr) &&
+                    one.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()));
         ASSERT_TRUE(!given || one.more(nullptr, iv.data()));
         Bytes text(16);
         size_t n = 0;
@@ -169,7 +184,8 @@ TEST(CountedNonces, PassOverIvsThatServedAMessage) {
     ERR_clear_error();
 }
 
-// A copy does not count on beside the context that it was made of, nor does one that opened meanwhile count from what a peer gave.
+// A copy does not count on beside the context that it was made of, nor does one that opened
+// meanwhile count from what a peer gave.
 TEST(CountedNonces, AreOfOneContext) {
     Random random(44);
     const Cipher gcm = our_cipher("AES-128-GCM");
@@ -177,7 +193,8 @@ TEST(CountedNonces, AreOfOneContext) {
     Bytes fixed = random.text(4), out(16);
     Evp one(gcm.get());
     Counted counted;
-    ASSERT_TRUE(one.init(true, key.data(), nullptr) && one.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()));
+    ASSERT_TRUE(one.init(true, key.data(), nullptr) &&
+                one.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()));
     Evp before(one);
     EXPECT_FALSE(count(before, counted)) << "a copy";
     size_t n = 0;
@@ -185,7 +202,9 @@ TEST(CountedNonces, AreOfOneContext) {
     ASSERT_TRUE(count(one, counted));
     Evp after(one);
     EXPECT_FALSE(count(after, counted)) << "a copy";
-    ASSERT_TRUE(before.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()) && count(before, counted)) << "but for a number of its own";
+    ASSERT_TRUE(before.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()) &&
+                count(before, counted))
+        << "but for a number of its own";
     Bytes number(8);
     ASSERT_TRUE(one.turn(false) && one.control(EVP_CTRL_GCM_SET_IV_FIXED, 4, fixed.data()) &&
                 one.control(EVP_CTRL_GCM_SET_IV_INV, 8, number.data()));
@@ -198,10 +217,13 @@ TEST(CountedNonces, AreOfOneContext) {
 
 TEST(ForgedRecord, LeavesNoTextAndTheNextIsOpened) {
     Random random(45);
-    for (const char* name : {"AES-128-GCM", "AES-256-GCM", "ARIA-128-GCM", "AES-128-CCM", "ARIA-256-CCM"})
-        for (const size_t bytes : {size_t{1}, size_t{16}, size_t{100}, size_t{1000}, size_t{16384}}) {
+    for (const char* name :
+         {"AES-128-GCM", "AES-256-GCM", "ARIA-128-GCM", "AES-128-CCM", "ARIA-256-CCM"})
+        for (const size_t bytes :
+             {size_t{1}, size_t{16}, size_t{100}, size_t{1000}, size_t{16384}}) {
             const Cipher mine = our_cipher(name);
-            const Bytes key = random.text(key_bytes(mine)), fixed = random.text(4), text = random.text(bytes);
+            const Bytes key = random.text(key_bytes(mine)), fixed = random.text(4),
+                        text = random.text(bytes);
             Records sealer(mine, true, key, fixed), opener(mine, false, key, fixed);
             for (uint64_t number = 0; number < 4; ++number) {
                 Bytes record(explicit_bytes + bytes + 16);
@@ -210,10 +232,12 @@ TEST(ForgedRecord, LeavesNoTextAndTheNextIsOpened) {
                 Bytes forged = record;
                 forged.back() ^= 1;
                 ASSERT_LE(opener.work(number, forged, bytes), 0) << name;
-                const Bytes left(forged.begin() + explicit_bytes, forged.begin() + static_cast<ptrdiff_t>(explicit_bytes + bytes));
+                const Bytes left(forged.begin() + explicit_bytes,
+                                 forged.begin() + static_cast<ptrdiff_t>(explicit_bytes + bytes));
                 EXPECT_EQ(left, Bytes(bytes, 0)) << name << " " << bytes;
                 ASSERT_EQ(opener.work(number, record, bytes), static_cast<int>(bytes)) << name;
-                EXPECT_TRUE(std::equal(text.begin(), text.end(), record.begin() + explicit_bytes)) << name;
+                EXPECT_TRUE(std::equal(text.begin(), text.end(), record.begin() + explicit_bytes))
+                    << name;
             }
         }
     ERR_clear_error();

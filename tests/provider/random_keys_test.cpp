@@ -6,7 +6,8 @@ namespace {
 using namespace tests;
 
 TEST(CipherKey, IsDrawnWithOddParity) {
-    for (const char* name : {"DES-CBC", "DES-EDE-CBC", "DES-EDE3-CBC", "DES-EDE3-OFB", "AES-256-CTR"}) {
+    for (const char* name :
+         {"DES-CBC", "DES-EDE-CBC", "DES-EDE3-CBC", "DES-EDE3-OFB", "AES-256-CTR"}) {
         const Cipher mine = our_cipher(name);
         Evp one(mine.get());
         ASSERT_TRUE(one.init(true, nullptr, nullptr));
@@ -19,19 +20,23 @@ TEST(CipherKey, IsDrawnWithOddParity) {
     }
 }
 
-// As in OpenSSL, DES and Triple DES alone have it; and a size that is too small for a key is refused.
+// As in OpenSSL, DES and Triple DES alone have it; and a size that is too small for a key is
+// refused.
 TEST(CipherKey, IsDrawnForWhoAsksAndHasRoom) {
     for (const std::string& name : our_ciphers()) {
         const Cipher mine = our_cipher(name);
         const bool drawn = name.starts_with("DES");
         const OSSL_PARAM* const listed = EVP_CIPHER_gettable_ctx_params(mine.get());
-        EXPECT_EQ(OSSL_PARAM_locate_const(listed, OSSL_CIPHER_PARAM_RANDOM_KEY) != nullptr, drawn) << name;
-        for (const size_t bytes : {size_t{0}, size_t{1}, key_bytes(mine) - 1, key_bytes(mine), key_bytes(mine) + 8}) {
+        EXPECT_EQ(OSSL_PARAM_locate_const(listed, OSSL_CIPHER_PARAM_RANDOM_KEY) != nullptr, drawn)
+            << name;
+        for (const size_t bytes :
+             {size_t{0}, size_t{1}, key_bytes(mine) - 1, key_bytes(mine), key_bytes(mine) + 8}) {
             Evp one(mine.get());
             ASSERT_TRUE(one.init(true, nullptr, nullptr));
             Bytes lent(key_bytes(mine) + 16, 0xa5);
-            OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, lent.data(), bytes),
-                                   OSSL_PARAM_construct_end()};
+            OSSL_PARAM params[] = {
+                OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, lent.data(), bytes),
+                OSSL_PARAM_construct_end()};
             const bool answered = EVP_CIPHER_CTX_get_params(one.get(), params) == 1;
             // EVP_CIPHER_CTX_rand_key gives a size of 0.
             const bool room = bytes == 0 || bytes >= key_bytes(mine);

@@ -1,4 +1,5 @@
-// An allocation that fails while a context gets its next key: there is no key then, and the next init gives one.
+// An allocation that fails while a context gets its next key: there is no key then, and the next
+// init gives one.
 #include <cerrno>
 #include <cstring>
 
@@ -26,7 +27,9 @@ using tests::Bytes;
 
 class RefusedMemory : public testing::TestWithParam<const char*> {
 protected:
-    void SetUp() override { cipher_ = EVP_CIPHER_fetch(tests::ours().context(), GetParam(), tests::our_own); }
+    void SetUp() override {
+        cipher_ = EVP_CIPHER_fetch(tests::ours().context(), GetParam(), tests::our_own);
+    }
     void TearDown() override { EVP_CIPHER_free(cipher_); }
     Bytes key(uint8_t seed) const {
         Bytes bytes(static_cast<size_t>(EVP_CIPHER_get_key_length(cipher_)));
@@ -34,13 +37,15 @@ protected:
         return bytes;
     }
     bool init(EVP_CIPHER_CTX* context, const Bytes& key, bool named) const {
-        return EVP_EncryptInit_ex2(context, named ? cipher_ : nullptr, key.data(), iv_.data(), nullptr) == 1;
+        return EVP_EncryptInit_ex2(context, named ? cipher_ : nullptr, key.data(), iv_.data(),
+                                   nullptr) == 1;
     }
     // Empty: it gives none.
     Bytes text(EVP_CIPHER_CTX* context) const {
         Bytes out(96);
         int bytes = 0;
-        const bool given = EVP_EncryptUpdate(context, out.data(), &bytes, in_.data(), static_cast<int>(in_.size())) == 1;
+        const bool given = EVP_EncryptUpdate(context, out.data(), &bytes, in_.data(),
+                                             static_cast<int>(in_.size())) == 1;
         out.resize(given ? static_cast<size_t>(bytes) : 0);
         return out;
     }
@@ -82,7 +87,8 @@ TEST_P(RefusedMemory, LeavesNoKeyBehind) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ciphers, RefusedMemory,
-                         testing::Values("AES-128-CTR", "AES-256-CBC", "AES-128-GCM", "ARIA-256-CFB", "CAMELLIA-128-OFB", "AES-256-XTS",
+                         testing::Values("AES-128-CTR", "AES-256-CBC", "AES-128-GCM",
+                                         "ARIA-256-CFB", "CAMELLIA-128-OFB", "AES-256-XTS",
                                          "AES-192-ECB", "DES-EDE3-CBC"));
 
 }  // namespace

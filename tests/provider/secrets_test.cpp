@@ -1,5 +1,5 @@
-// Where secrets of the provider lie: in memory that no core has and that is wiped when it goes. A child process holds keys of each kind,
-// and its memory and its core are searched.
+// Where secrets of the provider lie: in memory that no core has and that is wiped when it goes. A
+// child process holds keys of each kind, and its memory and its core are searched.
 #include <openssl/crypto.h>
 
 #include "child_memory.h"
@@ -20,7 +20,8 @@ class SecretsSearch : public testing::Test {
 protected:
     void SetUp() override {
         if (sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
-        if (!may_read_children()) GTEST_SKIP() << "NOT RUN: ptrace_scope forbids to read the memory of a child";
+        if (!may_read_children())
+            GTEST_SKIP() << "NOT RUN: ptrace_scope forbids to read the memory of a child";
     }
 };
 
@@ -57,7 +58,8 @@ Patterns key_patterns(const Child& child) {
 bool use(Evp& one, bool ccm, bool encrypts) {
     Bytes text(96, 7), out(128), tag(12);
     size_t made = 0;
-    if (ccm && !encrypts && !one.control(EVP_CTRL_AEAD_SET_TAG, tag.size(), tag.data())) return false;
+    if (ccm && !encrypts && !one.control(EVP_CTRL_AEAD_SET_TAG, tag.size(), tag.data()))
+        return false;
     const bool done = one.update(text.data(), text.size(), out.data(), &made);
     return done || (ccm && !encrypts);  // what no tag stands for is not opened
 }
@@ -73,7 +75,8 @@ std::vector<Evp> contexts_of_all_ciphers(Inside& inside, Aside& aside) {
         const Bytes iv(16, 1);
         for (const bool encrypts : {true, false}) {
             Evp one(cipher.get());
-            if (!one.init(encrypts, key, iv.data()) || !use(one, mode(cipher) == EVP_CIPH_CCM_MODE, encrypts))
+            if (!one.init(encrypts, key, iv.data()) ||
+                !use(one, mode(cipher) == EVP_CIPH_CCM_MODE, encrypts))
                 throw std::runtime_error("cannot use " + name);
             contexts.push_back(std::move(one));
         }
@@ -95,7 +98,8 @@ TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
     Child child(hold_ciphers);
     const Patterns patterns = key_patterns(child);
     ASSERT_GT(patterns.size(), 1000u);
-    EXPECT_GT(child.find(patterns, Child::Which::all), child.secrets().size()) << "the search finds nothing at all";
+    EXPECT_GT(child.find(patterns, Child::Which::all), child.secrets().size())
+        << "the search finds nothing at all";
     EXPECT_EQ(child.find(patterns, Child::Which::dumped), 0u);
     child.go_on();
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
@@ -113,8 +117,8 @@ void change_keys(Inside& inside) {
         inside.tell(name, key, key_bytes(cipher));
         Evp& one = *contexts.back();
         const bool ccm = mode(cipher) == EVP_CIPH_CCM_MODE;
-        if (!one.init(true, key, iv.data()) || !use(one, ccm, true) || !one.more(key + key_bytes(cipher), iv.data()) ||
-            !use(one, ccm, true))
+        if (!one.init(true, key, iv.data()) || !use(one, ccm, true) ||
+            !one.more(key + key_bytes(cipher), iv.data()) || !use(one, ccm, true))
             throw std::runtime_error("no message");
     }
     aside.wipe();
@@ -148,9 +152,11 @@ Patterns group_patterns(const Child& child, Half half, const std::string& prefix
                               : name.starts_with("p384")                             ? 48
                               : name.starts_with("p521")                             ? 66
                                                                                      : 0;
-        const size_t begin = half == Half::ntru ? scalar : 0, end = half == Half::ntru ? secret.size() : scalar;
+        const size_t begin = half == Half::ntru ? scalar : 0,
+                     end = half == Half::ntru ? secret.size() : scalar;
         for (size_t at = begin; at + 32 <= end; at += 32)
-            all.emplace_back(secret.begin() + static_cast<ptrdiff_t>(at), secret.begin() + static_cast<ptrdiff_t>(at + 32));
+            all.emplace_back(secret.begin() + static_cast<ptrdiff_t>(at),
+                             secret.begin() + static_cast<ptrdiff_t>(at + 32));
     }
     return all;
 }
@@ -162,7 +168,8 @@ std::vector<Key> keys_of_all_groups(Inside& inside, Aside& aside) {
         Key key = ours().generate(group);
         size_t bytes = 0;
         if (key == nullptr || !works(ours(), key.get()) ||
-            EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, aside.data(), Aside::bytes, &bytes) != 1)
+            EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, aside.data(),
+                                            Aside::bytes, &bytes) != 1)
             throw std::runtime_error("cannot use " + group);
         inside.tell(group, aside.data(), bytes);
         aside.wipe();
@@ -181,18 +188,22 @@ void hold_groups(Inside& inside) {
     inside.pause();
 }
 
-// libcrypto has the classical half of a key as well: on its own heap, which a program can have left out of cores.
+// libcrypto has the classical half of a key as well: on its own heap, which a program can have left
+// out of cores.
 void hold_groups_on_the_secure_heap(Inside& inside) {
-    if (CRYPTO_secure_malloc_init(size_t{1} << 20, 32) != 1) throw std::runtime_error("no secure heap");
+    if (CRYPTO_secure_malloc_init(size_t{1} << 20, 32) != 1)
+        throw std::runtime_error("no secure heap");
     hold_groups(inside);
 }
 
 TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndGoWhenTheyAreFreed) {
     Child child(hold_groups_on_the_secure_heap);
-    const Patterns ntru = group_patterns(child, Half::ntru), x25519 = group_patterns(child, Half::classical, "x25519");
+    const Patterns ntru = group_patterns(child, Half::ntru),
+                   x25519 = group_patterns(child, Half::classical, "x25519");
     ASSERT_GT(ntru.size(), 500u);
     ASSERT_EQ(x25519.size(), 6u);
-    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size()) << "the search finds nothing at all";
+    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size())
+        << "the search finds nothing at all";
     EXPECT_GE(child.find(x25519, Child::Which::all), 2 * x25519.size());
     EXPECT_EQ(child.find(ntru, Child::Which::dumped), 0u);
     EXPECT_EQ(child.find(x25519, Child::Which::dumped), 0u);
@@ -204,8 +215,10 @@ TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndGoWhenTheyAreFreed) {
 TEST_F(SecretsSearch, KeysOfGroupsAreNotInTheKernelsCore) {
     if (const char* const why = no_core_files()) GTEST_SKIP() << why;
     for (const bool secure_heap : {true, false}) {
-        Child child(secure_heap ? hold_groups_on_the_secure_heap : hold_groups);  // without it libcrypto's own copy may be there
-        const Patterns ntru = group_patterns(child, Half::ntru), x25519 = group_patterns(child, Half::classical, "x25519");
+        Child child(secure_heap ? hold_groups_on_the_secure_heap
+                                : hold_groups);  // without it libcrypto's own copy may be there
+        const Patterns ntru = group_patterns(child, Half::ntru),
+                       x25519 = group_patterns(child, Half::classical, "x25519");
         const Bytes core = child.core();
         if (core.empty()) GTEST_SKIP() << "NOT RUN: the kernel made no core";
         EXPECT_EQ(occurrences(ntru, core), 0u);
@@ -218,12 +231,14 @@ TEST_F(SecretsSearch, KeysOfGroupsAreNotInTheKernelsCore) {
 // In a program of its own: what a process locked before it forked is not locked in its children.
 TEST_F(SecretsSearch, KeysAreLocked) {
     constexpr char fresh[] = "WARPSEAL_TEST_FRESH";
-    if (!may_lock(size_t{4} << 20)) GTEST_SKIP() << "NOT RUN: the limit on locked memory is below 4 MiB";
+    if (!may_lock(size_t{4} << 20))
+        GTEST_SKIP() << "NOT RUN: the limit on locked memory is below 4 MiB";
     if (std::getenv(fresh) == nullptr) {
         const pid_t child = fork();
         if (child == 0) {
             setenv(fresh, "1", 1);
-            execl("/proc/self/exe", "test", "--gtest_filter=SecretsSearch.KeysAreLocked", "--gtest_brief=1", nullptr);
+            execl("/proc/self/exe", "test", "--gtest_filter=SecretsSearch.KeysAreLocked",
+                  "--gtest_brief=1", nullptr);
             _exit(127);
         }
         int status = -1;
@@ -238,12 +253,14 @@ TEST_F(SecretsSearch, KeysAreLocked) {
 
 // ---- what a context holds besides its key
 
-// The mask of a message's tag in GCM (with a tag it gives the hash key away), and the block of keystream under way in OFB.
+// The mask of a message's tag in GCM (with a tag it gives the hash key away), and the block of
+// keystream under way in OFB.
 void hold_messages(Inside& inside) {
     Aside aside;
     uint8_t* const bytes = aside.random(64);
     uint8_t *const iv = bytes + 16, *const blocks = bytes + 32;
-    const Cipher ecb = stock_cipher("AES-128-ECB"), gcm = our_cipher("AES-128-GCM"), ofb = our_cipher("AES-128-OFB");
+    const Cipher ecb = stock_cipher("AES-128-ECB"), gcm = our_cipher("AES-128-GCM"),
+                 ofb = our_cipher("AES-128-OFB");
     std::fill_n(iv + 12, 4, uint8_t{0});
     iv[15] = 1;  // GCM's first counter, for an IV of 12 bytes
     {
@@ -251,8 +268,9 @@ void hold_messages(Inside& inside) {
         uint8_t out[32];
         const uint8_t text[5] = {1, 2, 3, 4, 5};
         size_t made = 0;
-        if (!block.init(true, bytes, nullptr) || !block.update(iv, 16, blocks, &made) || !one.init(true, bytes, iv) ||
-            !one.update(text, sizeof text, out, &made) || !other.init(true, bytes, iv) || !other.update(text, sizeof text, out, &made))
+        if (!block.init(true, bytes, nullptr) || !block.update(iv, 16, blocks, &made) ||
+            !one.init(true, bytes, iv) || !one.update(text, sizeof text, out, &made) ||
+            !other.init(true, bytes, iv) || !other.update(text, sizeof text, out, &made))
             throw std::runtime_error("no message");
         inside.tell("a block of keystream", blocks, 16);
         aside.wipe();
@@ -282,9 +300,11 @@ void hold_text(Inside& inside) {
         Evp one(cbc.get()), other(gcm.get());
         uint8_t out[32];
         size_t made = 0, iv_length = 64;
-        const OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &iv_length), OSSL_PARAM_construct_end()};
-        if (!one.init(true, bytes, bytes + 96) || !one.update(bytes + 64, 15, out, &made) || !other.init(true, nullptr, nullptr, params) ||
-            !other.more(bytes, bytes + 128))
+        const OSSL_PARAM params[] = {
+            OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &iv_length),
+            OSSL_PARAM_construct_end()};
+        if (!one.init(true, bytes, bytes + 96) || !one.update(bytes + 64, 15, out, &made) ||
+            !other.init(true, nullptr, nullptr, params) || !other.more(bytes, bytes + 128))
             throw std::runtime_error("no message");
         aside.wipe();
         inside.pause();
@@ -294,9 +314,11 @@ void hold_text(Inside& inside) {
 
 TEST_F(SecretsSearch, WhatAContextHoldsGoesWithIt) {
     Child child(hold_text);
-    for (const auto& [name, secret] : child.secrets()) EXPECT_GT(child.find({secret}, Child::Which::all), 0u) << name;
+    for (const auto& [name, secret] : child.secrets())
+        EXPECT_GT(child.find({secret}, Child::Which::all), 0u) << name;
     child.go_on();
-    for (const auto& [name, secret] : child.secrets()) EXPECT_EQ(child.find({secret}, Child::Which::all), 0u) << name;
+    for (const auto& [name, secret] : child.secrets())
+        EXPECT_EQ(child.find({secret}, Child::Which::all), 0u) << name;
 }
 
 }  // namespace

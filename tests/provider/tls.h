@@ -29,18 +29,20 @@ struct Identity {
 };
 
 inline Identity identity(const char* type) {
-    Identity out{Key(std::string_view(type) == "RSA" ? EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", size_t{2048})
-                                                     : EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256")),
+    Identity out{Key(std::string_view(type) == "RSA"
+                         ? EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", size_t{2048})
+                         : EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256")),
                  std::unique_ptr<X509, FreeTls>(X509_new())};
     X509* const certificate = out.certificate.get();
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
     X509_gmtime_adj(X509_getm_notBefore(certificate), -60);
     X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
     X509_set_pubkey(certificate, out.key.get());
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("here"), -1,
-                               -1, 0);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("here"), -1, -1, 0);
     X509_set_issuer_name(certificate, X509_get_subject_name(certificate));
-    if (X509_sign(certificate, out.key.get(), EVP_sha256()) == 0) throw std::runtime_error("no certificate");
+    if (X509_sign(certificate, out.key.get(), EVP_sha256()) == 0)
+        throw std::runtime_error("no certificate");
     return out;
 }
 
@@ -55,8 +57,10 @@ inline const Identity& ecdsa() {
 
 inline TlsContext tls_context(const Suite& suite, bool server, bool with_ours) {
     TlsContext context(with_ours
-                           ? SSL_CTX_new_ex(ours().context(), "?provider=warpseal", server ? TLS_server_method() : TLS_client_method())
-                           : SSL_CTX_new_ex(stock().context(), nullptr, server ? TLS_server_method() : TLS_client_method()));
+                           ? SSL_CTX_new_ex(ours().context(), "?provider=warpseal",
+                                            server ? TLS_server_method() : TLS_client_method())
+                           : SSL_CTX_new_ex(stock().context(), nullptr,
+                                            server ? TLS_server_method() : TLS_client_method()));
     SSL_CTX* const to = context.get();
     SSL_CTX_set_security_level(to, 0);
     SSL_CTX_set_min_proto_version(to, suite.version);
@@ -68,7 +72,8 @@ inline TlsContext tls_context(const Suite& suite, bool server, bool with_ours) {
     } else {
         EXPECT_EQ(SSL_CTX_set_cipher_list(to, suite.name), 1) << suite.name;
     }
-    const bool with_rsa = std::string_view(suite.name).find("ECDSA") == std::string_view::npos && suite.version != TLS1_3_VERSION;
+    const bool with_rsa = std::string_view(suite.name).find("ECDSA") == std::string_view::npos &&
+                          suite.version != TLS1_3_VERSION;
     const Identity& who = with_rsa ? rsa() : ecdsa();
     if (server) {
         EXPECT_EQ(SSL_CTX_use_certificate(to, who.certificate.get()), 1);
@@ -86,8 +91,10 @@ struct Side {
         : connection(SSL_new(context.get())), in(BIO_new(BIO_s_mem())), out(BIO_new(BIO_s_mem())) {
         SSL_set_bio(connection.get(), in, out);
         server ? SSL_set_accept_state(connection.get()) : SSL_set_connect_state(connection.get());
-        SSL_set_msg_callback(connection.get(), [](int, int, int type, const void* text, size_t bytes, SSL*, void* side) {
-            if (type == SSL3_RT_ALERT && bytes == 2) static_cast<Side*>(side)->alert = static_cast<const uint8_t*>(text)[1];
+        SSL_set_msg_callback(connection.get(), [](int, int, int type, const void* text,
+                                                  size_t bytes, SSL*, void* side) {
+            if (type == SSL3_RT_ALERT && bytes == 2)
+                static_cast<Side*>(side)->alert = static_cast<const uint8_t*>(text)[1];
         });
         SSL_set_msg_callback_arg(connection.get(), this);
     }
@@ -98,7 +105,9 @@ struct Side {
         BIO_reset(out);
         return taken;
     }
-    void receive(const Bytes& bytes) { BIO_write(in, bytes.data(), static_cast<int>(bytes.size())); }
+    void receive(const Bytes& bytes) {
+        BIO_write(in, bytes.data(), static_cast<int>(bytes.size()));
+    }
 };
 
 inline bool shake(Side& client, Side& server) {
@@ -114,11 +123,13 @@ inline bool shake(Side& client, Side& server) {
 
 inline bool carry(Side& from, Side& to, const Bytes& text) {
     size_t n = 0;
-    if (SSL_write_ex(from.connection.get(), text.data(), text.size(), &n) != 1 || n != text.size()) return false;
+    if (SSL_write_ex(from.connection.get(), text.data(), text.size(), &n) != 1 || n != text.size())
+        return false;
     to.receive(from.sent());
     Bytes out(text.size());
     for (size_t done = 0; done < out.size(); done += n)
-        if (SSL_read_ex(to.connection.get(), out.data() + done, out.size() - done, &n) != 1) return false;
+        if (SSL_read_ex(to.connection.get(), out.data() + done, out.size() - done, &n) != 1)
+            return false;
     return out == text;
 }
 

@@ -1,4 +1,5 @@
-// AES as FIPS 197 writes it: SubBytes, ShiftRows, MixColumns and AddRoundKey on bytes, and their inverses in reverse order.
+// AES as FIPS 197 writes it: SubBytes, ShiftRows, MixColumns and AddRoundKey on bytes, and their
+// inverses in reverse order.
 #include "reference/aes.h"
 
 #include <stdexcept>
@@ -28,8 +29,8 @@ struct SBox {
                 while (times(static_cast<uint8_t>(x), static_cast<uint8_t>(b)) != 1) ++b;
             unsigned s = 0;
             for (int i = 0; i < 8; ++i) {  // 5.1.1, equation 5.1
-                const int bit =
-                    (b >> i) ^ (b >> ((i + 4) % 8)) ^ (b >> ((i + 5) % 8)) ^ (b >> ((i + 6) % 8)) ^ (b >> ((i + 7) % 8)) ^ (0x63 >> i);
+                const int bit = (b >> i) ^ (b >> ((i + 4) % 8)) ^ (b >> ((i + 5) % 8)) ^
+                                (b >> ((i + 6) % 8)) ^ (b >> ((i + 7) % 8)) ^ (0x63 >> i);
                 s |= static_cast<unsigned>(bit & 1) << i;
             }
             forward[x] = static_cast<uint8_t>(s);
@@ -48,7 +49,8 @@ uint8_t product(uint8_t x, uint8_t coefficient) {
     static const std::vector<uint8_t> products = [] {
         std::vector<uint8_t> all;
         for (int a = 0; a < 16; ++a)
-            for (int b = 0; b < 256; ++b) all.push_back(times(static_cast<uint8_t>(b), static_cast<uint8_t>(a)));
+            for (int b = 0; b < 256; ++b)
+                all.push_back(times(static_cast<uint8_t>(b), static_cast<uint8_t>(a)));
         return all;
     }();
     return products[256u * coefficient + x];
@@ -74,21 +76,24 @@ struct State {
             for (int c = 0; c < 4; ++c) s[r][c] = old[(c + r * step) & 3];
         }
     }
-    void mix_columns(uint8_t a0, uint8_t a1, uint8_t a2, uint8_t a3) {  // each column times the circulant matrix with that first row
+    void mix_columns(uint8_t a0, uint8_t a1, uint8_t a2,
+                     uint8_t a3) {  // each column times the circulant matrix with that first row
         const uint8_t a[4] = {a0, a1, a2, a3};
         for (int c = 0; c < 4; ++c) {
             uint8_t old[4];
             for (int r = 0; r < 4; ++r) old[r] = s[r][c];
             for (int r = 0; r < 4; ++r) {
                 uint8_t sum = 0;
-                for (int k = 0; k < 4; ++k) sum = static_cast<uint8_t>(sum ^ product(old[k], a[(k - r + 4) % 4]));
+                for (int k = 0; k < 4; ++k)
+                    sum = static_cast<uint8_t>(sum ^ product(old[k], a[(k - r + 4) % 4]));
                 s[r][c] = sum;
             }
         }
     }
     void add_round_key(const std::array<uint8_t, 4>* w) {
         for (int c = 0; c < 4; ++c)
-            for (int r = 0; r < 4; ++r) s[r][c] = static_cast<uint8_t>(s[r][c] ^ w[c][static_cast<size_t>(r)]);
+            for (int r = 0; r < 4; ++r)
+                s[r][c] = static_cast<uint8_t>(s[r][c] ^ w[c][static_cast<size_t>(r)]);
     }
 };
 
@@ -96,7 +101,8 @@ struct State {
 
 Aes::Aes(const Text& key) {
     const size_t nk = key.size() / 4;
-    if (key.size() != 16 && key.size() != 24 && key.size() != 32) throw std::invalid_argument("AES key size");
+    if (key.size() != 16 && key.size() != 24 && key.size() != 32)
+        throw std::invalid_argument("AES key size");
     rounds_ = static_cast<int>(nk) + 6;
     w_.resize(4 * static_cast<size_t>(rounds_ + 1));
     uint8_t rcon = 1;
@@ -124,7 +130,8 @@ std::vector<Text> Aes::secrets() const {
     std::vector<Text> round_keys;
     for (size_t i = 0; i < w_.size(); i += 4) {
         round_keys.emplace_back();
-        for (size_t c = 0; c < 4; ++c) round_keys.back().insert(round_keys.back().end(), w_[i + c].begin(), w_[i + c].end());
+        for (size_t c = 0; c < 4; ++c)
+            round_keys.back().insert(round_keys.back().end(), w_[i + c].begin(), w_[i + c].end());
     }
     return round_keys;
 }

@@ -22,7 +22,8 @@ uint8_t power(uint8_t x, int n) {
     return result;
 }
 
-// rows[i] as the paper prints row i of the matrix: its leftmost digit takes the least significant bit of x.
+// rows[i] as the paper prints row i of the matrix: its leftmost digit takes the least significant
+// bit of x.
 uint8_t affine(const char* const (&rows)[8], uint8_t x, uint8_t constant) {
     unsigned y = constant;
     for (unsigned i = 0; i < 8; ++i)
@@ -31,7 +32,8 @@ uint8_t affine(const char* const (&rows)[8], uint8_t x, uint8_t constant) {
     return static_cast<uint8_t>(y);
 }
 
-// The definition of the S-boxes (Kwon et al., "New Block Cipher: ARIA", 2.2): S1 of the power 254, S2 of 247; SB3 and SB4 their inverses.
+// The definition of the S-boxes (Kwon et al., "New Block Cipher: ARIA", 2.2): S1 of the power 254,
+// S2 of 247; SB3 and SB4 their inverses.
 struct SBoxes {
     uint8_t box[4][256];
     SBoxes() {
@@ -69,33 +71,43 @@ State substitute(const State& x, size_t first) {  // 2.4.2: SL1 begins with SB1,
 
 State diffuse(const State& x) {  // 2.4.3
     static constexpr uint8_t summands[16][7] = {
-        {3, 4, 6, 8, 9, 13, 14},  {2, 5, 7, 8, 9, 12, 15},  {1, 4, 6, 10, 11, 12, 15}, {0, 5, 7, 10, 11, 13, 14},
-        {0, 2, 5, 8, 11, 14, 15}, {1, 3, 4, 9, 10, 14, 15}, {0, 2, 7, 9, 10, 12, 13},  {1, 3, 6, 8, 11, 12, 13},
-        {0, 1, 4, 7, 10, 13, 15}, {0, 1, 5, 6, 11, 12, 14}, {2, 3, 5, 6, 8, 13, 15},   {2, 3, 4, 7, 9, 12, 14},
-        {1, 2, 6, 7, 9, 11, 12},  {0, 3, 6, 7, 8, 10, 13},  {0, 3, 4, 5, 9, 11, 14},   {1, 2, 4, 5, 8, 10, 15}};
+        {3, 4, 6, 8, 9, 13, 14},   {2, 5, 7, 8, 9, 12, 15},  {1, 4, 6, 10, 11, 12, 15},
+        {0, 5, 7, 10, 11, 13, 14}, {0, 2, 5, 8, 11, 14, 15}, {1, 3, 4, 9, 10, 14, 15},
+        {0, 2, 7, 9, 10, 12, 13},  {1, 3, 6, 8, 11, 12, 13}, {0, 1, 4, 7, 10, 13, 15},
+        {0, 1, 5, 6, 11, 12, 14},  {2, 3, 5, 6, 8, 13, 15},  {2, 3, 4, 7, 9, 12, 14},
+        {1, 2, 6, 7, 9, 11, 12},   {0, 3, 6, 7, 8, 10, 13},  {0, 3, 4, 5, 9, 11, 14},
+        {1, 2, 4, 5, 8, 10, 15}};
     State y{};
     for (size_t i = 0; i < 16; ++i)
         for (const uint8_t j : summands[i]) y[i] = static_cast<uint8_t>(y[i] ^ x[j]);
     return y;
 }
 
-State odd(const State& d, const State& rk) { return diffuse(substitute(exclusive_or(d, rk), 0)); }   // FO
-State even(const State& d, const State& rk) { return diffuse(substitute(exclusive_or(d, rk), 2)); }  // FE
+State odd(const State& d, const State& rk) {
+    return diffuse(substitute(exclusive_or(d, rk), 0));
+}  // FO
+State even(const State& d, const State& rk) {
+    return diffuse(substitute(exclusive_or(d, rk), 2));
+}  // FE
 
 State rotate_right(const State& x, int n) {
     State y{};
     for (int i = 0; i < 128; ++i) {  // bit 0: the most significant of byte 0
         const int to = (i + n) % 128;
         const unsigned bit = x[static_cast<size_t>(i / 8)] >> (7 - i % 8) & 1u;
-        y[static_cast<size_t>(to / 8)] = static_cast<uint8_t>(y[static_cast<size_t>(to / 8)] | bit << (7 - to % 8));
+        y[static_cast<size_t>(to / 8)] =
+            static_cast<uint8_t>(y[static_cast<size_t>(to / 8)] | bit << (7 - to % 8));
     }
     return y;
 }
 
 State constant(size_t i) {  // C1, C2, C3 in turn, 2.2
-    static constexpr State c[3] = {{0x51, 0x7c, 0xc1, 0xb7, 0x27, 0x22, 0x0a, 0x94, 0xfe, 0x13, 0xab, 0xe8, 0xfa, 0x9a, 0x6e, 0xe0},
-                                   {0x6d, 0xb1, 0x4a, 0xcc, 0x9e, 0x21, 0xc8, 0x20, 0xff, 0x28, 0xb1, 0xd5, 0xef, 0x5d, 0xe2, 0xb0},
-                                   {0xdb, 0x92, 0x37, 0x1d, 0x21, 0x26, 0xe9, 0x70, 0x03, 0x24, 0x97, 0x75, 0x04, 0xe8, 0xc9, 0x0e}};
+    static constexpr State c[3] = {{0x51, 0x7c, 0xc1, 0xb7, 0x27, 0x22, 0x0a, 0x94, 0xfe, 0x13,
+                                    0xab, 0xe8, 0xfa, 0x9a, 0x6e, 0xe0},
+                                   {0x6d, 0xb1, 0x4a, 0xcc, 0x9e, 0x21, 0xc8, 0x20, 0xff, 0x28,
+                                    0xb1, 0xd5, 0xef, 0x5d, 0xe2, 0xb0},
+                                   {0xdb, 0x92, 0x37, 0x1d, 0x21, 0x26, 0xe9, 0x70, 0x03, 0x24,
+                                    0x97, 0x75, 0x04, 0xe8, 0xc9, 0x0e}};
     return c[i % 3];
 }
 
@@ -111,7 +123,8 @@ void run(const std::vector<State>& keys, uint8_t* block) {  // 2.3
 }  // namespace
 
 Aria::Aria(const Text& key) {
-    if (key.size() != 16 && key.size() != 24 && key.size() != 32) throw std::invalid_argument("ARIA key size");
+    if (key.size() != 16 && key.size() != 24 && key.size() != 32)
+        throw std::invalid_argument("ARIA key size");
     const size_t size = (key.size() - 16) / 8;  // 0, 1, 2
     State kl{}, kr{};
     for (size_t i = 0; i < 16; ++i) kl[i] = key[i];
@@ -123,8 +136,10 @@ Aria::Aria(const Text& key) {
     w[3] = exclusive_or(odd(w[2], constant(size + 2)), w[1]);
     const size_t rounds = 12 + 2 * size;
     static constexpr int rotations[5] = {19, 31, 128 - 61, 128 - 31, 128 - 19};
-    for (size_t i = 0; i <= rounds; ++i) ek_.push_back(exclusive_or(w[i % 4], rotate_right(w[(i + 1) % 4], rotations[i / 4])));
-    for (size_t i = 0; i <= rounds; ++i) dk_.push_back(i == 0 || i == rounds ? ek_[rounds - i] : diffuse(ek_[rounds - i]));
+    for (size_t i = 0; i <= rounds; ++i)
+        ek_.push_back(exclusive_or(w[i % 4], rotate_right(w[(i + 1) % 4], rotations[i / 4])));
+    for (size_t i = 0; i <= rounds; ++i)
+        dk_.push_back(i == 0 || i == rounds ? ek_[rounds - i] : diffuse(ek_[rounds - i]));
 }
 
 void Aria::encrypt(uint8_t* block) const { run(ek_, block); }

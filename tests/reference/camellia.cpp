@@ -8,8 +8,9 @@ namespace reference {
 
 namespace {
 
-// The S-box by its definition in the specification (Aoki et al., 2001, 5.2): s1(x) = h(g(f(0xc5 xor x))) xor 0x6e, where g inverts in
-// GF(2^8) modulo b^8 + b^6 + b^5 + b^3 + 1, seen as pairs over GF(2^4) = { polynomials in a = b^238 }. Bits a1 (most significant) to a8.
+// The S-box by its definition in the specification (Aoki et al., 2001, 5.2): s1(x) = h(g(f(0xc5 xor
+// x))) xor 0x6e, where g inverts in GF(2^8) modulo b^8 + b^6 + b^5 + b^3 + 1, seen as pairs over
+// GF(2^4) = { polynomials in a = b^238 }. Bits a1 (most significant) to a8.
 struct SBox {
     uint8_t s1[256];
     SBox() {
@@ -49,7 +50,8 @@ struct SBox {
         unsigned out = 0;
         for (unsigned i = 1; i <= 8; ++i)
             if (bit(a, i))
-                out ^= i > 4 ? power(power(2, 238), static_cast<int>(8 - i)) : times(power(power(2, 238), static_cast<int>(4 - i)), 2);
+                out ^= i > 4 ? power(power(2, 238), static_cast<int>(8 - i))
+                             : times(power(power(2, 238), static_cast<int>(4 - i)), 2);
         return out;
     }
     static unsigned g(unsigned a) {
@@ -74,10 +76,12 @@ uint8_t substitute(int number, uint8_t x) {  // 2.4.1: SBOX1 to SBOX4
 
 uint64_t f(uint64_t in, uint64_t key) {  // 2.4.1
     static constexpr int boxes[8] = {1, 2, 3, 4, 2, 3, 4, 1};
-    static constexpr const char* summands[8] = {"134678", "124578", "123568", "234567", "12678", "23578", "34568", "14567"};
+    static constexpr const char* summands[8] = {"134678", "124578", "123568", "234567",
+                                                "12678",  "23578",  "34568",  "14567"};
     const uint64_t x = in ^ key;
     uint8_t t[9];
-    for (int i = 1; i <= 8; ++i) t[i] = substitute(boxes[i - 1], static_cast<uint8_t>(x >> (64 - 8 * i)));
+    for (int i = 1; i <= 8; ++i)
+        t[i] = substitute(boxes[i - 1], static_cast<uint8_t>(x >> (64 - 8 * i)));
     uint64_t out = 0;
     for (const char* sum : summands) {
         uint8_t y = 0;
@@ -141,9 +145,11 @@ void run(const Camellia::Keys& keys, uint8_t* block) {  // 2.3
 }  // namespace
 
 Camellia::Camellia(const Text& key) {  // 2.2
-    if (key.size() != 16 && key.size() != 24 && key.size() != 32) throw std::invalid_argument("Camellia key size");
-    static constexpr uint64_t sigma[6] = {0xa09e667f3bcc908b, 0xb67ae8584caa73b2, 0xc6ef372fe94f82be,
-                                          0x54ff53a5f1d36f1c, 0x10e527fade682d1d, 0xb05688c2b3e6c1fd};
+    if (key.size() != 16 && key.size() != 24 && key.size() != 32)
+        throw std::invalid_argument("Camellia key size");
+    static constexpr uint64_t sigma[6] = {0xa09e667f3bcc908b, 0xb67ae8584caa73b2,
+                                          0xc6ef372fe94f82be, 0x54ff53a5f1d36f1c,
+                                          0x10e527fade682d1d, 0xb05688c2b3e6c1fd};
     const Wide kl{load(key.data()), load(key.data() + 8)};
     Wide kr;
     if (key.size() >= 24) kr.high = load(key.data() + 16);
@@ -173,10 +179,13 @@ Camellia::Camellia(const Text& key) {  // 2.2
         both(k, ka, 0), both(k, kl, 15), both(k, ka, 15), both(ke, ka, 30), both(k, kl, 45);
         k.push_back(ka.rotated(45).high);
         k.push_back(kl.rotated(60).low);
-        both(k, ka, 60), both(ke, kl, 77), both(k, kl, 94), both(k, ka, 94), both(k, kl, 111), both(kw, ka, 111);
+        both(k, ka, 60), both(ke, kl, 77), both(k, kl, 94), both(k, ka, 94), both(k, kl, 111),
+            both(kw, ka, 111);
     } else {
-        both(k, kb, 0), both(k, kr, 15), both(k, ka, 15), both(ke, kr, 30), both(k, kb, 30), both(k, kl, 45), both(k, ka, 45);
-        both(ke, kl, 60), both(k, kr, 60), both(k, kb, 60), both(k, kl, 77), both(ke, ka, 77), both(k, kr, 94), both(k, ka, 94);
+        both(k, kb, 0), both(k, kr, 15), both(k, ka, 15), both(ke, kr, 30), both(k, kb, 30),
+            both(k, kl, 45), both(k, ka, 45);
+        both(ke, kl, 60), both(k, kr, 60), both(k, kb, 60), both(k, kl, 77), both(ke, ka, 77),
+            both(k, kr, 94), both(k, ka, 94);
         both(k, kl, 111), both(kw, kb, 111);
     }
     std::copy(kw.begin(), kw.end(), forward_.kw);

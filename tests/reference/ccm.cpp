@@ -5,12 +5,14 @@
 
 namespace reference {
 
-Sealed ccm_seal(const Cipher& cipher, const Text& nonce, const Text& aad, const Text& plaintext, size_t tag_bytes) {
+Sealed ccm_seal(const Cipher& cipher, const Text& nonce, const Text& aad, const Text& plaintext,
+                size_t tag_bytes) {
     const size_t q = 15 - nonce.size();
     Text blocks(16, 0);  // A.2: B0, the associated data, the payload, each padded with zeros
     blocks[0] = static_cast<uint8_t>((aad.empty() ? 0 : 64) + 8 * ((tag_bytes - 2) / 2) + (q - 1));
     for (size_t i = 0; i < nonce.size(); ++i) blocks[1 + i] = nonce[i];
-    for (size_t i = 0; i < q && i < 8; ++i) blocks[15 - i] = static_cast<uint8_t>(uint64_t{plaintext.size()} >> (8 * i));
+    for (size_t i = 0; i < q && i < 8; ++i)
+        blocks[15 - i] = static_cast<uint8_t>(uint64_t{plaintext.size()} >> (8 * i));
     const auto pad = [&] { blocks.resize((blocks.size() + 15) / 16 * 16, 0); };
     if (!aad.empty()) {
         const uint64_t a = aad.size();
@@ -34,7 +36,8 @@ Sealed ccm_seal(const Cipher& cipher, const Text& nonce, const Text& aad, const 
     for (size_t i = 0; i < 16; ++i) text[i] = chained[chained.size() - 16 + i];
     for (size_t i = 0; i < plaintext.size(); ++i) text[16 + i] = plaintext[i];
     const Text masked = ctr(cipher, counter, text);
-    return {Text(masked.begin() + 16, masked.end()), Text(masked.begin(), masked.begin() + static_cast<long>(tag_bytes))};
+    return {Text(masked.begin() + 16, masked.end()),
+            Text(masked.begin(), masked.begin() + static_cast<long>(tag_bytes))};
 }
 
 }  // namespace reference

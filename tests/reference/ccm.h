@@ -5,6 +5,7 @@
 
 namespace reference {
 
-Sealed ccm_seal(const Cipher& cipher, const Text& nonce, const Text& aad, const Text& plaintext, size_t tag_bytes);
+Sealed ccm_seal(const Cipher& cipher, const Text& nonce, const Text& aad, const Text& plaintext,
+                size_t tag_bytes);
 
 }  // namespace reference

@@ -5,6 +5,7 @@
 
 namespace reference {
 
-Text cmac(const Cipher& cipher, const Text& message);  // a whole block; MSB_t of it is the tag of t bits
+Text cmac(const Cipher& cipher,
+          const Text& message);  // a whole block; MSB_t of it is the tag of t bits
 
 }  // namespace reference

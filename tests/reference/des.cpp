@@ -9,18 +9,22 @@ namespace {
 
 using Bits = Des::Bits;
 
-constexpr uint8_t initial[64] = {58, 50, 42, 34, 26, 18, 10, 2,  60, 52, 44, 36, 28, 20, 12, 4,  62, 54, 46, 38, 30, 22,
-                                 14, 6,  64, 56, 48, 40, 32, 24, 16, 8,  57, 49, 41, 33, 25, 17, 9,  1,  59, 51, 43, 35,
-                                 27, 19, 11, 3,  61, 53, 45, 37, 29, 21, 13, 5,  63, 55, 47, 39, 31, 23, 15, 7};
-constexpr uint8_t expansion[48] = {32, 1,  2,  3,  4,  5,  4,  5,  6,  7,  8,  9,  8,  9,  10, 11, 12, 13, 12, 13, 14, 15, 16, 17,
-                                   16, 17, 18, 19, 20, 21, 20, 21, 22, 23, 24, 25, 24, 25, 26, 27, 28, 29, 28, 29, 30, 31, 32, 1};
+constexpr uint8_t initial[64] = {58, 50, 42, 34, 26, 18, 10, 2, 60, 52, 44, 36, 28, 20, 12, 4,
+                                 62, 54, 46, 38, 30, 22, 14, 6, 64, 56, 48, 40, 32, 24, 16, 8,
+                                 57, 49, 41, 33, 25, 17, 9,  1, 59, 51, 43, 35, 27, 19, 11, 3,
+                                 61, 53, 45, 37, 29, 21, 13, 5, 63, 55, 47, 39, 31, 23, 15, 7};
+constexpr uint8_t expansion[48] = {32, 1,  2,  3,  4,  5,  4,  5,  6,  7,  8,  9,  8,  9,  10, 11,
+                                   12, 13, 12, 13, 14, 15, 16, 17, 16, 17, 18, 19, 20, 21, 20, 21,
+                                   22, 23, 24, 25, 24, 25, 26, 27, 28, 29, 28, 29, 30, 31, 32, 1};
 constexpr uint8_t permutation[32] = {16, 7, 20, 21, 29, 12, 28, 17, 1,  15, 23, 26, 5,  18, 31, 10,
                                      2,  8, 24, 14, 32, 27, 3,  9,  19, 13, 30, 6,  22, 11, 4,  25};
-constexpr uint8_t choice1[56] = {57, 49, 41, 33, 25, 17, 9,  1,  58, 50, 42, 34, 26, 18, 10, 2,  59, 51, 43,
-                                 35, 27, 19, 11, 3,  60, 52, 44, 36, 63, 55, 47, 39, 31, 23, 15, 7,  62, 54,
-                                 46, 38, 30, 22, 14, 6,  61, 53, 45, 37, 29, 21, 13, 5,  28, 20, 12, 4};
-constexpr uint8_t choice2[48] = {14, 17, 11, 24, 1,  5,  3,  28, 15, 6,  21, 10, 23, 19, 12, 4,  26, 8,  16, 7,  27, 20, 13, 2,
-                                 41, 52, 31, 37, 47, 55, 30, 40, 51, 45, 33, 48, 44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32};
+constexpr uint8_t choice1[56] = {57, 49, 41, 33, 25, 17, 9,  1,  58, 50, 42, 34, 26, 18,
+                                 10, 2,  59, 51, 43, 35, 27, 19, 11, 3,  60, 52, 44, 36,
+                                 63, 55, 47, 39, 31, 23, 15, 7,  62, 54, 46, 38, 30, 22,
+                                 14, 6,  61, 53, 45, 37, 29, 21, 13, 5,  28, 20, 12, 4};
+constexpr uint8_t choice2[48] = {14, 17, 11, 24, 1,  5,  3,  28, 15, 6,  21, 10, 23, 19, 12, 4,
+                                 26, 8,  16, 7,  27, 20, 13, 2,  41, 52, 31, 37, 47, 55, 30, 40,
+                                 51, 45, 33, 48, 44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32};
 constexpr int shifts[16] = {1, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2, 2, 1};
 constexpr uint8_t boxes[8][4][16] = {{{14, 4, 13, 1, 2, 15, 11, 8, 3, 10, 6, 12, 5, 9, 0, 7},
                                       {0, 15, 7, 4, 14, 2, 13, 1, 10, 6, 12, 11, 9, 5, 3, 8},
@@ -73,7 +77,8 @@ Bits f(const Bits& r, const Bits& k) {  // figure 2
     Bits out(32);
     for (size_t box = 0; box < 8; ++box) {
         unsigned b[6];
-        for (size_t i = 0; i < 6; ++i) b[i] = static_cast<unsigned>(expanded[6 * box + i] ^ k[6 * box + i]);
+        for (size_t i = 0; i < 6; ++i)
+            b[i] = static_cast<unsigned>(expanded[6 * box + i] ^ k[6 * box + i]);
         const uint8_t s = boxes[box][2 * b[0] + b[5]][8 * b[1] + 4 * b[2] + 2 * b[3] + b[4]];
         for (size_t i = 0; i < 4; ++i) out[4 * box + i] = s >> (3 - i) & 1;
     }
@@ -106,7 +111,8 @@ void des(const Des::Schedule& keys, bool forward, uint8_t* block) {  // figure 1
     }
     r.insert(r.end(), l.begin(), l.end());  // R16 L16
     for (size_t i = 0; i < 8; ++i) block[i] = 0;
-    for (size_t i = 0; i < 64; ++i) {  // the inverse of the initial permutation puts bit i back to where that took it from
+    for (size_t i = 0; i < 64; ++i) {  // the inverse of the initial permutation puts bit i back to
+                                       // where that took it from
         const size_t to = initial[i] - 1u;
         block[to / 8] = static_cast<uint8_t>(block[to / 8] | r[i] << (7 - to % 8));
     }
@@ -115,7 +121,8 @@ void des(const Des::Schedule& keys, bool forward, uint8_t* block) {  // figure 1
 }  // namespace
 
 Des::Des(const Text& key) {
-    if (key.size() != 8 && key.size() != 16 && key.size() != 24) throw std::invalid_argument("DES key size");
+    if (key.size() != 8 && key.size() != 16 && key.size() != 24)
+        throw std::invalid_argument("DES key size");
     for (size_t i = 0; i < key.size(); i += 8) keys_.push_back(schedule(&key[i]));
     if (keys_.size() == 2) keys_.push_back(keys_[0]);
 }
@@ -133,7 +140,8 @@ std::vector<Text> Des::secrets() const {
     for (const Schedule& schedule : keys_)
         for (const Bits& key : schedule) {
             out.emplace_back(6, 0);
-            for (size_t i = 0; i < 48; ++i) out.back()[i / 8] = static_cast<uint8_t>(out.back()[i / 8] | key[i] << (7 - i % 8));
+            for (size_t i = 0; i < 48; ++i)
+                out.back()[i / 8] = static_cast<uint8_t>(out.back()[i / 8] | key[i] << (7 - i % 8));
         }
     return out;
 }

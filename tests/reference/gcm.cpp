@@ -5,7 +5,8 @@ namespace reference {
 
 namespace {
 
-// A 128-bit string; high holds bits 0 to 63 of the standard's x_0 x_1 ... x_127, x_0 its most significant bit.
+// A 128-bit string; high holds bits 0 to 63 of the standard's x_0 x_1 ... x_127, x_0 its most
+// significant bit.
 struct Bits {
     uint64_t high = 0;
     uint64_t low = 0;
@@ -17,8 +18,10 @@ struct Bits {
     }
     Text text() const {
         Text out(16);
-        for (int i = 0; i < 8; ++i) out[static_cast<size_t>(i)] = static_cast<uint8_t>(high >> (56 - 8 * i));
-        for (int i = 0; i < 8; ++i) out[static_cast<size_t>(i) + 8] = static_cast<uint8_t>(low >> (56 - 8 * i));
+        for (int i = 0; i < 8; ++i)
+            out[static_cast<size_t>(i)] = static_cast<uint8_t>(high >> (56 - 8 * i));
+        for (int i = 0; i < 8; ++i)
+            out[static_cast<size_t>(i) + 8] = static_cast<uint8_t>(low >> (56 - 8 * i));
         return out;
     }
 };
@@ -100,7 +103,8 @@ Text gcm_ghash(const Cipher& cipher, const Text& blocks, const Text& sum) {
     return ghash(hash_key(cipher), blocks, Bits(sum.data())).text();
 }
 
-Sealed gcm_seal_from(const Cipher& cipher, const Text& counter0, const Text& aad, const Text& plaintext) {  // 7.1
+Sealed gcm_seal_from(const Cipher& cipher, const Text& counter0, const Text& aad,
+                     const Text& plaintext) {  // 7.1
     Text counter = counter0;
     increment32(counter);
     Sealed result;

@@ -5,7 +5,8 @@ namespace reference {
 
 namespace {
 
-// counter += amount, as a big-endian number modulo 2^(8 * size): schoolbook addition, byte by byte from the right.
+// counter += amount, as a big-endian number modulo 2^(8 * size): schoolbook addition, byte by byte
+// from the right.
 void add(Text& counter, uint64_t amount) {
     unsigned carry = 0;
     for (size_t i = counter.size(); i-- > 0;) {
@@ -20,13 +21,15 @@ void add(Text& counter, uint64_t amount) {
 
 Text ecb_encrypt(const Cipher& cipher, const Text& in) {
     Text out = in;
-    for (size_t i = 0; i + cipher.block_bytes() <= out.size(); i += cipher.block_bytes()) cipher.encrypt(&out[i]);
+    for (size_t i = 0; i + cipher.block_bytes() <= out.size(); i += cipher.block_bytes())
+        cipher.encrypt(&out[i]);
     return out;
 }
 
 Text ecb_decrypt(const Cipher& cipher, const Text& in) {
     Text out = in;
-    for (size_t i = 0; i + cipher.block_bytes() <= out.size(); i += cipher.block_bytes()) cipher.decrypt(&out[i]);
+    for (size_t i = 0; i + cipher.block_bytes() <= out.size(); i += cipher.block_bytes())
+        cipher.decrypt(&out[i]);
     return out;
 }
 

@@ -13,7 +13,8 @@ Text cbc_decrypt(const Cipher& cipher, Text iv, const Text& in);
 Text cfb_encrypt(const Cipher& cipher, Text iv, const Text& in);
 Text cfb_decrypt(const Cipher& cipher, Text iv, const Text& in);
 Text ofb(const Cipher& cipher, Text iv, const Text& in);
-// The counter is the whole block, a big-endian number modulo 2^(block bits). first_block: begin that many blocks into the message.
+// The counter is the whole block, a big-endian number modulo 2^(block bits). first_block: begin
+// that many blocks into the message.
 Text ctr(const Cipher& cipher, Text counter, const Text& in, uint64_t first_block = 0);
 
 }  // namespace reference

@@ -15,16 +15,17 @@ using Coefficients = Ntru::Coefficients;
 Text hash(const EVP_MD* how, const Text& message, size_t bytes, bool extendable) {
     Text out(bytes);
     EVP_MD_CTX* context = EVP_MD_CTX_new();
-    const bool done =
-        context != nullptr && EVP_DigestInit_ex(context, how, nullptr) == 1 &&
-        EVP_DigestUpdate(context, message.data(), message.size()) == 1 &&
-        (extendable ? EVP_DigestFinalXOF(context, out.data(), out.size()) : EVP_DigestFinal_ex(context, out.data(), nullptr)) == 1;
+    const bool done = context != nullptr && EVP_DigestInit_ex(context, how, nullptr) == 1 &&
+                      EVP_DigestUpdate(context, message.data(), message.size()) == 1 &&
+                      (extendable ? EVP_DigestFinalXOF(context, out.data(), out.size())
+                                  : EVP_DigestFinal_ex(context, out.data(), nullptr)) == 1;
     EVP_MD_CTX_free(context);
     if (!done) throw std::runtime_error("libcrypto refused");
     return out;
 }
 
-// Polynomials over the integers modulo a small prime, for Euclid's algorithm: the highest coefficient is not zero, zero is empty.
+// Polynomials over the integers modulo a small prime, for Euclid's algorithm: the highest
+// coefficient is not zero, zero is empty.
 using Small = std::vector<int>;
 
 void trim(Small& a) {
@@ -47,7 +48,9 @@ void subtract(Small& a, int factor, size_t shift, const Small& b, int p) {
 }  // namespace
 
 Text sha3_256(const Text& message) { return hash(EVP_sha3_256(), message, 32, false); }
-Text shake256(const Text& message, size_t bytes) { return hash(EVP_shake256(), message, bytes, true); }
+Text shake256(const Text& message, size_t bytes) {
+    return hash(EVP_shake256(), message, bytes, true);
+}
 
 Text ntru_bulk_coins(const std::string& set, uint64_t i, size_t bytes) {
     const std::string label = "ntru-bulk/" + set + "/";
@@ -61,10 +64,12 @@ Ntru::Ntru(const std::string& set) {
         const char* name;
         int n, log_q;
         bool hrss;
-    } static constexpr table[] = {{"ntruhps2048509", 509, 11, false}, {"ntruhps2048677", 677, 11, false},
-                                  {"ntruhps4096821", 821, 12, false}, {"ntruhps40961229", 1229, 12, false},
-                                  {"ntruhrss701", 701, 13, true},     {"ntruhrss1373", 1373, 14, true}};
-    const auto* found = std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return set == row.name; });
+    } static constexpr table[] = {
+        {"ntruhps2048509", 509, 11, false}, {"ntruhps2048677", 677, 11, false},
+        {"ntruhps4096821", 821, 12, false}, {"ntruhps40961229", 1229, 12, false},
+        {"ntruhrss701", 701, 13, true},     {"ntruhrss1373", 1373, 14, true}};
+    const auto* found = std::find_if(std::begin(table), std::end(table),
+                                     [&](const auto& row) { return set == row.name; });
     if (found == std::end(table)) throw std::runtime_error("no set " + set);
     n_ = found->n;
     log_q_ = found->log_q;
@@ -75,7 +80,8 @@ Ntru::Ntru(const std::string& set) {
     over_x_minus_1_ = inverse_modulo_prime(x_minus_1, 3).value();
 }
 
-// --- sampling (1.10) ----------------------------------------------------------------------------------------------------------------
+// --- sampling (1.10)
+// ----------------------------------------------------------------------------------------------------------------
 
 Coefficients Ntru::ternary(const uint8_t* coins) const {
     Coefficients out(static_cast<size_t>(n_), 0);
@@ -96,7 +102,8 @@ Coefficients Ntru::fixed_type(const uint8_t* coins) const {
     }
     std::sort(sorted.begin(), sorted.end());
     Coefficients out;
-    for (const int32_t key : sorted) out.push_back(static_cast<uint16_t>(static_cast<uint32_t>(key) % 4));
+    for (const int32_t key : sorted)
+        out.push_back(static_cast<uint16_t>(static_cast<uint32_t>(key) % 4));
     out.push_back(0);
     return out;
 }
@@ -116,7 +123,8 @@ void Ntru::sample(const Text& coins, Coefficients& first, Coefficients& second) 
     second = hrss_ ? ternary(coins.data() + n_ - 1) : fixed_type(coins.data() + n_ - 1);
 }
 
-// --- rings (1.7 to 1.9) -------------------------------------------------------------------------------------------------------------
+// --- rings (1.7 to 1.9)
+// -------------------------------------------------------------------------------------------------------------
 
 // Modulo x^n - 1 and 2^16, which no sum of residues modulo 3 reaches.
 Coefficients Ntru::product(const Coefficients& a, const Coefficients& b) const {
@@ -124,7 +132,8 @@ Coefficients Ntru::product(const Coefficients& a, const Coefficients& b) const {
     Coefficients wide(2 * n, 0);
     for (size_t i = 0; i < n; ++i)
         if (a[i] != 0)
-            for (size_t j = 0; j < n; ++j) wide[i + j] = static_cast<uint16_t>(wide[i + j] + uint32_t{a[i]} * b[j]);
+            for (size_t j = 0; j < n; ++j)
+                wide[i + j] = static_cast<uint16_t>(wide[i + j] + uint32_t{a[i]} * b[j]);
     for (size_t i = 0; i < n; ++i) wide[i] = static_cast<uint16_t>(wide[i] + wide[n + i]);
     wide.resize(n);
     return wide;
@@ -158,7 +167,8 @@ Coefficients Ntru::to_q(const Coefficients& ternary) const {
 // Each residue modulo q taken from [-q/2, q/2), and that modulo (3, Phi_n).
 Coefficients Ntru::centred_to_3(const Coefficients& a) const {
     Coefficients out = modulo_q(a);
-    for (uint16_t& x : out) x = static_cast<uint16_t>((x >= q() / 2 ? x - q() + 3 * q() : int{x}) % 3);
+    for (uint16_t& x : out)
+        x = static_cast<uint16_t>((x >= q() / 2 ? x - q() + 3 * q() : int{x}) % 3);
     return modulo_3_phi(out);
 }
 
@@ -171,7 +181,8 @@ Coefficients Ntru::lift(const Coefficients& m) const {
     return modulo_q(product(x_minus_1, to_q(modulo_3_phi(product(m, over_x_minus_1_)))));
 }
 
-// Euclid's algorithm on Phi_n and a: each remainder is a times its cofactor, modulo Phi_n; the last is a constant.
+// Euclid's algorithm on Phi_n and a: each remainder is a times its cofactor, modulo Phi_n; the last
+// is a constant.
 std::optional<Coefficients> Ntru::inverse_modulo_prime(const Coefficients& a, int p) const {
     Small upper(static_cast<size_t>(n_), 1), lower, upper_cofactor, lower_cofactor{1};
     for (const uint16_t x : a) lower.push_back((x % p + p - a.back() % p) % p);
@@ -188,7 +199,8 @@ std::optional<Coefficients> Ntru::inverse_modulo_prime(const Coefficients& a, in
     }
     if (lower.empty()) return std::nullopt;
     Coefficients out(static_cast<size_t>(n_), 0);
-    for (size_t i = 0; i < lower_cofactor.size(); ++i) out[i] = static_cast<uint16_t>(lower_cofactor[i] * inverse_of(lower[0], p) % p);
+    for (size_t i = 0; i < lower_cofactor.size(); ++i)
+        out[i] = static_cast<uint16_t>(lower_cofactor[i] * inverse_of(lower[0], p) % p);
     return out;
 }
 
@@ -204,18 +216,21 @@ std::optional<Coefficients> Ntru::inverse_modulo_q(const Coefficients& a) const 
     return out;
 }
 
-// --- bytes (1.8) --------------------------------------------------------------------------------------------------------------------
+// --- bytes (1.8)
+// --------------------------------------------------------------------------------------------------------------------
 
 Text Ntru::pack_ternary(const Coefficients& a) const {
     Text out(ternary_bytes(), 0);
-    for (size_t i = a.size() - 1; i-- > 0;) out[i / 5] = static_cast<uint8_t>(3 * out[i / 5] + a[i] % 3);
+    for (size_t i = a.size() - 1; i-- > 0;)
+        out[i / 5] = static_cast<uint8_t>(3 * out[i / 5] + a[i] % 3);
     return out;
 }
 
 Coefficients Ntru::unpack_ternary(const uint8_t* in) const {
     Coefficients out(static_cast<size_t>(n_), 0);
     static constexpr int power[] = {1, 3, 9, 27, 81};
-    for (size_t i = 0; i + 1 < out.size(); ++i) out[i] = static_cast<uint16_t>(in[i / 5] / power[i % 5] % 3);
+    for (size_t i = 0; i + 1 < out.size(); ++i)
+        out[i] = static_cast<uint16_t>(in[i / 5] / power[i % 5] % 3);
     return out;
 }
 
@@ -224,7 +239,8 @@ Text Ntru::pack_q(const Coefficients& a) const {
     Text out(public_key_bytes(), 0);
     size_t at = 0;
     for (size_t i = 0; i + 1 < a.size(); ++i)
-        for (int j = 0; j < log_q_; ++j, ++at) out[at / 8] |= static_cast<uint8_t>((a[i] >> j & 1) << (at % 8));
+        for (int j = 0; j < log_q_; ++j, ++at)
+            out[at / 8] |= static_cast<uint8_t>((a[i] >> j & 1) << (at % 8));
     return out;
 }
 
@@ -232,18 +248,21 @@ Coefficients Ntru::unpack_q(const uint8_t* in, bool sum_zero) const {
     Coefficients out(static_cast<size_t>(n_), 0);
     size_t at = 0;
     for (size_t i = 0; i + 1 < out.size(); ++i)
-        for (int j = 0; j < log_q_; ++j, ++at) out[i] |= static_cast<uint16_t>((in[at / 8] >> (at % 8) & 1) << j);
+        for (int j = 0; j < log_q_; ++j, ++at)
+            out[i] |= static_cast<uint16_t>((in[at / 8] >> (at % 8) & 1) << j);
     unsigned sum = 0;
     for (const uint16_t x : out) sum += x;
     if (sum_zero) out.back() = static_cast<uint16_t>((0u - sum) % static_cast<unsigned>(q()));
     return out;
 }
 
-// --- the KEM (1.11, 1.12) -----------------------------------------------------------------------------------------------------------
+// --- the KEM (1.11, 1.12)
+// -----------------------------------------------------------------------------------------------------------
 
 std::optional<Ntru::Keys> Ntru::keypair(const Text& coins) const {
     const Coefficients f = hrss_ ? ternary_plus(coins.data()) : ternary(coins.data());
-    Coefficients g = to_q(hrss_ ? ternary_plus(coins.data() + n_ - 1) : fixed_type(coins.data() + n_ - 1));
+    Coefficients g =
+        to_q(hrss_ ? ternary_plus(coins.data() + n_ - 1) : fixed_type(coins.data() + n_ - 1));
     for (uint16_t& x : g) x = static_cast<uint16_t>(3 * x);
     if (hrss_) {
         Coefficients x_minus_1(g.size(), 0);
@@ -258,7 +277,8 @@ std::optional<Ntru::Keys> Ntru::keypair(const Text& coins) const {
     const auto hq = inverse_modulo_q(h);
     if (!hq) return std::nullopt;
     Keys out{pack_q(h), pack_ternary(f)};
-    for (const Text& part : {pack_ternary(*f3), pack_q(modulo_q_phi(*hq)), Text(coins.end() - 32, coins.end())})
+    for (const Text& part :
+         {pack_ternary(*f3), pack_q(modulo_q_phi(*hq)), Text(coins.end() - 32, coins.end())})
         out.secret_key.insert(out.secret_key.end(), part.begin(), part.end());
     return out;
 }
@@ -287,12 +307,14 @@ Text Ntru::decapsulate(const Text& ciphertext, const Text& secret_key, bool* acc
     const Coefficients hq = unpack_q(sk + 2 * ternary_bytes(), false);
     const Coefficients m = modulo_3_phi(product(f3, centred_to_3(product(to_q(f), c))));
     if (!hrss_)
-        for (const int residue : {1, 2}) valid = valid && std::count(m.begin(), m.end(), residue) == q() / 16 - 1;
+        for (const int residue : {1, 2})
+            valid = valid && std::count(m.begin(), m.end(), residue) == q() / 16 - 1;
     Coefficients r;
     if (valid) {  // else it does not matter what r is
         Coefficients rest = c;
         const Coefficients lifted = lift(m);
-        for (size_t i = 0; i < rest.size(); ++i) rest[i] = static_cast<uint16_t>(rest[i] - lifted[i]);
+        for (size_t i = 0; i < rest.size(); ++i)
+            rest[i] = static_cast<uint16_t>(rest[i] - lifted[i]);
         r = modulo_q_phi(product(rest, hq));
     }
     for (uint16_t& x : r) {

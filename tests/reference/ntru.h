@@ -23,7 +23,8 @@ public:
     // Coins: sampling, then the key of implicit rejection. None where a polynomial has no inverse.
     std::optional<Keys> keypair(const Text& coins) const;
     Encapsulated encapsulate(const Text& coins, const Text& public_key) const;
-    Text decapsulate(const Text& ciphertext, const Text& secret_key, bool* accepted = nullptr) const;
+    Text decapsulate(const Text& ciphertext, const Text& secret_key,
+                     bool* accepted = nullptr) const;
 
     size_t keypair_coins() const { return sample_bytes() + 32; }
     size_t encapsulation_coins() const { return sample_bytes(); }
@@ -32,7 +33,8 @@ public:
     size_t ciphertext_bytes() const { return public_key_bytes(); }
     int spare_bits() const { return static_cast<int>(8 * public_key_bytes()) - (n_ - 1) * log_q_; }
 
-    // For tests that make ciphertexts of messages outside the message space: n coefficients, residues modulo 3 or q, the lowest first.
+    // For tests that make ciphertexts of messages outside the message space: n coefficients,
+    // residues modulo 3 or q, the lowest first.
     using Coefficients = std::vector<uint16_t>;
     int n() const { return n_; }
     int q() const { return 1 << log_q_; }
@@ -44,7 +46,8 @@ public:
 private:
     size_t ternary_bytes() const { return static_cast<size_t>(n_ + 3) / 5; }
     size_t sample_bytes() const {
-        return static_cast<size_t>(n_ - 1) + (hrss_ ? static_cast<size_t>(n_ - 1) : static_cast<size_t>(30 * (n_ - 1) + 7) / 8);
+        return static_cast<size_t>(n_ - 1) +
+               (hrss_ ? static_cast<size_t>(n_ - 1) : static_cast<size_t>(30 * (n_ - 1) + 7) / 8);
     }
 
     Coefficients ternary(const uint8_t* coins) const;

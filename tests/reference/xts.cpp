@@ -1,4 +1,5 @@
-// XTS as IEEE Std 1619 writes it: tweaks doubled bit by bit, ciphertext stealing at the end of a unit.
+// XTS as IEEE Std 1619 writes it: tweaks doubled bit by bit, ciphertext stealing at the end of a
+// unit.
 #include "reference/xts.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ Text block(const Cipher& data, bool encrypt, const Text& tweak, Text x) {  // 5.
     return x;
 }
 
-Text unit(const Cipher& data, const Cipher& tweak, bool encrypt, const Text& number, const Text& in) {  // 5.3.2, 5.4.2
+Text unit(const Cipher& data, const Cipher& tweak, bool encrypt, const Text& number,
+          const Text& in) {  // 5.3.2, 5.4.2
     const size_t whole = in.size() / 16, rest = in.size() % 16;
     std::vector<Text> tweaks{number};
     tweak.encrypt(tweaks[0].data());
@@ -34,11 +36,13 @@ Text unit(const Cipher& data, const Cipher& tweak, bool encrypt, const Text& num
         twice(tweaks.back());
     }
     const auto piece = [&](size_t i, size_t bytes) {
-        return Text(in.begin() + static_cast<long>(16 * i), in.begin() + static_cast<long>(16 * i + bytes));
+        return Text(in.begin() + static_cast<long>(16 * i),
+                    in.begin() + static_cast<long>(16 * i + bytes));
     };
     Text out;
     const auto append = [&](const Text& more) { out.insert(out.end(), more.begin(), more.end()); };
-    for (size_t i = 0; i + (rest != 0 ? 1 : 0) < whole; ++i) append(block(data, encrypt, tweaks[i], piece(i, 16)));
+    for (size_t i = 0; i + (rest != 0 ? 1 : 0) < whole; ++i)
+        append(block(data, encrypt, tweaks[i], piece(i, 16)));
     if (rest == 0) return out;
     // The last whole block and the rest; decryption needs the two tweaks the other way round.
     const size_t first = encrypt ? whole - 1 : whole, second = encrypt ? whole : whole - 1;
@@ -59,11 +63,14 @@ Text xts_decrypt(const Cipher& data, const Cipher& tweak, const Text& number, co
     return unit(data, tweak, false, number, in);
 }
 
-Text xts_units(const Cipher& data, const Cipher& tweak, bool encrypt, Text number, size_t unit_bytes, const Text& in) {
+Text xts_units(const Cipher& data, const Cipher& tweak, bool encrypt, Text number,
+               size_t unit_bytes, const Text& in) {
     Text out;
     for (size_t i = 0; i < in.size(); i += unit_bytes) {
         const size_t end = std::min(in.size(), i + unit_bytes);
-        const Text one = unit(data, tweak, encrypt, number, Text(in.begin() + static_cast<long>(i), in.begin() + static_cast<long>(end)));
+        const Text one =
+            unit(data, tweak, encrypt, number,
+                 Text(in.begin() + static_cast<long>(i), in.begin() + static_cast<long>(end)));
         out.insert(out.end(), one.begin(), one.end());
         for (size_t j = 0; j < 16 && ++number[j] == 0; ++j) {
         }

@@ -1,11 +1,14 @@
-// Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject for each cipher and kernel shape, each
-// operation of each set of NTRU, and kernels that leak. tests/timing/counters runs it and judges.
+// Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject
+// for each cipher and kernel shape, each operation of each set of NTRU, and kernels that leak.
+// tests/timing/counters runs it and judges.
 //
 //   warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD]...
 //
-// S: after which no further subject is begun. I/N: of all subjects each Nth, from the Ith on, so that GPUs can share them out. WORD:
-// only those whose names hold one, or with --but none. Planted ones are in each part. Prints a line of JSON for each subject, in the order
-// in which `subject_begins` is launched before their calls. What is to be counted lies between cudaProfilerStart and cudaProfilerStop.
+// S: after which no further subject is begun. I/N: of all subjects each Nth, from the Ith on, so
+// that GPUs can share them out. WORD: only those whose names hold one, or with --but none. Planted
+// ones are in each part. Prints a line of JSON for each subject, in the order in which
+// `subject_begins` is launched before their calls. What is to be counted lies between
+// cudaProfilerStart and cudaProfilerStop.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -41,7 +44,8 @@ const warpseal::CudaDoor& door() { return *warpseal::cuda_door(); }
 
 __global__ void subject_begins() {}
 
-// The mistake: all lanes share one copy of a table, so that equal bytes of a secret are one access and different ones up to 32.
+// The mistake: all lanes share one copy of a table, so that equal bytes of a secret are one access
+// and different ones up to 32.
 __global__ void single_copy(const uint8_t* text, uint8_t* out) {
     __shared__ uint32_t table[256];
     for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x) table[i] = i * 0x9e3779b1u;
@@ -63,7 +67,8 @@ __global__ void early_end(const uint8_t* text, uint8_t* out) {
 // What the calls of all subjects share: the same addresses for every input.
 struct Place {
     Place() {
-        expect(door().device_alloc(0, text_bytes, &in) == WARPSEAL_OK && door().device_alloc(0, text_bytes, &out) == WARPSEAL_OK &&
+        expect(door().device_alloc(0, text_bytes, &in) == WARPSEAL_OK &&
+                   door().device_alloc(0, text_bytes, &out) == WARPSEAL_OK &&
                    door().device_alloc(0, most_messages * most_key_bytes, &keys) == WARPSEAL_OK &&
                    door().device_alloc(0, 16 * most_messages, &ivs) == WARPSEAL_OK &&
                    door().device_alloc(0, 16 * most_messages, &tags) == WARPSEAL_OK &&
@@ -72,7 +77,8 @@ struct Place {
         const Text iv = tests::Random(1).text(16 * most_messages);
         expect(door().upload(0, ivs, iv.data(), iv.size()) == WARPSEAL_OK, "upload");
     }
-    void *in = nullptr, *out = nullptr, *keys = nullptr, *ivs = nullptr, *tags = nullptr, *statuses = nullptr;
+    void *in = nullptr, *out = nullptr, *keys = nullptr, *ivs = nullptr, *tags = nullptr,
+         *statuses = nullptr;
     const uint8_t iv[16] = {1};
 };
 
@@ -96,7 +102,9 @@ std::vector<Fill> fills() {
     const auto bytes = [](Text& to, auto byte_at) {
         for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<uint8_t>(byte_at(i));
     };
-    const auto both = [=](auto byte_at) { return [=](Secrets& s) { bytes(s.keys, byte_at), bytes(s.text, byte_at); }; };
+    const auto both = [=](auto byte_at) {
+        return [=](Secrets& s) { bytes(s.keys, byte_at), bytes(s.text, byte_at); };
+    };
     const auto zero = [](size_t) { return 0; };
     std::vector<Fill> all = {
         {"zeros", both(zero)},
@@ -109,25 +117,30 @@ std::vector<Fill> fills() {
         {"zero text", [=](Secrets& s) { draw(s, 3), bytes(s.text, zero); }},
     };
     for (int i = 0; i < counting::random_inputs; ++i)
-        all.push_back({"random " + std::to_string(i), [=](Secrets& s) { draw(s, 100 + static_cast<uint64_t>(i)); }});
+        all.push_back({"random " + std::to_string(i),
+                       [=](Secrets& s) { draw(s, 100 + static_cast<uint64_t>(i)); }});
     return all;
 }
 
 // A call on keys and text.
-counting::Subject subject(const std::string& name, const Place& place, const std::function<void(const Secrets&)>& call) {
+counting::Subject subject(const std::string& name, const Place& place,
+                          const std::function<void(const Secrets&)>& call) {
     return {name, [=, &place] {
                 Secrets secrets;
                 const auto input = [&](const Fill& fill) {
                     return Input{fill.name, [&, fill] {
                                      fill.fill(secrets);
-                                     expect(door().upload(0, place.in, secrets.text.data(), text_bytes) == WARPSEAL_OK &&
-                                                door().upload(0, place.keys, secrets.keys.data(), secrets.keys.size()) == WARPSEAL_OK,
+                                     expect(door().upload(0, place.in, secrets.text.data(),
+                                                          text_bytes) == WARPSEAL_OK &&
+                                                door().upload(0, place.keys, secrets.keys.data(),
+                                                              secrets.keys.size()) == WARPSEAL_OK,
                                             "upload");
                                  }};
                 };
                 std::vector<Input> inputs;
                 for (const Fill& fill : fills()) inputs.push_back(input(fill));
-                counting::count(name, inputs, input({"equal", [](Secrets& s) { draw(s, 4); }}), [&] { call(secrets); });
+                counting::count(name, inputs, input({"equal", [](Secrets& s) { draw(s, 4); }}),
+                                [&] { call(secrets); });
             }};
 }
 
@@ -164,15 +177,18 @@ warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher, const Plac
     return b;
 }
 
-counting::Subject subject_of(const std::string& name, const Shape& shape, const CudaCipher& cipher, const Place& place) {
+counting::Subject subject_of(const std::string& name, const Shape& shape, const CudaCipher& cipher,
+                             const Place& place) {
     return subject(name, place, [=, &shape, &cipher, &place](const Secrets& secrets) {
         Text state(cipher.state_bytes);
         cipher.expand(state.data(), secrets.keys.data());
         const warpseal_status status =
             shape.messages == 0
-                ? cipher.sweep[shape.mode][shape.direction](state.data(), place.iv, 0, static_cast<const uint8_t*>(place.in),
-                                                            static_cast<uint8_t*>(place.out), text_bytes, nullptr)
-                : cipher.batch[shape.mode][shape.direction](shape.own_keys ? nullptr : state.data(), batch_of(shape, cipher, place),
+                ? cipher.sweep[shape.mode][shape.direction](
+                      state.data(), place.iv, 0, static_cast<const uint8_t*>(place.in),
+                      static_cast<uint8_t*>(place.out), text_bytes, nullptr)
+                : cipher.batch[shape.mode][shape.direction](shape.own_keys ? nullptr : state.data(),
+                                                            batch_of(shape, cipher, place),
                                                             nullptr);
         expect(status == WARPSEAL_OK, name);
     });
@@ -181,7 +197,9 @@ counting::Subject subject_of(const std::string& name, const Shape& shape, const 
 // The last of the key sizes of each header: "aes-256" stands for aes.
 std::vector<const CudaCipher*> one_of_each() {
     std::vector<const CudaCipher*> all;
-    const auto family = [](const CudaCipher* c) { return std::string(c->name).substr(0, std::string(c->name).find('-')); };
+    const auto family = [](const CudaCipher* c) {
+        return std::string(c->name).substr(0, std::string(c->name).find('-'));
+    };
     const warpseal::CpuCipher* cpu = nullptr;
     for (size_t i = 0; (cpu = warpseal::cpu_cipher_at(i)) != nullptr; ++i) {
         const CudaCipher* cipher = door().cipher(cpu->name);
@@ -194,10 +212,12 @@ std::vector<const CudaCipher*> one_of_each() {
 std::vector<counting::Subject> planted(const Place& place) {
     const auto leak = [&](const char* name, void (*kernel)(const uint8_t*, uint8_t*)) {
         return subject(name, place, [&place, kernel](const Secrets&) {
-            kernel<<<16, 1024>>>(static_cast<const uint8_t*>(place.in), static_cast<uint8_t*>(place.out));
+            kernel<<<16, 1024>>>(static_cast<const uint8_t*>(place.in),
+                                 static_cast<uint8_t*>(place.out));
         });
     };
-    return {leak("planted: a table of one copy", single_copy), leak("planted: a check that ends early", early_end)};
+    return {leak("planted: a table of one copy", single_copy),
+            leak("planted: a check that ends early", early_end)};
 }
 
 // Without the planted ones.
@@ -206,12 +226,14 @@ std::vector<counting::Subject> subjects(const Place& place) {
     for (const Shape& shape : shapes)
         for (const CudaCipher* cipher : one_of_each())
             if (shape.messages == 0 || cipher->batch[shape.mode][shape.direction] != nullptr)
-                all.push_back(subject_of(std::string(cipher->name) + " " + shape.name, shape, *cipher, place));
+                all.push_back(subject_of(std::string(cipher->name) + " " + shape.name, shape,
+                                         *cipher, place));
     return all;
 }
 
 int usage() {
-    std::fprintf(stderr, "usage: warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD]...\n");
+    std::fprintf(stderr,
+                 "usage: warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD]...\n");
     return 2;
 }
 
@@ -223,7 +245,8 @@ void counting::expect(bool right, const std::string& what) {
     std::exit(1);
 }
 
-void counting::count(const std::string& name, const std::vector<Input>& inputs, const Input& repeated, const std::function<void()>& call) {
+void counting::count(const std::string& name, const std::vector<Input>& inputs,
+                     const Input& repeated, const std::function<void()>& call) {
     constexpr size_t between = 5;  // so that what drifts is in both
     std::string names;
     const auto counted = [&](const std::function<void()>& launches) {
@@ -253,7 +276,8 @@ int main(int argc, char** argv) {
         if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)
             seconds = std::atof(argv[++i]);
         else if (std::strcmp(argv[i], "--part") == 0 && i + 1 < argc) {
-            if (std::sscanf(argv[++i], "%zu/%zu", &part, &parts) != 2 || part >= parts) return usage();
+            if (std::sscanf(argv[++i], "%zu/%zu", &part, &parts) != 2 || part >= parts)
+                return usage();
         } else if (std::strcmp(argv[i], "--but") == 0 && i + 1 < argc)
             but.emplace_back(argv[++i]);
         else if (argv[i][0] == '-')
@@ -272,11 +296,14 @@ int main(int argc, char** argv) {
     for (const counting::Subject& subject : planted(place)) subject.count();
     size_t index = 0;
     for (const counting::Subject& subject : subjects(place)) {
-        const auto holds = [&](const std::string& word) { return subject.name.find(word) != std::string::npos; };
+        const auto holds = [&](const std::string& word) {
+            return subject.name.find(word) != std::string::npos;
+        };
         if (!only.empty() && std::none_of(only.begin(), only.end(), holds)) continue;
         if (std::any_of(but.begin(), but.end(), holds)) continue;
         if (index++ % parts != part) continue;
-        if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds)
+        if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
+            seconds)
             subject.count();
         else
             std::printf("NOT RUN %s: no time left\n", subject.name.c_str());

@@ -1,4 +1,5 @@
-// NTRU for warpseal-counters: coins, keys, and ciphertexts that are valid or of each kind that is rejected.
+// NTRU for warpseal-counters: coins, keys, and ciphertexts that are valid or of each kind that is
+// rejected.
 #include <algorithm>
 #include <memory>
 
@@ -21,7 +22,8 @@ constexpr size_t items = 64;  // of each call
 class Array {
 public:
     explicit Array(size_t bytes) : bytes_(bytes) {
-        expect(warpseal::cuda_door()->device_alloc(0, bytes, &data_) == WARPSEAL_OK, "device memory");
+        expect(warpseal::cuda_door()->device_alloc(0, bytes, &data_) == WARPSEAL_OK,
+               "device memory");
     }
     ~Array() { warpseal::cuda_door()->device_free(0, data_, bytes_); }
     Array(const Array&) = delete;
@@ -29,11 +31,14 @@ public:
     uint8_t* data() const { return static_cast<uint8_t*>(data_); }
     Text get() const {
         Text out(bytes_);
-        expect(warpseal::cuda_door()->download(0, out.data(), data_, bytes_) == WARPSEAL_OK, "download");
+        expect(warpseal::cuda_door()->download(0, out.data(), data_, bytes_) == WARPSEAL_OK,
+               "download");
         return out;
     }
     void put(const Text& text) const {
-        expect(text.size() <= bytes_ && warpseal::cuda_door()->upload(0, data_, text.data(), text.size()) == WARPSEAL_OK, "upload");
+        expect(text.size() <= bytes_ &&
+                   warpseal::cuda_door()->upload(0, data_, text.data(), text.size()) == WARPSEAL_OK,
+               "upload");
     }
 
 private:
@@ -51,7 +56,8 @@ public:
           ciphertexts_(items * params_.ciphertext_bytes()),
           shared_(items * 32),
           coins_(items * params_.keypair_coins()),
-          work_(std::max({kem.work_bytes(KemOperation::keypair, items), kem.work_bytes(KemOperation::encapsulate, items),
+          work_(std::max({kem.work_bytes(KemOperation::keypair, items),
+                          kem.work_bytes(KemOperation::encapsulate, items),
                           kem.work_bytes(KemOperation::decapsulate, items)})) {}
 
     void count(KemOperation operation) {
@@ -74,15 +80,20 @@ private:
         b.ciphertexts = ciphertexts_.data();
         b.shared_secrets = shared_.data();
         b.coins = coins_.data();
-        b.coins_stride = operation == KemOperation::keypair ? params_.keypair_coins() : params_.encapsulation_coins();
-        expect(kem_.run[static_cast<int>(operation)](b, UINT64_MAX, work_.data(), nullptr) == WARPSEAL_OK, name(operation));
+        b.coins_stride = operation == KemOperation::keypair ? params_.keypair_coins()
+                                                            : params_.encapsulation_coins();
+        expect(kem_.run[static_cast<int>(operation)](b, UINT64_MAX, work_.data(), nullptr) ==
+                   WARPSEAL_OK,
+               name(operation));
     }
 
     size_t coins_bytes(KemOperation of) const {
-        return items * (of == KemOperation::keypair ? params_.keypair_coins() : params_.encapsulation_coins());
+        return items * (of == KemOperation::keypair ? params_.keypair_coins()
+                                                    : params_.encapsulation_coins());
     }
 
-    // All that the operation reads, by drawn coins: keys for an encapsulation, keys and their ciphertexts for a decapsulation.
+    // All that the operation reads, by drawn coins: keys for an encapsulation, keys and their
+    // ciphertexts for a decapsulation.
     void draw(uint64_t number, KemOperation before) {
         tests::Random random(number);
         for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate}) {
@@ -101,7 +112,8 @@ private:
                                draw(2, operation);
                                Text coins = tests::Random(3).text(coins_bytes(operation));
                                for (size_t i = 0; i < coins.size(); ++i)
-                                   if (const int byte = byte_at(i % item_bytes); byte >= 0) coins[i] = static_cast<uint8_t>(byte);
+                                   if (const int byte = byte_at(i % item_bytes); byte >= 0)
+                                       coins[i] = static_cast<uint8_t>(byte);
                                coins_.put(coins);
                            }});
         };
@@ -114,7 +126,8 @@ private:
         add("first polynomial zero", [=](size_t i) { return i < iid ? 3 : -1; });
         add("second polynomial of equal coins", [=](size_t i) { return i < iid ? -1 : 0; });
         for (int i = 0; i < counting::random_inputs; ++i)
-            all.push_back({"random " + std::to_string(i), [=, this] { draw(100 + static_cast<uint64_t>(i), operation); }});
+            all.push_back({"random " + std::to_string(i),
+                           [=, this] { draw(100 + static_cast<uint64_t>(i), operation); }});
         return all;
     }
 
@@ -127,7 +140,8 @@ private:
     }
 
     std::vector<Input> ciphertexts() {
-        const size_t ct = items * params_.ciphertext_bytes(), sk = items * params_.secret_key_bytes();
+        const size_t ct = items * params_.ciphertext_bytes(),
+                     sk = items * params_.secret_key_bytes();
         std::vector<Input> all = {
             changed("ciphertexts of zeros", 2, [=, this] { ciphertexts_.put(Text(ct, 0x00)); }),
             changed("ciphertexts of ones", 2, [=, this] { ciphertexts_.put(Text(ct, 0xff)); }),
@@ -135,28 +149,38 @@ private:
             changed("keys of ones", 2, [=, this] { secrets_.put(Text(sk, 0xff)); }),
             changed("one bit of each flipped", 2, [this] { flip(1); }),
             changed("every other one flipped", 2, [this] { flip(2); }),
-            changed("r not ternary", 2, [this] { encrypt([](Coefficients& r, Coefficients&) { r[7] = 3; }); }),
-            changed("last coefficient of r", 2, [this] { encrypt([](Coefficients& r, Coefficients&) { r.back() = 1; }); }),
+            changed("r not ternary", 2,
+                    [this] { encrypt([](Coefficients& r, Coefficients&) { r[7] = 3; }); }),
+            changed("last coefficient of r", 2,
+                    [this] { encrypt([](Coefficients& r, Coefficients&) { r.back() = 1; }); }),
         };
         if (params_.family == warpseal::kem::Family::hps)
-            all.push_back(changed("weight of m", 2, [this] { encrypt([](Coefficients&, Coefficients& m) { m[0] = (m[0] + 1) % 3; }); }));
-        if (params_.spare_bits() != 0) all.push_back(changed("spare bits", 2, [this] { set_spare_bits(); }));
+            all.push_back(changed("weight of m", 2, [this] {
+                encrypt([](Coefficients&, Coefficients& m) { m[0] = (m[0] + 1) % 3; });
+            }));
+        if (params_.spare_bits() != 0)
+            all.push_back(changed("spare bits", 2, [this] { set_spare_bits(); }));
         for (int i = 0; i < counting::random_inputs; ++i) {
             const uint64_t number = 100 + static_cast<uint64_t>(i);
             const std::string which = "random " + std::to_string(i);
             if (i % 4 == 1)
-                all.push_back(changed(which + ", no ciphertexts", number, [=, this] { ciphertexts_.put(tests::Random(number).text(ct)); }));
+                all.push_back(changed(which + ", no ciphertexts", number, [=, this] {
+                    ciphertexts_.put(tests::Random(number).text(ct));
+                }));
             else if (i % 4 == 3)
-                all.push_back(changed(which + ", of other keys", number, [=, this] { other_keys(number + 1000); }));
+                all.push_back(changed(which + ", of other keys", number,
+                                      [=, this] { other_keys(number + 1000); }));
             else
-                all.push_back({which + ", valid", [=, this] { draw(number, KemOperation::decapsulate); }});
+                all.push_back(
+                    {which + ", valid", [=, this] { draw(number, KemOperation::decapsulate); }});
         }
         return all;
     }
 
     void flip(size_t step) {
         Text texts = ciphertexts_.get();
-        for (size_t i = 0; i < items; i += step) texts[i * params_.ciphertext_bytes() + 5 * i] ^= static_cast<uint8_t>(1 << i % 8);
+        for (size_t i = 0; i < items; i += step)
+            texts[i * params_.ciphertext_bytes() + 5 * i] ^= static_cast<uint8_t>(1 << i % 8);
         ciphertexts_.put(texts);
     }
     void set_spare_bits() {
@@ -182,7 +206,8 @@ private:
             for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(twin.q() - 1) : x;
             change(r, m);
             const auto key = publics.begin() + static_cast<long>(i * params_.public_key_bytes());
-            const Text one = twin.encrypt(r, m, Text(key, key + static_cast<long>(params_.public_key_bytes())));
+            const Text one =
+                twin.encrypt(r, m, Text(key, key + static_cast<long>(params_.public_key_bytes())));
             texts.insert(texts.end(), one.begin(), one.end());
         }
         ciphertexts_.put(texts);
@@ -198,7 +223,8 @@ private:
 std::vector<counting::Subject> counting::kem_subjects() {
     std::vector<Subject> all;
     for (const warpseal::kem::Params* params : warpseal::kem::sets)
-        for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
+        for (const auto operation :
+             {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
             const auto set = std::make_shared<Set>(*warpseal::cuda_kem(params->name));
             all.push_back({set->name(operation), [=] { set->count(operation); }});
         }

@@ -1,4 +1,5 @@
-// What a subject of warpseal-counters is: the same call on many inputs, and on one of them again and again.
+// What a subject of warpseal-counters is: the same call on many inputs, and on one of them again
+// and again.
 #pragma once
 
 #include <functional>
@@ -23,8 +24,10 @@ struct Subject {
 // Ends the program unless it is right.
 void expect(bool right, const std::string& what);
 
-// Counts the call on each input and, after each fifth, on the one that is repeated. It takes the same addresses every time.
-void count(const std::string& name, const std::vector<Input>& inputs, const Input& repeated, const std::function<void()>& call);
+// Counts the call on each input and, after each fifth, on the one that is repeated. It takes the
+// same addresses every time.
+void count(const std::string& name, const std::vector<Input>& inputs, const Input& repeated,
+           const std::function<void()>& call);
 
 // The three operations of every set of NTRU.
 std::vector<Subject> kem_subjects();

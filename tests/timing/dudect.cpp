@@ -1,10 +1,11 @@
-// Constant time by the clock, for targets that valgrind cannot run: every entry of every cipher's door, and of every set of NTRU's, under
-// secrets (keys, texts, coins) that are all zero and under random ones. Planted leaks must reach |t| = 50, or this test sees nothing.
+// Constant time by the clock, for targets that valgrind cannot run: every entry of every cipher's
+// door, and of every set of NTRU's, under secrets (keys, texts, coins) that are all zero and under
+// random ones. Planted leaks must reach |t| = 50, or this test sees nothing.
 //
 //   warpseal-dudect TARGET [TIMINGS] [--list | --only SUBJECT]
 //
-// TIMINGS of each subject, a million if it does not say. --list names the subjects, a line each; --only measures one of them. So cores can
-// share them out: tests/timing/million.
+// TIMINGS of each subject, a million if it does not say. --list names the subjects, a line each;
+// --only measures one of them. So cores can share them out: tests/timing/million.
 #include <sched.h>
 
 #include <cstdio>
@@ -29,11 +30,15 @@ using warpseal::direction_count;
 using Text = std::vector<uint8_t>;
 
 constexpr double limit = 4.5, planted_at_least = 50;
-constexpr size_t keys_room = 64;  // where texts begin: behind a key and a tweak key of up to 32 bytes each
+constexpr size_t keys_room =
+    64;  // where texts begin: behind a key and a tweak key of up to 32 bytes each
 constexpr int confirmations = 3;  // looks after the first, at most
 
-// Two tiles of the widest form and one block: planes take 512 blocks of 64 bits, pairs of vectors 128 of 128.
-size_t many_blocks(const CpuCipher& cipher) { return cipher.block_bytes == 8 ? 2 * 512 + 1 : 2 * 128 + 1; }
+// Two tiles of the widest form and one block: planes take 512 blocks of 64 bits, pairs of vectors
+// 128 of 128.
+size_t many_blocks(const CpuCipher& cipher) {
+    return cipher.block_bytes == 8 ? 2 * 512 + 1 : 2 * 128 + 1;
+}
 
 bool only_names = false;
 std::string only;  // empty: all
@@ -51,13 +56,16 @@ public:
     Subjects(const char* target, const CpuCipher& cipher) : target_(target), cipher_(cipher) {}
 
     void all() {
-        judge("expansion of a key", 0, 1, {}, [this](const uint8_t* in) { cipher_.expand(state_.get(), in); });
+        judge("expansion of a key", 0, 1, {},
+              [this](const uint8_t* in) { cipher_.expand(state_.get(), in); });
         for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
             for (int d = 0; d < direction_count; ++d) {
                 if (cipher_.batch[mode][d] != nullptr) {
                     batch(mode, d, 2, 2, true);
-                    // What fills tiles: the blocks of one message, or where those wait for each other, messages side by side.
-                    const bool within_one = cipher_.sweep[mode][d] != nullptr || mode == WARPSEAL_GCM;
+                    // What fills tiles: the blocks of one message, or where those wait for each
+                    // other, messages side by side.
+                    const bool within_one =
+                        cipher_.sweep[mode][d] != nullptr || mode == WARPSEAL_GCM;
                     batch(mode, d, within_one ? 1 : many_, within_one ? many_ : 1, false);
                 }
                 for (const size_t blocks : {size_t{1}, many_}) {
@@ -71,15 +79,21 @@ public:
 private:
     struct State {
         explicit State(const CpuCipher& cipher) : memory(cipher.state_bytes + 64) {}
-        void* get() { return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64); }
+        void* get() {
+            return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 *
+                                           64);
+        }
         Text memory;
     };
     using Part = std::function<void(const uint8_t* in)>;
 
-    // A state under the key of the class is made before the clock starts: its expansion is a subject of its own.
-    void judge(const std::string& what, size_t text_bytes, size_t blocks, Part prepare, const Part& timed) {
+    // A state under the key of the class is made before the clock starts: its expansion is a
+    // subject of its own.
+    void judge(const std::string& what, size_t text_bytes, size_t blocks, Part prepare,
+               const Part& timed) {
         if (!prepare) prepare = [](const uint8_t*) {};
-        expect_constant(std::string(target_) + " " + cipher_.name + " " + what, {keys_room + text_bytes, prepare, timed},
+        expect_constant(std::string(target_) + " " + cipher_.name + " " + what,
+                        {keys_room + text_bytes, prepare, timed},
                         blocks < many_ ? timings : timings / dearer);
     }
     Part keyed() {
@@ -89,39 +103,47 @@ private:
         };
     }
     static std::string call(int mode, int d, size_t blocks) {
-        return std::string(warpseal_mode_name(static_cast<warpseal_mode>(mode))) + (d == 0 ? " encryption, " : " decryption, ") +
-               std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
+        return std::string(warpseal_mode_name(static_cast<warpseal_mode>(mode))) +
+               (d == 0 ? " encryption, " : " decryption, ") + std::to_string(blocks) +
+               (blocks == 1 ? " block" : " blocks");
     }
 
     void sweep(int mode, int d, size_t blocks) {
         const size_t bytes = blocks * cipher_.block_bytes;
         judge(call(mode, d, blocks), bytes, blocks, keyed(), [=, this](const uint8_t* in) {
-            cipher_.sweep[mode][d](state_.get(), mode == WARPSEAL_ECB ? nullptr : iv_, 0, in + keys_room, out_.data(), bytes);
+            cipher_.sweep[mode][d](state_.get(), mode == WARPSEAL_ECB ? nullptr : iv_, 0,
+                                   in + keys_room, out_.data(), bytes);
         });
     }
 
     void xts(int d, size_t blocks) {
-        judge(call(WARPSEAL_XTS, d, blocks), 16 * blocks, blocks, keyed(), [=, this](const uint8_t* in) {
-            const warpseal::XtsUnits units{{5}, 512};
-            cipher_.xts[d](state_.get(), tweak_.get(), units, in + keys_room, out_.data(), 16 * blocks);
-        });
+        judge(call(WARPSEAL_XTS, d, blocks), 16 * blocks, blocks, keyed(),
+              [=, this](const uint8_t* in) {
+                  const warpseal::XtsUnits units{{5}, 512};
+                  cipher_.xts[d](state_.get(), tweak_.get(), units, in + keys_room, out_.data(),
+                                 16 * blocks);
+              });
     }
 
     void gcm(int d, size_t blocks) {
-        judge(call(WARPSEAL_GCM, d, blocks), 16 * blocks, blocks, keyed(), [=, this](const uint8_t* in) {
-            warpseal::GcmRun run, part{};
-            cipher_.gcm_begin(state_.get(), iv_, 12, iv_, 5, &run);
-            std::memcpy(part.counter0, run.counter0, sizeof part.counter0);
-            cipher_.gcm_piece[d](state_.get(), &part, 0, in + keys_room, out_.data(), 16 * blocks);
-            cipher_.gcm_combine(state_.get(), run.sum, part.sum, blocks);
-            cipher_.gcm_finish(state_.get(), &run, 5, 16 * blocks, tags_.data());
-        });
+        judge(call(WARPSEAL_GCM, d, blocks), 16 * blocks, blocks, keyed(),
+              [=, this](const uint8_t* in) {
+                  warpseal::GcmRun run, part{};
+                  cipher_.gcm_begin(state_.get(), iv_, 12, iv_, 5, &run);
+                  std::memcpy(part.counter0, run.counter0, sizeof part.counter0);
+                  cipher_.gcm_piece[d](state_.get(), &part, 0, in + keys_room, out_.data(),
+                                       16 * blocks);
+                  cipher_.gcm_combine(state_.get(), run.sum, part.sum, blocks);
+                  cipher_.gcm_finish(state_.get(), &run, 5, 16 * blocks, tags_.data());
+              });
     }
 
-    // Tags to verify are zero, so no message of either class does: the verdict, which is public, is the same.
+    // Tags to verify are zero, so no message of either class does: the verdict, which is public, is
+    // the same.
     void batch(int mode, int d, size_t messages, size_t blocks, bool own_keys) {
         const bool aead = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM, mac = mode == WARPSEAL_CMAC;
-        const size_t bytes = blocks * cipher_.block_bytes, keys_bytes = own_keys ? messages * cipher_.key_bytes : 0;
+        const size_t bytes = blocks * cipher_.block_bytes,
+                     keys_bytes = own_keys ? messages * cipher_.key_bytes : 0;
         warpseal_batch b{};
         b.struct_bytes = sizeof b;
         b.message_count = messages;
@@ -134,8 +156,10 @@ private:
         b.out = mac ? nullptr : out_.data();
         b.statuses = statuses_.data();
         const auto none = [](const uint8_t*) {};
-        judge(call(mode, d, blocks) + " in each of " + std::to_string(messages) + (own_keys ? " with keys" : ""),
-              keys_bytes + messages * bytes, messages * blocks, own_keys ? Part(none) : keyed(), [=, this](const uint8_t* in) mutable {
+        judge(call(mode, d, blocks) + " in each of " + std::to_string(messages) +
+                  (own_keys ? " with keys" : ""),
+              keys_bytes + messages * bytes, messages * blocks, own_keys ? Part(none) : keyed(),
+              [=, this](const uint8_t* in) mutable {
                   if (d == 1) std::memset(tags_.data(), 0, messages * b.tag_bytes);
                   b.keys = own_keys ? in + keys_room : nullptr;
                   b.in = in + keys_room + keys_bytes;
@@ -198,23 +222,27 @@ bool dudect::wanted(const std::string& what) {
     return !only_names && (only.empty() || only == what);
 }
 
-void dudect::report(bool right, const std::string& what, const std::string& figures, uint64_t count) {
+void dudect::report(bool right, const std::string& what, const std::string& figures,
+                    uint64_t count) {
     ++(right ? passed : failed);
-    std::printf("%s %-58s t =%s, %llu timings\n", right ? "    " : "LEAK", what.c_str(), figures.c_str(),
-                static_cast<unsigned long long>(count));
+    std::printf("%s %-58s t =%s, %llu timings\n", right ? "    " : "LEAK", what.c_str(),
+                figures.c_str(), static_cast<unsigned long long>(count));
     std::fflush(stdout);
 }
 
-// Of hundreds of subjects on a machine with other work one will exceed the limit by chance. A leak makes the same class slower each time,
-// and with `more` timings by a t that is greater still; chance does not, three times in a row. Only the random class is drawn anew: under
-// another fixed input a true leak might change its sign.
-void dudect::expect_constant(const std::string& what, const Work& work, uint64_t count, bool equal) {
+// Of hundreds of subjects on a machine with other work one will exceed the limit by chance. A leak
+// makes the same class slower each time, and with `more` timings by a t that is greater still;
+// chance does not, three times in a row. Only the random class is drawn anew: under another fixed
+// input a true leak might change its sign.
+void dudect::expect_constant(const std::string& what, const Work& work, uint64_t count,
+                             bool equal) {
     if (!wanted(what)) return;
     const double first = timing::measure(work, count, 1, equal);
     std::string figures = figure(first);
     double least = std::fabs(first);
     for (int again = 1; again <= confirmations && least > limit; ++again) {
-        const double t = timing::measure(work, more * count, 1 + static_cast<uint64_t>(again), equal);
+        const double t =
+            timing::measure(work, more * count, 1 + static_cast<uint64_t>(again), equal);
         figures += figure(t);
         least = (t > 0) == (first > 0) ? std::fabs(t) : 0;
     }
@@ -222,7 +250,8 @@ void dudect::expect_constant(const std::string& what, const Work& work, uint64_t
     report(least <= limit, what, figures, count);
 }
 
-// The t of a leak grows with the root of the number of timings, whatever else the machine does: where others hide it, more timings show it.
+// The t of a leak grows with the root of the number of timings, whatever else the machine does:
+// where others hide it, more timings show it.
 void dudect::expect_leak(const std::string& what, const Work& work, uint64_t count) {
     if (!wanted(what)) return;
     std::string figures;
@@ -237,7 +266,8 @@ void dudect::expect_leak(const std::string& what, const Work& work, uint64_t cou
 
 int main(int argc, char** argv) {
     warpseal::Target target;
-    if (argc < 2 || !warpseal::target_by_name(argv[1], target) || target == warpseal::Target::cuda) return usage();
+    if (argc < 2 || !warpseal::target_by_name(argv[1], target) || target == warpseal::Target::cuda)
+        return usage();
     for (int i = 2; i < argc; ++i) {
         const std::string argument = argv[i];
         char* end = argv[i];
@@ -261,7 +291,7 @@ int main(int argc, char** argv) {
             report(false, std::string(argv[1]) + " " + portable->name, " no door", 0);
     dudect::kem_subjects(argv[1], target);
     if (only_names) return 0;
-    std::printf("%s: %d passed, %d failed; greatest |t| of a subject %.1f, %llu timings each\n", argv[1], passed, failed, greatest,
-                static_cast<unsigned long long>(timings));
+    std::printf("%s: %d passed, %d failed; greatest |t| of a subject %.1f, %llu timings each\n",
+                argv[1], passed, failed, greatest, static_cast<unsigned long long>(timings));
     return failed != 0 || passed == 0 ? 1 : 0;
 }

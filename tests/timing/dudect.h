@@ -8,15 +8,18 @@
 
 namespace dudect {
 
-constexpr uint64_t dearer = 8;  // long work gets that fraction of the timings: each is dozens of times as long
-constexpr uint64_t more = 4;    // timings of a second look, and of what is planted, so that noise does not hide it either
+constexpr uint64_t dearer =
+    8;  // long work gets that fraction of the timings: each is dozens of times as long
+constexpr uint64_t more =
+    4;  // timings of a second look, and of what is planted, so that noise does not hide it either
 
 extern uint64_t timings;  // of each subject
 
 // Whether the subject is asked for.
 bool wanted(const std::string& what);
 void report(bool right, const std::string& what, const std::string& figures, uint64_t count);
-void expect_constant(const std::string& what, const timing::Work& work, uint64_t count, bool equal = false);
+void expect_constant(const std::string& what, const timing::Work& work, uint64_t count,
+                     bool equal = false);
 void expect_leak(const std::string& what, const timing::Work& work, uint64_t count);
 
 // The operations of every set, if the target and this machine have them.

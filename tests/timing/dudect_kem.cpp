@@ -1,4 +1,5 @@
-// NTRU for warpseal-dudect: coins and keys that are zero or random, and ciphertexts that are valid or not.
+// NTRU for warpseal-dudect: coins and keys that are zero or random, and ciphertexts that are valid
+// or not.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -19,9 +20,11 @@ using Part = std::function<void(const uint8_t*)>;
 
 class Subjects {
 public:
-    Subjects(const char* target, const CpuKem& kem) : name_(std::string(target) + " " + kem.params->name), kem_(kem) {
+    Subjects(const char* target, const CpuKem& kem)
+        : name_(std::string(target) + " " + kem.params->name), kem_(kem) {
         tests::Random random(71);
-        const Text coins = random.text(params_.keypair_coins()), more_coins = random.text(pairs * params_.encapsulation_coins());
+        const Text coins = random.text(params_.keypair_coins()),
+                   more_coins = random.text(pairs * params_.encapsulation_coins());
         keypair(coins.data(), 1);
         encapsulate(more_coins.data(), pairs);
         valid_ = ciphertexts_;
@@ -34,24 +37,29 @@ public:
         for (const Text* texts : {&valid_, &invalid_}) {
             decapsulate(secrets_.data(), texts->data(), pairs);
             const bool equal = std::equal(shared_.begin(), shared_.end(), sent_.begin());
-            if (equal != (texts == &valid_)) dudect::report(false, name_, " a ciphertext is not what it should be", 0);
+            if (equal != (texts == &valid_))
+                dudect::report(false, name_, " a ciphertext is not what it should be", 0);
         }
     }
 
     void all() {
         const Part none = [](const uint8_t*) {};
         const size_t coins = params_.encapsulation_coins();
-        const auto judge = [&](const char* what, size_t secret_bytes, const Part& prepare, const Part& timed, uint64_t dearer) {
-            dudect::expect_constant(name_ + " " + what, {secret_bytes, prepare, timed}, std::max(dudect::timings / dearer, enough));
+        const auto judge = [&](const char* what, size_t secret_bytes, const Part& prepare,
+                               const Part& timed, uint64_t dearer) {
+            dudect::expect_constant(name_ + " " + what, {secret_bytes, prepare, timed},
+                                    std::max(dudect::timings / dearer, enough));
         };
         judge(
-            "encapsulation", items_ * coins, none, [this](const uint8_t* in) { encapsulate(in, items_); }, dudect::dearer);
+            "encapsulation", items_ * coins, none,
+            [this](const uint8_t* in) { encapsulate(in, items_); }, dudect::dearer);
         judge(
-            "decapsulation", sk + items_ * ct, none, [this](const uint8_t* in) { decapsulate(in, in + sk, items_); }, dudect::dearer);
+            "decapsulation", sk + items_ * ct, none,
+            [this](const uint8_t* in) { decapsulate(in, in + sk, items_); }, dudect::dearer);
         judge("decapsulation, valid or not", sizeof(uint64_t), choose(), chosen(), dudect::dearer);
         judge(
-            "key generation", together * params_.keypair_coins(), none, [this](const uint8_t* in) { keypair(in, together); },
-            dudect::dearer * dudect::dearer);
+            "key generation", together * params_.keypair_coins(), none,
+            [this](const uint8_t* in) { keypair(in, together); }, dudect::dearer * dudect::dearer);
     }
 
     void planted() {
@@ -59,12 +67,14 @@ public:
             chosen()(in);
             if (std::memcmp(shared_.data(), sent_.data() + 32 * first_, 32) == 0) chosen()(in);
         };
-        dudect::expect_leak(std::string("planted: ") + params_.name + ", more work where a ciphertext is valid",
-                            {sizeof(uint64_t), choose(), leak}, dudect::more * dudect::timings / dudect::dearer);
+        dudect::expect_leak(
+            std::string("planted: ") + params_.name + ", more work where a ciphertext is valid",
+            {sizeof(uint64_t), choose(), leak}, dudect::more * dudect::timings / dudect::dearer);
     }
 
 private:
-    // Which ciphertexts a call gets is drawn in either class: the class says whether they are valid, and both are read.
+    // Which ciphertexts a call gets is drawn in either class: the class says whether they are
+    // valid, and both are read.
     Part choose() {
         return [this](const uint8_t* in) {
             uint64_t secret;
@@ -75,7 +85,8 @@ private:
                 if (i == 0) first_ = from;
                 for (size_t k = 0; k < ct; ++k) {
                     const uint8_t valid = valid_[from * ct + k];
-                    chosen_[i * ct + k] = static_cast<uint8_t>(valid ^ (mask & (valid ^ invalid_[from * ct + k])));
+                    chosen_[i * ct + k] =
+                        static_cast<uint8_t>(valid ^ (mask & (valid ^ invalid_[from * ct + k])));
                 }
             }
         };
@@ -89,8 +100,9 @@ private:
         b.count = count;
         b.shared_secrets = shared_.data();
         b.shared_secret_stride = 32;
-        (void)kem_.run[static_cast<int>(operation)](b, 0, count,
-                                                    reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(work_.data()) + 63) / 64 * 64));
+        (void)kem_.run[static_cast<int>(operation)](
+            b, 0, count,
+            reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(work_.data()) + 63) / 64 * 64));
     }
     void keypair(const uint8_t* coins, size_t count) {
         warpseal_kem_batch b{};
@@ -121,7 +133,8 @@ private:
 
     size_t work_bytes() const {
         size_t most = 0;
-        for (const auto operation : {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
+        for (const auto operation :
+             {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
             most = std::max(most, kem_.work_bytes(operation, pairs));
         return most + 64;
     }
@@ -131,13 +144,15 @@ private:
     const CpuKem& kem_;
     const warpseal::kem::Params& params_ = *kem_.params;
     const size_t sk = params_.secret_key_bytes(), ct = params_.ciphertext_bytes();
-    static constexpr size_t together = 2;                                           // key pairs: one inversion for both
-    static constexpr uint64_t enough = 600;                                         // timings for a t at all
-    const size_t items_ = kem_.group[static_cast<int>(KemOperation::decapsulate)];  // as many as are hashed together
+    static constexpr size_t together = 2;    // key pairs: one inversion for both
+    static constexpr uint64_t enough = 600;  // timings for a t at all
+    const size_t items_ =
+        kem_.group[static_cast<int>(KemOperation::decapsulate)];  // as many as are hashed together
     tests::Random random_{72};
     size_t first_ = 0;
-    Text publics_ = Text(together * params_.public_key_bytes()), secrets_ = Text(together * sk), ciphertexts_ = Text(pairs * ct),
-         shared_ = Text(pairs * 32), sent_, valid_, invalid_, chosen_ = Text(items_ * ct), work_ = Text(work_bytes());
+    Text publics_ = Text(together * params_.public_key_bytes()), secrets_ = Text(together * sk),
+         ciphertexts_ = Text(pairs * ct), shared_ = Text(pairs * 32), sent_, valid_, invalid_,
+         chosen_ = Text(items_ * ct), work_ = Text(work_bytes());
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
-// Constant time by construction, under valgrind: memcheck is told that keys and texts are undefined, and then complains of every branch
-// and every address that depends on one. All that the doors of a CPU target offer, of every cipher of the catalogue and every set of NTRU:
-// 0 complaints. Two planted leaks must be complained of. What branches on the verdict of a tag or a padding, which is public, is named in
-// secrets.supp.
+// Constant time by construction, under valgrind: memcheck is told that keys and texts are
+// undefined, and then complains of every branch and every address that depends on one. All that the
+// doors of a CPU target offer, of every cipher of the catalogue and every set of NTRU: 0
+// complaints. Two planted leaks must be complained of. What branches on the verdict of a tag or a
+// padding, which is public, is named in secrets.supp.
 //
-//   valgrind -q --suppressions=secrets.supp warpseal-secrets [TARGET | padding | records | planted]...
+//   valgrind -q --suppressions=secrets.supp warpseal-secrets [TARGET | padding | records |
+//   planted]...
 #include <valgrind/memcheck.h>
 
 #include <algorithm>
@@ -32,8 +34,9 @@ void verdict(bool right, const std::string& what, const char* how) {
     if (!right) std::printf("LEAK? %s: %s\n", what.c_str(), how);
 }
 
-// Complaints count between these two alone. Elsewhere memcheck may be unsure of what it is told is known: a tile of which one block is
-// used has others that nobody set, and it does not see that a ^ (a ^ b) is b.
+// Complaints count between these two alone. Elsewhere memcheck may be unsure of what it is told is
+// known: a tile of which one block is used has others that nobody set, and it does not see that a ^
+// (a ^ b) is b.
 unsigned watch() {
     VALGRIND_ENABLE_ERROR_REPORTING;
     return VALGRIND_COUNT_ERRORS;
@@ -56,11 +59,14 @@ Text pattern(size_t bytes, unsigned seed) {
 
 struct State {
     explicit State(const CpuCipher& cipher) : memory(cipher.state_bytes + 64) {}
-    void* get() { return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64); }
+    void* get() {
+        return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+    }
     Text memory;
 };
 
-// One call's texts. `work` reads keys and `in`, and writes `out` and `tag`; it gets a state that was expanded from such a key.
+// One call's texts. `work` reads keys and `in`, and writes `out` and `tag`; it gets a state that
+// was expanded from such a key.
 struct Buffers {
     Text keys, in, out, tag;
     State* state;
@@ -82,7 +88,8 @@ public:
             known(&weak, sizeof weak);
             if (weak) std::printf("a weak key by chance\n");
         }
-        verdict(!complained(before), name("expansion of a key"), "a branch or an address depends on the key");
+        verdict(!complained(before), name("expansion of a key"),
+                "a branch or an address depends on the key");
         Text same = secret_.memory;
         known(same.data(), same.size());
         Text tweak_key = pattern(cipher.key_bytes, 2);
@@ -90,10 +97,16 @@ public:
         cipher.expand(secret_tweak_.get(), tweak_key.data());
     }
 
-    // Runs `work` on texts that may be known, then on the same ones as secrets: no complaint, and the same comes out. Returns what did.
-    Buffers run(const std::string& what, size_t bytes, size_t key_count, const Text& in, const Text& tag,
-                const std::function<void(Buffers&)>& work) {
-        Buffers open{pattern(key_count * cipher_.key_bytes, 3), in, Text(bytes), tag, &public_, &public_tweak_};
+    // Runs `work` on texts that may be known, then on the same ones as secrets: no complaint, and
+    // the same comes out. Returns what did.
+    Buffers run(const std::string& what, size_t bytes, size_t key_count, const Text& in,
+                const Text& tag, const std::function<void(Buffers&)>& work) {
+        Buffers open{pattern(key_count * cipher_.key_bytes, 3),
+                     in,
+                     Text(bytes),
+                     tag,
+                     &public_,
+                     &public_tweak_};
         Buffers hidden{open.keys, in, Text(bytes), tag, &secret_, &secret_tweak_};
         work(open);
         secret(hidden.keys);
@@ -101,8 +114,10 @@ public:
         const unsigned before = watch();
         work(hidden);
         verdict(!complained(before), name(what), "a branch or an address depends on a key or text");
-        for (Text* text : {&open.out, &open.tag, &hidden.out, &hidden.tag}) known(text->data(), text->size());
-        verdict(hidden.out == open.out && hidden.tag == open.tag, name(what), "secrets come out otherwise than known texts");
+        for (Text* text : {&open.out, &open.tag, &hidden.out, &hidden.tag})
+            known(text->data(), text->size());
+        verdict(hidden.out == open.out && hidden.tag == open.tag, name(what),
+                "secrets come out otherwise than known texts");
         return open;
     }
 
@@ -117,20 +132,26 @@ public:
     }
 
 private:
-    std::string name(const std::string& what) const { return std::string(target_) + " " + cipher_.name + " " + what; }
+    std::string name(const std::string& what) const {
+        return std::string(target_) + " " + cipher_.name + " " + what;
+    }
     static std::string call(int mode, int direction) {
-        return std::string(warpseal_mode_name(static_cast<warpseal_mode>(mode))) + (direction == 0 ? " encryption" : " decryption");
+        return std::string(warpseal_mode_name(static_cast<warpseal_mode>(mode))) +
+               (direction == 0 ? " encryption" : " decryption");
     }
 
     void sweeps(int mode) {
         const bool whole = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC;
         const Text iv = pattern(cipher_.block_bytes, 4);
         for (int d = 0; d < direction_count; ++d)
-            for (const size_t bytes : {size_t{cipher_.block_bytes}, many_blocks * cipher_.block_bytes + (whole ? 0 : 5)})
+            for (const size_t bytes :
+                 {size_t{cipher_.block_bytes}, many_blocks * cipher_.block_bytes + (whole ? 0 : 5)})
                 if (const auto sweep = cipher_.sweep[mode][d])
-                    run(call(mode, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0, pattern(bytes, 5), {}, [&](Buffers& b) {
-                        sweep(b.state->get(), mode == WARPSEAL_ECB ? nullptr : iv.data(), 7, b.in.data(), b.out.data(), bytes);
-                    });
+                    run(call(mode, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0,
+                        pattern(bytes, 5), {}, [&](Buffers& b) {
+                            sweep(b.state->get(), mode == WARPSEAL_ECB ? nullptr : iv.data(), 7,
+                                  b.in.data(), b.out.data(), bytes);
+                        });
     }
 
     // Of a message that goes on.
@@ -140,10 +161,12 @@ private:
         for (int d = 0; d < direction_count; ++d)
             for (const size_t bytes : {size_t{16}, size_t{64}, many_blocks * 16})
                 if (const auto blocks = loops->blocks[mode][d])
-                    run(call(mode, d) + " of a message that goes on, " + std::to_string(bytes) + " bytes", bytes, 0, pattern(bytes, 5), {},
-                        [&](Buffers& b) {
+                    run(call(mode, d) + " of a message that goes on, " + std::to_string(bytes) +
+                            " bytes",
+                        bytes, 0, pattern(bytes, 5), {}, [&](Buffers& b) {
                             Text feedback = pattern(16, 4);
-                            blocks(b.state->get(), feedback.data(), b.in.data(), b.out.data(), bytes);
+                            blocks(b.state->get(), feedback.data(), b.in.data(), b.out.data(),
+                                   bytes);
                         });
     }
 
@@ -151,8 +174,9 @@ private:
         for (int d = 0; d < direction_count; ++d)
             if (const auto xts = cipher_.xts[d]) {
                 const warpseal::XtsUnits units{{0xff, 0xff, 3}, 101};
-                run(call(WARPSEAL_XTS, d), 330, 0, pattern(330, 6), {},
-                    [&](Buffers& b) { xts(b.state->get(), b.tweak->get(), units, b.in.data(), b.out.data(), 330); });
+                run(call(WARPSEAL_XTS, d), 330, 0, pattern(330, 6), {}, [&](Buffers& b) {
+                    xts(b.state->get(), b.tweak->get(), units, b.in.data(), b.out.data(), 330);
+                });
             }
     }
 
@@ -161,16 +185,19 @@ private:
         const Text iv = pattern(12, 7), long_iv = pattern(29, 8), aad = pattern(40, 9);
         for (int d = 0; d < direction_count; ++d)
             for (const size_t bytes : {size_t{16}, many_blocks * 16 + 5})
-                run(call(WARPSEAL_GCM, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0, pattern(bytes, 10), Text(16),
-                    [&](Buffers& b) {
+                run(call(WARPSEAL_GCM, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0,
+                    pattern(bytes, 10), Text(16), [&](Buffers& b) {
                         const Text& with = bytes == 16 ? iv : long_iv;
                         warpseal::GcmRun run, part{};
-                        cipher_.gcm_begin(b.state->get(), with.data(), with.size(), aad.data(), aad.size(), &run);
-                        // The one exception: the first counter under an IV that is not 96 bits is a hash under the key, and where counting
-                        // from it carries is not hidden. (Under 96 bits it is the IV itself.)
+                        cipher_.gcm_begin(b.state->get(), with.data(), with.size(), aad.data(),
+                                          aad.size(), &run);
+                        // The one exception: the first counter under an IV that is not 96 bits is a
+                        // hash under the key, and where counting from it carries is not hidden.
+                        // (Under 96 bits it is the IV itself.)
                         known(run.counter0, sizeof run.counter0);
                         std::memcpy(part.counter0, run.counter0, 16);
-                        cipher_.gcm_piece[d](b.state->get(), &part, 0, b.in.data(), b.out.data(), bytes);
+                        cipher_.gcm_piece[d](b.state->get(), &part, 0, b.in.data(), b.out.data(),
+                                             bytes);
                         cipher_.gcm_combine(b.state->get(), run.sum, part.sum, (bytes + 15) / 16);
                         cipher_.gcm_finish(b.state->get(), &run, aad.size(), bytes, b.tag.data());
                     });
@@ -179,7 +206,8 @@ private:
     void batches(int mode) {
         const size_t block = cipher_.block_bytes, count = 21;
         const bool tagged = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC;
-        const size_t tag_bytes = tagged ? block : 0, iv_bytes = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? 12 : block;
+        const size_t tag_bytes = tagged ? block : 0,
+                     iv_bytes = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? 12 : block;
         const Text ivs = pattern(count * iv_bytes, 11), aad = pattern(count * 23, 12);
         std::vector<uint64_t> lengths, offsets;
         uint64_t bytes = 0;
@@ -193,33 +221,36 @@ private:
             for (int d = 0; d < direction_count; ++d) {
                 const auto call_batch = cipher_.batch[mode][d];
                 if (call_batch == nullptr) continue;
-                const Buffers after = run(call(mode, d) + (own_keys ? " of a batch, a key per message" : " of a batch"), bytes, count, text,
-                                          tags, [&](Buffers& b) {
-                                              std::vector<int32_t> statuses(count);
-                                              warpseal_batch batch{};
-                                              batch.struct_bytes = sizeof batch;
-                                              batch.iv_bytes = mode == WARPSEAL_CMAC ? 0 : static_cast<uint32_t>(iv_bytes);
-                                              batch.tag_bytes = static_cast<uint32_t>(tag_bytes);
-                                              batch.message_count = count;
-                                              batch.lengths = lengths.data();
-                                              batch.keys = own_keys ? b.keys.data() : nullptr;
-                                              batch.ivs = ivs.data();
-                                              batch.iv_stride = iv_bytes;
-                                              batch.aad = aad.data();
-                                              batch.aad_bytes = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? 23 : 0;
-                                              batch.aad_stride = 23;
-                                              batch.in = b.in.data();
-                                              batch.in_offsets = offsets.data();
-                                              batch.out = mode == WARPSEAL_CMAC ? nullptr : b.out.data();
-                                              batch.out_offsets = offsets.data();
-                                              batch.tags = tagged ? b.tag.data() : nullptr;
-                                              batch.tag_stride = tag_bytes;
-                                              batch.statuses = statuses.data();
-                                              uint64_t wrong = call_batch(own_keys ? nullptr : b.state->get(), batch, 0, count);
-                                              known(&wrong, sizeof wrong);
-                                              known(statuses.data(), statuses.size() * sizeof statuses[0]);
-                                              verdict(wrong == 0, name(call(mode, d)), "a message did not verify");
-                                          });
+                const Buffers after = run(
+                    call(mode, d) + (own_keys ? " of a batch, a key per message" : " of a batch"),
+                    bytes, count, text, tags, [&](Buffers& b) {
+                        std::vector<int32_t> statuses(count);
+                        warpseal_batch batch{};
+                        batch.struct_bytes = sizeof batch;
+                        batch.iv_bytes =
+                            mode == WARPSEAL_CMAC ? 0 : static_cast<uint32_t>(iv_bytes);
+                        batch.tag_bytes = static_cast<uint32_t>(tag_bytes);
+                        batch.message_count = count;
+                        batch.lengths = lengths.data();
+                        batch.keys = own_keys ? b.keys.data() : nullptr;
+                        batch.ivs = ivs.data();
+                        batch.iv_stride = iv_bytes;
+                        batch.aad = aad.data();
+                        batch.aad_bytes = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? 23 : 0;
+                        batch.aad_stride = 23;
+                        batch.in = b.in.data();
+                        batch.in_offsets = offsets.data();
+                        batch.out = mode == WARPSEAL_CMAC ? nullptr : b.out.data();
+                        batch.out_offsets = offsets.data();
+                        batch.tags = tagged ? b.tag.data() : nullptr;
+                        batch.tag_stride = tag_bytes;
+                        batch.statuses = statuses.data();
+                        uint64_t wrong =
+                            call_batch(own_keys ? nullptr : b.state->get(), batch, 0, count);
+                        known(&wrong, sizeof wrong);
+                        known(statuses.data(), statuses.size() * sizeof statuses[0]);
+                        verdict(wrong == 0, name(call(mode, d)), "a message did not verify");
+                    });
                 if (mode != WARPSEAL_CMAC) text = after.out;
                 tags = after.tag;
             }
@@ -232,8 +263,8 @@ private:
     State public_{cipher_}, public_tweak_{cipher_}, secret_{cipher_}, secret_tweak_{cipher_};
 };
 
-// NTRU, from coins that are secret to shared secrets, of ciphertexts that are valid and of some that are not. What leaves for the network
-// is known then.
+// NTRU, from coins that are secret to shared secrets, of ciphertexts that are valid and of some
+// that are not. What leaves for the network is known then.
 class KemSubject {
 public:
     KemSubject(const char* target, const warpseal::CpuKem& kem) : target_(target), kem_(kem) {}
@@ -253,9 +284,12 @@ public:
         std::memset(coins.data(), 0, params.iid_coins());  // a first pair that has no key
         run(KemOperation::keypair, batch, coins, 1);
         known(publics.data(), publics.size());
-        // Of that first pair the others' keys take the place, so that the next two have something to work on.
-        std::copy_n(publics.begin() + static_cast<long>(params.public_key_bytes()), params.public_key_bytes(), publics.begin());
-        std::copy_n(secrets.begin() + static_cast<long>(params.secret_key_bytes()), params.secret_key_bytes(), secrets.begin());
+        // Of that first pair the others' keys take the place, so that the next two have something
+        // to work on.
+        std::copy_n(publics.begin() + static_cast<long>(params.public_key_bytes()),
+                    params.public_key_bytes(), publics.begin());
+        std::copy_n(secrets.begin() + static_cast<long>(params.secret_key_bytes()),
+                    params.secret_key_bytes(), secrets.begin());
 
         Text other_coins = pattern(count * params.encapsulation_coins(), 21);
         batch.coins_stride = params.encapsulation_coins();
@@ -265,24 +299,28 @@ public:
 
         batch.shared_secrets = received.data();
         ciphertexts[params.ciphertext_bytes() + 9] ^= 4;
-        secret(ciphertexts);  // what is asked about a plaintext through chosen ciphertexts is not to be seen either
+        secret(ciphertexts);  // what is asked about a plaintext through chosen ciphertexts is not
+                              // to be seen either
         Text none;
         run(KemOperation::decapsulate, batch, none, 0);
         known(received.data(), received.size());
-        verdict(std::equal(received.begin(), received.begin() + 32, sent.begin()), name("decapsulation"),
-                "a valid ciphertext was rejected");
-        verdict(!std::equal(received.begin() + 32, received.begin() + 64, sent.begin() + 32), name("decapsulation"),
-                "an invalid ciphertext was accepted");
-        verdict(std::equal(received.begin() + 64, received.end(), sent.begin() + 64), name("decapsulation"),
-                "a valid ciphertext was rejected");
+        verdict(std::equal(received.begin(), received.begin() + 32, sent.begin()),
+                name("decapsulation"), "a valid ciphertext was rejected");
+        verdict(!std::equal(received.begin() + 32, received.begin() + 64, sent.begin() + 32),
+                name("decapsulation"), "an invalid ciphertext was accepted");
+        verdict(std::equal(received.begin() + 64, received.end(), sent.begin() + 64),
+                name("decapsulation"), "a valid ciphertext was rejected");
     }
 
 private:
     using KemOperation = warpseal::KemOperation;
 
-    std::string name(const char* what) const { return std::string(target_) + " " + kem_.params->name + " " + what; }
+    std::string name(const char* what) const {
+        return std::string(target_) + " " + kem_.params->name + " " + what;
+    }
 
-    void run(KemOperation operation, warpseal_kem_batch& batch, Text& coins, uint64_t expected_to_fail) {
+    void run(KemOperation operation, warpseal_kem_batch& batch, Text& coins,
+             uint64_t expected_to_fail) {
         static constexpr const char* names[] = {"key generation", "encapsulation", "decapsulation"};
         const char* what = names[static_cast<int>(operation)];
         std::vector<int32_t> statuses(count);
@@ -292,7 +330,8 @@ private:
         secret(coins);
         const unsigned before = watch();
         uint64_t failed = kem_.run[static_cast<int>(operation)](
-            batch, 0, count, reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64));
+            batch, 0, count,
+            reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64));
         verdict(!complained(before), name(what), "a branch or an address depends on a secret");
         known(&failed, sizeof failed);
         verdict(failed == expected_to_fail, name(what), "an item has no result");
@@ -303,7 +342,8 @@ private:
     const warpseal::CpuKem& kem_;
 };
 
-// Padding of a decrypted message, good and bad, through the public call: the only part of the engine that looks at plaintext.
+// Padding of a decrypted message, good and bad, through the public call: the only part of the
+// engine that looks at plaintext.
 void padding() {
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
@@ -313,54 +353,69 @@ void padding() {
     warpseal_key* key = nullptr;
     const Text key_bytes = pattern(16, 16), iv = pattern(16, 17);
     verdict(warpseal_engine_create(&options, &engine) == WARPSEAL_OK &&
-                warpseal_key_create(engine, "aes-128", key_bytes.data(), key_bytes.size(), &key) == WARPSEAL_OK,
+                warpseal_key_create(engine, "aes-128", key_bytes.data(), key_bytes.size(), &key) ==
+                    WARPSEAL_OK,
             "padding", "no engine or key");
     for (const bool good : {true, false}) {
         Text in(64), out(64);
         size_t written = 0;
-        (void)warpseal_encrypt_padded(key, iv.data(), 16, pattern(55, 18).data(), 55, in.data(), in.size(), &written);
+        (void)warpseal_encrypt_padded(key, iv.data(), 16, pattern(55, 18).data(), 55, in.data(),
+                                      in.size(), &written);
         // Once before, as the engine tests what it is about to use for the first time.
-        (void)warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(), out.data(), out.size(), &written);
+        (void)warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(), out.data(),
+                                      out.size(), &written);
         if (!good) in[47] ^= 1;  // the last byte of padding
         secret(in);
         const unsigned before = watch();
         written = 0;
-        warpseal_status status = warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(), out.data(), out.size(), &written);
+        warpseal_status status = warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(),
+                                                         out.data(), out.size(), &written);
         verdict(!complained(before), "padding", "a branch or an address depends on the plaintext");
         known(&status, sizeof status);
         known(&written, sizeof written);
-        verdict(status == (good ? WARPSEAL_OK : WARPSEAL_BAD_PADDING) && written == (good ? 55 : 0), "padding", "wrong verdict");
+        verdict(status == (good ? WARPSEAL_OK : WARPSEAL_BAD_PADDING) && written == (good ? 55 : 0),
+                "padding", "wrong verdict");
     }
     warpseal_key_destroy(key);
     warpseal_engine_destroy(engine);
 }
 
-// The end of a CBC record of TLS, with right padding and wrong, which show nowhere before the MAC is compared.
+// The end of a CBC record of TLS, with right padding and wrong, which show nowhere before the MAC
+// is compared.
 void records() {
     for (const size_t mac_bytes : {size_t{20}, size_t{32}, size_t{48}})
         for (const size_t padding : {size_t{0}, size_t{15}, size_t{255}})
             for (const bool good : {true, false}) {
                 Text record = pattern(400, 19), mac(mac_bytes);
-                std::fill(record.end() - static_cast<ptrdiff_t>(padding) - 1, record.end(), static_cast<uint8_t>(padding));
-                if (!good) record[record.size() - 2] = record.back() = 255, record[record.size() - 3] = 0;
+                std::fill(record.end() - static_cast<ptrdiff_t>(padding) - 1, record.end(),
+                          static_cast<uint8_t>(padding));
+                if (!good)
+                    record[record.size() - 2] = record.back() = 255, record[record.size() - 3] = 0;
                 const size_t begin = record.size() - (good ? padding + 1 : 0) - mac_bytes;
                 const Text wanted(record.begin() + static_cast<ptrdiff_t>(begin),
                                   record.begin() + static_cast<ptrdiff_t>(begin + mac_bytes));
                 secret(record);
                 const unsigned before = watch();
-                warpseal::provider::RecordEnd end = warpseal::provider::find_record_end(record.data(), record.size(), mac_bytes);
-                warpseal::provider::copy_record_mac(record.data(), record.size(), end.text_bytes, mac.data(), mac_bytes);
-                verdict(!complained(before), "records", "a branch or an address depends on the padding");
+                warpseal::provider::RecordEnd end =
+                    warpseal::provider::find_record_end(record.data(), record.size(), mac_bytes);
+                warpseal::provider::copy_record_mac(record.data(), record.size(), end.text_bytes,
+                                                    mac.data(), mac_bytes);
+                verdict(!complained(before), "records",
+                        "a branch or an address depends on the padding");
                 known(&end, sizeof end);
                 known(mac.data(), mac.size());
-                verdict(end.text_bytes == begin && (end.good != 0) == good && mac == wanted, "records", "wrong end");
+                verdict(end.text_bytes == begin && (end.good != 0) == good && mac == wanted,
+                        "records", "wrong end");
             }
 }
 
 // Leaks that must be seen, or this test sees nothing.
-__attribute__((noinline)) uint8_t look_up(const uint8_t* table, const uint8_t* key) { return table[key[0]]; }
+__attribute__((noinline)) uint8_t look_up(const uint8_t* table, const uint8_t* key) {
+    return table[key[0]];
+}
 __attribute__((noinline)) uint8_t branch(const uint8_t* table, const uint8_t* key) {
-    if (key[0] & 1) __asm__ volatile("" ::: "memory");  // so that no compiler makes a conditional move of it
+    if (key[0] & 1)
+        __asm__ volatile("" ::: "memory");  // so that no compiler makes a conditional move of it
     return table[0];
 }
 
@@ -372,7 +427,8 @@ void planted() {
         const unsigned before = watch();
         const uint8_t got = leak(table.data(), key.data());
         __asm__ volatile("" : : "r"(got));
-        verdict(complained(before), leak == branch ? "planted branch" : "planted look-up", "went unnoticed");
+        verdict(complained(before), leak == branch ? "planted branch" : "planted look-up",
+                "went unnoticed");
     }
 }
 
@@ -415,7 +471,8 @@ int main(int argc, char** argv) {
                 else
                     verdict(false, std::string(argv[i]) + " " + portable->name, "no door");
             if (!warpseal::cpu_has_kem(target)) continue;
-            for (const warpseal::kem::Params* set : warpseal::kem::sets) KemSubject(argv[i], *warpseal::cpu_kem(target, set->name)).all();
+            for (const warpseal::kem::Params* set : warpseal::kem::sets)
+                KemSubject(argv[i], *warpseal::cpu_kem(target, set->name)).all();
         }
     }
     VALGRIND_ENABLE_ERROR_REPORTING;  // or memcheck remarks on it

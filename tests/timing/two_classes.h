@@ -1,5 +1,5 @@
-// Timings of two classes of secrets, all zero and random, and Welch's t between them (Reparaz, Balasch, Verbauwhede, "Dude, is my code
-// constant time?", 2017).
+// Timings of two classes of secrets, all zero and random, and Welch's t between them (Reparaz,
+// Balasch, Verbauwhede, "Dude, is my code constant time?", 2017).
 #pragma once
 
 #include <x86intrin.h>
@@ -14,7 +14,8 @@
 
 namespace timing {
 
-// What is timed: `timed` alone, after `prepare`, both from the same place in memory whichever class the secrets are of.
+// What is timed: `timed` alone, after `prepare`, both from the same place in memory whichever class
+// the secrets are of.
 struct Work {
     size_t secret_bytes;
     std::function<void(const uint8_t*secrets)> prepare, timed;
@@ -39,7 +40,8 @@ inline double welch(const Moments& a, const Moments& b) {
     return error == 0 ? 0 : (a.mean - b.mean) / std::sqrt(error);
 }
 
-// Pooled timings as they are and without their slowest 1, 10 and 50 per cent: what interrupts add hides what secrets do.
+// Pooled timings as they are and without their slowest 1, 10 and 50 per cent: what interrupts add
+// hides what secrets do.
 class Cropped {
 public:
     void learn(std::vector<uint32_t> pooled) {
@@ -79,12 +81,14 @@ inline uint32_t cycles_of(const Work& work, const uint8_t* secrets) {
     return static_cast<uint32_t>(end - start);
 }
 
-// equal: both classes are all zero, so whatever comes out is noise. What comes first only teaches where to crop.
+// equal: both classes are all zero, so whatever comes out is noise. What comes first only teaches
+// where to crop.
 inline double measure(const Work& work, uint64_t timings, uint64_t seed, bool equal) {
     struct alignas(64) Line {
         uint8_t bytes[64];
     };
-    const size_t lines = (work.secret_bytes + 63) / 64, group = std::clamp<size_t>(4096 / lines, 16, 256);
+    const size_t lines = (work.secret_bytes + 63) / 64,
+                 group = std::clamp<size_t>(4096 / lines, 16, 256);
     std::vector<Line> laid_out(group * lines), place(lines);
     std::vector<uint32_t> pooled;
     std::vector<uint8_t> classes(group);
@@ -92,9 +96,11 @@ inline double measure(const Work& work, uint64_t timings, uint64_t seed, bool eq
     Cropped cropped;
     const uint64_t warm_up = std::min<uint64_t>(timings / 4, 20000), all = timings + warm_up;
     for (uint64_t done = 0; done < all; done += group) {
-        for (size_t i = 0; i < group; ++i) {  // a group at a time, so that drawing is not beside each timing
+        for (size_t i = 0; i < group;
+             ++i) {  // a group at a time, so that drawing is not beside each timing
             classes[i] = static_cast<uint8_t>(random.next() & 1);
-            uint64_t word;  // drawn for both classes, so that what came before does not tell them apart
+            uint64_t
+                word;  // drawn for both classes, so that what came before does not tell them apart
             for (size_t at = 0; at < 64 * lines; at += 8) {
                 word = random.next();
                 if (classes[i] == 0 || equal) word = 0;

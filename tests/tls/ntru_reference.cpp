@@ -1,10 +1,10 @@
-// NTRU of tests/reference for programs in other languages: one request a line on standard input, one answer a line, all bytes in
-// hexadecimal.
+// NTRU of tests/reference for programs in other languages: one request a line on standard input,
+// one answer a line, all bytes in hexadecimal.
 //
-//   sizes SET                               public key, ciphertext, coins of a pair, coins of an encapsulation, spare bits
-//   keypair SET COINS                       public key, secret key; or `none`, where these coins give no pair
-//   encapsulate SET COINS PUBLIC            ciphertext, secret
-//   decapsulate SET CIPHERTEXT SECRET       secret
+//   sizes SET                               public key, ciphertext, coins of a pair, coins of an
+//   encapsulation, spare bits keypair SET COINS                       public key, secret key; or
+//   `none`, where these coins give no pair encapsulate SET COINS PUBLIC            ciphertext,
+//   secret decapsulate SET CIPHERTEXT SECRET       secret
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -20,7 +20,8 @@ Text bytes_of(std::istream& words) {
     std::string word;
     words >> word;
     Text out;
-    for (size_t i = 0; i + 1 < word.size(); i += 2) out.push_back(static_cast<uint8_t>(std::stoi(word.substr(i, 2), nullptr, 16)));
+    for (size_t i = 0; i + 1 < word.size(); i += 2)
+        out.push_back(static_cast<uint8_t>(std::stoi(word.substr(i, 2), nullptr, 16)));
     return out;
 }
 
@@ -45,8 +46,9 @@ std::string answer(std::istream& words) {
     const Ntru ntru(set);
     std::ostringstream out;
     if (what == "sizes") {
-        out << ntru.public_key_bytes() << ' ' << ntru.ciphertext_bytes() << ' ' << ntru.keypair_coins() << ' ' << ntru.encapsulation_coins()
-            << ' ' << ntru.spare_bits();
+        out << ntru.public_key_bytes() << ' ' << ntru.ciphertext_bytes() << ' '
+            << ntru.keypair_coins() << ' ' << ntru.encapsulation_coins() << ' '
+            << ntru.spare_bits();
     } else if (what == "keypair") {
         const auto keys = ntru.keypair(bytes_of(words, ntru.keypair_coins()));
         if (!keys) return "none";

@@ -1,10 +1,13 @@
-// Stock libssl as a peer that lives through anything: a server of many connections at once, and a client that connects again and again.
+// Stock libssl as a peer that lives through anything: a server of many connections at once, and a
+// client that connects again and again.
 //
-//   serve CERTIFICATE KEY GROUPS   says `port N`, gives back what clients send. Each line of its input is answered by `counts`: handshakes,
-//                                  handshakes that failed, connections open now. At the end of its input it says why handshakes failed, and
-//                                  ends
+//   serve CERTIFICATE KEY GROUPS   says `port N`, gives back what clients send. Each line of its
+//   input is answered by `counts`: handshakes,
+//                                  handshakes that failed, connections open now. At the end of its
+//                                  input it says why handshakes failed, and ends
 //   serve-async …                  the same, with each handshake on a fibre (SSL_MODE_ASYNC)
-//   connect PORT GROUPS COUNT      says of each connection, one after the other, `shaken` or `failed` and why
+//   connect PORT GROUPS COUNT      says of each connection, one after the other, `shaken` or
+//   `failed` and why
 //
 // Providers come from OPENSSL_CONF, as in any program.
 #include <arpa/inet.h>
@@ -73,12 +76,15 @@ void check(bool worked, const char* what) {
 std::string why() {
     const unsigned long error = ERR_peek_error();
     const char* reason = error != 0 ? ERR_reason_error_string(error) : nullptr;
-    return reason != nullptr ? reason : error != 0 ? "error " + std::to_string(error) : "closed by the peer";
+    return reason != nullptr ? reason
+           : error != 0      ? "error " + std::to_string(error)
+                             : "closed by the peer";
 }
 
 Context context(const SSL_METHOD* method, const char* groups) {
     Context context(SSL_CTX_new(method));
-    check(context && SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) == 1, "a context");
+    check(context && SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) == 1,
+          "a context");
     check(SSL_CTX_set1_groups_list(context.get(), groups) == 1, "the groups");
     return context;
 }
@@ -89,7 +95,8 @@ public:
         : context_(context(TLS_server_method(), groups)),
           listener_(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)),
           epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-        check(SSL_CTX_use_certificate_chain_file(context_.get(), certificate) == 1, "the certificate");
+        check(SSL_CTX_use_certificate_chain_file(context_.get(), certificate) == 1,
+              "the certificate");
         check(SSL_CTX_use_PrivateKey_file(context_.get(), key, SSL_FILETYPE_PEM) == 1, "the key");
         SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_OFF);
         SSL_CTX_set_num_tickets(context_.get(), 0);
@@ -97,7 +104,8 @@ public:
         sockaddr_in address = loopback(0);
         socklen_t bytes = sizeof address;
         auto* any = reinterpret_cast<sockaddr*>(&address);
-        if (bind(listener_.fd(), any, bytes) != 0 || listen(listener_.fd(), 4096) != 0 || getsockname(listener_.fd(), any, &bytes) != 0)
+        if (bind(listener_.fd(), any, bytes) != 0 || listen(listener_.fd(), 4096) != 0 ||
+            getsockname(listener_.fd(), any, &bytes) != 0)
             throw std::system_error(errno, std::generic_category());
         port_ = ntohs(address.sin_port);
         watch(EPOLL_CTL_ADD, listener_.fd(), EPOLLIN);
@@ -115,11 +123,13 @@ public:
                     accept_all();
                 else if (fd == STDIN_FILENO)
                     more = tell();
-                else if (const auto found = connections_.find(fd); found != connections_.end() && !go_on(found->second))
+                else if (const auto found = connections_.find(fd);
+                         found != connections_.end() && !go_on(found->second))
                     connections_.erase(found);
             }
         }
-        for (const auto& [reason, count] : reasons_) std::printf("failed %lld %s\n", count, reason.c_str());
+        for (const auto& [reason, count] : reasons_)
+            std::printf("failed %lld %s\n", count, reason.c_str());
     }
 
 private:
@@ -136,11 +146,13 @@ private:
         epoll_event event{};
         event.events = events;
         event.data.fd = told;
-        if (epoll_ctl(epoll_.fd(), how, fd, &event) != 0) throw std::system_error(errno, std::generic_category());
+        if (epoll_ctl(epoll_.fd(), how, fd, &event) != 0)
+            throw std::system_error(errno, std::generic_category());
     }
 
     void accept_all() {
-        for (int fd; (fd = accept4(listener_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
+        for (int fd;
+             (fd = accept4(listener_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
             Connection made{Socket(fd), Ssl(SSL_new(context_.get()))};
             check(made.ssl && SSL_set_fd(made.ssl.get(), fd) == 1, "a connection");
             SSL_set_accept_state(made.ssl.get());
@@ -186,14 +198,16 @@ private:
         const int error = SSL_get_error(connection.ssl.get(), result);
         if (error == SSL_ERROR_WANT_ASYNC) return waits_for_fibre(connection);
         if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return false;
-        watch(EPOLL_CTL_MOD, connection.socket.fd(), error == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT);
+        watch(EPOLL_CTL_MOD, connection.socket.fd(),
+              error == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT);
         return true;
     }
 
     // Nothing is heard of the connection meanwhile: libssl cannot let go of a fibre that is paused.
     bool waits_for_fibre(Connection& connection) {
         size_t count = 0;
-        if (SSL_get_all_async_fds(connection.ssl.get(), nullptr, &count) != 1 || count != 1) return false;
+        if (SSL_get_all_async_fds(connection.ssl.get(), nullptr, &count) != 1 || count != 1)
+            return false;
         SSL_get_all_async_fds(connection.ssl.get(), &connection.fibre, &count);
         watch(EPOLL_CTL_DEL, connection.socket.fd(), 0);
         watch(EPOLL_CTL_ADD, connection.fibre, EPOLLIN, connection.socket.fd());
@@ -244,7 +258,10 @@ int main(int count, char** arguments) {
         } else if (what == "connect") {
             connect_again_and_again(std::atoi(arguments[2]), arguments[3], std::atoi(arguments[4]));
         } else {
-            std::fprintf(stderr, "usage: %s serve|serve-async CERTIFICATE KEY GROUPS | connect PORT GROUPS COUNT\n", arguments[0]);
+            std::fprintf(
+                stderr,
+                "usage: %s serve|serve-async CERTIFICATE KEY GROUPS | connect PORT GROUPS COUNT\n",
+                arguments[0]);
             return 2;
         }
     } catch (const std::exception& wrong) {

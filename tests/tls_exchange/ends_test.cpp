@@ -1,5 +1,5 @@
-// The two ends of the exchange against each other and against whoever changes, cuts, repeats or reorders what they say
-// (docs/tls-exchange.md).
+// The two ends of the exchange against each other and against whoever changes, cuts, repeats or
+// reorders what they say (docs/tls-exchange.md).
 #include <gtest/gtest.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -44,7 +44,10 @@ Text some_bytes(size_t count, unsigned seed) {
 
 // A key pair as the pool's, that may here be used many times.
 struct Pair {
-    explicit Pair(uint8_t set_number) : set(*exchange_set(set_number)), public_key(set.public_key_bytes), secret_key(set.secret_key_bytes) {
+    explicit Pair(uint8_t set_number)
+        : set(*exchange_set(set_number)),
+          public_key(set.public_key_bytes),
+          secret_key(set.secret_key_bytes) {
         warpseal_kem_batch one = batch();
         EXPECT_EQ(warpseal_kem_keypair(engine(), set.name, &one), WARPSEAL_OK);
     }
@@ -78,7 +81,8 @@ constexpr uint8_t small_set = 1;
 
 // One exchange, step by step.
 struct Talk {
-    explicit Talk(uint8_t set = small_set, SecretKey of_client = exporter(1), SecretKey of_server = exporter(1), Pair* own = nullptr)
+    explicit Talk(uint8_t set = small_set, SecretKey of_client = exporter(1),
+                  SecretKey of_server = exporter(1), Pair* own = nullptr)
         : made(own ? nullptr : std::make_unique<Pair>(set)),
           pair(own ? *own : *made),
           client(engine(), std::move(of_client), {set}),
@@ -186,14 +190,16 @@ TEST(Exchange, DoesNotSurviveAChangeOfAnyOtherByte) {
         for (size_t at = 0; at < lengths[frame]; ++at) {
             Talk talk(small_set, exporter(1), exporter(1), &pair);
             const auto passed_on = [&](int number, Text bytes) {
-                if (number == frame && at < bytes.size()) bytes[at] ^= static_cast<uint8_t>(1 << at % 8);
+                if (number == frame && at < bytes.size())
+                    bytes[at] ^= static_cast<uint8_t>(1 << at % 8);
                 return bytes;
             };
             refused([&] {
                 talk.server.take(passed_on(0, talk.hello()));
                 if (!talk.server.wants_key()) return;
                 talk.server.give_key(pair.public_key);
-                const Text confirmation = talk.confirmation_of(talk.answer_to(passed_on(1, take_output(talk.server))));
+                const Text confirmation =
+                    talk.confirmation_of(talk.answer_to(passed_on(1, take_output(talk.server))));
                 talk.client.take(passed_on(2, confirmation));
             });
             EXPECT_FALSE(talk.client.open()) << frame << " " << at;
@@ -217,12 +223,15 @@ TEST(Exchange, IsBoundToTheConnection) {
     Talk two_connections(small_set, exporter(1), exporter(2));
     EXPECT_EQ(refused([&] { two_connections.run(); }), "the client has another secret");
 
-    Pair pair(small_set);  // even if the pair could be used twice, what was recorded is worth nothing elsewhere
+    Pair pair(small_set);  // even if the pair could be used twice, what was recorded is worth
+                           // nothing elsewhere
     Talk recorded(small_set, exporter(1), exporter(1), &pair);
-    const Text hello = recorded.hello(), key = recorded.key_for(hello), ciphertext = recorded.answer_to(key);
+    const Text hello = recorded.hello(), key = recorded.key_for(hello),
+               ciphertext = recorded.answer_to(key);
     Talk replayed(small_set, exporter(3), exporter(3), &pair);
     replayed.key_for(hello);
-    EXPECT_EQ(refused([&] { replayed.confirmation_of(ciphertext); }), "the client has another secret");
+    EXPECT_EQ(refused([&] { replayed.confirmation_of(ciphertext); }),
+              "the client has another secret");
 }
 
 TEST(Exchange, TakesEachFrameAtItsTimeAlone) {
@@ -236,7 +245,8 @@ TEST(Exchange, TakesEachFrameAtItsTimeAlone) {
     for (int type = 0; type <= 8; ++type)
         for (const size_t bytes : lengths)
             for (int set = 0; set <= 7; ++set) {
-                const Text one = frame(static_cast<FrameType>(type), static_cast<uint8_t>(set), bytes);
+                const Text one =
+                    frame(static_cast<FrameType>(type), static_cast<uint8_t>(set), bytes);
                 const bool good_hello = type == 1 && bytes > 0 && bytes < 256 && set == 0;
                 Talk before_hello(small_set, exporter(1), exporter(1), &pair);
                 const bool hello_refused = !refused([&] { before_hello.server.take(one); }).empty();
@@ -244,10 +254,12 @@ TEST(Exchange, TakesEachFrameAtItsTimeAlone) {
                 Talk after_hello(small_set, exporter(1), exporter(1), &pair);
                 (void)after_hello.key_for(after_hello.hello());
                 const bool good_ciphertext = type == 3 && bytes == 731 && set == small_set;
-                EXPECT_EQ(refused([&] { after_hello.server.take(one); }).empty(), good_ciphertext) << type << " " << bytes << " " << set;
+                EXPECT_EQ(refused([&] { after_hello.server.take(one); }).empty(), good_ciphertext)
+                    << type << " " << bytes << " " << set;
                 Talk client_alone(small_set, exporter(1), exporter(1), &pair);
                 const bool may_be_key = type == 2 && bytes == 699 && set == small_set;
-                EXPECT_TRUE(may_be_key || !refused([&] { client_alone.client.take(one); }).empty()) << type << " " << bytes << " " << set;
+                EXPECT_TRUE(may_be_key || !refused([&] { client_alone.client.take(one); }).empty())
+                    << type << " " << bytes << " " << set;
             }
 }
 
@@ -255,7 +267,14 @@ TEST(Exchange, KnowsAWrongFrameByItsFirstBytes) {
     Pair pair(small_set);
     for (int length = 0; length <= 0xFFFF; length += 7) {
         Talk talk(small_set, exporter(1), exporter(1), &pair);
-        Text header = {'W', 'S', 'X', 1, 1, 0, static_cast<uint8_t>(length >> 8), static_cast<uint8_t>(length)};
+        Text header = {'W',
+                       'S',
+                       'X',
+                       1,
+                       1,
+                       0,
+                       static_cast<uint8_t>(length >> 8),
+                       static_cast<uint8_t>(length)};
         const bool refusal = !refused([&] { talk.server.take(header); }).empty();
         EXPECT_EQ(refusal, length == 0 || length > 16400) << length;
     }
@@ -305,9 +324,16 @@ TEST(Records, AreRefusedWhenChangedSwappedDroppedOrRepeated) {
     EXPECT_NE(with_records([](auto& records) { records.erase(records.begin()); }).first, "");
     EXPECT_NE(with_records([](auto& records) { records[1] = records[0]; }).first, "");
     EXPECT_NE(with_records([](auto& records) { records.push_back(records[3]); }).first, "");
-    EXPECT_NE(with_records([](auto& records) { records[0][4] = static_cast<uint8_t>(FrameType::last_record); }).first, "");
-    EXPECT_NE(with_records([](auto& records) { records[3][4] = static_cast<uint8_t>(FrameType::record); }).first, "");
-    EXPECT_EQ(with_records([](auto& records) { records.pop_back(); }), (std::pair<std::string, bool>{"", false}));
+    EXPECT_NE(with_records([](auto& records) {
+                  records[0][4] = static_cast<uint8_t>(FrameType::last_record);
+              }).first,
+              "");
+    EXPECT_NE(with_records([](auto& records) {
+                  records[3][4] = static_cast<uint8_t>(FrameType::record);
+              }).first,
+              "");
+    EXPECT_EQ(with_records([](auto& records) { records.pop_back(); }),
+              (std::pair<std::string, bool>{"", false}));
     for (size_t at = 0; at < header_bytes + 20 + tag_bytes; ++at) {
         const auto [why, finished] = with_records([&](auto& records) { records[1][at] ^= 4; });
         EXPECT_FALSE(finished) << at;
@@ -333,14 +359,17 @@ TEST(Keys, AreThoseOfThePage) {
     both.insert(both.end(), shared.data(), shared.data() + 32);
     ASSERT_EQ(EVP_Digest(text.data(), text.size(), said.data(), nullptr, EVP_sha256(), nullptr), 1);
     const auto output = [&](std::string purpose) {
-        const std::unique_ptr<EVP_KDF, void (*)(EVP_KDF*)> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr), EVP_KDF_free);
-        const std::unique_ptr<EVP_KDF_CTX, void (*)(EVP_KDF_CTX*)> context(EVP_KDF_CTX_new(kdf.get()), EVP_KDF_CTX_free);
+        const std::unique_ptr<EVP_KDF, void (*)(EVP_KDF*)> kdf(
+            EVP_KDF_fetch(nullptr, "HKDF", nullptr), EVP_KDF_free);
+        const std::unique_ptr<EVP_KDF_CTX, void (*)(EVP_KDF_CTX*)> context(
+            EVP_KDF_CTX_new(kdf.get()), EVP_KDF_CTX_free);
         std::string info = "warpseal exchange 1 " + purpose, digest = "SHA256";
-        const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest.data(), 0),
-                                     OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, said.data(), said.size()),
-                                     OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, both.data(), both.size()),
-                                     OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info.data(), info.size()),
-                                     OSSL_PARAM_construct_end()};
+        const OSSL_PARAM params[] = {
+            OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest.data(), 0),
+            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, said.data(), said.size()),
+            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, both.data(), both.size()),
+            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info.data(), info.size()),
+            OSSL_PARAM_construct_end()};
         Text out(32);
         EXPECT_EQ(EVP_KDF_derive(context.get(), out.data(), out.size(), params), 1);
         return out;
@@ -348,8 +377,8 @@ TEST(Keys, AreThoseOfThePage) {
     const auto mac = [&](const Text& key) {
         Text out(32);
         size_t bytes = 0;
-        EXPECT_TRUE(EVP_Q_mac(nullptr, "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(), said.data(), said.size(), out.data(), 32,
-                              &bytes));
+        EXPECT_TRUE(EVP_Q_mac(nullptr, "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(),
+                              said.data(), said.size(), out.data(), 32, &bytes));
         return out;
     };
     EXPECT_TRUE(equal(keys.client_data, output("client data")));

@@ -1,4 +1,5 @@
-// Many clients of tls-serve at once: each shakes hands and asks for a key; when all have one they answer together, and each sends data.
+// Many clients of tls-serve at once: each shakes hands and asks for a key; when all have one they
+// answer together, and each sends data.
 //
 //   warpseal-test-many-clients HOST:PORT CA-FILE CLIENTS
 #include <cstdio>
@@ -23,16 +24,19 @@ struct Client {
 
 class Crowd {
 public:
-    Crowd(const char* server, const char* authority, uint32_t count) : context_(SSL_CTX_new(TLS_client_method())), clients_(count) {
+    Crowd(const char* server, const char* authority, uint32_t count)
+        : context_(SSL_CTX_new(TLS_client_method())), clients_(count) {
         const HostAndPort name = split_address(server);
         const Address address = resolve(name, false).front();
         allow_descriptors(count + 64);
         engine_ = cli::create_engine({"cpu", 1}, session_);
         offer_exchange(context_.get());
         SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
-        if (SSL_CTX_load_verify_locations(context_.get(), authority, nullptr) != 1) fail("read the certificate");
+        if (SSL_CTX_load_verify_locations(context_.get(), authority, nullptr) != 1)
+            fail("read the certificate");
         for (uint32_t id = 0; id < count; ++id) {
-            clients_[id].stream = std::make_unique<TlsStream>(context_.get(), connect_to(address), false);
+            clients_[id].stream =
+                std::make_unique<TlsStream>(context_.get(), connect_to(address), false);
             name_server(clients_[id].stream->get(), name.host);
             poll_.watch(clients_[id].stream->socket(), id);
         }
@@ -42,7 +46,8 @@ public:
         std::vector<uint32_t> ready, woken;
         while (done_ < clients_.size()) {
             poll_.wait(20'000, ready, woken);
-            if (ready.empty() && woken.empty()) throw std::runtime_error("the server says nothing any more");
+            if (ready.empty() && woken.empty())
+                throw std::runtime_error("the server says nothing any more");
             for (const uint32_t id : ready) go_on(clients_[id]);
             if (answers_ == clients_.size() && !std::exchange(all_have_answers_, true))
                 for (Client& client : clients_) go_on(client);
@@ -60,10 +65,13 @@ private:
         while (!client.done) {
             if (!client.exchange) {
                 if (blocked(client, client.stream->shake_hands())) return;
-                client.exchange = std::make_unique<ClientExchange>(engine_.get(), client.stream->exporter(), std::vector<uint8_t>{1});
+                client.exchange = std::make_unique<ClientExchange>(
+                    engine_.get(), client.stream->exporter(), std::vector<uint8_t>{1});
             }
             ClientExchange& exchange = *client.exchange;
-            if ((!client.has_answer || all_have_answers_) && blocked(client, client.stream->write(exchange.output))) return;
+            if ((!client.has_answer || all_have_answers_) &&
+                blocked(client, client.stream->write(exchange.output)))
+                return;
             if (exchange.open() && !std::exchange(client.sent, true)) {
                 exchange.send(data_);
                 exchange.send_last();

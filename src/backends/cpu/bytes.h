@@ -1,4 +1,5 @@
-// A cipher in byte form over vectors of bytes, through the S-boxes that the target's Substitution has: byte i of many blocks in one vector.
+// A cipher in byte form over vectors of bytes, through the S-boxes that the target's Substitution
+// has: byte i of many blocks in one vector.
 #pragma once
 
 #include "backends/cpu/transpose.h"
@@ -18,7 +19,8 @@ struct Bytes {
     using Vector = VectorOf<uint8_t, bytes>;
     using Halves = VectorOf<uint16_t, bytes>;
     using Quads = VectorOf<uint64_t, bytes>;
-    using Native = VectorOf<long long, bytes>;  // __m128i, __m256i, __m512i, but for what these may alias
+    using Native =
+        VectorOf<long long, bytes>;  // __m128i, __m256i, __m512i, but for what these may alias
     Vector v;
 
     WARPSEAL_INLINE static Bytes zero() { return {Vector{}}; }
@@ -41,8 +43,12 @@ struct Bytes {
     WARPSEAL_INLINE Bytes across() const requires(Substitution::moves_lanes) {
         return {(Vector)Substitution::template across<S, from>((Native)v)};
     }
-    WARPSEAL_INLINE Bytes enter_right() const requires(Substitution::moves_lanes) { return {(Vector)Substitution::enter_right((Native)v)}; }
-    WARPSEAL_INLINE Bytes leave_right() const requires(Substitution::moves_lanes) { return {(Vector)Substitution::leave_right((Native)v)}; }
+    WARPSEAL_INLINE Bytes enter_right() const requires(Substitution::moves_lanes) {
+        return {(Vector)Substitution::enter_right((Native)v)};
+    }
+    WARPSEAL_INLINE Bytes leave_right() const requires(Substitution::moves_lanes) {
+        return {(Vector)Substitution::leave_right((Native)v)};
+    }
     template <int n>
     friend WARPSEAL_INLINE Bytes shift_left(const Bytes& a) {
         if constexpr (n == 1) return {a.v + a.v};
@@ -57,7 +63,8 @@ struct Bytes {
     friend WARPSEAL_INLINE Bytes add3(const Bytes& a, const Bytes& b, const Bytes& c) {
 #if defined(__AVX512VL__)
         if constexpr (bytes == 64)
-            return {(Vector)_mm512_ternarylogic_epi64((__m512i)a.v, (__m512i)b.v, (__m512i)c.v, 0x96)};
+            return {
+                (Vector)_mm512_ternarylogic_epi64((__m512i)a.v, (__m512i)b.v, (__m512i)c.v, 0x96)};
         else if constexpr (bytes == 16)
             return {(Vector)_mm_ternarylogic_epi64((__m128i)a.v, (__m128i)b.v, (__m128i)c.v, 0x96)};
         else
@@ -66,7 +73,8 @@ struct Bytes {
     }
 };
 
-// For blocks that have all but the last two bytes in common, what the first rounds make of those bytes.
+// For blocks that have all but the last two bytes in common, what the first rounds make of those
+// bytes.
 template <int block_bytes>
 struct ByteCounting {
     uint8_t shared[block_bytes - 2];
@@ -83,13 +91,18 @@ struct ByteForm {
 
     static constexpr const char* name = "bytes";
     // Two states side by side where the cipher can, one in its S-boxes while the other mixes.
-    static constexpr bool pairs = requires(Wide(&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_bytes(s, s, key); };
-    static constexpr bool counts = requires(Wide(&s)[block_bytes], Wide (*key)(int)) { Cipher::encrypt_counting_bytes(s, key, key); };
-    static constexpr size_t wide_blocks = (pairs ? 2 : 1) * vector_bytes, state_blocks = vector_bytes, narrow_blocks = 16;
+    static constexpr bool pairs = requires(Wide(&s)[block_bytes], Wide (*key)(int)) {
+        Cipher::encrypt_bytes(s, s, key);
+    };
+    static constexpr bool counts = requires(Wide(&s)[block_bytes], Wide (*key)(int)) {
+        Cipher::encrypt_counting_bytes(s, key, key);
+    };
+    static constexpr size_t wide_blocks = (pairs ? 2 : 1) * vector_bytes,
+                            state_blocks = vector_bytes, narrow_blocks = 16;
     static constexpr size_t stack_bytes = 4096 + 96 * wide_blocks, little_stack_bytes = 4096;
 
-    // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction that uses it, one that repeats a byte
-    // does not.
+    // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction
+    // that uses it, one that repeats a byte does not.
     struct Schedule {
         uint64_t key[direction_count][4 * Cipher::schedule_words];
     };
@@ -101,16 +114,20 @@ struct ByteForm {
         Cipher::invert(inverse, forward);
         for (int d = 0; d < direction_count; ++d)
             for (int i = 0; i < 4 * Cipher::schedule_words; ++i)
-                schedule.key[d][i] = (expanded.value[d][i / 4] >> (8 * (i % 4)) & 0xff) * 0x0101010101010101u;
+                schedule.key[d][i] =
+                    (expanded.value[d][i / 4] >> (8 * (i % 4)) & 0xff) * 0x0101010101010101u;
     }
 
     template <Direction direction, size_t blocks>
     WARPSEAL_INLINE static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
-        text<direction == Direction::decrypt && decrypts_otherwise<Cipher>, blocks>(schedule.key[static_cast<int>(direction)], in, out);
+        text<direction == Direction::decrypt && decrypts_otherwise<Cipher>, blocks>(
+            schedule.key[static_cast<int>(direction)], in, out);
     }
-    // Called, so that each cipher's text is compiled once for each width, or once for each way and width.
+    // Called, so that each cipher's text is compiled once for each width, or once for each way and
+    // width.
     template <bool decrypt, size_t blocks>
-    __attribute__((noinline)) static void text(const uint64_t* keys, const uint8_t* in, uint8_t* out) {
+    __attribute__((noinline)) static void text(const uint64_t* keys, const uint8_t* in,
+                                               uint8_t* out) {
         using V = std::conditional_t<blocks % state_blocks == 0, Wide, Narrow>;
         constexpr size_t state_bytes = block_bytes * sizeof(V);
         V a[block_bytes];
@@ -129,10 +146,12 @@ struct ByteForm {
     // One block, for what is serial: lane 0 alone, without transposing.
     template <Direction direction>
     WARPSEAL_INLINE static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
-        text_of_one<direction == Direction::decrypt && decrypts_otherwise<Cipher>>(schedule.key[static_cast<int>(direction)], in, out);
+        text_of_one<direction == Direction::decrypt && decrypts_otherwise<Cipher>>(
+            schedule.key[static_cast<int>(direction)], in, out);
     }
     template <bool decrypt>
-    __attribute__((noinline)) static void text_of_one(const uint64_t* keys, const uint8_t* in, uint8_t* out) {
+    __attribute__((noinline)) static void text_of_one(const uint64_t* keys, const uint8_t* in,
+                                                      uint8_t* out) {
         __m128i block = block_bytes == 16 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(in))
                                           : _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
         Narrow s[block_bytes];
@@ -150,15 +169,17 @@ struct ByteForm {
     }
 
     using Counting = ByteCounting<block_bytes>;
-    // `tiles` times wide_blocks blocks of text plus the encrypted blocks that count from `first`. Returns how many tiles it did: as many as
-    // do not carry into more than the last two bytes.
-    static size_t count(const Schedule& schedule, Counting& counting, const Block<words>& first, const uint8_t* in, uint8_t* out,
-                        size_t tiles) {
-        const size_t until_carry = (0x10000 - (swap_bytes(first.word[words - 1]) & 0xffff)) / wide_blocks;
+    // `tiles` times wide_blocks blocks of text plus the encrypted blocks that count from `first`.
+    // Returns how many tiles it did: as many as do not carry into more than the last two bytes.
+    static size_t count(const Schedule& schedule, Counting& counting, const Block<words>& first,
+                        const uint8_t* in, uint8_t* out, size_t tiles) {
+        const size_t until_carry =
+            (0x10000 - (swap_bytes(first.word[words - 1]) & 0xffff)) / wide_blocks;
         if (tiles > until_carry) tiles = until_carry;
         if (tiles == 0) return 0;
         if constexpr (counts) {
-            if (!counting.begun || memcmp(counting.shared, first.word, sizeof counting.shared) != 0) begin(schedule, counting, first);
+            if (!counting.begun || memcmp(counting.shared, first.word, sizeof counting.shared) != 0)
+                begin(schedule, counting, first);
         }
         count_run(schedule, counting, first, in, out, tiles);
         return tiles;
@@ -195,7 +216,8 @@ private:
     }
 
     template <int... i>
-    WARPSEAL_INLINE static void split(Narrow (&s)[block_bytes], __m128i block, std::integer_sequence<int, i...>) {
+    WARPSEAL_INLINE static void split(Narrow (&s)[block_bytes], __m128i block,
+                                      std::integer_sequence<int, i...>) {
         ((s[i].v = (typename Narrow::Vector)_mm_srli_si128(block, i)), ...);
     }
 
@@ -203,31 +225,38 @@ private:
         alignas(64) uint8_t of_lane[vector_bytes] = {};
         constexpr BlockNumbers() {
             for (size_t i = 0; i < vector_bytes; ++i)
-                of_lane[i] = static_cast<uint8_t>(Transpose<typename Wide::Vector, block_bytes>::block_of_lane(static_cast<int>(i)));
+                of_lane[i] = static_cast<uint8_t>(
+                    Transpose<typename Wide::Vector, block_bytes>::block_of_lane(
+                        static_cast<int>(i)));
         }
     };
 
-    __attribute__((noinline)) static void begin(const Schedule& schedule, Counting& counting, const Block<words>& first) {
+    __attribute__((noinline)) static void begin(const Schedule& schedule, Counting& counting,
+                                                const Block<words>& first) {
         uint8_t bytes[block_bytes];
         store_block(bytes, first);
         Narrow s[block_bytes];
         for (int i = 0; i < block_bytes; ++i) s[i] = Narrow::all(bytes[i]);
         Cipher::begin_counting_bytes(
-            s, [&](int i) __attribute__((always_inline)) { return Narrow::eight(schedule.key[0][i]); });
-        for (int i = 0; i < block_bytes; ++i) memcpy(&counting.byte[i], &s[i].v, sizeof counting.byte[i]);
+            s, [&](int i)
+                   __attribute__((always_inline)) { return Narrow::eight(schedule.key[0][i]); });
+        for (int i = 0; i < block_bytes; ++i)
+            memcpy(&counting.byte[i], &s[i].v, sizeof counting.byte[i]);
         memcpy(counting.shared, bytes, sizeof counting.shared);
         counting.begun = true;
     }
 
-    // Blocks `from` and on after `first`, which do not carry into more than the last two bytes: these, and the others if anything reads
-    // them.
-    WARPSEAL_INLINE static void number(Wide (&s)[block_bytes], const Block<words>& first, size_t from) {
+    // Blocks `from` and on after `first`, which do not carry into more than the last two bytes:
+    // these, and the others if anything reads them.
+    WARPSEAL_INLINE static void number(Wide (&s)[block_bytes], const Block<words>& first,
+                                       size_t from) {
         static constexpr BlockNumbers numbers;
         const uint32_t low = swap_bytes(first.word[words - 1]) + static_cast<uint32_t>(from);
         typename Wide::Vector last;
         memcpy(&last, numbers.of_lane, sizeof last);
         s[block_bytes - 1].v = last + static_cast<uint8_t>(low);
-        s[block_bytes - 2].v = static_cast<uint8_t>(low >> 8) - (typename Wide::Vector)(s[block_bytes - 1].v < last);  // the carry
+        s[block_bytes - 2].v = static_cast<uint8_t>(low >> 8) -
+                               (typename Wide::Vector)(s[block_bytes - 1].v < last);  // the carry
         if constexpr (!counts) {
             uint8_t bytes[block_bytes];
             store_block(bytes, first);
@@ -236,11 +265,15 @@ private:
     }
 
     template <class... State>
-    WARPSEAL_INLINE static void encrypt_counted(const Schedule& schedule, const Counting& counting, State&... s) {
+    WARPSEAL_INLINE static void encrypt_counted(const Schedule& schedule, const Counting& counting,
+                                                State&... s) {
         if constexpr (counts)
             Cipher::encrypt_counting_bytes(
-                s..., [&](int i) __attribute__((always_inline)) { return Wide::eight(schedule.key[0][i]); },
-                [&](int i) __attribute__((always_inline)) { return Wide::eight(counting.byte[i]); });
+                s...,
+                [&](int i)
+                    __attribute__((always_inline)) { return Wide::eight(schedule.key[0][i]); },
+                [&](int i)
+                    __attribute__((always_inline)) { return Wide::eight(counting.byte[i]); });
         else
             cipher<false>(schedule.key[0], s...);
     }
@@ -258,7 +291,8 @@ private:
         return key;
     }
 
-    WARPSEAL_INLINE static void store_sum(const Wide (&s)[block_bytes], const Wide& key, const uint8_t* in, uint8_t* out) {
+    WARPSEAL_INLINE static void store_sum(const Wide (&s)[block_bytes], const Wide& key,
+                                          const uint8_t* in, uint8_t* out) {
         typename Wide::Vector v[block_bytes];
         for (int i = 0; i < block_bytes; ++i) v[i] = s[i].v;
         Transpose<typename Wide::Vector, block_bytes>::run(v);
@@ -271,8 +305,10 @@ private:
         }
     }
 
-    __attribute__((noinline)) static void count_run(const Schedule& schedule, const Counting& counting, const Block<words>& first,
-                                                    const uint8_t* in, uint8_t* out, size_t tiles) {
+    __attribute__((noinline)) static void count_run(const Schedule& schedule,
+                                                    const Counting& counting,
+                                                    const Block<words>& first, const uint8_t* in,
+                                                    uint8_t* out, size_t tiles) {
         constexpr size_t state_bytes = block_bytes * vector_bytes;
         const size_t bytes = tiles * wide_blocks * block_bytes;
         const Wide key = last_key(schedule);

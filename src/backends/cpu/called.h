@@ -1,4 +1,5 @@
-// A form behind function pointers, so that what the shapes do around a cipher is compiled once for all its key sizes.
+// A form behind function pointers, so that what the shapes do around a cipher is compiled once for
+// all its key sizes.
 #pragma once
 
 #include "backends/cpu/chain.h"
@@ -23,14 +24,17 @@ struct FormFacts {
     size_t state_blocks, chains_at_once;  // 0: none such
     size_t stack_bytes, little_stack_bytes;
     size_t brief_bytes;  // text of a counter mode below that leaves little on the stack
-    size_t few_bytes;    // text up to that leaves nothing there, and a chain of whole blocks never; 0: neither does
+    size_t few_bytes;    // text up to that leaves nothing there, and a chain of whole blocks never;
+                         // 0: neither does
     bool has_one, has_count, has_sweep, has_xts, has_chain, has_fold;
 };
 
 template <class Mode, Direction direction>
 struct Way {};
-using SweepWays = List<Way<modes::Ecb, Direction::encrypt>, Way<modes::Ecb, Direction::decrypt>, Way<modes::Ctr, Direction::encrypt>,
-                       Way<modes::CbcDecryption, Direction::decrypt>, Way<modes::CfbDecryption, Direction::decrypt>>;
+using SweepWays =
+    List<Way<modes::Ecb, Direction::encrypt>, Way<modes::Ecb, Direction::decrypt>,
+         Way<modes::Ctr, Direction::encrypt>, Way<modes::CbcDecryption, Direction::decrypt>,
+         Way<modes::CfbDecryption, Direction::decrypt>>;
 using ChainModes = List<modes::CbcEncryption, modes::CfbEncryption, modes::Ofb, macs::CbcMac>;
 
 template <class... T>
@@ -44,7 +48,8 @@ constexpr int place_of(List<T...>) {
     return place;
 }
 
-// A form as the shapes see it. Its functions do what the form's own of that name do, where the facts say that there is one.
+// A form as the shapes see it. Its functions do what the form's own of that name do, where the
+// facts say that there is one.
 template <FormFacts form_facts, class FormCounting>
 struct Called {
     static constexpr FormFacts facts = form_facts;
@@ -59,14 +64,19 @@ struct Called {
     struct Calls {
         using Run = void (*)(const Schedule&, const uint8_t* in, uint8_t* out);
         Run wide[direction_count], narrow[direction_count], encrypt_state, encrypt_one;
-        size_t (*count)(const Schedule&, Counting&, const Text& first, const uint8_t* in, uint8_t* out, size_t tiles);
-        void (*sweep[count_of(SweepWays{})])(const Schedule&, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
-                                             size_t bytes);
-        void (*xts_blocks[direction_count])(const Schedule&, Text& tweak, const uint8_t* in, uint8_t* out, size_t bytes);
-        void (*chain[count_of(ChainModes{})])(const Schedule&, Text& state, const uint8_t* in, uint8_t* out, size_t blocks);
-        void (*chains[count_of(ChainModes{})])(const Schedule&, Chain* chains, int count, size_t blocks);
-        void (*fold[direction_count])(const Schedule&, const Hash::Key&, const Text& j0, Text& sum, uint64_t first_block, const uint8_t* in,
-                                      uint8_t* out, size_t bytes);
+        size_t (*count)(const Schedule&, Counting&, const Text& first, const uint8_t* in,
+                        uint8_t* out, size_t tiles);
+        void (*sweep[count_of(SweepWays{})])(const Schedule&, const Text& iv, uint64_t first_block,
+                                             const uint8_t* in, uint8_t* out, size_t bytes);
+        void (*xts_blocks[direction_count])(const Schedule&, Text& tweak, const uint8_t* in,
+                                            uint8_t* out, size_t bytes);
+        void (*chain[count_of(ChainModes{})])(const Schedule&, Text& state, const uint8_t* in,
+                                              uint8_t* out, size_t blocks);
+        void (*chains[count_of(ChainModes{})])(const Schedule&, Chain* chains, int count,
+                                               size_t blocks);
+        void (*fold[direction_count])(const Schedule&, const Hash::Key&, const Text& j0, Text& sum,
+                                      uint64_t first_block, const uint8_t* in, uint8_t* out,
+                                      size_t bytes);
     };
 
     template <Direction direction, size_t blocks>
@@ -81,34 +91,43 @@ struct Called {
             schedule.calls->encrypt_state(schedule, in, out);
         }
     }
-    WARPSEAL_INLINE static void encrypt_one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+    WARPSEAL_INLINE static void encrypt_one(const Schedule& schedule, const uint8_t* in,
+                                            uint8_t* out) {
         schedule.calls->encrypt_one(schedule, in, out);
     }
-    WARPSEAL_INLINE static size_t count(const Schedule& schedule, Counting& counting, const Text& first, const uint8_t* in, uint8_t* out,
+    WARPSEAL_INLINE static size_t count(const Schedule& schedule, Counting& counting,
+                                        const Text& first, const uint8_t* in, uint8_t* out,
                                         size_t tiles) {
         return schedule.calls->count(schedule, counting, first, in, out, tiles);
     }
     template <class Mode, Direction direction>
-    WARPSEAL_INLINE static void sweep(const Schedule& schedule, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+    WARPSEAL_INLINE static void sweep(const Schedule& schedule, const Text& iv,
+                                      uint64_t first_block, const uint8_t* in, uint8_t* out,
                                       size_t bytes) {
-        schedule.calls->sweep[place_of<Way<Mode, direction>>(SweepWays{})](schedule, iv, first_block, in, out, bytes);
+        schedule.calls->sweep[place_of<Way<Mode, direction>>(SweepWays{})](
+            schedule, iv, first_block, in, out, bytes);
     }
     template <Direction direction>
-    WARPSEAL_INLINE static void xts_blocks(const Schedule& schedule, Text& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+    WARPSEAL_INLINE static void xts_blocks(const Schedule& schedule, Text& tweak, const uint8_t* in,
+                                           uint8_t* out, size_t bytes) {
         schedule.calls->xts_blocks[static_cast<int>(direction)](schedule, tweak, in, out, bytes);
     }
     template <class Mode>
-    WARPSEAL_INLINE static void chain(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out, size_t blocks) {
+    WARPSEAL_INLINE static void chain(const Schedule& schedule, Text& state, const uint8_t* in,
+                                      uint8_t* out, size_t blocks) {
         schedule.calls->chain[place_of<Mode>(ChainModes{})](schedule, state, in, out, blocks);
     }
     template <class Mode>
-    WARPSEAL_INLINE static void chains(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
+    WARPSEAL_INLINE static void chains(const Schedule& schedule, Chain* chains, int count,
+                                       size_t blocks) {
         schedule.calls->chains[place_of<Mode>(ChainModes{})](schedule, chains, count, blocks);
     }
     template <Direction direction>
-    WARPSEAL_INLINE static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum, uint64_t first_block,
+    WARPSEAL_INLINE static void fold(const Schedule& schedule, const Hash::Key& hash,
+                                     const Text& j0, Text& sum, uint64_t first_block,
                                      const uint8_t* in, uint8_t* out, size_t bytes) {
-        schedule.calls->fold[static_cast<int>(direction)](schedule, hash, j0, sum, first_block, in, out, bytes);
+        schedule.calls->fold[static_cast<int>(direction)](schedule, hash, j0, sum, first_block, in,
+                                                          out, bytes);
     }
 };
 
@@ -148,7 +167,8 @@ constexpr FormFacts facts_of() {
 template <class Form, int block_bytes>
 using CalledAs = Called<facts_of<Form, block_bytes>(), typename CountingOf<Form>::type>;
 
-// The functions of one form. Whole is what its schedules lie in: a C::Schedule with `keys` behind it.
+// The functions of one form. Whole is what its schedules lie in: a C::Schedule with `keys` behind
+// it.
 template <class Form, class C, class Whole>
 struct CallsOf {
     using Schedule = typename C::Schedule;
@@ -159,12 +179,14 @@ struct CallsOf {
         constexpr FormFacts facts = C::facts;
         typename C::Calls c{};
         c.wide[0] = run<encrypt, Form::wide_blocks>, c.wide[1] = run<decrypt, Form::wide_blocks>;
-        c.narrow[0] = run<encrypt, Form::narrow_blocks>, c.narrow[1] = run<decrypt, Form::narrow_blocks>;
+        c.narrow[0] = run<encrypt, Form::narrow_blocks>,
+        c.narrow[1] = run<decrypt, Form::narrow_blocks>;
         if constexpr (facts.state_blocks != 0) c.encrypt_state = run<encrypt, facts.state_blocks>;
         if constexpr (facts.has_one) c.encrypt_one = one;
         if constexpr (facts.has_count) c.count = count;
         if constexpr (facts.has_sweep) add_sweeps(c, SweepWays{});
-        if constexpr (facts.has_xts) c.xts_blocks[0] = xts_blocks<encrypt>, c.xts_blocks[1] = xts_blocks<decrypt>;
+        if constexpr (facts.has_xts)
+            c.xts_blocks[0] = xts_blocks<encrypt>, c.xts_blocks[1] = xts_blocks<decrypt>;
         if constexpr (facts.has_chain) add_chain(c, ChainModes{});
         if constexpr (facts.chains_at_once != 0) add_chains(c, ChainModes{});
         if constexpr (facts.has_fold) c.fold[0] = fold<encrypt>, c.fold[1] = fold<decrypt>;
@@ -198,20 +220,23 @@ private:
     static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         Form::template one<Direction::encrypt>(keys(schedule), in, out);
     }
-    static size_t count(const Schedule& schedule, typename C::Counting& counting, const Text& first, const uint8_t* in, uint8_t* out,
-                        size_t tiles) {
+    static size_t count(const Schedule& schedule, typename C::Counting& counting, const Text& first,
+                        const uint8_t* in, uint8_t* out, size_t tiles) {
         return Form::count(keys(schedule), counting, first, in, out, tiles);
     }
     template <class Mode, Direction direction>
-    static void sweep(const Schedule& schedule, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void sweep(const Schedule& schedule, const Text& iv, uint64_t first_block,
+                      const uint8_t* in, uint8_t* out, size_t bytes) {
         Form::template sweep<Mode, direction>(keys(schedule), iv, first_block, in, out, bytes);
     }
     template <Direction direction>
-    static void xts_blocks(const Schedule& schedule, Text& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void xts_blocks(const Schedule& schedule, Text& tweak, const uint8_t* in, uint8_t* out,
+                           size_t bytes) {
         Form::template xts_blocks<direction>(keys(schedule), tweak, in, out, bytes);
     }
     template <class Mode>
-    static void chain(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out, size_t blocks) {
+    static void chain(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out,
+                      size_t blocks) {
         Form::template chain<Mode>(keys(schedule), state, in, out, blocks);
     }
     template <class Mode>
@@ -219,8 +244,8 @@ private:
         Form::template chains<Mode>(keys(schedule), chains, count, blocks);
     }
     template <Direction direction>
-    static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum, uint64_t first_block, const uint8_t* in,
-                     uint8_t* out, size_t bytes) {
+    static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum,
+                     uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
         Form::template fold<direction>(keys(schedule), hash, j0, sum, first_block, in, out, bytes);
     }
 };

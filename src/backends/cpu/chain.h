@@ -1,4 +1,5 @@
-// The chain shape on a core: messages serial within themselves, side by side in the lanes of a form.
+// The chain shape on a core: messages serial within themselves, side by side in the lanes of a
+// form.
 #pragma once
 
 #include "backends/ops.h"
@@ -15,7 +16,8 @@ struct Stretch {
     size_t bytes;
 };
 
-// One of several messages under way in a form's own loop: where its next block is, and the state that block meets.
+// One of several messages under way in a form's own loop: where its next block is, and the state
+// that block meets.
 struct Chain {
     const uint8_t* in;
     uint8_t* out;
@@ -24,20 +26,23 @@ struct Chain {
 
 // One block through a form.
 template <class Form>
-WARPSEAL_INLINE typename Form::Text encrypt_one(const typename Form::Schedule& schedule, const typename Form::Text& block) {
+WARPSEAL_INLINE typename Form::Text encrypt_one(const typename Form::Schedule& schedule,
+                                                const typename Form::Text& block) {
     Secret<Form::narrow_blocks * sizeof block> tile;
     store_block(tile.data(), block);
     if constexpr (Form::facts.has_one)
         Form::encrypt_one(schedule, tile.data(), tile.data());
     else
-        Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, tile.data(), tile.data());
+        Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, tile.data(),
+                                                                    tile.data());
     return load_block<Form::Text::words>(tile.data());
 }
 
 // `Supply` says what the messages are:
 //   Text begin(uint64_t message)                    the state that its first block meets
 //   bool stretch(uint64_t message, int k, Stretch&, uint8_t* own)
-//                                                   its k-th stretch, if there is one; `own` is room that stays until that is done
+//                                                   its k-th stretch, if there is one; `own` is
+//                                                   room that stays until that is done
 //   void end(uint64_t message, const Text& state)
 template <class Form, class Mode, class Supply>
 struct ChainShape {
@@ -60,8 +65,10 @@ struct ChainShape {
     }
 
 private:
-    // Whether the form has loops of its own: `chain` for one message, `chains` for as many blocks of each of several.
-    static constexpr bool own_loop = Form::facts.has_chain, own_loops = Form::facts.chains_at_once != 0;
+    // Whether the form has loops of its own: `chain` for one message, `chains` for as many blocks
+    // of each of several.
+    static constexpr bool own_loop = Form::facts.has_chain,
+                          own_loops = Form::facts.chains_at_once != 0;
 
     WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
         if (bytes >= Text::bytes) return load_block<Text::words>(in);
@@ -73,7 +80,8 @@ private:
         memcpy(out, text.word, bytes < Text::bytes ? bytes : Text::bytes);
     }
 
-    __attribute__((noinline)) static void alone(const Schedule& schedule, Supply& supply, uint64_t message) {
+    __attribute__((noinline)) static void alone(const Schedule& schedule, Supply& supply,
+                                                uint64_t message) {
         SecretOf<uint8_t[own_bytes]> own;
         SecretOf<Text> state;
         state.value = supply.begin(message);
@@ -82,15 +90,19 @@ private:
             const size_t blocks = s.bytes / Text::bytes, rest = s.bytes % Text::bytes;
             Form::template chain<Mode>(schedule, state.value, s.in, s.out, blocks);
             if (rest == 0) continue;
-            part(schedule, state.value, s.in + blocks * Text::bytes, s.out + (s.out ? blocks * Text::bytes : 0), rest);
+            part(schedule, state.value, s.in + blocks * Text::bytes,
+                 s.out + (s.out ? blocks * Text::bytes : 0), rest);
         }
         supply.end(message, state.value);
     }
 
     // A block that is not whole.
-    static void part(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out, size_t bytes) {
-        const Text data = load(in, bytes), enciphered = encrypt_one<Form>(schedule, Mode::before(data, state));
-        if constexpr (requires { Mode::after(data, enciphered); }) store(out, Mode::after(data, enciphered), bytes);
+    static void part(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out,
+                     size_t bytes) {
+        const Text data = load(in, bytes),
+                   enciphered = encrypt_one<Form>(schedule, Mode::before(data, state));
+        if constexpr (requires { Mode::after(data, enciphered); })
+            store(out, Mode::after(data, enciphered), bytes);
         state = Mode::next(data, enciphered);
     }
 
@@ -117,18 +129,21 @@ private:
     };
 
     template <size_t lanes>
-    static void side_by_side_in(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
+    static void side_by_side_in(const Schedule& schedule, Supply& supply, uint64_t first,
+                                uint64_t count) {
         static_assert(sizeof(Room<lanes>) <= lanes * (2 * Text::bytes + 96) + 64);
         SecretOf<Room<lanes>> room;
         auto& [text, own, state, lane] = room.value;
         side_by_side(schedule, supply, {lanes, text, own, state, lane}, first, count);
     }
 
-    __attribute__((noinline)) static void side_by_side(const Schedule& schedule, Supply& supply, const Lanes& lanes, uint64_t first,
+    __attribute__((noinline)) static void side_by_side(const Schedule& schedule, Supply& supply,
+                                                       const Lanes& lanes, uint64_t first,
                                                        uint64_t count) {
         const auto [lane_count, text, own, state, lane] = lanes;
         const uint64_t end = first + count;
-        // A lane's next stretch, or the first of a message that nobody has yet; false when all are taken.
+        // A lane's next stretch, or the first of a message that nobody has yet; false when all are
+        // taken.
         const auto begin = [&](size_t i) {
             for (; first != end; supply.end(lane[i].message, state[i])) {
                 lane[i].message = first++;
@@ -165,16 +180,20 @@ private:
         }
     }
 
-    WARPSEAL_INLINE static void block_of_each(const Schedule& schedule, const Lanes& side, size_t open) {
+    WARPSEAL_INLINE static void block_of_each(const Schedule& schedule, const Lanes& side,
+                                              size_t open) {
         for (size_t i = 0; i < open; ++i) {
             const Stretch& now = side.lane[i].now;
-            store_block(side.text + i * Text::bytes, Mode::before(load(now.in, now.bytes), side.state[i]));
+            store_block(side.text + i * Text::bytes,
+                        Mode::before(load(now.in, now.bytes), side.state[i]));
         }
         encrypt(schedule, side.text, open);
         for (size_t i = 0; i < open; ++i) {
             Stretch& now = side.lane[i].now;
-            const Text data = load(now.in, now.bytes), out = load_block<Text::words>(side.text + i * Text::bytes);
-            if constexpr (requires { Mode::after(data, out); }) store(now.out, Mode::after(data, out), now.bytes);
+            const Text data = load(now.in, now.bytes),
+                       out = load_block<Text::words>(side.text + i * Text::bytes);
+            if constexpr (requires { Mode::after(data, out); })
+                store(now.out, Mode::after(data, out), now.bytes);
             side.state[i] = Mode::next(data, out);
             pass(now, now.bytes < Text::bytes ? now.bytes : Text::bytes);
         }
@@ -228,9 +247,13 @@ private:
         if constexpr (Form::facts.has_one) {
             if (open == 1) return Form::encrypt_one(schedule, text, text);
         }
-        if (open <= Form::narrow_blocks) return Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, text, text);
-        if constexpr (constexpr size_t state = Form::facts.state_blocks; state != 0) {  // one state of two
-            if (open <= state) return Form::template run<Direction::encrypt, state>(schedule, text, text);
+        if (open <= Form::narrow_blocks)
+            return Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, text,
+                                                                               text);
+        if constexpr (constexpr size_t state = Form::facts.state_blocks;
+                      state != 0) {  // one state of two
+            if (open <= state)
+                return Form::template run<Direction::encrypt, state>(schedule, text, text);
         }
         Form::template run<Direction::encrypt, Form::wide_blocks>(schedule, text, text);
     }

@@ -1,4 +1,5 @@
-// As Cleared of core/secret.h, for calls that may be over in the time that it takes: what they leave on the stack is cleared by vectors.
+// As Cleared of core/secret.h, for calls that may be over in the time that it takes: what they
+// leave on the stack is cleared by vectors.
 #pragma once
 
 #include "core/secret.h"
@@ -30,7 +31,8 @@ private:
         uint8_t stack[stack_bytes];
 #pragma GCC unroll 8
         for (size_t at = 0; at < stack_bytes; at += sizeof(Part))
-            *reinterpret_cast<volatile Part*>(stack + at) = Part{};  // volatile: no loop of bytes, nor a call
+            *reinterpret_cast<volatile Part*>(stack + at) =
+                Part{};  // volatile: no loop of bytes, nor a call
     }
 };
 

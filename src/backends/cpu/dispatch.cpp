@@ -1,4 +1,5 @@
-// The CPU backend's side of the door: ciphers by target and name, and what this machine's CPU can run.
+// The CPU backend's side of the door: ciphers by target and name, and what this machine's CPU can
+// run.
 #include <cpuid.h>
 
 #include <atomic>
@@ -35,29 +36,39 @@ struct Machine {
         has[static_cast<int>(Target::portable)] = true;
         unsigned a, b, c, d;
         if (!__get_cpuid(1, &a, &b, &c, &d)) return;
-        const bool pclmulqdq = bit(c, 1), ssse3 = bit(c, 9), sse41 = bit(c, 19), aes = bit(c, 25), osxsave = bit(c, 27), avx = bit(c, 28);
+        const bool pclmulqdq = bit(c, 1), ssse3 = bit(c, 9), sse41 = bit(c, 19), aes = bit(c, 25),
+                   osxsave = bit(c, 27), avx = bit(c, 28);
         has[static_cast<int>(Target::aesni)] = pclmulqdq && ssse3 && sse41 && aes;
-        if (!has[static_cast<int>(Target::aesni)] || !osxsave || !avx || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
+        if (!has[static_cast<int>(Target::aesni)] || !osxsave || !avx ||
+            !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+            return;
 
-        constexpr uint64_t ymm = 0x6, zmm = 0xe0;  // XMM and upper halves of YMM; masks, upper halves of ZMM, ZMM 16 to 31
+        constexpr uint64_t
+            ymm = 0x6,
+            zmm = 0xe0;  // XMM and upper halves of YMM; masks, upper halves of ZMM, ZMM 16 to 31
         const uint64_t saved = saved_registers();
-        const bool avx2 = bit(b, 5) && bit(b, 8) && (saved & ymm) == ymm;   // AVX2, BMI2
-        const bool vaes256 = avx2 && bit(c, 8) && bit(c, 9) && bit(c, 10);  // GFNI, VAES, VPCLMULQDQ
-        const bool f = bit(b, 16), dq = bit(b, 17), bw = bit(b, 30), vl = bit(b, 31), vbmi = bit(c, 1);
+        const bool avx2 = bit(b, 5) && bit(b, 8) && (saved & ymm) == ymm;  // AVX2, BMI2
+        const bool vaes256 =
+            avx2 && bit(c, 8) && bit(c, 9) && bit(c, 10);  // GFNI, VAES, VPCLMULQDQ
+        const bool f = bit(b, 16), dq = bit(b, 17), bw = bit(b, 30), vl = bit(b, 31),
+                   vbmi = bit(c, 1);
         has[static_cast<int>(Target::avx2)] = avx2;
         has[static_cast<int>(Target::vaes256)] = vaes256;
-        has[static_cast<int>(Target::vaes512)] = vaes256 && f && dq && bw && vl && vbmi && (saved & zmm) == zmm;
+        has[static_cast<int>(Target::vaes512)] =
+            vaes256 && f && dq && bw && vl && vbmi && (saved & zmm) == zmm;
     }
 };
 
 }  // namespace
 
-// Threads that come first together find out the same. Nothing guards it: a fork could catch a lock held.
+// Threads that come first together find out the same. Nothing guards it: a fork could catch a lock
+// held.
 bool cpu_has(Target target) {
     static constinit std::atomic<uint32_t> known{0};  // bits; 0: not yet, as every machine has one
     uint32_t bits = known.load(std::memory_order_relaxed);
     if (bits == 0) known.store(bits = Machine().bits(), std::memory_order_relaxed);
-    return static_cast<int>(target) < cpu_target_count && (bits >> static_cast<int>(target) & 1) != 0;
+    return static_cast<int>(target) < cpu_target_count &&
+           (bits >> static_cast<int>(target) & 1) != 0;
 }
 
 const CpuCipher* cpu_cipher(Target target, const char* name) {

@@ -4,4 +4,5 @@
 #include "backends/cpu/keyed.h"
 
 extern "C" const warpseal::CpuDoor WARPSEAL_DOOR;
-const warpseal::CpuDoor WARPSEAL_DOOR = warpseal::cpu::door<warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>();
+const warpseal::CpuDoor WARPSEAL_DOOR =
+    warpseal::cpu::door<warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>();

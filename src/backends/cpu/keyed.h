@@ -5,7 +5,8 @@
 #include "backends/cpu/shapes.h"
 #include "backends/loop_ops.h"
 
-// Included after the target's header, which defines FormOf and Hash. Everything has internal linkage: each object keeps its own copies.
+// Included after the target's header, which defines FormOf and Hash. Everything has internal
+// linkage: each object keeps its own copies.
 namespace warpseal::cpu {
 namespace {
 
@@ -35,7 +36,8 @@ struct Keyed {
 
     // Each message through `work`, under its own key; adds up what comes back.
     static constexpr size_t own_keys_stack = Common::frames + sizeof(State);
-    static uint64_t own_keys(CpuCipher::Batch work, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t own_keys(CpuCipher::Batch work, const warpseal_batch& batch, uint64_t first,
+                             uint64_t count) {
         uint64_t failed = 0;
         SecretOf<State> own;
         for (uint64_t i = first; i < first + count; ++i) {
@@ -86,7 +88,8 @@ private:
 
 template <class Ciphers>
 constexpr CpuDoor door() {
-    return {{Set<Ciphers>::ciphers, sizeof Set<Ciphers>::ciphers / sizeof(CpuCipher)}, Set<Ciphers>::loops()};
+    return {{Set<Ciphers>::ciphers, sizeof Set<Ciphers>::ciphers / sizeof(CpuCipher)},
+            Set<Ciphers>::loops()};
 }
 
 }  // namespace

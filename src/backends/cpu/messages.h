@@ -16,13 +16,16 @@ struct Message {
 };
 
 WARPSEAL_INLINE Message message_of(const warpseal_batch& batch, uint64_t i) {
-    return {batch.ivs + i * batch.iv_stride, batch.in + (batch.in_offsets ? batch.in_offsets[i] : i * batch.in_stride),
+    return {batch.ivs + i * batch.iv_stride,
+            batch.in + (batch.in_offsets ? batch.in_offsets[i] : i * batch.in_stride),
             batch.out + (batch.out_offsets ? batch.out_offsets[i] : i * batch.out_stride),
             static_cast<size_t>(batch.lengths ? batch.lengths[i] : batch.message_bytes)};
 }
 
-// The one place that branches on whether a tag was right: from here on that is public. Returns how many were not.
-__attribute__((noinline)) uint64_t publish_verdict(uint32_t difference, int32_t* status, uint8_t* out, size_t bytes) {
+// The one place that branches on whether a tag was right: from here on that is public. Returns how
+// many were not.
+__attribute__((noinline)) uint64_t publish_verdict(uint32_t difference, int32_t* status,
+                                                   uint8_t* out, size_t bytes) {
     const bool good = difference == 0;
     if (status) *status = good ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
     if (!good) wipe(out, bytes);
@@ -31,7 +34,8 @@ __attribute__((noinline)) uint64_t publish_verdict(uint32_t difference, int32_t*
 
 // Writes message i's tag, or compares it; then a wrong one wipes `bytes` of `out`.
 template <int words>
-uint64_t settle_tag(Direction direction, const warpseal_batch& batch, uint64_t i, const Block<words>& tag, uint8_t* out, size_t bytes) {
+uint64_t settle_tag(Direction direction, const warpseal_batch& batch, uint64_t i,
+                    const Block<words>& tag, uint8_t* out, size_t bytes) {
     uint8_t* const theirs = batch.tags + i * batch.tag_stride;
     int32_t* const status = batch.statuses ? batch.statuses + i : nullptr;
     SecretOf<uint8_t[4 * words]> ours;

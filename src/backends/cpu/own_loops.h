@@ -1,4 +1,5 @@
-// Functions of the door for what a form has loops of its own, straight to them: a short text is over in the time that a few calls take.
+// Functions of the door for what a form has loops of its own, straight to them: a short text is
+// over in the time that a few calls take.
 #pragma once
 
 #include "backends/cpu/cleared.h"
@@ -14,16 +15,21 @@
 namespace warpseal::cpu {
 namespace {
 
-// Of a form that has `few_bytes`: chains of any length, and up to so many bytes the others, work in registers and spill none of them, so
-// that there is nothing to clear behind them. residue_stack_test.cpp holds them to it. State has the form's schedule as `keys`.
+// Of a form that has `few_bytes`: chains of any length, and up to so many bytes the others, work in
+// registers and spill none of them, so that there is nothing to clear behind them.
+// residue_stack_test.cpp holds them to it. State has the form's schedule as `keys`.
 template <class Form, class State>
 struct OwnLoops {
-    static constexpr size_t sweep_stack_bytes = 512;  // that more of a sweep without a counter leaves behind
+    static constexpr size_t sweep_stack_bytes =
+        512;  // that more of a sweep without a counter leaves behind
 
-    static const typename Form::Schedule& keys(const void* state) { return static_cast<const State*>(state)->keys; }
+    static const typename Form::Schedule& keys(const void* state) {
+        return static_cast<const State*>(state)->keys;
+    }
 
     template <class Mode, Direction direction>
-    static void sweep(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void sweep(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in,
+                      uint8_t* out, size_t bytes) {
         Block<4> first{};
         if constexpr (Mode::has_iv) first = load_block<4>(iv);
         Form::template sweep<Mode, direction>(keys(state), first, first_block, in, out, bytes);
@@ -31,13 +37,16 @@ struct OwnLoops {
 
     // At most few_bytes of one data unit, in whole blocks.
     template <Direction direction>
-    static void xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
-        Form::template xts_few<direction>(keys(state), keys(tweak_state), units.first, in, out, bytes);
+    static void xts(const void* state, const void* tweak_state, const XtsUnits& units,
+                    const uint8_t* in, uint8_t* out, size_t bytes) {
+        Form::template xts_few<direction>(keys(state), keys(tweak_state), units.first, in, out,
+                                          bytes);
     }
 
     // One message of whole blocks.
     template <class Mode>
-    static void chain(const void* state, const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void chain(const void* state, const uint8_t* iv, const uint8_t* in, uint8_t* out,
+                      size_t bytes) {
         Block<4> chained = load_block<4>(iv);
         Form::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
     }
@@ -48,13 +57,15 @@ struct OwnLoops {
         const Message m = message_of(batch, i);
         SecretOf<Block<4>> tag;
         Form::template ccm<direction>(keys(state),
-                                      {m.iv, batch.iv_bytes, batch.tag_bytes, batch.aad + i * batch.aad_stride, batch.aad_bytes}, m.in,
-                                      m.out, m.bytes, tag.value);
+                                      {m.iv, batch.iv_bytes, batch.tag_bytes,
+                                       batch.aad + i * batch.aad_stride, batch.aad_bytes},
+                                      m.in, m.out, m.bytes, tag.value);
         return settle_tag(direction, batch, i, tag.value, m.out, m.bytes);
     }
 
     static constexpr void describe(CpuLoops& loops) {
-        using modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption, modes::CfbEncryption, modes::Ecb, modes::Ofb;
+        using modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption,
+            modes::CfbEncryption, modes::Ecb, modes::Ofb;
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
         loops.blocks[WARPSEAL_ECB][0] = sweep_on<Ecb, encrypt>;
         loops.blocks[WARPSEAL_ECB][1] = sweep_on<Ecb, decrypt>;
@@ -69,30 +80,36 @@ struct OwnLoops {
 private:
     // Of a message that goes on.
     template <class Mode>
-    static void chain_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void chain_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
+                         size_t bytes) {
         Block<4> chained = load_block<4>(feedback);
         Form::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
         store_block(feedback, chained);
     }
 
     template <class Mode, Direction direction>
-    static void sweep_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void sweep_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
+                         size_t bytes) {
         constexpr auto* many = BrieflyCleared<many_on<Mode, direction>, sweep_stack_bytes>::call;
         if (bytes > Form::few_bytes) return many(state, feedback, in, out, bytes);
         Form::template sweep_few<Mode, direction>(keys(state), feedback, in, out, bytes);
     }
     template <class Mode, Direction direction>
-    static void many_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void many_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
+                        size_t bytes) {
         const Block<4> last = load_block<4>(in + bytes - 16);  // in place, it goes
         sweep<Mode, direction>(state, feedback, 0, in, out, bytes);
         if constexpr (Mode::has_iv) store_block(feedback, last);
     }
 
-    static void count_on(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void count_on(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out,
+                         size_t bytes) {
         constexpr auto* many = BrieflyCleared<many_counted, Form::little_stack_bytes>::call;
-        if (bytes > Form::few_bytes || !Form::count_few(keys(state), counter, in, out, bytes)) many(state, counter, in, out, bytes);
+        if (bytes > Form::few_bytes || !Form::count_few(keys(state), counter, in, out, bytes))
+            many(state, counter, in, out, bytes);
     }
-    static void many_counted(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void many_counted(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out,
+                             size_t bytes) {
         sweep<modes::Ctr, Direction::encrypt>(state, counter, 0, in, out, bytes);
         store_block(counter, add_big_endian<4>(load_block<4>(counter), bytes / 16));
     }

@@ -1,4 +1,5 @@
-// A cipher on any CPU: its plane form, or its byte form over bytes of eight planes, on a vector word.
+// A cipher on any CPU: its plane form, or its byte form over bytes of eight planes, on a vector
+// word.
 #pragma once
 
 #include "backends/ops.h"
@@ -11,16 +12,20 @@ namespace warpseal::cpu {
 namespace {
 
 template <class Cipher>
-inline constexpr bool has_bytes = requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes], PlaneByte<uint64_t> (*key)(int)) {
+inline constexpr bool has_bytes = requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes],
+                                           PlaneByte<uint64_t> (*key)(int)) {
     Cipher::encrypt_bytes(s, key);
 };
 
 // Whether decryption has a text of its own, and is not encryption under another schedule.
 template <class Cipher>
-inline constexpr bool decrypts_otherwise = requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes], PlaneByte<uint64_t> (*key)(int)) {
+inline constexpr bool decrypts_otherwise = requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes],
+                                                    PlaneByte<uint64_t> (*key)(int)) {
     Cipher::decrypt_bytes(s, key);
 }
-|| requires(uint64_t (&plane)[8 * Cipher::block_bytes], uint64_t (*key)(int)) { Cipher::decrypt_planes(plane, key); };
+|| requires(uint64_t (&plane)[8 * Cipher::block_bytes], uint64_t (*key)(int)) {
+    Cipher::decrypt_planes(plane, key);
+};
 
 struct PlaneCounting {};
 
@@ -31,8 +36,10 @@ struct PlaneForm {
     static constexpr const char* name = "planes";
     static constexpr size_t wide_blocks = Planes<Word>::blocks, narrow_blocks = wide_blocks;
     static constexpr size_t tile_bytes = sizeof(Word[8 * Cipher::block_bytes]);
-    // What a run leaves behind: planes, text and spilled words; and where it serves one block, as often.
-    static constexpr size_t stack_bytes = 4 * tile_bytes + 2048, little_stack_bytes = 5 * tile_bytes + 3072;
+    // What a run leaves behind: planes, text and spilled words; and where it serves one block, as
+    // often.
+    static constexpr size_t stack_bytes = 4 * tile_bytes + 2048,
+                            little_stack_bytes = 5 * tile_bytes + 3072;
     static constexpr int key_bits = 32 * Cipher::schedule_words;
 
     struct Schedule {
@@ -45,7 +52,9 @@ struct PlaneForm {
         Cipher::expand(forward, key, WordSubstitution{});
         Cipher::invert(inverse, forward);
         for (int d = 0; d < direction_count; ++d)
-            for (int i = 0; i < key_bits; ++i) schedule.mask[d][i] = 0 - static_cast<uint64_t>(words.value[d][i / 32] >> (i % 32) & 1);
+            for (int i = 0; i < key_bits; ++i)
+                schedule.mask[d][i] =
+                    0 - static_cast<uint64_t>(words.value[d][i / 32] >> (i % 32) & 1);
     }
 
     template <Direction direction, size_t blocks>
@@ -57,10 +66,12 @@ struct PlaneForm {
         Planes<Word>::template to_blocks<Cipher::block_bytes>(out, plane);
     }
 
-    // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes are made without transposing. Returns how
-    // many times it did so: once, or not where they carry out of the last word.
+    // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes
+    // are made without transposing. Returns how many times it did so: once, or not where they carry
+    // out of the last word.
     using Counting = PlaneCounting;
-    static size_t count(const Schedule& schedule, Counting&, const Text& first, const uint8_t* in, uint8_t* out, size_t) {
+    static size_t count(const Schedule& schedule, Counting&, const Text& first, const uint8_t* in,
+                        uint8_t* out, size_t) {
         const uint32_t low = swap_bytes(first.word[Text::words - 1]);
         if (static_cast<uint32_t>(low + wide_blocks - 1) < low) return 0;
         count_run(schedule, first, in, out);
@@ -68,12 +79,14 @@ struct PlaneForm {
     }
 
 private:
-    __attribute__((noinline)) static void count_run(const Schedule& schedule, const Text& first, const uint8_t* in, uint8_t* out) {
+    __attribute__((noinline)) static void count_run(const Schedule& schedule, const Text& first,
+                                                    const uint8_t* in, uint8_t* out) {
         static constexpr BlockNumbers numbers;
         uint8_t bytes[Text::bytes];
         store_block(bytes, first);
         Word plane[8 * Text::bytes], carry{};
-        for (int i = 0; i < 8 * Text::bytes; ++i) plane[i] = Word{} + (0 - static_cast<uint64_t>(bytes[i / 8] >> (i % 8) & 1));
+        for (int i = 0; i < 8 * Text::bytes; ++i)
+            plane[i] = Word{} + (0 - static_cast<uint64_t>(bytes[i / 8] >> (i % 8) & 1));
         for (int k = 0; k < 32; ++k) {  // bit k of a big-endian number
             Word& sum = plane[8 * (Text::bytes - 1 - k / 8) + k % 8];
             Word number{}, next{};
@@ -101,20 +114,24 @@ private:
         constexpr BlockNumbers() {
             for (int lane = 0; lane < static_cast<int>(wide_blocks); ++lane)
                 for (int k = 0; k < lane_bits; ++k) {
-                    const int bit = Planes<Word>::template block_of_lane<Cipher::block_bytes>(lane) >> k & 1;
-                    plane[k][lane / 8] = static_cast<uint8_t>(plane[k][lane / 8] | bit << (lane % 8));
+                    const int bit =
+                        Planes<Word>::template block_of_lane<Cipher::block_bytes>(lane) >> k & 1;
+                    plane[k][lane / 8] =
+                        static_cast<uint8_t>(plane[k][lane / 8] | bit << (lane % 8));
                 }
         }
     };
 
     template <Direction direction>
-    WARPSEAL_INLINE static void crypt(const uint64_t* mask, Word (&plane)[8 * Cipher::block_bytes]) {
+    WARPSEAL_INLINE static void crypt(const uint64_t* mask,
+                                      Word (&plane)[8 * Cipher::block_bytes]) {
         text<direction == Direction::decrypt && decrypts_otherwise<Cipher>>(mask, plane);
     }
 
     // Called, so that each cipher's text is compiled once, or once for each way.
     template <bool decrypt>
-    __attribute__((noinline)) static void text(const uint64_t* mask, Word (&plane)[8 * Cipher::block_bytes]) {
+    __attribute__((noinline)) static void text(const uint64_t* mask,
+                                               Word (&plane)[8 * Cipher::block_bytes]) {
         const auto bit = [&](int i) __attribute__((always_inline)) { return Word{} + mask[i]; };
         if constexpr (requires { Cipher::encrypt_planes(plane, bit); }) {
             if constexpr (decrypt)

@@ -22,7 +22,8 @@ struct Hash {
     // The sum after `bytes` more bytes, the last block padded with zeros.
     static void absorb(const Key& key, Block<4>& sum, const uint8_t* in, size_t bytes) {
         Element e = macs::ghash::from_block<uint64_t>(sum);
-        for (; bytes >= 16; in += 16, bytes -= 16) e = macs::ghash::absorb(e, key.h, macs::ghash::from_block<uint64_t>(load_block<4>(in)));
+        for (; bytes >= 16; in += 16, bytes -= 16)
+            e = macs::ghash::absorb(e, key.h, macs::ghash::from_block<uint64_t>(load_block<4>(in)));
         if (bytes != 0) {
             Block<4> last{};
             memcpy(last.word, in, bytes);
@@ -33,15 +34,18 @@ struct Hash {
 
     // sum * H^blocks + part
     static void combine(const Key& key, Block<4>& sum, const Block<4>& part, uint64_t blocks) {
-        const Element e = macs::ghash::from_block<uint64_t>(sum), p = macs::ghash::from_block<uint64_t>(part);
-        sum = macs::ghash::to_block(blocks == 0 ? e ^ p : macs::ghash::combine(e, macs::ghash::power(key.h, blocks), p));
+        const Element e = macs::ghash::from_block<uint64_t>(sum),
+                      p = macs::ghash::from_block<uint64_t>(part);
+        sum = macs::ghash::to_block(
+            blocks == 0 ? e ^ p : macs::ghash::combine(e, macs::ghash::power(key.h, blocks), p));
     }
 };
 
 // The form in which this target runs a cipher.
 template <class Cipher>
 struct FormOf {
-    using type = std::conditional_t<has_words<Cipher>, WordForm<Cipher, sizeof(PlaneWord)>, PlaneForm<Cipher, PlaneWord>>;
+    using type = std::conditional_t<has_words<Cipher>, WordForm<Cipher, sizeof(PlaneWord)>,
+                                    PlaneForm<Cipher, PlaneWord>>;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The messages of a batch as chains: CBC and CFB encryption, OFB (SP 800-38A 6.2 to 6.4), CMAC (SP 800-38B) and CCM (SP 800-38C).
+// The messages of a batch as chains: CBC and CFB encryption, OFB (SP 800-38A 6.2 to 6.4), CMAC (SP
+// 800-38B) and CCM (SP 800-38C).
 #pragma once
 
 #include "backends/cpu/chain.h"
@@ -45,16 +46,19 @@ struct CmacSupply {
         if (k == 1) {
             Block<words> last{};
             memcpy(last.word, m.in + before, m.bytes - before);
-            store_block(own, macs::cmac::last_block(last, static_cast<uint32_t>(m.bytes - before), encrypted_zero));
+            store_block(own, macs::cmac::last_block(last, static_cast<uint32_t>(m.bytes - before),
+                                                    encrypted_zero));
             s = {own, nullptr, 4 * words};
         }
         return k < 2;
     }
-    void end(uint64_t i, const Block<words>& sum) { failed += settle_tag(direction, batch, i, sum, nullptr, 0); }
+    void end(uint64_t i, const Block<words>& sum) {
+        failed += settle_tag(direction, batch, i, sum, nullptr, 0);
+    }
 };
 
-// B0, and the length of the associated data with its first bytes, which make a block; the rest of it; the text. Encryption sums before the
-// text goes through CTR, decryption after.
+// B0, and the length of the associated data with its first bytes, which make a block; the rest of
+// it; the text. Encryption sums before the text goes through CTR, decryption after.
 template <class Form, size_t word_bytes>
 struct CcmSupply {
     const warpseal_batch& batch;
@@ -74,7 +78,8 @@ struct CcmSupply {
         const Message m = message_of(batch, i);
         const uint8_t* const aad = batch.aad + i * batch.aad_stride;
         if (k == 0) {
-            store_block(own, modes::ccm::first_block(m.iv, batch.iv_bytes, batch.tag_bytes, batch.aad_bytes != 0, m.bytes));
+            store_block(own, modes::ccm::first_block(m.iv, batch.iv_bytes, batch.tag_bytes,
+                                                     batch.aad_bytes != 0, m.bytes));
             store_block(own + 16, Block<4>{});
             memcpy(own + 16, length, sizeof length);
             if (batch.aad_bytes != 0) memcpy(own + 16 + length_bytes, aad, beside);
@@ -96,8 +101,8 @@ struct CcmSupply {
 private:
     void crypt(uint64_t i) const {
         const Message m = message_of(batch, i);
-        sweep_of<Form, word_bytes, modes::Ctr, Direction::encrypt>(schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1, m.in,
-                                                                   m.out, m.bytes);
+        sweep_of<Form, word_bytes, modes::Ctr, Direction::encrypt>(
+            schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1, m.in, m.out, m.bytes);
     }
 };
 

@@ -1,5 +1,5 @@
-// The kernel shapes on a core, for any cipher in the form that the target gives it: the fold of GCM, batches, and the functions of the
-// door made of them all.
+// The kernel shapes on a core, for any cipher in the form that the target gives it: the fold of
+// GCM, batches, and the functions of the door made of them all.
 #pragma once
 
 #include "backends/cpu/called.h"
@@ -11,7 +11,8 @@
 #include "macs/ghash.h"
 #include "modes/gcm.h"
 
-// Included after the target's header, which defines FormOf and Hash. Everything has internal linkage: each object keeps its own copies.
+// Included after the target's header, which defines FormOf and Hash. Everything has internal
+// linkage: each object keeps its own copies.
 namespace warpseal::cpu {
 namespace {
 
@@ -21,7 +22,8 @@ struct Shapes {
     using Text = typename Form::Text;
 
     static constexpr bool has_long_blocks =
-        Form::facts.block_bytes == 16;  // GCM, CCM and XTS: SP 800-38D 5.1, SP 800-38C 5.1, SP 800-38E 4
+        Form::facts.block_bytes ==
+        16;  // GCM, CCM and XTS: SP 800-38D 5.1, SP 800-38C 5.1, SP 800-38E 4
 
     struct NoHash {};
     struct State : Form::Schedule {
@@ -32,29 +34,36 @@ struct Shapes {
     // ---- sweep
 
     template <class Mode, Direction direction>
-    static void sweep_blocks(const State& state, const Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void sweep_blocks(const State& state, const Text& iv, uint64_t first_block,
+                             const uint8_t* in, uint8_t* out, size_t bytes) {
         sweep_of<Form, sizeof(PlaneWord), Mode, direction>(state, iv, first_block, in, out, bytes);
     }
 
     template <class Mode, Direction direction>
-    static void sweep(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void sweep(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in,
+                      uint8_t* out, size_t bytes) {
         Text first{};
         if constexpr (Mode::has_iv) first = load_block<Text::words>(iv);
         sweep_blocks<Mode, direction>(state_of(state), first, first_block, in, out, bytes);
     }
 
     template <Direction direction>
-    static void xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
-        XtsShape<Form, sizeof(PlaneWord)>::template run<direction>(state_of(state), state_of(tweak_state), units, in, out, bytes);
+    static void xts(const void* state, const void* tweak_state, const XtsUnits& units,
+                    const uint8_t* in, uint8_t* out, size_t bytes) {
+        XtsShape<Form, sizeof(PlaneWord)>::template run<direction>(
+            state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
     template <Direction direction>
-    static void xts_unit(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
-        XtsShape<Form, sizeof(PlaneWord)>::template unit<direction>(state_of(state), state_of(tweak_state), units, in, out, bytes);
+    static void xts_unit(const void* state, const void* tweak_state, const XtsUnits& units,
+                         const uint8_t* in, uint8_t* out, size_t bytes) {
+        XtsShape<Form, sizeof(PlaneWord)>::template unit<direction>(
+            state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
 
     // ---- fold: GCM, SP 800-38D 7
 
-    static void gcm_begin(const void* memory, const uint8_t* iv, size_t iv_bytes, const uint8_t* aad, size_t aad_bytes, GcmRun* run) {
+    static void gcm_begin(const void* memory, const uint8_t* iv, size_t iv_bytes,
+                          const uint8_t* aad, size_t aad_bytes, GcmRun* run) {
         const State& state = state_of(memory);
         Block<4> sum{};
         if (iv_bytes == modes::Gcm::plain_iv_bytes) {
@@ -70,7 +79,8 @@ struct Shapes {
     }
 
     template <Direction direction>
-    static void gcm_piece(const void* memory, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void gcm_piece(const void* memory, GcmRun* run, uint64_t first_block, const uint8_t* in,
+                          uint8_t* out, size_t bytes) {
         const State& state = state_of(memory);
         const Block<4> j0 = load_block<4>(run->counter0);
         Block<4> sum = load_block<4>(run->sum);
@@ -89,20 +99,23 @@ struct Shapes {
         store_block(run->sum, sum);
     }
 
-    static void gcm_combine(const void* state, uint8_t sum[16], const uint8_t part[16], uint64_t block_count) {
+    static void gcm_combine(const void* state, uint8_t sum[16], const uint8_t part[16],
+                            uint64_t block_count) {
         Block<4> s = load_block<4>(sum);
         Hash::combine(state_of(state).hash, s, load_block<4>(part), block_count);
         store_block(sum, s);
     }
 
-    static void gcm_finish(const void* memory, const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes, uint8_t tag[16]) {
+    static void gcm_finish(const void* memory, const GcmRun* run, uint64_t aad_bytes,
+                           uint64_t text_bytes, uint8_t tag[16]) {
         const State& state = state_of(memory);
         Block<4> sum = load_block<4>(run->sum);
         absorb_lengths(state, sum, aad_bytes, text_bytes);
         store_block(tag, sum ^ encrypt_one<Form>(state, load_block<4>(run->counter0)));
     }
 
-    static void absorb_lengths(const State& state, Block<4>& sum, uint64_t aad_bytes, uint64_t text_bytes) {
+    static void absorb_lengths(const State& state, Block<4>& sum, uint64_t aad_bytes,
+                               uint64_t text_bytes) {
         uint8_t lengths[16];
         store_block(lengths, macs::ghash::length_block(aad_bytes, text_bytes));
         Hash::absorb(state.hash, sum, lengths, sizeof lengths);
@@ -112,7 +125,8 @@ struct Shapes {
 
     // All messages under the same key.
     template <class Mode, Direction direction>
-    static uint64_t sweep_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t sweep_batch(const void* state, const warpseal_batch& batch, uint64_t first,
+                                uint64_t count) {
         for (uint64_t i = first; i < first + count; ++i) {
             const Message m = message_of(batch, i);
             sweep<Mode, direction>(state, m.iv, 0, m.in, m.out, m.bytes);
@@ -122,12 +136,14 @@ struct Shapes {
     }
 
     template <Direction direction>
-    static uint64_t gcm_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t gcm_batch(const void* state, const warpseal_batch& batch, uint64_t first,
+                              uint64_t count) {
         uint64_t failed = 0;
         for (uint64_t i = first; i < first + count; ++i) {
             const Message m = message_of(batch, i);
             GcmRun run;
-            gcm_begin(state, m.iv, batch.iv_bytes, batch.aad + i * batch.aad_stride, batch.aad_bytes, &run);
+            gcm_begin(state, m.iv, batch.iv_bytes, batch.aad + i * batch.aad_stride,
+                      batch.aad_bytes, &run);
             gcm_piece<direction>(state, &run, 0, m.in, m.out, m.bytes);
             Secret<16> tag;
             gcm_finish(state, &run, batch.aad_bytes, m.bytes, tag.data());
@@ -137,7 +153,8 @@ struct Shapes {
     }
 
     template <class Mode>
-    static uint64_t chain_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t chain_batch(const void* state, const warpseal_batch& batch, uint64_t first,
+                                uint64_t count) {
         using Supply = TextSupply<Text::words>;
         Supply supply{batch};
         ChainShape<Form, Mode, Supply>::run(state_of(state), supply, first, count);
@@ -145,7 +162,8 @@ struct Shapes {
     }
 
     template <Direction direction>
-    static uint64_t cmac_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t cmac_batch(const void* state, const warpseal_batch& batch, uint64_t first,
+                               uint64_t count) {
         using Supply = CmacSupply<Text::words>;
         SecretOf<Text> encrypted_zero;
         encrypted_zero.value = encrypt_one<Form>(state_of(state), {});
@@ -155,7 +173,8 @@ struct Shapes {
     }
 
     template <Direction direction>
-    static uint64_t ccm_batch(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t ccm_batch(const void* state, const warpseal_batch& batch, uint64_t first,
+                              uint64_t count) {
         using Supply = CcmSupply<Form, sizeof(PlaneWord)>;
         Supply supply{batch, direction, state_of(state)};
         ChainShape<Form, macs::CbcMac, Supply>::run(state_of(state), supply, first, count);
@@ -164,68 +183,87 @@ struct Shapes {
 
     // How deep calls go: what the form says of its own, under what the shapes keep there.
     static constexpr size_t frames = 1536;
-    static constexpr size_t sweep_stack = frames + Form::facts.stack_bytes + sizeof(typename TileSweep<Form, sizeof(PlaneWord)>::Tile);
-    static constexpr size_t xts_stack = frames + sweep_stack + sizeof(Tweaks<Form, sizeof(PlaneWord)>);
+    static constexpr size_t sweep_stack = frames + Form::facts.stack_bytes +
+                                          sizeof(typename TileSweep<Form, sizeof(PlaneWord)>::Tile);
+    static constexpr size_t xts_stack =
+        frames + sweep_stack + sizeof(Tweaks<Form, sizeof(PlaneWord)>);
     template <size_t lanes>
     static constexpr size_t chain_stack = frames + sweep_stack + lanes*(2 * Text::bytes + 96);
 
     template <auto function, size_t stack_bytes = sweep_stack>
     static constexpr auto* cleared = Cleared<function, stack_bytes>::call;
     template <auto function>
-    static constexpr auto* cleared_of_little = BrieflyCleared<function, Form::facts.little_stack_bytes>::call;
+    static constexpr auto* cleared_of_little =
+        BrieflyCleared<function, Form::facts.little_stack_bytes>::call;
     template <class Mode>
     static constexpr bool counts = __is_same(Mode, modes::Ctr);
     // `Key` has the form's own loops, and takes batches that bring a key for each message.
     template <class Key, class Mode, Direction direction>
-    static void sweep_cleared(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void sweep_cleared(const void* state, const uint8_t* iv, uint64_t first_block,
+                              const uint8_t* in, uint8_t* out, size_t bytes) {
         if constexpr (Form::facts.has_sweep) {
             constexpr auto* own = Key::Own::template sweep<Mode, direction>;
-            constexpr size_t little = counts<Mode> ? Form::facts.little_stack_bytes : Key::Own::sweep_stack_bytes;
+            constexpr size_t little =
+                counts<Mode> ? Form::facts.little_stack_bytes : Key::Own::sweep_stack_bytes;
             constexpr auto* brief = BrieflyCleared<own, little>::call;
             if (bytes <= Form::facts.few_bytes) return own(state, iv, first_block, in, out, bytes);
-            if (!counts<Mode> || bytes < Form::facts.brief_bytes) return brief(state, iv, first_block, in, out, bytes);
+            if (!counts<Mode> || bytes < Form::facts.brief_bytes)
+                return brief(state, iv, first_block, in, out, bytes);
         }
         cleared<sweep<Mode, direction>>(state, iv, first_block, in, out, bytes);
     }
     template <Direction direction>
-    static void gcm_piece_cleared(const void* state, GcmRun* run, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void gcm_piece_cleared(const void* state, GcmRun* run, uint64_t first_block,
+                                  const uint8_t* in, uint8_t* out, size_t bytes) {
         constexpr size_t little = 2 * Form::facts.little_stack_bytes;  // with the sum's vectors
         const bool brief = bytes < Form::facts.brief_bytes;
-        (brief ? BrieflyCleared<gcm_piece<direction>, little>::call : cleared<gcm_piece<direction>>)(state, run, first_block, in, out,
-                                                                                                     bytes);
+        (brief ? BrieflyCleared<gcm_piece<direction>, little>::call
+               : cleared<gcm_piece<direction>>)(state, run, first_block, in, out, bytes);
     }
     template <class Key, Direction direction>
-    static void xts_cleared(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out,
-                            size_t bytes) {
+    static void xts_cleared(const void* state, const void* tweak_state, const XtsUnits& units,
+                            const uint8_t* in, uint8_t* out, size_t bytes) {
         if constexpr (Form::facts.has_xts) {
             if (bytes <= units.unit_bytes) {
                 const bool few = bytes <= Form::facts.few_bytes && bytes % 16 == 0;
-                constexpr auto *some = Key::Own::template xts<direction>, *all = cleared_of_little<xts_unit<direction>>;
+                constexpr auto *some = Key::Own::template xts<direction>,
+                               *all = cleared_of_little<xts_unit<direction>>;
                 return (few ? some : all)(state, tweak_state, units, in, out, bytes);
             }
         }
         cleared<xts<direction>, xts_stack>(state, tweak_state, units, in, out, bytes);
     }
     template <class Key, auto function>
-    static uint64_t batch_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t batch_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
+                                  uint64_t count) {
         constexpr size_t narrow = Form::narrow_blocks, wide = Form::wide_blocks;
-        if (batch.keys) return cleared<Key::own_keys, chain_stack<wide> + Key::own_keys_stack>(function, batch, first, count);
-        if (count <= narrow) return cleared<function, chain_stack<narrow>>(state, batch, first, count);
+        if (batch.keys)
+            return cleared<Key::own_keys, chain_stack<wide> + Key::own_keys_stack>(function, batch,
+                                                                                   first, count);
+        if (count <= narrow)
+            return cleared<function, chain_stack<narrow>>(state, batch, first, count);
         return cleared<function, chain_stack<wide>>(state, batch, first, count);
     }
-    // The same of CCM: where a form has its own loop over a message, nothing of the shapes' size is under it.
+    // The same of CCM: where a form has its own loop over a message, nothing of the shapes' size is
+    // under it.
     template <class Key, Direction direction>
-    static uint64_t ccm_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t ccm_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
+                                uint64_t count) {
         if constexpr (Form::facts.few_bytes != 0) {
             constexpr auto* own = Key::Own::template ccm<direction>;
-            if (batch.keys) return cleared<Key::own_keys, frames + Key::own_keys_stack>(own, batch, first, count);
-            if (count == 1) return BrieflyCleared<own, Form::facts.little_stack_bytes>::call(state, batch, first, count);
+            if (batch.keys)
+                return cleared<Key::own_keys, frames + Key::own_keys_stack>(own, batch, first,
+                                                                            count);
+            if (count == 1)
+                return BrieflyCleared<own, Form::facts.little_stack_bytes>::call(state, batch,
+                                                                                 first, count);
         }
         return batch_cleared<Key, ccm_batch<direction>>(state, batch, first, count);
     }
     // And of a serial mode without a tag: CBC and CFB encryption, OFB.
     template <class Key, class Mode>
-    static uint64_t chains_cleared(const void* state, const warpseal_batch& batch, uint64_t first, uint64_t count) {
+    static uint64_t chains_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
+                                   uint64_t count) {
         if constexpr (Form::facts.few_bytes != 0) {
             if (count == 1 && !batch.keys) {
                 const Message m = message_of(batch, first);
@@ -240,25 +278,29 @@ struct Shapes {
     }
     // Not inlined: the above needs no frame for it.
     template <class Key, auto function>
-    __attribute__((noinline)) static uint64_t chains_by_shape(const void* state, const warpseal_batch& batch, uint64_t first,
-                                                              uint64_t count) {
+    __attribute__((noinline)) static uint64_t chains_by_shape(const void* state,
+                                                              const warpseal_batch& batch,
+                                                              uint64_t first, uint64_t count) {
         const bool brief = Form::facts.has_chain && count == 1 && !batch.keys;
-        return (brief ? cleared_of_little<function> : batch_cleared<Key, function>)(state, batch, first, count);
+        return (brief ? cleared_of_little<function> : batch_cleared<Key, function>)(state, batch,
+                                                                                    first, count);
     }
 
     template <class Key>
     static constexpr void describe(CpuCipher& c) {
-        using modes::Ctr, modes::Ecb, modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption, modes::CfbEncryption, modes::Ofb;
+        using modes::Ctr, modes::Ecb, modes::CbcDecryption, modes::CbcEncryption,
+            modes::CfbDecryption, modes::CfbEncryption, modes::Ofb;
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
-        c.modes =
-            1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
+        c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB |
+                  1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
         c.expand = cleared_of_little<Key::expand>;
         c.sweep[WARPSEAL_ECB][0] = sweep_cleared<Key, Ecb, encrypt>;
         c.sweep[WARPSEAL_ECB][1] = sweep_cleared<Key, Ecb, decrypt>;
         c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = sweep_cleared<Key, Ctr, encrypt>;
         c.sweep[WARPSEAL_CBC][1] = sweep_cleared<Key, CbcDecryption, decrypt>;
         c.sweep[WARPSEAL_CFB][1] = sweep_cleared<Key, CfbDecryption, decrypt>;
-        c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = batch_cleared<Key, sweep_batch<Ctr, encrypt>>;
+        c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] =
+            batch_cleared<Key, sweep_batch<Ctr, encrypt>>;
         c.batch[WARPSEAL_CBC][0] = chains_cleared<Key, CbcEncryption>;
         c.batch[WARPSEAL_CBC][1] = batch_cleared<Key, sweep_batch<CbcDecryption, decrypt>>;
         c.batch[WARPSEAL_CFB][0] = chains_cleared<Key, CfbEncryption>;

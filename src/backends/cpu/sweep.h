@@ -1,4 +1,5 @@
-// The sweep shape on a core: blocks that need each other's results for nothing, a tile at a time through any form.
+// The sweep shape on a core: blocks that need each other's results for nothing, a tile at a time
+// through any form.
 #pragma once
 
 #include "backends/cpu/vector.h"
@@ -13,7 +14,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// Masks of a tile's blocks, in order; what a sweep asks of them is fill(to, in, blocks, bytes), where `in` is the text they will meet.
+// Masks of a tile's blocks, in order; what a sweep asks of them is fill(to, in, blocks, bytes),
+// where `in` is the text they will meet.
 template <class Mode, int words>
 struct CountedMasks {
     static constexpr int counting = Mode::template counting_words<words>;
@@ -22,7 +24,8 @@ struct CountedMasks {
     WARPSEAL_INLINE void fill(uint8_t* to, const uint8_t*, size_t blocks, size_t) {
         const uint32_t low = swap_bytes(next.word[words - 1]);
         if (static_cast<uint32_t>(low + blocks - 1) < low) {
-            for (size_t i = 0; i < blocks; ++i) store_block(to + i * sizeof next, add_big_endian<counting>(next, i));
+            for (size_t i = 0; i < blocks; ++i)
+                store_block(to + i * sizeof next, add_big_endian<counting>(next, i));
         } else {
             for (uint32_t i = 0; i < blocks; ++i) {
                 memcpy(to + i * sizeof next, next.word, sizeof next - 4);
@@ -41,7 +44,8 @@ struct PreviousBlocks {
     WARPSEAL_INLINE void fill(uint8_t* to, const uint8_t* in, size_t blocks, size_t bytes) {
         store_block(to, last);
         memcpy(to + sizeof last, in, (blocks - 1) * sizeof last);
-        if (bytes == blocks * sizeof last) last = load_block<words>(in + bytes - sizeof last);  // else this was the end
+        if (bytes == blocks * sizeof last)
+            last = load_block<words>(in + bytes - sizeof last);  // else this was the end
     }
 };
 
@@ -53,7 +57,8 @@ template <class Form, size_t word_bytes>
 struct TileSweep {
     using Schedule = typename Form::Schedule;
     using Text = typename Form::Text;
-    static constexpr size_t wide_bytes = Form::wide_blocks * Text::bytes, narrow_bytes = Form::narrow_blocks * Text::bytes;
+    static constexpr size_t wide_bytes = Form::wide_blocks * Text::bytes,
+                            narrow_bytes = Form::narrow_blocks * Text::bytes;
 
     struct Tile {
         alignas(64) uint8_t mask[wide_bytes];
@@ -64,14 +69,17 @@ struct TileSweep {
 
     // `bytes` bytes under the masks; the last block need not be whole in a keystream mode.
     template <class Mode, Direction direction, class Masks>
-    static void run(const Schedule& schedule, Masks& masks, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void run(const Schedule& schedule, Masks& masks, const uint8_t* in, uint8_t* out,
+                    size_t bytes) {
         constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
         SecretOf<Tile> scratch;
         Tile& tile = scratch.value;
         tile.counting = {};
-        for (size_t n = wide_bytes; bytes >= wide_bytes; in += n, out += n, bytes -= n, n = wide_bytes) {
+        for (size_t n = wide_bytes; bytes >= wide_bytes;
+             in += n, out += n, bytes -= n, n = wide_bytes) {
             if constexpr (Form::facts.has_count && requires { masks.advance(size_t{}); }) {
-                if (const size_t tiles = Form::count(schedule, tile.counting, masks.next, in, out, bytes / wide_bytes)) {
+                if (const size_t tiles = Form::count(schedule, tile.counting, masks.next, in, out,
+                                                     bytes / wide_bytes)) {
                     masks.advance(tiles * Form::wide_blocks);
                     n = tiles * wide_bytes;
                     continue;
@@ -87,7 +95,8 @@ struct TileSweep {
             if (wide)
                 whole<Mode, way, Form::wide_blocks>(schedule, tile, masks, tile.part, tile.part, n);
             else
-                whole<Mode, way, Form::narrow_blocks>(schedule, tile, masks, tile.part, tile.part, n);
+                whole<Mode, way, Form::narrow_blocks>(schedule, tile, masks, tile.part, tile.part,
+                                                      n);
             memcpy(out, tile.part, n);
             in += n, out += n, bytes -= n;
         }
@@ -99,7 +108,8 @@ private:
 
     // One run, of whose blocks those in the first `bytes` bytes are there.
     template <class Mode, Direction way, size_t blocks, class Masks>
-    WARPSEAL_INLINE static void whole(const Schedule& schedule, Tile& tile, Masks& masks, const uint8_t* in, uint8_t* out, size_t bytes) {
+    WARPSEAL_INLINE static void whole(const Schedule& schedule, Tile& tile, Masks& masks,
+                                      const uint8_t* in, uint8_t* out, size_t bytes) {
         constexpr size_t tile_bytes = blocks * Text::bytes;
         using Chunk = Vector<tile_bytes>;
         masks.fill(tile.mask, in, (bytes + Text::bytes - 1) / Text::bytes, bytes);
@@ -107,10 +117,12 @@ private:
             Form::template run<way, blocks>(schedule, in, out);
         } else {
             for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
-                store(tile.text + at, Mode::before(load<Chunk>(in + at), load<Chunk>(tile.mask + at)));
+                store(tile.text + at,
+                      Mode::before(load<Chunk>(in + at), load<Chunk>(tile.mask + at)));
             Form::template run<way, blocks>(schedule, tile.text, tile.text);
             for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
-                store(out + at, Mode::after(load<Chunk>(in + at), load<Chunk>(tile.mask + at), load<Chunk>(tile.text + at)));
+                store(out + at, Mode::after(load<Chunk>(in + at), load<Chunk>(tile.mask + at),
+                                            load<Chunk>(tile.text + at)));
         }
     }
     template <class Chunk>
@@ -127,8 +139,8 @@ private:
 
 // A sweep from block `first_block` of a message, by the form's own loop where it has one.
 template <class Form, size_t word_bytes, class Mode, Direction direction>
-void sweep_of(const typename Form::Schedule& schedule, const typename Form::Text& iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
-              size_t bytes) {
+void sweep_of(const typename Form::Schedule& schedule, const typename Form::Text& iv,
+              uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
     constexpr int words = Form::Text::words;
     if constexpr (Form::facts.has_sweep) {
         Form::template sweep<Mode, direction>(schedule, iv, first_block, in, out, bytes);

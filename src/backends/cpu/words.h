@@ -10,8 +10,9 @@
 namespace warpseal::cpu {
 namespace {
 
-// The W of a cipher: `count` vectors, so that one block's work need not wait for itself. It takes what a GPU's uint32_t takes, a number in
-// the place of either word too, so that a header that compiles there compiles here.
+// The W of a cipher: `count` vectors, so that one block's work need not wait for itself. It takes
+// what a GPU's uint32_t takes, a number in the place of either word too, so that a header that
+// compiles there compiles here.
 template <size_t vector_bytes, int count>
 struct Words {
     using Vector = VectorOf<uint32_t, vector_bytes>;
@@ -64,14 +65,18 @@ struct Words {
 };
 
 template <class Cipher>
-inline constexpr bool has_words = requires(Words<16, 1> (&s)[Cipher::block_bytes / 4], Words<16, 1> (*key)(int)) {
+inline constexpr bool has_words = requires(Words<16, 1> (&s)[Cipher::block_bytes / 4],
+                                           Words<16, 1> (*key)(int)) {
     Cipher::encrypt_words(s, key);
 };
 
 template <class Cipher, size_t vector_bytes>
 struct WordForm {
     static constexpr int words = Cipher::block_bytes / 4;
-    static constexpr int vectors = vector_bytes == 64 ? 4 : 2;  // with a block's words in as many registers as there are, but for a few
+    static constexpr int vectors =
+        vector_bytes == 64
+            ? 4
+            : 2;  // with a block's words in as many registers as there are, but for a few
     using Wide = Words<vector_bytes, vectors>;
     using Narrow = Words<16, 1>;
 
@@ -90,7 +95,8 @@ struct WordForm {
 
     template <Direction direction, size_t blocks>
     WARPSEAL_INLINE static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
-        run_on<direction, std::conditional_t<blocks == wide_blocks, Wide, Narrow>>(schedule, in, out);
+        run_on<direction, std::conditional_t<blocks == wide_blocks, Wide, Narrow>>(schedule, in,
+                                                                                   out);
     }
 
 private:
@@ -109,7 +115,8 @@ private:
         const auto key = [&](int i) __attribute__((always_inline)) {
             return W::each([&](int) __attribute__((always_inline)) { return Vector{} + keys[i]; });
         };
-        if constexpr (direction == Direction::decrypt && requires { Cipher::decrypt_words(s, key); })
+        if constexpr (direction == Direction::decrypt &&
+                      requires { Cipher::decrypt_words(s, key); })
             Cipher::decrypt_words(s, key);
         else
             Cipher::encrypt_words(s, key);

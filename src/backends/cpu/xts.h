@@ -1,4 +1,5 @@
-// XTS on a core: IEEE 1619 and SP 800-38E: data units one after the other, their tweaks many at a time, and ciphertext stealing.
+// XTS on a core: IEEE 1619 and SP 800-38E: data units one after the other, their tweaks many at a
+// time, and ciphertext stealing.
 #pragma once
 
 #include "backends/cpu/sweep.h"
@@ -11,8 +12,10 @@ namespace {
 template <class Form, size_t word_bytes>
 struct Tweaks {
     using Schedule = typename Form::Schedule;
-    static constexpr size_t run_blocks = Form::narrow_blocks < 16 ? Form::wide_blocks : Form::narrow_blocks;
-    static constexpr size_t ahead = run_blocks < 64 ? run_blocks : 64;  // units whose numbers are encrypted at once
+    static constexpr size_t run_blocks =
+        Form::narrow_blocks < 16 ? Form::wide_blocks : Form::narrow_blocks;
+    static constexpr size_t ahead =
+        run_blocks < 64 ? run_blocks : 64;  // units whose numbers are encrypted at once
 
     const Schedule& schedule;
     Block<4> number;  // of the unit after those encrypted
@@ -22,15 +25,19 @@ struct Tweaks {
     Secret<16 * run_blocks> first;  // tweaks of the units to come, the next one first
 
     Tweaks(const Schedule& tweak_schedule, const XtsUnits& units)
-        : schedule(tweak_schedule), number(load_block<4>(units.first)), unit_blocks(units.unit_bytes / 16 + (units.unit_bytes % 16 != 0)) {}
+        : schedule(tweak_schedule),
+          number(load_block<4>(units.first)),
+          unit_blocks(units.unit_bytes / 16 + (units.unit_bytes % 16 != 0)) {}
 
     // Where the tweak of the next block is, in `next`, with `left` more of its unit.
     WARPSEAL_INLINE void enter() {
         if (left != 0) return;
         if (ready == 0) {
-            for (size_t i = 0; i < ahead; ++i) store_block(first.data() + 16 * i, modes::unit_number(number, i));
+            for (size_t i = 0; i < ahead; ++i)
+                store_block(first.data() + 16 * i, modes::unit_number(number, i));
             number = modes::unit_number(number, ahead);
-            Form::template run<Direction::encrypt, run_blocks>(schedule, first.data(), first.data());
+            Form::template run<Direction::encrypt, run_blocks>(schedule, first.data(),
+                                                               first.data());
             ready = ahead;
         }
         next.value = load_block<4>(first.data() + 16 * (ahead - ready--));
@@ -59,7 +66,8 @@ private:
     using Vector = VectorOf<uint64_t, word_bytes>;
     static constexpr int lanes = word_bytes / 16, vectors = 4, step = vectors * lanes;
 
-    // The next n tweaks. Of whole steps each is the one a step before times x^step: vectors that do not wait for each other.
+    // The next n tweaks. Of whole steps each is the one a step before times x^step: vectors that do
+    // not wait for each other.
     WARPSEAL_INLINE void powers(uint8_t* to, size_t n) {
         if (n >= step) {
             Vector v[vectors];
@@ -70,7 +78,8 @@ private:
             for (;; to += sizeof v) {
                 memcpy(to, v, sizeof v);
                 n -= step;
-                for (Vector& each : v) each = advanced(each, std::make_integer_sequence<int, 2 * lanes>{});
+                for (Vector& each : v)
+                    each = advanced(each, std::make_integer_sequence<int, 2 * lanes>{});
                 if (n < step) break;
             }
             to += sizeof v;
@@ -84,7 +93,9 @@ private:
     template <int... i>
     WARPSEAL_INLINE static Vector advanced(const Vector& v, std::integer_sequence<int, i...>) {
         constexpr Vector low = {(i % 2 == 0 ? ~uint64_t{0} : 0)...};
-        const Vector out = v >> (64 - step);  // of each half; the high one's comes in below, times x^7 + x^2 + x + 1
+        const Vector out =
+            v >>
+            (64 - step);  // of each half; the high one's comes in below, times x^7 + x^2 + x + 1
         const Vector in = __builtin_shufflevector(out, out, (i ^ 1)...);
         return v << step ^ in ^ ((in << 1 ^ in << 2 ^ in << 7) & low);
     }
@@ -107,12 +118,13 @@ struct XtsShape {
     using Schedule = typename Form::Schedule;
 
     template <Direction direction>
-    static void run(const Schedule& schedule, const Schedule& tweak_schedule, const XtsUnits& units, const uint8_t* in, uint8_t* out,
-                    size_t bytes) {
+    static void run(const Schedule& schedule, const Schedule& tweak_schedule, const XtsUnits& units,
+                    const uint8_t* in, uint8_t* out, size_t bytes) {
         Tweaks<Form, word_bytes> tweaks(tweak_schedule, units);
         while (bytes != 0) {
             // Up to the next unit that is not whole blocks.
-            const size_t n = units.unit_bytes % 16 == 0 || bytes < units.unit_bytes ? bytes : units.unit_bytes;
+            const size_t n =
+                units.unit_bytes % 16 == 0 || bytes < units.unit_bytes ? bytes : units.unit_bytes;
             const size_t rest = n % 16, plain = n - rest - set_aside<direction>(rest);
             blocks<direction>(schedule, tweaks, in, out, plain);
             if (rest != 0) steal<direction>(schedule, tweaks, in + plain, out + plain, rest);
@@ -122,8 +134,8 @@ struct XtsShape {
 
     // The same of one unit, or less, by the form's own loop.
     template <Direction direction>
-    static void unit(const Schedule& schedule, const Schedule& tweak_schedule, const XtsUnits& units, const uint8_t* in, uint8_t* out,
-                     size_t bytes) {
+    static void unit(const Schedule& schedule, const Schedule& tweak_schedule,
+                     const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
         UnitTweaks tweaks;
         tweaks.next.value = encrypt_one<Form>(tweak_schedule, load_block<4>(units.first));
         const size_t rest = bytes % 16, plain = bytes - rest - set_aside<direction>(rest);
@@ -139,8 +151,8 @@ private:
     }
 
     template <Direction direction>
-    WARPSEAL_INLINE static void blocks(const Schedule& schedule, Tweaks<Form, word_bytes>& tweaks, const uint8_t* in, uint8_t* out,
-                                       size_t bytes) {
+    WARPSEAL_INLINE static void blocks(const Schedule& schedule, Tweaks<Form, word_bytes>& tweaks,
+                                       const uint8_t* in, uint8_t* out, size_t bytes) {
         if constexpr (Form::facts.has_xts) {
             while (bytes != 0) {
                 tweaks.enter();
@@ -150,14 +162,17 @@ private:
                 in += n, out += n, bytes -= n;
             }
         } else {
-            TileSweep<Form, word_bytes>::template run<modes::Xts, direction>(schedule, tweaks, in, out, bytes);
+            TileSweep<Form, word_bytes>::template run<modes::Xts, direction>(schedule, tweaks, in,
+                                                                             out, bytes);
         }
     }
 
-    // The end of a unit (IEEE 1619 5.3.2, 5.4.2). Encryption: `out` ends in the block before, whose last bytes fill up the `rest` bytes
-    // that are left. Decryption: the last whole block is still to do, and it goes second.
+    // The end of a unit (IEEE 1619 5.3.2, 5.4.2). Encryption: `out` ends in the block before, whose
+    // last bytes fill up the `rest` bytes that are left. Decryption: the last whole block is still
+    // to do, and it goes second.
     template <Direction direction, class Supply>
-    __attribute__((noinline)) static void steal(const Schedule& schedule, Supply& tweaks, const uint8_t* in, uint8_t* out, size_t rest) {
+    __attribute__((noinline)) static void steal(const Schedule& schedule, Supply& tweaks,
+                                                const uint8_t* in, uint8_t* out, size_t rest) {
         SecretOf<uint8_t[3][16]> secret;
         auto& [part, block, filled] = secret.value;
         if constexpr (direction == Direction::encrypt) {

@@ -25,7 +25,9 @@ __device__ __forceinline__ void load_aligned(Block<2>& b, const uint8_t* p) {
 __device__ __forceinline__ void store_aligned(uint8_t* p, const Block<4>& b) {
     *reinterpret_cast<uint4*>(p) = {b.word[0], b.word[1], b.word[2], b.word[3]};
 }
-__device__ __forceinline__ void store_aligned(uint8_t* p, const Block<2>& b) { *reinterpret_cast<uint2*>(p) = {b.word[0], b.word[1]}; }
+__device__ __forceinline__ void store_aligned(uint8_t* p, const Block<2>& b) {
+    *reinterpret_cast<uint2*>(p) = {b.word[0], b.word[1]};
+}
 
 // The first `bytes` bytes at p, followed by zeros; p is a multiple of width.
 template <int n>
@@ -45,7 +47,8 @@ __device__ __forceinline__ Block<n> load_part(const uint8_t* p, uint32_t bytes, 
 }
 
 template <int n>
-__device__ __forceinline__ void store_part(uint8_t* p, const Block<n>& b, uint32_t bytes, uint32_t width) {
+__device__ __forceinline__ void store_part(uint8_t* p, const Block<n>& b, uint32_t bytes,
+                                           uint32_t width) {
     if (bytes == 4 * n && width >= 4 * n) {
         store_aligned(p, b);
     } else if (bytes == 4 * n && width >= 4) {
@@ -71,7 +74,8 @@ __device__ __forceinline__ Block<n> keep_first(Block<n> b, uint32_t bytes) {
 
 // The first `bytes` bytes of one block and the rest of another.
 template <int n>
-__device__ __forceinline__ Block<n> splice(const Block<n>& first, const Block<n>& rest, uint32_t bytes) {
+__device__ __forceinline__ Block<n> splice(const Block<n>& first, const Block<n>& rest,
+                                           uint32_t bytes) {
     return keep_first(first ^ rest, bytes) ^ rest;
 }
 

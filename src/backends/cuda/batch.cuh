@@ -1,5 +1,5 @@
-// Batch: many messages, each with its own IV, length and perhaps key; a warp takes a message or a part of one: CTR, and CBC and CFB
-// decryption.
+// Batch: many messages, each with its own IV, length and perhaps key; a warp takes a message or a
+// part of one: CTR, and CBC and CFB decryption.
 #pragma once
 
 #include "backends/cuda/items.cuh"
@@ -10,17 +10,20 @@
 namespace warpseal::cuda {
 
 template <class Way, class Keys, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) ctr_batch_kernel(const __grid_constant__ BatchJob<Keys> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    ctr_batch_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
     using Text = Text<Cipher>;
     using Look = Layout<Way, Fit, Keys::shared_bytes>;
     const Look look(shared);
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + Look::bytes);
-    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts; item += item_step()) {
+    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts;
+         item += item_step()) {
         const uint64_t index = item % job.division.message_count;
         const Message m = message_of(job.batch, index);
-        const Part part = part_of(job.division, blocks_in<Text::words>(m.bytes), item / job.division.message_count);
+        const Part part = part_of(job.division, blocks_in<Text::words>(m.bytes),
+                                  item / job.division.message_count);
         if (part.empty) continue;
         key.load(job.batch.keys + index * Cipher::key_bytes, look);
         const uint32_t width = common_width(m.in, m.out);
@@ -37,9 +40,11 @@ __global__ void __launch_bounds__(tuning::threads, 1) ctr_batch_kernel(const __g
     key.leave();
 }
 
-// Ciphertext is handed on from lane to lane and from row to row: in place it is overwritten behind the warp alone.
+// Ciphertext is handed on from lane to lane and from row to row: in place it is overwritten behind
+// the warp alone.
 template <class Way, class Mode, Direction direction, class Keys, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) previous_batch_kernel(const __grid_constant__ BatchJob<Keys> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    previous_batch_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
     using Text = Text<Cipher>;
@@ -69,20 +74,24 @@ __global__ void __launch_bounds__(tuning::threads, 1) previous_batch_kernel(cons
 template <class Cipher, class Fit>
 warpseal_status ctr_batch(const void* state, const warpseal_batch& batch, void* stream) {
     using Forward = Way<Cipher, Direction::encrypt>;
-    return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
-        job.division = divide(batch, 0, Text<Cipher>::bytes, false, limits);
-        return launch_batch<Forward, Fit>(ctr_batch_kernel<Forward, Keys, Fit>, job.division.items(), limits, job,
-                                          static_cast<cudaStream_t>(stream));
-    });
+    return with_keys<Cipher, Direction::encrypt>(
+        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+            job.division = divide(batch, 0, Text<Cipher>::bytes, false, limits);
+            return launch_batch<Forward, Fit>(ctr_batch_kernel<Forward, Keys, Fit>,
+                                              job.division.items(), limits, job,
+                                              static_cast<cudaStream_t>(stream));
+        });
 }
 
 template <class Cipher, class Mode, Direction direction, class Fit>
 warpseal_status previous_batch(const void* state, const warpseal_batch& batch, void* stream) {
     using Way = Way<Cipher, direction>;
-    return with_keys<Cipher, direction>(state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
-        return launch_batch<Way, Fit>(previous_batch_kernel<Way, Mode, direction, Keys, Fit>, batch.message_count, limits, job,
-                                      static_cast<cudaStream_t>(stream));
-    });
+    return with_keys<Cipher, direction>(
+        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+            return launch_batch<Way, Fit>(previous_batch_kernel<Way, Mode, direction, Keys, Fit>,
+                                          batch.message_count, limits, job,
+                                          static_cast<cudaStream_t>(stream));
+        });
 }
 
 }  // namespace warpseal::cuda

@@ -1,5 +1,5 @@
-// Chain: what is serial within a message, a thread for each message of a batch: CBC, CFB and OFB (SP 800-38A 6.2 to 6.4), CMAC
-// (SP 800-38B).
+// Chain: what is serial within a message, a thread for each message of a batch: CBC, CFB and OFB
+// (SP 800-38A 6.2 to 6.4), CMAC (SP 800-38B).
 #pragma once
 
 #include "backends/cuda/items.cuh"
@@ -11,7 +11,8 @@
 namespace warpseal::cuda {
 
 template <class Way, class Mode, class Keys, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) chain_kernel(const __grid_constant__ BatchJob<Keys> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    chain_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
     using Text = Text<Cipher>;
@@ -33,11 +34,13 @@ __global__ void __launch_bounds__(tuning::threads, 1) chain_kernel(const __grid_
 
 // Writes the tag, or compares it in constant time, and sets the status. False if it differs.
 template <int n>
-__device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag, uint32_t tag_bytes, bool opens) {
+__device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag,
+                                           uint32_t tag_bytes, bool opens) {
     const uint32_t width = width_of(reinterpret_cast<uintptr_t>(m.tag));
     uint32_t differs = 0;
     if (opens) {
-        const Block<n> difference = keep_first(load_part<n>(m.tag, tag_bytes, width) ^ tag, tag_bytes);
+        const Block<n> difference =
+            keep_first(load_part<n>(m.tag, tag_bytes, width) ^ tag, tag_bytes);
 #pragma unroll
         for (int i = 0; i < n; ++i) differs |= difference.word[i];
     } else {
@@ -48,7 +51,8 @@ __device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag
 }
 
 template <class Way, class Keys, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) cmac_kernel(const __grid_constant__ BatchJob<Keys> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    cmac_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
     using Text = Text<Cipher>;
@@ -78,20 +82,24 @@ __global__ void __launch_bounds__(tuning::threads, 1) cmac_kernel(const __grid_c
 template <class Cipher, class Mode, class Fit>
 warpseal_status chain_batch(const void* state, const warpseal_batch& batch, void* stream) {
     using Forward = Way<Cipher, Direction::encrypt>;
-    return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, const BatchJob<Keys>& job) {
-        return launch_batch<Forward, Fit>(chain_kernel<Forward, Mode, Keys, Fit>, batch.message_count / 32 + 1, limits, job,
-                                          static_cast<cudaStream_t>(stream));
-    });
+    return with_keys<Cipher, Direction::encrypt>(
+        state, batch, [&]<class Keys>(const Limits& limits, const BatchJob<Keys>& job) {
+            return launch_batch<Forward, Fit>(chain_kernel<Forward, Mode, Keys, Fit>,
+                                              batch.message_count / 32 + 1, limits, job,
+                                              static_cast<cudaStream_t>(stream));
+        });
 }
 
 template <class Cipher, Direction direction, class Fit>
 warpseal_status cmac_batch(const void* state, const warpseal_batch& batch, void* stream) {
     using Forward = Way<Cipher, Direction::encrypt>;
-    return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
-        job.opens = direction == Direction::decrypt;
-        return launch_batch<Forward, Fit>(cmac_kernel<Forward, Keys, Fit>, batch.message_count / 32 + 1, limits, job,
-                                          static_cast<cudaStream_t>(stream));
-    });
+    return with_keys<Cipher, Direction::encrypt>(
+        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+            job.opens = direction == Direction::decrypt;
+            return launch_batch<Forward, Fit>(cmac_kernel<Forward, Keys, Fit>,
+                                              batch.message_count / 32 + 1, limits, job,
+                                              static_cast<cudaStream_t>(stream));
+        });
 }
 
 }  // namespace warpseal::cuda

@@ -123,16 +123,20 @@ alignas(64) uint8_t nothing[job_bytes_limit];
 void forget_launched(int device) {
     const std::lock_guard lock(memory().mutex);
     auto& all = memory().launched;
-    const auto first = all.lower_bound({device, nullptr}), end = all.lower_bound({device + 1, nullptr});
+    const auto first = all.lower_bound({device, nullptr}),
+               end = all.lower_bound({device + 1, nullptr});
     if (first == end) return;
     const CurrentDevice current(device);
     const BesideCaptures beside;  // a key may go while another thread captures
     cudaStream_t& stream = memory().streams[device];
     if (current.status() != WARPSEAL_OK || beside.status() != WARPSEAL_OK) return;
-    if (stream == nullptr && check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != WARPSEAL_OK) return;
+    if (stream == nullptr &&
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != WARPSEAL_OK)
+        return;
     for (auto i = first; i != end && !lost(); ++i) {
         void* arguments[] = {nothing};
-        check(cudaLaunchKernel(i->second.kernel, dim3(1), dim3(i->second.threads), arguments, i->second.shared_bytes, stream));
+        check(cudaLaunchKernel(i->second.kernel, dim3(1), dim3(i->second.threads), arguments,
+                               i->second.shared_bytes, stream));
     }
     all.erase(first, end);
 }
@@ -149,7 +153,8 @@ void remember(const Launched& launched) try {
 }
 
 void forget(int device) try {
-    if (!lost()) forget_launched(device);  // nor in a forked child, where the lock may be held for ever
+    if (!lost())
+        forget_launched(device);  // nor in a forked child, where the lock may be held for ever
 } catch (const std::bad_alloc&) {
     // No stream to launch on: as above.
 }
@@ -222,32 +227,42 @@ void device_free(int device, void* memory, size_t bytes) {
 warpseal_status host_alloc(int device, size_t bytes, void** out) {
     *out = nullptr;
     const CurrentDevice current(device);
-    return current.status() != WARPSEAL_OK ? current.status() : check(cudaHostAlloc(out, bytes, cudaHostAllocPortable));
+    return current.status() != WARPSEAL_OK
+               ? current.status()
+               : check(cudaHostAlloc(out, bytes, cudaHostAllocPortable));
 }
 
 void host_free(int device, void* memory, size_t bytes) {
     if (memory == nullptr) return;
-    if (first_user == getpid()) wipe(memory, bytes);  // also after a lost context; a forked child has no such memory
+    if (first_user == getpid())
+        wipe(memory, bytes);  // also after a lost context; a forked child has no such memory
     const CurrentDevice current(device);
     if (current.status() == WARPSEAL_OK) check(cudaFreeHost(memory));
 }
 
 warpseal_status upload(int device, void* to, const void* from, size_t bytes) {
     const CurrentDevice current(device);
-    return current.status() != WARPSEAL_OK ? current.status() : check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return current.status() != WARPSEAL_OK
+               ? current.status()
+               : check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
 }
 
 warpseal_status download(int device, void* to, const void* from, size_t bytes) {
     const CurrentDevice current(device);
-    return current.status() != WARPSEAL_OK ? current.status() : check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+    return current.status() != WARPSEAL_OK
+               ? current.status()
+               : check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
 }
 
 warpseal_status synchronize(int device, void* stream) {
     const CurrentDevice current(device);
-    return current.status() != WARPSEAL_OK ? current.status() : check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+    return current.status() != WARPSEAL_OK
+               ? current.status()
+               : check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
 }
 
-warpseal_status time(int device, warpseal_status (*work)(void* user, void* stream), void* user, float* milliseconds) {
+warpseal_status time(int device, warpseal_status (*work)(void* user, void* stream), void* user,
+                     float* milliseconds) {
     const CurrentDevice current(device);
     cudaStream_t stream = nullptr;
     cudaEvent_t start = nullptr, end = nullptr;

@@ -1,4 +1,5 @@
-// The one place that knows the CUDA runtime's state: errors and which of them end it for this process, the current device, its limits.
+// The one place that knows the CUDA runtime's state: errors and which of them end it for this
+// process, the current device, its limits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,10 +11,12 @@
 
 namespace warpseal::cuda {
 
-// Every call of the runtime goes through here. Errors that poison the context (CUDA returns them from then on) are latched as `lost`.
+// Every call of the runtime goes through here. Errors that poison the context (CUDA returns them
+// from then on) are latched as `lost`.
 warpseal_status check(cudaError_t error);
 
-// True after such an error, and in a forked child of the process that first used CUDA: no call may be made any more.
+// True after such an error, and in a forked child of the process that first used CUDA: no call may
+// be made any more.
 bool lost();
 
 // Every way in passes here first: notes which process uses CUDA; WARPSEAL_NO_DEVICE if lost.
@@ -28,7 +31,8 @@ struct Limits {
     uint64_t from(uint64_t bytes) const { return any_length ? 0 : bytes; }
 };
 
-// For tests: kernels for long texts take those of any length, and NTRU's pairs are inverted in groups however few there are.
+// For tests: kernels for long texts take those of any length, and NTRU's pairs are inverted in
+// groups however few there are.
 void take_any_length(bool on);
 
 // Of the current device; read once per device.
@@ -48,8 +52,9 @@ private:
     int before_ = -1;
 };
 
-// While it lives, this thread may make calls that a capture forbids, its own or another thread's; what is queued on a stream that is being
-// captured still becomes part of the graph, and nothing else does.
+// While it lives, this thread may make calls that a capture forbids, its own or another thread's;
+// what is queued on a stream that is being captured still becomes part of the graph, and nothing
+// else does.
 class BesideCaptures {
 public:
     BesideCaptures();
@@ -66,14 +71,16 @@ private:
 // Whether the device is done with what was queued before that event.
 warpseal_status is_done(cudaEvent_t event, bool* done);
 
-// A kernel that was launched. The driver keeps, on the heap and for as long as the context lives, a copy of the parameters of each
-// kernel's last launch (seen with driver 580), round keys among them: `forget` launches each once more, without work.
+// A kernel that was launched. The driver keeps, on the heap and for as long as the context lives, a
+// copy of the parameters of each kernel's last launch (seen with driver 580), round keys among
+// them: `forget` launches each once more, without work.
 struct Launched {
     const void* kernel;
     size_t job_bytes, shared_bytes;
     unsigned threads;
 };
-inline constexpr size_t job_bytes_limit = 32764;  // a kernel's parameters, from compute capability 7.0
+inline constexpr size_t job_bytes_limit =
+    32764;  // a kernel's parameters, from compute capability 7.0
 // Neither throws: launches and destructors call them.
 void remember(const Launched& launched);  // on the current device
 void forget(int device);
@@ -87,6 +94,7 @@ void host_free(int device, void* memory, size_t bytes);
 warpseal_status upload(int device, void* to, const void* from, size_t bytes);
 warpseal_status download(int device, void* to, const void* from, size_t bytes);
 warpseal_status synchronize(int device, void* stream);
-warpseal_status time(int device, warpseal_status (*work)(void* user, void* stream), void* user, float* milliseconds);
+warpseal_status time(int device, warpseal_status (*work)(void* user, void* stream), void* user,
+                     float* milliseconds);
 
 }  // namespace warpseal::cuda

@@ -1,4 +1,5 @@
-// The CUDA backend's door: the ciphers by name, and the functions of device.cu, pipeline.cu and kem/pipeline.cu.
+// The CUDA backend's door: the ciphers by name, and the functions of device.cu, pipeline.cu and
+// kem/pipeline.cu.
 #include <cstring>
 
 #include "backends/cuda/device.h"
@@ -22,30 +23,35 @@ const CudaCipher* cipher(const char* name) {
     return nullptr;
 }
 
-warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                             const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state,
+                             warpseal_mode mode, Direction direction, const uint8_t* iv,
+                             const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
     return cipher.sweep[mode][static_cast<int>(direction)](state, iv, 0, in, out, bytes, stream);
 }
 
-warpseal_status xts_device(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
-                           const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+warpseal_status xts_device(int device, const CudaCipher& cipher, const void* state,
+                           const void* tweak_state, Direction direction, const XtsUnits& units,
+                           const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
-    return cipher.xts[static_cast<int>(direction)](state, tweak_state, units, in, out, bytes, stream);
+    return cipher.xts[static_cast<int>(direction)](state, tweak_state, units, in, out, bytes,
+                                                   stream);
 }
 
-warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                             const warpseal_batch& batch, void* stream) {
+warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state,
+                             warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                             void* stream) {
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
     return cipher.batch[mode][static_cast<int>(direction)](state, batch, stream);
 }
 
 constexpr GpuDoor door = {
-    {cipher,      device_count, describe,     lost,       device_alloc, device_free, host_alloc, host_free, upload,     download,
-     synchronize, cuda::time,   sweep_device, xts_device, batch_device, sweep_host,  xts_host,   gcm_host,  batch_host, forget},
+    {cipher,       device_count, describe, lost,        device_alloc, device_free,  host_alloc,
+     host_free,    upload,       download, synchronize, cuda::time,   sweep_device, xts_device,
+     batch_device, sweep_host,   xts_host, gcm_host,    batch_host,   forget},
     is_pinned,
     device_of,
     copy_both_ways,

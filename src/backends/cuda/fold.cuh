@@ -1,4 +1,5 @@
-// GHASH on a GPU: a product in GF(2^128) by a multiplier prepared in advance, in constant time, and sums over the lanes of a warp.
+// GHASH on a GPU: a product in GF(2^128) by a multiplier prepared in advance, in constant time, and
+// sums over the lanes of a warp.
 #pragma once
 
 #include "macs/ghash.h"
@@ -7,14 +8,16 @@ namespace warpseal::cuda {
 
 using Element = macs::ghash::Element<uint32_t>;
 
-// Carry-less products from integer products of every fourth bit, as in macs/ghash.h, but by an element prepared in advance: its nine
-// words, taken apart, are constant-bank operands. (Every fifth bit lets the adder take the place of exclusive ors, but makes 225 wide
-// products of 144, and those are what the GPU is shorter of.)
+// Carry-less products from integer products of every fourth bit, as in macs/ghash.h, but by an
+// element prepared in advance: its nine words, taken apart, are constant-bank operands. (Every
+// fifth bit lets the adder take the place of exclusive ors, but makes 225 wide products of 144, and
+// those are what the GPU is shorter of.)
 struct Multiplier {
     uint32_t part[9][4];  // [Karatsuba's nine words][bits that are i modulo 4]
 };
 
-// Element times x^-1: products of reflected numbers come out multiplied by x, which this takes away in advance.
+// Element times x^-1: products of reflected numbers come out multiplied by x, which this takes away
+// in advance.
 WARPSEAL_INLINE Element divide_by_x(const Element& a) {
     Element b;
     const uint32_t out = a.word[3] >> 31;
@@ -24,7 +27,8 @@ WARPSEAL_INLINE Element divide_by_x(const Element& a) {
     return b;
 }
 
-// The nine words whose products make a product of four: each of two numbers of two words, and their sum, with its own sum.
+// The nine words whose products make a product of four: each of two numbers of two words, and their
+// sum, with its own sum.
 WARPSEAL_INLINE void karatsuba_words(const Element& a, uint32_t (&k)[9]) {
     k[0] = a.word[0];
     k[1] = a.word[1];
@@ -49,7 +53,9 @@ WARPSEAL_INLINE uint64_t multiply_words(uint32_t a, const uint32_t (&h)[4]) {
     uint64_t x[4], product = 0;
     for (int i = 0; i < 4; ++i) x[i] = a & (0x11111111u << i);
     for (int i = 0; i < 4; ++i)
-        product |= (x[0] * h[i] ^ x[1] * h[(i + 3) & 3] ^ x[2] * h[(i + 2) & 3] ^ x[3] * h[(i + 1) & 3]) & (0x1111111111111111u << i);
+        product |=
+            (x[0] * h[i] ^ x[1] * h[(i + 3) & 3] ^ x[2] * h[(i + 2) & 3] ^ x[3] * h[(i + 1) & 3]) &
+            (0x1111111111111111u << i);
     return product;
 }
 
@@ -58,7 +64,8 @@ WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
     karatsuba_words(a, k);
     uint32_t p[3][4];  // three products of two words by two, least significant word first
     for (int i = 0; i < 3; ++i) {
-        const uint64_t low = multiply_words(k[3 * i], h.part[3 * i]), high = multiply_words(k[3 * i + 1], h.part[3 * i + 1]);
+        const uint64_t low = multiply_words(k[3 * i], h.part[3 * i]),
+                       high = multiply_words(k[3 * i + 1], h.part[3 * i + 1]);
         const uint64_t middle = multiply_words(k[3 * i + 2], h.part[3 * i + 2]) ^ low ^ high;
         p[i][0] = static_cast<uint32_t>(low);
         p[i][1] = static_cast<uint32_t>(low >> 32) ^ static_cast<uint32_t>(middle);
@@ -73,12 +80,14 @@ WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
         high[i] = p[1][i] ^ p[2][i + 2];
         high[i + 2] = p[1][i + 2];
     }
-    // Modulo x^128 + x^7 + x^2 + x + 1, reflected: the low half folds upwards, what falls out of its end first.
+    // Modulo x^128 + x^7 + x^2 + x + 1, reflected: the low half folds upwards, what falls out of
+    // its end first.
     low[3] ^= low[0] << 31 ^ low[0] << 30 ^ low[0] << 25;
     Element r;
     for (int i = 0; i < 4; ++i) {
         const uint32_t v = low[i], above = i < 3 ? low[i + 1] : 0;
-        r.word[i] = high[i] ^ v ^ (v >> 1 | above << 31) ^ (v >> 2 | above << 30) ^ (v >> 7 | above << 25);
+        r.word[i] =
+            high[i] ^ v ^ (v >> 1 | above << 31) ^ (v >> 2 | above << 30) ^ (v >> 7 | above << 25);
     }
     return r;
 }
@@ -96,7 +105,8 @@ WARPSEAL_INLINE Element square(const Element& a) {
     return macs::ghash::reduce<uint32_t>(v);
 }
 
-// What a warp needs of H: H^32 for rows of 32 blocks, H^(32 - lane) to bring the lanes together, H^(2^b) for the distance to the end.
+// What a warp needs of H: H^32 for rows of 32 blocks, H^(32 - lane) to bring the lanes together,
+// H^(2^b) for the distance to the end.
 struct HashKey {
     Multiplier row;
     Element lane_power[32];
@@ -105,8 +115,11 @@ struct HashKey {
 
 #ifdef __CUDACC__
 
-// Off the hot path: one copy of the code, which kernels call but nothing that they call: docs/decisions/0005-calls-on-a-gpu.md.
-__device__ __noinline__ inline Element multiply_once(Element a, Element b) { return multiply(a, multiplier(b)); }
+// Off the hot path: one copy of the code, which kernels call but nothing that they call:
+// docs/decisions/0005-calls-on-a-gpu.md.
+__device__ __noinline__ inline Element multiply_once(Element a, Element b) {
+    return multiply(a, multiplier(b));
+}
 
 // A block or an element, as one lane has it.
 template <class B>
@@ -129,7 +142,8 @@ __device__ __forceinline__ Element sum_of_lanes(Element e) {
 }
 __device__ inline Element product_of_lanes(Element e) {
 #pragma unroll 1
-    for (int distance = 1; distance < 32; distance *= 2) e = multiply_once(e, exchange(e, distance));
+    for (int distance = 1; distance < 32; distance *= 2)
+        e = multiply_once(e, exchange(e, distance));
     return e;
 }
 

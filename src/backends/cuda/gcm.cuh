@@ -1,4 +1,5 @@
-// Batch GCM (SP 800-38D): a warp takes a message or a part of one; text and GHASH in one pass, but for what passes.cuh does better.
+// Batch GCM (SP 800-38D): a warp takes a message or a part of one; text and GHASH in one pass, but
+// for what passes.cuh does better.
 #pragma once
 
 #include "backends/cuda/passes.cuh"
@@ -9,20 +10,24 @@ inline constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // SP 800-
 
 __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, uint64_t last) {
     const uint32_t width = common_width(m.out, m.out);
-    for (uint64_t i = first + lane_id(); i < last; i += 32) store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
+    for (uint64_t i = first + lane_id(); i < last; i += 32)
+        store_part(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// Encrypts or decrypts the text blocks of a part and returns the sum over its blocks of AAD and ciphertext, in every lane. The blocks stand
-// in rows of 32, padded at the front: each lane sums its column by H^32, and its last block is 32 - lane from the end.
+// Encrypts or decrypts the text blocks of a part and returns the sum over its blocks of AAD and
+// ciphertext, in every lane. The blocks stand in rows of 32, padded at the front: each lane sums
+// its column by H^32, and its last block is 32 - lane from the end.
 template <class Way, Direction direction, class Key, class Look>
-__device__ __forceinline__ Element fold_part(const Message& m, uint64_t aad_bytes, const Part& part, const Block<4>& counter0,
-                                             uint64_t first_block, const Key& key, const Look& look) {
+__device__ __forceinline__ Element fold_part(const Message& m, uint64_t aad_bytes, const Part& part,
+                                             const Block<4>& counter0, uint64_t first_block,
+                                             const Key& key, const Look& look) {
     const uint64_t aad_blocks = (aad_bytes + 15) / 16;
     const uint32_t width = common_width(m.in, m.out);
     const uint64_t rows = (part.last - part.first + 31) / 32;
     int64_t i = static_cast<int64_t>(part.last - rows * 32) + lane_id();
     Element sum;
-    bool begun = !Key::own;  // the first row of a sum wants no product: short messages with keys of their own are worth the branch
+    bool begun = !Key::own;  // the first row of a sum wants no product: short messages with keys of
+                             // their own are worth the branch
     for (; i < static_cast<int64_t>(part.last); i += 32) {
         Block<4> hashed{};
         if (i >= static_cast<int64_t>(part.first)) {
@@ -46,14 +51,19 @@ __device__ __forceinline__ Element fold_part(const Message& m, uint64_t aad_byte
     return sum_of_lanes(multiply_once(sum, key.lane_power()));
 }
 
-// From the sum over AAD and ciphertext: the tag written, or compared; false if it differs. All lanes agree.
+// From the sum over AAD and ciphertext: the tag written, or compared; false if it differs. All
+// lanes agree.
 template <class Key>
-__device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, bool opens, const Element& sum, const Block<4>& tag_mask,
-                       const Key& key) {
-    const Element lengths = macs::ghash::from_block<uint32_t>(macs::ghash::length_block(aad_bytes, m.bytes));
+__device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, bool opens,
+                       const Element& sum, const Block<4>& tag_mask, const Key& key) {
+    const Element lengths =
+        macs::ghash::from_block<uint32_t>(macs::ghash::length_block(aad_bytes, m.bytes));
     const Block<4> tag = macs::ghash::to_block(multiply_once(sum ^ lengths, key.h())) ^ tag_mask;
     const int lane = lane_id();
-    const uint32_t word = lane < 4 ? tag.word[0] : lane < 8 ? tag.word[1] : lane < 12 ? tag.word[2] : tag.word[3];
+    const uint32_t word = lane < 4    ? tag.word[0]
+                          : lane < 8  ? tag.word[1]
+                          : lane < 12 ? tag.word[2]
+                                      : tag.word[3];
     const uint8_t byte = static_cast<uint8_t>(word >> (8 * (lane % 4)));
     bool differs = false;
     if (lane < tag_bytes) {
@@ -63,19 +73,22 @@ __device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes,
             m.tag[lane] = byte;
     }
     const bool authentic = !__any_sync(0xffffffffu, differs);
-    if (lane == 0 && m.status != nullptr) *m.status = authentic ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    if (lane == 0 && m.status != nullptr)
+        *m.status = authentic ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
     return authentic;
 }
 
 template <class Way, Direction direction, class Keys, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) gcm_kernel(const __grid_constant__ BatchJob<Keys> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    gcm_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
     using Look = Layout<Way, Fit, Keys::shared_bytes>;
     const Look look(shared);
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + Look::bytes);
     const uint64_t aad_bytes = job.batch.aad_bytes;
-    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts; item += item_step()) {
+    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts;
+         item += item_step()) {
         const uint64_t index = item % job.division.message_count;
         const Message m = message_of(job.batch, index);
         const uint64_t blocks = (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes);
@@ -88,14 +101,19 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_kernel(const __grid_co
         key.load(job.batch.keys + index * Cipher::key_bytes, look);
         const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
         Block<4> counter0 = job.counter0;
-        if (plain) counter0 = modes::Gcm::pre_counter_block(load_part<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
+        if (plain)
+            counter0 =
+                modes::Gcm::pre_counter_block(load_part<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
         key.prepare_hash(plain ? &counter0 : nullptr, look);
         if (!plain && !job.piece) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
-        Element sum = fold_part<Way, direction>(m, aad_bytes, part, counter0, job.first_block, key, look);
+        Element sum =
+            fold_part<Way, direction>(m, aad_bytes, part, counter0, job.first_block, key, look);
         if (part.whole && !job.piece) {
-            const bool authentic = finish(m, aad_bytes, job.batch.tag_bytes, job.opens, sum, key.tag_mask(counter0, plain, look), key);
+            const bool authentic = finish(m, aad_bytes, job.batch.tag_bytes, job.opens, sum,
+                                          key.tag_mask(counter0, plain, look), key);
             __syncwarp();
-            if (direction == Direction::decrypt && !authentic) wipe_blocks(m, 0, blocks_in<4>(m.bytes));
+            if (direction == Direction::decrypt && !authentic)
+                wipe_blocks(m, 0, blocks_in<4>(m.bytes));
         } else {
             if (part.last < blocks) sum = multiply_once(sum, key.power(blocks - part.last));
             const Block<4> b = macs::ghash::to_block(sum);
@@ -108,7 +126,8 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_kernel(const __grid_co
 
 // Messages in several parts: their tags.
 template <class Way, class Keys, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) gcm_finish_kernel(const __grid_constant__ BatchJob<Keys> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    gcm_finish_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename Way::Cipher;
     using Look = Layout<Way, Fit, Keys::shared_bytes>;
@@ -117,14 +136,19 @@ __global__ void __launch_bounds__(tuning::threads, 1) gcm_finish_kernel(const __
     const uint64_t aad_bytes = job.batch.aad_bytes;
     for (uint64_t index = first_item(); index < job.division.message_count; index += item_step()) {
         const Message m = message_of(job.batch, index);
-        if (m.bytes > gcm_text_limit || part_of(job.division, (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes), 0).whole) continue;
+        if (m.bytes > gcm_text_limit ||
+            part_of(job.division, (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes), 0).whole)
+            continue;
         key.load(job.batch.keys + index * Cipher::key_bytes, look);
         const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
         Block<4> counter0{};
-        if (plain) counter0 = modes::Gcm::pre_counter_block(load_part<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
+        if (plain)
+            counter0 =
+                modes::Gcm::pre_counter_block(load_part<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
         key.prepare_hash(plain ? &counter0 : nullptr, look);
         if (!plain) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
-        finish(m, aad_bytes, job.batch.tag_bytes, job.opens, macs::ghash::from_block<uint32_t>(job.sums[index]),
+        finish(m, aad_bytes, job.batch.tag_bytes, job.opens,
+               macs::ghash::from_block<uint32_t>(job.sums[index]),
                key.tag_mask(counter0, plain, look), key);
     }
     key.leave();
@@ -137,11 +161,14 @@ struct WipeJob {
 
 // Wipes the outputs of messages in several parts that did not verify.
 template <class Cipher>
-__global__ void __launch_bounds__(tuning::threads, 1) wipe_kernel(const __grid_constant__ WipeJob job) {
-    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts; item += item_step()) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    wipe_kernel(const __grid_constant__ WipeJob job) {
+    for (uint64_t item = first_item(); item < job.division.message_count * job.division.parts;
+         item += item_step()) {
         const Message m = message_of(job.batch, item % job.division.message_count);
         if (*m.status != WARPSEAL_NOT_AUTHENTIC) continue;
-        const Part part = part_of(job.division, blocks_in<4>(m.bytes), item / job.division.message_count);
+        const Part part =
+            part_of(job.division, blocks_in<4>(m.bytes), item / job.division.message_count);
         if (!part.empty) wipe_blocks(m, part.first, part.last);
     }
 }
@@ -150,51 +177,61 @@ __global__ void __launch_bounds__(tuning::threads, 1) wipe_kernel(const __grid_c
 
 template <class Way, Direction direction, class Fit, class Keys>
 warpseal_status launch_gcm(const BatchJob<Keys>& job, const Limits& limits, cudaStream_t stream) {
-    return launch_batch<Way, Fit>(gcm_kernel<Way, direction, Keys, Fit>, job.division.items(), limits, job, stream);
+    return launch_batch<Way, Fit>(gcm_kernel<Way, direction, Keys, Fit>, job.division.items(),
+                                  limits, job, stream);
 }
 
 // The messages' tags after their parts, and the end of what did not verify.
 template <class Way, class Fit, class Keys>
-warpseal_status launch_gcm_finish(const BatchJob<Keys>& job, const Limits& limits, cudaStream_t stream) {
-    const warpseal_status status =
-        launch_batch<Way, Fit>(gcm_finish_kernel<Way, Keys, Fit>, job.division.message_count, limits, job, stream);
+warpseal_status launch_gcm_finish(const BatchJob<Keys>& job, const Limits& limits,
+                                  cudaStream_t stream) {
+    const warpseal_status status = launch_batch<Way, Fit>(
+        gcm_finish_kernel<Way, Keys, Fit>, job.division.message_count, limits, job, stream);
     if (status != WARPSEAL_OK || !job.opens) return status;
     const WipeJob wipe_job{job.batch, job.division};
-    return launch(wipe_kernel<typename Way::Cipher>, blocks_for(job.division.items(), limits), 0, wipe_job, stream);
+    return launch(wipe_kernel<typename Way::Cipher>, blocks_for(job.division.items(), limits), 0,
+                  wipe_job, stream);
 }
 
 template <class Cipher, Direction direction, class Fit>
 warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* stream_pointer) {
     using Forward = Way<Cipher, Direction::encrypt>;
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
-    return with_keys<Cipher, Direction::encrypt>(state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
-        if constexpr (!Keys::own)
-            if (batch.message_bytes <= gcm_text_limit && takes_two_passes(batch, limits)) {
-                SecretOf<PassJob<Cipher>> secret;
-                secret.value = {};
-                secret.value.key = job.keys;
-                secret.value.batch = batch;
-                bool begun = false;
-                const warpseal_status status = two_passes<Cipher, direction, Fit>(secret.value, limits, stream, &begun);
-                if (begun || status != WARPSEAL_OUT_OF_MEMORY) return status;  // else one pass, which wants less
-            }
-        job.opens = direction == Direction::decrypt;
-        job.division = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
-        if (job.division.parts == 1) return launch_gcm<Forward, direction, Fit>(job, limits, stream);
-        const size_t bytes = job.division.message_count * sizeof(Block<4>);
-        return with_scratch(bytes, stream, [&](void* sums) {
-            job.sums = static_cast<Block<4>*>(sums);
-            warpseal_status status = check(cudaMemsetAsync(sums, 0, bytes, stream));
-            if (status == WARPSEAL_OK) status = launch_gcm<Forward, direction, Fit>(job, limits, stream);
-            return status == WARPSEAL_OK ? launch_gcm_finish<Forward, Fit>(job, limits, stream) : status;
+    return with_keys<Cipher, Direction::encrypt>(
+        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+            if constexpr (!Keys::own)
+                if (batch.message_bytes <= gcm_text_limit && takes_two_passes(batch, limits)) {
+                    SecretOf<PassJob<Cipher>> secret;
+                    secret.value = {};
+                    secret.value.key = job.keys;
+                    secret.value.batch = batch;
+                    bool begun = false;
+                    const warpseal_status status =
+                        two_passes<Cipher, direction, Fit>(secret.value, limits, stream, &begun);
+                    if (begun || status != WARPSEAL_OUT_OF_MEMORY)
+                        return status;  // else one pass, which wants less
+                }
+            job.opens = direction == Direction::decrypt;
+            job.division = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
+            if (job.division.parts == 1)
+                return launch_gcm<Forward, direction, Fit>(job, limits, stream);
+            const size_t bytes = job.division.message_count * sizeof(Block<4>);
+            return with_scratch(bytes, stream, [&](void* sums) {
+                job.sums = static_cast<Block<4>*>(sums);
+                warpseal_status status = check(cudaMemsetAsync(sums, 0, bytes, stream));
+                if (status == WARPSEAL_OK)
+                    status = launch_gcm<Forward, direction, Fit>(job, limits, stream);
+                return status == WARPSEAL_OK ? launch_gcm_finish<Forward, Fit>(job, limits, stream)
+                                             : status;
+            });
         });
-    });
 }
 
 // A piece of one message: exclusive-ors the sum over its ciphertext into *sum, in device memory.
 template <class Cipher, Direction direction, class Fit>
-warpseal_status gcm_piece(const void* state, const uint8_t* counter0, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
-                          void* sum, void* stream_pointer) {
+warpseal_status gcm_piece(const void* state, const uint8_t* counter0, uint64_t first_block,
+                          const uint8_t* in, uint8_t* out, size_t bytes, void* sum,
+                          void* stream_pointer) {
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
     Limits limits;
     const warpseal_status status = current_limits(limits);
@@ -214,8 +251,10 @@ warpseal_status gcm_piece(const void* state, const uint8_t* counter0, uint64_t f
         job.first_block = first_block;
         job.piece = static_cast<Block<4>*>(sum);
         bool begun = false;
-        const warpseal_status passes = two_passes<Cipher, direction, Fit>(job, limits, stream, &begun);
-        if (begun || passes != WARPSEAL_OUT_OF_MEMORY) return passes;  // else one pass, which wants none
+        const warpseal_status passes =
+            two_passes<Cipher, direction, Fit>(job, limits, stream, &begun);
+        if (begun || passes != WARPSEAL_OUT_OF_MEMORY)
+            return passes;  // else one pass, which wants none
     }
     SecretOf<BatchJob<OneKey<Cipher>>> secret;
     BatchJob<OneKey<Cipher>>& job = secret.value;
@@ -236,7 +275,8 @@ void gcm_combine(const void* state, uint8_t* sum, const uint8_t* part, uint64_t 
     Element s = macs::ghash::from_block<uint32_t>(load_block<4>(sum));
     for (int b = 0; b < 32; ++b)
         if ((block_count >> b) & 1) s = macs::ghash::multiply(s, hash.bit_power[b]);
-    store_block<4>(sum, macs::ghash::to_block(s ^ macs::ghash::from_block<uint32_t>(load_block<4>(part))));
+    store_block<4>(
+        sum, macs::ghash::to_block(s ^ macs::ghash::from_block<uint32_t>(load_block<4>(part))));
 }
 
 }  // namespace warpseal::cuda

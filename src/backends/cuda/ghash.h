@@ -1,4 +1,5 @@
-// GHASH of long texts under one key on tensor cores: each text's sum over its whole blocks, queued on a stream.
+// GHASH of long texts under one key on tensor cores: each text's sum over its whole blocks, queued
+// on a stream.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,7 +15,8 @@ struct HashedTexts {
     uint64_t stride, count, blocks;
 };
 
-// How they are cut. A text's last segment ends where its whole blocks do; what its first lacks counts as zeros in front of it.
+// How they are cut. A text's last segment ends where its whole blocks do; what its first lacks
+// counts as zeros in front of it.
 struct Segments {
     uint64_t count;
     uint32_t in_text, blocks;
@@ -28,7 +30,7 @@ Segments cut(const HashedTexts& texts, const Limits& limits);
 inline bool has_ghash(const Limits& limits) { return limits.architecture >= 80; }
 
 // sums[i] becomes the sum over text i of C[k] H^(blocks - 1 - k).
-warpseal_status ghash(const HashKey& hash, const HashedTexts& texts, const Segments& segments, void* scratch, Block<4>* sums,
-                      const Limits& limits, cudaStream_t stream);
+warpseal_status ghash(const HashKey& hash, const HashedTexts& texts, const Segments& segments,
+                      void* scratch, Block<4>* sums, const Limits& limits, cudaStream_t stream);
 
 }  // namespace warpseal::cuda

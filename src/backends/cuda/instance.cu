@@ -6,4 +6,5 @@
 #endif
 extern "C" const warpseal::CudaCipherSet WARPSEAL_DOOR;
 constinit const warpseal::CudaCipherSet WARPSEAL_DOOR =
-    warpseal::cuda::set<warpseal::cuda::WARPSEAL_FIT>(warpseal::ciphers::WARPSEAL_CIPHER::Ciphers{});
+    warpseal::cuda::set<warpseal::cuda::WARPSEAL_FIT>(
+        warpseal::ciphers::WARPSEAL_CIPHER::Ciphers{});

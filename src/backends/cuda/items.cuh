@@ -12,7 +12,8 @@ struct BatchJob {
     Keys keys;
     warpseal_batch batch;
     Division division;
-    Block<4>* sums;  // GCM: of each message in several parts, or of the one piece; exclusive-ored by its parts
+    Block<4>* sums;  // GCM: of each message in several parts, or of the one piece; exclusive-ored
+                     // by its parts
     // A piece of one GCM message: its J0 and place, for it alone.
     Block<4> counter0;
     uint64_t first_block;
@@ -48,13 +49,18 @@ __device__ __forceinline__ uint64_t blocks_in(uint64_t bytes) {
     return bytes / (4 * n) + (bytes % (4 * n) != 0);
 }
 
-// Messages of one thread each: neighbours in a block take messages far from each other, so that few still spread over all multiprocessors.
-__device__ __forceinline__ uint64_t first_of_thread() { return uint64_t{threadIdx.x} * gridDim.x + blockIdx.x; }
+// Messages of one thread each: neighbours in a block take messages far from each other, so that few
+// still spread over all multiprocessors.
+__device__ __forceinline__ uint64_t first_of_thread() {
+    return uint64_t{threadIdx.x} * gridDim.x + blockIdx.x;
+}
 __device__ __forceinline__ uint64_t thread_step() { return uint64_t{gridDim.x} * tuning::threads; }
 
-// A thread's messages, each under its key: work(message, schedule). The job is the kernel's own parameter, in the constant bank.
+// A thread's messages, each under its key: work(message, schedule). The job is the kernel's own
+// parameter, in the constant bank.
 template <class Cipher, class Keys, class Look, class Work>
-__device__ __forceinline__ void each_message(const BatchJob<Keys>& job, const Look& look, const Work& work) {
+__device__ __forceinline__ void each_message(const BatchJob<Keys>& job, const Look& look,
+                                             const Work& work) {
     ThreadKey<Cipher, Keys> key(job.keys);
     for (uint64_t i = first_of_thread(); i < job.batch.message_count; i += thread_step()) {
         key.load(job.batch.keys + i * Cipher::key_bytes, look);
@@ -69,9 +75,10 @@ __device__ __forceinline__ void each_message(const BatchJob<Keys>& job, const Lo
 
 // A kernel over a batch, with the layout that its way and keys leave room for.
 template <class Way, class Fit, class Keys>
-warpseal_status launch_batch(void (*kernel)(BatchJob<Keys>), uint64_t warps, const Limits& limits, const BatchJob<Keys>& job,
-                             cudaStream_t stream) {
-    return launch(kernel, blocks_for(warps, limits), shared_bytes<Way, Fit, Keys::shared_bytes>(limits.architecture), job, stream);
+warpseal_status launch_batch(void (*kernel)(BatchJob<Keys>), uint64_t warps, const Limits& limits,
+                             const BatchJob<Keys>& job, cudaStream_t stream) {
+    return launch(kernel, blocks_for(warps, limits),
+                  shared_bytes<Way, Fit, Keys::shared_bytes>(limits.architecture), job, stream);
 }
 
 // Calls work(limits, job) with a job under the key of the call or under the messages' own.
@@ -87,7 +94,8 @@ warpseal_status with_keys(const void* state, const warpseal_batch& batch, const 
         job.batch = batch;
         return work(limits, job);
     };
-    return batch.keys != nullptr ? run(SecretOf<BatchJob<OwnKeys<Cipher>>>()) : run(SecretOf<BatchJob<OneKey<Cipher>>>());
+    return batch.keys != nullptr ? run(SecretOf<BatchJob<OwnKeys<Cipher>>>())
+                                 : run(SecretOf<BatchJob<OneKey<Cipher>>>());
 }
 
 }  // namespace warpseal::cuda

@@ -1,4 +1,5 @@
-// Parts: how the messages of a batch are divided among warps, also when their lengths are known on the device alone.
+// Parts: how the messages of a batch are divided among warps, also when their lengths are known on
+// the device alone.
 #pragma once
 
 #include <algorithm>
@@ -23,15 +24,21 @@ struct Part {
     bool empty;  // and is not the message's only one
 };
 
-inline Division divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t block_bytes, bool own_keys, const Limits& limits) {
+inline Division divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t block_bytes,
+                       bool own_keys, const Limits& limits) {
     const uint64_t warps = uint64_t(limits.multiprocessors) * tuning::warps;
-    const uint64_t share = std::max<uint64_t>(tuning::parts_per_warp * warps / std::max<uint64_t>(batch.message_count, 1), 1);
+    const uint64_t share = std::max<uint64_t>(
+        tuning::parts_per_warp * warps / std::max<uint64_t>(batch.message_count, 1), 1);
     const uint64_t large = own_keys ? tuning::part_blocks_own_key : tuning::part_blocks;
-    const uint64_t small = own_keys ? tuning::part_blocks_own_key_small_grid : tuning::part_blocks_small_grid;
-    if (batch.lengths != nullptr) return {batch.message_count, std::max(share, tuning::parts_of_unknown_length), large};
-    const uint64_t blocks =
-        (aad_bytes + block_bytes - 1) / block_bytes + batch.message_bytes / block_bytes + (batch.message_bytes % block_bytes != 0);
-    const uint64_t least = batch.message_count > warps * large / std::max<uint64_t>(blocks, 1) ? large : small;
+    const uint64_t small =
+        own_keys ? tuning::part_blocks_own_key_small_grid : tuning::part_blocks_small_grid;
+    if (batch.lengths != nullptr)
+        return {batch.message_count, std::max(share, tuning::parts_of_unknown_length), large};
+    const uint64_t blocks = (aad_bytes + block_bytes - 1) / block_bytes +
+                            batch.message_bytes / block_bytes +
+                            (batch.message_bytes % block_bytes != 0);
+    const uint64_t least =
+        batch.message_count > warps * large / std::max<uint64_t>(blocks, 1) ? large : small;
     return {batch.message_count, std::clamp<uint64_t>(blocks / least, 1, share), least};
 }
 

@@ -18,12 +18,14 @@ namespace warpseal::cuda {
 
 namespace {
 
-// What a thread that feeds the device calls: no exception may end it, as others wait for its pieces.
+// What a thread that feeds the device calls: no exception may end it, as others wait for its
+// pieces.
 template <class Call>
 warpseal_status caught(const Call& call) {
     try {
         return call();
-    } catch (const std::exception&) {  // memory, or a lock that cannot be had: on a thread of its own nothing may leave
+    } catch (const std::exception&) {  // memory, or a lock that cannot be had: on a thread of its
+                                       // own nothing may leave
         return WARPSEAL_OUT_OF_MEMORY;
     }
 }
@@ -41,7 +43,8 @@ public:
 
     bool take(size_t slot_bytes, Piece& piece) {
         const std::lock_guard lock(mutex_);
-        if (taken_ == end_ || status_ != WARPSEAL_OK || work_.least_bytes(taken_) > slot_bytes) return false;
+        if (taken_ == end_ || status_ != WARPSEAL_OK || work_.least_bytes(taken_) > slot_bytes)
+            return false;
         status_ = caught([&] {
             begins_.push_back(taken_);
             ready_.resize(begins_.size());
@@ -60,8 +63,9 @@ public:
         changed_.notify_all();
     }
 
-    // The device is done with a piece. Returns once it is done with all before it too; false if one of those failed: this one must not be
-    // kept then, as its output may lie where the input of work to be repeated lies.
+    // The device is done with a piece. Returns once it is done with all before it too; false if one
+    // of those failed: this one must not be kept then, as its output may lie where the input of
+    // work to be repeated lies.
     bool ready(uint64_t sequence) {
         std::unique_lock lock(mutex_);
         ready_[sequence] = true;
@@ -102,7 +106,8 @@ public:
     warpseal_status run() {
         const CurrentDevice current(device_);
         const BesideCaptures beside;  // of other threads: these streams are nobody else's
-        warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : beside.status();
+        warpseal_status status =
+            current.status() != WARPSEAL_OK ? current.status() : beside.status();
         while (status == WARPSEAL_OK) {
             Slot* slot = nullptr;
             status = next_slot(&slot);
@@ -115,7 +120,8 @@ public:
     }
 
 private:
-    // A slot for the next piece; null if no work is left. The first is waited for; more than that only if they can be had.
+    // A slot for the next piece; null if no work is left. The first is waited for; more than that
+    // only if they can be had.
     warpseal_status next_slot(Slot** out) {
         *out = nullptr;
         for (;;) {
@@ -129,7 +135,8 @@ private:
             }
             drop_idle();  // too small; and who waits for a slot holds none
             if (flying_.size() < static_cast<size_t>(slots_)) {
-                const warpseal_status status = caught([&] { return borrow(device_, needs, flying_.empty(), out); });
+                const warpseal_status status =
+                    caught([&] { return borrow(device_, needs, flying_.empty(), out); });
                 if (*out != nullptr || flying_.empty()) return status;
             }
             retire();
@@ -151,7 +158,9 @@ private:
         if (status == WARPSEAL_OK) status = slot->mark();
         if (status != WARPSEAL_OK) {
             progress_.fail(piece.sequence, status);
-            if (!lost()) check(cudaStreamSynchronize(slot->stream));  // whatever was queued before the failure
+            if (!lost())
+                check(
+                    cudaStreamSynchronize(slot->stream));  // whatever was queued before the failure
             idle_.push_back(slot);
             return;
         }
@@ -162,7 +171,8 @@ private:
         const InFlight oldest = flying_.front();
         flying_.erase(flying_.begin());
         const warpseal_status status = oldest.slot->wait(asks_);
-        if (status != WARPSEAL_OK && !lost()) check(cudaStreamSynchronize(oldest.slot->stream));  // what is given back is wiped
+        if (status != WARPSEAL_OK && !lost())
+            check(cudaStreamSynchronize(oldest.slot->stream));  // what is given back is wiped
         if (status != WARPSEAL_OK)
             progress_.fail(oldest.piece.sequence, status);
         else if (progress_.ready(oldest.piece.sequence))
@@ -186,10 +196,12 @@ warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done) {
     Progress progress(work);
     Feeder feeder(device, work, progress, crew);
     std::vector<std::thread> threads;
-    threads.reserve(static_cast<size_t>(crew.threads));  // what throws from here on is caught: threads that run must be joined
+    threads.reserve(static_cast<size_t>(
+        crew.threads));  // what throws from here on is caught: threads that run must be joined
     try {
         for (int i = 1; i < crew.threads; ++i)
-            threads.emplace_back([&] { caught([&] { return Feeder(device, work, progress, crew).run(); }); });
+            threads.emplace_back(
+                [&] { caught([&] { return Feeder(device, work, progress, crew).run(); }); });
     } catch (const std::exception&) {
         // Fewer threads do the same.
     }
@@ -202,10 +214,13 @@ warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done) {
 
 bool is_pinned(const void* begin, size_t bytes) {
     if (bytes == 0 || lost()) return false;
-    const uint8_t* ends[] = {static_cast<const uint8_t*>(begin), static_cast<const uint8_t*>(begin) + bytes - 1};
+    const uint8_t* ends[] = {static_cast<const uint8_t*>(begin),
+                             static_cast<const uint8_t*>(begin) + bytes - 1};
     for (const uint8_t* p : ends) {
         cudaPointerAttributes attributes{};
-        if (lost() || check(cudaPointerGetAttributes(&attributes, p)) != WARPSEAL_OK || attributes.type != cudaMemoryTypeHost) return false;
+        if (lost() || check(cudaPointerGetAttributes(&attributes, p)) != WARPSEAL_OK ||
+            attributes.type != cudaMemoryTypeHost)
+            return false;
     }
     return true;
 }
@@ -216,14 +231,16 @@ warpseal_status device_of(const void* memory, int* device) {
     if (status == WARPSEAL_OK) status = check(cudaPointerGetAttributes(&attributes, memory));
     if (status != WARPSEAL_OK) return status;
     *device = attributes.device;
-    const bool there = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+    const bool there =
+        attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
     return there ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
 }
 
 size_t piece_bytes(uint64_t before, uint64_t after, bool staged) {
     constexpr uint64_t mib = uint64_t{1} << 20, most_staged = 8 * mib;
     const uint64_t least = std::clamp((before + after) / 64, 2 * mib, (staged ? 2 : 4) * mib);
-    return static_cast<size_t>(std::clamp(std::min(before, after) / 4, least, staged ? most_staged : uint64_t{tuning::slot_bytes}));
+    return static_cast<size_t>(std::clamp(std::min(before, after) / 4, least,
+                                          staged ? most_staged : uint64_t{tuning::slot_bytes}));
 }
 
 void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much) {
@@ -240,10 +257,11 @@ void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much) {
                 :
                 : "r"(to), "r"(from)
                 : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
-        asm volatile("pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\tpxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\tsfence"
-                     :
-                     :
-                     : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
+        asm volatile(
+            "pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\tpxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\tsfence"
+            :
+            :
+            : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
     }
 #endif
     memcpy(to, from, bytes);
@@ -253,7 +271,8 @@ Crew staging_crew(uint64_t bytes) {
     cpu_set_t allowed;
     const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     const uint64_t pieces = bytes / piece_bytes(0, bytes, true);
-    const int threads = static_cast<int>(std::min<uint64_t>(std::min(cores, tuning::staging_threads), std::max<uint64_t>(pieces, 1)));
+    const int threads = static_cast<int>(std::min<uint64_t>(
+        std::min(cores, tuning::staging_threads), std::max<uint64_t>(pieces, 1)));
     return {threads, tuning::slots_per_staging_thread, threads == 1};
 }
 

@@ -1,4 +1,5 @@
-// Pieces: a call's work is cut in order, run on slots by one thread or several, and kept from the front up to the first piece that fails.
+// Pieces: a call's work is cut in order, run on slots by one thread or several, and kept from the
+// front up to the first piece that fails.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +21,19 @@ public:
     virtual uint64_t end() const = 0;
     // Bytes of slot that the piece at `begin` needs at least.
     virtual size_t least_bytes(uint64_t begin) const = 0;
-    // End of the piece that begins there and fits. Asked once for each piece, in order, before anything of it is queued.
+    // End of the piece that begins there and fits. Asked once for each piece, in order, before
+    // anything of it is queued.
     virtual uint64_t cut(uint64_t begin, size_t slot_bytes) = 0;
     // Queues copies in, kernels and copies out on the slot's stream.
     virtual warpseal_status queue(Slot& slot, const Piece& piece) = 0;
-    // After the device is done with this piece and all before it: what is left to the host. Cannot fail.
+    // After the device is done with this piece and all before it: what is left to the host. Cannot
+    // fail.
     virtual void keep(Slot& slot, const Piece& piece) = 0;
 };
 
-// How many threads feed the device, and from how many slots each; whether they ask for the end of a piece, or sleep until told. One thread
-// alone has nothing else to do; several leave the cores to each other's copies.
+// How many threads feed the device, and from how many slots each; whether they ask for the end of a
+// piece, or sleep until told. One thread alone has nothing else to do; several leave the cores to
+// each other's copies.
 struct Crew {
     int threads;
     int slots;
@@ -44,12 +48,13 @@ bool is_pinned(const void* begin, size_t bytes);
 // WARPSEAL_INVALID_ARGUMENT: memory of no device.
 warpseal_status device_of(const void* memory, int* device);
 
-// How long a piece should be that has so many bytes of the call before it and, itself included, so many from its begin on: pieces grow and
-// dwindle, so that both directions of the link are busy early and late. staged: through slots' pinned memory, copied by cores.
+// How long a piece should be that has so many bytes of the call before it and, itself included, so
+// many from its begin on: pieces grow and dwindle, so that both directions of the link are busy
+// early and late. staged: through slots' pinned memory, copied by cores.
 size_t piece_bytes(uint64_t before, uint64_t after, bool staged);
 
-// From a slot's pinned memory to memory that is not read again soon: past the caches where there is much of it, as the copies of several
-// threads and the device's would push each other out.
+// From a slot's pinned memory to memory that is not read again soon: past the caches where there is
+// much of it, as the copies of several threads and the device's would push each other out.
 void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much);
 inline constexpr uint64_t much_bytes = uint64_t{32} << 20;
 

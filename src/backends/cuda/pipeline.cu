@@ -1,5 +1,6 @@
-// The pipeline: copy in, run, copy out, overlapped. Pinned memory of the caller is copied from and to directly; other memory, and output
-// that would overwrite input before its piece is safe, goes through the slots' own pinned memory.
+// The pipeline: copy in, run, copy out, overlapped. Pinned memory of the caller is copied from and
+// to directly; other memory, and output that would overwrite input before its piece is safe, goes
+// through the slots' own pinned memory.
 #include "backends/cuda/pipeline.h"
 
 #include <algorithm>
@@ -15,7 +16,9 @@ namespace warpseal::cuda {
 
 namespace {
 
-bool overlap(const uint8_t* a, const uint8_t* b, size_t bytes) { return a < b + bytes && b < a + bytes; }
+bool overlap(const uint8_t* a, const uint8_t* b, size_t bytes) {
+    return a < b + bytes && b < a + bytes;
+}
 
 // Bytes [0, bytes) of one message, in slots that begin with `header_bytes` of the derived class.
 class TextWork : public Work {
@@ -31,9 +34,13 @@ public:
     uint64_t end() const override { return bytes_; }
     size_t least_bytes(uint64_t) const override { return tuning::smallest_slot_bytes; }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
-        return std::min<uint64_t>(bytes_, begin + std::min(slot_bytes - header_, usual_piece(begin)) / 16 * 16);
+        return std::min<uint64_t>(
+            bytes_, begin + std::min(slot_bytes - header_, usual_piece(begin)) / 16 * 16);
     }
-    Crew crew() const { return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight) : staging_crew(bytes_); }
+    Crew crew() const {
+        return direct_in_ && direct_out_ ? direct_crew(tuning::slots_in_flight)
+                                         : staging_crew(bytes_);
+    }
 
     warpseal_status queue(Slot& slot, const Piece& piece) override {
         const size_t n = piece.end - piece.begin;
@@ -44,18 +51,25 @@ public:
         if (!direct_in_) memcpy(slot.pinned + header_, in_ + piece.begin, n);
         const uint8_t* from = direct_in_ ? in_ + piece.begin : slot.pinned + header_;
         uint8_t* to = direct_out_ ? out_ + piece.begin : slot.pinned + header_;
-        status = check(cudaMemcpyAsync(slot.device + header_, from, n, cudaMemcpyHostToDevice, slot.stream));
+        status = check(
+            cudaMemcpyAsync(slot.device + header_, from, n, cudaMemcpyHostToDevice, slot.stream));
         if (status == WARPSEAL_OK) status = compute(slot, slot.device + header_, piece.begin, n);
-        if (status == WARPSEAL_OK) status = check(cudaMemcpyAsync(to, slot.device + header_, n, cudaMemcpyDeviceToHost, slot.stream));
+        if (status == WARPSEAL_OK)
+            status = check(
+                cudaMemcpyAsync(to, slot.device + header_, n, cudaMemcpyDeviceToHost, slot.stream));
         return status;
     }
 
     void keep(Slot& slot, const Piece& piece) override {
-        if (!direct_out_) unstage(out_ + piece.begin, slot.pinned + header_, piece.end - piece.begin, bytes_ >= much_bytes);
+        if (!direct_out_)
+            unstage(out_ + piece.begin, slot.pinned + header_, piece.end - piece.begin,
+                    bytes_ >= much_bytes);
     }
 
 protected:
-    size_t usual_piece(uint64_t begin) const { return piece_bytes(begin, bytes_ - begin, !direct_in_ || !direct_out_); }
+    size_t usual_piece(uint64_t begin) const {
+        return piece_bytes(begin, bytes_ - begin, !direct_in_ || !direct_out_);
+    }
     // Queues the kernels for a piece that lies in device memory.
     virtual warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) = 0;
 
@@ -70,8 +84,9 @@ private:
 
 class SweepText : public TextWork {
 public:
-    SweepText(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const uint8_t* iv, uint64_t first_block,
-              const uint8_t* in, uint8_t* out, size_t bytes)
+    SweepText(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+              const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+              size_t bytes)
         : TextWork(in, out, bytes, 0),
           sweep_(cipher.sweep[mode][static_cast<int>(direction)]),
           state_(state),
@@ -80,7 +95,8 @@ public:
           iv_(iv),
           first_block_(first_block) {
         if (!chained_) return;
-        before_.reserve(bytes / tuning::smallest_slot_bytes + 2);  // all of them: threads that feed the device must not run out of memory
+        before_.reserve(bytes / tuning::smallest_slot_bytes +
+                        2);  // all of them: threads that feed the device must not run out of memory
         note(0, iv);
     }
 
@@ -97,13 +113,16 @@ public:
     // The ciphertext block before the piece that begins there, or would.
     void before(uint64_t begin, uint8_t* out) const {
         const std::lock_guard lock(mutex_);
-        const auto found = std::lower_bound(before_.begin(), before_.end(), begin, [](const Edge& e, uint64_t at) { return e.at < at; });
+        const auto found = std::lower_bound(before_.begin(), before_.end(), begin,
+                                            [](const Edge& e, uint64_t at) { return e.at < at; });
         if (found != before_.end() && found->at == begin) memcpy(out, found->block, block_);
     }
 
 protected:
     warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) override {
-        if (!chained_) return sweep_(state_, iv_, first_block_ + begin / block_, data, data, bytes, slot.stream);
+        if (!chained_)
+            return sweep_(state_, iv_, first_block_ + begin / block_, data, data, bytes,
+                          slot.stream);
         uint8_t previous[16] = {};
         before(begin, previous);
         return sweep_(state_, previous, 0, data, data, bytes, slot.stream);
@@ -132,15 +151,21 @@ private:
 // Pieces are whole data units.
 class XtsText : public TextWork {
 public:
-    XtsText(CudaCipher::Xts xts, const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out,
-            size_t bytes)
-        : TextWork(in, out, bytes, 0), xts_(xts), state_(state), tweak_state_(tweak_state), units_(units) {}
+    XtsText(CudaCipher::Xts xts, const void* state, const void* tweak_state, const XtsUnits& units,
+            const uint8_t* in, uint8_t* out, size_t bytes)
+        : TextWork(in, out, bytes, 0),
+          xts_(xts),
+          state_(state),
+          tweak_state_(tweak_state),
+          units_(units) {}
 
     size_t least_bytes(uint64_t begin) const override {
-        return std::max<size_t>(TextWork::least_bytes(begin), std::min<uint64_t>(units_.unit_bytes, bytes_));
+        return std::max<size_t>(TextWork::least_bytes(begin),
+                                std::min<uint64_t>(units_.unit_bytes, bytes_));
     }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
-        const uint64_t units = std::max<uint64_t>(std::min(slot_bytes, usual_piece(begin)) / units_.unit_bytes, 1);
+        const uint64_t units =
+            std::max<uint64_t>(std::min(slot_bytes, usual_piece(begin)) / units_.unit_bytes, 1);
         return std::min<uint64_t>(bytes_, begin + units * units_.unit_bytes);
     }
 
@@ -167,8 +192,8 @@ class GcmText : public TextWork {
     static constexpr size_t header_bytes = 256;
 
 public:
-    GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmRun& run, uint64_t first_block, const uint8_t* in,
-            uint8_t* out, size_t bytes)
+    GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmRun& run,
+            uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes)
         : TextWork(in, out, bytes, header_bytes),
           cipher_(cipher),
           state_(state),
@@ -188,14 +213,16 @@ public:
 
     // The kept pieces' sums, in order.
     void combine(GcmRun& run) const {
-        for (size_t i = 0; i < sums_.size() && sums_[i].kept; ++i) cipher_.gcm_combine(state_, run.sum, sums_[i].bytes, sums_[i].blocks);
+        for (size_t i = 0; i < sums_.size() && sums_[i].kept; ++i)
+            cipher_.gcm_combine(state_, run.sum, sums_[i].bytes, sums_[i].blocks);
     }
 
 protected:
     warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) override {
         warpseal_status status = check(cudaMemsetAsync(slot.device, 0, 16, slot.stream));
         if (status == WARPSEAL_OK)
-            status = piece_(state_, counter0_, first_block_ + begin / 16, data, data, bytes, slot.device, slot.stream);
+            status = piece_(state_, counter0_, first_block_ + begin / 16, data, data, bytes,
+                            slot.device, slot.stream);
         return status == WARPSEAL_OK ? slot.tell(0, 16) : status;
     }
 
@@ -215,9 +242,10 @@ private:
 
 }  // namespace
 
-warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                           const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes,
-                           uint8_t* previous) {
+warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const uint8_t* iv,
+                           uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
+                           size_t* done_bytes, uint8_t* previous) {
     *done_bytes = 0;
     const bool wanted = previous != nullptr && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB);
     if (wanted) memcpy(previous, iv, cipher.block_bytes);
@@ -229,17 +257,20 @@ warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* sta
     return status;
 }
 
-warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state, const void* tweak_state, Direction direction,
-                         const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state,
+                         const void* tweak_state, Direction direction, const XtsUnits& units,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     *done_bytes = 0;
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
-    XtsText work(cipher.xts[static_cast<int>(direction)], state, tweak_state, units, in, out, bytes);
+    XtsText work(cipher.xts[static_cast<int>(direction)], state, tweak_state, units, in, out,
+                 bytes);
     return run(device, work, work.crew(), done_bytes);
 }
 
-warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state, Direction direction, GcmRun* gcm, uint64_t first_block,
-                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
+                         Direction direction, GcmRun* gcm, uint64_t first_block, const uint8_t* in,
+                         uint8_t* out, size_t bytes, size_t* done_bytes) {
     *done_bytes = 0;
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
@@ -249,25 +280,32 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
     return status;
 }
 
-// The whole of `bytes` in each direction, in copies of a slot's size, each direction over and over on memory of one slot.
+// The whole of `bytes` in each direction, in copies of a slot's size, each direction over and over
+// on memory of one slot.
 warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes) {
     const CurrentDevice current(device);
-    const BesideCaptures beside;  // a wait that is refused would leave copies into `out` on their way
+    const BesideCaptures
+        beside;  // a wait that is refused would leave copies into `out` on their way
     Slot *inwards = nullptr, *outwards = nullptr;
     warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : beside.status();
     if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &inwards);
-    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, false, &outwards);  // who waits for a slot holds none
+    if (status == WARPSEAL_OK)
+        status = borrow(device, tuning::slot_bytes, false,
+                        &outwards);  // who waits for a slot holds none
     if (status == WARPSEAL_OK && outwards == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     for (size_t at = 0; status == WARPSEAL_OK && at < bytes; at += tuning::slot_bytes) {
         const size_t n = std::min(bytes - at, tuning::slot_bytes);
-        status = check(cudaMemcpyAsync(inwards->device, static_cast<const uint8_t*>(in) + at, n, cudaMemcpyHostToDevice, inwards->stream));
+        status = check(cudaMemcpyAsync(inwards->device, static_cast<const uint8_t*>(in) + at, n,
+                                       cudaMemcpyHostToDevice, inwards->stream));
         if (status == WARPSEAL_OK)
-            status = check(cudaMemcpyAsync(static_cast<uint8_t*>(out) + at, outwards->device, n, cudaMemcpyDeviceToHost, outwards->stream));
+            status = check(cudaMemcpyAsync(static_cast<uint8_t*>(out) + at, outwards->device, n,
+                                           cudaMemcpyDeviceToHost, outwards->stream));
     }
     for (Slot* slot : {inwards, outwards}) {
         if (slot == nullptr) continue;
         slot->uses(slot->bytes, 0);
-        const warpseal_status waited = lost() ? WARPSEAL_NO_DEVICE : check(cudaStreamSynchronize(slot->stream));
+        const warpseal_status waited =
+            lost() ? WARPSEAL_NO_DEVICE : check(cudaStreamSynchronize(slot->stream));
         if (status == WARPSEAL_OK) status = waited;
         give_back(slot);
     }

@@ -15,11 +15,13 @@ namespace {
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 // So many items of `bytes` each, which stand at a stride on either side.
-void copy_items(uint8_t* to, size_t to_stride, const uint8_t* from, size_t from_stride, size_t bytes, uint64_t count) {
+void copy_items(uint8_t* to, size_t to_stride, const uint8_t* from, size_t from_stride,
+                size_t bytes, uint64_t count) {
     if (to_stride == bytes && from_stride == bytes) {
         memcpy(to, from, bytes * count);
     } else {
-        for (uint64_t i = 0; i < count; ++i) memcpy(to + i * to_stride, from + i * from_stride, bytes);
+        for (uint64_t i = 0; i < count; ++i)
+            memcpy(to + i * to_stride, from + i * from_stride, bytes);
     }
 }
 
@@ -30,7 +32,8 @@ struct Packing {
 
 class Messages : public Work {
 public:
-    Messages(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction, const warpseal_batch& batch)
+    Messages(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+             const warpseal_batch& batch)
         : batch_(batch),
           run_(cipher.batch[mode][static_cast<int>(direction)]),
           state_(state),
@@ -38,21 +41,26 @@ public:
           tagged_(mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC),
           opening_(tagged_ && direction == Direction::decrypt),
           silent_(mode == WARPSEAL_CMAC),
-          waiting_(silent_ || mode == WARPSEAL_CCM || mode == WARPSEAL_OFB ||
-                   (direction == Direction::encrypt && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB))),
+          waiting_(
+              silent_ || mode == WARPSEAL_CCM || mode == WARPSEAL_OFB ||
+              (direction == Direction::encrypt && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB))),
           direct_out_(silent_) {
         // Rows shorter than this are copied faster by a core than row by row by the copy engine.
         constexpr size_t least_direct_row = 4096;
-        for (uint64_t i = 0; batch.lengths != nullptr && i < batch.message_count; ++i) text_bytes_ += batch.lengths[i];
+        for (uint64_t i = 0; batch.lengths != nullptr && i < batch.message_count; ++i)
+            text_bytes_ += batch.lengths[i];
         if (batch.lengths == nullptr) text_bytes_ = batch.message_count * batch.message_bytes;
         const size_t n = batch.message_bytes, count = batch.message_count;
-        if (count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr || batch.out_offsets != nullptr) return;
+        if (count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr ||
+            batch.out_offsets != nullptr)
+            return;
         if (n < least_direct_row || (count > 1 && batch.in_stride < n)) return;
         const size_t in_extent = (count - 1) * batch.in_stride + n;
         direct_in_ = is_pinned(batch.in, in_extent);
         if (silent_ || (count > 1 && batch.out_stride < n)) return;
         const size_t out_extent = (count - 1) * batch.out_stride + n;
-        direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) && is_pinned(batch.out, out_extent);
+        direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) &&
+                      is_pinned(batch.out, out_extent);
     }
 
     Crew crew() const {
@@ -66,8 +74,11 @@ public:
         return std::max(packing(1, round_up(length(begin), 16)).end, tuning::smallest_slot_bytes);
     }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
-        const uint64_t before = text_bytes_ / batch_.message_count * begin;  // as if all were of one length
-        if (!waiting_) slot_bytes = std::min(slot_bytes, piece_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
+        const uint64_t before =
+            text_bytes_ / batch_.message_count * begin;  // as if all were of one length
+        if (!waiting_)
+            slot_bytes = std::min(
+                slot_bytes, piece_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
         size_t text = 0;
         uint64_t end = begin;
         for (; end < batch_.message_count; ++end) {
@@ -80,12 +91,16 @@ public:
     void keep(Slot& slot, const Piece& piece) override;
 
 private:
-    size_t length(uint64_t i) const { return batch_.lengths != nullptr ? batch_.lengths[i] : batch_.message_bytes; }
+    size_t length(uint64_t i) const {
+        return batch_.lengths != nullptr ? batch_.lengths[i] : batch_.message_bytes;
+    }
     const uint8_t* input(uint64_t i) const {
-        return batch_.in + (batch_.in_offsets != nullptr ? batch_.in_offsets[i] : i * batch_.in_stride);
+        return batch_.in +
+               (batch_.in_offsets != nullptr ? batch_.in_offsets[i] : i * batch_.in_stride);
     }
     uint8_t* output(uint64_t i) const {
-        return batch_.out + (batch_.out_offsets != nullptr ? batch_.out_offsets[i] : i * batch_.out_stride);
+        return batch_.out +
+               (batch_.out_offsets != nullptr ? batch_.out_offsets[i] : i * batch_.out_stride);
     }
     Packing packing(uint64_t count, size_t text_bytes) const;
     size_t text_bytes(const Piece& piece) const;
@@ -99,7 +114,7 @@ private:
     const void* state_;
     const uint32_t key_bytes_;
     const bool tagged_, opening_, silent_;  // silent: no output
-    const bool waiting_;                    // blocks wait for each other: the more messages at once the better
+    const bool waiting_;  // blocks wait for each other: the more messages at once the better
     bool direct_in_ = false, direct_out_;
     uint64_t text_bytes_ = 0;
     std::atomic<uint64_t> not_authentic_{0};
@@ -127,7 +142,8 @@ Packing Messages::packing(uint64_t count, size_t text_bytes) const {
 }
 
 size_t Messages::text_bytes(const Piece& piece) const {
-    if (batch_.lengths == nullptr) return (piece.end - piece.begin) * round_up(batch_.message_bytes, 16);
+    if (batch_.lengths == nullptr)
+        return (piece.end - piece.begin) * round_up(batch_.message_bytes, 16);
     size_t bytes = 0;
     for (uint64_t i = piece.begin; i < piece.end; ++i) bytes += round_up(length(i), 16);
     return bytes;
@@ -135,14 +151,19 @@ size_t Messages::text_bytes(const Piece& piece) const {
 
 void Messages::pack(uint8_t* pinned, const Packing& p, const Piece& piece) const {
     const uint64_t first = piece.begin, count = piece.end - piece.begin;
-    const uint64_t ivs = batch_.iv_stride != 0 ? count : 1, aads = batch_.aad_stride != 0 ? count : 1;
+    const uint64_t ivs = batch_.iv_stride != 0 ? count : 1,
+                   aads = batch_.aad_stride != 0 ? count : 1;
     if (batch_.iv_bytes != 0)
-        copy_items(pinned + p.ivs, batch_.iv_bytes, batch_.ivs + first * batch_.iv_stride, batch_.iv_stride, batch_.iv_bytes, ivs);
+        copy_items(pinned + p.ivs, batch_.iv_bytes, batch_.ivs + first * batch_.iv_stride,
+                   batch_.iv_stride, batch_.iv_bytes, ivs);
     if (batch_.aad_bytes != 0)
-        copy_items(pinned + p.aad, batch_.aad_bytes, batch_.aad + first * batch_.aad_stride, batch_.aad_stride, batch_.aad_bytes, aads);
-    if (batch_.keys != nullptr) memcpy(pinned + p.keys, batch_.keys + first * key_bytes_, count * key_bytes_);
+        copy_items(pinned + p.aad, batch_.aad_bytes, batch_.aad + first * batch_.aad_stride,
+                   batch_.aad_stride, batch_.aad_bytes, aads);
+    if (batch_.keys != nullptr)
+        memcpy(pinned + p.keys, batch_.keys + first * key_bytes_, count * key_bytes_);
     if (opening_)
-        copy_items(pinned + p.tags, batch_.tag_bytes, batch_.tags + first * batch_.tag_stride, batch_.tag_stride, batch_.tag_bytes, count);
+        copy_items(pinned + p.tags, batch_.tag_bytes, batch_.tags + first * batch_.tag_stride,
+                   batch_.tag_stride, batch_.tag_bytes, count);
     if (direct_in_) return;
     size_t text = 0;
     for (uint64_t i = first; i < piece.end; ++i) {
@@ -182,23 +203,27 @@ warpseal_batch Messages::on_device(uint8_t* device, const Packing& p, const Piec
 }
 
 warpseal_status Messages::copy_in(Slot& slot, const Packing& p, const Piece& piece) const {
-    const size_t staged = direct_in_ ? p.statuses : p.end, row = round_up(batch_.message_bytes, 16), rows = piece.end - piece.begin;
-    warpseal_status status = check(cudaMemcpyAsync(slot.device, slot.pinned, staged, cudaMemcpyHostToDevice, slot.stream));
+    const size_t staged = direct_in_ ? p.statuses : p.end, row = round_up(batch_.message_bytes, 16),
+                 rows = piece.end - piece.begin;
+    warpseal_status status = check(
+        cudaMemcpyAsync(slot.device, slot.pinned, staged, cudaMemcpyHostToDevice, slot.stream));
     if (status == WARPSEAL_OK && direct_in_)
-        status = check(cudaMemcpy2DAsync(slot.device + p.text, row, input(piece.begin), rows > 1 ? batch_.in_stride : row,
-                                         batch_.message_bytes, rows, cudaMemcpyHostToDevice, slot.stream));
+        status = check(cudaMemcpy2DAsync(slot.device + p.text, row, input(piece.begin),
+                                         rows > 1 ? batch_.in_stride : row, batch_.message_bytes,
+                                         rows, cudaMemcpyHostToDevice, slot.stream));
     return status;
 }
 
 warpseal_status Messages::copy_out(Slot& slot, const Packing& p, const Piece& piece) const {
     const size_t row = round_up(batch_.message_bytes, 16), rows = piece.end - piece.begin;
     warpseal_status status =
-        direct_out_
-            ? slot.tell(p.tags, p.statuses + sizeof(int32_t) * rows - p.tags)
-            : check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags, p.end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
+        direct_out_ ? slot.tell(p.tags, p.statuses + sizeof(int32_t) * rows - p.tags)
+                    : check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags,
+                                            p.end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
     if (status == WARPSEAL_OK && direct_out_ && !silent_)
-        status = check(cudaMemcpy2DAsync(output(piece.begin), rows > 1 ? batch_.out_stride : row, slot.device + p.text, row,
-                                         batch_.message_bytes, rows, cudaMemcpyDeviceToHost, slot.stream));
+        status = check(cudaMemcpy2DAsync(output(piece.begin), rows > 1 ? batch_.out_stride : row,
+                                         slot.device + p.text, row, batch_.message_bytes, rows,
+                                         cudaMemcpyDeviceToHost, slot.stream));
     return status;
 }
 
@@ -217,11 +242,13 @@ void Messages::keep(Slot& slot, const Piece& piece) {
     const uint64_t first = piece.begin, count = piece.end - piece.begin;
     const Packing p = packing(count, text_bytes(piece));
     const auto* const statuses = reinterpret_cast<const int32_t*>(slot.pinned + p.statuses);
-    not_authentic_ += static_cast<uint64_t>(std::count(statuses, statuses + count, WARPSEAL_NOT_AUTHENTIC));
-    if (batch_.statuses != nullptr) memcpy(batch_.statuses + first, statuses, count * sizeof *statuses);
+    not_authentic_ +=
+        static_cast<uint64_t>(std::count(statuses, statuses + count, WARPSEAL_NOT_AUTHENTIC));
+    if (batch_.statuses != nullptr)
+        memcpy(batch_.statuses + first, statuses, count * sizeof *statuses);
     if (tagged_ && !opening_)
-        copy_items(batch_.tags + first * batch_.tag_stride, batch_.tag_stride, slot.pinned + p.tags, batch_.tag_bytes, batch_.tag_bytes,
-                   count);
+        copy_items(batch_.tags + first * batch_.tag_stride, batch_.tag_stride, slot.pinned + p.tags,
+                   batch_.tag_bytes, batch_.tag_bytes, count);
     if (direct_out_) return;
     size_t text = 0;
     for (uint64_t i = first; i < piece.end; ++i) {
@@ -233,8 +260,9 @@ void Messages::keep(Slot& slot, const Piece& piece) {
 
 }  // namespace
 
-warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-                           const warpseal_batch& batch, uint64_t* done_messages, uint64_t* not_authentic) {
+warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                           uint64_t* done_messages, uint64_t* not_authentic) {
     *done_messages = *not_authentic = 0;
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();

@@ -1,5 +1,6 @@
-// Sweep in plane form, for ciphers of 64-bit blocks that have one: a thread takes 32 blocks, a bit of each in a word (ECB, CTR, CBC and
-// CFB decryption). Whole tiles, aligned; the rest goes the way of sweep.cuh and previous.cuh.
+// Sweep in plane form, for ciphers of 64-bit blocks that have one: a thread takes 32 blocks, a bit
+// of each in a word (ECB, CTR, CBC and CFB decryption). Whole tiles, aligned; the rest goes the way
+// of sweep.cuh and previous.cuh.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -10,7 +11,8 @@
 
 namespace warpseal::cuda {
 
-// 32 rows of 32 bits: row r's bit c changes places with row c's bit r. Halves swap off the diagonal, at every scale.
+// 32 rows of 32 bits: row r's bit c changes places with row c's bit r. Halves swap off the
+// diagonal, at every scale.
 template <int half = 16>
 __device__ __forceinline__ void transpose(uint32_t* row) {
     constexpr uint32_t low = half == 4 ? 0x0f0f0f0fu : half == 2 ? 0x33333333u : 0x55555555u;
@@ -39,8 +41,9 @@ struct PlanesJob {
     PreviousJob<Cipher> text;                   // its schedule is not used
 };
 
-// The key in shared memory, from where words come by fours. What is added where nothing else is, is multiplied there: exclusive-or with a
-// word of all zeros or all ones is x times 1 or -1 plus that word, and the multiplier has nothing else to do.
+// The key in shared memory, from where words come by fours. What is added where nothing else is, is
+// multiplied there: exclusive-or with a word of all zeros or all ones is x times 1 or -1 plus that
+// word, and the multiplier has nothing else to do.
 template <int words>
 struct KeyPlanes {
     uint32_t bit[words], factor[words];
@@ -63,14 +66,18 @@ struct KeyPlanes {
 // Bit `bit` of x in all places: a byte permute can repeat the top bit of a byte.
 __device__ __forceinline__ uint32_t spread(uint32_t x, int bit) {
     uint32_t all;
-    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(all) : "r"(x << (7 - bit % 8)), "r"(0x8888 + 0x1111 * (bit / 8)));
+    asm("prmt.b32 %0, %1, 0, %2;"
+        : "=r"(all)
+        : "r"(x << (7 - bit % 8)), "r"(0x8888 + 0x1111 * (bit / 8)));
     return all;
 }
 
 // The planes of the counters of a tile: base + 32 j + lane, a big-endian number.
 __device__ __forceinline__ void counter_planes(uint32_t (&p)[64], uint64_t base) {
-    constexpr uint32_t bit_of_j[5] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
-    const uint32_t low = static_cast<uint32_t>(base & 31) + lane_id(), t = static_cast<uint32_t>(base >> 5 & 31) + low / 32;
+    constexpr uint32_t bit_of_j[5] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u,
+                                      0xffff0000u};
+    const uint32_t low = static_cast<uint32_t>(base & 31) + lane_id(),
+                   t = static_cast<uint32_t>(base >> 5 & 31) + low / 32;
     uint32_t carry = ~__funnelshift_rc(0xffffffffu, 0, t);  // from j + t
 #pragma unroll
     for (int v = 0; v < 64; ++v) {
@@ -95,8 +102,8 @@ __device__ __forceinline__ void run_planes(uint32_t (&p)[64], const Keys& key) {
         Way::Cipher::decrypt_planes(p, key);
 }
 
-// What a block of the grid has in shared memory: the key and, where that fits and the text is wanted after the cipher, each warp's tile,
-// which registers have no room for.
+// What a block of the grid has in shared memory: the key and, where that fits and the text is
+// wanted after the cipher, each warp's tile, which registers have no room for.
 template <class Way, class Mode, class Fit>
 struct PlanesShared {
     using Keys = KeyPlanes<32 * Way::Cipher::schedule_words>;
@@ -106,29 +113,36 @@ struct PlanesShared {
                sizeof(Keys) + tuning::plane_threads / 32 * sizeof(Tile) <= Fit::limit(architecture);
     }
     static constexpr size_t bytes(int architecture) {
-        return sizeof(Keys) + (staged(architecture) ? tuning::plane_threads / 32 * sizeof(Tile) : 0);
+        return sizeof(Keys) +
+               (staged(architecture) ? tuning::plane_threads / 32 * sizeof(Tile) : 0);
     }
 };
 
 // CTR's iv is the counter of the first block.
 template <class Way, class Mode, class Fit>
-__global__ void __launch_bounds__(tuning::plane_threads, 1) planes_kernel(const __grid_constant__ PlanesJob<typename Way::Cipher> job) {
+__global__ void __launch_bounds__(tuning::plane_threads, 1)
+    planes_kernel(const __grid_constant__ PlanesJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Shared = PlanesShared<Way, Mode, Fit>;
-    constexpr bool counts = Mode::keystream && !Mode::takes_previous, staged = Shared::staged(compiled_for);
+    constexpr bool counts = Mode::keystream && !Mode::takes_previous,
+                   staged = Shared::staged(compiled_for);
     auto& key = *reinterpret_cast<typename Shared::Keys*>(shared);
     key.fill(job.key);
     const PreviousJob<typename Way::Cipher>& text = job.text;
     const int lane = lane_id();
-    const uint32_t step = gridDim.x * (tuning::plane_threads / 32), tiles = static_cast<uint32_t>(text.tiles);
+    const uint32_t step = gridDim.x * (tuning::plane_threads / 32),
+                   tiles = static_cast<uint32_t>(text.tiles);
     for (uint32_t tile = threadIdx.x / 32 * gridDim.x + blockIdx.x; tile < tiles; tile += step) {
         // No __restrict__: in place, what is read again below may have been written.
-        const uint2* in = reinterpret_cast<const uint2*>(text.in) + uint64_t{tile} * plane_tile + lane;
+        const uint2* in =
+            reinterpret_cast<const uint2*>(text.in) + uint64_t{tile} * plane_tile + lane;
         uint2* const out = reinterpret_cast<uint2*>(text.out) + uint64_t{tile} * plane_tile + lane;
         if constexpr (staged) {
-            uint2* const copy = reinterpret_cast<uint2*>(shared + sizeof key) + threadIdx.x / 32 * plane_tile + lane;
+            uint2* const copy = reinterpret_cast<uint2*>(shared + sizeof key) +
+                                threadIdx.x / 32 * plane_tile + lane;
 #pragma unroll
-            for (int j = 0; j < 32; ++j) __pipeline_memcpy_async(copy + 32 * j, in + 32 * j, sizeof *copy);
+            for (int j = 0; j < 32; ++j)
+                __pipeline_memcpy_async(copy + 32 * j, in + 32 * j, sizeof *copy);
             __pipeline_commit();
             if (Mode::takes_previous) {
                 __pipeline_wait_prior(0);
@@ -143,7 +157,8 @@ __global__ void __launch_bounds__(tuning::plane_threads, 1) planes_kernel(const 
         };
         uint32_t p[64];
         if constexpr (counts) {
-            const uint64_t counter = uint64_t{swap_bytes(text.iv.word[0])} << 32 | swap_bytes(text.iv.word[1]);
+            const uint64_t counter =
+                uint64_t{swap_bytes(text.iv.word[0])} << 32 | swap_bytes(text.iv.word[1]);
             counter_planes(p, counter + uint64_t{tile} * plane_tile);
         } else {
 #pragma unroll
@@ -183,34 +198,44 @@ __global__ void __launch_bounds__(tuning::plane_threads, 1) planes_kernel(const 
         __syncwarp();
     }
     __syncthreads();
-    wipe_words(reinterpret_cast<uint32_t*>(shared), Shared::bytes(compiled_for) / 4, threadIdx.x, blockDim.x);
+    wipe_words(reinterpret_cast<uint32_t*>(shared), Shared::bytes(compiled_for) / 4, threadIdx.x,
+               blockDim.x);
 }
 
 // How much of a sweep goes in plane form: as many whole tiles as there are, if they are worth it.
-inline size_t planes_part(const uint8_t* in, const uint8_t* out, size_t bytes, const Limits& limits) {
-    const bool aligned = (reinterpret_cast<uintptr_t>(in) | reinterpret_cast<uintptr_t>(out)) % 8 == 0;
-    return aligned && bytes >= limits.from(tuning::plane_bytes) ? bytes / (8 * plane_tile) * (8 * plane_tile) : 0;
+inline size_t planes_part(const uint8_t* in, const uint8_t* out, size_t bytes,
+                          const Limits& limits) {
+    const bool aligned =
+        (reinterpret_cast<uintptr_t>(in) | reinterpret_cast<uintptr_t>(out)) % 8 == 0;
+    return aligned && bytes >= limits.from(tuning::plane_bytes)
+               ? bytes / (8 * plane_tile) * (8 * plane_tile)
+               : 0;
 }
 
 // bytes: whole tiles. rest() is queued first.
 template <class Cipher, class Mode, Direction direction, class Fit, class Rest>
-warpseal_status planes_sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv, uint64_t first_block, const uint8_t* in,
-                             uint8_t* out, size_t bytes, const Limits& limits, cudaStream_t stream, const Rest& rest) {
+warpseal_status planes_sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv,
+                             uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
+                             const Limits& limits, cudaStream_t stream, const Rest& rest) {
     using Way = Way<Cipher, direction>;
     SecretOf<PlanesJob<Cipher>> secret;
     PlanesJob<Cipher>& job = secret.value;
     job = {};
     for (int i = 0; i < 32 * Cipher::schedule_words; ++i) job.key[i] = KeyBits{schedule}(i);
     if (Mode::has_iv) job.text.iv = load_block<2>(iv);
-    if (Mode::has_iv && !Mode::takes_previous) job.text.iv = add_big_endian<2>(job.text.iv, first_block);
+    if (Mode::has_iv && !Mode::takes_previous)
+        job.text.iv = add_big_endian<2>(job.text.iv, first_block);
     job.text.in = in;
     job.text.out = out;
     job.text.bytes = bytes;
     job.text.cut(plane_tile);
-    const unsigned blocks =
-        static_cast<unsigned>(std::min<uint64_t>(job.text.tiles / (tuning::plane_threads / 32) + 1, limits.multiprocessors));
+    const unsigned blocks = static_cast<unsigned>(std::min<uint64_t>(
+        job.text.tiles / (tuning::plane_threads / 32) + 1, limits.multiprocessors));
     const size_t shared = PlanesShared<Way, Mode, Fit>::bytes(limits.architecture);
-    const auto run = [&] { return launch(planes_kernel<Way, Mode, Fit>, blocks, shared, job, stream, tuning::plane_threads); };
+    const auto run = [&] {
+        return launch(planes_kernel<Way, Mode, Fit>, blocks, shared, job, stream,
+                      tuning::plane_threads);
+    };
     if (Mode::takes_previous) return with_edges(job.text, limits, stream, rest, run);
     const warpseal_status status = rest();
     return status == WARPSEAL_OK ? run() : status;

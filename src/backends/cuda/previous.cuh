@@ -1,4 +1,5 @@
-// Sweep whose mask is the previous ciphertext block: CBC and CFB decryption (SP 800-38A 6.2, 6.3), also in place.
+// Sweep whose mask is the previous ciphertext block: CBC and CFB decryption (SP 800-38A 6.2, 6.3),
+// also in place.
 #pragma once
 
 #include "backends/cuda/launch.cuh"
@@ -8,8 +9,9 @@
 
 namespace warpseal::cuda {
 
-// A warp takes a tile of pairs of rows of 32 blocks and hands ciphertext on from lane to lane and from row to row. What it needs of the
-// tile before was overwritten, perhaps, if in place: the last blocks of all tiles are saved first.
+// A warp takes a tile of pairs of rows of 32 blocks and hands ciphertext on from lane to lane and
+// from row to row. What it needs of the tile before was overwritten, perhaps, if in place: the last
+// blocks of all tiles are saved first.
 template <class Cipher>
 struct PreviousJob {
     uint32_t schedule[Cipher::schedule_words];
@@ -19,7 +21,8 @@ struct PreviousJob {
     uint8_t* out;
     uint64_t bytes;
     uint64_t tile_blocks, tiles;
-    Text<Cipher>* edges;  // [tile] the block before it, but for tile 0; null: all of them are still in `in`
+    Text<Cipher>*
+        edges;  // [tile] the block before it, but for tile 0; null: all of them are still in `in`
 
     uint64_t blocks() const { return (bytes + Text<Cipher>::bytes - 1) / Text<Cipher>::bytes; }
     void cut(uint64_t blocks_in_tile) {
@@ -30,7 +33,8 @@ struct PreviousJob {
 
 // Device code cannot call what the host does.
 template <class Cipher>
-__device__ __forceinline__ Text<Cipher> before_tile(const PreviousJob<Cipher>& job, uint64_t tile, uint32_t width) {
+__device__ __forceinline__ Text<Cipher> before_tile(const PreviousJob<Cipher>& job, uint64_t tile,
+                                                    uint32_t width) {
     if (tile == 0 && !job.continues) return job.iv;
     if (tile != 0 && job.edges != nullptr) return job.edges[tile];
     constexpr int bytes = Text<Cipher>::bytes;
@@ -46,14 +50,17 @@ struct EdgesJob {
 };
 
 template <int n>
-__global__ void __launch_bounds__(tuning::threads) edges_kernel(const __grid_constant__ EdgesJob<n> job) {
+__global__ void __launch_bounds__(tuning::threads)
+    edges_kernel(const __grid_constant__ EdgesJob<n> job) {
     const uint32_t width = common_width(job.in, nullptr);
-    for (uint64_t t = 1 + uint64_t{blockIdx.x} * tuning::threads + threadIdx.x; t < job.tiles; t += uint64_t{gridDim.x} * tuning::threads)
+    for (uint64_t t = 1 + uint64_t{blockIdx.x} * tuning::threads + threadIdx.x; t < job.tiles;
+         t += uint64_t{gridDim.x} * tuning::threads)
         job.edges[t] = load_part<n>(job.in + (t * job.tile_blocks - 1) * 4 * n, 4 * n, width);
 }
 
 template <class Way, class Mode, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) previous_kernel(const __grid_constant__ PreviousJob<typename Way::Cipher> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    previous_kernel(const __grid_constant__ PreviousJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Text = Text<typename Way::Cipher>;
     const Layout<Way, Fit> look(shared);
@@ -61,7 +68,8 @@ __global__ void __launch_bounds__(tuning::threads, 1) previous_kernel(const __gr
     const uint32_t width = common_width(job.in, job.out);
     const uint64_t blocks = (job.bytes + Text::bytes - 1) / Text::bytes;
     for (uint64_t tile = first_item(); tile < job.tiles; tile += item_step()) {
-        const uint64_t first = tile * job.tile_blocks, last = first + job.tile_blocks, end = last < blocks ? last : blocks;
+        const uint64_t first = tile * job.tile_blocks, last = first + job.tile_blocks,
+                       end = last < blocks ? last : blocks;
         Text carry = before_tile(job, tile, width);
         for (uint64_t i = first; i < end; i += 64) {
             const Text line_a = text.line(i), line_b = text.line(i + 32);
@@ -75,14 +83,19 @@ __global__ void __launch_bounds__(tuning::threads, 1) previous_kernel(const __gr
     }
 }
 
-// Queues rest() and then work(), which launches the job. In place the edges of the tiles are saved before work(), which then goes in parts
-// from the end: their scratch is bounded, and the block before a part is still there. All scratch is had before anything is written.
+// Queues rest() and then work(), which launches the job. In place the edges of the tiles are saved
+// before work(), which then goes in parts from the end: their scratch is bounded, and the block
+// before a part is still there. All scratch is had before anything is written.
 template <class Cipher, class Rest, class Work>
-warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaStream_t stream, const Rest& rest, const Work& work) {
-    const auto then = [](warpseal_status status, const auto& call) { return status == WARPSEAL_OK ? call() : status; };
+warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaStream_t stream,
+                           const Rest& rest, const Work& work) {
+    const auto then = [](warpseal_status status, const auto& call) {
+        return status == WARPSEAL_OK ? call() : status;
+    };
     if (job.in != job.out || job.tiles <= 1) return then(rest(), work);
     using Edge = Text<Cipher>;
-    const uint64_t at_once = std::min(job.tiles, tuning::edges_at_once), tile_bytes = job.tile_blocks * Edge::bytes;
+    const uint64_t at_once = std::min(job.tiles, tuning::edges_at_once),
+                   tile_bytes = job.tile_blocks * Edge::bytes;
     return with_scratch(at_once * sizeof(Edge), stream, [&](void* scratch) {
         job.edges = static_cast<Edge*>(scratch);
         uint8_t* const text = job.out;
@@ -97,7 +110,9 @@ warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaS
             bytes = before;
             job.continues = continues || before != 0;
             const EdgesJob<Edge::words> edges{job.in, job.tile_blocks, job.tiles, job.edges};
-            status = then(launch(edges_kernel<Edge::words>, blocks_for(job.tiles / 32 + 1, limits), 0, edges, stream), work);
+            status = then(launch(edges_kernel<Edge::words>, blocks_for(job.tiles / 32 + 1, limits),
+                                 0, edges, stream),
+                          work);
         }
         return status;
     });
@@ -105,8 +120,9 @@ warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaS
 
 // iv null: it is the block before `in`, which lies there.
 template <class Cipher, class Mode, Direction direction, class Fit>
-warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv, const uint8_t* in, uint8_t* out,
-                               size_t bytes, const Limits& limits, cudaStream_t stream) {
+warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words],
+                               const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
+                               const Limits& limits, cudaStream_t stream) {
     using Way = Way<Cipher, direction>;
     if (bytes == 0) return WARPSEAL_OK;
     SecretOf<PreviousJob<Cipher>> secret;
@@ -118,12 +134,14 @@ warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words
     job.in = in;
     job.out = out;
     job.bytes = bytes;
-    const uint64_t pairs = (job.blocks() + 63) / 64, warps = uint64_t(limits.multiprocessors) * tuning::warps;
-    job.cut(64 * std::clamp<uint64_t>(pairs / (tuning::parts_per_warp * warps), 1, tuning::tile_rows / 2));
+    const uint64_t pairs = (job.blocks() + 63) / 64,
+                   warps = uint64_t(limits.multiprocessors) * tuning::warps;
+    job.cut(64 * std::clamp<uint64_t>(pairs / (tuning::parts_per_warp * warps), 1,
+                                      tuning::tile_rows / 2));
     const auto no_rest = [] { return WARPSEAL_OK; };
     return with_edges(job, limits, stream, no_rest, [&] {
-        return launch(previous_kernel<Way, Mode, Fit>, blocks_for(job.tiles, limits), shared_bytes<Way, Fit>(limits.architecture), job,
-                      stream);
+        return launch(previous_kernel<Way, Mode, Fit>, blocks_for(job.tiles, limits),
+                      shared_bytes<Way, Fit>(limits.architecture), job, stream);
     });
 }
 

@@ -1,4 +1,5 @@
-// Rows: text that a warp takes 32 blocks of 16 bytes at a time, a block to a lane, at any alignment and with never a byte outside.
+// Rows: text that a warp takes 32 blocks of 16 bytes at a time, a block to a lane, at any alignment
+// and with never a byte outside.
 #pragma once
 
 #include "backends/cuda/state.cuh"
@@ -6,7 +7,8 @@
 namespace warpseal::cuda {
 
 // 16 of the 32 bytes of two blocks, from byte `shift` on; all lanes shift alike.
-__device__ __forceinline__ Block<4> window(const Block<4>& low, const Block<4>& high, uint32_t shift) {
+__device__ __forceinline__ Block<4> window(const Block<4>& low, const Block<4>& high,
+                                           uint32_t shift) {
     uint32_t w[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) w[i] = i < 4 ? low.word[i % 4] : high.word[i % 4];
@@ -20,7 +22,9 @@ __device__ __forceinline__ Block<4> window(const Block<4>& low, const Block<4>& 
     return b;
 }
 
-__device__ __forceinline__ uint32_t out_of_line(const uint8_t* p) { return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p)) & 15; }
+__device__ __forceinline__ uint32_t out_of_line(const uint8_t* p) {
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p)) & 15;
+}
 
 // Where a row that begins with block `first` has this lane's block, in a text of so many bytes.
 template <int n>
@@ -31,12 +35,15 @@ struct RowPlace {
 
     __device__ __forceinline__ uint32_t bytes() const {
         const int64_t i = first + lane_id();
-        return i < 0 || static_cast<uint64_t>(i) * 4 * n >= text_bytes ? 0 : bytes_in_block<n>(text_bytes, static_cast<uint64_t>(i));
+        return i < 0 || static_cast<uint64_t>(i) * 4 * n >= text_bytes
+                   ? 0
+                   : bytes_in_block<n>(text_bytes, static_cast<uint64_t>(i));
     }
 };
 
-// The block of this lane where it is not a line by itself. Of a whole row the lines of 16 bytes have been read, and what belongs to another
-// block passes from lane to lane. `in` is where the lane has its block of the text's first row. Off the hot path: one copy of the code.
+// The block of this lane where it is not a line by itself. Of a whole row the lines of 16 bytes
+// have been read, and what belongs to another block passes from lane to lane. `in` is where the
+// lane has its block of the text's first row. Off the hot path: one copy of the code.
 template <int n>
 __device__ __noinline__ Block<n> load_apart(const uint8_t* in, Block<n> line, RowPlace<n> place) {
     const uint8_t* const p = in + 4 * n * place.first;
@@ -62,7 +69,8 @@ __device__ __noinline__ void store_apart(uint8_t* out, Block<n> b, RowPlace<n> p
             if (lane_id() != 0) store_aligned(p - shift, line);
 #pragma unroll
             for (int i = 0; i < 16; ++i)
-                if (lane_id() == (i < 16 - shift ? 0 : 31)) p[i] = static_cast<uint8_t>(b.word[i / 4] >> (8 * (i % 4)));
+                if (lane_id() == (i < 16 - shift ? 0 : 31))
+                    p[i] = static_cast<uint8_t>(b.word[i / 4] >> (8 * (i % 4)));
             return;
         }
     }
@@ -80,8 +88,9 @@ public:
           beside_(common_width(in, out) == 16 ? 0 : 1),
           last_(static_cast<int64_t>(bytes / (4 * n)) - 32 - beside_) {}
 
-    // The line in which this lane's block of the row from block `first` on begins. Nothing branches here, so that it is on its way while
-    // the thread works on something else, until block() is asked for.
+    // The line in which this lane's block of the row from block `first` on begins. Nothing branches
+    // here, so that it is on its way while the thread works on something else, until block() is
+    // asked for.
     __device__ __forceinline__ Block<n> line(int64_t first) const {
         Block<n> b{};
         if constexpr (n == 4)
@@ -101,7 +110,9 @@ public:
 
 private:
     // 32 whole blocks, and out of line something before and after them that may be read as well.
-    __device__ __forceinline__ bool whole(int64_t first) const { return first >= beside_ && first <= last_; }
+    __device__ __forceinline__ bool whole(int64_t first) const {
+        return first >= beside_ && first <= last_;
+    }
 
     const uint8_t* in_;  // where this lane has its block of the text's first row
     uint8_t* out_;
@@ -109,12 +120,14 @@ private:
     int64_t beside_, last_;
 };
 
-// The same of a text whose blocks are whole and lines by themselves: without the calls above, which take registers from the loop that they
-// stand in (AES-128 in CTR is 3 % faster).
+// The same of a text whose blocks are whole and lines by themselves: without the calls above, which
+// take registers from the loop that they stand in (AES-128 in CTR is 3 % faster).
 class LineText {
 public:
     __device__ __forceinline__ LineText(const uint8_t* in, uint8_t* out, uint64_t bytes)
-        : in_(in + 16 * lane_id()), out_(out + 16 * lane_id()), blocks_(static_cast<int64_t>(bytes / 16) - lane_id()) {}
+        : in_(in + 16 * lane_id()),
+          out_(out + 16 * lane_id()),
+          blocks_(static_cast<int64_t>(bytes / 16) - lane_id()) {}
 
     __device__ __forceinline__ Block<4> line(int64_t first) const {
         Block<4> b{};
@@ -127,7 +140,9 @@ public:
     }
 
 private:
-    __device__ __forceinline__ bool within(int64_t first) const { return first >= -int64_t{lane_id()} && first < blocks_; }
+    __device__ __forceinline__ bool within(int64_t first) const {
+        return first >= -int64_t{lane_id()} && first < blocks_;
+    }
 
     const uint8_t* in_;  // where this lane has its block of the text's first row
     uint8_t* out_;

@@ -13,10 +13,11 @@
 
 namespace warpseal::cuda {
 
-// The door's sweep of one mode and direction, under the schedule of the direction in which the cipher itself runs.
+// The door's sweep of one mode and direction, under the schedule of the direction in which the
+// cipher itself runs.
 template <class Cipher, class Mode, Direction direction, class Fit>
-warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
-                            void* stream_pointer) {
+warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first_block,
+                            const uint8_t* in, uint8_t* out, size_t bytes, void* stream_pointer) {
     constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
     const auto& schedule = static_cast<const State<Cipher>*>(state)->template schedule<way>();
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
@@ -27,15 +28,19 @@ warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first
     const size_t done = has_planes ? planes_part(in, out, bytes, limits) : 0;
     const auto rest = [&] {
         if constexpr (Mode::takes_previous)
-            return previous_sweep<Cipher, Mode, way, Fit>(schedule, done == 0 ? iv : nullptr, in + done, out + done, bytes - done, limits,
-                                                          stream);
+            return previous_sweep<Cipher, Mode, way, Fit>(schedule, done == 0 ? iv : nullptr,
+                                                          in + done, out + done, bytes - done,
+                                                          limits, stream);
         else
-            return sweep<Cipher, Mode, way, Fit>(schedule, iv, first_block + done / Cipher::block_bytes, in + done, out + done,
-                                                 bytes - done, limits, stream);
+            return sweep<Cipher, Mode, way, Fit>(
+                schedule, iv, first_block + done / Cipher::block_bytes, in + done, out + done,
+                bytes - done, limits, stream);
     };
     // The rest goes first: what it needs of the ciphertext before it would be overwritten in place.
     if constexpr (has_planes)
-        if (done != 0) return planes_sweep<Cipher, Mode, way, Fit>(schedule, iv, first_block, in, out, done, limits, stream, rest);
+        if (done != 0)
+            return planes_sweep<Cipher, Mode, way, Fit>(schedule, iv, first_block, in, out, done,
+                                                        limits, stream, rest);
     return rest();
 }
 
@@ -50,13 +55,17 @@ constexpr CudaCipher cipher() {
     c.key_bytes = Cipher::key_bytes;
     c.block_bytes = Cipher::block_bytes;
     c.state_bytes = sizeof(State<Cipher>);
-    c.form = HasPlanes<Cipher> && Cipher::block_bytes == 8 ? "planes" : HasTables<Cipher> ? "tables" : HasWords<Cipher> ? "words" : "bytes";
+    c.form = HasPlanes<Cipher> && Cipher::block_bytes == 8 ? "planes"
+             : HasTables<Cipher>                           ? "tables"
+             : HasWords<Cipher>                            ? "words"
+                                                           : "bytes";
     c.expand = Cleared<expand<Cipher>, host_stack_bytes>::call;
     if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
     if constexpr (requires { Cipher::weak(nullptr); }) c.weak = Cipher::weak;
     c.sweep[WARPSEAL_ECB][0] = sweep_entry<Cipher, modes::Ecb, encrypt, Fit>;
     c.sweep[WARPSEAL_ECB][1] = sweep_entry<Cipher, modes::Ecb, decrypt, Fit>;
-    c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = sweep_entry<Cipher, modes::Ctr, encrypt, Fit>;
+    c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] =
+        sweep_entry<Cipher, modes::Ctr, encrypt, Fit>;
     c.sweep[WARPSEAL_CBC][1] = sweep_entry<Cipher, modes::CbcDecryption, decrypt, Fit>;
     c.sweep[WARPSEAL_CFB][1] = sweep_entry<Cipher, modes::CfbDecryption, decrypt, Fit>;
     c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] = ctr_batch<Cipher, Fit>;
@@ -67,7 +76,8 @@ constexpr CudaCipher cipher() {
     c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = chain_batch<Cipher, modes::Ofb, Fit>;
     c.batch[WARPSEAL_CMAC][0] = cmac_batch<Cipher, encrypt, Fit>;
     c.batch[WARPSEAL_CMAC][1] = cmac_batch<Cipher, decrypt, Fit>;
-    c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB | 1u << WARPSEAL_OFB | 1u << WARPSEAL_CMAC;
+    c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB |
+              1u << WARPSEAL_OFB | 1u << WARPSEAL_CMAC;
     if constexpr (Cipher::block_bytes == 16) {
         c.modes |= 1u << WARPSEAL_XTS | 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM;
         c.xts[0] = xts<Cipher, encrypt, Fit>;

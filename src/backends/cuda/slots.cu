@@ -49,16 +49,20 @@ struct TellJob {
 constexpr unsigned tell_threads = 256, most_tell_blocks = 128;
 
 __global__ void __launch_bounds__(tell_threads) tell_kernel(const __grid_constant__ TellJob job) {
-    for (uint64_t i = blockIdx.x * tell_threads + threadIdx.x; i < job.words; i += gridDim.x * tell_threads) job.to[i] = job.from[i];
+    for (uint64_t i = blockIdx.x * tell_threads + threadIdx.x; i < job.words;
+         i += gridDim.x * tell_threads)
+        job.to[i] = job.from[i];
 }
 
-constexpr size_t large_bytes_limit = tuning::device_bytes_limit - tuning::slots_kept * tuning::slot_bytes;
+constexpr size_t large_bytes_limit =
+    tuning::device_bytes_limit - tuning::slots_kept * tuning::slot_bytes;
 
 // The usual size, or the largest that memory is left for.
 warpseal_status create_usual(int device, size_t least_bytes, Slot** out) {
     warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
     const size_t smallest = std::max(least_bytes, tuning::smallest_slot_bytes);
-    for (size_t bytes = tuning::slot_bytes; status == WARPSEAL_OUT_OF_MEMORY && bytes >= smallest; bytes /= 2)
+    for (size_t bytes = tuning::slot_bytes; status == WARPSEAL_OUT_OF_MEMORY && bytes >= smallest;
+         bytes /= 2)
         status = Slot::create(device, bytes, out);
     return status;
 }
@@ -74,8 +78,11 @@ warpseal_status Slot::create(int device_index, size_t bytes, Slot** out) {
     void* memory = nullptr;
     warpseal_status status = check(cudaMalloc(&memory, bytes));
     slot->device = static_cast<uint8_t*>(memory);
-    if (status == WARPSEAL_OK) status = check(cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking));
-    if (status == WARPSEAL_OK) status = check(cudaEventCreateWithFlags(&slot->done_, cudaEventDisableTiming | cudaEventBlockingSync));
+    if (status == WARPSEAL_OK)
+        status = check(cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking));
+    if (status == WARPSEAL_OK)
+        status = check(
+            cudaEventCreateWithFlags(&slot->done_, cudaEventDisableTiming | cudaEventBlockingSync));
     if (status == WARPSEAL_OK)
         *out = slot;
     else
@@ -111,8 +118,10 @@ bool Slot::asked_until_done() {
 }
 
 warpseal_status Slot::tell(size_t at, size_t bytes) {
-    const TellJob job{reinterpret_cast<uint32_t*>(pinned + at), reinterpret_cast<const uint32_t*>(device + at), bytes / 4};
-    const auto blocks = std::clamp<uint64_t>((job.words + tell_threads - 1) / tell_threads, 1, most_tell_blocks);
+    const TellJob job{reinterpret_cast<uint32_t*>(pinned + at),
+                      reinterpret_cast<const uint32_t*>(device + at), bytes / 4};
+    const auto blocks =
+        std::clamp<uint64_t>((job.words + tell_threads - 1) / tell_threads, 1, most_tell_blocks);
     return launch(tell_kernel, static_cast<unsigned>(blocks), 0, job, stream, tell_threads);
 }
 
@@ -123,7 +132,8 @@ void Slot::uses(size_t device_bytes, size_t pinned_bytes) {
 
 bool Slot::clean() {
     if (pinned != nullptr) wipe(pinned, used_pinned_);
-    if (lost() || check(cudaMemsetAsync(device, 0, used_device_, stream)) != WARPSEAL_OK) return false;
+    if (lost() || check(cudaMemsetAsync(device, 0, used_device_, stream)) != WARPSEAL_OK)
+        return false;
     used_device_ = used_pinned_ = 0;
     return true;
 }
@@ -155,7 +165,8 @@ warpseal_status borrow(int device, size_t least_bytes, bool wait, Slot** out) {
     }
     for (;;) {
         if (lost()) return WARPSEAL_NO_DEVICE;
-        const auto fits = std::find_if(pool.idle.begin(), pool.idle.end(), [&](const Slot* s) { return s->bytes >= least_bytes; });
+        const auto fits = std::find_if(pool.idle.begin(), pool.idle.end(),
+                                       [&](const Slot* s) { return s->bytes >= least_bytes; });
         if (fits != pool.idle.end()) {
             *out = *fits;
             pool.idle.erase(fits);

@@ -1,4 +1,5 @@
-// Slots: each a stream with device memory, and pinned memory when asked for, for one piece of work at a time; lent out, bounded in number.
+// Slots: each a stream with device memory, and pinned memory when asked for, for one piece of work
+// at a time; lent out, bounded in number.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,19 +21,21 @@ public:
 
     // Gives the slot its pinned memory.
     warpseal_status pin();
-    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile but, if `asking` and no other call
-    // asks, for a first while.
+    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile
+    // but, if `asking` and no other call asks, for a first while.
     warpseal_status mark();
     warpseal_status wait(bool asking);
 
-    // Queues a kernel that brings bytes [at, at + bytes) from there to the pinned memory, both multiples of 4. A copy of its own would hold
-    // up those of other pieces' text for as long as half a MiB of it takes.
+    // Queues a kernel that brings bytes [at, at + bytes) from there to the pinned memory, both
+    // multiples of 4. A copy of its own would hold up those of other pieces' text for as long as
+    // half a MiB of it takes.
     warpseal_status tell(size_t at, size_t bytes);
 
     void uses(size_t device_bytes, size_t pinned_bytes);
 
     static warpseal_status create(int device_index, size_t bytes, Slot** out);
-    // Wipes what was used. Nothing may be in flight. False: the slot is useless and must be dropped.
+    // Wipes what was used. Nothing may be in flight. False: the slot is useless and must be
+    // dropped.
     bool clean();
     void destroy();
 
@@ -43,8 +46,9 @@ private:
     size_t used_device_ = 0, used_pinned_ = 0;
 };
 
-// The device of the slot must be current. A slot of at least `least_bytes`, at best tuning::slot_bytes; waits for one if `wait`, else may
-// give null. More than tuning::slot_bytes: one of that size, made for this once.
+// The device of the slot must be current. A slot of at least `least_bytes`, at best
+// tuning::slot_bytes; waits for one if `wait`, else may give null. More than tuning::slot_bytes:
+// one of that size, made for this once.
 warpseal_status borrow(int device, size_t least_bytes, bool wait, Slot** out);
 void give_back(Slot* slot);
 

@@ -1,5 +1,5 @@
-// What a key becomes: schedules and powers of the GHASH key, made on the host for all messages of a call, or by a warp or a thread for
-// one message.
+// What a key becomes: schedules and powers of the GHASH key, made on the host for all messages of a
+// call, or by a warp or a thread for one message.
 #pragma once
 
 #include "backends/cuda/access.cuh"
@@ -70,7 +70,8 @@ void expand(void* memory, const uint8_t* key) {
     }
 }
 
-// One key for all messages of the launch: a kernel parameter, so that schedule and multiplier are constant-bank operands.
+// One key for all messages of the launch: a kernel parameter, so that schedule and multiplier are
+// constant-bank operands.
 template <class Cipher>
 struct OneKey {
     uint32_t schedule[Cipher::schedule_words];
@@ -79,7 +80,8 @@ struct OneKey {
     static constexpr uint32_t shared_bytes = 0;
 };
 
-// A key per message: none is passed by value. A warp keeps its schedule in shared memory, a thread in local memory.
+// A key per message: none is passed by value. A warp keeps its schedule in shared memory, a thread
+// in local memory.
 template <class Cipher>
 struct OwnKeys {
     static constexpr bool own = true;
@@ -94,7 +96,8 @@ struct OwnKeys {
 template <class Cipher>
 void fill(OneKey<Cipher>& key, const void* state, Direction direction) {
     const State<Cipher>& s = *static_cast<const State<Cipher>*>(state);
-    memcpy(key.schedule, direction == Direction::encrypt ? s.forward : s.inverse, sizeof key.schedule);
+    memcpy(key.schedule, direction == Direction::encrypt ? s.forward : s.inverse,
+           sizeof key.schedule);
     key.hash = s.hash;
 }
 template <class Cipher>
@@ -104,7 +107,8 @@ void fill(OwnKeys<Cipher>&, const void*, Direction) {}
 
 __device__ __forceinline__ int lane_id() { return threadIdx.x % 32; }
 
-// Rows of blocks, one a lane: the block before each, `carry` before the row's first; then carry is the row's last.
+// Rows of blocks, one a lane: the block before each, `carry` before the row's first; then carry is
+// the row's last.
 template <int n>
 __device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry) {
     Block<n> previous;
@@ -118,11 +122,13 @@ __device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry
 }
 
 // Zeros that the compiler does not leave out.
-__device__ __forceinline__ void wipe_words(uint32_t* words, uint32_t count, uint32_t first = 0, uint32_t step = 1) {
+__device__ __forceinline__ void wipe_words(uint32_t* words, uint32_t count, uint32_t first = 0,
+                                           uint32_t step = 1) {
     for (uint32_t i = first; i < count; i += step) *const_cast<volatile uint32_t*>(words + i) = 0;
 }
 
-// S-boxes of key expansion: through the encryption tables where the header says how and they are there, else by circuits.
+// S-boxes of key expansion: through the encryption tables where the header says how and they are
+// there, else by circuits.
 template <class Cipher, class Look>
 struct KeySubstitution {
     const Look& look;
@@ -137,7 +143,8 @@ struct KeySubstitution {
 
 // The schedule of a direction, by one thread. `look` has the tables of that direction.
 template <class Cipher, Direction direction, class Look>
-__device__ __noinline__ void expand_on_device(uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* key, Look look) {
+__device__ __noinline__ void expand_on_device(uint32_t (&schedule)[Cipher::schedule_words],
+                                              const uint8_t* key, Look look) {
     if constexpr (direction == Direction::encrypt) {
         Cipher::expand(schedule, key, KeySubstitution<Cipher, Look>{look});
     } else {
@@ -181,8 +188,8 @@ private:
     uint32_t schedule_[Cipher::schedule_words];
 };
 
-// e times h^count, step by step: what a lane for each of 32 bits leaves of a distance counts 64 GiB a step, and is public. Inlined, as it
-// calls what its callers call.
+// e times h^count, step by step: what a lane for each of 32 bits leaves of a distance counts 64 GiB
+// a step, and is public. Inlined, as it calls what its callers call.
 __device__ __forceinline__ Element times_powers(Element e, Element h, uint64_t count) {
 #pragma unroll 1
     for (; count != 0; --count) e = multiply_once(e, h);
@@ -202,7 +209,8 @@ public:
     template <class Look>
     __device__ __forceinline__ void prepare_hash(const Block<4>*, const Look&) {}
     template <class Look>
-    __device__ __forceinline__ Block<4> tag_mask(const Block<4>& counter0, bool, const Look& look) const {
+    __device__ __forceinline__ Block<4> tag_mask(const Block<4>& counter0, bool,
+                                                 const Look& look) const {
         return run_once<Way<Cipher, Direction::encrypt>>(counter0, key_.schedule, look);
     }
     __device__ __forceinline__ void leave() {}
@@ -212,10 +220,13 @@ public:
     __device__ __forceinline__ const Multiplier& row() const { return key_.hash.row; }
     __device__ __forceinline__ Element row_power() const { return key_.hash.bit_power[5]; }
     __device__ __forceinline__ Element h() const { return key_.hash.bit_power[0]; }
-    __device__ __forceinline__ Element lane_power() const { return key_.hash.lane_power[lane_id()]; }
+    __device__ __forceinline__ Element lane_power() const {
+        return key_.hash.lane_power[lane_id()];
+    }
     // H^n in every lane.
     __device__ Element power(uint64_t n) const {
-        const Element low = product_of_lanes((n >> lane_id()) & 1 ? key_.hash.bit_power[lane_id()] : one());
+        const Element low =
+            product_of_lanes((n >> lane_id()) & 1 ? key_.hash.bit_power[lane_id()] : one());
         return n >> 32 == 0 ? low : times_powers(low, key_.hash.bit_power[31], 2 * (n >> 32));
     }
 
@@ -228,7 +239,8 @@ class WarpKey<Cipher, direction, OwnKeys<Cipher>> {
     using InShared = typename OwnKeys<Cipher>::InShared;
 
 public:
-    __device__ WarpKey(const OwnKeys<Cipher>&, void* shared) : memory_(static_cast<InShared*>(shared)[threadIdx.x / 32]) {}
+    __device__ WarpKey(const OwnKeys<Cipher>&, void* shared)
+        : memory_(static_cast<InShared*>(shared)[threadIdx.x / 32]) {}
 
     template <class Look>
     __device__ void load(const uint8_t* key, const Look& look) {
@@ -237,7 +249,8 @@ public:
         __syncwarp();
     }
 
-    // One encryption serves the hash key and, if the counter before the text is known by now, the mask of the tag.
+    // One encryption serves the hash key and, if the counter before the text is known by now, the
+    // mask of the tag.
     template <class Look>
     __device__ void prepare_hash(const Block<4>* counter0, const Look& look) {
         Block<4> b{};
@@ -259,7 +272,8 @@ public:
     // The encrypted counter; `known`: prepare_hash was given it.
     template <class Look>
     __device__ Block<4> tag_mask(const Block<4>& counter0, bool known, const Look& look) const {
-        return known ? mask_ : run_once<Way<Cipher, Direction::encrypt>>(counter0, memory_.schedule, look);
+        return known ? mask_
+                     : run_once<Way<Cipher, Direction::encrypt>>(counter0, memory_.schedule, look);
     }
 
     // Leaves nothing of the key in shared memory.
@@ -282,7 +296,8 @@ public:
             power = square(power);
         }
         mine = product_of_lanes(mine);
-        return n >> 32 == 0 ? mine : times_powers(mine, power, n >> 32);  // power is H^(2^32) by now
+        return n >> 32 == 0 ? mine
+                            : times_powers(mine, power, n >> 32);  // power is H^(2^32) by now
     }
 
 private:

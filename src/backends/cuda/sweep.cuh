@@ -21,7 +21,8 @@ struct SweepJob {
 };
 
 template <class Way, class Mode, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) sweep_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    sweep_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Text = Text<typename Way::Cipher>;
     const Layout<Way, Fit> look(shared);
@@ -31,7 +32,8 @@ __global__ void __launch_bounds__(tuning::threads, 1) sweep_kernel(const __grid_
     for (uint64_t i = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x; i < blocks; i += step) {
         const uint32_t bytes = bytes_in_block<Text::words>(job.bytes, i);
         const Text data = load_part<Text::words>(job.in + Text::bytes * i, bytes, width);
-        const Text mask = Mode::has_iv ? add_big_endian<1>(job.iv, static_cast<uint32_t>(i)) : Text{};
+        const Text mask =
+            Mode::has_iv ? add_big_endian<1>(job.iv, static_cast<uint32_t>(i)) : Text{};
         Text b = Mode::before(data, mask);
         Way::run(b, job.schedule, look);
         store_part(job.out + Text::bytes * i, Mode::after(data, mask, b), bytes, width);
@@ -40,12 +42,15 @@ __global__ void __launch_bounds__(tuning::threads, 1) sweep_kernel(const __grid_
 
 // A long sweep that needs no IV: each thread of a warp takes a block of two rows at a time.
 template <class Way, class Mode, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) rows_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    rows_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     const Layout<Way, Fit> look(shared);
     const RowText<4> text(job.in, job.out, job.bytes);
-    const int64_t blocks = static_cast<int64_t>((job.bytes + 15) / 16), step = int64_t{gridDim.x} * tuning::threads;
-    for (int64_t first = int64_t{blockIdx.x} * tuning::threads + threadIdx.x / 32 * 32; first < blocks; first += 2 * step) {
+    const int64_t blocks = static_cast<int64_t>((job.bytes + 15) / 16),
+                  step = int64_t{gridDim.x} * tuning::threads;
+    for (int64_t first = int64_t{blockIdx.x} * tuning::threads + threadIdx.x / 32 * 32;
+         first < blocks; first += 2 * step) {
         const Block<4> line_a = text.line(first), line_b = text.line(first + step);
         Block<4> a = text.block(first, line_a), b = text.block(first + step, line_b);
         Way::run(a, b, job.schedule, look);
@@ -60,7 +65,8 @@ concept Counts = requires {
 };
 
 template <class Cipher, class Look>
-__device__ __forceinline__ void encrypt_counting(uint32_t (&a)[Cipher::counting_words], uint32_t (&b)[Cipher::counting_words],
+__device__ __forceinline__ void encrypt_counting(uint32_t (&a)[Cipher::counting_words],
+                                                 uint32_t (&b)[Cipher::counting_words],
                                                  const uint32_t* k, const Look& look) {
     if constexpr (requires { Cipher::encrypt_counting(a, b, k, look); }) {
         Cipher::encrypt_counting(a, b, k, look);
@@ -70,16 +76,19 @@ __device__ __forceinline__ void encrypt_counting(uint32_t (&a)[Cipher::counting_
     }
 }
 
-// Counter mode over so many blocks by a grid; iv is the counter of the first, and only its last word counts, which may wrap. What the early
-// rounds make of a counter is the sum of a part for its last byte, one for the byte before and, for 65,536 counters, one for all others. A
-// thread keeps the last byte's part for two blocks; the other byte is the same for a warp, each of whose lanes has the part of one of the
-// 32 values that the warp meets.
+// Counter mode over so many blocks by a grid; iv is the counter of the first, and only its last
+// word counts, which may wrap. What the early rounds make of a counter is the sum of a part for its
+// last byte, one for the byte before and, for 65,536 counters, one for all others. A thread keeps
+// the last byte's part for two blocks; the other byte is the same for a warp, each of whose lanes
+// has the part of one of the 32 values that the warp meets.
 template <class Cipher, class Look, class Blocks>
-__device__ __forceinline__ void count_steps(const Block<4>& iv, uint64_t blocks, const uint32_t* schedule, const Look& look,
+__device__ __forceinline__ void count_steps(const Block<4>& iv, uint64_t blocks,
+                                            const uint32_t* schedule, const Look& look,
                                             const Blocks& text) {
     constexpr int words = Cipher::counting_words;
     static_assert(tuning::threads == 1024 && Look::looks_up);
-    const uint32_t counter = swap_bytes(iv.word[3]), place = threadIdx.x / 128, last = threadIdx.x % 128;
+    const uint32_t counter = swap_bytes(iv.word[3]), place = threadIdx.x / 128,
+                   last = threadIdx.x % 128;
     const uint64_t first = counter / 2048, steps = (counter + blocks + 2047) / 2048 - first;
     const uint32_t end = static_cast<uint32_t>(first + steps * (blockIdx.x + 1) / gridDim.x);
     uint32_t step = static_cast<uint32_t>(first + steps * blockIdx.x / gridDim.x);
@@ -95,7 +104,9 @@ __device__ __forceinline__ void count_steps(const Block<4>& iv, uint64_t blocks,
         Cipher::count_next(part_of_lane, block.word, schedule, look);
         const uint32_t until = end < (step / 32 + 1) * 32 ? end : (step / 32 + 1) * 32;
         for (; step < until; ++step) {
-            const int64_t row = static_cast<int64_t>(uint64_t{step} * 2048 + place * 256 + last / 32 * 32) - counter;
+            const int64_t row =
+                static_cast<int64_t>(uint64_t{step} * 2048 + place * 256 + last / 32 * 32) -
+                counter;
             uint32_t a[words], b[words];
             for (int w = 0; w < words; ++w) {
                 const uint32_t part = __shfl_sync(0xffffffffu, part_of_lane[w], step);
@@ -106,39 +117,50 @@ __device__ __forceinline__ void count_steps(const Block<4>& iv, uint64_t blocks,
             // Read late: the look-ups want the registers, and the other 31 warps fill the wait.
             const Block<4> line_a = text.line(row), line_b = text.line(row + 128);
             text.store(row, text.block(row, line_a) ^ Block<4>{{a[0], a[1], a[2], a[3]}});
-            text.store(row + 128, text.block(row + 128, line_b) ^ Block<4>{{b[0], b[1], b[2], b[3]}});
+            text.store(row + 128,
+                       text.block(row + 128, line_b) ^ Block<4>{{b[0], b[1], b[2], b[3]}});
         }
     }
 }
 
 // A long CTR sweep; Blocks: how its text lies.
 template <class Way, class Fit, class Blocks>
-__global__ void __launch_bounds__(tuning::threads, 1) counting_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    counting_kernel(const __grid_constant__ SweepJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     const Layout<Way, Fit> look(shared);
-    count_steps<typename Way::Cipher>(job.iv, (job.bytes + 15) / 16, job.schedule, look, Blocks(job.in, job.out, job.bytes));
+    count_steps<typename Way::Cipher>(job.iv, (job.bytes + 15) / 16, job.schedule, look,
+                                      Blocks(job.in, job.out, job.bytes));
 }
 
 template <class Way, class Mode, class Fit>
-warpseal_status sweep_part(const SweepJob<typename Way::Cipher>& job, const Limits& limits, cudaStream_t stream) {
+warpseal_status sweep_part(const SweepJob<typename Way::Cipher>& job, const Limits& limits,
+                           cudaStream_t stream) {
     using Cipher = typename Way::Cipher;
     constexpr uint64_t row_bytes = 32 * Text<Cipher>::bytes;
     const unsigned blocks = blocks_for((job.bytes + row_bytes - 1) / row_bytes, limits);
     const size_t shared = shared_bytes<Way, Fit>(limits.architecture);
     if (job.bytes >= limits.from(tuning::rows_bytes)) {
         if constexpr (Mode::has_iv && Counts<Cipher>) {
-            const bool lines = (reinterpret_cast<uintptr_t>(job.in) | reinterpret_cast<uintptr_t>(job.out) | job.bytes) % 16 == 0;
-            return launch(lines ? counting_kernel<Way, Fit, LineText> : counting_kernel<Way, Fit, RowText<4>>, blocks, shared, job, stream);
+            const bool lines = (reinterpret_cast<uintptr_t>(job.in) |
+                                reinterpret_cast<uintptr_t>(job.out) | job.bytes) %
+                                   16 ==
+                               0;
+            return launch(
+                lines ? counting_kernel<Way, Fit, LineText> : counting_kernel<Way, Fit, RowText<4>>,
+                blocks, shared, job, stream);
         }
-        if constexpr (!Mode::has_iv && Way::pairs) return launch(rows_kernel<Way, Mode, Fit>, blocks, shared, job, stream);
+        if constexpr (!Mode::has_iv && Way::pairs)
+            return launch(rows_kernel<Way, Mode, Fit>, blocks, shared, job, stream);
     }
     return launch(sweep_kernel<Way, Mode, Fit>, blocks, shared, job, stream);
 }
 
 // `schedule` is the one of the direction in which the cipher runs.
 template <class Cipher, class Mode, Direction direction, class Fit>
-warpseal_status sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv, uint64_t first_block, const uint8_t* in,
-                      uint8_t* out, size_t bytes, const Limits& limits, cudaStream_t stream) {
+warpseal_status sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv,
+                      uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
+                      const Limits& limits, cudaStream_t stream) {
     constexpr int n = Text<Cipher>::words;
     SecretOf<SweepJob<Cipher>> secret;
     SweepJob<Cipher>& job = secret.value;
@@ -150,8 +172,11 @@ warpseal_status sweep(const uint32_t (&schedule)[Cipher::schedule_words], const 
         job.iv = counter;
         job.in = in + done;
         job.out = out + done;
-        const uint64_t until_wrap = Mode::has_iv ? (uint64_t{1} << 32) - swap_bytes(counter.word[n - 1]) : launch_blocks_limit;
-        job.bytes = std::min<uint64_t>(bytes - done, 4 * n * std::min(until_wrap, launch_blocks_limit));
+        const uint64_t until_wrap = Mode::has_iv
+                                        ? (uint64_t{1} << 32) - swap_bytes(counter.word[n - 1])
+                                        : launch_blocks_limit;
+        job.bytes =
+            std::min<uint64_t>(bytes - done, 4 * n * std::min(until_wrap, launch_blocks_limit));
         status = sweep_part<Way<Cipher, direction>, Mode, Fit>(job, limits, stream);
         counter = add_big_endian<n>(counter, job.bytes / (4 * n));
     }

@@ -1,4 +1,5 @@
-// How one block of a cipher runs in one direction on a GPU thread: by tables if their layout fits, else by words, else bit by bit.
+// How one block of a cipher runs in one direction on a GPU thread: by tables if their layout fits,
+// else by words, else bit by bit.
 #pragma once
 
 #include <type_traits>
@@ -20,7 +21,9 @@ struct KeyWords {
 };
 struct KeyBits {
     const uint32_t* schedule;
-    WARPSEAL_INLINE uint32_t operator()(int i) const { return 0u - (schedule[i / 32] >> (i % 32) & 1); }
+    WARPSEAL_INLINE uint32_t operator()(int i) const {
+        return 0u - (schedule[i / 32] >> (i % 32) & 1);
+    }
 };
 
 // A byte of one block, in a word, for the byte form: its S-boxes are circuits, one copy of each.
@@ -41,11 +44,19 @@ WARPSEAL_INLINE uint32_t substitute_bytes(uint32_t word) {
 struct OneByte {
     uint32_t value;
     WARPSEAL_INLINE static OneByte zero() { return OneByte{0}; }
-    friend WARPSEAL_INLINE OneByte operator^(OneByte a, OneByte b) { return OneByte{a.value ^ b.value}; }
-    friend WARPSEAL_INLINE OneByte operator&(OneByte a, OneByte b) { return OneByte{a.value & b.value}; }
-    friend WARPSEAL_INLINE OneByte operator|(OneByte a, OneByte b) { return OneByte{a.value | b.value}; }
+    friend WARPSEAL_INLINE OneByte operator^(OneByte a, OneByte b) {
+        return OneByte{a.value ^ b.value};
+    }
+    friend WARPSEAL_INLINE OneByte operator&(OneByte a, OneByte b) {
+        return OneByte{a.value & b.value};
+    }
+    friend WARPSEAL_INLINE OneByte operator|(OneByte a, OneByte b) {
+        return OneByte{a.value | b.value};
+    }
     friend WARPSEAL_INLINE OneByte operator~(OneByte a) { return OneByte{a.value ^ 0xff}; }
-    friend WARPSEAL_INLINE OneByte operator+(OneByte a, OneByte b) { return OneByte{(a.value + b.value) & 0xff}; }
+    friend WARPSEAL_INLINE OneByte operator+(OneByte a, OneByte b) {
+        return OneByte{(a.value + b.value) & 0xff};
+    }
     WARPSEAL_INLINE OneByte& operator^=(OneByte other) { return *this = *this ^ other; }
     friend WARPSEAL_INLINE OneByte add3(OneByte a, OneByte b, OneByte c) { return a ^ b ^ c; }
     template <class S>
@@ -63,7 +74,9 @@ struct OneByte {
 };
 struct KeyBytes {
     const uint32_t* schedule;
-    WARPSEAL_INLINE OneByte operator()(int i) const { return {schedule[i / 4] >> (8 * (i % 4)) & 0xff}; }
+    WARPSEAL_INLINE OneByte operator()(int i) const {
+        return {schedule[i / 4] >> (8 * (i % 4)) & 0xff};
+    }
 };
 
 // What a header gives.
@@ -107,7 +120,8 @@ struct TablesOf<Cipher, Direction::decrypt> {
     using type = typename Cipher::DecryptTables;
 };
 
-// A cipher's function in one direction. Where decryption is encryption under another schedule, both are one type.
+// A cipher's function in one direction. Where decryption is encryption under another schedule, both
+// are one type.
 template <class C, Direction way>
 struct Function {
     using Cipher = C;
@@ -121,9 +135,13 @@ struct Function {
         if constexpr (!has_tables)
             return false;
         else if constexpr (way == Direction::encrypt)
-            return requires(Words & s, const ArrayLayout<Tables>& look) { Cipher::encrypt(s, s, s, look); };
+            return requires(Words & s, const ArrayLayout<Tables>& look) {
+                Cipher::encrypt(s, s, s, look);
+            };
         else
-            return requires(Words & s, const ArrayLayout<Tables>& look) { Cipher::decrypt(s, s, s, look); };
+            return requires(Words & s, const ArrayLayout<Tables>& look) {
+                Cipher::decrypt(s, s, s, look);
+            };
     }();
 
     // The forms of last resort: bytes one by one, or planes of which this block is one lane.
@@ -179,7 +197,8 @@ struct Function {
     }
 
     template <class Look>
-    WARPSEAL_INLINE static void run(Text<Cipher>& a, Text<Cipher>& b, const uint32_t* k, const Look& look) {
+    WARPSEAL_INLINE static void run(Text<Cipher>& a, Text<Cipher>& b, const uint32_t* k,
+                                    const Look& look) {
         if constexpr (!Look::looks_up || !pairs) {
             run(a, k, look);
             run(b, k, look);
@@ -196,8 +215,8 @@ using Way = Function<Cipher, Decrypts<Cipher> ? direction : Direction::encrypt>;
 
 // ---- which layout
 
-// Shared memory that a block may ask for on the GPUs that code for this architecture (90: 9.0) is meant for. One layout is compiled for
-// each architecture; the host finds the same answer.
+// Shared memory that a block may ask for on the GPUs that code for this architecture (90: 9.0) is
+// meant for. One layout is compiled for each architecture; the host finds the same answer.
 constexpr size_t shared_limit(int architecture) {
     const int kilobytes = architecture < 80                          ? 64
                           : architecture == 80 || architecture == 87 ? 163
@@ -212,7 +231,8 @@ inline constexpr int compiled_for = __CUDA_ARCH__ / 10;
 inline constexpr int compiled_for = 0;  // the host's pass over device code
 #endif
 
-// How much of it tables may take: all, or, so that the layouts of small GPUs are tested on large ones, as little as there is anywhere.
+// How much of it tables may take: all, or, so that the layouts of small GPUs are tested on large
+// ones, as little as there is anywhere.
 struct AllOfIt {
     static constexpr size_t limit(int architecture) { return shared_limit(architecture); }
 };
@@ -225,8 +245,10 @@ enum class Kind { none, merged, wide };
 template <class Way, class Fit, size_t beside>
 constexpr Kind kind_for(int architecture) {
     if constexpr (Way::has_tables) {
-        if (WideLayout<typename Way::Tables>::bytes + beside <= Fit::limit(architecture)) return Kind::wide;
-        if (MergedLayout<typename Way::Tables>::bytes + beside <= Fit::limit(architecture)) return Kind::merged;
+        if (WideLayout<typename Way::Tables>::bytes + beside <= Fit::limit(architecture))
+            return Kind::wide;
+        if (MergedLayout<typename Way::Tables>::bytes + beside <= Fit::limit(architecture))
+            return Kind::merged;
     }
     return Kind::none;
 }
@@ -264,7 +286,8 @@ size_t shared_bytes(int architecture) {
 
 // Off the hot path: one copy of the code.
 template <class Way, class Look>
-__device__ __noinline__ Text<typename Way::Cipher> run_once(Text<typename Way::Cipher> b, const uint32_t* schedule, Look look) {
+__device__ __noinline__ Text<typename Way::Cipher> run_once(Text<typename Way::Cipher> b,
+                                                            const uint32_t* schedule, Look look) {
     Way::run(b, schedule, look);
     return b;
 }

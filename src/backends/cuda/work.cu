@@ -12,8 +12,8 @@ namespace warpseal::cuda {
 
 namespace {
 
-// One for each device. Never destroyed: CUDA may be gone before static objects are. The first call that wants it may be one that is
-// captured.
+// One for each device. Never destroyed: CUDA may be gone before static objects are. The first call
+// that wants it may be one that is captured.
 warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
     static std::mutex mutex;
     static auto* pools = new std::map<int, cudaMemPool_t>;
@@ -53,7 +53,8 @@ warpseal_status take_work(size_t bytes, cudaStream_t stream, uint8_t** out) {
     cudaMemPool_t pool = nullptr;
     void* memory = nullptr;
     warpseal_status status = pool_of_current_device(pool);
-    if (status == WARPSEAL_OK) status = check(cudaMallocFromPoolAsync(&memory, bytes, pool, stream));
+    if (status == WARPSEAL_OK)
+        status = check(cudaMallocFromPoolAsync(&memory, bytes, pool, stream));
     *out = static_cast<uint8_t*>(memory);
     return status;
 }

@@ -1,5 +1,6 @@
-// Work space in stream order, from a pool of our own that keeps what a call gave back: mapped anew for each, it would cost more than the
-// kernels of a call of some MiB, and the caller's pool is the caller's.
+// Work space in stream order, from a pool of our own that keeps what a call gave back: mapped anew
+// for each, it would cost more than the kernels of a call of some MiB, and the caller's pool is the
+// caller's.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,5 @@
-// XTS (IEEE 1619, SP 800-38E): the tweak of every 32nd block of each data unit is made first; a thread takes a block from there.
+// XTS (IEEE 1619, SP 800-38E): the tweak of every 32nd block of each data unit is made first; a
+// thread takes a block from there.
 #pragma once
 
 #include "backends/cuda/launch.cuh"
@@ -56,13 +57,15 @@ struct TweakJob {
 
 // A thread makes the tweaks of 64 rows.
 template <class Way, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) tweak_kernel(const __grid_constant__ TweakJob<typename Way::Cipher> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    tweak_kernel(const __grid_constant__ TweakJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     const Layout<Way, Fit> look(shared);
     const uint32_t parts = (job.rows + 63) / 64;
-    for (uint64_t item = uint64_t{threadIdx.x} * gridDim.x + blockIdx.x; item < uint64_t{job.units} * parts;
-         item += uint64_t{gridDim.x} * tuning::threads) {
-        const uint32_t unit = static_cast<uint32_t>(item % job.units), part = static_cast<uint32_t>(item / job.units);
+    for (uint64_t item = uint64_t{threadIdx.x} * gridDim.x + blockIdx.x;
+         item < uint64_t{job.units} * parts; item += uint64_t{gridDim.x} * tuning::threads) {
+        const uint32_t unit = static_cast<uint32_t>(item % job.units),
+                       part = static_cast<uint32_t>(item / job.units);
         Block<4> t = modes::unit_number(job.first, unit);
         Way::run(t, job.schedule, look);
         if (part != 0) t = tweak_of(multiply_once(element_of(t), element_of(power_of_x2048(part))));
@@ -85,11 +88,14 @@ struct XtsJob {
 };
 
 template <class Way, class Fit, Direction direction>
-__global__ void __launch_bounds__(tuning::threads, 1) xts_kernel(const __grid_constant__ XtsJob<typename Way::Cipher> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    xts_kernel(const __grid_constant__ XtsJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     const Layout<Way, Fit> look(shared);
-    const uint32_t width = width_of(reinterpret_cast<uintptr_t>(job.in) | reinterpret_cast<uintptr_t>(job.out) | job.unit_bytes);
-    for (uint64_t at = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x; at < job.blocks; at += uint64_t{gridDim.x} * tuning::threads) {
+    const uint32_t width = width_of(reinterpret_cast<uintptr_t>(job.in) |
+                                    reinterpret_cast<uintptr_t>(job.out) | job.unit_bytes);
+    for (uint64_t at = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x; at < job.blocks;
+         at += uint64_t{gridDim.x} * tuning::threads) {
         const uint32_t i = static_cast<uint32_t>(at);
         uint32_t unit = __umulhi(i, job.reciprocal), j = i - unit * job.unit_blocks;
         if (j >= job.unit_blocks) ++unit, j -= job.unit_blocks;
@@ -98,8 +104,10 @@ __global__ void __launch_bounds__(tuning::threads, 1) xts_kernel(const __grid_co
         uint8_t* const out = job.out + place;
         const Block<4> t = times_x(job.tweaks[unit * job.rows + j / 32], j % 32);
         Block<4> mask = t, other = t;
-        // The last whole block of a unit that is not whole blocks lends the one after it what it lacks, and takes its place.
-        const uint64_t rest = (unit + 1 == job.units ? job.bytes - unit * job.unit_bytes : job.unit_bytes) - 16 * j;
+        // The last whole block of a unit that is not whole blocks lends the one after it what it
+        // lacks, and takes its place.
+        const uint64_t rest =
+            (unit + 1 == job.units ? job.bytes - unit * job.unit_bytes : job.unit_bytes) - 16 * j;
         const uint32_t tail = rest < 32 ? static_cast<uint32_t>(rest) - 16 : 0;
         if (tail != 0) (direction == Direction::encrypt ? other : mask) = times_x(t, 1);
         Block<4> b = load_part<4>(in, 16, width) ^ mask;
@@ -125,13 +133,16 @@ struct XtsRowsJob {
     const Block<4>* tweaks;
 };
 
-// A warp takes as many rows as one tweak is for, two at a time, and two of one row each where a tweak is for no more.
+// A warp takes as many rows as one tweak is for, two at a time, and two of one row each where a
+// tweak is for no more.
 template <class Way, class Fit>
-__global__ void __launch_bounds__(tuning::threads, 1) xts_rows_kernel(const __grid_constant__ XtsRowsJob<typename Way::Cipher> job) {
+__global__ void __launch_bounds__(tuning::threads, 1)
+    xts_rows_kernel(const __grid_constant__ XtsRowsJob<typename Way::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     const Layout<Way, Fit> look(shared);
     const RowText<4> text(job.in, job.out, job.bytes);
-    const uint32_t rows = static_cast<uint32_t>(job.bytes / 512), at_once = job.step == 1 ? 2 : job.step;
+    const uint32_t rows = static_cast<uint32_t>(job.bytes / 512),
+                   at_once = job.step == 1 ? 2 : job.step;
     for (uint64_t first = first_item() * at_once; first < rows; first += item_step() * at_once) {
         Block<4> tweak_a = times_x(job.tweaks[first / job.step], lane_id());
         for (uint32_t row = static_cast<uint32_t>(first); row < first + at_once; row += 2) {
@@ -158,19 +169,22 @@ struct XtsText {
     uint64_t units() const { return (bytes + unit_bytes - 1) / unit_bytes; }
     XtsText part(uint64_t unit, uint64_t count) const {
         const uint64_t at = unit * unit_bytes;
-        return {modes::unit_number(first, unit), in + at, out + at, std::min(bytes - at, count * unit_bytes), unit_bytes};
+        return {modes::unit_number(first, unit), in + at, out + at,
+                std::min(bytes - at, count * unit_bytes), unit_bytes};
     }
 };
 
-// In parts of whole units, so that the tweaks take a bounded scratch: work(part, tweaks) queues what follows them. A tweak for every `step`
-// rows.
+// In parts of whole units, so that the tweaks take a bounded scratch: work(part, tweaks) queues
+// what follows them. A tweak for every `step` rows.
 template <class Cipher, class Fit, class Work>
-warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& text, uint64_t step, const Limits& limits, cudaStream_t stream,
-                            const Work& work) {
+warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& text, uint64_t step,
+                            const Limits& limits, cudaStream_t stream, const Work& work) {
     using Forward = Way<Cipher, Direction::encrypt>;
     if (text.bytes == 0) return WARPSEAL_OK;
-    const uint64_t rows = (text.unit_bytes / 16 + 31) / 32, tweaks = rows / step, all = text.units();
-    const uint64_t at_once = std::min<uint64_t>(std::max<uint64_t>(tuning::tweaks_at_once / tweaks, 1), all);
+    const uint64_t rows = (text.unit_bytes / 16 + 31) / 32, tweaks = rows / step,
+                   all = text.units();
+    const uint64_t at_once =
+        std::min<uint64_t>(std::max<uint64_t>(tuning::tweaks_at_once / tweaks, 1), all);
     SecretOf<TweakJob<Cipher>> secret;
     TweakJob<Cipher>& job = secret.value;
     job = {};
@@ -185,7 +199,8 @@ warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& tex
             job.units = static_cast<uint32_t>(part.units());
             job.first = part.first;
             // Products are long: a few threads on each multiprocessor rather than many on one.
-            queued = launch(tweak_kernel<Forward, Fit>, blocks_for(job.units * ((rows + 63) / 64), limits),
+            queued = launch(tweak_kernel<Forward, Fit>,
+                            blocks_for(job.units * ((rows + 63) / 64), limits),
                             shared_bytes<Forward, Fit>(limits.architecture), job, stream);
             if (queued == WARPSEAL_OK) queued = work(part, job.tweaks);
         }
@@ -195,31 +210,37 @@ warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& tex
 
 // Whole units of whole rows. Small texts have tweaks for few rows each, that all warps have some.
 template <class Cipher, Direction direction, class Fit>
-warpseal_status xts_rows(const uint32_t (&schedule)[Cipher::schedule_words], const State<Cipher>& tweak_state, const XtsText& text,
+warpseal_status xts_rows(const uint32_t (&schedule)[Cipher::schedule_words],
+                         const State<Cipher>& tweak_state, const XtsText& text,
                          const Limits& limits, cudaStream_t stream) {
     using Way = Way<Cipher, direction>;
     SecretOf<XtsRowsJob<Cipher>> secret;
     XtsRowsJob<Cipher>& job = secret.value;
     job = {};
     memcpy(job.schedule, schedule, sizeof job.schedule);
-    const uint64_t parts = uint64_t(limits.multiprocessors) * tuning::warps * tuning::parts_per_warp;
+    const uint64_t parts =
+        uint64_t(limits.multiprocessors) * tuning::warps * tuning::parts_per_warp;
     uint64_t step = 1;
-    while (step < tuning::unit_rows && text.bytes / 512 >= limits.from(2 * step * parts) && text.unit_bytes / 512 % (2 * step) == 0)
+    while (step < tuning::unit_rows && text.bytes / 512 >= limits.from(2 * step * parts) &&
+           text.unit_bytes / 512 % (2 * step) == 0)
         step *= 2;
     job.step = static_cast<uint32_t>(step);
-    return with_tweaks<Cipher, Fit>(tweak_state, text, step, limits, stream, [&](const XtsText& part, const Block<4>* tweaks) {
-        job.in = part.in;
-        job.out = part.out;
-        job.bytes = part.bytes;
-        job.tweaks = tweaks;
-        return launch(xts_rows_kernel<Way, Fit>, blocks_for(part.bytes / 512 / std::max<uint64_t>(step, 2) + 1, limits),
-                      shared_bytes<Way, Fit>(limits.architecture), job, stream);
-    });
+    return with_tweaks<Cipher, Fit>(
+        tweak_state, text, step, limits, stream, [&](const XtsText& part, const Block<4>* tweaks) {
+            job.in = part.in;
+            job.out = part.out;
+            job.bytes = part.bytes;
+            job.tweaks = tweaks;
+            return launch(xts_rows_kernel<Way, Fit>,
+                          blocks_for(part.bytes / 512 / std::max<uint64_t>(step, 2) + 1, limits),
+                          shared_bytes<Way, Fit>(limits.architecture), job, stream);
+        });
 }
 
 // Units of any length.
 template <class Cipher, Direction direction, class Fit>
-warpseal_status xts_blocks(const uint32_t (&schedule)[Cipher::schedule_words], const State<Cipher>& tweak_state, const XtsText& text,
+warpseal_status xts_blocks(const uint32_t (&schedule)[Cipher::schedule_words],
+                           const State<Cipher>& tweak_state, const XtsText& text,
                            const Limits& limits, cudaStream_t stream) {
     using Way = Way<Cipher, direction>;
     SecretOf<XtsJob<Cipher>> secret;
@@ -230,31 +251,37 @@ warpseal_status xts_blocks(const uint32_t (&schedule)[Cipher::schedule_words], c
     job.unit_bytes = text.unit_bytes;
     job.unit_blocks = static_cast<uint32_t>(unit_blocks);
     job.rows = static_cast<uint32_t>((unit_blocks + 31) / 32);
-    job.reciprocal = static_cast<uint32_t>(std::min<uint64_t>((uint64_t{1} << 32) / unit_blocks, UINT32_MAX));
-    return with_tweaks<Cipher, Fit>(tweak_state, text, 1, limits, stream, [&](const XtsText& part, const Block<4>* tweaks) {
-        job.units = static_cast<uint32_t>(part.units());
-        job.in = part.in;
-        job.out = part.out;
-        job.bytes = part.bytes;
-        job.blocks = static_cast<uint32_t>((job.units - 1) * unit_blocks + (job.bytes - (job.units - 1) * job.unit_bytes) / 16);
-        job.tweaks = tweaks;
-        return launch(xts_kernel<Way, Fit, direction>, blocks_for((uint64_t{job.blocks} + 31) / 32, limits),
-                      shared_bytes<Way, Fit>(limits.architecture), job, stream);
-    });
+    job.reciprocal =
+        static_cast<uint32_t>(std::min<uint64_t>((uint64_t{1} << 32) / unit_blocks, UINT32_MAX));
+    return with_tweaks<Cipher, Fit>(
+        tweak_state, text, 1, limits, stream, [&](const XtsText& part, const Block<4>* tweaks) {
+            job.units = static_cast<uint32_t>(part.units());
+            job.in = part.in;
+            job.out = part.out;
+            job.bytes = part.bytes;
+            job.blocks = static_cast<uint32_t>((job.units - 1) * unit_blocks +
+                                               (job.bytes - (job.units - 1) * job.unit_bytes) / 16);
+            job.tweaks = tweaks;
+            return launch(xts_kernel<Way, Fit, direction>,
+                          blocks_for((uint64_t{job.blocks} + 31) / 32, limits),
+                          shared_bytes<Way, Fit>(limits.architecture), job, stream);
+        });
 }
 
 template <class Cipher, Direction direction, class Fit>
-warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes,
-                    void* stream_pointer) {
+warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& units,
+                    const uint8_t* in, uint8_t* out, size_t bytes, void* stream_pointer) {
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
     Limits limits;
     warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK || bytes == 0) return status;
-    const XtsText text{load_block<4>(units.first), in, out, bytes, std::min<uint64_t>(units.unit_bytes, bytes)};
+    const XtsText text{load_block<4>(units.first), in, out, bytes,
+                       std::min<uint64_t>(units.unit_bytes, bytes)};
     const auto& schedule = static_cast<const State<Cipher>*>(state)->template schedule<direction>();
     const auto& tweaks = *static_cast<const State<Cipher>*>(tweak_state);
     const uint64_t in_rows = text.unit_bytes % 512 == 0 ? bytes / text.unit_bytes : 0;  // units
-    status = xts_rows<Cipher, direction, Fit>(schedule, tweaks, text.part(0, in_rows), limits, stream);
+    status =
+        xts_rows<Cipher, direction, Fit>(schedule, tweaks, text.part(0, in_rows), limits, stream);
     if (status != WARPSEAL_OK) return status;
     XtsText rest = text.part(in_rows, text.units() - in_rows);
     if (rest.bytes == 0) return WARPSEAL_OK;

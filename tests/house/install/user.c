@@ -20,13 +20,15 @@ int main(void) {
     REQUIRE(warpseal_engine_create(NULL, &engine) == WARPSEAL_OK);
     REQUIRE(warpseal_random(raw, sizeof raw) == WARPSEAL_OK);
     REQUIRE(warpseal_key_create(engine, "aes-256", raw, sizeof raw, &key) == WARPSEAL_OK);
-    REQUIRE(warpseal_seal(key, WARPSEAL_GCM, iv, NULL, 0, text, sealed, sizeof text, tag, sizeof tag) == WARPSEAL_OK);
+    REQUIRE(warpseal_seal(key, WARPSEAL_GCM, iv, NULL, 0, text, sealed, sizeof text, tag,
+                          sizeof tag) == WARPSEAL_OK);
     REQUIRE(memcmp(text, sealed, sizeof text) != 0);
-    REQUIRE(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, NULL, 0, sealed, opened, sizeof text, tag, sizeof tag) == WARPSEAL_OK);
+    REQUIRE(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, NULL, 0, sealed, opened, sizeof text,
+                          tag, sizeof tag) == WARPSEAL_OK);
     REQUIRE(memcmp(text, opened, sizeof text) == 0);
     tag[0] ^= 1;
-    REQUIRE(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, NULL, 0, sealed, opened, sizeof text, tag, sizeof tag) ==
-            WARPSEAL_NOT_AUTHENTIC);
+    REQUIRE(warpseal_open(key, WARPSEAL_GCM, iv, sizeof iv, NULL, 0, sealed, opened, sizeof text,
+                          tag, sizeof tag) == WARPSEAL_NOT_AUTHENTIC);
     warpseal_key_destroy(key);
     warpseal_engine_destroy(engine);
     return 0;

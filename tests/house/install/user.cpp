@@ -19,7 +19,8 @@ int main() {
         if (sealed == text || !key.open(iv, {}, sealed, opened, tag) || opened != text) return 1;
         sealed[5000] ^= 1;
         if (key.open(iv, {}, sealed, opened, tag)) return 2;
-        if (std::any_of(opened.begin(), opened.end(), [](std::uint8_t byte) { return byte != 0; })) return 3;
+        if (std::any_of(opened.begin(), opened.end(), [](std::uint8_t byte) { return byte != 0; }))
+            return 3;
         return 0;
     } catch (const warpseal::Error& error) {
         return 10 + error.status();

@@ -1,4 +1,5 @@
-// NTRU's operations on batches, on one core: items in groups that are hashed, and in key generation inverted, together.
+// NTRU's operations on batches, on one core: items in groups that are hashed, and in key generation
+// inverted, together.
 #pragma once
 
 #include "backends/cpu/kem/hash.h"
@@ -39,58 +40,76 @@ struct Operations {
     };
     struct KeypairMemory {
         kem::KeypairWork<Arithmetic, set> work;
-        kem::KeypairItem<set> items[keypair_group];  // as many as a call has items, if those are fewer
+        kem::KeypairItem<set>
+            items[keypair_group];  // as many as a call has items, if those are fewer
     };
 
     static size_t work_bytes(KemOperation operation, uint64_t count) {
         if (operation == KemOperation::encapsulate) return sizeof(EncapsulateMemory);
         if (operation == KemOperation::decapsulate) return sizeof(DecapsulateMemory);
         const uint64_t items = count < keypair_group ? count : keypair_group;
-        return sizeof(KeypairMemory) - sizeof KeypairMemory::items + static_cast<size_t>(items) * sizeof(kem::KeypairItem<set>);
+        return sizeof(KeypairMemory) - sizeof KeypairMemory::items +
+               static_cast<size_t>(items) * sizeof(kem::KeypairItem<set>);
     }
 
-    static uint64_t keypair(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* memory) {
+    static uint64_t keypair(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
+                            void* memory) {
         uint64_t failed = 0;
         for (uint64_t done = 0; done < count; done += keypair_group)
-            failed += keypair_some(batch, first + done, static_cast<int>(count - done < keypair_group ? count - done : keypair_group),
-                                   *static_cast<KeypairMemory*>(memory));
+            failed += keypair_some(
+                batch, first + done,
+                static_cast<int>(count - done < keypair_group ? count - done : keypair_group),
+                *static_cast<KeypairMemory*>(memory));
         return failed;
     }
 
-    static uint64_t keypair_some(const warpseal_kem_batch& batch, uint64_t first, int count, KeypairMemory& memory) {
-        const auto public_key = [&](int i) { return batch.public_keys + (first + i) * batch.public_key_stride; };
-        const auto secret_key = [&](int i) { return batch.secret_keys + (first + i) * batch.secret_key_stride; };
+    static uint64_t keypair_some(const warpseal_kem_batch& batch, uint64_t first, int count,
+                                 KeypairMemory& memory) {
+        const auto public_key = [&](int i) {
+            return batch.public_keys + (first + i) * batch.public_key_stride;
+        };
+        const auto secret_key = [&](int i) {
+            return batch.secret_keys + (first + i) * batch.secret_key_stride;
+        };
         const auto coins = [&](int i) { return batch.coins + (first + i) * batch.coins_stride; };
-        for (int i = 0; i < count; ++i) kem::begin_keypair<Arithmetic, set>(memory.items[i], coins(i), memory.work);
+        for (int i = 0; i < count; ++i)
+            kem::begin_keypair<Arithmetic, set>(memory.items[i], coins(i), memory.work);
         kem::invert_group_s3<Arithmetic, set>(memory.items, count, memory.work, secret_key);
-        kem::invert_group_sq<Arithmetic, set>(memory.items, count, memory.work, public_key, secret_key);
+        kem::invert_group_sq<Arithmetic, set>(memory.items, count, memory.work, public_key,
+                                              secret_key);
         uint64_t failed = 0;
         for (int i = 0; i < count; ++i) {
-            memcpy(secret_key(i) + set.secret_key_bytes() - kem::Params::prf_key_bytes, coins(i) + set.sample_coins(),
-                   kem::Params::prf_key_bytes);
+            memcpy(secret_key(i) + set.secret_key_bytes() - kem::Params::prf_key_bytes,
+                   coins(i) + set.sample_coins(), kem::Params::prf_key_bytes);
             // Coins without a key pair: that they were such is what the caller is told.
             const uint32_t unusable = memory.items[i].unusable;
             clear_if(unusable, public_key(i), set.public_key_bytes());
             clear_if(unusable, secret_key(i), set.secret_key_bytes());
             failed += unusable;
-            set_status(batch, first + i, static_cast<int32_t>(unusable * WARPSEAL_INVALID_ARGUMENT));
+            set_status(batch, first + i,
+                       static_cast<int32_t>(unusable * WARPSEAL_INVALID_ARGUMENT));
         }
         return failed;
     }
 
-    static uint64_t encapsulate(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* memory) {
+    static uint64_t encapsulate(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
+                                void* memory) {
         uint64_t failed = 0;
         for (uint64_t done = 0; done < count; done += lanes)
-            failed += encapsulate_some(batch, first + done, static_cast<int>(count - done < lanes ? count - done : lanes),
-                                       *static_cast<EncapsulateMemory*>(memory));
+            failed += encapsulate_some(
+                batch, first + done, static_cast<int>(count - done < lanes ? count - done : lanes),
+                *static_cast<EncapsulateMemory*>(memory));
         return failed;
     }
 
-    static uint64_t encapsulate_some(const warpseal_kem_batch& batch, uint64_t first, int count, EncapsulateMemory& memory) {
+    static uint64_t encapsulate_some(const warpseal_kem_batch& batch, uint64_t first, int count,
+                                     EncapsulateMemory& memory) {
         for (int i = 0; i < count; ++i)
-            kem::encapsulate<Arithmetic, set>(batch.coins + (first + i) * batch.coins_stride,
-                                              batch.public_keys + (first + i) * batch.public_key_stride,
-                                              batch.ciphertexts + (first + i) * batch.ciphertext_stride, memory.messages[i], memory.item);
+            kem::encapsulate<Arithmetic, set>(
+                batch.coins + (first + i) * batch.coins_stride,
+                batch.public_keys + (first + i) * batch.public_key_stride,
+                batch.ciphertexts + (first + i) * batch.ciphertext_stride, memory.messages[i],
+                memory.item);
         sha3_256<KeccakWord>(memory.hashes, memory.messages[0], message_room, message, count);
         uint64_t failed = 0;
         for (int i = 0; i < count; ++i) {
@@ -98,10 +117,12 @@ struct Operations {
             memcpy(secret, memory.hashes[i], 32);
             bool well_formed = true;
             if constexpr (set.spare_bits() != 0)
-                well_formed = kem::spare_bits<set>(batch.public_keys + (first + i) * batch.public_key_stride) == 0;
+                well_formed = kem::spare_bits<set>(batch.public_keys +
+                                                   (first + i) * batch.public_key_stride) == 0;
             if (!well_formed) {
                 memset(secret, 0, 32);
-                memset(batch.ciphertexts + (first + i) * batch.ciphertext_stride, 0, set.ciphertext_bytes());
+                memset(batch.ciphertexts + (first + i) * batch.ciphertext_stride, 0,
+                       set.ciphertext_bytes());
                 ++failed;
             }
             set_status(batch, first + i, well_formed ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
@@ -109,18 +130,24 @@ struct Operations {
         return failed;
     }
 
-    static uint64_t decapsulate(const warpseal_kem_batch& batch, uint64_t first, uint64_t count, void* memory) {
+    static uint64_t decapsulate(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
+                                void* memory) {
         for (uint64_t done = 0; done < count; done += lanes)
-            decapsulate_some(batch, first + done, static_cast<int>(count - done < lanes ? count - done : lanes),
+            decapsulate_some(batch, first + done,
+                             static_cast<int>(count - done < lanes ? count - done : lanes),
                              *static_cast<DecapsulateMemory*>(memory));
         return 0;
     }
 
-    static void decapsulate_some(const warpseal_kem_batch& batch, uint64_t first, int count, DecapsulateMemory& memory) {
+    static void decapsulate_some(const warpseal_kem_batch& batch, uint64_t first, int count,
+                                 DecapsulateMemory& memory) {
         for (int i = 0; i < count; ++i) {
-            const uint8_t* const ciphertext = batch.ciphertexts + (first + i) * batch.ciphertext_stride;
-            const uint8_t* const secret_key = batch.secret_keys + (first + i) * batch.secret_key_stride;
-            memory.valid[i] = kem::decapsulate<Arithmetic, set>(ciphertext, secret_key, memory.messages[i], memory.item);
+            const uint8_t* const ciphertext =
+                batch.ciphertexts + (first + i) * batch.ciphertext_stride;
+            const uint8_t* const secret_key =
+                batch.secret_keys + (first + i) * batch.secret_key_stride;
+            memory.valid[i] = kem::decapsulate<Arithmetic, set>(ciphertext, secret_key,
+                                                                memory.messages[i], memory.item);
             kem::rejected_message<set>(memory.rejected[i], ciphertext, secret_key);
         }
         sha3_256<KeccakWord>(memory.hashes[0], memory.messages[0], message_room, message, count);
@@ -129,7 +156,8 @@ struct Operations {
             const uint32_t accept = 0u - memory.valid[i];
             uint8_t* const secret = batch.shared_secrets + (first + i) * batch.shared_secret_stride;
             for (int j = 0; j < 32; ++j)
-                secret[j] = static_cast<uint8_t>((memory.hashes[0][i][j] & accept) | (memory.hashes[1][i][j] & ~accept));
+                secret[j] = static_cast<uint8_t>((memory.hashes[0][i][j] & accept) |
+                                                 (memory.hashes[1][i][j] & ~accept));
             set_status(batch, first + i, WARPSEAL_OK);
         }
     }
@@ -140,7 +168,8 @@ struct Operations {
         &set,
         {keypair_group, lanes, lanes},
         work_bytes,
-        {Cleared<keypair, stack_bytes>::call, Cleared<encapsulate, stack_bytes>::call, Cleared<decapsulate, stack_bytes>::call}};
+        {Cleared<keypair, stack_bytes>::call, Cleared<encapsulate, stack_bytes>::call,
+         Cleared<decapsulate, stack_bytes>::call}};
 };
 
 }  // namespace

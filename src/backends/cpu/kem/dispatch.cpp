@@ -1,4 +1,5 @@
-// The CPU backend's side of the door for key encapsulation: sets by target and name, and what this machine's CPU can run.
+// The CPU backend's side of the door for key encapsulation: sets by target and name, and what this
+// machine's CPU can run.
 #include <cpuid.h>
 
 #include <atomic>
@@ -12,7 +13,8 @@ using warpseal::CpuKem, warpseal::cpu_target_count;
 namespace warpseal {
 namespace {
 
-// AVX512_VNNI (Intel SDM volume 2, CPUID, leaf 7). Threads that come first together find out the same.
+// AVX512_VNNI (Intel SDM volume 2, CPUID, leaf 7). Threads that come first together find out the
+// same.
 bool has_vnni512() {
     enum : uint8_t { unknown, no, yes };
     static constinit std::atomic<uint8_t> known{unknown};
@@ -28,15 +30,19 @@ bool has_vnni512() {
 }  // namespace
 
 bool cpu_has_kem(Target target) {
-    if (static_cast<int>(target) >= cpu_target_count || cpu_kem_doors[static_cast<int>(target)] == nullptr || !cpu_has(target))
+    if (static_cast<int>(target) >= cpu_target_count ||
+        cpu_kem_doors[static_cast<int>(target)] == nullptr || !cpu_has(target))
         return false;
     return target != Target::vaes512 || has_vnni512();
 }
 
 const CpuKem* cpu_kem(Target target, const char* name) {
-    if (static_cast<int>(target) >= cpu_target_count || cpu_kem_doors[static_cast<int>(target)] == nullptr) return nullptr;
+    if (static_cast<int>(target) >= cpu_target_count ||
+        cpu_kem_doors[static_cast<int>(target)] == nullptr)
+        return nullptr;
     for (int i = 0; i < kem::set_count; ++i)
-        if (std::strcmp(kem::sets[i]->name, name) == 0) return &cpu_kem_doors[static_cast<int>(target)][i];
+        if (std::strcmp(kem::sets[i]->name, name) == 0)
+            return &cpu_kem_doors[static_cast<int>(target)][i];
     return nullptr;
 }
 

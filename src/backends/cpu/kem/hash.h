@@ -16,17 +16,20 @@ __attribute__((noinline)) void permute(Word (&state)[25]) {
     kem::keccak_f(state, kem::keccak::constants.of);
 }
 
-// Message i, of `bytes` bytes, lies at messages + i * stride in room for its padding (kem::padded_bytes), and is padded here. Its hash,
-// whole words, is written to hashes + i * hash_bytes. Lanes from `count` on hash what lies there.
+// Message i, of `bytes` bytes, lies at messages + i * stride in room for its padding
+// (kem::padded_bytes), and is padded here. Its hash, whole words, is written to hashes + i *
+// hash_bytes. Lanes from `count` on hash what lies there.
 template <class Word>
-WARPSEAL_INLINE void sponge(uint8_t* hashes, size_t hash_bytes, uint8_t* messages, size_t stride, size_t bytes, int count, uint8_t suffix) {
+WARPSEAL_INLINE void sponge(uint8_t* hashes, size_t hash_bytes, uint8_t* messages, size_t stride,
+                            size_t bytes, int count, uint8_t suffix) {
     constexpr int lanes = hash_lanes<Word>;
     for (int i = 0; i < count; ++i) kem::pad(messages + i * stride, bytes, suffix);
     Word state[25] = {};
     for (size_t at = 0; at < kem::padded_bytes(bytes); at += kem::keccak::rate) {
         for (size_t word = 0; word < kem::keccak::rate / 8; ++word) {
             uint64_t lane[lanes];
-            for (int i = 0; i < lanes; ++i) memcpy(&lane[i], messages + i * stride + at + 8 * word, 8);
+            for (int i = 0; i < lanes; ++i)
+                memcpy(&lane[i], messages + i * stride + at + 8 * word, 8);
             Word part;
             memcpy(&part, lane, sizeof part);
             state[word] ^= part;
@@ -44,7 +47,8 @@ WARPSEAL_INLINE void sponge(uint8_t* hashes, size_t hash_bytes, uint8_t* message
 }
 
 template <class Word>
-WARPSEAL_INLINE void sha3_256(uint8_t (*hashes)[32], uint8_t* messages, size_t stride, size_t bytes, int count) {
+WARPSEAL_INLINE void sha3_256(uint8_t (*hashes)[32], uint8_t* messages, size_t stride, size_t bytes,
+                              int count) {
     sponge<Word>(hashes[0], 32, messages, stride, bytes, count, kem::keccak::sha3_suffix);
 }
 

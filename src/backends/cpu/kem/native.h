@@ -1,4 +1,5 @@
-// What a native target brings to NTRU: products by its dot products, and its vectors for sorting and hashing.
+// What a native target brings to NTRU: products by its dot products, and its vectors for sorting
+// and hashing.
 #pragma once
 
 #include "backends/cpu/kem/sort_columns.h"
@@ -28,12 +29,17 @@ struct Arithmetic : Strings<set, Vectors> {
         SmallWork small;
     };
 
-    static __attribute__((noinline)) void multiply(Poly& c, const Poly& a, const Poly& b, Work& work) {
+    static __attribute__((noinline)) void multiply(Poly& c, const Poly& a, const Poly& b,
+                                                   Work& work) {
         Products::multiply(c, a.at, b.at, work.products);
     }
-    static void multiply_ternary(Poly& c, const Poly& a, const Poly& t, Work& work) { multiply(c, a, t, work); }
-    // Of ternary a and b: coefficients of at most 2 n, as b's are 0, 1 and 2. Bytes hold twice as many as 16 bits do.
-    static __attribute__((noinline)) void multiply_small(Poly& c, const Poly& a, const Poly& b, Work& work) {
+    static void multiply_ternary(Poly& c, const Poly& a, const Poly& t, Work& work) {
+        multiply(c, a, t, work);
+    }
+    // Of ternary a and b: coefficients of at most 2 n, as b's are 0, 1 and 2. Bytes hold twice as
+    // many as 16 bits do.
+    static __attribute__((noinline)) void multiply_small(Poly& c, const Poly& a, const Poly& b,
+                                                         Work& work) {
         for (int i = 0; i < Poly::size; ++i) {
             work.small.a[i] = static_cast<uint8_t>(a.at[i]);
             work.small.b[i] = static_cast<uint8_t>(kem::digit(b.at[i]));

@@ -1,4 +1,5 @@
-// What the portable target brings to NTRU: products in vectors of 128 bits, which every x86-64 has, and one Keccak state at a time.
+// What the portable target brings to NTRU: products in vectors of 128 bits, which every x86-64 has,
+// and one Keccak state at a time.
 #pragma once
 
 #include "backends/cpu/kem/product.h"
@@ -17,8 +18,12 @@ struct Arithmetic {
     using Products = Product<set, 16>;
     using Work = typename Products::Work;
 
-    static void multiply(Poly& c, const Poly& a, const Poly& b, Work& work) { Products::multiply(c, a, b, work); }
-    static void multiply_ternary(Poly& c, const Poly& a, const Poly& t, Work& work) { Products::multiply(c, a, t, work); }
+    static void multiply(Poly& c, const Poly& a, const Poly& b, Work& work) {
+        Products::multiply(c, a, b, work);
+    }
+    static void multiply_ternary(Poly& c, const Poly& a, const Poly& t, Work& work) {
+        Products::multiply(c, a, t, work);
+    }
     static void multiply_s3(Poly& c, const Poly& a, const Poly& b, Work& work) {
         static_assert(2 * set.n <= static_cast<int>(kem::mod3_reach));
         Products::multiply(c, a, b, work);

@@ -1,4 +1,5 @@
-// Products modulo (2^16, x^n - 1) on vectors of 16-bit lanes of any width: Karatsuba's three for four down to a leaf, which is schoolbook.
+// Products modulo (2^16, x^n - 1) on vectors of 16-bit lanes of any width: Karatsuba's three for
+// four down to a leaf, which is schoolbook.
 #pragma once
 
 #include "backends/cpu/vector.h"
@@ -25,27 +26,34 @@ class Product {
 public:
     struct Work {
         alignas(64) uint16_t product[2 * size];
-        alignas(64) uint16_t scratch[4 * size + 64];  // of all levels: two sums of half the length and one product of them, 2 + 1 + ...
+        alignas(64) uint16_t scratch[4 * size + 64];  // of all levels: two sums of half the length
+                                                      // and one product of them, 2 + 1 + ...
         alignas(64) uint16_t spread[leaf][lanes];     // each coefficient of a leaf in all lanes
-        alignas(64) uint16_t padded[up(leaf) + leaf + at_once * lanes];  // the other factor between zeros
+        alignas(64)
+            uint16_t padded[up(leaf) + leaf + at_once * lanes];  // the other factor between zeros
     };
 
-    static void multiply(kem::Poly<set>& c, const kem::Poly<set>& a, const kem::Poly<set>& b, Work& work) {
+    static void multiply(kem::Poly<set>& c, const kem::Poly<set>& a, const kem::Poly<set>& b,
+                         Work& work) {
         karatsuba<size>(work.product, a.at, b.at, work.scratch, work);
-        for (int i = 0; i < set.n; ++i) c.at[i] = kem::low16(work.product[i] + uint32_t{work.product[set.n + i]});
+        for (int i = 0; i < set.n; ++i)
+            c.at[i] = kem::low16(work.product[i] + uint32_t{work.product[set.n + i]});
         kem::clear_tail<set>(c);
     }
 
 private:
     // c[0, 2 length) = a b.
     template <int length>
-    static __attribute__((noinline)) void karatsuba(uint16_t* c, const uint16_t* a, const uint16_t* b, uint16_t* scratch, Work& work) {
+    static __attribute__((noinline)) void karatsuba(uint16_t* c, const uint16_t* a,
+                                                    const uint16_t* b, uint16_t* scratch,
+                                                    Work& work) {
         if constexpr (length == leaf) {
             schoolbook(c, a, b, work);
         } else {
             static_assert(length % 2 == 0);
             constexpr int half = length / 2;
-            uint16_t *const sum_a = scratch, *const sum_b = scratch + half, *const middle = scratch + length;
+            uint16_t *const sum_a = scratch, *const sum_b = scratch + half,
+                            *const middle = scratch + length;
             for (int i = 0; i < half; ++i) {
                 sum_a[i] = kem::low16(a[i] + uint32_t{a[half + i]});
                 sum_b[i] = kem::low16(b[i] + uint32_t{b[half + i]});
@@ -55,15 +63,18 @@ private:
             karatsuba<half>(c + length, a + half, b + half, scratch + 2 * length, work);
             for (int i = 0; i < half; ++i) {
                 const uint32_t low = c[half + i], high = c[length + i];
-                const uint32_t both = low - high;  // what is subtracted from the middle's lower half ends where its upper half is added
+                const uint32_t both = low - high;  // what is subtracted from the middle's lower
+                                                   // half ends where its upper half is added
                 c[half + i] = kem::low16(both + middle[i] - c[i]);
                 c[length + i] = kem::low16(middle[half + i] - both - c[length + half + i]);
             }
         }
     }
 
-    // Vector k of the product is the sum of a[i] in all lanes times the lanes of b from k * lanes - i on.
-    static __attribute__((noinline)) void schoolbook(uint16_t* c, const uint16_t* a, const uint16_t* b, Work& work) {
+    // Vector k of the product is the sum of a[i] in all lanes times the lanes of b from k * lanes -
+    // i on.
+    static __attribute__((noinline)) void schoolbook(uint16_t* c, const uint16_t* a,
+                                                     const uint16_t* b, Work& work) {
         constexpr int width = up(leaf);
         for (int i = 0; i < leaf; ++i)
             for (int j = 0; j < lanes; ++j) work.spread[i][j] = a[i];
@@ -73,7 +84,8 @@ private:
         for (int i = leaf; i < leaf + at_once * lanes; ++i) zero[i] = 0;
         for (int k = 0; k < 2 * leaf; k += at_once * lanes) {
             Lanes sum[at_once] = {};
-            const int first = k - leaf + 1 > 0 ? k - leaf + 1 : 0, end = k + at_once * lanes < leaf ? k + at_once * lanes : leaf;
+            const int first = k - leaf + 1 > 0 ? k - leaf + 1 : 0,
+                      end = k + at_once * lanes < leaf ? k + at_once * lanes : leaf;
             for (int i = first; i < end; ++i) {
                 Lanes factor;
                 memcpy(&factor, work.spread[i], vector_bytes);
@@ -85,7 +97,9 @@ private:
             }
             for (int v = 0; v < at_once; ++v)
                 if (k + v * lanes < 2 * leaf)
-                    memcpy(c + k + v * lanes, &sum[v], k + (v + 1) * lanes <= 2 * leaf ? vector_bytes : 2 * (2 * leaf - k - v * lanes));
+                    memcpy(c + k + v * lanes, &sum[v],
+                           k + (v + 1) * lanes <= 2 * leaf ? vector_bytes
+                                                           : 2 * (2 * leaf - k - v * lanes));
         }
     }
 };

@@ -1,4 +1,5 @@
-// Sorting in constant time: Batcher's merge exchange (Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M).
+// Sorting in constant time: Batcher's merge exchange (Knuth, The Art of Computer Programming
+// 3, 5.2.2, algorithm M).
 #pragma once
 
 #include <stdint.h>

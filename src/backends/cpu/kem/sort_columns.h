@@ -1,5 +1,6 @@
-// Sorting in constant time with vectors: each lane is a column of the array; columns are sorted, then merged two by two (Batcher, 1968,
-// bitonic sort). Which numbers are compared depends on their count alone.
+// Sorting in constant time with vectors: each lane is a column of the array; columns are sorted,
+// then merged two by two (Batcher, 1968, bitonic sort). Which numbers are compared depends on their
+// count alone.
 #pragma once
 
 #include <utility>
@@ -9,7 +10,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// Vector is of int32_t; capacity, a power of two, is what is sorted: the array's end is filled with the highest number.
+// Vector is of int32_t; capacity, a power of two, is what is sorted: the array's end is filled with
+// the highest number.
 template <class Vector, int capacity>
 class ColumnSort {
     static constexpr int lanes = sizeof(Vector) / 4, rows = capacity / lanes, blocks = rows / lanes;
@@ -20,7 +22,8 @@ public:
         Vector at[rows];
     };
 
-    // Any distribution over the columns is as good as another: rows as they lie in memory. At the end column after column is.
+    // Any distribution over the columns is as good as another: rows as they lie in memory. At the
+    // end column after column is.
     static __attribute__((noinline)) void sort(int32_t* keys, int count, Work& work) {
         for (int i = count; i < capacity; ++i) keys[i] = INT32_MAX;
         const Vector turn = turned<1>(std::make_integer_sequence<int, lanes>{});
@@ -37,7 +40,8 @@ public:
 
 private:
     static WARPSEAL_INLINE void load(Vector (&v)[lanes], const int32_t* from) {
-        WARPSEAL_UNROLL for (int i = 0; i < lanes; ++i) memcpy(&v[i], from + i * lanes, sizeof(Vector));
+        WARPSEAL_UNROLL for (int i = 0; i < lanes; ++i)
+            memcpy(&v[i], from + i * lanes, sizeof(Vector));
     }
     static WARPSEAL_INLINE void store(Vector* to, const Vector (&v)[lanes], int backward) {
         if (backward != 0) {
@@ -58,18 +62,21 @@ private:
     template <int size>
     static WARPSEAL_INLINE void sort_block(Vector (&v)[lanes]) {
         if constexpr (size > 2) sort_block<size / 2>(v);
-        WARPSEAL_UNROLL for (int i = 0; i < lanes; ++i) if (i % size < size / 2) exchange(v[i], v[i / size * size + size - 1 - i % size]);
+        WARPSEAL_UNROLL for (int i = 0; i < lanes; ++i) if (i % size < size / 2)
+            exchange(v[i], v[i / size * size + size - 1 - i % size]);
         merge_block<size / 4>(v);
     }
     template <int distance>
     static WARPSEAL_INLINE void merge_block(Vector (&v)[lanes]) {
         if constexpr (distance > 0) {
-            WARPSEAL_UNROLL for (int i = 0; i < lanes; ++i) if ((i & distance) == 0) exchange(v[i], v[i + distance]);
+            WARPSEAL_UNROLL for (int i = 0; i < lanes; ++i) if ((i & distance) == 0)
+                exchange(v[i], v[i + distance]);
             merge_block<distance / 2>(v);
         }
     }
 
-    // Runs of `run` blocks, ascending and descending in turns, to runs of twice that, and so on to whole columns, which ascend.
+    // Runs of `run` blocks, ascending and descending in turns, to runs of twice that, and so on to
+    // whole columns, which ascend.
     template <int run>
     static WARPSEAL_INLINE void merge_blocks(Work& work) {
         if constexpr (run < blocks) {
@@ -112,13 +119,15 @@ private:
 
     // --- across columns ---
 
-    // All ones in lanes that have this bit: columns that are to descend are turned into ones that ascend by complement.
+    // All ones in lanes that have this bit: columns that are to descend are turned into ones that
+    // ascend by complement.
     template <int bit, int... i>
     static WARPSEAL_INLINE constexpr Vector turned(std::integer_sequence<int, i...>) {
         return Vector{((i & bit) != 0 && bit < lanes ? -1 : 0)...};
     }
 
-    // Sequences of `distance` columns, ascending and descending in turns, to ones of twice that, and so on to the whole.
+    // Sequences of `distance` columns, ascending and descending in turns, to ones of twice that,
+    // and so on to the whole.
     template <int distance>
     static WARPSEAL_INLINE void merge_columns(int32_t* keys, Work& work) {
         constexpr auto each_lane = std::make_integer_sequence<int, lanes>{};
@@ -126,7 +135,9 @@ private:
         const Vector turn = turned<distance>(each_lane) ^ turned<2 * distance>(each_lane);
         for (int row = 0; row < lanes; ++row) {
             Vector v[blocks];
-            for_blocks([&](auto block) { v[block] = exchange_lanes<distance>(work.at[row + block * lanes] ^ turn); });
+            for_blocks([&](auto block) {
+                v[block] = exchange_lanes<distance>(work.at[row + block * lanes] ^ turn);
+            });
             exchange_blocks<blocks / 2, blocks>(v);
             for_blocks([&](auto block) { work.at[row + block * lanes] = v[block]; });
         }
@@ -160,7 +171,8 @@ private:
         return __builtin_shufflevector(v, v, (i ^ distance)...);
     }
     template <int distance, int... i>
-    static WARPSEAL_INLINE Vector choose(const Vector& low, const Vector& high, std::integer_sequence<int, i...>) {
+    static WARPSEAL_INLINE Vector choose(const Vector& low, const Vector& high,
+                                         std::integer_sequence<int, i...>) {
         return __builtin_shufflevector(low, high, ((i & distance) != 0 ? lanes + i : i)...);
     }
     // Interleaving the halves of the vectors' list as often as a lane's number has bits.
@@ -170,14 +182,17 @@ private:
             Vector from[lanes];
             WARPSEAL_UNROLL for (int i = 0; i < lanes; ++i) from[i] = v[i];
             WARPSEAL_UNROLL for (int i = 0; i < lanes / 2; ++i) {
-                v[2 * i] = interleave<0>(from[i], from[i + lanes / 2], std::make_integer_sequence<int, lanes>{});
-                v[2 * i + 1] = interleave<lanes / 2>(from[i], from[i + lanes / 2], std::make_integer_sequence<int, lanes>{});
+                v[2 * i] = interleave<0>(from[i], from[i + lanes / 2],
+                                         std::make_integer_sequence<int, lanes>{});
+                v[2 * i + 1] = interleave<lanes / 2>(from[i], from[i + lanes / 2],
+                                                     std::make_integer_sequence<int, lanes>{});
             }
             transpose<times / 2>(v);
         }
     }
     template <int first, int... i>
-    static WARPSEAL_INLINE Vector interleave(const Vector& a, const Vector& b, std::integer_sequence<int, i...>) {
+    static WARPSEAL_INLINE Vector interleave(const Vector& a, const Vector& b,
+                                             std::integer_sequence<int, i...>) {
         return __builtin_shufflevector(a, b, (first + i / 2 + i % 2 * lanes)...);
     }
 };

@@ -1,5 +1,6 @@
-// Products modulo x^n - 1 as a Toeplitz matrix times a vector: row k is the sum of b[k - j] a[j], of which halving the matrix leaves three
-// quarters each time, and what is left is done in dot products of a few coefficients to a lane.
+// Products modulo x^n - 1 as a Toeplitz matrix times a vector: row k is the sum of b[k - j] a[j],
+// of which halving the matrix leaves three quarters each time, and what is left is done in dot
+// products of a few coefficients to a lane.
 #pragma once
 
 #include <utility>
@@ -9,14 +10,15 @@
 namespace warpseal::cpu {
 namespace {
 
-// `Unit` is how a target multiplies: a word is `group` coefficients, type Element, of one row of the matrix, a vector has `lanes` of them,
-// and
-//   multiply_add(sums, words, factors)   adds the dot product of each lane's words and factors to its sum, modulo 2^16 at least
-//   all(factors)                         the same word in all lanes
+// `Unit` is how a target multiplies: a word is `group` coefficients, type Element, of one row of
+// the matrix, a vector has `lanes` of them, and
+//   multiply_add(sums, words, factors)   adds the dot product of each lane's words and factors to
+//   its sum, modulo 2^16 at least all(factors)                         the same word in all lanes
 //   low(sums)                            the sums modulo 2^16
 //   join(b)                              words of which word i is b[i], b[i - 1] ...
-// Coefficients of the matrix go through sums of two, factors through differences, as often as a product is halved: `most_levels` says how
-// often they may. `largest_leaf`, `registers` and `in_flight` (multiplications, to keep the unit busy) are what is fast there.
+// Coefficients of the matrix go through sums of two, factors through differences, as often as a
+// product is halved: `most_levels` says how often they may. `largest_leaf`, `registers` and
+// `in_flight` (multiplications, to keep the unit busy) are what is fast there.
 template <const kem::Params& set, class Unit>
 class Toeplitz {
     using Element = typename Unit::Element;
@@ -36,32 +38,40 @@ class Toeplitz {
     static constexpr int rows = leaf << levels;
     static_assert(rows <= kem::Poly<set>::size);
 
-    // Of all levels together, each with room to run over its end by less than a vector: 3 rows (1/2 + 1/4 + ...), rows (1/2 + 1/4 + ...).
-    static constexpr int sum_words = 3 * rows + 2 * levels * lanes, half_elements = rows + 2 * levels * vector_elements;
+    // Of all levels together, each with room to run over its end by less than a vector: 3 rows (1/2
+    // + 1/4 + ...), rows (1/2 + 1/4 + ...).
+    static constexpr int sum_words = 3 * rows + 2 * levels * lanes,
+                         half_elements = rows + 2 * levels * vector_elements;
 
 public:
     struct Work {
-        alignas(64) Word matrix[2 * rows + 2 * lanes];  // word d, of b[d], b[d - 1] ... around the circle of x^n - 1, at rows + d
+        alignas(64) Word matrix[2 * rows + 2 * lanes];  // word d, of b[d], b[d - 1] ... around the
+                                                        // circle of x^n - 1, at rows + d
         alignas(64) Word sums[sum_words];
         alignas(64) Element differences[half_elements];
         alignas(64) uint16_t product[rows + vector_elements];
         alignas(64) uint16_t products[half_elements];
     };
 
-    // c[0, n) modulo 2^16, of a's and b's coefficients 0 to n - 1 as the unit takes them, those of a with zeros to rows.
-    WARPSEAL_INLINE static void multiply(kem::Poly<set>& c, const Element* a, const Element* b, Work& work) {
+    // c[0, n) modulo 2^16, of a's and b's coefficients 0 to n - 1 as the unit takes them, those of
+    // a with zeros to rows.
+    WARPSEAL_INLINE static void multiply(kem::Poly<set>& c, const Element* a, const Element* b,
+                                         Work& work) {
         fill(work.matrix + rows, b);
-        times<levels>(work.product, work.matrix + rows, a, work.sums, work.differences, work.products);
+        times<levels>(work.product, work.matrix + rows, a, work.sums, work.differences,
+                      work.products);
         for (int i = 0; i < kem::Poly<set>::size; ++i) c.at[i] = i < set.n ? work.product[i] : 0;
     }
 
 private:
-    // Words 0 to n - 1, and the same n places before. What rows from n on would need beyond that is not written: they come to nothing.
+    // Words 0 to n - 1, and the same n places before. What rows from n on would need beyond that is
+    // not written: they come to nothing.
     WARPSEAL_INLINE static void fill(Word* zero, const Element* b) {
         for (int d = lanes; d < set.n; d += lanes) {
             const Words words = (Words)Unit::join(b + d);
             memcpy(zero + d, &words, sizeof words);
-            memcpy(zero + d - set.n, &words, sizeof words);  // the last over the end, where the first words come
+            memcpy(zero + d - set.n, &words,
+                   sizeof words);  // the last over the end, where the first words come
         }
         Element first[group + lanes];
         memcpy(first, b + set.n - group, group * sizeof(Element));
@@ -72,14 +82,16 @@ private:
     }
     typedef Word Words __attribute__((vector_size(sizeof(Vector))));
 
-    // out = matrix * factors, for leaf << level rows. With the matrix's quarters (T1 T0 / T2 T1) and the factors' halves a0 and a1:
-    // (T0 + T1) a1 + T1 (a0 - a1) above, (T1 + T2) a0 - T1 (a0 - a1) below. Runs over the end of out by less than a vector.
-    // The last of the products that needs no sum comes first: the sums are then written when they are read across their vectors.
+    // out = matrix * factors, for leaf << level rows. With the matrix's quarters (T1 T0 / T2 T1)
+    // and the factors' halves a0 and a1: (T0 + T1) a1 + T1 (a0 - a1) above, (T1 + T2) a0 - T1 (a0 -
+    // a1) below. Runs over the end of out by less than a vector. The last of the products that
+    // needs no sum comes first: the sums are then written when they are read across their vectors.
     template <int level>
-    WARPSEAL_INLINE static void times(uint16_t* out, const Word* matrix, const Element* factors, Word* sums, Element* differences,
-                                      uint16_t* products) {
+    WARPSEAL_INLINE static void times(uint16_t* out, const Word* matrix, const Element* factors,
+                                      Word* sums, Element* differences, uint16_t* products) {
         constexpr int half = leaf << (level - 1);
-        constexpr int used = up(3 * half + lanes, lanes), halved = up(half, vector_elements) + vector_elements;
+        constexpr int used = up(3 * half + lanes, lanes),
+                      halved = up(half, vector_elements) + vector_elements;
         for (int i = 0; i < 3 * half; i += lanes) {
             Elements x, y;
             memcpy(&x, matrix - 2 * half + i, sizeof x);
@@ -87,16 +99,20 @@ private:
             x += y;
             memcpy(sums + i, &x, sizeof x);
         }
-        for (int i = 0; i < half; ++i) differences[i] = static_cast<Element>(factors[i] - factors[half + i]);
+        for (int i = 0; i < half; ++i)
+            differences[i] = static_cast<Element>(factors[i] - factors[half + i]);
         const Word *const above = sums + half, *const below = sums + 2 * half;
         if constexpr (level == 1) {
             times_leaf<0>(products, matrix, differences, nullptr);
             times_leaf<1>(out, above, factors + half, products);
             times_leaf<-1>(out + half, below, factors, products);
         } else {
-            part<level>(products, matrix, differences, sums + used, differences + halved, products + halved);
-            part<level>(out, above, factors + half, sums + used, differences + halved, products + halved);
-            part<level>(out + half, below, factors, sums + used, differences + halved, products + halved);
+            part<level>(products, matrix, differences, sums + used, differences + halved,
+                        products + halved);
+            part<level>(out, above, factors + half, sums + used, differences + halved,
+                        products + halved);
+            part<level>(out + half, below, factors, sums + used, differences + halved,
+                        products + halved);
             for (int i = 0; i < half; ++i) {
                 out[i] = kem::low16(out[i] + uint32_t{products[i]});
                 out[half + i] = kem::low16(out[half + i] - uint32_t{products[i]});
@@ -104,35 +120,46 @@ private:
         }
     }
     template <int level>
-    __attribute__((noinline)) static void part(uint16_t* out, const Word* matrix, const Element* factors, Word* sums, Element* differences,
-                                               uint16_t* products) {
+    __attribute__((noinline)) static void part(uint16_t* out, const Word* matrix,
+                                               const Element* factors, Word* sums,
+                                               Element* differences, uint16_t* products) {
         times<level - 1>(out, matrix, factors, sums, differences, products);
     }
 
     typedef Element Elements __attribute__((vector_size(sizeof(Vector))));
     typedef uint16_t Narrow __attribute__((vector_size(2 * lanes)));
-    static constexpr int steps = lanes / group;  // places by which words of one vector differ, 0, group, 2 group ...
+    static constexpr int steps =
+        lanes / group;  // places by which words of one vector differ, 0, group, 2 group ...
     static constexpr int sum_vectors = (leaf + lanes - 1) / lanes;
     static constexpr int factor_words = leaf / group;
     static constexpr int held = (factor_words + steps - 1) / steps;  // factors in registers
-    // So many sums of each row, as an addition waits for the one before: as many as the unit keeps in flight, if registers hold them.
-    static constexpr int wanted = (Unit::in_flight + sum_vectors - 1) / sum_vectors, room = (Unit::registers - 2 - held) / sum_vectors;
+    // So many sums of each row, as an addition waits for the one before: as many as the unit keeps
+    // in flight, if registers hold them.
+    static constexpr int wanted = (Unit::in_flight + sum_vectors - 1) / sum_vectors,
+                         room = (Unit::registers - 2 - held) / sum_vectors;
     static constexpr int chains = wanted < room ? wanted : room > 1 ? room : 1;
 
-    // out = sign * other + matrix * factors. Factor words step, step + steps, ... meet the same vectors of the matrix, each shifted by
-    // whole vectors: with the registers to hold them, few are loaded.
+    // out = sign * other + matrix * factors. Factor words step, step + steps, ... meet the same
+    // vectors of the matrix, each shifted by whole vectors: with the registers to hold them, few
+    // are loaded.
     template <int sign>
-    __attribute__((noinline)) static void times_leaf(uint16_t* out, const Word* matrix, const Element* factors, const uint16_t* other) {
+    __attribute__((noinline)) static void times_leaf(uint16_t* out, const Word* matrix,
+                                                     const Element* factors,
+                                                     const uint16_t* other) {
         Vector sum[chains][sum_vectors] = {};
         if constexpr (Unit::registers >= 32) {
             constexpr int whole = factor_words / steps, rest = factor_words % steps;
-            for (int step = 0; step < rest; ++step) times_step<whole + 1>(sum, matrix - group * step, factors + group * step);
-            for (int step = rest; step < steps; ++step) times_step<whole>(sum, matrix - group * step, factors + group * step);
+            for (int step = 0; step < rest; ++step)
+                times_step<whole + 1>(sum, matrix - group * step, factors + group * step);
+            for (int step = rest; step < steps; ++step)
+                times_step<whole>(sum, matrix - group * step, factors + group * step);
         } else {
-            for (int i = 0; i < factor_words; ++i) times_step<1>(sum, matrix - group * i, factors + group * i);
+            for (int i = 0; i < factor_words; ++i)
+                times_step<1>(sum, matrix - group * i, factors + group * i);
         }
         WARPSEAL_UNROLL for (int v = 0; v < sum_vectors; ++v) {
-            WARPSEAL_UNROLL for (int chain = 1; chain < chains; ++chain) sum[0][v] = Unit::add(sum[0][v], sum[chain][v]);
+            WARPSEAL_UNROLL for (int chain = 1; chain < chains; ++chain) sum[0][v] =
+                Unit::add(sum[0][v], sum[chain][v]);
             Narrow low = Unit::low(sum[0][v]), x;
             if constexpr (sign != 0) {
                 memcpy(&x, other + v * lanes, sizeof x);
@@ -142,26 +169,32 @@ private:
         }
     }
     template <int count>
-    WARPSEAL_INLINE static void times_step(Vector (&sum)[chains][sum_vectors], const Word* matrix, const Element* factors) {
+    WARPSEAL_INLINE static void times_step(Vector (&sum)[chains][sum_vectors], const Word* matrix,
+                                           const Element* factors) {
         Vector factor[count];
         WARPSEAL_UNROLL for (int i = 0; i < count; ++i) {
             Word word;
             memcpy(&word, factors + i * vector_elements / group, sizeof word);
             factor[i] = Unit::all(word);
         }
-        shifted<count>(sum, matrix, factor, std::make_integer_sequence<int, sum_vectors + count - 1>{});
+        shifted<count>(sum, matrix, factor,
+                       std::make_integer_sequence<int, sum_vectors + count - 1>{});
     }
     template <int count, int... i>
-    WARPSEAL_INLINE static void shifted(Vector (&sum)[chains][sum_vectors], const Word* matrix, const Vector (&factor)[count],
+    WARPSEAL_INLINE static void shifted(Vector (&sum)[chains][sum_vectors], const Word* matrix,
+                                        const Vector (&factor)[count],
                                         std::integer_sequence<int, i...>) {
         (times_vector<count, i + 1 - count>(sum, matrix, factor), ...);
     }
     template <int count, int shift>
-    WARPSEAL_INLINE static void times_vector(Vector (&sum)[chains][sum_vectors], const Word* matrix, const Vector (&factor)[count]) {
+    WARPSEAL_INLINE static void times_vector(Vector (&sum)[chains][sum_vectors], const Word* matrix,
+                                             const Vector (&factor)[count]) {
         Vector words;
         memcpy(&words, matrix + shift * lanes, sizeof words);
-        WARPSEAL_UNROLL for (int i = 0; i < count; ++i) if (shift + i >= 0 && shift + i < sum_vectors) sum[i % chains][shift + i] =
-            Unit::multiply_add(sum[i % chains][shift + i], words, factor[i]);
+        WARPSEAL_UNROLL for (int i = 0; i < count;
+                             ++i) if (shift + i >= 0 && shift + i < sum_vectors)
+            sum[i % chains][shift + i] =
+                Unit::multiply_add(sum[i % chains][shift + i], words, factor[i]);
     }
 };
 

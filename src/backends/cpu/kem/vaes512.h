@@ -1,4 +1,5 @@
-// What the VAES-512 target brings to NTRU: dot products of AVX-512 VNNI, and eight Keccak states at a time.
+// What the VAES-512 target brings to NTRU: dot products of AVX-512 VNNI, and eight Keccak states at
+// a time.
 #pragma once
 
 // gcc 12's own header warns of the operands that it leaves undefined on purpose (GCC bug 105593).
@@ -29,16 +30,20 @@ struct Vectors {
         };
         return (VectorOf<int8_t, 64>)_mm512_inserti64x4(_mm512_castsi256_si512(two(0)), two(2), 1);
     }
-    WARPSEAL_INLINE static VectorOf<int8_t, 64> shuffle(const VectorOf<int8_t, 64>& v, const VectorOf<int8_t, 64>& order) {
+    WARPSEAL_INLINE static VectorOf<int8_t, 64> shuffle(const VectorOf<int8_t, 64>& v,
+                                                        const VectorOf<int8_t, 64>& order) {
         return (VectorOf<int8_t, 64>)_mm512_shuffle_epi8((__m512i)v, (__m512i)order);
     }
-    WARPSEAL_INLINE static VectorOf<uint32_t, 64> join(const VectorOf<uint16_t, 64>& v, const VectorOf<uint16_t, 64>& factors) {
+    WARPSEAL_INLINE static VectorOf<uint32_t, 64> join(const VectorOf<uint16_t, 64>& v,
+                                                       const VectorOf<uint16_t, 64>& factors) {
         return (VectorOf<uint32_t, 64>)_mm512_madd_epi16((__m512i)v, (__m512i)factors);
     }
-    WARPSEAL_INLINE static VectorOf<uint16_t, 64> narrow(const VectorOf<uint32_t, 64>& low, const VectorOf<uint32_t, 64>& high) {
+    WARPSEAL_INLINE static VectorOf<uint16_t, 64> narrow(const VectorOf<uint32_t, 64>& low,
+                                                         const VectorOf<uint32_t, 64>& high) {
         return (VectorOf<uint16_t, 64>)_mm512_packus_epi32((__m512i)low, (__m512i)high);
     }
-    WARPSEAL_INLINE static VectorOf<uint16_t, 64> high(const VectorOf<uint16_t, 64>& v, const VectorOf<uint16_t, 64>& factors) {
+    WARPSEAL_INLINE static VectorOf<uint16_t, 64> high(const VectorOf<uint16_t, 64>& v,
+                                                       const VectorOf<uint16_t, 64>& factors) {
         return (VectorOf<uint16_t, 64>)_mm512_mulhi_epu16((__m512i)v, (__m512i)factors);
     }
 };
@@ -47,11 +52,14 @@ struct Unit512 {
     using Word = uint32_t;
     using Vector = VectorOf<uint32_t, 64>;
     static constexpr int lanes = 16, registers = 32;
-    static constexpr int in_flight = 14;  // two dot products a cycle, five cycles each, and some that wait for the matrix
+    static constexpr int in_flight =
+        14;  // two dot products a cycle, five cycles each, and some that wait for the matrix
     // 13 vectors of sums, 13 factors and a vector of the matrix: as much as registers hold.
     static constexpr int largest_leaf = 208;
 
-    WARPSEAL_INLINE static Vector all(uint32_t word) { return (Vector)_mm512_set1_epi32(static_cast<int>(word)); }
+    WARPSEAL_INLINE static Vector all(uint32_t word) {
+        return (Vector)_mm512_set1_epi32(static_cast<int>(word));
+    }
     WARPSEAL_INLINE static Vector add(const Vector& a, const Vector& b) { return a + b; }
     WARPSEAL_INLINE static VectorOf<uint16_t, 32> low(const Vector& sums) {
         return (VectorOf<uint16_t, 32>)_mm512_cvtepi32_epi16((__m512i)sums);
@@ -61,15 +69,19 @@ struct Wide : Unit512 {
     using Element = uint16_t;
     static constexpr int group = 2, most_levels = 16;
     WARPSEAL_INLINE static Vector join(const uint16_t* b) {
-        const __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
-        const __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b - 1)));
+        const __m512i low =
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
+        const __m512i high =
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b - 1)));
         return (Vector)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));
     }
-    WARPSEAL_INLINE static Vector multiply_add(const Vector& sums, const Vector& words, const Vector& factors) {
+    WARPSEAL_INLINE static Vector multiply_add(const Vector& sums, const Vector& words,
+                                               const Vector& factors) {
         return (Vector)_mm512_dpwssd_epi32((__m512i)sums, (__m512i)words, (__m512i)factors);
     }
 };
-// Residues below 3, which the instruction takes for unsigned, times ternary factors, which it takes for signed.
+// Residues below 3, which the instruction takes for unsigned, times ternary factors, which it takes
+// for signed.
 struct Small : Unit512 {
     using Element = uint8_t;
     static constexpr int group = 4, most_levels = 6;
@@ -77,10 +89,12 @@ struct Small : Unit512 {
     WARPSEAL_INLINE static Vector join(const uint8_t* b) {
         Vector words{};
         WARPSEAL_UNROLL for (int i = 0; i < 4; ++i) words |=
-            (Vector)_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b - i))) << (8 * i);
+            (Vector)_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b - i)))
+            << (8 * i);
         return words;
     }
-    WARPSEAL_INLINE static Vector multiply_add(const Vector& sums, const Vector& words, const Vector& factors) {
+    WARPSEAL_INLINE static Vector multiply_add(const Vector& sums, const Vector& words,
+                                               const Vector& factors) {
         return (Vector)_mm512_dpbusd_epi32((__m512i)sums, (__m512i)words, (__m512i)factors);
     }
 };

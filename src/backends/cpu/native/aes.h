@@ -1,4 +1,5 @@
-// AES by the x86 AES instructions as a form of the shapes: FIPS 197 and what each mode does with it, for any vector width.
+// AES by the x86 AES instructions as a form of the shapes: FIPS 197 and what each mode does with
+// it, for any vector width.
 #pragma once
 
 #include "backends/cpu/native/aes_ccm.h"
@@ -25,9 +26,11 @@ struct AesForm {
     static constexpr const char* name = "instructions";
     static constexpr size_t narrow_blocks = 1;
     static constexpr size_t wide_blocks = Aes::group_blocks;
-    static constexpr size_t stack_bytes = 8192,
-                            little_stack_bytes = 1024;  // that the functions of a form and the shapes over them leave behind
-    static constexpr size_t few_bytes = 64;             // do not fill the registers
+    static constexpr size_t
+        stack_bytes = 8192,
+        little_stack_bytes =
+            1024;  // that the functions of a form and the shapes over them leave behind
+    static constexpr size_t few_bytes = 64;  // do not fill the registers
     static constexpr size_t brief_bytes = Keystream::early_rounds_pay_bytes;
 
     static void expand(Schedule& schedule, const uint8_t* key) { Aes::expand(schedule, key); }
@@ -46,41 +49,50 @@ struct AesForm {
     }
 
     template <class Mode, Direction direction>
-    static void sweep(const Schedule& schedule, const Block<4>& iv, uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void sweep(const Schedule& schedule, const Block<4>& iv, uint64_t first_block,
+                      const uint8_t* in, uint8_t* out, size_t bytes) {
         if constexpr (requires { Mode::mask(iv, first_block); } && Mode::keystream) {
             __m128i none{};
-            Keystream::template keystream<Mode, Sum::none>(schedule, nullptr, none, Mode::mask(iv, first_block), in, out, bytes);
+            Keystream::template keystream<Mode, Sum::none>(
+                schedule, nullptr, none, Mode::mask(iv, first_block), in, out, bytes);
         } else {
             AesSweep<Aes, Mode, direction>::run(schedule, load(iv), in, out, bytes);
         }
     }
 
-    // At most few_bytes, of whole blocks and without a counter, from the block that `feedback` holds: it then holds the last of `in`.
+    // At most few_bytes, of whole blocks and without a counter, from the block that `feedback`
+    // holds: it then holds the last of `in`.
     template <class Mode, Direction direction>
-    static void sweep_few(const Schedule& schedule, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void sweep_few(const Schedule& schedule, uint8_t* feedback, const uint8_t* in,
+                          uint8_t* out, size_t bytes) {
         AesSweep<Aes, Mode, direction>::template few<few_bytes>(schedule, feedback, in, out, bytes);
     }
 
-    // The same of CTR, whose counter block moves on. False, and nothing is done: where that carries far.
-    static bool count_few(const Schedule& schedule, uint8_t* counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+    // The same of CTR, whose counter block moves on. False, and nothing is done: where that carries
+    // far.
+    static bool count_few(const Schedule& schedule, uint8_t* counter, const uint8_t* in,
+                          uint8_t* out, size_t bytes) {
         return Keystream::template few<few_bytes>(schedule, counter, in, out, bytes);
     }
 
     template <Direction direction>
-    static void xts_blocks(const Schedule& schedule, Block<4>& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void xts_blocks(const Schedule& schedule, Block<4>& tweak, const uint8_t* in,
+                           uint8_t* out, size_t bytes) {
         AesXts<Aes, direction>::run(schedule, tweak, in, out, bytes);
     }
 
     // At most few_bytes, of whole blocks, of the data unit of that number.
     template <Direction direction>
-    static void xts_few(const Schedule& schedule, const Schedule& tweak_schedule, const uint8_t* number, const uint8_t* in, uint8_t* out,
-                        size_t bytes) {
-        const __m128i tweak = Aes::template one<Direction::encrypt>(tweak_schedule, load_one(number));
+    static void xts_few(const Schedule& schedule, const Schedule& tweak_schedule,
+                        const uint8_t* number, const uint8_t* in, uint8_t* out, size_t bytes) {
+        const __m128i tweak =
+            Aes::template one<Direction::encrypt>(tweak_schedule, load_one(number));
         AesXts<Aes, direction>::template few<few_bytes>(schedule, tweak, in, out, bytes);
     }
 
     template <class Mode>
-    static void chain(const Schedule& schedule, Block<4>& state, const uint8_t* in, uint8_t* out, size_t blocks) {
+    static void chain(const Schedule& schedule, Block<4>& state, const uint8_t* in, uint8_t* out,
+                      size_t blocks) {
         __m128i s = load(state);
         AesChain<Aes, Mode>::run(schedule, s, in, out, blocks);
         store_one(reinterpret_cast<uint8_t*>(state.word), s);
@@ -95,21 +107,27 @@ struct AesForm {
 
     // A CCM message, up to its tag.
     template <Direction direction>
-    static void ccm(const Schedule& schedule, const CcmHead& head, const uint8_t* in, uint8_t* out, size_t bytes, Block<4>& tag) {
-        store_one(reinterpret_cast<uint8_t*>(tag.word), AesCcm<Aes, direction>::message(schedule, head, in, out, bytes));
+    static void ccm(const Schedule& schedule, const CcmHead& head, const uint8_t* in, uint8_t* out,
+                    size_t bytes, Block<4>& tag) {
+        store_one(reinterpret_cast<uint8_t*>(tag.word),
+                  AesCcm<Aes, direction>::message(schedule, head, in, out, bytes));
     }
 
     template <Direction direction>
-    static void fold(const Schedule& schedule, const typename Hash::Key& hash, const Block<4>& j0, Block<4>& sum, uint64_t first_block,
-                     const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void fold(const Schedule& schedule, const typename Hash::Key& hash, const Block<4>& j0,
+                     Block<4>& sum, uint64_t first_block, const uint8_t* in, uint8_t* out,
+                     size_t bytes) {
         __m128i s = Hash::load(sum);
-        Keystream::template keystream<modes::Gcm, direction == Direction::encrypt ? Sum::of_output : Sum::of_input>(
+        Keystream::template keystream<modes::Gcm, direction == Direction::encrypt ? Sum::of_output
+                                                                                  : Sum::of_input>(
             schedule, &hash, s, modes::Gcm::mask(j0, first_block), in, out, bytes);
         Hash::store(sum, s);
     }
 
 private:
-    WARPSEAL_INLINE static __m128i load(const Block<4>& block) { return load_one(reinterpret_cast<const uint8_t*>(block.word)); }
+    WARPSEAL_INLINE static __m128i load(const Block<4>& block) {
+        return load_one(reinterpret_cast<const uint8_t*>(block.word));
+    }
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// AES-CCM of one message: the counter's blocks are encrypted while the chain of the sum waits for its own: SP 800-38C 6.1 and 6.2.
+// AES-CCM of one message: the counter's blocks are encrypted while the chain of the sum waits for
+// its own: SP 800-38C 6.1 and 6.2.
 #pragma once
 
 #include "backends/cpu/native/aes_chain.h"
@@ -9,12 +10,14 @@
 namespace warpseal::cpu {
 namespace {
 
-// A block in two halves of eight bytes, the first byte lowest. Blocks that are put together so meet the rounds in registers: what is stored
-// in pieces and loaded as a whole waits for the cache.
+// A block in two halves of eight bytes, the first byte lowest. Blocks that are put together so meet
+// the rounds in registers: what is stored in pieces and loaded as a whole waits for the cache.
 struct Halves {
     uint64_t low, high;
 
-    WARPSEAL_INLINE __m128i vector() const { return _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low)); }
+    WARPSEAL_INLINE __m128i vector() const {
+        return _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
+    }
     template <class T>
     WARPSEAL_INLINE static uint64_t load(const uint8_t* p) {
         T x;
@@ -23,8 +26,10 @@ struct Halves {
     }
     // Fewer bytes than a block, filled up with zeros.
     WARPSEAL_INLINE static Halves of(const uint8_t* p, size_t bytes) {
-        if (bytes > 8) return {load<uint64_t>(p), load<uint64_t>(p + bytes - 8) >> (8 * (16 - bytes))};
-        if (bytes >= 4) return {load<uint32_t>(p) | load<uint32_t>(p + bytes - 4) << (8 * (bytes - 4)), 0};
+        if (bytes > 8)
+            return {load<uint64_t>(p), load<uint64_t>(p + bytes - 8) >> (8 * (16 - bytes))};
+        if (bytes >= 4)
+            return {load<uint32_t>(p) | load<uint32_t>(p + bytes - 4) << (8 * (bytes - 4)), 0};
         uint64_t low = 0;
         for (size_t i = 0; i < bytes; ++i) low |= uint64_t{p[i]} << (8 * i);
         return {low, 0};
@@ -45,30 +50,39 @@ struct AesCcm {
     static constexpr int rounds = Aes::rounds;
 
     // One message; returns its tag, all of it.
-    static __m128i message(const Schedule& schedule, const CcmHead& head, const uint8_t* in, uint8_t* out, size_t bytes) {
-        // modes/ccm.h, in halves: flags and nonce are the first bytes of both; the length is no longer than the nonce leaves room for.
+    static __m128i message(const Schedule& schedule, const CcmHead& head, const uint8_t* in,
+                           uint8_t* out, size_t bytes) {
+        // modes/ccm.h, in halves: flags and nonce are the first bytes of both; the length is no
+        // longer than the nonce leaves room for.
         const Halves nonce = Halves::of(head.nonce, head.nonce_bytes);
         const uint64_t after_flags = nonce.low << 8, high = nonce.high << 8 | nonce.low >> 56;
-        const uint64_t flags = (head.aad_bytes != 0 ? 64u : 0u) | (head.tag_bytes - 2) / 2 << 3 | (14 - head.nonce_bytes);
+        const uint64_t flags = (head.aad_bytes != 0 ? 64u : 0u) | (head.tag_bytes - 2) / 2 << 3 |
+                               (14 - head.nonce_bytes);
         const __m128i counter0 = Halves{after_flags | (14 - head.nonce_bytes), high}.vector();
-        __m128i s[2] = {Halves{after_flags | flags, high | __builtin_bswap64(bytes)}.vector(), counter0};
+        __m128i s[2] = {Halves{after_flags | flags, high | __builtin_bswap64(bytes)}.vector(),
+                        counter0};
         Aes::template encipher<Direction::encrypt>(schedule, s);
         if (head.aad_bytes != 0) sum_aad(schedule, s[0], head.aad, head.aad_bytes);
-        text(schedule, s[0], _mm_add_epi64(reversed(counter0), _mm_set_epi64x(0, 1)), in, out, bytes);
+        text(schedule, s[0], _mm_add_epi64(reversed(counter0), _mm_set_epi64x(0, 1)), in, out,
+             bytes);
         return s[0] ^ s[1];
     }
 
 private:
     // Its length, and it, filled up with zeros to whole blocks.
-    static void sum_aad(const Schedule& schedule, __m128i& sum, const uint8_t* aad, uint64_t aad_bytes) {
+    static void sum_aad(const Schedule& schedule, __m128i& sum, const uint8_t* aad,
+                        uint64_t aad_bytes) {
         using Chain = AesChain<Aes, macs::CbcMac>;
         uint8_t length[modes::ccm::longest_length];
         const uint32_t length_bytes = modes::ccm::encode_length(aad_bytes, length);
-        const size_t room = 16 - length_bytes, beside = aad_bytes < room ? static_cast<size_t>(aad_bytes) : room;
+        const size_t room = 16 - length_bytes,
+                     beside = aad_bytes < room ? static_cast<size_t>(aad_bytes) : room;
         const Halves first = Halves::of(aad, beside);
         alignas(16) uint8_t block[16] = {};
         if (length_bytes == 2) {
-            const Halves both = {first.low << 16 | __builtin_bswap16(static_cast<uint16_t>(aad_bytes)), first.high << 16 | first.low >> 48};
+            const Halves both = {
+                first.low << 16 | __builtin_bswap16(static_cast<uint16_t>(aad_bytes)),
+                first.high << 16 | first.low >> 48};
             sum = Aes::template one<Direction::encrypt>(schedule, sum ^ both.vector());
         } else {
             memcpy(block, length, length_bytes);
@@ -78,14 +92,17 @@ private:
         const size_t left = static_cast<size_t>(aad_bytes) - beside;
         Chain::run(schedule, sum, aad + beside, nullptr, left / 16);
         if (left % 16 != 0)
-            sum = Aes::template one<Direction::encrypt>(schedule, sum ^ Halves::of(aad + beside + left / 16 * 16, left % 16).vector());
+            sum = Aes::template one<Direction::encrypt>(
+                schedule, sum ^ Halves::of(aad + beside + left / 16 * 16, left % 16).vector());
     }
 
-    // The plaintext, filled up with zeros to whole blocks, enters the sum. The chain is that of aes_chain.h.
-    WARPSEAL_INLINE static void text(const Schedule& schedule, __m128i& sum, __m128i first_counter, const uint8_t* in, uint8_t* out,
-                                     size_t bytes) {
+    // The plaintext, filled up with zeros to whole blocks, enters the sum. The chain is that of
+    // aes_chain.h.
+    WARPSEAL_INLINE static void text(const Schedule& schedule, __m128i& sum, __m128i first_counter,
+                                     const uint8_t* in, uint8_t* out, size_t bytes) {
         if (bytes == 0) return;
-        const __m128i first_key = key_at(schedule.forward, 0), between = first_key ^ key_at(schedule.forward, rounds);
+        const __m128i first_key = key_at(schedule.forward, 0),
+                      between = first_key ^ key_at(schedule.forward, rounds);
         Text text{schedule, first_counter, in, out, bytes};
         __m128i s = sum ^ first_key ^ text.next();
         while (true) {
@@ -100,12 +117,14 @@ private:
     }
 
     WARPSEAL_INLINE static __m128i reversed(__m128i x) {
-        return _mm_shuffle_epi8(x, _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+        return _mm_shuffle_epi8(x,
+                                _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     }
 
     struct Text {
         const Schedule& schedule;
-        __m128i counter;  // as a number, of which at most 8 bytes count and never come round (SP 800-38C A.3)
+        __m128i counter;  // as a number, of which at most 8 bytes count and never come round (SP
+                          // 800-38C A.3)
         const uint8_t* in;
         uint8_t* out;
         size_t bytes;
@@ -114,7 +133,8 @@ private:
         WARPSEAL_INLINE __m128i next() {
             __m128i mask = reversed(counter) ^ key_at(schedule.forward, 0);
             WARPSEAL_UNROLL
-            for (int r = 1; r < rounds; ++r) mask = _mm_aesenc_si128(mask, key_at(schedule.forward, r));
+            for (int r = 1; r < rounds; ++r)
+                mask = _mm_aesenc_si128(mask, key_at(schedule.forward, r));
             mask = _mm_aesenclast_si128(mask, key_at(schedule.forward, rounds));
             counter = _mm_add_epi64(counter, _mm_set_epi64x(0, 1));
             if (bytes < 16) return part(mask);

@@ -1,4 +1,5 @@
-// AES in the chain modes over several messages at once, which fill the pipeline that one message leaves idle.
+// AES in the chain modes over several messages at once, which fill the pipeline that one message
+// leaves idle.
 #pragma once
 
 #include "backends/cpu/chain.h"
@@ -14,7 +15,8 @@ struct AesChains {
     using V = typename Aes::V;
     using Schedule = typename Aes::Schedule;
     static constexpr bool silent = AesChain<Aes, Mode>::silent;
-    // Enough to fill the pipeline, and not so many that their lines do not fit into the first cache.
+    // Enough to fill the pipeline, and not so many that their lines do not fit into the first
+    // cache.
     static constexpr int most_vectors = W::lanes == 4 ? 4 : Aes::at_once;
     static constexpr int most = most_vectors * W::lanes;
 
@@ -29,13 +31,15 @@ struct AesChains {
     }
 
 private:
-    // As bytes for W::load: a block of each lane of n vectors, for as many steps as a vector has blocks.
+    // As bytes for W::load: a block of each lane of n vectors, for as many steps as a vector has
+    // blocks.
     template <int n>
     using Steps = uint8_t[W::lanes][n * W::bytes];
 
-    // In n vectors. Lanes without a message do the first one's work once more: nothing is stored before all of a turn is loaded. A message
-    // is read and written a vector at a time, so that messages whose addresses fall together in the cache do not push each other out
-    // between two steps.
+    // In n vectors. Lanes without a message do the first one's work once more: nothing is stored
+    // before all of a turn is loaded. A message is read and written a vector at a time, so that
+    // messages whose addresses fall together in the cache do not push each other out between two
+    // steps.
     template <int n>
     static void some(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
         constexpr int lanes = n * W::lanes;
@@ -52,11 +56,15 @@ private:
         for (int u = 0; u < n; ++u) s[u] = W::load(text[0] + u * W::bytes);
         for (size_t at = 0; at < 16 * blocks; at += W::bytes) {
             const size_t bytes = 16 * blocks - at < W::bytes ? 16 * blocks - at : W::bytes;
-            turn<n>(text, [&](int i) { return bytes == W::bytes ? W::load(in[i] + at) : W::load_part(in[i] + at, bytes); });
+            turn<n>(text, [&](int i) {
+                return bytes == W::bytes ? W::load(in[i] + at) : W::load_part(in[i] + at, bytes);
+            });
             for (size_t k = 0; k < bytes / 16; ++k) step<n>(schedule, s, text[k]);
             if constexpr (!silent)
-                turn_back<n>(text,
-                             [&](int i, V v) { bytes == W::bytes ? W::store(out[i] + at, v) : W::store_part(out[i] + at, v, bytes); });
+                turn_back<n>(text, [&](int i, V v) {
+                    bytes == W::bytes ? W::store(out[i] + at, v)
+                                      : W::store_part(out[i] + at, v, bytes);
+                });
         }
         for (int u = 0; u < n; ++u) W::store(text[0] + u * W::bytes, s[u]);
         for (int i = 0; i < count; ++i) {
@@ -71,7 +79,8 @@ private:
     template <int n>
     WARPSEAL_INLINE static void step(const Schedule& schedule, V (&s)[n], uint8_t* text) {
         constexpr Direction way = Direction::encrypt;
-        const V first_key = Aes::template key<way>(schedule, 0), last_key = Aes::template key<way>(schedule, Aes::rounds);
+        const V first_key = Aes::template key<way>(schedule, 0),
+                last_key = Aes::template key<way>(schedule, Aes::rounds);
         V from[n];
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) {

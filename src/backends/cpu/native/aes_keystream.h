@@ -1,4 +1,5 @@
-// AES in counter modes: CTR and GCM's, with GHASH of the ciphertext in the gaps that AES leaves (SP 800-38A 6.5, SP 800-38D 6.4 and 6.5).
+// AES in counter modes: CTR and GCM's, with GHASH of the ciphertext in the gaps that AES leaves (SP
+// 800-38A 6.5, SP 800-38D 6.4 and 6.5).
 #pragma once
 
 #include "backends/cpu/native/aes_rounds.h"
@@ -27,22 +28,26 @@ struct AesKeystream {
     using Running = typename Hash::Running;
     static constexpr size_t early_rounds_pay_bytes = 12288;
 
-    // A group of states after `done` rounds to text; `summed` is a group of ciphertext for the sum, if there is one.
+    // A group of states after `done` rounds to text; `summed` is a group of ciphertext for the sum,
+    // if there is one.
     template <Sum summing, int done>
-    WARPSEAL_INLINE static void group(const Schedule& schedule, Running& running, V (&s)[at_once], const uint8_t* summed, const uint8_t* in,
-                                      uint8_t* out) {
+    WARPSEAL_INLINE static void group(const Schedule& schedule, Running& running, V (&s)[at_once],
+                                      const uint8_t* summed, const uint8_t* in, uint8_t* out) {
         __asm__ __volatile__(""
                              :
                              :
-                             : "memory");  // keeps the loads of both kinds of group from being hoisted to where they part, and spilled
+                             : "memory");  // keeps the loads of both kinds of group from being
+                                           // hoisted to where they part, and spilled
         Aes::template middle_rounds<Direction::encrypt, done + 1>(
             schedule, s, [&](int round) __attribute__((always_inline)) {
-                if (summing != Sum::none && round % 2 == 0 && round < at_once) running.add(summed, round / 2);
+                if (summing != Sum::none && round % 2 == 0 && round < at_once)
+                    running.add(summed, round / 2);
             });
         if (summing != Sum::none) running.end_of_group();
         const V k = W::broadcast(key_at(schedule.forward, rounds));
         WARPSEAL_UNROLL
-        for (int u = 0; u < at_once; ++u) W::store(out + u * W::bytes, W::encrypt_last(s[u], k ^ W::load(in + u * W::bytes)));
+        for (int u = 0; u < at_once; ++u)
+            W::store(out + u * W::bytes, W::encrypt_last(s[u], k ^ W::load(in + u * W::bytes)));
     }
     static_assert(at_once % 2 == 0 && at_once <= rounds - 2, "a step for each pair of vectors");
 
@@ -58,7 +63,8 @@ struct AesKeystream {
 
     // n vectors from a counter; `text` holds what comes in, and then what goes out.
     template <int n>
-    WARPSEAL_INLINE static void crypt(const Schedule& schedule, const Counter& counter, V (&text)[n]) {
+    WARPSEAL_INLINE static void crypt(const Schedule& schedule, const Counter& counter,
+                                      V (&text)[n]) {
         V s[n];
         counter.blocks(s, key_at(schedule.forward, 0));
         Aes::template middle_rounds<Direction::encrypt>(schedule, s);
@@ -67,10 +73,11 @@ struct AesKeystream {
         for (int u = 0; u < n; ++u) text[u] = W::encrypt_last(s[u], k ^ text[u]);
     }
 
-    // At most few_bytes, of whole blocks, in registers alone, from the counter block that `counter` holds, and that moves on. False, and
-    // nothing is done: more than its last 32 bits might count.
+    // At most few_bytes, of whole blocks, in registers alone, from the counter block that `counter`
+    // holds, and that moves on. False, and nothing is done: more than its last 32 bits might count.
     template <size_t few_bytes>
-    WARPSEAL_INLINE static bool few(const Schedule& schedule, uint8_t* counter, const uint8_t* in, uint8_t* out, size_t bytes) {
+    WARPSEAL_INLINE static bool few(const Schedule& schedule, uint8_t* counter, const uint8_t* in,
+                                    uint8_t* out, size_t bytes) {
         constexpr int n = few_bytes / W::bytes;
         Counter at(load_one(counter));
         if (at.low > ~uint32_t{0} - few_bytes / 16) return false;
@@ -84,7 +91,8 @@ struct AesKeystream {
             at.add(few_bytes / 16);
         } else {  // as in aes_sweep.h
             for (; bytes != 0; in += 16, out += 16, bytes -= 16) {
-                store_one(out, load_one(in) ^ Aes::template one<Direction::encrypt>(schedule, at.block()));
+                store_one(out, load_one(in) ^
+                                   Aes::template one<Direction::encrypt>(schedule, at.block()));
                 at.add(1);
             }
         }
@@ -94,7 +102,8 @@ struct AesKeystream {
 
     // What is left: less than a group, and not necessarily whole blocks.
     template <Sum summing>
-    WARPSEAL_INLINE static void rest(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, Place& at) {
+    WARPSEAL_INLINE static void rest(const Schedule& schedule, const typename Hash::Key* hash,
+                                     __m128i& sum, Place& at) {
         if (at.bytes == 0) return;
         const uint8_t* power = summing == Sum::none ? nullptr : hash->from((at.bytes + 15) / 16);
         typename Hash::Products products;
@@ -119,7 +128,8 @@ struct AesKeystream {
             for (int u = 0; u < n; ++u) {
                 if (u * W::bytes >= at.bytes) break;
                 store_up_to(at.out, u * W::bytes, at.bytes, text[u]);
-                if (summing == Sum::of_output) add(Sum::of_output, load_up_to(at.out, u * W::bytes, at.bytes));
+                if (summing == Sum::of_output)
+                    add(Sum::of_output, load_up_to(at.out, u * W::bytes, at.bytes));
             }
             at.advance(n * W::bytes < at.bytes ? n * W::bytes : at.bytes);
         };
@@ -143,10 +153,11 @@ struct AesKeystream {
             W::store_part(out + from, v, end - from);
     }
 
-    // All whole groups. The sum of output lags a group behind, so that it has work while the group's own rounds run.
+    // All whole groups. The sum of output lags a group behind, so that it has work while the
+    // group's own rounds run.
     template <Sum summing>
-    WARPSEAL_INLINE static void groups(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, Place& at,
-                                       EarlyRounds* early) {
+    WARPSEAL_INLINE static void groups(const Schedule& schedule, const typename Hash::Key* hash,
+                                       __m128i& sum, Place& at, EarlyRounds* early) {
         if (at.bytes < group_bytes) return;
         Running running(hash, at.bytes / group_bytes - (summing == Sum::of_output), sum);
         const auto next = [&]<Sum now>() __attribute__((always_inline)) {
@@ -166,13 +177,17 @@ struct AesKeystream {
         if (summing == Sum::of_output) next.template operator()<Sum::none>();
         while (at.bytes >= group_bytes) next.template operator()<summing>();
         if (summing != Sum::none) sum = running.sum();
-        if (summing == Sum::of_output) sum = Hash::absorb(*hash, sum, at.out - group_bytes, group_bytes);
+        if (summing == Sum::of_output)
+            sum = Hash::absorb(*hash, sum, at.out - group_bytes, group_bytes);
     }
 
-    // `bytes` bytes from counter block `first`, of which 32 bits count. Not inlined: less than a group needs no frame for those.
+    // `bytes` bytes from counter block `first`, of which 32 bits count. Not inlined: less than a
+    // group needs no frame for those.
     template <Sum summing>
-    __attribute__((noinline)) static void count32(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum,
-                                                  const Block<4>& first, const uint8_t* in, uint8_t* out, size_t bytes) {
+    __attribute__((noinline)) static void count32(const Schedule& schedule,
+                                                  const typename Hash::Key* hash, __m128i& sum,
+                                                  const Block<4>& first, const uint8_t* in,
+                                                  uint8_t* out, size_t bytes) {
         Place at{Counter(first), in, out, bytes};
         if (bytes >= early_rounds_pay_bytes)
             groups_with_early_rounds<summing>(schedule, hash, sum, at);
@@ -183,25 +198,28 @@ struct AesKeystream {
 
     // Not inlined: whose text is shorter needs no frame for those.
     template <Sum summing>
-    __attribute__((noinline)) static void groups_with_early_rounds(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum,
-                                                                   Place& at) {
+    __attribute__((noinline)) static void groups_with_early_rounds(const Schedule& schedule,
+                                                                   const typename Hash::Key* hash,
+                                                                   __m128i& sum, Place& at) {
         EarlyRounds early(schedule.forward, at.counter);
         groups<summing>(schedule, hash, sum, at, &early);
     }
 
     // The same where more than 32 bits count: in stretches without a carry out of the last word.
     template <class Mode, Sum summing>
-    static void keystream(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum, Block<4> counter, const uint8_t* in,
-                          uint8_t* out, size_t bytes) {
+    static void keystream(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum,
+                          Block<4> counter, const uint8_t* in, uint8_t* out, size_t bytes) {
         constexpr int counting = Mode::template counting_words<4>;
-        if (summing == Sum::none && bytes < group_bytes && swap_bytes(counter.word[3]) <= ~uint32_t{0} - group_blocks) {  // no carry
+        if (summing == Sum::none && bytes < group_bytes &&
+            swap_bytes(counter.word[3]) <= ~uint32_t{0} - group_blocks) {  // no carry
             Place at{Counter(counter), in, out, bytes};
             return rest<Sum::none>(schedule, hash, sum, at);
         }
         while (bytes != 0) {
             size_t n = bytes;
             if (counting > 1) {
-                const uint64_t until_carry = 16 * ((uint64_t{1} << 32) - swap_bytes(counter.word[3]));
+                const uint64_t until_carry =
+                    16 * ((uint64_t{1} << 32) - swap_bytes(counter.word[3]));
                 if (until_carry < n) n = until_carry;
             }
             count32<summing>(schedule, hash, sum, counter, in, out, n);

@@ -13,8 +13,12 @@ namespace {
 WARPSEAL_INLINE __m128i key_at(const uint8_t* keys, int round) {
     return _mm_load_si128(reinterpret_cast<const __m128i*>(keys + 16 * round));
 }
-WARPSEAL_INLINE __m128i load_one(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-WARPSEAL_INLINE void store_one(uint8_t* p, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x); }
+WARPSEAL_INLINE __m128i load_one(const uint8_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+}
+WARPSEAL_INLINE void store_one(uint8_t* p, __m128i x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x);
+}
 
 template <int key_bits, class Width>
 struct AesRounds {
@@ -28,16 +32,18 @@ struct AesRounds {
 
     struct Schedule {
         alignas(64) uint8_t forward[16 * (rounds + 1)];
-        uint8_t inverse[16 * (rounds + 1)];  // of the equivalent inverse cipher (FIPS 197 5.3.5), in the order of use
+        uint8_t inverse[16 * (rounds + 1)];  // of the equivalent inverse cipher (FIPS 197 5.3.5),
+                                             // in the order of use
     };
 
-    // SubWord: with four equal columns the last round's ShiftRows moves nothing, and what is left of it is SubBytes.
+    // SubWord: with four equal columns the last round's ShiftRows moves nothing, and what is left
+    // of it is SubBytes.
     struct LastRound {
         template <class S>
         WARPSEAL_INLINE uint32_t substitute(uint32_t word) const {
             static_assert(__is_same(S, ciphers::aes::SBox));
-            return static_cast<uint32_t>(
-                _mm_cvtsi128_si32(_mm_aesenclast_si128(_mm_set1_epi32(static_cast<int>(word)), _mm_setzero_si128())));
+            return static_cast<uint32_t>(_mm_cvtsi128_si32(
+                _mm_aesenclast_si128(_mm_set1_epi32(static_cast<int>(word)), _mm_setzero_si128())));
         }
     };
 
@@ -70,10 +76,13 @@ struct AesRounds {
         for (int u = 0; u < n; ++u) s[u] = s[u] ^ key_at(k, 0);
         WARPSEAL_UNROLL
         for (int r = 1; r < rounds; ++r)
-            for (int u = 0; u < n; ++u) s[u] = encrypts ? _mm_aesenc_si128(s[u], key_at(k, r)) : _mm_aesdec_si128(s[u], key_at(k, r));
+            for (int u = 0; u < n; ++u)
+                s[u] = encrypts ? _mm_aesenc_si128(s[u], key_at(k, r))
+                                : _mm_aesdec_si128(s[u], key_at(k, r));
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u)
-            s[u] = encrypts ? _mm_aesenclast_si128(s[u], key_at(k, rounds)) : _mm_aesdeclast_si128(s[u], key_at(k, rounds));
+            s[u] = encrypts ? _mm_aesenclast_si128(s[u], key_at(k, rounds))
+                            : _mm_aesdeclast_si128(s[u], key_at(k, rounds));
     }
     template <Direction direction>
     WARPSEAL_INLINE static __m128i one(const Schedule& schedule, __m128i block) {
@@ -84,12 +93,14 @@ struct AesRounds {
 
     // Rounds `first` to the last but one of n vectors, with work between them.
     template <Direction direction, int first, int n, class Work>
-    WARPSEAL_INLINE static void middle_rounds(const Schedule& schedule, V (&s)[n], const Work& work) {
+    WARPSEAL_INLINE static void middle_rounds(const Schedule& schedule, V (&s)[n],
+                                              const Work& work) {
         WARPSEAL_UNROLL
         for (int r = first; r < rounds; ++r) {
             const V k = key<direction>(schedule, r);
             WARPSEAL_UNROLL
-            for (int u = 0; u < n; ++u) s[u] = direction == Direction::encrypt ? W::encrypt(s[u], k) : W::decrypt(s[u], k);
+            for (int u = 0; u < n; ++u)
+                s[u] = direction == Direction::encrypt ? W::encrypt(s[u], k) : W::decrypt(s[u], k);
             work(r - first);
         }
     }

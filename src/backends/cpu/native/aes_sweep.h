@@ -1,4 +1,5 @@
-// AES in the sweep modes without a counter, in registers: ECB, and CBC and CFB decryption, whose mask is the ciphertext block before.
+// AES in the sweep modes without a counter, in registers: ECB, and CBC and CFB decryption, whose
+// mask is the ciphertext block before.
 #pragma once
 
 #include "backends/cpu/native/aes_rounds.h"
@@ -13,22 +14,27 @@ struct AesSweep {
     using Schedule = typename Aes::Schedule;
     static constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
 
-    // `previous`: the ciphertext block before these, where the mode has an IV. A keystream mode may end within a block.
-    static void run(const Schedule& schedule, __m128i previous, const uint8_t* in, uint8_t* out, size_t bytes) {
+    // `previous`: the ciphertext block before these, where the mode has an IV. A keystream mode may
+    // end within a block.
+    static void run(const Schedule& schedule, __m128i previous, const uint8_t* in, uint8_t* out,
+                    size_t bytes) {
         while (bytes >= Aes::group_bytes) some<Aes::at_once>(schedule, previous, in, out, bytes);
         if (bytes >= 4 * W::bytes) some<4>(schedule, previous, in, out, bytes);
         while (bytes >= W::bytes) some<1>(schedule, previous, in, out, bytes);
         if (bytes != 0) part(schedule, previous, in, out, bytes);
     }
 
-    // At most few_bytes, of whole blocks, in registers alone: `feedback` holds the block before these, and then the last of them.
+    // At most few_bytes, of whole blocks, in registers alone: `feedback` holds the block before
+    // these, and then the last of them.
     template <size_t few_bytes>
-    WARPSEAL_INLINE static void few(const Schedule& schedule, uint8_t* feedback, const uint8_t* in, uint8_t* out, size_t bytes) {
+    WARPSEAL_INLINE static void few(const Schedule& schedule, uint8_t* feedback, const uint8_t* in,
+                                    uint8_t* out, size_t bytes) {
         __m128i previous{};
         if constexpr (Mode::has_iv) previous = load_one(feedback);
         if (bytes == few_bytes) {
             crypt<few_bytes / W::bytes>(schedule, previous, in, out);
-        } else {  // block by block, which do not wait for each other, but as vectors with a mask would for what is still being stored
+        } else {  // block by block, which do not wait for each other, but as vectors with a mask
+                  // would for what is still being stored
             for (; bytes != 0; in += 16, out += 16, bytes -= 16) {
                 const __m128i text = load_one(in);
                 const __m128i made = Aes::template one<way>(schedule, Mode::before(text, previous));
@@ -50,30 +56,41 @@ private:
 
     // n vectors of blocks. Every load comes before the first store, as `out` may be `in`.
     template <int n>
-    WARPSEAL_INLINE static void crypt(const Schedule& schedule, __m128i& previous, const uint8_t* in, uint8_t* out) {
-        const V first_key = Aes::template key<way>(schedule, 0), last_key = Aes::template key<way>(schedule, Aes::rounds);
+    WARPSEAL_INLINE static void crypt(const Schedule& schedule, __m128i& previous,
+                                      const uint8_t* in, uint8_t* out) {
+        const V first_key = Aes::template key<way>(schedule, 0),
+                last_key = Aes::template key<way>(schedule, Aes::rounds);
         V s[n];
         WARPSEAL_UNROLL
-        for (int u = 0; u < n; ++u) s[u] = Mode::before(text(in, u), mask(previous, in, u)) ^ first_key;
+        for (int u = 0; u < n; ++u)
+            s[u] = Mode::before(text(in, u), mask(previous, in, u)) ^ first_key;
         Aes::template middle_rounds<way>(schedule, s);
         WARPSEAL_UNROLL
-        for (int u = 0; u < n; ++u) s[u] = Mode::after(text(in, u), mask(previous, in, u), Aes::template last_round<way>(s[u], last_key));
+        for (int u = 0; u < n; ++u)
+            s[u] = Mode::after(text(in, u), mask(previous, in, u),
+                               Aes::template last_round<way>(s[u], last_key));
         if (Mode::has_iv) previous = load_one(in + n * W::bytes - 16);
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, s[u]);
     }
 
     // Less than a vector.
-    WARPSEAL_INLINE static void part(const Schedule& schedule, __m128i previous, const uint8_t* in, uint8_t* out, size_t bytes) {
-        const V text = W::load_part(in, bytes), mask = Mode::has_iv ? W::one_lane_up(previous, text) : W::zero();
+    WARPSEAL_INLINE static void part(const Schedule& schedule, __m128i previous, const uint8_t* in,
+                                     uint8_t* out, size_t bytes) {
+        const V text = W::load_part(in, bytes),
+                mask = Mode::has_iv ? W::one_lane_up(previous, text) : W::zero();
         V s[1] = {Mode::before(text, mask) ^ Aes::template key<way>(schedule, 0)};
         Aes::template middle_rounds<way>(schedule, s);
-        W::store_part(out, Mode::after(text, mask, Aes::template last_round<way>(s[0], Aes::template key<way>(schedule, Aes::rounds))),
+        W::store_part(out,
+                      Mode::after(text, mask,
+                                  Aes::template last_round<way>(
+                                      s[0], Aes::template key<way>(schedule, Aes::rounds))),
                       bytes);
     }
 
     template <int n>
-    WARPSEAL_INLINE static void some(const Schedule& schedule, __m128i& previous, const uint8_t*& in, uint8_t*& out, size_t& bytes) {
+    WARPSEAL_INLINE static void some(const Schedule& schedule, __m128i& previous,
+                                     const uint8_t*& in, uint8_t*& out, size_t& bytes) {
         crypt<n>(schedule, previous, in, out);
         in += n * W::bytes, out += n * W::bytes, bytes -= n * W::bytes;
     }

@@ -14,9 +14,10 @@ struct AesXts {
     using Schedule = typename Aes::Schedule;
     static constexpr int rounds = Aes::rounds;
 
-    // Whole blocks from an encrypted tweak, which becomes that of the block after them. Inlined, it would share registers with its caller,
-    // and spill its states.
-    __attribute__((noinline)) static void run(const Schedule& schedule, Block<4>& tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+    // Whole blocks from an encrypted tweak, which becomes that of the block after them. Inlined, it
+    // would share registers with its caller, and spill its states.
+    __attribute__((noinline)) static void run(const Schedule& schedule, Block<4>& tweak,
+                                              const uint8_t* in, uint8_t* out, size_t bytes) {
         Tweaks tweaks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(tweak.word)));
         while (bytes >= Aes::group_bytes) some<Aes::at_once>(schedule, tweaks, in, out, bytes);
         if (bytes >= 4 * W::bytes) some<4>(schedule, tweaks, in, out, bytes);
@@ -33,24 +34,30 @@ struct AesXts {
 
     // At most four whole blocks, with none of the above to keep.
     template <size_t few_bytes>
-    WARPSEAL_INLINE static void few(const Schedule& schedule, __m128i tweak, const uint8_t* in, uint8_t* out, size_t bytes) {
+    WARPSEAL_INLINE static void few(const Schedule& schedule, __m128i tweak, const uint8_t* in,
+                                    uint8_t* out, size_t bytes) {
         if constexpr (W::bytes == few_bytes) {
             __m128i lane[W::lanes];
             following(tweak, lane);
             const V t = W::join(lane), text = W::load_part(in, bytes);
             V s[1] = {W::add3(text, t, Aes::template key<direction>(schedule, 0))};
             Aes::template middle_rounds<direction>(schedule, s);
-            W::store_part(out, Aes::template last_round<direction>(s[0], t ^ Aes::template key<direction>(schedule, rounds)), bytes);
+            W::store_part(out,
+                          Aes::template last_round<direction>(
+                              s[0], t ^ Aes::template key<direction>(schedule, rounds)),
+                          bytes);
         } else if (bytes == few_bytes) {
             blocks<4>(schedule, tweak, in, out);
         } else {
-            for (; bytes != 0; in += 16, out += 16, bytes -= 16) blocks<1>(schedule, tweak, in, out);
+            for (; bytes != 0; in += 16, out += 16, bytes -= 16)
+                blocks<1>(schedule, tweak, in, out);
         }
     }
 
 private:
     WARPSEAL_INLINE static __m128i times_x(__m128i t) {
-        const __m128i carries = _mm_srai_epi32(_mm_shuffle_epi32(t, 0x13), 31) & _mm_set_epi32(0, 1, 0, 0x87);
+        const __m128i carries =
+            _mm_srai_epi32(_mm_shuffle_epi32(t, 0x13), 31) & _mm_set_epi32(0, 1, 0, 0x87);
         return _mm_add_epi64(t, t) ^ carries;
     }
     // The next n tweaks, and `tweak` is the one after them.
@@ -60,7 +67,8 @@ private:
         for (int i = 0; i < n; ++i, tweak = times_x(tweak)) t[i] = tweak;
     }
     template <int n>
-    WARPSEAL_INLINE static void blocks(const Schedule& schedule, __m128i& tweak, const uint8_t* in, uint8_t* out) {
+    WARPSEAL_INLINE static void blocks(const Schedule& schedule, __m128i& tweak, const uint8_t* in,
+                                       uint8_t* out) {
         __m128i t[n], s[n];
         following(tweak, t);
         WARPSEAL_UNROLL
@@ -70,8 +78,8 @@ private:
         for (int i = 0; i < n; ++i) store_one(out + 16 * i, s[i] ^ t[i]);
     }
 
-    // The tweaks of the next eight blocks. The eight after them are x^8 times these: a byte further, and the byte that falls out comes back
-    // times x^7 + x^2 + x + 1.
+    // The tweaks of the next eight blocks. The eight after them are x^8 times these: a byte
+    // further, and the byte that falls out comes back times x^7 + x^2 + x + 1.
     struct Tweaks {
         static constexpr int vectors = 8 / W::lanes;
         V next[vectors];
@@ -88,13 +96,16 @@ private:
             const V t = next[0];
             WARPSEAL_UNROLL
             for (int u = 1; u < vectors; ++u) next[u - 1] = next[u];
-            next[vectors - 1] = W::byte_up(t) ^ W::template multiply<0x00>(W::top_byte(t), W::broadcast(_mm_cvtsi32_si128(0x87)));
+            next[vectors - 1] =
+                W::byte_up(t) ^
+                W::template multiply<0x00>(W::top_byte(t), W::broadcast(_mm_cvtsi32_si128(0x87)));
             return t;
         }
     };
 
     template <int n>
-    WARPSEAL_INLINE static void some(const Schedule& schedule, Tweaks& tweaks, const uint8_t*& in, uint8_t*& out, size_t& bytes) {
+    WARPSEAL_INLINE static void some(const Schedule& schedule, Tweaks& tweaks, const uint8_t*& in,
+                                     uint8_t*& out, size_t& bytes) {
         V s[n];
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) s[u] = W::load(in + u * W::bytes);
@@ -106,7 +117,8 @@ private:
 
     template <int n>
     WARPSEAL_INLINE static void crypt(const Schedule& schedule, Tweaks& tweaks, V (&s)[n]) {
-        const V first_key = Aes::template key<direction>(schedule, 0), last_key = Aes::template key<direction>(schedule, rounds);
+        const V first_key = Aes::template key<direction>(schedule, 0),
+                last_key = Aes::template key<direction>(schedule, rounds);
         V t[n];
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) {
@@ -115,7 +127,8 @@ private:
         }
         Aes::template middle_rounds<direction>(schedule, s);
         WARPSEAL_UNROLL
-        for (int u = 0; u < n; ++u) s[u] = Aes::template last_round<direction>(s[u], last_key ^ t[u]);
+        for (int u = 0; u < n; ++u)
+            s[u] = Aes::template last_round<direction>(s[u], last_key ^ t[u]);
     }
 };
 

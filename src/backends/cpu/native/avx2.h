@@ -1,4 +1,5 @@
-// The AVX2 target: AES-NI and PCLMULQDQ, one block to a vector, with AVX2 and BMI2 for all other ciphers.
+// The AVX2 target: AES-NI and PCLMULQDQ, one block to a vector, with AVX2 and BMI2 for all other
+// ciphers.
 #pragma once
 
 #include <immintrin.h>

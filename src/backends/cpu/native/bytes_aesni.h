@@ -1,4 +1,5 @@
-// S-boxes over vectors of bytes by the last rounds of AES, which invert in the field of FIPS 197, and linear maps by half-byte look-ups.
+// S-boxes over vectors of bytes by the last rounds of AES, which invert in the field of FIPS 197,
+// and linear maps by half-byte look-ups.
 #pragma once
 
 #include <immintrin.h>
@@ -17,7 +18,8 @@ constexpr bool is_identity(const Affine& map) {
     return map.constant == 0;
 }
 
-// S is after[0](SubBytes(before[0](x))) and also after[1](InvSubBytes(before[1](x))): the way is the one in which fewer maps have work.
+// S is after[0](SubBytes(before[0](x))) and also after[1](InvSubBytes(before[1](x))): the way is
+// the one in which fewer maps have work.
 template <class S>
 struct Detour {
     static constexpr Affine before[2] = {S::in, compose(sub_bytes, S::in)};
@@ -49,7 +51,8 @@ struct Substitution {
     template <class S, class V>
     WARPSEAL_INLINE static V substitute(V x) {
         if constexpr (InversionSBox<S>)
-            return detour<S, Detour<S>::way>(x, [](V y) { return Detour<S>::way == 0 ? leave_right(y) : enter_right(y); });
+            return detour<S, Detour<S>::way>(
+                x, [](V y) { return Detour<S>::way == 0 ? leave_right(y) : enter_right(y); });
         else
             return look_up<S>(x);
     }
@@ -62,15 +65,25 @@ struct Substitution {
             return from == Half::left ? enter_right(look_up<S>(x)) : leave_right(look_up<S>(x));
     }
     WARPSEAL_INLINE static __m128i enter_right(__m128i x) { return _mm_shuffle_epi8(x, rows()); }
-    WARPSEAL_INLINE static __m128i leave_right(__m128i x) { return _mm_shuffle_epi8(x, rows_back()); }
+    WARPSEAL_INLINE static __m128i leave_right(__m128i x) {
+        return _mm_shuffle_epi8(x, rows_back());
+    }
 #if defined(__AVX2__)
-    WARPSEAL_INLINE static __m256i enter_right(__m256i x) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(rows())); }
-    WARPSEAL_INLINE static __m256i leave_right(__m256i x) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(rows_back())); }
+    WARPSEAL_INLINE static __m256i enter_right(__m256i x) {
+        return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(rows()));
+    }
+    WARPSEAL_INLINE static __m256i leave_right(__m256i x) {
+        return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(rows_back()));
+    }
 #endif
 
 private:
-    WARPSEAL_INLINE static __m128i rows() { return _mm_set_epi8(11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5, 0); }
-    WARPSEAL_INLINE static __m128i rows_back() { return _mm_set_epi8(3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0); }
+    WARPSEAL_INLINE static __m128i rows() {
+        return _mm_set_epi8(11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5, 0);
+    }
+    WARPSEAL_INLINE static __m128i rows_back() {
+        return _mm_set_epi8(3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0);
+    }
 
     template <class S, int way, class V, class Move>
     WARPSEAL_INLINE static V detour(V x, const Move& move) {
@@ -79,23 +92,33 @@ private:
         if constexpr (!is_identity(Detour<S>::after[way])) x = map(x, tables_after<S, way>);
         return x;
     }
-    WARPSEAL_INLINE static __m128i last_round(__m128i x) { return _mm_aesenclast_si128(x, _mm_setzero_si128()); }
-    WARPSEAL_INLINE static __m128i last_round_back(__m128i x) { return _mm_aesdeclast_si128(x, _mm_setzero_si128()); }
+    WARPSEAL_INLINE static __m128i last_round(__m128i x) {
+        return _mm_aesenclast_si128(x, _mm_setzero_si128());
+    }
+    WARPSEAL_INLINE static __m128i last_round_back(__m128i x) {
+        return _mm_aesdeclast_si128(x, _mm_setzero_si128());
+    }
     WARPSEAL_INLINE static __m128i map(__m128i x, const HalfTables& tables) {
-        const __m128i low_bits = _mm_set1_epi8(15), low = x & low_bits, high = _mm_srli_epi16(x, 4) & low_bits;
+        const __m128i low_bits = _mm_set1_epi8(15), low = x & low_bits,
+                      high = _mm_srli_epi16(x, 4) & low_bits;
         return _mm_shuffle_epi8(load(tables.low), low) ^ _mm_shuffle_epi8(load(tables.high), high);
     }
-    WARPSEAL_INLINE static __m128i load(const uint8_t* p) { return _mm_load_si128(reinterpret_cast<const __m128i*>(p)); }
+    WARPSEAL_INLINE static __m128i load(const uint8_t* p) {
+        return _mm_load_si128(reinterpret_cast<const __m128i*>(p));
+    }
 
 #if defined(__AVX2__)
     WARPSEAL_INLINE static __m256i last_round(__m256i x) {
-        return _mm256_set_m128i(last_round(_mm256_extracti128_si256(x, 1)), last_round(_mm256_castsi256_si128(x)));
+        return _mm256_set_m128i(last_round(_mm256_extracti128_si256(x, 1)),
+                                last_round(_mm256_castsi256_si128(x)));
     }
     WARPSEAL_INLINE static __m256i last_round_back(__m256i x) {
-        return _mm256_set_m128i(last_round_back(_mm256_extracti128_si256(x, 1)), last_round_back(_mm256_castsi256_si128(x)));
+        return _mm256_set_m128i(last_round_back(_mm256_extracti128_si256(x, 1)),
+                                last_round_back(_mm256_castsi256_si128(x)));
     }
     WARPSEAL_INLINE static __m256i map(__m256i x, const HalfTables& tables) {
-        const __m256i low_bits = _mm256_set1_epi8(15), low = x & low_bits, high = _mm256_srli_epi16(x, 4) & low_bits;
+        const __m256i low_bits = _mm256_set1_epi8(15), low = x & low_bits,
+                      high = _mm256_srli_epi16(x, 4) & low_bits;
         return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load(tables.low)), low) ^
                _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load(tables.high)), high);
     }

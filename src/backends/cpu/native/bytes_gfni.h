@@ -1,4 +1,5 @@
-// S-boxes over vectors of bytes by GFNI: one instruction is an inversion in the field of FIPS 197 and an affine map after it.
+// S-boxes over vectors of bytes by GFNI: one instruction is an inversion in the field of FIPS 197
+// and an affine map after it.
 #pragma once
 
 #include <immintrin.h>
@@ -68,7 +69,8 @@ private:
     WARPSEAL_INLINE static __m512i map_inverse(__m512i x, long long m) {
         return _mm512_gf2p8affineinv_epi64_epi8(x, in_register(m), constant);
     }
-    // What a compiler knows to be constant it has each instruction read from memory, and a core slows its clock for too many that do.
+    // What a compiler knows to be constant it has each instruction read from memory, and a core
+    // slows its clock for too many that do.
     WARPSEAL_INLINE static __m512i in_register(long long m) {
         __m512i v = _mm512_set1_epi64(m);
         __asm__("" : "+v"(v));

@@ -1,4 +1,5 @@
-// Any S-box over vectors of bytes, in constant time: shuffles look up in tables that lie in registers, whatever the bytes are.
+// Any S-box over vectors of bytes, in constant time: shuffles look up in tables that lie in
+// registers, whatever the bytes are.
 #pragma once
 
 #include <immintrin.h>
@@ -15,19 +16,23 @@ struct LookupTable {
     constexpr LookupTable() {
         for (int x = 0; x < 256; ++x) entries[x] = value<S>(static_cast<uint8_t>(x));
     }
-    WARPSEAL_INLINE __m128i part(int high) const { return _mm_load_si128(reinterpret_cast<const __m128i*>(entries + 16 * high)); }
+    WARPSEAL_INLINE __m128i part(int high) const {
+        return _mm_load_si128(reinterpret_cast<const __m128i*>(entries + 16 * high));
+    }
 };
 template <class S>
 constexpr LookupTable<S> lookup_table{};
 
-// A table of 16 entries for each high half-byte, one after the other: an index keeps its low half-byte where the high one is the table's,
-// and has its top bit set elsewhere, for which PSHUFB gives zero.
+// A table of 16 entries for each high half-byte, one after the other: an index keeps its low
+// half-byte where the high one is the table's, and has its top bit set elsewhere, for which PSHUFB
+// gives zero.
 template <class S>
 WARPSEAL_INLINE __m128i look_up(__m128i x) {
     __m128i y = _mm_setzero_si128();
     WARPSEAL_UNROLL
     for (int high = 0; high < 16; ++high) {
-        const __m128i index = _mm_adds_epu8(x ^ _mm_set1_epi8(static_cast<char>(16 * high)), _mm_set1_epi8(0x70));
+        const __m128i index =
+            _mm_adds_epu8(x ^ _mm_set1_epi8(static_cast<char>(16 * high)), _mm_set1_epi8(0x70));
         y = y ^ _mm_shuffle_epi8(lookup_table<S>.part(high), index);
     }
     return y;
@@ -39,7 +44,8 @@ WARPSEAL_INLINE __m256i look_up(__m256i x) {
     __m256i y = _mm256_setzero_si256();
     WARPSEAL_UNROLL
     for (int high = 0; high < 16; ++high) {
-        const __m256i index = _mm256_adds_epu8(x ^ _mm256_set1_epi8(static_cast<char>(16 * high)), _mm256_set1_epi8(0x70));
+        const __m256i index = _mm256_adds_epu8(x ^ _mm256_set1_epi8(static_cast<char>(16 * high)),
+                                               _mm256_set1_epi8(0x70));
         y = y ^ _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(lookup_table<S>.part(high)), index);
     }
     return y;
@@ -51,8 +57,10 @@ WARPSEAL_INLINE __m256i look_up(__m256i x) {
 template <class S>
 WARPSEAL_INLINE __m512i look_up(__m512i x) {
     const uint8_t* const t = lookup_table<S>.entries;
-    const __m512i low = _mm512_permutex2var_epi8(_mm512_load_si512(t), x, _mm512_load_si512(t + 64));
-    const __m512i high = _mm512_permutex2var_epi8(_mm512_load_si512(t + 128), x, _mm512_load_si512(t + 192));
+    const __m512i low =
+        _mm512_permutex2var_epi8(_mm512_load_si512(t), x, _mm512_load_si512(t + 64));
+    const __m512i high =
+        _mm512_permutex2var_epi8(_mm512_load_si512(t + 128), x, _mm512_load_si512(t + 192));
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), low, high);
 }
 #endif

@@ -1,4 +1,5 @@
-// Counters of a keystream mode in vectors, and what AES under them computes but once: SP 800-38A 6.5, SP 800-38D 6.5.
+// Counters of a keystream mode in vectors, and what AES under them computes but once: SP
+// 800-38A 6.5, SP 800-38D 6.5.
 #pragma once
 
 #include <immintrin.h>
@@ -9,8 +10,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// The counter of the next block: the block with its last word as a number, so that 32-bit additions count. The number is kept a second
-// time where a look at it does not wait for the vector units.
+// The counter of the next block: the block with its last word as a number, so that 32-bit additions
+// count. The number is kept a second time where a look at it does not wait for the vector units.
 template <class W>
 struct Counter {
     using V = typename W::V;
@@ -18,13 +19,17 @@ struct Counter {
     uint32_t low;
 
     WARPSEAL_INLINE explicit Counter(const Block<4>& block)
-        : next(_mm_set_epi32(static_cast<int>(swap_bytes(block.word[3])), static_cast<int>(block.word[2]), static_cast<int>(block.word[1]),
+        : next(_mm_set_epi32(static_cast<int>(swap_bytes(block.word[3])),
+                             static_cast<int>(block.word[2]), static_cast<int>(block.word[1]),
                              static_cast<int>(block.word[0]))),
           low(swap_bytes(block.word[3])) {}
-    WARPSEAL_INLINE explicit Counter(__m128i block) : next(swap(block)), low(static_cast<uint32_t>(_mm_extract_epi32(next, 3))) {}
+    WARPSEAL_INLINE explicit Counter(__m128i block)
+        : next(swap(block)), low(static_cast<uint32_t>(_mm_extract_epi32(next, 3))) {}
     WARPSEAL_INLINE __m128i block() const { return swap(next); }
     WARPSEAL_INLINE static __m128i swap(__m128i x) { return _mm_shuffle_epi8(x, order()); }
-    WARPSEAL_INLINE static __m128i order() { return _mm_set_epi8(12, 13, 14, 15, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0); }
+    WARPSEAL_INLINE static __m128i order() {
+        return _mm_set_epi8(12, 13, 14, 15, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    }
     WARPSEAL_INLINE void add(uint32_t blocks) {
         next = _mm_add_epi32(next, _mm_set_epi32(static_cast<int>(blocks), 0, 0, 0));
         low += blocks;
@@ -33,18 +38,23 @@ struct Counter {
     // n vectors of counter blocks, plus key.
     template <int n>
     WARPSEAL_INLINE void blocks(V (&s)[n], __m128i key) const {
-        alignas(64) static constexpr uint32_t lane_number[16] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
-        const V first = W::add32(W::broadcast(next), W::load(reinterpret_cast<const uint8_t*>(lane_number)));
+        alignas(64) static constexpr uint32_t lane_number[16] = {0, 0, 0, 0, 0, 0, 0, 1,
+                                                                 0, 0, 0, 2, 0, 0, 0, 3};
+        const V first =
+            W::add32(W::broadcast(next), W::load(reinterpret_cast<const uint8_t*>(lane_number)));
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u)
-            s[u] = W::shuffle(W::add32(first, W::broadcast(_mm_set_epi32(u * W::lanes, 0, 0, 0))), order()) ^ W::broadcast(key);
+            s[u] = W::shuffle(W::add32(first, W::broadcast(_mm_set_epi32(u * W::lanes, 0, 0, 0))),
+                              order()) ^
+                   W::broadcast(key);
     }
 };
 
-// Two rounds of counter mode for nothing: among counters that differ in their last 32 bits alone, byte 15 reaches one column in round 1,
-// the other three bytes other columns, and round 2 adds up what each byte gives. So the state after round 2 is a function of byte 15 plus a
-// function of the rest: the states of 256 counters, kept, serve every later 256 with one addition. They are read in order of the
-// counter, which is public.
+// Two rounds of counter mode for nothing: among counters that differ in their last 32 bits alone,
+// byte 15 reaches one column in round 1, the other three bytes other columns, and round 2 adds up
+// what each byte gives. So the state after round 2 is a function of byte 15 plus a function of the
+// rest: the states of 256 counters, kept, serve every later 256 with one addition. They are read in
+// order of the counter, which is public.
 template <class W>
 struct EarlyRounds {
     using V = typename W::V;
@@ -55,10 +65,12 @@ struct EarlyRounds {
 
     alignas(64) uint8_t state[16 * blocks];
     __m128i first;
-    V difference;  // of the present 256 to those kept, and of the 256 that follow: known early, as all later work waits for it
+    V difference;  // of the present 256 to those kept, and of the 256 that follow: known early, as
+                   // all later work waits for it
     V following;
 
-    WARPSEAL_INLINE EarlyRounds(const uint8_t* keys, const Counter& from) : first(two_rounds(keys, aligned(from))) {
+    WARPSEAL_INLINE EarlyRounds(const uint8_t* keys, const Counter& from)
+        : first(two_rounds(keys, aligned(from))) {
         Counter counter = aligned(from);
         for (size_t i = 0; i < blocks; i += group_blocks, counter.add(group_blocks)) {
             V s[at_once];
@@ -82,10 +94,13 @@ struct EarlyRounds {
     }
 
     // Whether the group of counters that begins at `counter` lies within the present 256.
-    WARPSEAL_INLINE static bool cover(const Counter& counter) { return counter.low % blocks <= blocks - group_blocks; }
+    WARPSEAL_INLINE static bool cover(const Counter& counter) {
+        return counter.low % blocks <= blocks - group_blocks;
+    }
     WARPSEAL_INLINE void states(const Counter& counter, V (&s)[at_once]) const {
         WARPSEAL_UNROLL
-        for (int u = 0; u < at_once; ++u) s[u] = W::load(state + 16 * (counter.low % blocks) + u * W::bytes) ^ difference;
+        for (int u = 0; u < at_once; ++u)
+            s[u] = W::load(state + 16 * (counter.low % blocks) + u * W::bytes) ^ difference;
     }
     // After a group that began at `counter`.
     WARPSEAL_INLINE void advance(const uint8_t* keys, Counter counter) {

@@ -9,19 +9,23 @@
 namespace warpseal::cpu {
 namespace {
 
-// Elements are the reflected numbers of macs/ghash.h in a register. Powers of H are kept divided by x: the product of an element and such
-// a power then comes out in its place instead of one bit low. Reduction after S. Gueron and M. Kounavis, "Intel Carry-Less Multiplication
-// Instruction and its Usage for Computing the GCM Mode" (2014), in the form that folds 64 bits at a time.
+// Elements are the reflected numbers of macs/ghash.h in a register. Powers of H are kept divided by
+// x: the product of an element and such a power then comes out in its place instead of one bit low.
+// Reduction after S. Gueron and M. Kounavis, "Intel Carry-Less Multiplication Instruction and its
+// Usage for Computing the GCM Mode" (2014), in the form that folds 64 bits at a time.
 template <class W>
 struct CarrylessHash {
     using V = typename W::V;
     static constexpr size_t reach = W::blocks_per_reduction;
 
-    // H^reach, ..., H^2, H^1; then zeros, so that a vector that begins at any of them can be loaded.
+    // H^reach, ..., H^2, H^1; then zeros, so that a vector that begins at any of them can be
+    // loaded.
     struct Key {
         alignas(64) uint8_t power[16 * (reach + W::lanes)];
         // The powers that meet `blocks` blocks, the last of which meets H itself.
-        WARPSEAL_INLINE const uint8_t* from(size_t blocks) const { return power + 16 * (reach - blocks); }
+        WARPSEAL_INLINE const uint8_t* from(size_t blocks) const {
+            return power + 16 * (reach - blocks);
+        }
     };
 
     // Products not yet reduced, a sum in each lane.
@@ -31,19 +35,25 @@ struct CarrylessHash {
         WARPSEAL_INLINE void add(V element, V power) {
             low = low ^ W::template multiply<0x00>(element, power);
             high = high ^ W::template multiply<0x11>(element, power);
-            middle = W::add3(middle, W::template multiply<0x01>(element, power), W::template multiply<0x10>(element, power));
+            middle = W::add3(middle, W::template multiply<0x01>(element, power),
+                             W::template multiply<0x10>(element, power));
         }
 
         // Two at a time: fewer additions where three numbers add up in one instruction.
         WARPSEAL_INLINE void add(V a, V a_power, V b, V b_power) {
-            low = W::add3(low, W::template multiply<0x00>(a, a_power), W::template multiply<0x00>(b, b_power));
-            high = W::add3(high, W::template multiply<0x11>(a, a_power), W::template multiply<0x11>(b, b_power));
-            middle = W::add3(middle, W::template multiply<0x01>(a, a_power), W::template multiply<0x10>(a, a_power));
-            middle = W::add3(middle, W::template multiply<0x01>(b, b_power), W::template multiply<0x10>(b, b_power));
+            low = W::add3(low, W::template multiply<0x00>(a, a_power),
+                          W::template multiply<0x00>(b, b_power));
+            high = W::add3(high, W::template multiply<0x11>(a, a_power),
+                           W::template multiply<0x11>(b, b_power));
+            middle = W::add3(middle, W::template multiply<0x01>(a, a_power),
+                             W::template multiply<0x10>(a, a_power));
+            middle = W::add3(middle, W::template multiply<0x01>(b, b_power),
+                             W::template multiply<0x10>(b, b_power));
         }
 
         WARPSEAL_INLINE V reduced() const {
-            const V folding = W::broadcast(_mm_set_epi64x(static_cast<long long>(0xc200000000000000u), 1));
+            const V folding =
+                W::broadcast(_mm_set_epi64x(static_cast<long long>(0xc200000000000000u), 1));
             V l = low ^ W::halves_up(middle);
             const V h = high ^ W::halves_down(middle);
             l = W::swap_halves(l) ^ W::template multiply<0x10>(l, folding);
@@ -54,11 +64,14 @@ struct CarrylessHash {
 
     static void set(Key& key, const Block<4>& h_block) {
         const macs::ghash::Element<uint64_t> h = macs::ghash::from_block<uint64_t>(h_block);
-        const uint64_t low_bit = 0 - (h.word[1] >> 63);  // x^0, which the division turns into x^127 + x^6 + x + 1
-        const uint64_t high = (h.word[1] << 1 | h.word[0] >> 63) ^ (low_bit & 0xc200000000000000u), low = h.word[0] << 1 ^ (low_bit & 1);
+        const uint64_t low_bit =
+            0 - (h.word[1] >> 63);  // x^0, which the division turns into x^127 + x^6 + x + 1
+        const uint64_t high = (h.word[1] << 1 | h.word[0] >> 63) ^ (low_bit & 0xc200000000000000u),
+                       low = h.word[0] << 1 ^ (low_bit & 1);
         memset(key.power, 0, sizeof key.power);
         uint8_t* at = key.power + 16 * (reach - 1);
-        const __m128i h1 = _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
+        const __m128i h1 =
+            _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
         __m128i power = h1;
         store(at, power);
         for (int i = 1; i < W::lanes; ++i) store(at -= 16, power = times(power, h1));
@@ -71,7 +84,9 @@ struct CarrylessHash {
     }
 
     // Between memory order and elements.
-    WARPSEAL_INLINE static __m128i order() { return _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+    WARPSEAL_INLINE static __m128i order() {
+        return _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    }
     WARPSEAL_INLINE static V reflect(V blocks) { return W::shuffle(blocks, order()); }
 
     WARPSEAL_INLINE static __m128i load(const Block<4>& sum) {
@@ -82,14 +97,16 @@ struct CarrylessHash {
     }
 
     // The sum after `bytes` more bytes, the last block padded with zeros.
-    WARPSEAL_INLINE static __m128i absorb(const Key& key, __m128i sum, const uint8_t* in, size_t bytes) {
+    WARPSEAL_INLINE static __m128i absorb(const Key& key, __m128i sum, const uint8_t* in,
+                                          size_t bytes) {
         while (bytes != 0) {
             const size_t n = bytes < 16 * reach ? bytes : 16 * reach;
             const uint8_t* const power = key.from((n + 15) / 16);
             Products products;
             V carried = W::lowest_lane(sum);
             for (size_t at = 0; at < n; at += W::bytes) {
-                const V text = n - at >= W::bytes ? W::load(in + at) : W::load_part(in + at, n - at);
+                const V text =
+                    n - at >= W::bytes ? W::load(in + at) : W::load_part(in + at, n - at);
                 products.add(reflect(text) ^ carried, W::load(power + at));
                 carried = W::zero();
             }
@@ -98,9 +115,12 @@ struct CarrylessHash {
         }
         return sum;
     }
-    static void absorb(const Key& key, Block<4>& sum, const uint8_t* in, size_t bytes) { store(sum, absorb(key, load(sum), in, bytes)); }
+    static void absorb(const Key& key, Block<4>& sum, const uint8_t* in, size_t bytes) {
+        store(sum, absorb(key, load(sum), in, bytes));
+    }
 
-    // GHASH under way over whole groups of at_once vectors: products are reduced only once every few groups.
+    // GHASH under way over whole groups of at_once vectors: products are reduced only once every
+    // few groups.
     struct Running {
         static constexpr int at_once = W::vectors_at_once;
         static constexpr size_t group_blocks = at_once * W::lanes;
@@ -112,7 +132,8 @@ struct CarrylessHash {
         const uint8_t* power = nullptr;
         size_t until_reduction = 0;
 
-        WARPSEAL_INLINE Running(const Key* key, size_t count, __m128i sum) : hash(key), groups(count), carried(W::lowest_lane(sum)) {
+        WARPSEAL_INLINE Running(const Key* key, size_t count, __m128i sum)
+            : hash(key), groups(count), carried(W::lowest_lane(sum)) {
             if (hash) begin();
         }
         WARPSEAL_INLINE void begin() {
@@ -120,12 +141,13 @@ struct CarrylessHash {
             until_reduction = groups < most ? groups : most;
             power = hash->from(until_reduction * group_blocks);
         }
-        // Two of a group's vectors, from the second; the first comes last, when the sum that enters with it is ready.
+        // Two of a group's vectors, from the second; the first comes last, when the sum that enters
+        // with it is ready.
         WARPSEAL_INLINE void add(const uint8_t* summed, int step) {
             const int u = 2 * step + 1, v = (u + 1) % at_once;
             const V second = reflect(W::load(summed + v * W::bytes));
-            products.add(reflect(W::load(summed + u * W::bytes)), W::load(power + u * W::bytes), v == 0 ? second ^ carried : second,
-                         W::load(power + v * W::bytes));
+            products.add(reflect(W::load(summed + u * W::bytes)), W::load(power + u * W::bytes),
+                         v == 0 ? second ^ carried : second, W::load(power + v * W::bytes));
         }
         WARPSEAL_INLINE void end_of_group() {
             --groups;
@@ -160,10 +182,14 @@ struct CarrylessHash {
     // What macs/ghash.h raises to powers: a power of H over x, whose products are again over x.
     struct Element {
         __m128i number;
-        friend WARPSEAL_INLINE Element multiply(const Element& a, const Element& b) { return {times(a.number, b.number)}; }
+        friend WARPSEAL_INLINE Element multiply(const Element& a, const Element& b) {
+            return {times(a.number, b.number)};
+        }
     };
 
-    WARPSEAL_INLINE static void store(uint8_t* p, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x); }
+    WARPSEAL_INLINE static void store(uint8_t* p, __m128i x) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x);
+    }
 };
 
 }  // namespace

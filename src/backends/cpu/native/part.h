@@ -1,4 +1,5 @@
-// Part of a vector, by way of the stack: no byte outside the given ones is read or written, and what is not there reads as zero.
+// Part of a vector, by way of the stack: no byte outside the given ones is read or written, and
+// what is not there reads as zero.
 #pragma once
 
 #include "core/secret.h"

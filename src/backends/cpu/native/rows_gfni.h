@@ -1,4 +1,5 @@
-// A cipher's row form by GFNI: one message at the latency of its rounds, a row of bytes to a register. All else is its byte form.
+// A cipher's row form by GFNI: one message at the latency of its rounds, a row of bytes to a
+// register. All else is its byte form.
 #pragma once
 
 #include <immintrin.h>
@@ -16,7 +17,9 @@ struct Row {
     __m128i v;
 
     WARPSEAL_INLINE static Row all(uint8_t x) { return {_mm_set1_epi8(static_cast<char>(x))}; }
-    WARPSEAL_INLINE static Row twice(uint64_t x) { return {_mm_set1_epi64x(static_cast<long long>(x))}; }
+    WARPSEAL_INLINE static Row twice(uint64_t x) {
+        return {_mm_set1_epi64x(static_cast<long long>(x))};
+    }
     WARPSEAL_INLINE uint64_t low() const { return static_cast<uint64_t>(_mm_cvtsi128_si64(v)); }
 
     friend WARPSEAL_INLINE Row operator^(const Row& a, const Row& b) { return {a.v ^ b.v}; }
@@ -42,13 +45,15 @@ struct Row {
     // The inverses of FIPS 197, and then one map without its constant for each half of the row.
     template <class Low, class High>
     WARPSEAL_INLINE static Row invert(const Row& x) {
-        return {_mm_gf2p8affineinv_epi64_epi8(x.v, _mm_set_epi64x(matrix(High::map), matrix(Low::map)), 0)};
+        return {_mm_gf2p8affineinv_epi64_epi8(
+            x.v, _mm_set_epi64x(matrix(High::map), matrix(Low::map)), 0)};
     }
     // Byte j from byte Order::from(j), or zero where that is -1.
     template <class Order>
     WARPSEAL_INLINE static Row bring(const Row& x) {
         static constexpr Places<Order> places;
-        return {_mm_shuffle_epi8(x.v, _mm_load_si128(reinterpret_cast<const __m128i*>(places.from)))};
+        return {
+            _mm_shuffle_epi8(x.v, _mm_load_si128(reinterpret_cast<const __m128i*>(places.from)))};
     }
 
 private:
@@ -88,10 +93,12 @@ struct RowForm : ByteForm<Cipher, vector_bytes, Substitution> {
 
     // The mode's sums are of states, so that no block leaves the row form between one and the next.
     template <class Mode>
-    static void chain(const Schedule& schedule, Block<4>& state, const uint8_t* in, uint8_t* out, size_t blocks) {
+    static void chain(const Schedule& schedule, Block<4>& state, const uint8_t* in, uint8_t* out,
+                      size_t blocks) {
         State s = Rows::load(reinterpret_cast<const uint8_t*>(state.word));
         for (; blocks != 0; --blocks, in += 16) {
-            const State text = Rows::load(in), given = Rows::encrypt(schedule.rows, Mode::before(text, s));
+            const State text = Rows::load(in),
+                        given = Rows::encrypt(schedule.rows, Mode::before(text, s));
             if constexpr (requires { Mode::after(text, given); }) {
                 Rows::store(out, Mode::after(text, given));
                 out += 16;

@@ -1,4 +1,5 @@
-// What a native target gives to the shapes: AES and GHASH by its instructions, and vectors of its width for every other cipher.
+// What a native target gives to the shapes: AES and GHASH by its instructions, and vectors of its
+// width for every other cipher.
 #pragma once
 
 #include "backends/cpu/bytes.h"
@@ -17,7 +18,8 @@ using PlaneWord = uint64_t __attribute__((vector_size(vector_bytes)));
 #if defined(__GFNI__)
 template <class Cipher>
 using BytesOrRows =
-    std::conditional_t<has_rows<Cipher>, RowForm<Cipher, vector_bytes, Substitution>, ByteForm<Cipher, vector_bytes, Substitution>>;
+    std::conditional_t<has_rows<Cipher>, RowForm<Cipher, vector_bytes, Substitution>,
+                       ByteForm<Cipher, vector_bytes, Substitution>>;
 #else
 template <class Cipher>
 using BytesOrRows = ByteForm<Cipher, vector_bytes, Substitution>;
@@ -26,8 +28,9 @@ using BytesOrRows = ByteForm<Cipher, vector_bytes, Substitution>;
 // The form in which this target runs a cipher.
 template <class Cipher>
 struct FormOf {
-    using type = std::conditional_t<has_words<Cipher>, WordForm<Cipher, vector_bytes>,
-                                    std::conditional_t<has_bytes<Cipher>, BytesOrRows<Cipher>, PlaneForm<Cipher, PlaneWord>>>;
+    using type = std::conditional_t<
+        has_words<Cipher>, WordForm<Cipher, vector_bytes>,
+        std::conditional_t<has_bytes<Cipher>, BytesOrRows<Cipher>, PlaneForm<Cipher, PlaneWord>>>;
 };
 template <int key_bits>
 struct FormOf<ciphers::aes::Aes<key_bits>> {

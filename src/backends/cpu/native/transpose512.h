@@ -1,13 +1,15 @@
-// Blocks to bit planes of 512 lanes and back, with GFNI and AVX-512: 8 x 8 bits are one instruction, and bytes change registers.
+// Blocks to bit planes of 512 lanes and back, with GFNI and AVX-512: 8 x 8 bits are one
+// instruction, and bytes change registers.
 #pragma once
 
 #include "core/form.h"
 
 namespace warpseal {
 
-// Of each 8 bytes of a block, 64 vectors hold an array of bits with three indexes: the vector v, the quadword within it, and the bit.
-// Planes want bit and v to change places. Lanes thus come in an order of their own: the quadword first, then the high three bits of v, then
-// the low three backwards.
+// Of each 8 bytes of a block, 64 vectors hold an array of bits with three indexes: the vector v,
+// the quadword within it, and the bit. Planes want bit and v to change places. Lanes thus come in
+// an order of their own: the quadword first, then the high three bits of v, then the low three
+// backwards.
 template <>
 struct Planes<uint64_t __attribute__((vector_size(64)))> {
     using Word = uint64_t __attribute__((vector_size(64)));
@@ -30,17 +32,20 @@ struct Planes<uint64_t __attribute__((vector_size(64)))> {
                     r[low] = _mm512_loadu_si512(in + 64 * (8 * high + low));
                     if constexpr (block_bytes == 16) {
                         const __m512i later = _mm512_loadu_si512(in + 4096 + 64 * (8 * high + low));
-                        r[low] = part == 0 ? _mm512_unpacklo_epi64(r[low], later) : _mm512_unpackhi_epi64(r[low], later);
+                        r[low] = part == 0 ? _mm512_unpacklo_epi64(r[low], later)
+                                           : _mm512_unpackhi_epi64(r[low], later);
                     }
                 }
                 exchange_bytes<true>(r);
                 WARPSEAL_UNROLL
                 for (int byte = 0; byte < 8; ++byte)  // byte b becomes bit 7 - b
-                    plane[part + 8 * byte + high] = (Word)_mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(0x8040201008040201), r[byte], 0);
+                    plane[part + 8 * byte + high] = (Word)_mm512_gf2p8affine_epi64_epi8(
+                        _mm512_set1_epi64(0x8040201008040201), r[byte], 0);
             }
             for (int byte = 0; byte < 8; ++byte) {
                 WARPSEAL_UNROLL
-                for (int high = 0; high < 8; ++high) r[high] = (__m512i)plane[part + 8 * byte + high];
+                for (int high = 0; high < 8; ++high)
+                    r[high] = (__m512i)plane[part + 8 * byte + high];
                 exchange_bytes<false>(r);
                 WARPSEAL_UNROLL
                 for (int bit = 0; bit < 8; ++bit) plane[part + 8 * byte + bit] = (Word)r[bit];
@@ -55,15 +60,18 @@ struct Planes<uint64_t __attribute__((vector_size(64)))> {
         for (int part = 0; part < 8 * block_bytes; part += 64) {
             for (int byte = 0; byte < 8; ++byte) {
                 WARPSEAL_UNROLL
-                for (int bit = 0; bit < 8; ++bit) r[7 - bit] = (__m512i)plane[part + 8 * byte + bit];
+                for (int bit = 0; bit < 8; ++bit)
+                    r[7 - bit] = (__m512i)plane[part + 8 * byte + bit];
                 exchange_bytes<false>(r);
                 WARPSEAL_UNROLL
                 for (int high = 0; high < 8; ++high)  // bit 7 - b becomes byte b again
-                    plane[part + 8 * byte + high] = (Word)_mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(0x0102040810204080), r[high], 0);
+                    plane[part + 8 * byte + high] = (Word)_mm512_gf2p8affine_epi64_epi8(
+                        _mm512_set1_epi64(0x0102040810204080), r[high], 0);
             }
             for (int high = 0; high < 8; ++high) {
                 WARPSEAL_UNROLL
-                for (int byte = 0; byte < 8; ++byte) r[byte] = (__m512i)plane[part + 8 * byte + high];
+                for (int byte = 0; byte < 8; ++byte)
+                    r[byte] = (__m512i)plane[part + 8 * byte + high];
                 exchange_bytes<true>(r);
                 WARPSEAL_UNROLL
                 for (int low = 0; low < 8; ++low) {
@@ -94,12 +102,17 @@ private:
         for (int i = 0; i < 4; ++i) exchange<1, false>(r[2 * i], r[2 * i + 1]);
     }
 
-    // The odd units of n bytes in a change places with the even units in b. Shuffles have one port to themselves; what else can be done
-    // takes an instruction more, but has both ports: so that some of each is fastest.
+    // The odd units of n bytes in a change places with the even units in b. Shuffles have one port
+    // to themselves; what else can be done takes an instruction more, but has both ports: so that
+    // some of each is fastest.
     template <int n, bool by_shuffles>
     WARPSEAL_INLINE static void exchange(__m512i& a, __m512i& b) {
-        constexpr __mmask64 odd = n == 4 ? 0xf0f0f0f0f0f0f0f0 : n == 2 ? 0xcccccccccccccccc : 0xaaaaaaaaaaaaaaaa;
-        constexpr long long even_units = n == 4 ? 0x0302010003020100 : n == 2 ? 0x0504050401000100 : 0x0606040402020000;
+        constexpr __mmask64 odd = n == 4   ? 0xf0f0f0f0f0f0f0f0
+                                  : n == 2 ? 0xcccccccccccccccc
+                                           : 0xaaaaaaaaaaaaaaaa;
+        constexpr long long even_units = n == 4   ? 0x0302010003020100
+                                         : n == 2 ? 0x0504050401000100
+                                                  : 0x0606040402020000;
         const __m512i quadwords = _mm512_set4_epi64(0x0808080808080808, 0, 0x0808080808080808, 0);
         const __m512i even = _mm512_add_epi8(quadwords, _mm512_set1_epi64(even_units));
         const __m512i old = a;

@@ -9,8 +9,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// Shuffles have one port to themselves. An exchange of units between two vectors by a shuffle, a rotation and a blend is an instruction
-// more than one by two shuffles, and keeps it half as long.
+// Shuffles have one port to themselves. An exchange of units between two vectors by a shuffle, a
+// rotation and a blend is an instruction more than one by two shuffles, and keeps it half as long.
 template <>
 struct Transpose<VectorOf<uint8_t, 64>, 16> {
     using Vector = VectorOf<uint8_t, 64>;
@@ -34,9 +34,14 @@ private:
     // The odd units of n bytes in vector i change places with the even units in vector i + n.
     template <int n>
     WARPSEAL_INLINE static void exchange(Vector (&v)[16]) {
-        constexpr __mmask64 odd = n == 4 ? 0xf0f0f0f0f0f0f0f0 : n == 2 ? 0xcccccccccccccccc : 0xaaaaaaaaaaaaaaaa;
-        constexpr long long even_units = n == 4 ? 0x0302010003020100 : n == 2 ? 0x0504050401000100 : 0x0606040402020000;
-        __m512i even = _mm512_set4_epi64(even_units + 0x0808080808080808, even_units, even_units + 0x0808080808080808, even_units);
+        constexpr __mmask64 odd = n == 4   ? 0xf0f0f0f0f0f0f0f0
+                                  : n == 2 ? 0xcccccccccccccccc
+                                           : 0xaaaaaaaaaaaaaaaa;
+        constexpr long long even_units = n == 4   ? 0x0302010003020100
+                                         : n == 2 ? 0x0504050401000100
+                                                  : 0x0606040402020000;
+        __m512i even = _mm512_set4_epi64(even_units + 0x0808080808080808, even_units,
+                                         even_units + 0x0808080808080808, even_units);
         __asm__("" : "+v"(even));  // a constant would be read from memory each time
         WARPSEAL_UNROLL
         for (int i = 0; i < 16; ++i) {

@@ -16,10 +16,18 @@ struct Width {
     static constexpr size_t blocks_per_reduction = 16;
 
     WARPSEAL_INLINE static V zero() { return _mm_setzero_si128(); }
-    WARPSEAL_INLINE static V load(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-    WARPSEAL_INLINE static void store(uint8_t* p, V v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v); }
-    WARPSEAL_INLINE static V load_part(const uint8_t* p, size_t count) { return cpu::load_part<Width>(p, count); }
-    WARPSEAL_INLINE static void store_part(uint8_t* p, V v, size_t count) { cpu::store_part<Width>(p, v, count); }
+    WARPSEAL_INLINE static V load(const uint8_t* p) {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    }
+    WARPSEAL_INLINE static void store(uint8_t* p, V v) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
+    }
+    WARPSEAL_INLINE static V load_part(const uint8_t* p, size_t count) {
+        return cpu::load_part<Width>(p, count);
+    }
+    WARPSEAL_INLINE static void store_part(uint8_t* p, V v, size_t count) {
+        cpu::store_part<Width>(p, v, count);
+    }
     WARPSEAL_INLINE static V broadcast(__m128i x) { return x; }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return x; }
     WARPSEAL_INLINE static __m128i lowest(V v) { return v; }

@@ -1,5 +1,5 @@
-// NTRU's byte strings and the bands of a warp: bits in and out at any alignment, base 3, coefficients modulo q (specification,
-// section 1.8).
+// NTRU's byte strings and the bands of a warp: bits in and out at any alignment, base 3,
+// coefficients modulo q (specification, section 1.8).
 #pragma once
 
 #include "backends/cuda/kem/ring.cuh"
@@ -16,7 +16,8 @@ constexpr const Params& set_of(int n) {
     return *kem::sets[i];
 }
 
-// A string in shared memory, in words as they lie in global memory: it begins `first` bits into the first one.
+// A string in shared memory, in words as they lie in global memory: it begins `first` bits into the
+// first one.
 struct Staged {
     const uint32_t* words;
     uint32_t first;
@@ -30,7 +31,8 @@ struct Staged {
     __device__ __forceinline__ uint64_t bits64(uint32_t at) const {
         at += first;
         const uint32_t *w = words + at / 32, middle = w[1];
-        return uint64_t{__funnelshift_r(w[0], middle, at)} | uint64_t{__funnelshift_r(middle, w[2], at)} << 32;
+        return uint64_t{__funnelshift_r(w[0], middle, at)} |
+               uint64_t{__funnelshift_r(middle, w[2], at)} << 32;
     }
 };
 // Words for a string at any alignment, and those that bits64 looks at past its end.
@@ -39,7 +41,8 @@ constexpr int staged_words(size_t bytes) { return static_cast<int>((bytes + 3 + 
 // Reads a string, and no byte outside it, by a whole warp; a barrier comes next.
 template <int bytes>
 __device__ __forceinline__ Staged stage(uint32_t* words, const uint8_t* from) {
-    const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) % 4), end = before + bytes;
+    const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) % 4),
+                   end = before + bytes;
     const uint8_t* base = from - before;
 #pragma unroll 8
     for (uint32_t i = 4 * lane_id(); i < bytes + 3; i += 128) {
@@ -58,10 +61,12 @@ __device__ __forceinline__ Staged stage(uint32_t* words, const uint8_t* from) {
 // Writes a string whose words a barrier has passed, from words[1] on.
 template <int bytes>
 __device__ __forceinline__ void unstage(uint8_t* to, const uint32_t* words) {
-    const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) % 4), end = before + bytes;
+    const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) % 4),
+                   end = before + bytes;
     uint8_t* base = to - before;
     for (uint32_t i = 4 * lane_id(); i < end; i += 128) {
-        const uint32_t at = 8 * (i - before) + 32, word = __funnelshift_r(words[at / 32], words[at / 32 + 1], at);
+        const uint32_t at = 8 * (i - before) + 32,
+                       word = __funnelshift_r(words[at / 32], words[at / 32 + 1], at);
         if (i >= before && i + 4 <= end) {
             put_word(base + i, word);
         } else {
@@ -82,12 +87,15 @@ __device__ __forceinline__ uint32_t warp_sum(uint32_t x) {
     return x;
 }
 
-// x modulo 3: 43691 / 2^17 exceeds 1/3 by less than 2^-17 / 3, too little to move a quotient of 16 bits.
+// x modulo 3: 43691 / 2^17 exceeds 1/3 by less than 2^-17 / 3, too little to move a quotient of 16
+// bits.
 __device__ __forceinline__ uint32_t mod3(uint32_t x) { return x - 3 * (x * 43691 >> 17); }
 static_assert(uint64_t{65535} * 43691 < uint64_t{1} << 32);
 
 // Ternary coefficients are *digits* 0, 1, 2 or *trits* 0, 1, -1. Four of them.
-__device__ __forceinline__ uint32_t trits_of(uint32_t digits) { return digits + (digits >> 1 & 0x01010101u) * 0xfd; }
+__device__ __forceinline__ uint32_t trits_of(uint32_t digits) {
+    return digits + (digits >> 1 & 0x01010101u) * 0xfd;
+}
 
 // f(k) for words 4 k to 4 k + 3 of the first n - 1 coefficients, spread over the warp.
 template <class R, class F>
@@ -110,17 +118,20 @@ __device__ __forceinline__ void pack_ternary(uint8_t* out, const uint8_t* digits
     for (uint32_t k = lane_id(); k < set.ternary_bytes(); k += 32) {
         uint32_t byte = 0;
 #pragma unroll
-        for (int j = 4; j >= 0; --j) byte = 3 * byte + (5 * k + j < set.n - 1 ? digits[5 * k + j] : 0);
+        for (int j = 4; j >= 0; --j)
+            byte = 3 * byte + (5 * k + j < set.n - 1 ? digits[5 * k + j] : 0);
         out[k] = static_cast<uint8_t>(byte);
     }
 }
 
-// As digits; coefficient n - 1 is zero. Quotients by 3, 9, 27 and 81 are products, exact below 256; a fifth digit of 3 counts as 0.
+// As digits; coefficient n - 1 is zero. Quotients by 3, 9, 27 and 81 are products, exact below 256;
+// a fifth digit of 3 counts as 0.
 template <const Params& set>
 __device__ __forceinline__ void unpack_ternary(uint8_t* digits, const uint8_t* in) {
     for (uint32_t k = lane_id(); k < set.ternary_bytes(); k += 32) {
         const uint32_t byte = in[k];
-        const uint32_t quotient[5] = {byte, byte * 171 >> 9, byte * 57 >> 9, byte * 19 >> 9, byte * 203 >> 14};
+        const uint32_t quotient[5] = {byte, byte * 171 >> 9, byte * 57 >> 9, byte * 19 >> 9,
+                                      byte * 203 >> 14};
 #pragma unroll
         for (int j = 0; j < 5; ++j)
             if (5 * k + j < set.n - 1) digits[5 * k + j] = static_cast<uint8_t>(mod3(quotient[j]));
@@ -135,7 +146,8 @@ __device__ __forceinline__ void put_four(uint8_t* low, uint8_t* high, const uint
     put_word(high, __byte_perm(first, second, 0x7531));
 }
 
-// Where coefficient n - 1 of a string modulo q comes from: it is zero (Sq), or minus the sum of the others (Rq, zero at 1).
+// Where coefficient n - 1 of a string modulo q comes from: it is zero (Sq), or minus the sum of the
+// others (Rq, zero at 1).
 enum class Last { zero, balances };
 
 template <const Params& set, Last last>

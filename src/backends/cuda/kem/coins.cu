@@ -9,15 +9,17 @@
 
 namespace warpseal::cuda {
 
-warpseal_status draw(const DrawnCoins& coins, uint64_t first, uint64_t count, size_t stride, uint8_t* out, cudaStream_t stream) {
+warpseal_status draw(const DrawnCoins& coins, uint64_t first, uint64_t count, size_t stride,
+                     uint8_t* out, cudaStream_t stream) {
     const uint64_t block = (coins.first_item + first) * (stride / 16);
     const warpseal_status status = check(cudaMemsetAsync(out, 0, count * stride, stream));
     if (status != WARPSEAL_OK) return status;
-    return coins.aes->sweep[WARPSEAL_CTR][static_cast<int>(Direction::encrypt)](coins.state, coins.counter, block, out, out, count * stride,
-                                                                                stream);
+    return coins.aes->sweep[WARPSEAL_CTR][static_cast<int>(Direction::encrypt)](
+        coins.state, coins.counter, block, out, out, count * stride, stream);
 }
 
-CoinWindow::CoinWindow(const DrawnCoins& coins, const kem::Params& set, KemOperation operation, uint64_t count)
+CoinWindow::CoinWindow(const DrawnCoins& coins, const kem::Params& set, KemOperation operation,
+                       uint64_t count)
     : coins_(coins),
       stride_(drawn_coins_stride(set, operation)),
       count_(count),
@@ -34,7 +36,8 @@ CoinWindow::~CoinWindow() {
 warpseal_status CoinWindow::open() {
     warpseal_status status = check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     for (cudaEvent_t* event : {&made_, &used_})
-        if (status == WARPSEAL_OK) status = check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+        if (status == WARPSEAL_OK)
+            status = check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     while (status == WARPSEAL_OK && memory_ == nullptr) {
         status = take_work(items_ * stride_, stream_, &memory_);
         if (status != WARPSEAL_OUT_OF_MEMORY || items_ == 1) break;
@@ -46,7 +49,8 @@ warpseal_status CoinWindow::open() {
 
 warpseal_status CoinWindow::before(uint64_t item, cudaStream_t stream, warpseal_kem_batch& piece) {
     warpseal_status status = WARPSEAL_OK;
-    if (item % items_ == 0) {  // what reads the coins before these is queued already, and waited for
+    if (item % items_ ==
+        0) {  // what reads the coins before these is queued already, and waited for
         status = draw(coins_, item, std::min(items_, count_ - item), stride_, memory_, stream_);
         if (status == WARPSEAL_OK) status = check(cudaEventRecord(made_, stream_));
     }

@@ -9,22 +9,28 @@ namespace warpseal::cuda::ntru {
 template <const Params& set>
 struct Decapsulation {
     using R = Ring<set.n>;
-    static constexpr size_t message_bytes = 2 * set.ternary_bytes(), padded_bytes = kem::padded_bytes(message_bytes);
+    static constexpr size_t message_bytes = 2 * set.ternary_bytes(),
+                            padded_bytes = kem::padded_bytes(message_bytes);
     static constexpr size_t rejected_bytes = Params::prf_key_bytes + set.ciphertext_bytes();
     static constexpr size_t rejected_padded_bytes = kem::padded_bytes(rejected_bytes);
     static constexpr int words = staged_words(set.rq_bytes());
     static constexpr int shared_bytes = 5 * R::band_bytes + round16(4 * words);
 };
 
-// What the secret is the hash of if the ciphertext is no good: the key of implicit rejection, then the ciphertext.
+// What the secret is the hash of if the ciphertext is no good: the key of implicit rejection, then
+// the ciphertext.
 template <const Params& set>
-__device__ __forceinline__ void write_rejected(uint8_t* message, const uint8_t* prf_key, const Staged& ciphertext) {
+__device__ __forceinline__ void write_rejected(uint8_t* message, const uint8_t* prf_key,
+                                               const Staged& ciphertext) {
     using D = Decapsulation<set>;
     message[lane_id()] = prf_key[lane_id()];
     static_assert(Params::prf_key_bytes == 32);
-    for (uint32_t i = 4 * lane_id(); i + 4 <= set.ciphertext_bytes(); i += 128) put_word(message + 32 + i, ciphertext.bits(8 * i));
+    for (uint32_t i = 4 * lane_id(); i + 4 <= set.ciphertext_bytes(); i += 128)
+        put_word(message + 32 + i, ciphertext.bits(8 * i));
     constexpr uint32_t rest = set.ciphertext_bytes() % 4, end = set.ciphertext_bytes() - rest;
-    if (lane_id() < rest) message[32 + end + lane_id()] = static_cast<uint8_t>(ciphertext.bits(8 * (end + lane_id())));
+    if (lane_id() < rest)
+        message[32 + end + lane_id()] =
+            static_cast<uint8_t>(ciphertext.bits(8 * (end + lane_id())));
     pad_message<D::rejected_bytes>(message);
 }
 
@@ -42,9 +48,11 @@ __device__ __forceinline__ bool has_weight(const Sums<R>& digits) {
     return warp_sum(counts) == static_cast<uint32_t>(set.weight() | set.weight() << 16);
 }
 
-// m of the ciphertext in bands c, as digits in `m` and packed; whether it is in the message space. By f and its inverse modulo 3.
+// m of the ciphertext in bands c, as digits in `m` and packed; whether it is in the message space.
+// By f and its inverse modulo 3.
 template <const Params& set>
-__device__ __forceinline__ bool recover_m(uint8_t* m, uint8_t* c_low, uint8_t* c_high, uint8_t* key_band, const uint8_t* key) {
+__device__ __forceinline__ bool recover_m(uint8_t* m, uint8_t* c_low, uint8_t* c_high,
+                                          uint8_t* key_band, const uint8_t* key) {
     using R = Ring<set.n>;
     unpack_ternary<set>(key_band, key);
     __syncwarp();
@@ -67,7 +75,8 @@ __device__ __forceinline__ bool recover_m(uint8_t* m, uint8_t* c_low, uint8_t* c
     multiply_add<R, Bytes::integer, Bytes::natural>(digits, m, key_band);
     const uint32_t last = mod3(last_of(digits));
 #pragma unroll
-    for (int32_t& value : digits.value) value = static_cast<int32_t>(digit_difference(mod3(value), last));
+    for (int32_t& value : digits.value)
+        value = static_cast<int32_t>(digit_difference(mod3(value), last));
     __syncwarp();
     put_band(m, digits, [](int32_t value) { return static_cast<uint32_t>(value); });
     return set.family == Family::hrss || has_weight<set>(digits);
@@ -80,11 +89,14 @@ __device__ __forceinline__ void subtract_lift(uint8_t* c_low, uint8_t* c_high, u
     lift<set>(m);
     __syncwarp();
     auto subtract = [&](int i) {
-        const uint32_t low = word_at(c_low + i), high = word_at(c_high + i), lifted = word_at(m + i);
+        const uint32_t low = word_at(c_low + i), high = word_at(c_high + i),
+                       lifted = word_at(m + i);
         uint32_t c[4];
 #pragma unroll
         for (int k = 0; k < 4; ++k)
-            c[k] = (__byte_perm(low, high, 0x40 + 0x11 * k) - static_cast<int8_t>(lifted >> (8 * k))) & (set.q() - 1);
+            c[k] =
+                (__byte_perm(low, high, 0x40 + 0x11 * k) - static_cast<int8_t>(lifted >> (8 * k))) &
+                (set.q() - 1);
         put_four(c_low + i, c_high + i, c);
     };
     each_word<R>(subtract);
@@ -93,14 +105,15 @@ __device__ __forceinline__ void subtract_lift(uint8_t* c_low, uint8_t* c_high, u
 
 // r = b / h in digits, b in bands; whether it is ternary.
 template <const Params& set>
-__device__ __forceinline__ bool recover_r(uint8_t* r, const uint8_t* b_low, const uint8_t* b_high, const uint8_t* low,
-                                          const uint8_t* high) {
+__device__ __forceinline__ bool recover_r(uint8_t* r, const uint8_t* b_low, const uint8_t* b_high,
+                                          const uint8_t* low, const uint8_t* high) {
     using R = Ring<set.n>;
     Sums<R> c;
 #pragma unroll 1
     for (int k = 0; k < 3; ++k) {
         if (k == 2) move_up(c);
-        multiply_add<R, Bytes::natural, Bytes::natural>(c, k == 0 ? b_high : b_low, k == 1 ? high : low);
+        multiply_add<R, Bytes::natural, Bytes::natural>(c, k == 0 ? b_high : b_low,
+                                                        k == 1 ? high : low);
     }
     const int32_t last = last_of(c);
     uint32_t others = 0;
@@ -109,7 +122,8 @@ __device__ __forceinline__ bool recover_r(uint8_t* r, const uint8_t* b_low, cons
         uint32_t digit[2];
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-            const uint32_t next = (c.value[k + j] - last + 1) & (set.q() - 1);  // 0, 1, 2 for -1, 0, 1
+            const uint32_t next =
+                (c.value[k + j] - last + 1) & (set.q() - 1);  // 0, 1, 2 for -1, 0, 1
             others |= next > 2 ? 1 : 0;
             digit[j] = (next + (next == 0 ? 3 : 0) - 1) & 3;
         }
@@ -119,20 +133,24 @@ __device__ __forceinline__ bool recover_r(uint8_t* r, const uint8_t* b_low, cons
 }
 
 template <const Params& set>
-__device__ __forceinline__ void decapsulate_item(const ItemJob& job, uint64_t item, uint8_t* memory) {
+__device__ __forceinline__ void decapsulate_item(const ItemJob& job, uint64_t item,
+                                                 uint8_t* memory) {
     using D = Decapsulation<set>;
     using R = typename D::R;
     const warpseal_kem_batch& batch = job.batch;
-    uint8_t *c_low = band<R>(memory, 0), *c_high = band<R>(memory, 1), *key_band = band<R>(memory, 2), *m = band<R>(memory, 3);
+    uint8_t *c_low = band<R>(memory, 0), *c_high = band<R>(memory, 1),
+            *key_band = band<R>(memory, 2), *m = band<R>(memory, 3);
     uint8_t* high = band<R>(memory, 4);
     auto* words = reinterpret_cast<uint32_t*>(memory + 5 * R::band_bytes);
-    const uint8_t *in = batch.ciphertexts + item * batch.ciphertext_stride, *key = batch.secret_keys + item * batch.secret_key_stride;
+    const uint8_t *in = batch.ciphertexts + item * batch.ciphertext_stride,
+                  *key = batch.secret_keys + item * batch.secret_key_stride;
     uint8_t* message = job.messages + item * D::padded_bytes;
 
     const Staged ciphertext = stage<set.rq_bytes()>(words, in);
     __syncwarp();
     unpack_q<set, Last::balances>(c_low, c_high, ciphertext);
-    write_rejected<set>(job.rejected + item * D::rejected_padded_bytes, key + 2 * set.ternary_bytes() + set.rq_bytes(), ciphertext);
+    write_rejected<set>(job.rejected + item * D::rejected_padded_bytes,
+                        key + 2 * set.ternary_bytes() + set.rq_bytes(), ciphertext);
     bool valid = set.spare_bits() == 0 || in[set.rq_bytes() - 1] >> (8 - set.spare_bits()) == 0;
     __syncwarp();
     extend_little<R>(c_low);
@@ -163,7 +181,8 @@ __device__ __forceinline__ void decapsulate_item(const ItemJob& job, uint64_t it
 }
 
 template <int n>
-__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>) decapsulate(const ItemJob job) {
+__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>)
+    decapsulate(const ItemJob job) {
     constexpr int bytes = Decapsulation<set_of(n)>::shared_bytes;
     uint8_t* memory = own_shared<bytes>();
     const uint64_t item = own_item();

@@ -12,19 +12,24 @@ namespace warpseal::cuda::ntru {
 template <const Params& set>
 struct Encapsulation {
     using R = Ring<set.n>;
-    static constexpr size_t message_bytes = 2 * set.ternary_bytes(), padded_bytes = kem::padded_bytes(message_bytes);
-    static constexpr int words = std::max({coin_words<set>, staged_words(set.rq_bytes()), packed_words(set.rq_bytes())});
+    static constexpr size_t message_bytes = 2 * set.ternary_bytes(),
+                            padded_bytes = kem::padded_bytes(message_bytes);
+    static constexpr int words =
+        std::max({coin_words<set>, staged_words(set.rq_bytes()), packed_words(set.rq_bytes())});
     static constexpr int shared_bytes = 4 * R::band_bytes + round16(4 * words);
-    static_assert(2 * R::band_bytes >= 2 * R::covered, "coefficients of the ciphertext lie where h was");
+    static_assert(2 * R::band_bytes >= 2 * R::covered,
+                  "coefficients of the ciphertext lie where h was");
 };
 
 // c = r h + lift(m), and the packed r and m.
 template <const Params& set>
-__device__ __forceinline__ void encapsulate_item(const ItemJob& job, uint64_t item, uint8_t* memory) {
+__device__ __forceinline__ void encapsulate_item(const ItemJob& job, uint64_t item,
+                                                 uint8_t* memory) {
     using E = Encapsulation<set>;
     using R = typename E::R;
     const warpseal_kem_batch& batch = job.batch;
-    uint8_t *r = band<R>(memory, 0), *m = band<R>(memory, 1), *low = band<R>(memory, 2), *high = band<R>(memory, 3);
+    uint8_t *r = band<R>(memory, 0), *m = band<R>(memory, 1), *low = band<R>(memory, 2),
+            *high = band<R>(memory, 3);
     auto* words = reinterpret_cast<uint32_t*>(memory + 4 * R::band_bytes);
 
     sample_pair<set>(r, m, words, batch.coins + item * batch.coins_stride);
@@ -49,20 +54,24 @@ __device__ __forceinline__ void encapsulate_item(const ItemJob& job, uint64_t it
     multiply_q<R, Bytes::integer>(c, r, low, high);
     __syncwarp();
     // Public keys are public: who asks with one that is not well formed is told so.
-    const bool valid = set.spare_bits() == 0 || key[set.rq_bytes() - 1] >> (8 - set.spare_bits()) == 0;
+    const bool valid =
+        set.spare_bits() == 0 || key[set.rq_bytes() - 1] >> (8 - set.spare_bits()) == 0;
     uint8_t* out = batch.ciphertexts + item * batch.ciphertext_stride;
     if (valid)
-        write_q<set>(out, c, memory + 2 * R::band_bytes, words, [&](int i, int32_t value) { return value + static_cast<int8_t>(m[i]); });
+        write_q<set>(out, c, memory + 2 * R::band_bytes, words,
+                     [&](int i, int32_t value) { return value + static_cast<int8_t>(m[i]); });
     else
         fill_zero<set.rq_bytes()>(out);
     if (lane_id() == 0) {
         job.valid[item] = valid ? 0xffffffffu : 0;
-        if (batch.statuses != nullptr) batch.statuses[item] = valid ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+        if (batch.statuses != nullptr)
+            batch.statuses[item] = valid ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
     }
 }
 
 template <int n>
-__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulate_blocks<n>) encapsulate(const ItemJob job) {
+__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulate_blocks<n>)
+    encapsulate(const ItemJob job) {
     constexpr int bytes = Encapsulation<set_of(n)>::shared_bytes;
     uint8_t* memory = own_shared<bytes>();
     const uint64_t item = own_item();

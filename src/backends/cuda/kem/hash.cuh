@@ -1,4 +1,5 @@
-// What the shared secrets of NTRU are: SHA3-256 of messages that the other kernels left, a lane for each state.
+// What the shared secrets of NTRU are: SHA3-256 of messages that the other kernels left, a lane for
+// each state.
 #pragma once
 
 #include "backends/cuda/kem/item.cuh"
@@ -7,8 +8,8 @@ namespace warpseal::cuda::ntru {
 
 namespace keccak = kem::keccak;
 
-// Item i's message is at i * bytes, padded, in whole blocks. If it is not valid (a mask of all ones if it is), its secret is the hash of
-// the other message or, where there is none, zero.
+// Item i's message is at i * bytes, padded, in whole blocks. If it is not valid (a mask of all ones
+// if it is), its secret is the hash of the other message or, where there is none, zero.
 struct HashJob {
     uint64_t count;
     const uint8_t* message;
@@ -24,10 +25,12 @@ struct Digest {
 
 __constant__ const keccak::Constants round_constants = keccak::round_constants();
 
-// The messages of 32 items from `messages` on, of which there are `count`; a lane has its own item's digest. A warp reads them together,
-// and passes them on through `turned`, where words of a lane are an odd number apart.
+// The messages of 32 items from `messages` on, of which there are `count`; a lane has its own
+// item's digest. A warp reads them together, and passes them on through `turned`, where words of a
+// lane are an odd number apart.
 template <int blocks>
-__device__ __forceinline__ Digest sha3_256(const uint8_t* messages, uint32_t count, uint64_t* turned) {
+__device__ __forceinline__ Digest sha3_256(const uint8_t* messages, uint32_t count,
+                                           uint64_t* turned) {
     constexpr uint32_t words = keccak::rate / 8;
     uint64_t state[25] = {};
 #pragma unroll 1
@@ -37,7 +40,8 @@ __device__ __forceinline__ Digest sha3_256(const uint8_t* messages, uint32_t cou
         for (uint32_t k = 0; k < words; ++k) {
             const uint32_t i = 32 * k + lane_id(), item = i / words;
             if (item < count)
-                turned[i] = *reinterpret_cast<const uint64_t*>(messages + (uint64_t{item} * blocks + block) * keccak::rate + i % words * 8);
+                turned[i] = *reinterpret_cast<const uint64_t*>(
+                    messages + (uint64_t{item} * blocks + block) * keccak::rate + i % words * 8);
         }
         __syncwarp();
 #pragma unroll
@@ -62,7 +66,8 @@ __global__ void __launch_bounds__(tuning::kem_hash_threads) hash(const HashJob j
     const uint64_t valid = lane_id() < count ? uint64_t{0} - (job.valid[item] & 1) : 0;
     for (uint64_t& word : digest.word) word &= valid;
     if constexpr (other_blocks > 0) {
-        const Digest other = sha3_256<other_blocks>(job.other + first * other_blocks * keccak::rate, count, mine);
+        const Digest other =
+            sha3_256<other_blocks>(job.other + first * other_blocks * keccak::rate, count, mine);
 #pragma unroll
         for (int i = 0; i < 4; ++i) digest.word[i] |= other.word[i] & ~valid;
     }

@@ -1,5 +1,5 @@
-// Inverses of polynomials of NTRU, a warp for each group of pairs: one by powers (Itoh and Tsujii) and Newton's steps, the others by
-// products.
+// Inverses of polynomials of NTRU, a warp for each group of pairs: one by powers (Itoh and Tsujii)
+// and Newton's steps, the others by products.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,8 @@
 
 namespace warpseal::cuda::ntru {
 
-// a^(p^k) takes coefficient i to place p^k i, modulo p: from place `factor` i modulo n, with p^k factor = 1. Enough for a right factor.
+// a^(p^k) takes coefficient i to place p^k i, modulo p: from place `factor` i modulo n, with p^k
+// factor = 1. Enough for a right factor.
 template <class R>
 __device__ __forceinline__ void permute(uint8_t* to, const uint8_t* from, uint32_t factor) {
     uint32_t at = (4 * lane_id() + R::n - 8) * factor % R::n;
@@ -37,16 +38,19 @@ constexpr uint32_t inverse_of(int p, int n) {  // of p modulo n; p is 2 or 3
     return static_cast<uint32_t>(multiple / p);
 }
 
-// power = a^(1 + p + ... + p^(n - 3)), digits modulo p: the exponent of j + k terms is that of j, times p^k, and that of k. The bits of n -
-// 2 from the top, each doubling the terms, a one adding another (Itoh and Tsujii, 1988). `power` holds the digits of a already, and a band
-// of the same in `a`; both as left factors. The last permutation comes after: turned = power^p.
+// power = a^(1 + p + ... + p^(n - 3)), digits modulo p: the exponent of j + k terms is that of j,
+// times p^k, and that of k. The bits of n - 2 from the top, each doubling the terms, a one adding
+// another (Itoh and Tsujii, 1988). `power` holds the digits of a already, and a band of the same in
+// `a`; both as left factors. The last permutation comes after: turned = power^p.
 template <class R, int p, class Reduce>
-__device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const uint8_t* a, const Reduce& reduce) {
+__device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const uint8_t* a,
+                                          const Reduce& reduce) {
     constexpr uint32_t once = inverse_of(p, R::n), terms = R::n - 2;
     uint32_t factor = once;  // for as many terms as there are
     uint32_t bit = std::bit_floor(terms) / 2;
     bool add = false;
-    // The last permutation is one of the loop's: places known when this is compiled would be kept for the next item, and spilled.
+    // The last permutation is one of the loop's: places known when this is compiled would be kept
+    // for the next item, and spilled.
 #pragma unroll 1
     for (;;) {
         permute<R>(turned, power, add || bit == 0 ? once : factor);
@@ -65,15 +69,17 @@ __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const
     }
 }
 
-// Factors to invert, as left factors, become their inverses, left factors too. In S3: digits modulo 3. With u = a^(3 + 3^2 + ... + 3^(n -
-// 2)), a u is a's norm: 1 or -1.
+// Factors to invert, as left factors, become their inverses, left factors too. In S3: digits
+// modulo 3. With u = a^(3 + 3^2 + ... + 3^(n - 2)), a u is a's norm: 1 or -1.
 template <class R>
 __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* turned) {
     constexpr int positive = 3 * 2048;  // a multiple of 3, more than any difference is below zero
     static_assert(4 * R::n <= positive);
-    for (int i = 4 * static_cast<int>(lane_id()) - R::behind; i < R::ahead; i += 128) put_word(power + i, word_at(a + i));
+    for (int i = 4 * static_cast<int>(lane_id()) - R::behind; i < R::ahead; i += 128)
+        put_word(power + i, word_at(a + i));
     __syncwarp();
-    power_sum<R, 3>(power, turned, a, [](int32_t value) { return mod3(static_cast<uint32_t>(value)); });
+    power_sum<R, 3>(power, turned, a,
+                    [](int32_t value) { return mod3(static_cast<uint32_t>(value)); });
     int first = 0, last = 0;  // coefficients 0 and n - 1 of a u
     for (int i = static_cast<int>(lane_id()); i < R::n; i += 32) {
         const int digit = turned[i];
@@ -83,28 +89,32 @@ __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* t
     const uint32_t norm = mod3(warp_sum(static_cast<uint32_t>(first - last)) + positive);
     const uint32_t end = turned[R::n - 1];
     __syncwarp();
-    for (int i = static_cast<int>(lane_id()); i < R::n; i += 32) a[i] = static_cast<uint8_t>(mod3(digit_difference(turned[i], end) * norm));
+    for (int i = static_cast<int>(lane_id()); i < R::n; i += 32)
+        a[i] = static_cast<uint8_t>(mod3(digit_difference(turned[i], end) * norm));
     __syncwarp();
     extend<R>(a);
     __syncwarp();
 }
 
-// Newton: if a v = 1 - 2^p e, and so has p bits right, v + 2^p e v has 2 p. e out of a v, modulo Phi_n: hence coefficient n - 1.
+// Newton: if a v = 1 - 2^p e, and so has p bits right, v + 2^p e v has 2 p. e out of a v, modulo
+// Phi_n: hence coefficient n - 1.
 template <class R, class F>
 __device__ __forceinline__ void put_error(uint8_t* error, const Sums<R>& c, const F& f) {
     const int32_t last = last_of(c);
     each_pair<R>([&](int k, int i) {
-        put_pair(error + i, f(last - c.value[k] + (i == 0 ? 1 : 0)) | f(last - c.value[k + 1] + (i + 1 == R::n ? 1 : 0)) << 8);
+        put_pair(error + i, f(last - c.value[k] + (i == 0 ? 1 : 0)) |
+                                f(last - c.value[k + 1] + (i + 1 == R::n ? 1 : 0)) << 8);
     });
     __syncwarp();
     extend_behind<R>(error);
     __syncwarp();
 }
 
-// v = 1 / a modulo (q, Phi_n), bands as right factors. v_low holds it modulo 2; a is a left factor. Bits of v that are right: 1, 2, 4, 8,
-// all.
+// v = 1 / a modulo (q, Phi_n), bands as right factors. v_low holds it modulo 2; a is a left factor.
+// Bits of v that are right: 1, 2, 4, 8, all.
 template <const Params& set>
-__device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const uint8_t* a_low, const uint8_t* a_high, uint8_t* error) {
+__device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const uint8_t* a_low,
+                                       const uint8_t* a_high, uint8_t* error) {
     using R = Ring<set.n>;
 #pragma unroll 1
     for (int right = 1; right <= 8; right *= 2) {
@@ -116,14 +126,16 @@ __device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const ui
                 move_up(c);
                 multiply_add<R, Bytes::natural, Bytes::natural>(c, k == 0 ? a_high : a_low, v_low);
             }
-            put_error(error, c, [&](int32_t value) { return static_cast<uint32_t>(value) >> right & mask; });
+            put_error(error, c,
+                      [&](int32_t value) { return static_cast<uint32_t>(value) >> right & mask; });
         }
         Sums<R> correction;
         multiply_add<R, Bytes::natural, Bytes::natural>(correction, error, v_low);
         __syncwarp();
         uint8_t* v = right < 8 ? v_low : v_high;
         each_pair<R>([&](int k, int i) {
-            const uint32_t both = (correction.value[k] & mask) | (correction.value[k + 1] & mask) << 8;
+            const uint32_t both = (correction.value[k] & mask) | (correction.value[k + 1] & mask)
+                                                                     << 8;
             put_pair(v + i, right < 8 ? pair_at(v_low + i) | both << right : both);
         });
         __syncwarp();
@@ -134,8 +146,8 @@ __device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const ui
 
 // In Sq, two bands.
 template <const Params& set>
-__device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8_t* v_low, uint8_t* v_high, uint8_t* power,
-                                          uint8_t* turned) {
+__device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8_t* v_low,
+                                          uint8_t* v_high, uint8_t* power, uint8_t* turned) {
     using R = Ring<set.n>;
     for (int i = 4 * static_cast<int>(lane_id()) - R::behind; i < R::ahead; i += 128) {
         const uint32_t lowest = word_at(a_low + i) & 0x01010101;
@@ -143,8 +155,10 @@ __device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8
         put_word(v_low + i, lowest);
     }
     __syncwarp();
-    power_sum<R, 2>(power, turned, v_low, [](int32_t value) { return static_cast<uint32_t>(value & 1); });
-    for (int i = 4 * static_cast<int>(lane_id()) - 8; i < R::n; i += 128) put_word(v_low + i, word_at(turned + i));
+    power_sum<R, 2>(power, turned, v_low,
+                    [](int32_t value) { return static_cast<uint32_t>(value & 1); });
+    for (int i = 4 * static_cast<int>(lane_id()) - 8; i < R::n; i += 128)
+        put_word(v_low + i, word_at(turned + i));
     __syncwarp();
     newton<set>(v_low, v_high, a_low, a_high, turned);
     for (int i = 4 * static_cast<int>(lane_id()); i < R::n; i += 128) {
@@ -157,12 +171,14 @@ __device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8
     __syncwarp();
 }
 
-// Montgomery's trick, from the pair `begin` to before `end`: what is inverted is the product of all. That inverse times the product of all
-// before the last is the inverse of the last; times the last, that of the product of those before.
+// Montgomery's trick, from the pair `begin` to before `end`: what is inverted is the product of
+// all. That inverse times the product of all before the last is the inverse of the last; times the
+// last, that of the product of those before.
 //
 // Writes 1 / f in S3 into the secret keys. A pair that is not there has f = 1 here, and gets zeros.
 template <const Params& set>
-__device__ __forceinline__ void invert_group_s3(const PairJob& job, uint64_t begin, uint64_t end, uint8_t* memory) {
+__device__ __forceinline__ void invert_group_s3(const PairJob& job, uint64_t begin, uint64_t end,
+                                                uint8_t* memory) {
     using R = Ring<set.n>;
     uint8_t *product = band<R>(memory, 0), *own = band<R>(memory, 1), *other = band<R>(memory, 2);
     auto load_f = [&](uint8_t* to, uint64_t item) {
@@ -204,7 +220,8 @@ __device__ __forceinline__ void invert_group_s3(const PairJob& job, uint64_t beg
         for (int k = static_cast<int>(lane_id()); k < set.n; k += 32)
             inverse[k] = static_cast<uint8_t>(digit_difference(inverse[k], last) & usable);
         __syncwarp();
-        pack_ternary<set>(job.batch.secret_keys + i * job.batch.secret_key_stride + set.ternary_bytes(), inverse);
+        pack_ternary<set>(
+            job.batch.secret_keys + i * job.batch.secret_key_stride + set.ternary_bytes(), inverse);
         if (i == begin) return;
         load_f(own, i);
         multiply(product);
@@ -213,20 +230,24 @@ __device__ __forceinline__ void invert_group_s3(const PairJob& job, uint64_t beg
 
 // c = a b modulo 2^16, two bands each: the product of the high ones vanishes.
 template <class R>
-__device__ __forceinline__ void multiply_bands(Sums<R>& c, const uint8_t* a_low, const uint8_t* a_high, const uint8_t* b_low,
+__device__ __forceinline__ void multiply_bands(Sums<R>& c, const uint8_t* a_low,
+                                               const uint8_t* a_high, const uint8_t* b_low,
                                                const uint8_t* b_high) {
 #pragma unroll 1
     for (int k = 0; k < 3; ++k) {
         if (k == 2) move_up(c);
-        multiply_add<R, Bytes::natural, Bytes::natural>(c, k == 0 ? a_high : a_low, k == 1 ? b_high : b_low);
+        multiply_add<R, Bytes::natural, Bytes::natural>(c, k == 0 ? a_high : a_low,
+                                                        k == 1 ? b_high : b_low);
     }
 }
 
 // Leaves 1 / a in Sq where the products were. A pair that is not there has a = 1.
 template <const Params& set>
-__device__ __forceinline__ void invert_group_sq(const PairJob& job, uint64_t begin, uint64_t end, uint8_t* memory) {
+__device__ __forceinline__ void invert_group_sq(const PairJob& job, uint64_t begin, uint64_t end,
+                                                uint8_t* memory) {
     using R = Ring<set.n>;
-    uint8_t *low = band<R>(memory, 0), *high = band<R>(memory, 1), *own_low = band<R>(memory, 2), *own_high = band<R>(memory, 3);
+    uint8_t *low = band<R>(memory, 0), *high = band<R>(memory, 1), *own_low = band<R>(memory, 2),
+            *own_high = band<R>(memory, 3);
     uint8_t *other_low = band<R>(memory, 4), *other_high = band<R>(memory, 5);
     auto load = [&](uint8_t* to_low, uint8_t* to_high, uint64_t item, PairBand which) {
         load_band<R>(to_low, job, item, which);

@@ -1,5 +1,5 @@
-// NTRU's key generation (specification, section 1.12.1) in three kernels: pairs are drawn, a warp for each; inverted, a warp for each group
-// in Sq and one in S3; and written, a warp for each.
+// NTRU's key generation (specification, section 1.12.1) in three kernels: pairs are drawn, a warp
+// for each; inverted, a warp for each group in Sq and one in S3; and written, a warp for each.
 #pragma once
 
 #include "backends/cuda/kem/invert.cuh"
@@ -11,24 +11,30 @@ namespace warpseal::cuda::ntru {
 template <const Params& set>
 struct KeyGeneration {
     using R = Ring<set.n>;
-    static constexpr int draw_bytes = 4 * R::band_bytes, invert_bytes = 6 * R::band_bytes, write_bytes = 8 * R::band_bytes;
+    static constexpr int draw_bytes = 4 * R::band_bytes, invert_bytes = 6 * R::band_bytes,
+                         write_bytes = 8 * R::band_bytes;
     // Words of strings lie where two bands are.
-    static_assert(4 * coin_words<set> <= 2 * R::band_bytes && 4 * packed_words(set.rq_bytes()) <= 2 * R::band_bytes);
+    static_assert(4 * coin_words<set> <= 2 * R::band_bytes &&
+                  4 * packed_words(set.rq_bytes()) <= 2 * R::band_bytes);
 };
 
-// HRSS, into T+: digits of v, those of even coefficients turned (1 for 2) if sum v[i] v[i + 1] is negative.
+// HRSS, into T+: digits of v, those of even coefficients turned (1 for 2) if sum v[i] v[i + 1] is
+// negative.
 template <class R>
 __device__ __forceinline__ void correlate(uint8_t* v) {
     int sum = 0;
     each_word<R>([&](int i) {
         const uint32_t here = word_at(v + i);
-        sum = __dp4a(static_cast<int>(trits_of(here)), static_cast<int>(trits_of(__byte_perm(here, word_at(v + i + 4), 0x4321))), sum);
+        sum =
+            __dp4a(static_cast<int>(trits_of(here)),
+                   static_cast<int>(trits_of(__byte_perm(here, word_at(v + i + 4), 0x4321))), sum);
     });
     const int all = static_cast<int>(warp_sum(static_cast<uint32_t>(sum)));
     const uint32_t even = static_cast<uint32_t>(all >> 31) & 0x00ff00ff;
     __syncwarp();
     each_word<R>([&](int i) {
-        const uint32_t word = word_at(v + i), other = (word & 0x01010101) << 1 | (word >> 1 & 0x01010101);
+        const uint32_t word = word_at(v + i),
+                       other = (word & 0x01010101) << 1 | (word >> 1 & 0x01010101);
         put_word(v + i, (word & ~even) | (other & even));
     });
     __syncwarp();
@@ -43,7 +49,9 @@ __device__ __forceinline__ void scale_g(uint8_t* g) {
         const uint32_t trits = trits_of(word_at(g + i));
         uint32_t value = trits;
         if constexpr (set.family == Family::hrss) {
-            const uint32_t digits = word_at(g + i), previous = i == 0 ? digits << 8 : __byte_perm(word_at(g + i - 4), digits, 0x6543);
+            const uint32_t digits = word_at(g + i),
+                           previous = i == 0 ? digits << 8
+                                             : __byte_perm(word_at(g + i - 4), digits, 0x6543);
             value = __vsub4(trits_of(previous), trits);
         }
         scaled[i / 128] = __vadd4(__vadd4(value, value), value);
@@ -56,7 +64,8 @@ __device__ __forceinline__ void scale_g(uint8_t* g) {
 
 // Digits of f and g; both zero if one is: there is no such key. Whether there is.
 template <const Params& set>
-__device__ __forceinline__ bool sample_fg(uint8_t* f, uint8_t* g, uint32_t* words, const uint8_t* coins) {
+__device__ __forceinline__ bool sample_fg(uint8_t* f, uint8_t* g, uint32_t* words,
+                                          const uint8_t* coins) {
     using R = Ring<set.n>;
     sample_pair<set>(f, g, words, coins);
     if constexpr (set.family == Family::hrss) {
@@ -65,7 +74,8 @@ __device__ __forceinline__ bool sample_fg(uint8_t* f, uint8_t* g, uint32_t* word
     }
     uint32_t any_f = 0, any_g = 0;
     each_word<R>([&](int i) { any_f |= word_at(f + i), any_g |= word_at(g + i); });
-    const bool usable = (__ballot_sync(0xffffffffu, any_f != 0) != 0) & (__ballot_sync(0xffffffffu, any_g != 0) != 0);
+    const bool usable = (__ballot_sync(0xffffffffu, any_f != 0) != 0) &
+                        (__ballot_sync(0xffffffffu, any_g != 0) != 0);
     const uint32_t keep = usable ? 0xffffffffu : 0;
     each_word<R>([&](int i) {
         put_word(f + i, word_at(f + i) & keep);
@@ -80,16 +90,19 @@ template <const Params& set>
 __device__ __forceinline__ void draw_pair(const PairJob& job, uint64_t item, uint8_t* memory) {
     using R = Ring<set.n>;
     const warpseal_kem_batch& batch = job.batch;
-    uint8_t *f = band<R>(memory, 0), *g = band<R>(memory, 1), *low = band<R>(memory, 2), *high = band<R>(memory, 3);
+    uint8_t *f = band<R>(memory, 0), *g = band<R>(memory, 1), *low = band<R>(memory, 2),
+            *high = band<R>(memory, 3);
     auto* words = reinterpret_cast<uint32_t*>(memory + 2 * R::band_bytes);
     uint8_t* secret_key = batch.secret_keys + item * batch.secret_key_stride;
     const uint8_t* coins = batch.coins + item * batch.coins_stride;
     const bool usable = sample_fg<set>(f, g, words, coins);
     uint8_t* prf_key = secret_key + 2 * set.ternary_bytes() + set.rq_bytes();
-    prf_key[lane_id()] = static_cast<uint8_t>(coins[set.sample_coins() + lane_id()] & (usable ? 0xff : 0));
+    prf_key[lane_id()] =
+        static_cast<uint8_t>(coins[set.sample_coins() + lane_id()] & (usable ? 0xff : 0));
     static_assert(Params::prf_key_bytes == 32);
     if (lane_id() == 0) {
-        if (batch.statuses != nullptr) batch.statuses[item] = usable ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+        if (batch.statuses != nullptr)
+            batch.statuses[item] = usable ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
         job.usable[item] = usable ? 0xffffffffu : 0;
     }
     pack_ternary<set>(secret_key, f);
@@ -106,16 +119,20 @@ __device__ __forceinline__ void draw_pair(const PairJob& job, uint64_t item, uin
     __syncwarp();
     put_q<set>(low, high, c, [](int32_t value) { return static_cast<uint32_t>(value); });
     __syncwarp();
-    if (lane_id() == 0) low[0] |= usable ? 0 : 1;  // 1 for what is not there: a group's product is not zero
+    if (lane_id() == 0)
+        low[0] |= usable ? 0 : 1;  // 1 for what is not there: a group's product is not zero
     __syncwarp();
     store_band<R>(low, job, item, pair_a_low);
     store_band<R>(high, job, item, pair_a_high);
 }
 
-// Writes the strings of f^2 v and of G^2 v, which are 1 / h (in Sq) and h, with v = 1 / (f G). The rest is scratch.
+// Writes the strings of f^2 v and of G^2 v, which are 1 / h (in Sq) and h, with v = 1 / (f G). The
+// rest is scratch.
 template <const Params& set>
-__device__ __forceinline__ void write_h(uint8_t* inverse, uint8_t* h, const uint8_t* f, const uint8_t* g, const uint8_t* v_low,
-                                        const uint8_t* v_high, uint8_t* low, uint8_t* high, uint8_t* coefficients, uint32_t* words) {
+__device__ __forceinline__ void write_h(uint8_t* inverse, uint8_t* h, const uint8_t* f,
+                                        const uint8_t* g, const uint8_t* v_low,
+                                        const uint8_t* v_high, uint8_t* low, uint8_t* high,
+                                        uint8_t* coefficients, uint32_t* words) {
     using R = Ring<set.n>;
 #pragma unroll 1
     for (int k = 0; k < 2; ++k) {
@@ -134,7 +151,8 @@ __device__ __forceinline__ void write_h(uint8_t* inverse, uint8_t* h, const uint
         multiply_q<R, Bytes::integer>(c, factor, low, high);
         __syncwarp();
         const int32_t last = k == 0 ? last_of(c) : 0;
-        write_q<set>(k == 0 ? inverse : h, c, coefficients, words, [&](int, int32_t value) { return value - last; });
+        write_q<set>(k == 0 ? inverse : h, c, coefficients, words,
+                     [&](int, int32_t value) { return value - last; });
         __syncwarp();
     }
 }
@@ -143,7 +161,8 @@ template <const Params& set>
 __device__ __forceinline__ void write_pair(const PairJob& job, uint64_t item, uint8_t* memory) {
     using R = Ring<set.n>;
     const warpseal_kem_batch& batch = job.batch;
-    uint8_t *f = band<R>(memory, 0), *g = band<R>(memory, 1), *low = band<R>(memory, 2), *high = band<R>(memory, 3);
+    uint8_t *f = band<R>(memory, 0), *g = band<R>(memory, 1), *low = band<R>(memory, 2),
+            *high = band<R>(memory, 3);
     auto* words = reinterpret_cast<uint32_t*>(memory + 4 * R::band_bytes);
     uint8_t *v_low = band<R>(memory, 6), *v_high = band<R>(memory, 7);
     load_band<R>(f, job, item, pair_f);
@@ -160,11 +179,13 @@ __device__ __forceinline__ void write_pair(const PairJob& job, uint64_t item, ui
     __syncwarp();
     uint8_t *public_key = batch.public_keys + item * batch.public_key_stride,
             *inverse = batch.secret_keys + item * batch.secret_key_stride + 2 * set.ternary_bytes();
-    write_h<set>(inverse, public_key, f, g, v_low, v_high, low, high, memory + 2 * R::band_bytes, words);
+    write_h<set>(inverse, public_key, f, g, v_low, v_high, low, high, memory + 2 * R::band_bytes,
+                 words);
 }
 
 template <int n>
-__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulate_blocks<n>) keypair_draw(const PairJob job) {
+__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulate_blocks<n>)
+    keypair_draw(const PairJob job) {
     constexpr int bytes = KeyGeneration<set_of(n)>::draw_bytes;
     uint8_t* memory = own_shared<bytes>();
     const uint64_t item = own_item();
@@ -175,7 +196,8 @@ __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulat
 
 // A grid of two rows: what takes longer comes first.
 template <int n>
-__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>) keypair_invert(const PairJob job) {
+__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>)
+    keypair_invert(const PairJob job) {
     constexpr int bytes = KeyGeneration<set_of(n)>::invert_bytes;
     uint8_t* memory = own_shared<bytes>();
     const uint64_t begin = own_item() * job.group;
@@ -190,7 +212,8 @@ __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>)
 }
 
 template <int n>
-__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>) keypair_write(const PairJob job) {
+__global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>)
+    keypair_write(const PairJob job) {
     constexpr int bytes = KeyGeneration<set_of(n)>::write_bytes;
     uint8_t* memory = own_shared<bytes>();
     const uint64_t item = own_item();

@@ -6,12 +6,22 @@
 
 namespace warpseal::cuda::ntru {
 
-// Bands of n bytes. The digits of f; the bytes with sign of G, which is 3 g or 3 (x - 1) g; a = f G, whose inverse is wanted; of the pairs
-// of a group up to this one the products of all f in S3 and of all a; the latter's place is for 1 / a at last.
-enum PairBand { pair_f, pair_g, pair_a_low, pair_a_high, pair_s3_product, pair_product_low, pair_product_high, pair_band_count };
+// Bands of n bytes. The digits of f; the bytes with sign of G, which is 3 g or 3 (x - 1) g; a = f
+// G, whose inverse is wanted; of the pairs of a group up to this one the products of all f in S3
+// and of all a; the latter's place is for 1 / a at last.
+enum PairBand {
+    pair_f,
+    pair_g,
+    pair_a_low,
+    pair_a_high,
+    pair_s3_product,
+    pair_product_low,
+    pair_product_high,
+    pair_band_count
+};
 
-// What the kernels of key generation get. usable: a mask of all ones for each pair that there is. So many of a group, which follow each
-// other, are inverted together.
+// What the kernels of key generation get. usable: a mask of all ones for each pair that there is.
+// So many of a group, which follow each other, are inverted together.
 struct PairJob {
     warpseal_kem_batch batch;
     uint8_t* pairs;
@@ -27,7 +37,8 @@ __device__ __forceinline__ uint8_t* pair_band(const PairJob& job, uint64_t item,
     return job.pairs + (item * pair_band_count + which) * pair_band_bytes<R>;
 }
 template <class R>
-__device__ __forceinline__ void load_band(uint8_t* band, const PairJob& job, uint64_t item, PairBand which) {
+__device__ __forceinline__ void load_band(uint8_t* band, const PairJob& job, uint64_t item,
+                                          PairBand which) {
     const uint8_t* from = pair_band<R>(job, item, which);
 #pragma unroll
     for (int first = 0; first < R::n; first += 128) {
@@ -36,7 +47,8 @@ __device__ __forceinline__ void load_band(uint8_t* band, const PairJob& job, uin
     }
 }
 template <class R>
-__device__ __forceinline__ void store_band(const uint8_t* band, const PairJob& job, uint64_t item, PairBand which) {
+__device__ __forceinline__ void store_band(const uint8_t* band, const PairJob& job, uint64_t item,
+                                           PairBand which) {
     uint8_t* to = pair_band<R>(job, item, which);
 #pragma unroll
     for (int first = 0; first < R::n; first += 128) {

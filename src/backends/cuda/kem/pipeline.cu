@@ -22,8 +22,12 @@ struct DeviceCall {
     const DrawnCoins* coins;
     cudaStream_t stream;
 
-    size_t stride() const { return coins == nullptr ? 0 : drawn_coins_stride(*kem.params, operation); }
-    size_t own_bytes(uint64_t items) const { return round_up(kem.work_bytes(operation, items), 256); }
+    size_t stride() const {
+        return coins == nullptr ? 0 : drawn_coins_stride(*kem.params, operation);
+    }
+    size_t own_bytes(uint64_t items) const {
+        return round_up(kem.work_bytes(operation, items), 256);
+    }
     size_t work_bytes(uint64_t items) const { return own_bytes(items) + items * stride(); }
 
     warpseal_status piece(uint64_t first, uint64_t items, uint8_t* work, uint8_t* drawn) const {
@@ -41,8 +45,10 @@ struct DeviceCall {
         uint8_t* work = nullptr;
         warpseal_status status = take_work(work_bytes(items), stream, &work);
         for (uint64_t first = 0; first < batch.count && status == WARPSEAL_OK; first += items)
-            status = piece(first, std::min(items, batch.count - first), work, work + own_bytes(items));
-        const warpseal_status given_back = work == nullptr ? WARPSEAL_OK : give_back_work(work, work_bytes(items), stream);
+            status =
+                piece(first, std::min(items, batch.count - first), work, work + own_bytes(items));
+        const warpseal_status given_back =
+            work == nullptr ? WARPSEAL_OK : give_back_work(work, work_bytes(items), stream);
         return status != WARPSEAL_OK ? status : given_back;
     }
 };
@@ -57,7 +63,8 @@ warpseal_status not_captured(cudaStream_t stream) {
 
 }  // namespace
 
-warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation,
+                           const warpseal_kem_batch& batch, uint64_t under_way,
                            const DrawnCoins* coins, void* stream_of_caller) {
     const CurrentDevice current(device);
     const auto stream = static_cast<cudaStream_t>(stream_of_caller);
@@ -65,7 +72,8 @@ warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operatio
     if (status == WARPSEAL_OK && coins != nullptr) status = not_captured(stream);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     const DeviceCall call{kem, operation, batch, under_way, coins, stream};
-    const uint64_t most = tuning::kem_work_bytes / (call.work_bytes(4) / 4), pieces = (batch.count - 1) / most + 1;
+    const uint64_t most = tuning::kem_work_bytes / (call.work_bytes(4) / 4),
+                   pieces = (batch.count - 1) / most + 1;
     for (uint64_t items = (batch.count - 1) / pieces + 1;;) {
         status = call.run(items);
         if (status != WARPSEAL_OUT_OF_MEMORY || items == 1) return status;

@@ -1,4 +1,5 @@
-// Key encapsulation of batches in host memory: a piece is some items, in a slot with the work space of their kernels.
+// Key encapsulation of batches in host memory: a piece is some items, in a slot with the work space
+// of their kernels.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,7 +20,8 @@ namespace {
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// One array of the batch, as the operation uses it; bytes 0: not at all. In a slot its items lie side by side.
+// One array of the batch, as the operation uses it; bytes 0: not at all. In a slot its items lie
+// side by side.
 struct Array {
     uint8_t* at = nullptr;
     uint64_t stride = 0;
@@ -28,7 +30,8 @@ struct Array {
     bool direct = false;  // copied without a stop in the slot's pinned memory
 
     Array() = default;
-    Array(const uint8_t* begin, uint64_t stride_of_caller, size_t item_bytes, bool is_written, uint64_t count)
+    Array(const uint8_t* begin, uint64_t stride_of_caller, size_t item_bytes, bool is_written,
+          uint64_t count)
         : at(const_cast<uint8_t*>(begin)),
           stride(count > 1 ? stride_of_caller : item_bytes),
           bytes(item_bytes),
@@ -43,21 +46,24 @@ struct Array {
         if (shared || stride == bytes) {
             memcpy(to, at + piece.begin * stride, bytes_of(piece.end - piece.begin));
         } else {
-            for (uint64_t i = piece.begin; i < piece.end; ++i) memcpy(to + (i - piece.begin) * bytes, at + i * stride, bytes);
+            for (uint64_t i = piece.begin; i < piece.end; ++i)
+                memcpy(to + (i - piece.begin) * bytes, at + i * stride, bytes);
         }
     }
     void scatter(const uint8_t* from, const Piece& piece, bool much) const {
         if (stride == bytes) {
             unstage(at + piece.begin * bytes, from, bytes_of(piece.end - piece.begin), much);
         } else {
-            for (uint64_t i = piece.begin; i < piece.end; ++i) memcpy(at + i * stride, from + (i - piece.begin) * bytes, bytes);
+            for (uint64_t i = piece.begin; i < piece.end; ++i)
+                memcpy(at + i * stride, from + (i - piece.begin) * bytes, bytes);
         }
     }
 };
 
 enum Field { public_keys, secret_keys, ciphertexts, shared_secrets, given_coins, field_count };
 
-// Where everything of a piece lies in its slot. What is staged lies in pinned memory at the same place.
+// Where everything of a piece lies in its slot. What is staged lies in pinned memory at the same
+// place.
 struct Packing {
     std::array<size_t, field_count> arrays;
     size_t statuses, staged_end, work, end;
@@ -96,26 +102,39 @@ private:
 class Items : public Work {
 public:
     // coins: null if the batch brings them, or needs none.
-    Items(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way, CoinWindow* coins)
+    Items(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+          uint64_t under_way, CoinWindow* coins)
         : kem_(kem), operation_(operation), batch_(batch), under_way_(under_way), coins_(coins) {
         const kem::Params& set = *kem.params;
-        const bool keypair = operation == KemOperation::keypair, decapsulate = operation == KemOperation::decapsulate;
-        const auto use = [&](Field field, const uint8_t* at, uint64_t stride, size_t bytes, bool written) {
+        const bool keypair = operation == KemOperation::keypair,
+                   decapsulate = operation == KemOperation::decapsulate;
+        const auto use = [&](Field field, const uint8_t* at, uint64_t stride, size_t bytes,
+                             bool written) {
             arrays_[field] = Array(at, stride, bytes, written, batch.count);
             item_bytes_ += arrays_[field].device_stride();
             staged_bytes_ += arrays_[field].direct ? 0 : arrays_[field].bytes_of(batch.count);
         };
-        if (!decapsulate) use(public_keys, batch.public_keys, batch.public_key_stride, set.public_key_bytes(), keypair);
-        if (keypair || decapsulate) use(secret_keys, batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(), keypair);
-        if (!keypair) use(ciphertexts, batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(), !decapsulate);
-        if (!keypair) use(shared_secrets, batch.shared_secrets, batch.shared_secret_stride, set.shared_secret_bytes, true);
-        if (!decapsulate && coins == nullptr) use(given_coins, batch.coins, batch.coins_stride, coins_bytes(set, operation), false);
+        if (!decapsulate)
+            use(public_keys, batch.public_keys, batch.public_key_stride, set.public_key_bytes(),
+                keypair);
+        if (keypair || decapsulate)
+            use(secret_keys, batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(),
+                keypair);
+        if (!keypair)
+            use(ciphertexts, batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(),
+                !decapsulate);
+        if (!keypair)
+            use(shared_secrets, batch.shared_secrets, batch.shared_secret_stride,
+                set.shared_secret_bytes, true);
+        if (!decapsulate && coins == nullptr)
+            use(given_coins, batch.coins, batch.coins_stride, coins_bytes(set, operation), false);
         item_bytes_ += sizeof(int32_t) + (kem.work_bytes(operation, 64) + 63) / 64;
     }
 
     Crew crew() const {
-        const bool direct =
-            std::all_of(arrays_.begin(), arrays_.end(), [](const Array& a) { return a.bytes == 0 || a.shared || a.direct; });
+        const bool direct = std::all_of(arrays_.begin(), arrays_.end(), [](const Array& a) {
+            return a.bytes == 0 || a.shared || a.direct;
+        });
         Crew crew = direct ? direct_crew(tuning::kem_slots) : staging_crew(staged_bytes_);
         crew.asks = false;  // a server's cores have handshakes to do meanwhile
         return crew;
@@ -123,7 +142,9 @@ public:
     uint64_t failed() const { return failed_; }
 
     uint64_t end() const override { return batch_.count; }
-    size_t least_bytes(uint64_t) const override { return std::max(packing(1).end, tuning::smallest_slot_bytes); }
+    size_t least_bytes(uint64_t) const override {
+        return std::max(packing(1).end, tuning::smallest_slot_bytes);
+    }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
         const uint64_t left = batch_.count - begin;
         uint64_t items = std::max(std::min(begin, left) / 4, tuning::kem_least_items);
@@ -139,7 +160,8 @@ private:
     Packing packing(uint64_t items) const;
     warpseal_kem_batch on_device(uint8_t* device, const Packing& p, const Piece& piece) const;
     warpseal_status copy_in(const Slot& slot, const Packing& p, const Piece& piece) const;
-    warpseal_status compute(Slot& slot, const Packing& p, const Piece& piece, std::optional<Turns::Turn>& turn);
+    warpseal_status compute(Slot& slot, const Packing& p, const Piece& piece,
+                            std::optional<Turns::Turn>& turn);
     warpseal_status copy_out(const Slot& slot, const Packing& p, const Piece& piece) const;
 
     const CudaKem& kem_;
@@ -164,7 +186,8 @@ Packing Items::packing(uint64_t items) const {
     p.statuses = place(sizeof(int32_t) * items);
     for (const bool direct : {false, true}) {
         for (int i = 0; i < field_count; ++i)
-            if (arrays_[i].bytes != 0 && arrays_[i].direct == direct) p.arrays[i] = place(arrays_[i].bytes_of(items));
+            if (arrays_[i].bytes != 0 && arrays_[i].direct == direct)
+                p.arrays[i] = place(arrays_[i].bytes_of(items));
         if (!direct) p.staged_end = p.end;
     }
     p.end = round_up(p.end, 256);
@@ -196,14 +219,17 @@ warpseal_status Items::copy_in(const Slot& slot, const Packing& p, const Piece& 
         const Array& array = arrays_[i];
         if (array.bytes == 0 || array.written) continue;
         if (!array.direct) array.gather(slot.pinned + p.arrays[i], piece);
-        const uint8_t* from = array.direct ? array.at + piece.begin * array.stride : slot.pinned + p.arrays[i];
-        status = check(
-            cudaMemcpyAsync(slot.device + p.arrays[i], from, array.bytes_of(piece.end - piece.begin), cudaMemcpyHostToDevice, slot.stream));
+        const uint8_t* from =
+            array.direct ? array.at + piece.begin * array.stride : slot.pinned + p.arrays[i];
+        status = check(cudaMemcpyAsync(slot.device + p.arrays[i], from,
+                                       array.bytes_of(piece.end - piece.begin),
+                                       cudaMemcpyHostToDevice, slot.stream));
     }
     return status;
 }
 
-warpseal_status Items::compute(Slot& slot, const Packing& p, const Piece& piece, std::optional<Turns::Turn>& turn) {
+warpseal_status Items::compute(Slot& slot, const Packing& p, const Piece& piece,
+                               std::optional<Turns::Turn>& turn) {
     warpseal_kem_batch there = on_device(slot.device, p, piece);
     const auto run = kem_.run[static_cast<int>(operation_)];
     if (!turn) return run(there, under_way_, slot.device + p.work, slot.stream);
@@ -215,13 +241,16 @@ warpseal_status Items::compute(Slot& slot, const Packing& p, const Piece& piece,
 
 warpseal_status Items::copy_out(const Slot& slot, const Packing& p, const Piece& piece) const {
     const uint64_t items = piece.end - piece.begin;
-    warpseal_status status = check(
-        cudaMemcpyAsync(slot.pinned + p.statuses, slot.device + p.statuses, sizeof(int32_t) * items, cudaMemcpyDeviceToHost, slot.stream));
+    warpseal_status status =
+        check(cudaMemcpyAsync(slot.pinned + p.statuses, slot.device + p.statuses,
+                              sizeof(int32_t) * items, cudaMemcpyDeviceToHost, slot.stream));
     for (int i = 0; i < field_count && status == WARPSEAL_OK; ++i) {
         const Array& array = arrays_[i];
         if (!array.written) continue;
-        uint8_t* to = array.direct ? array.at + piece.begin * array.stride : slot.pinned + p.arrays[i];
-        status = check(cudaMemcpyAsync(to, slot.device + p.arrays[i], array.bytes_of(items), cudaMemcpyDeviceToHost, slot.stream));
+        uint8_t* to =
+            array.direct ? array.at + piece.begin * array.stride : slot.pinned + p.arrays[i];
+        status = check(cudaMemcpyAsync(to, slot.device + p.arrays[i], array.bytes_of(items),
+                                       cudaMemcpyDeviceToHost, slot.stream));
     }
     return status;
 }
@@ -242,15 +271,19 @@ void Items::keep(Slot& slot, const Piece& piece) {
     const uint64_t items = piece.end - piece.begin;
     const Packing p = packing(items);
     const auto* statuses = reinterpret_cast<const int32_t*>(slot.pinned + p.statuses);
-    failed_ += static_cast<uint64_t>(std::count_if(statuses, statuses + items, [](int32_t status) { return status != WARPSEAL_OK; }));
-    if (batch_.statuses != nullptr) memcpy(batch_.statuses + piece.begin, statuses, sizeof *statuses * items);
+    failed_ += static_cast<uint64_t>(std::count_if(
+        statuses, statuses + items, [](int32_t status) { return status != WARPSEAL_OK; }));
+    if (batch_.statuses != nullptr)
+        memcpy(batch_.statuses + piece.begin, statuses, sizeof *statuses * items);
     for (int i = 0; i < field_count; ++i)
-        if (arrays_[i].written && !arrays_[i].direct) arrays_[i].scatter(slot.pinned + p.arrays[i], piece, staged_bytes_ >= much_bytes);
+        if (arrays_[i].written && !arrays_[i].direct)
+            arrays_[i].scatter(slot.pinned + p.arrays[i], piece, staged_bytes_ >= much_bytes);
 }
 
 }  // namespace
 
-warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch, uint64_t under_way,
+warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
+                         const warpseal_kem_batch& batch, uint64_t under_way,
                          const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
     *done = *failed = 0;
     const CurrentDevice current(device);

@@ -35,14 +35,19 @@ __global__ void __launch_bounds__(tuning::threads) move_keys(const PlacesJob job
 
 }  // namespace
 
-warpseal_status kem_placed(int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
-                           void* stream) {
+warpseal_status kem_placed(int device, KemPlaced what, void* places, void* items, size_t stride,
+                           const uint32_t* numbers, uint64_t count, void* stream) {
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK || count == 0) return current.status();
     Limits limits;
     const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
-    const PlacesJob job{what, static_cast<uint4*>(places), static_cast<uint4*>(items), stride / sizeof(uint4), numbers, count};
+    const PlacesJob job{what,
+                        static_cast<uint4*>(places),
+                        static_cast<uint4*>(items),
+                        stride / sizeof(uint4),
+                        numbers,
+                        count};
     return launch(move_keys, blocks_for(count, limits), 0, job, static_cast<cudaStream_t>(stream));
 }
 

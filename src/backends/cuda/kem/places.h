@@ -5,7 +5,7 @@
 
 namespace warpseal::cuda {
 
-warpseal_status kem_placed(int device, KemPlaced what, void* places, void* items, size_t stride, const uint32_t* numbers, uint64_t count,
-                           void* stream);
+warpseal_status kem_placed(int device, KemPlaced what, void* places, void* items, size_t stride,
+                           const uint32_t* numbers, uint64_t count, void* stream);
 
 }  // namespace warpseal::cuda

@@ -1,4 +1,5 @@
-// What NTRU does to products and bands coefficient by coefficient (specification, sections 1.7 to 1.9).
+// What NTRU does to products and bands coefficient by coefficient (specification, sections 1.7
+// to 1.9).
 #pragma once
 
 #include "backends/cuda/kem/codec.cuh"
@@ -11,8 +12,12 @@ __device__ __forceinline__ void each_pair(const F& f) {
 #pragma unroll
     for (int k = 0; k < R::sums; k += 2) f(k, 32 * k + 2 * static_cast<int>(lane_id()));
 }
-__device__ __forceinline__ uint32_t pair_at(const uint8_t* p) { return *reinterpret_cast<const uint16_t*>(p); }
-__device__ __forceinline__ void put_pair(uint8_t* p, uint32_t pair) { *reinterpret_cast<uint16_t*>(p) = static_cast<uint16_t>(pair); }
+__device__ __forceinline__ uint32_t pair_at(const uint8_t* p) {
+    return *reinterpret_cast<const uint16_t*>(p);
+}
+__device__ __forceinline__ void put_pair(uint8_t* p, uint32_t pair) {
+    *reinterpret_cast<uint16_t*>(p) = static_cast<uint16_t>(pair);
+}
 
 // Coefficient n - 1, in all lanes.
 template <class R>
@@ -32,9 +37,11 @@ __device__ __forceinline__ void move_up(Sums<R>& c) {
 #pragma unroll
     for (int32_t& value : c.value) value = (value & 0xff) << 8;
 }
-// c = a b modulo (2^16, x^n - 1), a a band and b two. Loops over products are not unrolled: caches of instructions are small.
+// c = a b modulo (2^16, x^n - 1), a a band and b two. Loops over products are not unrolled: caches
+// of instructions are small.
 template <class R, Bytes a_kind>
-__device__ __forceinline__ void multiply_q(Sums<R>& c, const uint8_t* a, const uint8_t* b_low, const uint8_t* b_high) {
+__device__ __forceinline__ void multiply_q(Sums<R>& c, const uint8_t* a, const uint8_t* b_low,
+                                           const uint8_t* b_high) {
 #pragma unroll 1
     for (int k = 0; k < 2; ++k) {
         move_up(c);
@@ -46,15 +53,18 @@ __device__ __forceinline__ void multiply_q(Sums<R>& c, const uint8_t* a, const u
 template <const Params& set, class R, class F>
 __device__ __forceinline__ void put_q(uint8_t* low, uint8_t* high, const Sums<R>& c, const F& f) {
     each_pair<R>([&](int k, int i) {
-        const uint32_t first = f(c.value[k]) & (set.q() - 1), second = f(c.value[k + 1]) & (set.q() - 1);
+        const uint32_t first = f(c.value[k]) & (set.q() - 1),
+                       second = f(c.value[k + 1]) & (set.q() - 1);
         put_pair(low + i, (first & 0xff) | second << 8);
         put_pair(high + i, first >> 8 | (second & 0xff00));
     });
 }
 
-// The string of f(i, value) modulo q, for coefficients i < n - 1. `coefficients` and `words` are scratch; a barrier must have passed.
+// The string of f(i, value) modulo q, for coefficients i < n - 1. `coefficients` and `words` are
+// scratch; a barrier must have passed.
 template <const Params& set, class R, class F>
-__device__ __forceinline__ void write_q(uint8_t* out, const Sums<R>& c, uint8_t* coefficients, uint32_t* words, const F& f) {
+__device__ __forceinline__ void write_q(uint8_t* out, const Sums<R>& c, uint8_t* coefficients,
+                                        uint32_t* words, const F& f) {
     each_pair<R>([&](int k, int i) {
         const uint32_t first = i < set.n - 1 ? f(i, c.value[k]) & (set.q() - 1) : 0;
         const uint32_t second = i + 1 < set.n - 1 ? f(i + 1, c.value[k + 1]) & (set.q() - 1) : 0;
@@ -79,9 +89,10 @@ __device__ __forceinline__ uint32_t digit_difference(uint32_t a, uint32_t b) {
     return x - (x >= 3 ? 3 : 0);
 }
 
-// Lift of the digits of m, coefficient n - 1 zero, in place, as bytes with sign. HPS: its trits. HRSS: (x - 1) b with b = m / (x - 1) in
-// S3. b (x - 1) = m + t Phi_n asks for b[i - 1] - b[i] = m[i] + t, all sums around the circle being zero: t = -(sum of m) / n modulo 3; and
-// with b[n - 1] = 0, b[i] = -(m[0] + ... + m[i]) - (i + 1) t.
+// Lift of the digits of m, coefficient n - 1 zero, in place, as bytes with sign. HPS: its trits.
+// HRSS: (x - 1) b with b = m / (x - 1) in S3. b (x - 1) = m + t Phi_n asks for b[i - 1] - b[i] =
+// m[i] + t, all sums around the circle being zero: t = -(sum of m) / n modulo 3; and with b[n - 1]
+// = 0, b[i] = -(m[0] + ... + m[i]) - (i + 1) t.
 template <const Params& set>
 __device__ __forceinline__ void lift(uint8_t* m) {
     using R = Ring<set.n>;
@@ -119,7 +130,9 @@ __device__ __forceinline__ void lift(uint8_t* m) {
         // m now is b; the byte before the first is b[n - 1] = 0.
         uint32_t lifted[(set.n - 1 + 127) / 128];
         each_word<R>([&](int i) {
-            const uint32_t here = word_at(m + i), previous = i == 0 ? here << 8 : __byte_perm(word_at(m + i - 4), here, 0x6543);
+            const uint32_t here = word_at(m + i),
+                           previous =
+                               i == 0 ? here << 8 : __byte_perm(word_at(m + i - 4), here, 0x6543);
             lifted[i / 128] = __vsub4(trits_of(previous), trits_of(here));
         });
         const uint32_t end = trits_of(m[set.n - 2]);

@@ -1,4 +1,5 @@
-// NTRU's sampling by a warp: bytes modulo 3, and a sort in registers for ternary polynomials of fixed weight (specification, section 1.10).
+// NTRU's sampling by a warp: bytes modulo 3, and a sort in registers for ternary polynomials of
+// fixed weight (specification, section 1.10).
 #pragma once
 
 #include "backends/cuda/kem/codec.cuh"
@@ -27,8 +28,9 @@ __device__ __forceinline__ void order(int32_t& a, int32_t& b) {
     a = low;
 }
 
-// Sorts by (lane, place in the register file): runs of 2, 4, 8 ... numbers, each made of two by comparing the first with the mirror image
-// of the second, then halves of halves (Batcher's bitonic sort without directions). Nothing depends on the numbers.
+// Sorts by (lane, place in the register file): runs of 2, 4, 8 ... numbers, each made of two by
+// comparing the first with the mirror image of the second, then halves of halves (Batcher's bitonic
+// sort without directions). Nothing depends on the numbers.
 template <int registers>
 __device__ __forceinline__ void sort(int32_t (&x)[registers]) {
 #pragma unroll
@@ -48,7 +50,8 @@ __device__ __forceinline__ void sort(int32_t (&x)[registers]) {
 #pragma unroll
         for (int i = 0; i < registers / 2; ++i) {
             const int j = registers - 1 - i;
-            const int32_t a = __shfl_xor_sync(0xffffffffu, x[j], run - 1), b = __shfl_xor_sync(0xffffffffu, x[i], run - 1);
+            const int32_t a = __shfl_xor_sync(0xffffffffu, x[j], run - 1),
+                          b = __shfl_xor_sync(0xffffffffu, x[i], run - 1);
             x[i] = lower ? min(x[i], a) : max(x[i], a);
             x[j] = lower ? min(x[j], b) : max(x[j], b);
         }
@@ -69,7 +72,8 @@ __device__ __forceinline__ void sort(int32_t (&x)[registers]) {
     }
 }
 
-// Digits in the order of their keys: 30 bits of coins each, above the digit, compared as signed numbers. The rest is zero, to coefficient n
+// Digits in the order of their keys: 30 bits of coins each, above the digit, compared as signed
+// numbers. The rest is zero, to coefficient n
 // - 1.
 template <const Params& set>
 __device__ __forceinline__ void sample_fixed(uint8_t* digits, const Staged& coins) {
@@ -86,17 +90,20 @@ __device__ __forceinline__ void sample_fixed(uint8_t* digits, const Staged& coin
 #pragma unroll
     for (int k = 0; k < registers; k += 4) {
         const int i = registers * static_cast<int>(lane_id()) + k;
-        const uint32_t word = (x[k] & 3) | (x[k + 1] & 3) << 8 | (x[k + 2] & 3) << 16 | (x[k + 3] & 3) << 24;
+        const uint32_t word =
+            (x[k] & 3) | (x[k + 1] & 3) << 8 | (x[k + 2] & 3) << 16 | (x[k + 3] & 3) << 24;
         if (i < set.n) put_word(digits + i, i < set.n - 1 ? word : 0);
     }
 }
 
 // Coins for two polynomials: f and g, or r and m. `words` has room for one part at a time.
 template <const Params& set>
-inline constexpr int coin_words = staged_words(set.family == Family::hps ? set.fixed_coins() : set.iid_coins());
+inline constexpr int coin_words = staged_words(set.family == Family::hps ? set.fixed_coins()
+                                                                         : set.iid_coins());
 
 template <const Params& set>
-__device__ __forceinline__ void sample_pair(uint8_t* first, uint8_t* second, uint32_t* words, const uint8_t* coins) {
+__device__ __forceinline__ void sample_pair(uint8_t* first, uint8_t* second, uint32_t* words,
+                                            const uint8_t* coins) {
     const Staged iid = stage<set.iid_coins()>(words, coins);
     __syncwarp();
     sample_iid<set>(first, iid);

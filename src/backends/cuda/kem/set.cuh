@@ -13,84 +13,114 @@
 
 namespace warpseal::cuda::ntru {
 
-// What a batch keeps in device memory between kernels: a mask for each item; and one message to hash or two, or the bands of a pair of
-// keys.
+// What a batch keeps in device memory between kernels: a mask for each item; and one message to
+// hash or two, or the bands of a pair of keys.
 template <const Params& set>
 struct WorkSpace {
-    static constexpr size_t message_bytes = Encapsulation<set>::padded_bytes, rejected_bytes = Decapsulation<set>::rejected_padded_bytes;
+    static constexpr size_t message_bytes = Encapsulation<set>::padded_bytes,
+                            rejected_bytes = Decapsulation<set>::rejected_padded_bytes;
 
     static size_t mask_bytes(uint64_t count) { return (count * sizeof(uint32_t) + 15) / 16 * 16; }
     static size_t bytes(KemOperation operation, uint64_t count) {
-        if (operation == KemOperation::keypair) return mask_bytes(count) + count * pair_band_count * pair_band_bytes<Ring<set.n>>;
+        if (operation == KemOperation::keypair)
+            return mask_bytes(count) + count * pair_band_count * pair_band_bytes<Ring<set.n>>;
         const size_t messages = count * message_bytes;
-        return mask_bytes(count) + messages + (operation == KemOperation::decapsulate ? count * rejected_bytes : 0);
+        return mask_bytes(count) + messages +
+               (operation == KemOperation::decapsulate ? count * rejected_bytes : 0);
     }
     static ItemJob job(const warpseal_kem_batch& batch, void* work) {
         auto* bytes = static_cast<uint8_t*>(work);
         uint8_t* messages = bytes + mask_bytes(batch.count);
-        return {batch, messages, messages + batch.count * message_bytes, reinterpret_cast<uint32_t*>(bytes)};
+        return {batch, messages, messages + batch.count * message_bytes,
+                reinterpret_cast<uint32_t*>(bytes)};
     }
 };
 
 template <class Job>
-warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_warp, unsigned threads, const Job& job, cudaStream_t stream,
-                       unsigned rows = 1) {
+warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_warp,
+                       unsigned threads, const Job& job, cudaStream_t stream, unsigned rows = 1) {
     const uint64_t blocks = (warps + threads / 32 - 1) / (threads / 32);
-    if (blocks > INT32_MAX) return WARPSEAL_LIMIT_EXCEEDED;  // the keys of so many items are terabytes
+    if (blocks > INT32_MAX)
+        return WARPSEAL_LIMIT_EXCEEDED;  // the keys of so many items are terabytes
     const size_t shared_bytes = size_t{threads} / 32 * static_cast<size_t>(shared_bytes_of_warp);
     if (shared_bytes > 48 * 1024) {
-        const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+        const cudaError_t error = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
         if (error != cudaSuccess) return check(error);
     }
     void* arguments[] = {const_cast<Job*>(&job)};
-    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks), rows), dim3(threads),
+    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
+                                  dim3(static_cast<unsigned>(blocks), rows), dim3(threads),
                                   arguments, shared_bytes, stream));
 }
 
 template <const Params& set, int other_blocks>
 warpseal_status launch_hash(const ItemJob& job, cudaStream_t stream) {
-    const HashJob hashes{job.batch.count, job.messages, job.rejected, job.valid, job.batch.shared_secrets, job.batch.shared_secret_stride};
-    return launch(hash<WorkSpace<set>::message_bytes / keccak::rate, other_blocks>, (hashes.count + 31) / 32, hash_shared_bytes,
-                  tuning::kem_hash_threads, hashes, stream);
+    const HashJob hashes{job.batch.count,
+                         job.messages,
+                         job.rejected,
+                         job.valid,
+                         job.batch.shared_secrets,
+                         job.batch.shared_secret_stride};
+    return launch(hash<WorkSpace<set>::message_bytes / keccak::rate, other_blocks>,
+                  (hashes.count + 31) / 32, hash_shared_bytes, tuning::kem_hash_threads, hashes,
+                  stream);
 }
 
-// Few pairs are inverted alone, in the least time; many in groups, in the least work. A power of two, as most batches are.
+// Few pairs are inverted alone, in the least time; many in groups, in the least work. A power of
+// two, as most batches are.
 inline warpseal_status group_of(uint64_t under_way, uint32_t& group) {
     Limits limits;
     const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
-    const uint64_t wanted = under_way / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_groups);
-    group = static_cast<uint32_t>(std::bit_floor(std::clamp<uint64_t>(wanted, 1, tuning::kem_most_of_a_group)));
+    const uint64_t wanted =
+        under_way / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_groups);
+    group = static_cast<uint32_t>(
+        std::bit_floor(std::clamp<uint64_t>(wanted, 1, tuning::kem_most_of_a_group)));
     return WARPSEAL_OK;
 }
 
 template <const Params& set>
-warpseal_status run_keypair(const warpseal_kem_batch& batch, uint64_t under_way, void* work, cudaStream_t stream) {
+warpseal_status run_keypair(const warpseal_kem_batch& batch, uint64_t under_way, void* work,
+                            cudaStream_t stream) {
     using Shared = KeyGeneration<set>;
     auto* bytes = static_cast<uint8_t*>(work);
-    PairJob job{batch, bytes + WorkSpace<set>::mask_bytes(batch.count), reinterpret_cast<uint32_t*>(bytes), 1};
+    PairJob job{batch, bytes + WorkSpace<set>::mask_bytes(batch.count),
+                reinterpret_cast<uint32_t*>(bytes), 1};
     warpseal_status status = group_of(under_way, job.group);
     if (status != WARPSEAL_OK) return status;
     const uint64_t groups = (batch.count + job.group - 1) / job.group;
     constexpr unsigned threads = tuning::kem_threads<set.n>;
     status = launch(keypair_draw<set.n>, batch.count, Shared::draw_bytes, threads, job, stream);
-    if (status == WARPSEAL_OK) status = launch(keypair_invert<set.n>, groups, Shared::invert_bytes, threads, job, stream, 2);
-    return status == WARPSEAL_OK ? launch(keypair_write<set.n>, batch.count, Shared::write_bytes, threads, job, stream) : status;
+    if (status == WARPSEAL_OK)
+        status =
+            launch(keypair_invert<set.n>, groups, Shared::invert_bytes, threads, job, stream, 2);
+    return status == WARPSEAL_OK ? launch(keypair_write<set.n>, batch.count, Shared::write_bytes,
+                                          threads, job, stream)
+                                 : status;
 }
 
 template <const Params& set, KemOperation operation>
-warpseal_status run(const warpseal_kem_batch& batch, [[maybe_unused]] uint64_t under_way, void* work, void* stream_of_caller) {
+warpseal_status run(const warpseal_kem_batch& batch, [[maybe_unused]] uint64_t under_way,
+                    void* work, void* stream_of_caller) {
     if (batch.count == 0) return WARPSEAL_OK;
     const auto stream = static_cast<cudaStream_t>(stream_of_caller);
-    if constexpr (operation == KemOperation::keypair) return run_keypair<set>(batch, under_way, work, stream);
+    if constexpr (operation == KemOperation::keypair)
+        return run_keypair<set>(batch, under_way, work, stream);
     const ItemJob job = WorkSpace<set>::job(batch, work);
     constexpr unsigned threads = tuning::kem_threads<set.n>;
     if constexpr (operation == KemOperation::encapsulate) {
-        const warpseal_status status = launch(encapsulate<set.n>, batch.count, Encapsulation<set>::shared_bytes, threads, job, stream);
+        const warpseal_status status =
+            launch(encapsulate<set.n>, batch.count, Encapsulation<set>::shared_bytes, threads, job,
+                   stream);
         return status == WARPSEAL_OK ? launch_hash<set, 0>(job, stream) : status;
     } else {
-        const warpseal_status status = launch(decapsulate<set.n>, batch.count, Decapsulation<set>::shared_bytes, threads, job, stream);
-        return status == WARPSEAL_OK ? launch_hash<set, WorkSpace<set>::rejected_bytes / keccak::rate>(job, stream) : status;
+        const warpseal_status status =
+            launch(decapsulate<set.n>, batch.count, Decapsulation<set>::shared_bytes, threads, job,
+                   stream);
+        return status == WARPSEAL_OK
+                   ? launch_hash<set, WorkSpace<set>::rejected_bytes / keccak::rate>(job, stream)
+                   : status;
     }
 }
 
@@ -98,7 +128,8 @@ template <const Params& set>
 constexpr CudaKem cuda_kem_of() {
     return {&set,
             WorkSpace<set>::bytes,
-            {run<set, KemOperation::keypair>, run<set, KemOperation::encapsulate>, run<set, KemOperation::decapsulate>}};
+            {run<set, KemOperation::keypair>, run<set, KemOperation::encapsulate>,
+             run<set, KemOperation::decapsulate>}};
 }
 
 }  // namespace warpseal::cuda::ntru
