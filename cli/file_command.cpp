@@ -232,7 +232,6 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
         for (const std::string& path : choice.secrets.passphrase_files)
             output->refuse_same_file(path);
         output->refuse_same_file(choice.secrets.passphrase_descriptor);
-        output->remove_abandoned(session);
     }
     SecretChoice wanted = choice.secrets;
     ask_if_nothing_named(input.get(), task, choice, wanted);
@@ -243,6 +242,7 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
             fmt::format(
                 "a passphrase of fewer than {} characters is soon guessed by who has the file: take a longer one.",
                 Secrets::short_characters));
+    if (output) output->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     if (choice.input == "-" && isatty(input.get()))
         remark(session, "reading from the terminal: end with Ctrl-D.");

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,7 +46,11 @@ Descriptor open_input(const std::string& path) {
 }
 
 std::string Output::refused_path(const std::string& path) {
-    return path.empty() ? "it names no file; - is standard output" : "";
+    if (path.empty()) return "it names no file; - is standard output";
+    const size_t slash = path.rfind('/');
+    return is_temporary_name(path.c_str() + (slash == std::string::npos ? 0 : slash + 1))
+               ? "names like that are of temporary files, which later commands remove"
+               : "";
 }
 
 Output::Output(const std::string& path, bool force, mode_t mode)
@@ -304,7 +309,13 @@ void Output::keep_old_permissions() {
         return;
     if (!S_ISREG(old.st_mode)) return;
     if (fstat(file_.get(), &made) != 0) fail("cannot read the permissions of", errno);
-    const mode_t wanted = made.st_mode & old.st_mode & permissions;
+    mode_t wanted = made.st_mode & old.st_mode & permissions;
+    // The group's bits say nothing of who had access where the group is another one or there is an
+    // access control list.
+    const std::string path = directory_ + "/" + name_;
+    if (old.st_gid != made.st_gid ||
+        lgetxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0)
+        wanted &= ~mode_t{S_IRWXG};
     if (wanted != (made.st_mode & permissions) && fchmod(file_.get(), wanted) != 0)
         fail("cannot keep the permissions of", errno);
 }

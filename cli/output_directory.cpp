@@ -59,14 +59,6 @@ std::string resolved(const std::string& path) {
     return real ? real.get() : path;
 }
 
-bool is_temporary_name(const char* name) {
-    constexpr size_t front = sizeof temporary_front - 1;
-    return strlen(name) == front + temporary_digits + sizeof temporary_ending - 1 &&
-           strncmp(name, temporary_front, front) == 0 &&
-           strspn(name + front, "0123456789abcdef") == temporary_digits &&
-           strcmp(name + front + temporary_digits, temporary_ending) == 0;
-}
-
 bool is_abandoned(const struct stat& file) {
     return S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
            time(nullptr) - file.st_mtim.tv_sec > abandoned_after;
@@ -109,6 +101,14 @@ std::string behind_links(const std::string& path, const std::string& shown) {
         end = target[0] == '/' ? target : folder_path + target;
     }
     return path;
+}
+
+bool is_temporary_name(const char* name) {
+    constexpr size_t front = sizeof temporary_front - 1;
+    return strlen(name) == front + temporary_digits + sizeof temporary_ending - 1 &&
+           strncmp(name, temporary_front, front) == 0 &&
+           strspn(name + front, "0123456789abcdef") == temporary_digits &&
+           strcmp(name + front + temporary_digits, temporary_ending) == 0;
 }
 
 std::string temporary_name(const char* ending) {

@@ -18,6 +18,8 @@ std::string behind_links(const std::string& path, const std::string& shown);
 // ".warpseal-<16 hexadecimal digits>.tmp" for what is not whole yet, ".old" for what was replaced
 // and may come back. Throws Failure.
 std::string temporary_name(const char* ending = ".tmp");
+// Whether a file is named like that, with ".tmp".
+bool is_temporary_name(const char* name);
 
 // A file that a command reads or writes.
 struct FileIdentity {

@@ -134,6 +134,17 @@ def what_a_killed_run_left_is_removed(p):
 
 
 @case
+def wrong_usage_removes_nothing(p):
+    p.sealed(b"text")
+    p.write(ABANDONED, b"half of something", 0o600)
+    grow_old(p, ABANDONED)
+    p.write("empty", b"\n", 0o600)
+    for secret in [["--passphrase-file", "empty"], ["-k", "sealed"]]:
+        p.fails(2, "", "encrypt", "sealed", "-o", "out", *secret)
+        check_equal(temporaries(p), [ABANDONED], f"temporaries after a refusal of {secret}")
+
+
+@case
 def every_command_that_writes_removes_them(p):
     p.sealed(b"text")
     p.key("raw-key", 32)

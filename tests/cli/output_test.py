@@ -248,6 +248,29 @@ def permissions_of_a_replaced_file(p):
 
 
 @case
+def groups_of_a_replaced_file(p):
+    """The new file's group is the caller's: where the old one had another, its bits are no leave for this one."""
+    if os.geteuid() != 0:
+        raise NotRun("only root can give a file away")
+    command = both_ways(p)[0]
+    for group, mode in [(os.getegid(), 0o640), (os.getegid() + 12345, 0o600)]:
+        p.write("out", b"old", 0o640)
+        os.chown(p.file("out"), -1, group)
+        p.ok(*command, "out", "--force", umask=0o022)
+        check_equal(stat.S_IMODE(os.stat(p.file("out")).st_mode), mode, f"mode of what replaces a file of group {group}")
+
+
+@case
+def names_of_temporaries(p):
+    """A later command would remove the file."""
+    for command in both_ways(p):
+        for path in [".warpseal-00000000000000aa.tmp", "./.warpseal-00000000000000aa.tmp"]:
+            p.fails(2, "temporary files", *command, path)
+        p.ok(*command, ".warpseal-0aa.tmp")
+        os.unlink(p.file(".warpseal-0aa.tmp"))
+
+
+@case
 def links_that_others_planted(p):
     """In a directory like /tmp a link of somebody else's is not followed, whatever fs.protected_symlinks is set to."""
     if os.geteuid() != 0:
