@@ -1,17 +1,23 @@
 """A regular file behind standard output: after a failure it holds an exact prefix of the plaintext, or of the sealed file.
 
-WARPSEAL_RUNS: how many damaged files are decrypted; 60 unless given.
+WARPSEAL_RUNS: how many damaged files are decrypted; 60 unless given. WARPSEAL_DEVICE: where, a value of --device; its files are larger,
+so that a GPU has several chunks in flight.
 """
 
 import os
 import random
 import signal
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from program import case, check, check_equal, main, some_bytes
 
 CHUNK, SEALED, FRONT = 16384, 16400, 20536  # docs/file-format.md: of text, sealed, and what comes before the first
 RUNS = int(os.environ.get("WARPSEAL_RUNS", "60"))
+DEVICE = os.environ.get("WARPSEAL_DEVICE")
+ON_DEVICE = ["--device", DEVICE] if DEVICE else []
+BYTES = 60_000_000 if DEVICE else 3_000_000
 
 
 def damaged(sealed, how, dice):
@@ -36,37 +42,46 @@ def damaged(sealed, how, dice):
     return sealed[:FRONT + first * SEALED] + chunk(second) + between + chunk(first) + sealed[FRONT + (second + 1) * SEALED:], first
 
 
-def to_file(p, *command, **options):
-    with open(p.file("out"), "wb") as out:
+def to_file(p, *command, name="out", **options):
+    with open(p.file(name), "wb") as out:
         result = p.run(*command, stdout=out, **options)
-    return result, p.read("out")
+    return result, p.read(name)
 
 
 @case
 def decrypted_from_a_damaged_file(p):
-    content = some_bytes(3_000_000)
+    content = some_bytes(BYTES)
     sealed = p.read(p.sealed(content))
     dice = random.Random(5)
-    for number in range(RUNS):
+
+    def one(number):
         how = ["flipped", "cut", "extended", "swapped"][number % 4]
-        changed, good = damaged(sealed, how, dice)
-        p.write("changed", changed)
-        result, out = to_file(p, "decrypt", "--threads", 8, "-k", "key", "changed")
+        with drawing:
+            changed, good = damaged(sealed, how, dice)
+        p.write(f"changed {number}", changed)
+        result, out = to_file(p, "decrypt", "--threads", 8, *ON_DEVICE, "-k", "key", f"changed {number}", name=f"out {number}")
         check(result.code in (13, 14), f"run {number}, {how}: exit code {result.code} ({result.err.strip()})")
         check_equal(len(out), good * CHUNK, f"run {number}, {how}: length of what came out")
         check(content.startswith(out), f"run {number}, {how}: what came out is no prefix")
         check("not the whole file" in result.err if out else "Nothing was written" in result.err, result.err)
+        for name in ("changed", "out"):
+            os.remove(p.file(f"{name} {number}"))
+
+    drawing = threading.Lock()
+    with ThreadPoolExecutor(8 if DEVICE else 1) as pool:
+        for job in [pool.submit(one, number) for number in range(RUNS)]:
+            job.result()
     print(f"  {RUNS} damaged files, each with an exact prefix of its plaintext")
 
 
 @case
 def a_name_gets_nothing(p):
     """The same failures with -o, which may write in any order: nothing is left."""
-    sealed = p.read(p.sealed(some_bytes(3_000_000)))
+    sealed = p.read(p.sealed(some_bytes(BYTES)))
     dice = random.Random(6)
     for how in ["flipped", "cut", "extended", "swapped"]:
         p.write("changed", sealed[:-5] if how == "cut" else damaged(sealed, how, dice)[0])
-        p.fails(13, "Nothing was written", "decrypt", "--threads", 8, "-k", "key", "changed", "-o", "opened")
+        p.fails(13, "Nothing was written", "decrypt", "--threads", 8, *ON_DEVICE, "-k", "key", "changed", "-o", "opened")
 
 
 @case

@@ -1,10 +1,12 @@
 // The pipeline for data in host memory: pinned, pageable, in place, several callers at once,
 // bounded device memory.
 #include <cuda_runtime_api.h>
+#include <sys/mman.h>
 
 #include <thread>
 
 #include "allocations.h"
+#include "backends/gpu_door.h"
 #include "host.h"
 #include "messages.h"
 
@@ -62,6 +64,32 @@ TEST_F(Pipeline, Sweeps) {
             }
         }
     }
+}
+
+// Pageable memory between two registered ranges is not pinned, although both ends are.
+TEST_F(Pipeline, MemoryIsPinnedInEveryByte) {
+    constexpr size_t page = 4096, pages = 4;
+    auto* memory = static_cast<uint8_t*>(
+        mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(static_cast<void*>(memory), MAP_FAILED);
+    ASSERT_EQ(cudaSetDevice(device), cudaSuccess);
+    for (const size_t registered : {0, 2, 3})
+        ASSERT_EQ(cudaHostRegister(memory + registered * page, page, cudaHostRegisterPortable),
+                  cudaSuccess);
+    EXPECT_TRUE(warpseal::gpu_door()->pinned(memory, page));
+    EXPECT_TRUE(warpseal::gpu_door()->pinned(memory + 7, page - 7));
+    EXPECT_TRUE(warpseal::gpu_door()->pinned(memory + 2 * page, 2 * page));
+    EXPECT_TRUE(warpseal::gpu_door()->pinned(memory + 3 * page - 1, 2));
+    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory, page + 1));
+    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory + page, page));
+    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory, 3 * page));
+    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory + 2 * page - 1, 2));
+    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory, 0));
+    const Host allocated(3 << 20, true);
+    EXPECT_TRUE(warpseal::gpu_door()->pinned(allocated.data(), 3 << 20));
+    for (const size_t registered : {0, 2, 3})
+        EXPECT_EQ(cudaHostUnregister(memory + registered * page), cudaSuccess);
+    EXPECT_EQ(munmap(memory, pages * page), 0);
 }
 
 TEST_F(Pipeline, DataUnits) {

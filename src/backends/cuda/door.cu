@@ -5,6 +5,7 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/pipeline.h"
 #include "backends/cuda/kem/places.h"
+#include "backends/cuda/memory_kind.h"
 #include "backends/cuda/pieces.h"
 #include "backends/cuda/pipeline.h"
 #include "backends/gpu_door.h"

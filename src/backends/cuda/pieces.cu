@@ -212,30 +212,6 @@ warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done) {
     return *done == work.end() ? WARPSEAL_OK : own != WARPSEAL_OK ? own : WARPSEAL_OUT_OF_MEMORY;
 }
 
-bool is_pinned(const void* begin, size_t bytes) {
-    if (bytes == 0 || lost()) return false;
-    const uint8_t* ends[] = {static_cast<const uint8_t*>(begin),
-                             static_cast<const uint8_t*>(begin) + bytes - 1};
-    for (const uint8_t* p : ends) {
-        cudaPointerAttributes attributes{};
-        if (lost() || check(cudaPointerGetAttributes(&attributes, p)) != WARPSEAL_OK ||
-            attributes.type != cudaMemoryTypeHost)
-            return false;
-    }
-    return true;
-}
-
-warpseal_status device_of(const void* memory, int* device) {
-    cudaPointerAttributes attributes{};
-    warpseal_status status = enter();
-    if (status == WARPSEAL_OK) status = check(cudaPointerGetAttributes(&attributes, memory));
-    if (status != WARPSEAL_OK) return status;
-    *device = attributes.device;
-    const bool there =
-        attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
-    return there ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
-}
-
 size_t piece_bytes(uint64_t before, uint64_t after, bool staged) {
     constexpr uint64_t mib = uint64_t{1} << 20, most_staged = 8 * mib;
     const uint64_t least = std::clamp((before + after) / 64, 2 * mib, (staged ? 2 : 4) * mib);

@@ -43,11 +43,6 @@ struct Crew {
 // Runs it all. *done: everything before it is kept, also on failure; nothing after it was kept.
 warpseal_status run(int device, Work& work, const Crew& crew, uint64_t* done);
 
-// Whether all bytes [begin, begin + bytes) lie in memory that CUDA can copy from and to directly.
-bool is_pinned(const void* begin, size_t bytes);
-// WARPSEAL_INVALID_ARGUMENT: memory of no device.
-warpseal_status device_of(const void* memory, int* device);
-
 // How long a piece should be that has so many bytes of the call before it and, itself included, so
 // many from its begin on: pieces grow and dwindle, so that both directions of the link are busy
 // early and late. staged: through slots' pinned memory, copied by cores.

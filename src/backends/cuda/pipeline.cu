@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/memory_kind.h"
 #include "backends/cuda/pieces.h"
 #include "backends/cuda/tuning.h"
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/memory_kind.h"
 #include "backends/cuda/pieces.h"
 #include "backends/cuda/pipeline.h"
 #include "backends/cuda/tuning.h"

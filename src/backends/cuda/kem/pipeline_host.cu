@@ -11,6 +11,7 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/kem/coins.h"
 #include "backends/cuda/kem/pipeline.h"
+#include "backends/cuda/memory_kind.h"
 #include "backends/cuda/pieces.h"
 #include "backends/cuda/tuning.h"
 
