@@ -32,14 +32,14 @@ std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode,
             fmt::format("{:.1f} gates and transpositions a block, {:g} a clock and multiprocessor",
                         operations, logic_lanes)};
     }
-    if (work.look_ups != 0) {
-        const unsigned text = serial   ? work.look_ups
-                              : counts ? work.counting_look_ups
-                                       : work.pair_look_ups;
-        const unsigned look_ups = mode == "ccm" ? work.look_ups + work.counting_look_ups : text;
+    if (work.lookups != 0) {
+        const unsigned text = serial   ? work.lookups
+                              : counts ? work.counting_lookups
+                                       : work.pair_lookups;
+        const unsigned lookups = mode == "ccm" ? work.lookups + work.counting_lookups : text;
         return Bound{
-            clocks * banks / look_ups * work.block_bytes / 1e9,
-            fmt::format("{} look-ups a block, {:g} a clock and multiprocessor", look_ups, banks)};
+            clocks * banks / lookups * work.block_bytes / 1e9,
+            fmt::format("{} look-ups a block, {:g} a clock and multiprocessor", lookups, banks)};
     }
     if (work.logic == 0) return std::nullopt;
     const unsigned logic = mode == "ccm" ? 2 * work.logic : work.logic;

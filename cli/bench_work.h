@@ -9,9 +9,9 @@ namespace warpseal::cli {
 struct CipherWork {
     const char* cipher;
     unsigned block_bytes;
-    unsigned look_ups;           // in table form, of a block on its own; 0: no such form
-    unsigned pair_look_ups;      // of a block in a sweep, which goes two at a time
-    unsigned counting_look_ups;  // of those, what counter mode cannot take over from other blocks
+    unsigned lookups;           // in table form, of a block on its own; 0: no such form
+    unsigned pair_lookups;      // of a block in a sweep, which goes two at a time
+    unsigned counting_lookups;  // of those, what counter mode cannot take over from other blocks
     unsigned plane_gates;  // in plane form, for 32 blocks, without transpositions and additions of
                            // a key alone; 0: no such form
     unsigned logic;        // in word form: exclusive-ors and rotations; 0: no such form

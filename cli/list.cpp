@@ -53,8 +53,8 @@ std::string forms_as_text() {
     for (const warpseal_cipher_info& cipher : all_ciphers()) {
         text += fmt::format("{:<14}", cipher.name);
         for (const warpseal_target_info& target : usable) {
-            const char* form = warpseal_inner_form(cipher.name, target.name);
-            text += fmt::format("  {:<12}", form ? form : "-");
+            const char* representation = warpseal_inner_representation(cipher.name, target.name);
+            text += fmt::format("  {:<12}", representation ? representation : "-");
         }
         text += "\n";
     }
@@ -89,7 +89,7 @@ ExitCode list(bool json) {
                                {"block_bytes", cipher.block_bytes},
                                {"modes", mode_names(cipher)},
                                {"legacy", cipher.legacy != 0},
-                               {"forms", by_target(cipher, warpseal_inner_form)},
+                               {"forms", by_target(cipher, warpseal_inner_representation)},
                                {"side_channels", by_target(cipher, warpseal_inner_side_channels)}});
         const nlohmann::ordered_json all{
             {"ciphers", ciphers}, {"targets", targets_as_json()}, {"file_ciphers", file_suites()}};

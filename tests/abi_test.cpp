@@ -95,16 +95,17 @@ TEST_F(Abi, NamesAndLists) {
                   cipher.block_bytes == 16 ? WARPSEAL_WEAK_KEY : WARPSEAL_UNSUPPORTED)
             << cipher.name << ", equal halves";
         EXPECT_EQ(key, nullptr);
-        EXPECT_NE(warpseal_inner_form(cipher.name, "portable"), nullptr) << cipher.name;
+        EXPECT_NE(warpseal_inner_representation(cipher.name, "portable"), nullptr) << cipher.name;
     }
-    EXPECT_EQ(warpseal_inner_form("rot-13", "portable"), nullptr);
-    EXPECT_EQ(warpseal_inner_form("aes-256", "vaes1024"), nullptr);
-    EXPECT_STREQ(warpseal_inner_form("aes-256", "vaes512"), "instructions");
+    EXPECT_EQ(warpseal_inner_representation("rot-13", "portable"), nullptr);
+    EXPECT_EQ(warpseal_inner_representation("aes-256", "vaes1024"), nullptr);
+    EXPECT_STREQ(warpseal_inner_representation("aes-256", "vaes512"), "instructions");
     EXPECT_STREQ(warpseal_inner_side_channels("aes-256", "vaes512"), "constant time");
     EXPECT_EQ(warpseal_inner_side_channels("rot-13", "portable"), nullptr);
     EXPECT_EQ(warpseal_inner_side_channels("aes-256", "vaes1024"), nullptr);
-    const char* form = warpseal_inner_form("aes-256", "cuda");  // null: built without
-    if (form != nullptr && std::strcmp(form, "tables") == 0) {
+    const char* representation =
+        warpseal_inner_representation("aes-256", "cuda");  // null: built without
+    if (representation != nullptr && std::strcmp(representation, "tables") == 0) {
         EXPECT_NE(std::strstr(warpseal_inner_side_channels("aes-256", "cuda"), "bank"), nullptr);
     }
     EXPECT_GE(count, 3u);

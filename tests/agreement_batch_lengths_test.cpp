@@ -274,7 +274,7 @@ TEST_P(BatchLengths, CcmCountsInMoreThanTwoBytes) {
     counter0[0] = static_cast<uint8_t>(14 - nonce.size());
     std::copy(nonce.begin(), nonce.end(), counter0.begin() + 1);
     for (const auto& path : paths_) {
-        if (path->cpu().form != std::string("instructions")) continue;
+        if (path->cpu().representation != std::string("instructions")) continue;
         path->sweep(WARPSEAL_CTR, Direction::encrypt, counter0.data(), 1, text.data(),
                     expected.data(), text.size());
         Text out(text.size());

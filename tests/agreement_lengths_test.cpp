@@ -127,7 +127,7 @@ protected:
                            [&](const uint8_t* in, uint8_t* out) {
                                warpseal::GcmRun run;
                                path->gcm_begin(iv_at, iv.size(), aad_at, aad.size(), &run);
-                               path->gcm_piece(direction, &run, 0, in, out, pt.size());
+                               path->gcm_segment(direction, &run, 0, in, out, pt.size());
                                Text tag(16, 0xa5);
                                path->gcm_finish(&run, aad.size(), pt.size(), tag.data());
                                ASSERT_EQ(tag, sealed.tag) << path->target();

@@ -190,12 +190,12 @@ protected:
         for (size_t c = 0; c + 1 < cut.size(); ++c) {
             const size_t bytes = cut[c + 1] - cut[c];
             if (in_order) {
-                path.gcm_piece(direction, &run, cut[c] / 16, in + cut[c], out + cut[c], bytes);
+                path.gcm_segment(direction, &run, cut[c] / 16, in + cut[c], out + cut[c], bytes);
                 continue;
             }
             GcmRun part = begun;
             std::memset(part.sum, 0, sizeof part.sum);
-            path.gcm_piece(direction, &part, cut[c] / 16, in + cut[c], out + cut[c], bytes);
+            path.gcm_segment(direction, &part, cut[c] / 16, in + cut[c], out + cut[c], bytes);
             path.gcm_combine(run.sum, part.sum, (bytes + 15) / 16);
         }
         Text tag(16, 0xa5);

@@ -6,13 +6,13 @@
 
 #pragma GCC diagnostic push  // nvcc's habits
 #pragma GCC diagnostic ignored "-Wsign-compare"
-#include "backends/cuda/access.cuh"
-#include "backends/cuda/fold.cuh"
-#include "backends/cuda/tables.cuh"
-#include "backends/cuda/tensor.cuh"
+#include "backends/cuda/device/access.cuh"
+#include "backends/cuda/device/ghash_field.cuh"
+#include "backends/cuda/device/tables.cuh"
+#include "backends/cuda/kernels/ghash_tensor.cuh"
 #pragma GCC diagnostic pop
 
-#include "core/plane_byte.h"
+#include "core/bitsliced_byte.h"
 #include "every_cipher.h"
 #include "macs/ghash.h"
 #include "modes/ctr.h"
@@ -41,8 +41,8 @@ template <class Layout>
 struct Called {
     Layout layout;
     template <int table, int byte>
-    [[gnu::noinline]] uint32_t look(uint32_t word) const {
-        return layout.template look<table, byte>(word);
+    [[gnu::noinline]] uint32_t lookup(uint32_t word) const {
+        return layout.template lookup<table, byte>(word);
     }
 };
 
@@ -160,10 +160,10 @@ TEST(DeviceText, PairsAndCounters) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
             tests::Random random(45);
             constexpr int n = Cipher::block_bytes / 4;
-            const Called<Plain<typename Cipher::EncryptTables>> look{
+            const Called<Plain<typename Cipher::EncryptTables>> tables{
                 Plain<typename Cipher::EncryptTables>(nullptr)};
             using DecryptTables = typename DecryptTablesOf<Cipher>::type;
-            const Called<Plain<DecryptTables>> inverse_look{Plain<DecryptTables>(nullptr)};
+            const Called<Plain<DecryptTables>> inverse_tables{Plain<DecryptTables>(nullptr)};
             for (int i = 0; i < cases; ++i) {
                 uint32_t k[Cipher::schedule_words], inverse[Cipher::schedule_words], s[4][4] = {};
                 expand<Cipher>(k, inverse, random.text(Cipher::key_bytes).data());
@@ -172,16 +172,16 @@ TEST(DeviceText, PairsAndCounters) {
                     return reinterpret_cast<uint32_t(&)[n]>(s[b]);
                 };
                 const auto equal = [&](int a, int b) { return std::equal(s[a], s[a] + n, s[b]); };
-                if constexpr (requires { Cipher::encrypt(block(0), block(1), k, look); }) {
+                if constexpr (requires { Cipher::encrypt(block(0), block(1), k, tables); }) {
                     ++pairs;
                     std::copy(s[0], s[2], s[2]);
-                    Cipher::encrypt(block(0), block(1), k, look);
-                    Cipher::encrypt(block(2), k, look);
-                    Cipher::encrypt(block(3), k, look);
+                    Cipher::encrypt(block(0), block(1), k, tables);
+                    Cipher::encrypt(block(2), k, tables);
+                    Cipher::encrypt(block(3), k, tables);
                     ASSERT_TRUE(equal(0, 2) && equal(1, 3)) << Cipher::name;
-                    Cipher::decrypt(block(0), block(1), inverse, inverse_look);
-                    Cipher::decrypt(block(2), inverse, inverse_look);
-                    Cipher::decrypt(block(3), inverse, inverse_look);
+                    Cipher::decrypt(block(0), block(1), inverse, inverse_tables);
+                    Cipher::decrypt(block(2), inverse, inverse_tables);
+                    Cipher::decrypt(block(3), inverse, inverse_tables);
                     ASSERT_TRUE(equal(0, 2) && equal(1, 3)) << Cipher::name;
                 }
                 if constexpr (requires { Cipher::counting_words; }) {
@@ -192,16 +192,16 @@ TEST(DeviceText, PairsAndCounters) {
                     s[1][3] ^= static_cast<uint32_t>(random.below(256))
                                << 16;  // no matter what the other byte is
                     s[2][3] ^= static_cast<uint32_t>(random.below(256)) << 24;
-                    Cipher::count_last(last, block(1), k, look);
-                    Cipher::count_next(next, block(2), k, look);
+                    Cipher::count_last(last, block(1), k, tables);
+                    Cipher::count_next(next, block(2), k, tables);
                     for (int w = 0; w < Cipher::counting_words; ++w) last[w] ^= next[w];
-                    Cipher::encrypt(block(0), k, look);
-                    if constexpr (requires { Cipher::encrypt_counting(last, next, k, look); }) {
+                    Cipher::encrypt(block(0), k, tables);
+                    if constexpr (requires { Cipher::encrypt_counting(last, next, k, tables); }) {
                         std::copy(last, last + Cipher::counting_words, next);
-                        Cipher::encrypt_counting(last, next, k, look);
+                        Cipher::encrypt_counting(last, next, k, tables);
                         ASSERT_TRUE(std::equal(s[0], s[1], next)) << Cipher::name;
                     } else {
-                        Cipher::encrypt_counting(last, k, look);
+                        Cipher::encrypt_counting(last, k, tables);
                     }
                     ASSERT_TRUE(std::equal(s[0], s[1], last)) << Cipher::name;
                 }
@@ -220,9 +220,9 @@ TEST(DeviceText, ScansAreLookUps) {
             const cuda::ScanLayout<Tables> scan{cuda::stored_tables<Tables>};
             const ArrayLayout<Tables> plain{cuda::stored_tables<Tables>};
             for (uint32_t x = 0; x < cuda::entries_of<Tables>(); ++x) {
-                ASSERT_EQ((scan.template look<0, 0>(x)), (plain.template look<0, 0>(x)));
-                ASSERT_EQ((scan.template look<1, 3>(x << 24)),
-                          (plain.template look<1, 3>(x << 24)));
+                ASSERT_EQ((scan.template lookup<0, 0>(x)), (plain.template lookup<0, 0>(x)));
+                ASSERT_EQ((scan.template lookup<1, 3>(x << 24)),
+                          (plain.template lookup<1, 3>(x << 24)));
             }
         }
     });
@@ -396,14 +396,14 @@ TEST(DeviceText, PartsOfBlocks) {
             std::memset(out, 0xa5, sizeof out);
             const uint32_t width = cuda::common_width(in + shift, out + shift);
             ASSERT_EQ(shift % width, 0u);
-            const Block<4> block = cuda::load_part<4>(in + shift, bytes, width);
+            const Block<4> block = cuda::load_partial<4>(in + shift, bytes, width);
             uint8_t whole[16];
             store_block<4>(whole, block);
             for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(whole[i], i < bytes ? in[shift + i] : 0);
-            cuda::store_part(out + shift, block, bytes, width);
+            cuda::store_partial(out + shift, block, bytes, width);
             for (uint32_t i = 0; i < 48; ++i)
                 ASSERT_EQ(out[i], i >= shift && i < shift + bytes ? in[i] : 0xa5);
-            store_block<4>(whole, cuda::keep_first(load_block<4>(in), bytes));
+            store_block<4>(whole, cuda::first_bytes(load_block<4>(in), bytes));
             for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(whole[i], i < bytes ? in[i] : 0);
         }
     EXPECT_EQ(cuda::bytes_in_block<4>(33, 2), 1u);

@@ -11,8 +11,8 @@
 // interface.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-#include "core/form.h"
-#include "core/plane_byte.h"
+#include "core/bit_planes.h"
+#include "core/bitsliced_byte.h"
 #include "every_cipher.h"
 #include "macs/ghash.h"
 #include "modes/ctr.h"
@@ -48,18 +48,19 @@ bool lane(const Word& word, size_t j) {
 
 template <class Word, int block_bytes>
 void expect_transposed() {
-    const std::vector<uint8_t> blocks = random_bytes(Planes<Word>::blocks * block_bytes, 1);
+    const std::vector<uint8_t> blocks = random_bytes(BitPlanes<Word>::blocks * block_bytes, 1);
     Word plane[8 * block_bytes];
-    Planes<Word>::template from_blocks<block_bytes>(plane, blocks.data());
-    for (int l = 0; l < Planes<Word>::blocks; ++l) {
-        const size_t j = static_cast<size_t>(Planes<Word>::template block_of_lane<block_bytes>(l));
+    BitPlanes<Word>::template from_blocks<block_bytes>(plane, blocks.data());
+    for (int l = 0; l < BitPlanes<Word>::blocks; ++l) {
+        const size_t j =
+            static_cast<size_t>(BitPlanes<Word>::template block_of_lane<block_bytes>(l));
         for (size_t i = 0; i < 8 * block_bytes; ++i)
             ASSERT_EQ(lane(plane[i], static_cast<size_t>(l)),
                       (blocks[j * block_bytes + i / 8] >> (i % 8) & 1) != 0)
                 << "block " << j << ", bit " << i;
     }
     std::vector<uint8_t> back(blocks.size());
-    Planes<Word>::template to_blocks<block_bytes>(back.data(), plane);
+    BitPlanes<Word>::template to_blocks<block_bytes>(back.data(), plane);
     EXPECT_EQ(back, blocks);
 }
 
@@ -155,7 +156,7 @@ struct Forms {
     }
     // The byte form over bytes of eight planes.
     bool by_plane_bytes(int d, std::vector<uint8_t>& text) const {
-        using V = PlaneByte<uint64_t>;
+        using V = BitslicedByte<uint64_t>;
         const auto key = [&](int i) {
             V v{};
             for (int b = 0; b < 8; ++b) v.bit[b] = byte(d, i) >> b & 1 ? ~uint64_t{0} : 0;
@@ -164,14 +165,14 @@ struct Forms {
         V s[block_bytes];
         if constexpr (requires { Cipher::encrypt_bytes(s, key); }) {
             uint64_t plane[8 * block_bytes];
-            Planes<uint64_t>::from_blocks<block_bytes>(plane, text.data());
+            BitPlanes<uint64_t>::from_blocks<block_bytes>(plane, text.data());
             for (int i = 0; i < 8 * block_bytes; ++i) s[i / 8].bit[i % 8] = plane[i];
             if constexpr (requires { Cipher::decrypt_bytes(s, key); })
                 d == 0 ? Cipher::encrypt_bytes(s, key) : Cipher::decrypt_bytes(s, key);
             else
                 Cipher::encrypt_bytes(s, key);
             for (int i = 0; i < 8 * block_bytes; ++i) plane[i] = s[i / 8].bit[i % 8];
-            Planes<uint64_t>::to_blocks<block_bytes>(text.data(), plane);
+            BitPlanes<uint64_t>::to_blocks<block_bytes>(text.data(), plane);
             return true;
         }
         return false;
@@ -196,15 +197,15 @@ struct Forms {
     bool by_planes(int d, std::vector<uint8_t>& text) const {
         const auto key = [&](int i) { return static_cast<Word>(0 - static_cast<Word>(bit(d, i))); };
         Word plane[8 * block_bytes];
-        if constexpr (requires { Cipher::encrypt_planes(plane, key); }) {
-            for (size_t at = 0; at < text.size(); at += Planes<Word>::blocks * block_bytes) {
-                Planes<Word>::template from_blocks<block_bytes>(plane, &text[at]);
-                if constexpr (requires { Cipher::decrypt_planes(plane, key); })
-                    d == 0 ? Cipher::encrypt_planes(plane, key)
-                           : Cipher::decrypt_planes(plane, key);
+        if constexpr (requires { Cipher::encrypt_bitsliced(plane, key); }) {
+            for (size_t at = 0; at < text.size(); at += BitPlanes<Word>::blocks * block_bytes) {
+                BitPlanes<Word>::template from_blocks<block_bytes>(plane, &text[at]);
+                if constexpr (requires { Cipher::decrypt_bitsliced(plane, key); })
+                    d == 0 ? Cipher::encrypt_bitsliced(plane, key)
+                           : Cipher::decrypt_bitsliced(plane, key);
                 else
-                    Cipher::encrypt_planes(plane, key);
-                Planes<Word>::template to_blocks<block_bytes>(&text[at], plane);
+                    Cipher::encrypt_bitsliced(plane, key);
+                BitPlanes<Word>::template to_blocks<block_bytes>(&text[at], plane);
             }
             return true;
         }
@@ -212,19 +213,19 @@ struct Forms {
     }
     bool by_tables(int d, std::vector<uint8_t>& text) const {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
-            static const TableData<typename Cipher::EncryptTables> tables;
-            const ArrayLayout<typename Cipher::EncryptTables> look{tables};
+            static const TableData<typename Cipher::EncryptTables> table_data;
+            const ArrayLayout<typename Cipher::EncryptTables> tables{table_data};
             uint32_t s[block_bytes / 4];
             for (size_t at = 0; at < text.size(); at += block_bytes) {
                 std::memcpy(s, &text[at], block_bytes);
                 if constexpr (requires { typename Cipher::DecryptTables; }) {
                     static const TableData<typename Cipher::DecryptTables> inverse_tables;
-                    d == 0 ? Cipher::encrypt(s, schedule[0], look)
+                    d == 0 ? Cipher::encrypt(s, schedule[0], tables)
                            : Cipher::decrypt(
                                  s, schedule[1],
                                  ArrayLayout<typename Cipher::DecryptTables>{inverse_tables});
                 } else {
-                    Cipher::encrypt(s, schedule[d], look);
+                    Cipher::encrypt(s, schedule[d], tables);
                 }
                 std::memcpy(&text[at], s, block_bytes);
             }
@@ -236,7 +237,7 @@ struct Forms {
 
 TEST(Forms, AllMakeTheStandardsExample) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
-        const KnownBlock known = Cipher::known();
+        const KnownAnswer known = Cipher::known();
         const Forms<Cipher> forms(known.key);
         std::vector<uint8_t> in, out;
         for (int j = 0; j < 64; ++j) {

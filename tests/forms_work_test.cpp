@@ -30,23 +30,24 @@ struct Tables {
     static constexpr uint32_t block_bytes = 16, schedule_words = 4;
     static constexpr int counting_words = 2;
     struct EncryptTables;
-    template <int times, class Look>
-    static void look_up(uint32_t& word, const Look& look) {
-        for (int i = 0; i < times; ++i) word ^= look.template look<0, 1>(word);
+    template <int times, class TableLookup>
+    static void lookup(uint32_t& word, const TableLookup& tables) {
+        for (int i = 0; i < times; ++i) word ^= tables.template lookup<0, 1>(word);
     }
-    template <class Look>
-    static void encrypt(uint32_t (&s)[4], const uint32_t*, const Look& look) {
-        look_up<5>(s[0], look);
+    template <class TableLookup>
+    static void encrypt(uint32_t (&s)[4], const uint32_t*, const TableLookup& tables) {
+        lookup<5>(s[0], tables);
     }
-    template <class Look>
-    static void encrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t*, const Look& look) {
-        look_up<4>(a[0], look);
-        look_up<4>(b[0], look);
+    template <class TableLookup>
+    static void encrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t*,
+                        const TableLookup& tables) {
+        lookup<4>(a[0], tables);
+        lookup<4>(b[0], tables);
     }
-    template <class Look>
+    template <class TableLookup>
     static void encrypt_counting(uint32_t (&sum)[counting_words], const uint32_t*,
-                                 const Look& look) {
-        look_up<3>(sum[0], look);
+                                 const TableLookup& tables) {
+        lookup<3>(sum[0], tables);
     }
 };
 
@@ -54,15 +55,15 @@ TEST(Work, OfWordForm) {
     const CipherWork work = count<Words>();
     EXPECT_EQ(work.block_bytes, 8u);
     EXPECT_EQ(work.logic, 2u * 2u);
-    EXPECT_EQ(work.look_ups + work.plane_gates, 0u);
+    EXPECT_EQ(work.lookups + work.plane_gates, 0u);
 }
 
 TEST(Work, OfTableForm) {
     const CipherWork work = count<Tables>();
     EXPECT_EQ(work.block_bytes, 16u);
-    EXPECT_EQ(work.look_ups, 5u);
-    EXPECT_EQ(work.pair_look_ups, 4u);
-    EXPECT_EQ(work.counting_look_ups, 3u);
+    EXPECT_EQ(work.lookups, 5u);
+    EXPECT_EQ(work.pair_lookups, 4u);
+    EXPECT_EQ(work.counting_lookups, 3u);
     EXPECT_EQ(work.logic + work.plane_gates, 0u);
 }
 
@@ -70,9 +71,9 @@ TEST(Work, EachCipherHasSome) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         const CipherWork work = count<Cipher>();
         EXPECT_STREQ(work.cipher, Cipher::name);
-        EXPECT_GT(work.look_ups + work.plane_gates + work.logic, 0u) << Cipher::name;
-        EXPECT_LE(work.pair_look_ups, work.look_ups) << Cipher::name;
-        EXPECT_LE(work.counting_look_ups, work.pair_look_ups) << Cipher::name;
+        EXPECT_GT(work.lookups + work.plane_gates + work.logic, 0u) << Cipher::name;
+        EXPECT_LE(work.pair_lookups, work.lookups) << Cipher::name;
+        EXPECT_LE(work.counting_lookups, work.pair_lookups) << Cipher::name;
     });
 }
 

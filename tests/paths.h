@@ -1,5 +1,5 @@
-// Every way through the door (backends/ops.h) to compute one thing: the CPU targets and the GPU
-// behind one face, for comparing them.
+// Every way through the door (backends/cipher_backend.h) to compute one thing: the CPU targets and
+// the GPU behind one face, for comparing them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/ops.h"
+#include "backends/gpu_backend.h"
 #include "guard.h"
 #include "reference/cipher.h"
 #include "targets.h"
@@ -56,9 +56,10 @@ public:
                      uint8_t* out, size_t bytes) const {
         cpu_.xts[static_cast<int>(direction)](state_.get(), tweak_->get(), units, in, out, bytes);
     }
-    virtual void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block,
-                           const uint8_t* in, uint8_t* out, size_t bytes) const {
-        cpu_.gcm_piece[static_cast<int>(direction)](state_.get(), run, first_block, in, out, bytes);
+    virtual void gcm_segment(Direction direction, GcmRun* run, uint64_t first_block,
+                             const uint8_t* in, uint8_t* out, size_t bytes) const {
+        cpu_.gcm_segment[static_cast<int>(direction)](state_.get(), run, first_block, in, out,
+                                                      bytes);
     }
     // Messages [first, first + count) under the path's key, or under batch.keys; returns how many
     // did not verify.
@@ -109,9 +110,9 @@ public:
         Text last(chained ? cuda_.block_bytes : 0), previous(last.size(), 0xa5);
         if (chained) std::memcpy(last.data(), in + bytes - last.size(), last.size());
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->sweep_host(0, cuda_, state_.get(), mode, direction, iv,
-                                                    first_block, in, out, bytes, &done,
-                                                    chained ? previous.data() : nullptr),
+        EXPECT_EQ(warpseal::gpu_backend()->sweep_host(0, cuda_, state_.get(), mode, direction, iv,
+                                                      first_block, in, out, bytes, &done,
+                                                      chained ? previous.data() : nullptr),
                   WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
         EXPECT_EQ(previous, last);
@@ -120,25 +121,25 @@ public:
     void xts(Direction direction, const warpseal::XtsUnits& units, const uint8_t* in, uint8_t* out,
              size_t bytes) const override {
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->xts_host(0, cuda_, state_.get(), tweak_->get(), direction,
-                                                  units, in, out, bytes, &done),
+        EXPECT_EQ(warpseal::gpu_backend()->xts_host(0, cuda_, state_.get(), tweak_->get(),
+                                                    direction, units, in, out, bytes, &done),
                   WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
     }
-    void gcm_piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
-                   uint8_t* out, size_t bytes) const override {
+    void gcm_segment(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
+                     uint8_t* out, size_t bytes) const override {
         size_t done = 0;
-        EXPECT_EQ(warpseal::cuda_door()->gcm_host(0, cuda_, state_.get(), direction, run,
-                                                  first_block, in, out, bytes, &done),
+        EXPECT_EQ(warpseal::gpu_backend()->gcm_host(0, cuda_, state_.get(), direction, run,
+                                                    first_block, in, out, bytes, &done),
                   WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
     }
     uint64_t batch(warpseal_mode mode, Direction direction, const warpseal_batch& batch, uint64_t,
                    uint64_t) const override {
         uint64_t done = 0, not_authentic = 0;
-        EXPECT_EQ(warpseal::cuda_door()->batch_host(0, cuda_,
-                                                    batch.keys == nullptr ? state_.get() : nullptr,
-                                                    mode, direction, batch, &done, &not_authentic),
+        EXPECT_EQ(warpseal::gpu_backend()->batch_host(
+                      0, cuda_, batch.keys == nullptr ? state_.get() : nullptr, mode, direction,
+                      batch, &done, &not_authentic),
                   WARPSEAL_OK);
         EXPECT_EQ(done, batch.message_count);
         return not_authentic;
@@ -165,7 +166,7 @@ inline std::unique_ptr<Path> path(const std::string& target, const std::string& 
     for (size_t i = 0; i < all.size() && portable != nullptr; ++i) {
         if (all[i].name != target) continue;
         if (static_cast<warpseal::Target>(i) == warpseal::Target::cuda) {
-            const warpseal::CudaCipher* cuda = warpseal::cuda_door()->cipher(cipher.c_str());
+            const warpseal::CudaCipher* cuda = warpseal::gpu_backend()->cipher(cipher.c_str());
             return cuda == nullptr ? nullptr : std::make_unique<CudaPath>(*cuda, *portable, key);
         }
         const warpseal::CpuCipher* cpu =

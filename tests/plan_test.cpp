@@ -35,7 +35,8 @@ uint64_t sum_of(const Plan& p) {
 
 const auto all_cores = {Target::portable, Target::aesni, Target::avx2, Target::vaes256,
                         Target::vaes512};
-const auto all_forms = {Form::instructions, Form::bytes, Form::words, Form::planes};
+const auto all_forms = {Representation::instructions, Representation::bytes, Representation::words,
+                        Representation::planes};
 
 TEST(Plan, TheSmallestInputsStayWithTheCaller) {
     for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
@@ -65,11 +66,12 @@ TEST(Plan, BigInputsUseEveryThreadInWholePieces) {
 TEST(Plan, ThreadsNeverOutnumberPieces) {
     for (uint64_t bytes = 1; bytes < 64 * mib; bytes = bytes * 3 / 2 + 1)
         for (const Target target : all_cores)
-            for (const Form form : all_forms)
+            for (const Representation representation : all_forms)
                 for (const warpseal_mode mode :
                      {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_XTS}) {
-                    const Plan p = plan({bytes, Place::host, 16, mode, Direction::decrypt, form},
-                                        machine({target}, 64));
+                    const Plan p =
+                        plan({bytes, Place::host, 16, mode, Direction::decrypt, representation},
+                             machine({target}, 64));
                     ASSERT_GE(p.threads, 1u);
                     ASSERT_LE(p.threads, 64u);
                     if (p.threads > 1) {
@@ -83,11 +85,13 @@ TEST(Plan, ThreadsNeverOutnumberPieces) {
 TEST(Plan, SlowFormsAreSharedOutEarlier) {
     for (const Target target : all_cores) {
         uint64_t least[2] = {};
-        for (const Form form : {Form::instructions, Form::planes}) {
-            uint64_t& bytes = least[form == Form::planes ? 1 : 0];
-            for (bytes = kib; plan({bytes, Place::host, 8, WARPSEAL_ECB, Direction::encrypt, form},
-                                   machine({target}))
-                                  .threads == 1;
+        for (const Representation representation :
+             {Representation::instructions, Representation::planes}) {
+            uint64_t& bytes = least[representation == Representation::planes ? 1 : 0];
+            for (bytes = kib;
+                 plan({bytes, Place::host, 8, WARPSEAL_ECB, Direction::encrypt, representation},
+                      machine({target}))
+                     .threads == 1;
                  bytes *= 2) {
             }
         }
@@ -103,21 +107,23 @@ TEST(Plan, OneChainOfBlocksHasOneThread) {
             facts.gpu_count = gpu ? 1 : 0;
             facts.gpus[0].open = true;
             const Plan p = plan(
-                {gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1}, facts);
+                {gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Representation::bytes, 1},
+                facts);
             EXPECT_EQ(p.threads, 1u);
             EXPECT_EQ(p.target, target) << "a lane of a GPU is slower than a core";
             EXPECT_EQ(p.piece_bytes, gib);
         }
-    EXPECT_EQ(plan({gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1},
-                   machine({Target::cuda}))
-                  .target,
-              Target::cuda);
+    EXPECT_EQ(
+        plan({gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Representation::bytes, 1},
+             machine({Target::cuda}))
+            .target,
+        Target::cuda);
 }
 
 TEST(Plan, FewChainsHaveAThreadEachAndStayOnTheCores) {
     const auto call = [](uint64_t chains) {
-        return CallFacts{gib,          Place::host, 16, WARPSEAL_CBC, Direction::encrypt,
-                         Form::planes, chains};
+        return CallFacts{
+            gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt, Representation::planes, chains};
     };
     const MachineFacts facts = machine({Target::portable, Target::aesni, Target::cuda}, 16);
     EXPECT_EQ(plan(call(3), facts).threads, 3u);
@@ -127,14 +133,15 @@ TEST(Plan, FewChainsHaveAThreadEachAndStayOnTheCores) {
 }
 
 TEST(Plan, FormsByName) {
-    const std::pair<const char*, Form> forms[] = {{"instructions", Form::instructions},
-                                                  {"bytes", Form::bytes},
-                                                  {"words", Form::words},
-                                                  {"planes", Form::planes}};
-    for (const auto& [name, form] : forms) {
+    const std::pair<const char*, Representation> representations[] = {
+        {"instructions", Representation::instructions},
+        {"bytes", Representation::bytes},
+        {"words", Representation::words},
+        {"planes", Representation::planes}};
+    for (const auto& [name, representation] : representations) {
         CpuCipher cipher = {};
-        cipher.form = name;
-        EXPECT_EQ(form_of(cipher), form) << name;
+        cipher.representation = name;
+        EXPECT_EQ(representation_of(cipher), representation) << name;
     }
 }
 
@@ -213,19 +220,19 @@ TEST(Plan, ChainsAreNotSharedBetweenCoresAndGpus) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.cores = facts.gpus[0].speed = {10, 10};
     EXPECT_TRUE(plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::decrypt}, facts).shared());
-    EXPECT_FALSE(
-        plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt, Form::instructions, 100000},
-             facts)
-            .shared());
+    EXPECT_FALSE(plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt,
+                       Representation::instructions, 100000},
+                      facts)
+                     .shared());
 }
 
 TEST(Plan, GcmCiphersAndHashes) {
     for (const Target target : all_cores)
-        for (const Form form : all_forms) {
+        for (const Representation representation : all_forms) {
             const double ctr = usual_core_speed(
-                target, {gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, form});
+                target, {gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, representation});
             const double gcm = usual_core_speed(
-                target, {gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt, form});
+                target, {gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt, representation});
             EXPECT_LT(gcm, 0.999 * ctr) << target_name(target);
         }
 }
@@ -346,7 +353,8 @@ TEST(Plan, OneMessageOfBlocksThatWaitIsNeverCut) {
     facts.gpu_count = 2;
     facts.gpus[1].open = true;
     facts.gpu_numbers[1] = 1;
-    CallFacts call{gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Form::bytes, 1};
+    CallFacts call{gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Representation::bytes,
+                   1};
     call.divisible = false;
     const Plan p = plan(call, facts);
     EXPECT_EQ(p.gpu_bytes[0], gib);
@@ -365,17 +373,21 @@ TEST(Plan, WithoutAesInstructionsBigInputsGoToTheGpu) {
 }
 
 TEST(Plan, CiphersWithoutInstructionsGoToTheGpuWhereFewCoresAreSlower) {
-    const auto call = [](Form form) {
-        return CallFacts{gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, form};
+    const auto call = [](Representation representation) {
+        return CallFacts{gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, representation};
     };
-    for (const Form form : {Form::bytes, Form::words, Form::planes})
+    for (const Representation representation :
+         {Representation::bytes, Representation::words, Representation::planes})
         EXPECT_EQ(
-            plan(call(form), machine({Target::portable, Target::aesni, Target::cuda}, 2)).target,
+            plan(call(representation), machine({Target::portable, Target::aesni, Target::cuda}, 2))
+                .target,
             Target::cuda);
-    EXPECT_EQ(plan(call(Form::bytes), machine({Target::vaes512, Target::cuda}, 16)).target,
-              Target::vaes512);
-    EXPECT_EQ(plan(call(Form::planes), machine({Target::vaes512, Target::cuda}, 2)).target,
-              Target::cuda);
+    EXPECT_EQ(
+        plan(call(Representation::bytes), machine({Target::vaes512, Target::cuda}, 16)).target,
+        Target::vaes512);
+    EXPECT_EQ(
+        plan(call(Representation::planes), machine({Target::vaes512, Target::cuda}, 2)).target,
+        Target::cuda);
 }
 
 TEST(Plan, OpeningTheGpuCountsUntilItIsOpen) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/loop_ops.h"
+#include "backends/block_loops.h"
 #include "engine/targets.h"
 #include "random.h"
 #include "stack.h"
@@ -83,7 +83,7 @@ std::vector<Named> calls(const CpuCipher& c, size_t bytes) {
                 all.push_back({name + " in place",
                                [=](Memory& m) { sweep(m.state, m.iv, 0, m.in, m.in, n); }});
             }
-            const CpuLoops* const loops = whole == 0 ? nullptr : cpu_loops(c);
+            const CpuBlockLoops* const loops = whole == 0 ? nullptr : cpu_block_loops(c);
             const size_t some = mode == WARPSEAL_CTR ? std::min<size_t>(whole, 8192) : whole;
             if (const auto blocks = loops == nullptr ? nullptr : loops->blocks[mode][d])
                 for (const bool in_place : {false, true})
@@ -105,9 +105,9 @@ std::vector<Named> calls(const CpuCipher& c, size_t bytes) {
                                        }});
         }
     for (int d = 0; d < direction_count; ++d) {
-        if (c.gcm_piece[d] != nullptr)
+        if (c.gcm_segment[d] != nullptr)
             all.push_back({"gcm piece", [=, &c](Memory& m) {
-                               c.gcm_piece[d](m.state, &m.run, 0, m.in, m.out, bytes);
+                               c.gcm_segment[d](m.state, &m.run, 0, m.in, m.out, bytes);
                            }});
         if (c.xts[d] != nullptr && bytes >= 16)
             all.push_back({"xts", [=, &c](Memory& m) {

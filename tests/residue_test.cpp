@@ -9,7 +9,7 @@
 #include <cstring>
 #include <set>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 #include "guard.h"
 #include "random.h"
 #include "reference/cipher.h"

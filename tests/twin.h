@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 #include "reference/cipher.h"
 
 namespace tests {

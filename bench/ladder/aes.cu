@@ -12,7 +12,7 @@ using Tables = Cipher::EncryptTables;
 
 template <class Layout>
 const Study* counter_mode() {
-    return sweep_study<Cipher, Layout, Shape::ctr>();
+    return sweep_study<Cipher, Layout, StudyMode::ctr>();
 }
 
 }  // namespace
@@ -29,8 +29,8 @@ std::span<const Step> aes_steps() {
             "aes-128.words",
             "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
             "an entry is a column's share of SubBytes and MixColumns at once; lanes that want one bank wait for each other",
-            sweep_study<Cipher, InShared<Tables>, Shape::ecb, 256, SharedKeys>(), "P1"),
-        ecb.product("aes-128.ecb-product", "the product: src/backends/cuda/sweep.cuh",
+            sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
+        ecb.product("aes-128.ecb-product", "the product: src/backends/cuda/kernels/sweep.cuh",
                     "what the layouts below bring, without what counters have in common"),
         ctr.step(
             "aes-128.constant",
@@ -72,7 +72,8 @@ std::span<const Step> aes_steps() {
             "32 of 160 look-ups never happen, and gates take the place of 16",
             reused_rounds_study<Cipher, Copies<Tables, PermuteOrDot>>()),
         ctr.product(
-            "aes-128.product", "the product: counting_kernel in src/backends/cuda/sweep.cuh",
+            "aes-128.product",
+            "the product: counting_kernel in src/backends/cuda/kernels/sweep.cuh",
             "rounds that counters have in common, and the last S-boxes of two blocks as bit planes, which want the permutes' pipe"),
     };
     return steps;

@@ -7,10 +7,11 @@
 namespace warpseal::ladder {
 namespace {
 
-template <int key_bits, template <class> class Place>
+template <int key_bits, template <class> class Storage>
 const Study* keystream() {
     using Cipher = ciphers::camellia::Camellia<key_bits>;
-    return sweep_study<Cipher, Merged<typename Cipher::EncryptTables, Place>, Shape::keystream>();
+    return sweep_study<Cipher, Merged<typename Cipher::EncryptTables, Storage>,
+                       StudyMode::keystream>();
 }
 using Camellia128 = ciphers::camellia::Camellia<128>;
 
@@ -26,7 +27,7 @@ std::span<const Step> camellia_steps() {
         *global =
             "one table of the four S-boxes' bytes in global memory, byte permutes; keystream alone",
         *shared = "the table in shared memory, once", *copies = "32 copies of it, one in each bank",
-        *product = "the product: counting_kernel in src/backends/cuda/sweep.cuh";
+        *product = "the product: counting_kernel in src/backends/cuda/kernels/sweep.cuh";
     static constexpr const char *
         cached =
            "the first-level cache serves a table of 1 KB as fast as shared memory does with bank conflicts",
@@ -58,16 +59,16 @@ std::span<const Step> camellia_steps() {
             "32 copies of all four 32-bit tables; addresses by one byte permute",
             "the permutes and two thirds of the address arithmetic were half of the time",
             sweep_study<Camellia128, Copies<Camellia128::EncryptTables, BytePermute>,
-                        Shape::keystream>()),
+                        StudyMode::keystream>()),
         ctr[0].step("camellia-128.copies-permute", "the same, reading, adding and writing",
                     "memory hides behind look-ups",
                     sweep_study<Camellia128, Copies<Camellia128::EncryptTables, BytePermute>,
-                                Shape::ctr>()),
+                                StudyMode::ctr>()),
         ctr[0].step("camellia-128.copies-both",
                     "half of the addresses by a byte permute, half by a dot product",
                     "two pipes make addresses faster than one that rotates words as well",
                     sweep_study<Camellia128, Copies<Camellia128::EncryptTables, PermuteOrDot>,
-                                Shape::ctr>()),
+                                StudyMode::ctr>()),
         ctr[0].step(
             "camellia-128.reused-rounds",
             "two rounds, and the third but for four look-ups, that counters have in common",

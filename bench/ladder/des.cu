@@ -1,7 +1,7 @@
 // DES: P1's thread for each block, its tables copied, bit planes, and the product.
 #include "ciphers/des.h"
 
-#include "core/form.h"
+#include "core/bit_planes.h"
 #include "ladder/sweep.cuh"
 
 namespace warpseal::ladder {
@@ -9,9 +9,9 @@ namespace {
 
 using Cipher = ciphers::des::Des<1>;
 using Tables = Cipher::EncryptTables;
-using Tile = Planes<uint32_t>;
+using Tile = BitPlanes<uint32_t>;
 
-struct KeyPlanes {
+struct BitslicedKey {
     const uint32_t* schedule;
     __device__ __forceinline__ uint32_t operator()(int i) const {
         return 0u - (schedule[i / 32] >> (i % 32) & 1);
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(128) planes(const __grid_constant__ Job<Cipher
         }
         Tile::transpose(p);
         Tile::transpose(p + 32);
-        Cipher::encrypt_planes(p, KeyPlanes{job.key});
+        Cipher::encrypt_bitsliced(p, BitslicedKey{job.key});
         Tile::transpose(p);
         Tile::transpose(p + 32);
 #pragma unroll
@@ -59,17 +59,18 @@ std::span<const Step> des_steps() {
             "des.words",
             "a thread a block, S-boxes and P as eight tables of 64 words and the round keys in shared memory",
             "P in the tables and E in the order of bits leave eight look-ups a round, which wait for banks",
-            sweep_study<Cipher, InShared<Tables>, Shape::ecb, 256, SharedKeys>(), "P1"),
+            sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
         ecb.step("des.copies", "32 copies of the tables, one in each bank",
                  "no conflict for any data: twice the rate",
-                 sweep_study<Cipher, Copies<Tables, DotProduct>, Shape::ecb>()),
+                 sweep_study<Cipher, Copies<Tables, DotProduct>, StudyMode::ecb>()),
         ecb.step(
             "des.planes",
             "bit planes: a thread takes 32 blocks, a bit of each in a word, and S-boxes are gates",
             "no memory to wait for; but a key bit made a word where it is used, and lanes 256 bytes apart, cost as much",
             &planes_study),
         ecb.product(
-            "des.product", "the product: planes_kernel in src/backends/cuda/planes.cuh",
+            "des.product",
+            "the product: bitsliced_kernel in src/backends/cuda/kernels/bitsliced.cuh",
             "key planes from shared memory, some of them added by multiplying, and rows that a warp reads whole"),
     };
     return steps;

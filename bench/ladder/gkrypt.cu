@@ -126,7 +126,7 @@ std::span<const Step> gkrypt_steps() {
        *unrolled = "loops over bytes unrolled",
        *keys = "the key expanded by the first thread of each block, into shared memory",
        *shared = "as today: tables in shared memory as well, the unrolled state back in registers",
-       *product = "the product: src/backends/cuda/sweep.cuh, tables of columns";
+       *product = "the product: src/backends/cuda/kernels/sweep.cuh, tables of columns";
     static constexpr const char *
         cached =
            "caches serve tables; a state with run-time indexes lies in local memory, which they serve too",

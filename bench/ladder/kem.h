@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/kem_ops.h"
+#include "backends/gpu_backend.h"
 
 namespace warpseal::ladder {
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/gpu_backend.h"
 #include "ladder/device.cuh"
 #include "ladder/kem.h"
 
@@ -15,7 +16,7 @@ namespace warpseal::ladder {
 
 // The product takes so many at a time, as many as its figures are of, so that coins need not lie
 // there for all.
-inline constexpr uint64_t piece = 1 << 17;
+inline constexpr uint64_t batch_items = 1 << 17;
 inline std::vector<uint8_t> row(const Memory& memory, uint64_t item, size_t bytes) {
     std::vector<uint8_t> out(bytes);
     check(cudaMemcpy(out.data(), memory.data() + item * bytes, bytes, cudaMemcpyDeviceToHost));
@@ -84,9 +85,9 @@ public:
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads_,
                                                             shared_bytes));
         if (resident == 0) throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        staying_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
+        grid_blocks_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
     }
-    uint64_t staying() const { return staying_; }
+    uint64_t grid_blocks() const { return grid_blocks_; }
     void launch(uint64_t blocks, void* job) const {
         void* arguments[] = {job};
         check(cudaLaunchKernel(kernel_, dim3(static_cast<unsigned>(blocks)),
@@ -106,7 +107,7 @@ private:
     const size_t shared_;
     cudaFuncAttributes attributes_{};
     int threads_ = 0;
-    uint64_t staying_ = 0;
+    uint64_t grid_blocks_ = 0;
 };
 
 // The product's calls on whole batches in device memory.
@@ -122,9 +123,9 @@ public:
     template <class Draw>
     void run(KemOperation operation, warpseal_kem_batch batch, Draw&& draw) {
         const uint64_t all = batch.count;
-        reserve(operation, std::min(all, piece));
+        reserve(operation, std::min(all, batch_items));
         for (uint64_t first = 0; first < all; first += batch.count) {
-            batch.count = std::min(piece, all - first);
+            batch.count = std::min(batch_items, all - first);
             if (operation != KemOperation::decapsulate) {
                 draw(coins_->data(), stride_, first, batch.count);
                 batch.coins = coins_->data();
@@ -157,7 +158,7 @@ private:
 class DrawnCoins {
 public:
     explicit DrawnCoins(int device)
-        : device_(device), aes_(*cuda_door()->cipher("aes-256")), memory_(aes_.state_bytes + 64) {
+        : device_(device), aes_(*gpu_backend()->cipher("aes-256")), memory_(aes_.state_bytes + 64) {
         const uint8_t key[32] = {0x57, 0x61, 0x72,
                                  0x70};  // of a study: a user's comes from the operating system
         aes_.expand(aligned(memory_), key);
@@ -165,9 +166,9 @@ public:
     void operator()(uint8_t* coins, uint64_t stride, uint64_t, uint64_t count) {
         const uint8_t iv[16] = {};
         check(cudaMemsetAsync(coins, 0, count * stride));
-        check(cuda_door()->sweep_device(device_, aes_, aligned(memory_), WARPSEAL_CTR,
-                                        Direction::encrypt, iv, coins, coins, count * stride,
-                                        nullptr));
+        check(gpu_backend()->sweep_device(device_, aes_, aligned(memory_), WARPSEAL_CTR,
+                                          Direction::encrypt, iv, coins, coins, count * stride,
+                                          nullptr));
     }
 
 private:

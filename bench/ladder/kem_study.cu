@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ladder/kem_device.cuh"
-#include "ladder/ntru_parts.h"
+#include "ladder/ntru_steps.h"
 
 namespace warpseal::ladder {
 namespace {
@@ -158,7 +158,7 @@ private:
                    messages.data(),
                    wrong.as<uint32_t>()};
         const double milliseconds = median_time(options_, [&] {
-            kernel.launch(std::min(count_, kernel.staying()), &job);
+            kernel.launch(std::min(count_, kernel.grid_blocks()), &job);
             if (study.hash == nullptr) return;
             void* arguments[] = {&job};
             check(cudaLaunchKernel(
@@ -238,7 +238,7 @@ template <class Measure>
 warpseal_status on_device(const KemOptions& options, KemMeasured* measured,
                           const Measure& measure) {
     int count = 0;
-    if (cuda_door()->device_count(&count) != WARPSEAL_OK || options.device < 0 ||
+    if (gpu_backend()->device_count(&count) != WARPSEAL_OK || options.device < 0 ||
         options.device >= count)
         return WARPSEAL_NO_DEVICE;
     try {

@@ -30,7 +30,7 @@ struct InGlobal {
     static constexpr uint32_t bytes = 0;
     __device__ explicit InGlobal(unsigned char*) {}
     template <int table, int byte>
-    __device__ __forceinline__ uint32_t look(uint32_t word) const {
+    __device__ __forceinline__ uint32_t lookup(uint32_t word) const {
         return global_tables<Tables>.entries[table][word >> (8 * byte) & 0xff];
     }
 };
@@ -40,7 +40,7 @@ struct InConstant {
     static constexpr uint32_t bytes = 0;
     __device__ explicit InConstant(unsigned char*) {}
     template <int table, int byte>
-    __device__ __forceinline__ uint32_t look(uint32_t word) const {
+    __device__ __forceinline__ uint32_t lookup(uint32_t word) const {
         return constant_tables<Tables>.entries[table][word >> (8 * byte) & 0xff];
     }
 };
@@ -57,20 +57,20 @@ struct InShared {
                 global_tables<Tables>.entries[i / entries][i % entries];
     }
     template <int table, int byte>
-    __device__ __forceinline__ uint32_t look(uint32_t word) const {
+    __device__ __forceinline__ uint32_t lookup(uint32_t word) const {
         return tables[table * entries + (word >> (8 * byte) & 0xff)];
     }
 };
 
 // ---- one merged table, rebuilt by a byte permute
 
-template <class Tables, template <class> class Place>
-struct Merged : Place<Tables> {
+template <class Tables, template <class> class Storage>
+struct Merged : Storage<Tables> {
     static constexpr Merging<Tables> merging{};
     static_assert(merging.functions <= 4);
-    using Place<Tables>::Place;
+    using Storage<Tables>::Storage;
     template <int table, int byte>
-    __device__ __forceinline__ uint32_t look(uint32_t word) const {
+    __device__ __forceinline__ uint32_t lookup(uint32_t word) const {
         constexpr uint32_t selector = merging.selector[table];
         const uint32_t entry = this->entry(word >> (8 * byte) & 0xff);
         if constexpr (selector == 0x3210) return entry;
@@ -118,7 +118,7 @@ struct CopiesInShared {
 template <class Tables>
 struct Rows128 {
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
-    static constexpr uint32_t place(int table) {
+    static constexpr uint32_t offset(int table) {
         return static_cast<uint32_t>(table) * entries * 128;
     }
     static constexpr uint32_t table_of(uint32_t row) { return row / entries; }
@@ -129,7 +129,7 @@ template <class Tables>
 struct Rows256 {
     static_assert(Tables::count % 2 == 0);
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
-    static constexpr uint32_t place(int table) {
+    static constexpr uint32_t offset(int table) {
         return static_cast<uint32_t>(table) / 2 * entries * 256 +
                static_cast<uint32_t>(table) % 2 * 128;
     }
@@ -141,7 +141,7 @@ struct Rows256 {
 template <class Tables>
 struct RowsOfBoth {
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
-    static constexpr uint32_t place(int table) {
+    static constexpr uint32_t offset(int table) {
         return static_cast<uint32_t>(table) * (table < 2 ? 128 : entries * 128);
     }
     static constexpr uint32_t table_of(uint32_t row) {
@@ -203,9 +203,9 @@ struct Copies {
                 global_tables<Tables>.entries[Rows::table_of(i / 32)][Rows::entry_of(i / 32)];
     }
     template <int table, int byte>
-    __device__ __forceinline__ uint32_t look(uint32_t word) const {
+    __device__ __forceinline__ uint32_t lookup(uint32_t word) const {
         return *reinterpret_cast<const uint32_t*>(
-            shared + Address::template address<table, byte>(word, lane) + Rows::place(table));
+            shared + Address::template address<table, byte>(word, lane) + Rows::offset(table));
     }
 };
 

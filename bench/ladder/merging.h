@@ -19,12 +19,12 @@ struct Merging {
         for (int t = 0; t < Tables::count; ++t)
             for (int b = 0; b < 4; ++b)
                 selector[t] =
-                    static_cast<uint16_t>(selector[t] | place_of(data.entries[t], b) << (4 * b));
+                    static_cast<uint16_t>(selector[t] | position_of(data.entries[t], b) << (4 * b));
     }
 
 private:
     static constexpr uint32_t byte_of(uint32_t word, int b) { return word >> (8 * b) & 0xff; }
-    constexpr int place_of(const uint32_t (&table)[256], int b) {
+    constexpr int position_of(const uint32_t (&table)[256], int b) {
         constexpr int zero = 4;
         if (same(table, b, zero)) return zero;
         int k = 0;

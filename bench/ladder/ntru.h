@@ -2,20 +2,20 @@
 // it times and the smaller ones. For the host too, where one thread has it all.
 #pragma once
 
-#include "ladder/ntru_parts.h"
+#include "ladder/ntru_steps.h"
 
 namespace warpseal::ladder::ntru {
 
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void pack_ternary(const Threads& threads, uint8_t* out, const Poly<set>& a) {
-    share(threads, static_cast<int>(set.ternary_bytes()),
-          [&](int k) { out[k] = kem::pack_ternary_group<set>(a, k); });
+    parallel_for(threads, static_cast<int>(set.ternary_bytes()),
+                 [&](int k) { out[k] = kem::pack_ternary_group<set>(a, k); });
 }
 
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void unpack_ternary(const Threads& threads, Poly<set>& a, const uint8_t* in) {
     constexpr int whole = (set.n - 1) / 5;
-    share(threads, whole + 1, [&](int k) {
+    parallel_for(threads, whole + 1, [&](int k) {
         if (k < whole)
             kem::unpack_ternary_group<set>(a, k, in[k]);
         else if constexpr ((set.n - 1) % 5 != 0)
@@ -26,13 +26,14 @@ WARPSEAL_INLINE void unpack_ternary(const Threads& threads, Poly<set>& a, const 
 
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void pack_rq(const Threads& threads, uint8_t* out, const Poly<set>& a) {
-    share(threads, kem::rq_groups<set>, [&](int group) { kem::pack_rq_group<set>(out, a, group); });
+    parallel_for(threads, kem::rq_groups<set>,
+                 [&](int group) { kem::pack_rq_group<set>(out, a, group); });
 }
 
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void unpack_sq(const Threads& threads, Poly<set>& a, const uint8_t* in) {
-    share(threads, kem::rq_groups<set>,
-          [&](int group) { kem::unpack_rq_group<set>(a, group, in); });
+    parallel_for(threads, kem::rq_groups<set>,
+                 [&](int group) { kem::unpack_rq_group<set>(a, group, in); });
     alone(threads, [&] { a.at[set.n - 1] = 0; });
 }
 
@@ -41,7 +42,7 @@ template <const Params& set, class Threads>
 WARPSEAL_INLINE void unpack_rq(const Threads& threads, Poly<set>& a, const uint8_t* in,
                                uint32_t& sum) {
     uint32_t mine = 0;
-    share(threads, kem::rq_groups<set>, [&](int group) {
+    parallel_for(threads, kem::rq_groups<set>, [&](int group) {
         kem::unpack_rq_group<set>(a, group, in);
         for (int i = 8 * group; i < 8 * group + 8 && i < set.n - 1; ++i) mine += a.at[i];
     });
@@ -64,7 +65,7 @@ WARPSEAL_INLINE void to_message(const Threads& threads, Poly<set>& m, uint32_t& 
     const uint16_t last = m.at[set.n - 1];
     threads.wait();
     uint32_t nonzero = 0, negative = 0;
-    share(threads, Poly<set>::size, [&](int i) {
+    parallel_for(threads, Poly<set>::size, [&](int i) {
         m.at[i] = i < set.n ? kem::mod3(low16(m.at[i] - uint32_t{last})) : uint16_t{0};
         nonzero += m.at[i] & 1;
         negative += m.at[i] >> 15;
@@ -82,7 +83,7 @@ WARPSEAL_INLINE void to_ternary(const Threads& threads, Poly<set>& r, uint32_t& 
     const uint16_t last = r.at[set.n - 1];
     threads.wait();
     uint32_t others = 0;
-    share(threads, Poly<set>::size, [&](int i) {
+    parallel_for(threads, Poly<set>::size, [&](int i) {
         const uint16_t next =
             i < set.n ? kem::centred<set>(low16(r.at[i] - uint32_t{last})) : uint16_t{0};
         others += 1 - kem::is_zero(low16(next + 1u) / 3);

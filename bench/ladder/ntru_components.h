@@ -2,7 +2,7 @@
 // memory. For the host too.
 #pragma once
 
-#include "ladder/ntru_parts.h"
+#include "ladder/ntru_steps.h"
 
 namespace warpseal::ladder::ntru {
 

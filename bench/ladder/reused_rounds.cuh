@@ -11,12 +11,12 @@ namespace warpseal::ladder {
 template <class Cipher, class Layout>
 __device__ __forceinline__ void finish_counting(uint32_t (&a)[Cipher::counting_words],
                                                 uint32_t (&b)[Cipher::counting_words],
-                                                const uint32_t* key, const Layout& look) {
-    if constexpr (requires { Cipher::encrypt_counting(a, b, key, look); }) {
-        Cipher::encrypt_counting(a, b, key, look);
+                                                const uint32_t* key, const Layout& tables) {
+    if constexpr (requires { Cipher::encrypt_counting(a, b, key, tables); }) {
+        Cipher::encrypt_counting(a, b, key, tables);
     } else {
-        Cipher::encrypt_counting(a, key, look);
-        Cipher::encrypt_counting(b, key, look);
+        Cipher::encrypt_counting(a, key, tables);
+        Cipher::encrypt_counting(b, key, tables);
     }
 }
 
@@ -27,8 +27,8 @@ template <class Cipher, class Layout>
 __global__ void __launch_bounds__(1024, 1) reused_rounds(const __grid_constant__ Job<Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     constexpr int words = Cipher::counting_words;
-    const Layout look(shared);
-    auto* const parts = reinterpret_cast<uint32_t(*)[words]>(shared + Layout::bytes);
+    const Layout tables(shared);
+    auto* const contributions = reinterpret_cast<uint32_t(*)[words]>(shared + Layout::bytes);
     const uint64_t counter =
         uint64_t{swap_bytes(job.iv.word[2])} << 32 | swap_bytes(job.iv.word[3]);
     const uint64_t first = counter / 1024, rows = (counter + job.blocks - 1) / 1024 + 1 - first;
@@ -40,18 +40,20 @@ __global__ void __launch_bounds__(1024, 1) reused_rounds(const __grid_constant__
         b.word[2] = swap_bytes(static_cast<uint32_t>(common >> 32));
         __syncthreads();
         b.word[3] = swap_bytes(static_cast<uint32_t>(common) | threadIdx.x % 256 << 8);
-        if (threadIdx.x < 256) Cipher::count_next(parts[threadIdx.x], b.word, job.key, look);
+        if (threadIdx.x < 256)
+            Cipher::count_next(contributions[threadIdx.x], b.word, job.key, tables);
         uint32_t last[words];
         b.word[3] = swap_bytes(static_cast<uint32_t>(common) | threadIdx.x % 256);
-        Cipher::count_last(last, b.word, job.key, look);
+        Cipher::count_last(last, b.word, job.key, tables);
         __syncthreads();
         for (; row < until; row += 2) {
             const uint32_t mine = row % 64 * 4 + threadIdx.x / 256,
                            next = mine < 252 ? mine + 4 : mine;
             uint32_t sum[2][words];
             for (int w = 0; w < words; ++w)
-                sum[0][w] = last[w] ^ parts[mine][w], sum[1][w] = last[w] ^ parts[next][w];
-            finish_counting<Cipher>(sum[0], sum[1], job.key, look);
+                sum[0][w] = last[w] ^ contributions[mine][w],
+                sum[1][w] = last[w] ^ contributions[next][w];
+            finish_counting<Cipher>(sum[0], sum[1], job.key, tables);
             for (int j = 0; j < 2; ++j) {
                 const uint64_t i = (row + j) * 1024 + threadIdx.x - counter;
                 if (row + j < until && i < job.blocks)

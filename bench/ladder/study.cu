@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/ops.h"
+#include "backends/gpu_backend.h"
 #include "ladder/device.cuh"
 
 namespace warpseal::ladder {
@@ -36,10 +36,10 @@ public:
           mode_(std::string_view(step.mode) == "ecb" ? WARPSEAL_ECB : WARPSEAL_CTR),
           direction_(step.decrypts ? Direction::decrypt : Direction::encrypt),
           portable_(*cpu_cipher(Target::portable, step.cipher)),
-          product_(*cuda_door()->cipher(step.cipher)),
+          product_(*gpu_backend()->cipher(step.cipher)),
           portable_state_(portable_, key),
           product_state_(product_, key) {
-        if (study_.kernel != nullptr) shape();
+        if (study_.kernel != nullptr) configure();
     }
 
     Measured measure() {
@@ -63,7 +63,7 @@ private:
     static constexpr uint8_t from_zero[16] = {0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78};
 
     // What the compiled kernel takes, and how many blocks of threads stay on a multiprocessor.
-    void shape() {
+    void configure() {
         check(cudaFuncGetAttributes(&attributes_, study_.kernel));
         threads_ = options_.threads_per_block != 0 ? options_.threads_per_block : study_.threads;
         if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock ||
@@ -82,13 +82,13 @@ private:
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, study_.kernel, threads_,
                                                             shared_bytes_));
         if (resident == 0) throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        staying_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
+        grid_blocks_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
     }
     uint64_t blocks_of_threads(uint64_t blocks) const {
         const uint64_t at_once =
             static_cast<uint64_t>(threads_) / study_.threads_together * study_.blocks_together;
         const uint64_t wanted = (blocks + at_once - 1) / at_once;
-        return study_.stays ? std::min(wanted, staying_) : wanted;
+        return study_.stays ? std::min(wanted, grid_blocks_) : wanted;
     }
     uint64_t threads_in_all(uint64_t blocks) const {
         return blocks_of_threads(blocks) * static_cast<uint64_t>(threads_);
@@ -97,9 +97,9 @@ private:
     // Queues the step on the default stream.
     void launch(const Work& work) {
         if (study_.kernel == nullptr)
-            return check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(),
-                                                   mode_, direction_, work.iv, work.in, work.out,
-                                                   work.blocks * product_.block_bytes, nullptr));
+            return check(gpu_backend()->sweep_device(
+                options_.device, product_, product_state_.data(), mode_, direction_, work.iv,
+                work.in, work.out, work.blocks * product_.block_bytes, nullptr));
         alignas(16) unsigned char job[job_bytes];
         check(study_.fill(job, work));
         void* arguments[] = {job};
@@ -197,9 +197,9 @@ private:
             text.set(0);
             uint8_t iv[16];
             store_block(iv, add_big_endian<4>(load_block<4>(from_zero), done));
-            check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(),
-                                            WARPSEAL_CTR, Direction::encrypt, iv, text.data(),
-                                            text.data(), 16 * now, nullptr));
+            check(gpu_backend()->sweep_device(options_.device, product_, product_state_.data(),
+                                              WARPSEAL_CTR, Direction::encrypt, iv, text.data(),
+                                              text.data(), 16 * now, nullptr));
             sum.add(text.data(), now);
         }
         return sum.get();
@@ -210,9 +210,9 @@ private:
         Memory in(bytes), out(bytes), expected(bytes), differences(sizeof(uint32_t));
         fill_with_noise<<<1024, threads>>>(in.as<uint64_t>(), bytes / 8);
         check(cudaGetLastError());
-        check(cuda_door()->sweep_device(options_.device, product_, product_state_.data(), mode_,
-                                        direction_, from_zero, in.data(), expected.data(), bytes,
-                                        nullptr));
+        check(gpu_backend()->sweep_device(options_.device, product_, product_state_.data(), mode_,
+                                          direction_, from_zero, in.data(), expected.data(), bytes,
+                                          nullptr));
         out.set(0xa5);
         const double milliseconds =
             time({key, from_zero, in.data(), out.data(), blocks}, options_.repetitions);
@@ -223,17 +223,17 @@ private:
         uint32_t found = 1;
         check(cudaMemcpy(&found, differences.data(), sizeof found, cudaMemcpyDeviceToHost));
         agree(found == 0);
-        compare_spans(in, out, blocks);
+        compare_segments(in, out, blocks);
         return figure(blocks, milliseconds);
     }
     // With the portable target: the product's own output too, from the first block to the last.
-    void compare_spans(const Memory& in, const Memory& out, uint64_t blocks) {
-        constexpr uint64_t spans = 64;
+    void compare_segments(const Memory& in, const Memory& out, uint64_t blocks) {
+        constexpr uint64_t segments = 64;
         const uint64_t length = std::min<uint64_t>(blocks, 64),
                        bytes = length * portable_.block_bytes;
         std::vector<uint8_t> text(bytes), made(bytes), expected(bytes);
-        for (uint64_t k = 0; k < spans; ++k) {
-            const uint64_t first = (blocks - length) * k / (spans - 1);
+        for (uint64_t k = 0; k < segments; ++k) {
+            const uint64_t first = (blocks - length) * k / (segments - 1);
             check(cudaMemcpy(text.data(), in.data() + first * portable_.block_bytes, bytes,
                              cudaMemcpyDeviceToHost));
             check(cudaMemcpy(made.data(), out.data() + first * portable_.block_bytes, bytes,
@@ -266,14 +266,14 @@ private:
     cudaFuncAttributes attributes_{};
     int threads_ = 0;
     size_t shared_bytes_ = 0;
-    uint64_t staying_ = 0;
+    uint64_t grid_blocks_ = 0;
 };
 
 }  // namespace
 
 warpseal_status run(const Step& step, const Options& options, Measured* measured) {
     int count = 0;
-    if (cuda_door()->device_count(&count) != WARPSEAL_OK || options.device < 0 ||
+    if (gpu_backend()->device_count(&count) != WARPSEAL_OK || options.device < 0 ||
         options.device >= count)
         return WARPSEAL_NO_DEVICE;
     try {

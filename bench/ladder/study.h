@@ -6,8 +6,8 @@
 #include <new>
 #include <span>
 
+#include "core/bitsliced_byte.h"
 #include "core/block.h"
-#include "core/plane_byte.h"
 #include "ladder/ladder.h"
 
 namespace warpseal::ladder {

@@ -6,7 +6,7 @@
 
 namespace warpseal::ladder {
 
-enum class Shape {
+enum class StudyMode {
     ecb,        // reads a block and writes it
     ctr,        // reads a block, adds the keystream's, writes it
     keystream,  // writes, once a thread, the sum of its blocks of keystream
@@ -51,11 +51,11 @@ struct SharedKeys {
 };
 
 // The counter's lowest 64 bits count: a launch ends before they wrap.
-template <class Cipher, class Layout, class Keys, Shape shape>
+template <class Cipher, class Layout, class Keys, StudyMode study_mode>
 __global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     constexpr int n = Cipher::block_bytes / 4;
-    const Layout look(shared);
+    const Layout tables(shared);
     const Keys keys(job, shared + Layout::bytes);
     __syncthreads();
     const uint32_t first = blockIdx.x * blockDim.x, threads = gridDim.x * blockDim.x;
@@ -64,31 +64,31 @@ __global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cip
     Block<n> sum{};
     // Where nothing is stored, a loop that some threads leave before others has the tables' place
     // added to each address: there all stay.
-    constexpr bool together = shape == Shape::keystream;
+    constexpr bool together = study_mode == StudyMode::keystream;
     for (uint64_t row = first; row + (together ? 0 : threadIdx.x) < job.blocks; row += threads) {
         const uint64_t i = row + threadIdx.x;
         Block<n> b;
-        if constexpr (shape == Shape::ecb) {
+        if constexpr (study_mode == StudyMode::ecb) {
             b = load<n>(job.in, i);
         } else {
             b = job.iv;
             b.word[n - 2] = swap_bytes(static_cast<uint32_t>((counter + i) >> 32));
             b.word[n - 1] = swap_bytes(static_cast<uint32_t>(counter + i));
         }
-        Cipher::encrypt(b.word, keys.word, look);
-        if constexpr (shape == Shape::keystream)
+        Cipher::encrypt(b.word, keys.word, tables);
+        if constexpr (study_mode == StudyMode::keystream)
             sum = i < job.blocks ? sum ^ b : sum;
         else
-            store(job.out, i, shape == Shape::ctr ? b ^ load<n>(job.in, i) : b);
+            store(job.out, i, study_mode == StudyMode::ctr ? b ^ load<n>(job.in, i) : b);
     }
-    if constexpr (shape == Shape::keystream) store(job.out, first + threadIdx.x, sum);
+    if constexpr (study_mode == StudyMode::keystream) store(job.out, first + threadIdx.x, sum);
 }
 
-template <class Cipher, class Layout, Shape shape, int threads = 1024,
+template <class Cipher, class Layout, StudyMode study_mode, int threads = 1024,
           template <class> class Keys = ParameterKeys>
 const Study* sweep_study() {
     static const Study study{
-        .kernel = reinterpret_cast<const void*>(&sweep<Cipher, Layout, Keys<Cipher>, shape>),
+        .kernel = reinterpret_cast<const void*>(&sweep<Cipher, Layout, Keys<Cipher>, study_mode>),
         .fill = fill_job<Cipher>,
         .threads = threads,
         .shared_bytes = Layout::bytes + Keys<Cipher>::bytes};

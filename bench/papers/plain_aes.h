@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/plane_byte.h"
+#include "core/bitsliced_byte.h"
 #include "papers/steps.h"
 
 namespace warpseal::papers {

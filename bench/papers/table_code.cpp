@@ -6,7 +6,7 @@
 
 #include "ciphers/aes.h"
 #include "ciphers/aria.h"
-#include "core/plane_byte.h"
+#include "core/bitsliced_byte.h"
 
 namespace warpseal::papers {
 namespace {
@@ -17,17 +17,17 @@ public:
     TableCode() { Cipher::expand(schedule_, Cipher::known().key, WordSubstitution{}); }
 
     void encrypt(uint8_t* data, uint64_t bytes) const {
-        const ArrayLayout<typename Cipher::EncryptTables> look{tables};
+        const ArrayLayout<typename Cipher::EncryptTables> tables{table_data};
         for (uint64_t at = 0; at < bytes; at += Cipher::block_bytes) {
             uint32_t state[Cipher::block_bytes / 4];
             std::memcpy(state, data + at, sizeof state);
-            Cipher::encrypt(state, schedule_, look);
+            Cipher::encrypt(state, schedule_, tables);
             std::memcpy(data + at, state, sizeof state);
         }
     }
 
 private:
-    static constexpr TableData<typename Cipher::EncryptTables> tables{};
+    static constexpr TableData<typename Cipher::EncryptTables> table_data{};
     uint32_t schedule_[Cipher::schedule_words];
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench_work.h"
-#include "core/form.h"
+#include "core/bit_planes.h"
 #include "core/lut.h"
 
 namespace warpseal::work {
@@ -47,10 +47,10 @@ struct CountedKey {
     Counted add(Counted, int) const { return {}; }
 };
 
-struct CountingLook {
-    static constexpr bool looks_up = true;
+struct CountingLookup {
+    static constexpr bool uses_tables = true;
     template <int table, int byte>
-    uint32_t look(uint32_t) const {
+    uint32_t lookup(uint32_t) const {
         ++counted;
         return 0;
     }
@@ -64,33 +64,33 @@ unsigned count(const Run& run) {
 }
 
 template <class Cipher>
-void count_look_ups(cli::CipherWork& work) {
+void count_lookups(cli::CipherWork& work) {
     const uint32_t schedule[Cipher::schedule_words] = {};
     uint32_t block[Cipher::block_bytes / 4] = {}, other[Cipher::block_bytes / 4] = {};
-    const CountingLook look;
-    work.look_ups = count([&] { Cipher::encrypt(block, schedule, look); });
-    work.pair_look_ups = work.look_ups;
-    if constexpr (requires { Cipher::encrypt(block, other, schedule, look); })
-        work.pair_look_ups = count([&] { Cipher::encrypt(block, other, schedule, look); }) / 2;
-    work.counting_look_ups = work.pair_look_ups;
+    const CountingLookup tables;
+    work.lookups = count([&] { Cipher::encrypt(block, schedule, tables); });
+    work.pair_lookups = work.lookups;
+    if constexpr (requires { Cipher::encrypt(block, other, schedule, tables); })
+        work.pair_lookups = count([&] { Cipher::encrypt(block, other, schedule, tables); }) / 2;
+    work.counting_lookups = work.pair_lookups;
     if constexpr (requires { Cipher::counting_words; }) {
         uint32_t sum[Cipher::counting_words] = {}, next[Cipher::counting_words] = {};
-        if constexpr (requires { Cipher::encrypt_counting(sum, next, schedule, look); })
-            work.counting_look_ups =
-                count([&] { Cipher::encrypt_counting(sum, next, schedule, look); }) / 2;
+        if constexpr (requires { Cipher::encrypt_counting(sum, next, schedule, tables); })
+            work.counting_lookups =
+                count([&] { Cipher::encrypt_counting(sum, next, schedule, tables); }) / 2;
         else
-            work.counting_look_ups = count([&] { Cipher::encrypt_counting(sum, schedule, look); });
+            work.counting_lookups = count([&] { Cipher::encrypt_counting(sum, schedule, tables); });
     }
 }
 
 template <class Cipher>
 cli::CipherWork count() {
     cli::CipherWork work = {Cipher::name, Cipher::block_bytes, 0, 0, 0, 0, 0};
-    if constexpr (requires { typename Cipher::EncryptTables; }) count_look_ups<Cipher>(work);
+    if constexpr (requires { typename Cipher::EncryptTables; }) count_lookups<Cipher>(work);
     if constexpr (Cipher::block_bytes == 8 &&
-                  requires(Counted(&p)[64]) { Cipher::encrypt_planes(p, CountedKey{}); }) {
+                  requires(Counted(&p)[64]) { Cipher::encrypt_bitsliced(p, CountedKey{}); }) {
         Counted planes[64];
-        work.plane_gates = count([&] { Cipher::encrypt_planes(planes, CountedKey{}); });
+        work.plane_gates = count([&] { Cipher::encrypt_bitsliced(planes, CountedKey{}); });
     }
     if constexpr (requires(Counted(&s)[Cipher::block_bytes / 4]) {
                       Cipher::encrypt_words(s, CountedKey{});

@@ -42,7 +42,7 @@ int32_t warpseal_inner_device_known(const char* device);
 
 /* What runs a cipher on a target: "instructions", "bytes", "words", "planes" or "tables"; static
  * storage. Null: nothing, or no such name. */
-const char* warpseal_inner_form(const char* cipher, const char* target);
+const char* warpseal_inner_representation(const char* cipher, const char* target);
 /* What its resistance to timing attacks relies on there: "constant time", or a few words. Null as
  * above. */
 const char* warpseal_inner_side_channels(const char* cipher, const char* target);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "abi/handles.h"
+#include "backends/gpu_backend.h"
 #include "engine/targets.h"
 #include "warpseal/inner.h"
 
@@ -24,21 +25,23 @@ const char* missing_instructions(Target target) {
 const char* reason(Target target, const TargetSet& allowed) {
     if (!allowed[static_cast<size_t>(target)]) return "masked by WARPSEAL_TARGETS";
     if (target != Target::cuda) return cpu_has(target) ? "" : missing_instructions(target);
-    const CudaDoor* door = cuda_door();
+    const GpuBackend* backend = gpu_backend();
     int count = 0;
-    if (door == nullptr) return "built without CUDA";
-    if (door->lost()) return "the GPU can no longer be used by this process";
-    return door->device_count(&count) == WARPSEAL_OK && count > 0 ? "" : "no CUDA driver or no GPU";
+    if (backend == nullptr) return "built without CUDA";
+    if (backend->lost()) return "the GPU can no longer be used by this process";
+    return backend->device_count(&count) == WARPSEAL_OK && count > 0 ? ""
+                                                                     : "no CUDA driver or no GPU";
 }
 
 // Null: the target does not have that cipher.
-const char* form_of(const char* cipher, Target target) {
+const char* representation_of(const char* cipher, Target target) {
     if (target == Target::cuda) {
-        const CudaCipher* found = cuda_door() == nullptr ? nullptr : cuda_door()->cipher(cipher);
-        return found == nullptr ? nullptr : found->form;
+        const CudaCipher* found =
+            gpu_backend() == nullptr ? nullptr : gpu_backend()->cipher(cipher);
+        return found == nullptr ? nullptr : found->representation;
     }
     const CpuCipher* found = cpu_cipher(target, cipher);
-    return found == nullptr ? nullptr : found->form;
+    return found == nullptr ? nullptr : found->representation;
 }
 
 }  // namespace
@@ -112,24 +115,24 @@ int32_t warpseal_inner_device_known(const char* device) {
     return status == WARPSEAL_OK ? 1 : 0;
 }
 
-const char* warpseal_inner_form(const char* cipher, const char* target) {
+const char* warpseal_inner_representation(const char* cipher, const char* target) {
     if (cipher == nullptr || target == nullptr) return nullptr;
-    const char* form = nullptr;
+    const char* representation = nullptr;
     (void)abi::guarded([&] {
         Target known;
-        if (target_by_name(target, known)) form = abi::form_of(cipher, known);
+        if (target_by_name(target, known)) representation = abi::representation_of(cipher, known);
         return WARPSEAL_OK;
     });
-    return form;
+    return representation;
 }
 
 const char* warpseal_inner_side_channels(const char* cipher, const char* target) {
-    const char* form = warpseal_inner_form(cipher, target);
+    const char* representation = warpseal_inner_representation(cipher, target);
     const char* text = nullptr;
     (void)abi::guarded([&] {
         Target known;
-        if (form != nullptr && target_by_name(target, known))
-            text = form_side_channels(known, form);
+        if (representation != nullptr && target_by_name(target, known))
+            text = representation_side_channels(known, representation);
         return WARPSEAL_OK;
     });
     return text;
@@ -151,12 +154,13 @@ warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {
 warpseal_status warpseal_device_at(size_t index, warpseal_device_info* info) {
     if (info == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     const CancellationDisabled disabled;
-    const CudaDoor* door = cuda_door();
+    const GpuBackend* backend = gpu_backend();
     int count = 0;
-    if (door == nullptr || door->lost() || door->device_count(&count) != WARPSEAL_OK || count <= 0)
+    if (backend == nullptr || backend->lost() || backend->device_count(&count) != WARPSEAL_OK ||
+        count <= 0)
         return WARPSEAL_NO_DEVICE;
     if (index >= static_cast<size_t>(count)) return WARPSEAL_INVALID_ARGUMENT;
-    return door->describe(static_cast<int>(index), info);
+    return backend->describe(static_cast<int>(index), info);
 }
 
 }  // extern "C"

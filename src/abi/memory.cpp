@@ -15,11 +15,11 @@ template <class Find, class Work>
 warpseal_status on_device(warpseal_engine* engine, Find find, Work work) {
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     return guarded_waiting([&] {
-        const GpuDoor* door = engine->engine->cuda();
-        if (door == nullptr) return WARPSEAL_NO_DEVICE;
+        const GpuBackend* backend = engine->engine->cuda();
+        if (backend == nullptr) return WARPSEAL_NO_DEVICE;
         const int device = find(*engine->engine);
-        if (device >= 0) return work(*door, device);
-        return door->lost() ? WARPSEAL_NO_DEVICE : WARPSEAL_INVALID_ARGUMENT;
+        if (device >= 0) return work(*backend, device);
+        return backend->lost() ? WARPSEAL_NO_DEVICE : WARPSEAL_INVALID_ARGUMENT;
     });
 }
 
@@ -82,18 +82,20 @@ warpseal_status warpseal_device_upload(warpseal_engine* engine, void* to_device,
                                        const void* from_host, size_t bytes) {
     if (bytes != 0 && (to_device == nullptr || from_host == nullptr))
         return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, abi::holding(to_device), [&](const GpuDoor& door, int device) {
-        return door.upload(device, to_device, from_host, bytes);
-    });
+    return abi::on_device(engine, abi::holding(to_device),
+                          [&](const GpuBackend& backend, int device) {
+                              return backend.upload(device, to_device, from_host, bytes);
+                          });
 }
 
 warpseal_status warpseal_device_download(warpseal_engine* engine, void* to_host,
                                          const void* from_device, size_t bytes) {
     if (bytes != 0 && (to_host == nullptr || from_device == nullptr))
         return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, abi::holding(from_device), [&](const GpuDoor& door, int device) {
-        return door.download(device, to_host, from_device, bytes);
-    });
+    return abi::on_device(engine, abi::holding(from_device),
+                          [&](const GpuBackend& backend, int device) {
+                              return backend.download(device, to_host, from_device, bytes);
+                          });
 }
 
 warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* stream) {
@@ -104,9 +106,10 @@ warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* strea
     for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu) {
         if (stream == nullptr && !engine->engine->gpu_is_open(gpu))
             continue;  // nothing of this engine is queued there
-        status = abi::on_device(engine, abi::number(gpu), [&](const GpuDoor& door, int device) {
-            return door.synchronize(device, stream);
-        });
+        status =
+            abi::on_device(engine, abi::number(gpu), [&](const GpuBackend& backend, int device) {
+                return backend.synchronize(device, stream);
+            });
     }
     return status;
 }
@@ -115,8 +118,8 @@ warpseal_status warpseal_inner_time_device(warpseal_engine* engine,
                                            warpseal_status (*work)(void* user, void* stream),
                                            void* user, float* milliseconds) {
     if (work == nullptr || milliseconds == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, abi::number(0), [&](const GpuDoor& door, int device) {
-        return door.time(device, work, user, milliseconds);
+    return abi::on_device(engine, abi::number(0), [&](const GpuBackend& backend, int device) {
+        return backend.time(device, work, user, milliseconds);
     });
 }
 
@@ -142,10 +145,12 @@ warpseal_status warpseal_inner_time_link(warpseal_engine* engine, const void* in
                                          size_t bytes, float* milliseconds) {
     if (in == nullptr || out == nullptr || milliseconds == nullptr)
         return WARPSEAL_INVALID_ARGUMENT;
-    return abi::on_device(engine, abi::number(0), [&](const GpuDoor& door, int device) {
+    return abi::on_device(engine, abi::number(0), [&](const GpuBackend& backend, int device) {
         warpseal_status status = WARPSEAL_OK;
-        *milliseconds = static_cast<float>(
-            1e3 * abi::seconds_of([&] { status = door.copy_both_ways(device, in, out, bytes); }));
+        *milliseconds = static_cast<float>(1e3 * abi::seconds_of([&] {
+                                               status =
+                                                   backend.copy_both_ways(device, in, out, bytes);
+                                           }));
         return status;
     });
 }

@@ -1,8 +1,8 @@
 // AES-128, AES-192 and AES-256: FIPS 197, in byte form and table form.
 #pragma once
 
-#include "core/known_block.h"
-#include "core/plane_byte.h"
+#include "core/bitsliced_byte.h"
+#include "core/known_answer.h"
 #include "core/table.h"
 #include "core/word.h"
 
@@ -115,12 +115,12 @@ struct Aes {
     static constexpr int schedule_words = 4 * (rounds + 1);
     using EncryptTables = aes::EncryptTables;
     using DecryptTables = aes::DecryptTables;
-    static constexpr KnownBlock known() {  // FIPS 197 C.1 to C.3
+    static constexpr KnownAnswer known() {  // FIPS 197 C.1 to C.3
         constexpr const char* ciphertext = key_bits == 128   ? "69c4e0d86a7b0430d8cdb78070b4c55a"
                                            : key_bits == 192 ? "dda97ca4864cdfe06eaf70a0ec0d7191"
                                                              : "8ea2b7ca516745bfeafc49904b496089";
-        return known_block("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
-                           key_bytes, "00112233445566778899aabbccddeeff", ciphertext);
+        return known_answer("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+                            key_bytes, "00112233445566778899aabbccddeeff", ciphertext);
     }
 
     // Key expansion, FIPS 197 5.2. SubWord is sub.substitute<SBox>: constant time is its duty.
@@ -144,13 +144,13 @@ struct Aes {
 
     // SubWord (FIPS 197 5.2) through the encryption tables, whose entries hold the bare S-box in
     // two of their bytes.
-    template <class Look>
-    WARPSEAL_INLINE static uint32_t substitute_word(uint32_t w, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static uint32_t substitute_word(uint32_t w, const TableLookup& tables) {
         using T = EncryptTables;
-        return (look.template look<T::mix2, 0>(w) & 0xffu) |
-               (look.template look<T::mix3, 1>(w) & 0xff00u) |
-               (look.template look<T::mix0, 2>(w) & 0xff0000u) |
-               (look.template look<T::mix1, 3>(w) & 0xff000000u);
+        return (tables.template lookup<T::mix2, 0>(w) & 0xffu) |
+               (tables.template lookup<T::mix3, 1>(w) & 0xff00u) |
+               (tables.template lookup<T::mix0, 2>(w) & 0xff0000u) |
+               (tables.template lookup<T::mix1, 3>(w) & 0xff000000u);
     }
 
     // The schedule of the equivalent inverse cipher (FIPS 197 5.3.5): the rounds backwards, the
@@ -177,50 +177,52 @@ struct Aes {
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through
     // that table.
-    template <class Look>
-    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
+                                        const TableLookup& tables) {
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
-        inner_rounds<1>(s, k, look);
+        inner_rounds<1>(s, k, tables);
         // The last round has no MixColumns: the tables that hold the bare S-box in the wanted byte.
         using T = EncryptTables;
         uint32_t n[4];
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
-            n[c] = bytes_of(look.template look<T::mix2, 0>(s[c]),
-                            look.template look<T::mix3, 1>(s[(c + 1) & 3]),
-                            look.template look<T::mix0, 2>(s[(c + 2) & 3]),
-                            look.template look<T::mix1, 3>(s[(c + 3) & 3]));
+            n[c] = bytes_of(tables.template lookup<T::mix2, 0>(s[c]),
+                            tables.template lookup<T::mix3, 1>(s[(c + 1) & 3]),
+                            tables.template lookup<T::mix0, 2>(s[(c + 2) & 3]),
+                            tables.template lookup<T::mix1, 3>(s[(c + 3) & 3]));
         for (int c = 0; c < 4; ++c) s[c] = n[c] ^ k[4 * rounds + c];
     }
-    template <class Look>
-    WARPSEAL_INLINE static void decrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
-        inner_rounds_back(s, k, look);
+    template <class TableLookup>
+    WARPSEAL_INLINE static void decrypt(uint32_t (&s)[4], const uint32_t* k,
+                                        const TableLookup& tables) {
+        inner_rounds_back(s, k, tables);
         using T = DecryptTables;
         uint32_t n[4];
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
-            n[c] = bytes_of(look.template look<T::last, 0>(s[c]),
-                            look.template look<T::last, 1>(s[(c + 3) & 3]),
-                            look.template look<T::last, 2>(s[(c + 2) & 3]),
-                            look.template look<T::last, 3>(s[(c + 1) & 3]));
+            n[c] = bytes_of(tables.template lookup<T::last, 0>(s[c]),
+                            tables.template lookup<T::last, 1>(s[(c + 3) & 3]),
+                            tables.template lookup<T::last, 2>(s[(c + 2) & 3]),
+                            tables.template lookup<T::last, 3>(s[(c + 1) & 3]));
         for (int c = 0; c < 4; ++c) s[c] = n[c] ^ k[4 * rounds + c];
     }
 
     // Two blocks: their 32 bytes fill eight words, which are as many bit planes, so that the
     // S-boxes of the last round are one circuit.
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static void encrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k,
-                                        const Look& look) {
+                                        const TableLookup& tables) {
         for (int c = 0; c < 4; ++c) a[c] ^= k[c], b[c] ^= k[c];
-        inner_rounds<1>(a, k, look);
-        inner_rounds<1>(b, k, look);
+        inner_rounds<1>(a, k, tables);
+        inner_rounds<1>(b, k, tables);
         last_round<SBox, 1>(a, b, k);
     }
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static void decrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k,
-                                        const Look& look) {
-        inner_rounds_back(a, k, look);
-        inner_rounds_back(b, k, look);
+                                        const TableLookup& tables) {
+        inner_rounds_back(a, k, tables);
+        inner_rounds_back(b, k, tables);
         last_round<InverseSBox, 3>(a, b, k);
     }
 
@@ -232,57 +234,63 @@ struct Aes {
     // Of bytes 0 to 13, whatever the others are in s: four words of the sum, and one to which byte
     // 15 is still to come.
     static constexpr int fixed_words = 5;
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static void count_fixed(uint32_t (&fixed)[fixed_words], const uint32_t (&s)[4],
-                                            const uint32_t* k, const Look& look) {
+                                            const uint32_t* k, const TableLookup& tables) {
         using T = EncryptTables;
-        const uint32_t n2 = first_round(s, k, 2, look), n3 = first_round(s, k, 3, look);
-        fixed[0] = look.template look<T::mix2, 2>(n2) ^ look.template look<T::mix3, 3>(n3) ^ k[8];
-        fixed[1] = look.template look<T::mix1, 1>(n2) ^ look.template look<T::mix2, 2>(n3) ^ k[9];
-        fixed[2] = look.template look<T::mix0, 0>(n2) ^ look.template look<T::mix1, 1>(n3) ^ k[10];
-        fixed[3] = look.template look<T::mix3, 3>(n2) ^ look.template look<T::mix0, 0>(n3) ^ k[11];
-        fixed[4] = look.template look<T::mix0, 0>(s[0] ^ k[0]) ^
-                   look.template look<T::mix1, 1>(s[1] ^ k[1]) ^
-                   look.template look<T::mix2, 2>(s[2] ^ k[2]) ^ k[4];
+        const uint32_t n2 = first_round(s, k, 2, tables), n3 = first_round(s, k, 3, tables);
+        fixed[0] =
+            tables.template lookup<T::mix2, 2>(n2) ^ tables.template lookup<T::mix3, 3>(n3) ^ k[8];
+        fixed[1] =
+            tables.template lookup<T::mix1, 1>(n2) ^ tables.template lookup<T::mix2, 2>(n3) ^ k[9];
+        fixed[2] =
+            tables.template lookup<T::mix0, 0>(n2) ^ tables.template lookup<T::mix1, 1>(n3) ^ k[10];
+        fixed[3] =
+            tables.template lookup<T::mix3, 3>(n2) ^ tables.template lookup<T::mix0, 0>(n3) ^ k[11];
+        fixed[4] = tables.template lookup<T::mix0, 0>(s[0] ^ k[0]) ^
+                   tables.template lookup<T::mix1, 1>(s[1] ^ k[1]) ^
+                   tables.template lookup<T::mix2, 2>(s[2] ^ k[2]) ^ k[4];
     }
     // Of these and byte 15, in the last word.
-    template <class Look>
-    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words],
+    template <class TableLookup>
+    WARPSEAL_INLINE static void count_last(uint32_t (&contribution)[counting_words],
                                            const uint32_t (&fixed)[fixed_words], uint32_t last_word,
-                                           const uint32_t* k, const Look& look) {
+                                           const uint32_t* k, const TableLookup& tables) {
         using T = EncryptTables;
-        const uint32_t n = fixed[4] ^ look.template look<T::mix3, 3>(last_word ^ k[3]);
-        part[0] = fixed[0] ^ look.template look<T::mix0, 0>(n);
-        part[1] = fixed[1] ^ look.template look<T::mix3, 3>(n);
-        part[2] = fixed[2] ^ look.template look<T::mix2, 2>(n);
-        part[3] = fixed[3] ^ look.template look<T::mix1, 1>(n);
+        const uint32_t n = fixed[4] ^ tables.template lookup<T::mix3, 3>(last_word ^ k[3]);
+        contribution[0] = fixed[0] ^ tables.template lookup<T::mix0, 0>(n);
+        contribution[1] = fixed[1] ^ tables.template lookup<T::mix3, 3>(n);
+        contribution[2] = fixed[2] ^ tables.template lookup<T::mix2, 2>(n);
+        contribution[3] = fixed[3] ^ tables.template lookup<T::mix1, 1>(n);
     }
     // Of byte 15 and all others but byte 14, whatever that is in s.
-    template <class Look>
-    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
-                                           const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void count_last(uint32_t (&contribution)[counting_words],
+                                           const uint32_t (&s)[4], const uint32_t* k,
+                                           const TableLookup& tables) {
         uint32_t fixed[fixed_words];
-        count_fixed(fixed, s, k, look);
-        count_last(part, fixed, s[3], k, look);
+        count_fixed(fixed, s, k, tables);
+        count_last(contribution, fixed, s[3], k, tables);
     }
     // Of byte 14.
-    template <class Look>
-    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
-                                           const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void count_next(uint32_t (&contribution)[counting_words],
+                                           const uint32_t (&s)[4], const uint32_t* k,
+                                           const TableLookup& tables) {
         using T = EncryptTables;
-        const uint32_t n = first_round(s, k, 1, look);
-        part[0] = look.template look<T::mix1, 1>(n);
-        part[1] = look.template look<T::mix0, 0>(n);
-        part[2] = look.template look<T::mix3, 3>(n);
-        part[3] = look.template look<T::mix2, 2>(n);
+        const uint32_t n = first_round(s, k, 1, tables);
+        contribution[0] = tables.template lookup<T::mix1, 1>(n);
+        contribution[1] = tables.template lookup<T::mix0, 0>(n);
+        contribution[2] = tables.template lookup<T::mix3, 3>(n);
+        contribution[3] = tables.template lookup<T::mix2, 2>(n);
     }
     // The rounds that are left, of two blocks that hold their sums.
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static void encrypt_counting(uint32_t (&a)[counting_words],
                                                  uint32_t (&b)[counting_words], const uint32_t* k,
-                                                 const Look& look) {
-        inner_rounds<3>(a, k, look);
-        inner_rounds<3>(b, k, look);
+                                                 const TableLookup& tables) {
+        inner_rounds<3>(a, k, tables);
+        inner_rounds<3>(b, k, tables);
         last_round<SBox, 1>(a, b, k);
     }
 
@@ -320,38 +328,38 @@ struct Aes {
 
 private:
     // SubBytes, ShiftRows and MixColumns to one column.
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static uint32_t mixed(uint32_t s0, uint32_t s1, uint32_t s2, uint32_t s3,
-                                          const Look& look) {
+                                          const TableLookup& tables) {
         using T = EncryptTables;
-        return look.template look<T::mix0, 0>(s0) ^ look.template look<T::mix1, 1>(s1) ^
-               look.template look<T::mix2, 2>(s2) ^ look.template look<T::mix3, 3>(s3);
+        return tables.template lookup<T::mix0, 0>(s0) ^ tables.template lookup<T::mix1, 1>(s1) ^
+               tables.template lookup<T::mix2, 2>(s2) ^ tables.template lookup<T::mix3, 3>(s3);
     }
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static uint32_t first_round(const uint32_t (&s)[4], const uint32_t* k, int c,
-                                                const Look& look) {
+                                                const TableLookup& tables) {
         uint32_t x[4];
         for (int i = 0; i < 4; ++i) x[i] = s[(c + i) & 3] ^ k[(c + i) & 3];
-        return mixed(x[0], x[1], x[2], x[3], look) ^ k[4 + c];
+        return mixed(x[0], x[1], x[2], x[3], tables) ^ k[4 + c];
     }
     // Rounds `from` to the last but one.
-    template <int from, class Look>
+    template <int from, class TableLookup>
     WARPSEAL_INLINE static void inner_rounds(uint32_t (&s)[4], const uint32_t* k,
-                                             const Look& look) {
+                                             const TableLookup& tables) {
         WARPSEAL_UNROLL
         for (int r = from; r < rounds; ++r) {
             uint32_t n[4];
             WARPSEAL_UNROLL
             for (int c = 0; c < 4; ++c)
-                n[c] = mixed(s[c], s[(c + 1) & 3], s[(c + 2) & 3], s[(c + 3) & 3], look) ^
+                n[c] = mixed(s[c], s[(c + 1) & 3], s[(c + 2) & 3], s[(c + 3) & 3], tables) ^
                        k[4 * r + c];
             for (int c = 0; c < 4; ++c) s[c] = n[c];
         }
     }
     // All rounds of decryption but the last.
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static void inner_rounds_back(uint32_t (&s)[4], const uint32_t* k,
-                                                  const Look& look) {
+                                                  const TableLookup& tables) {
         using T = DecryptTables;
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
         WARPSEAL_UNROLL
@@ -359,10 +367,10 @@ private:
             uint32_t n[4];
             WARPSEAL_UNROLL
             for (int c = 0; c < 4; ++c)
-                n[c] = look.template look<T::mix0, 0>(s[c]) ^
-                       look.template look<T::mix1, 1>(s[(c + 3) & 3]) ^
-                       look.template look<T::mix2, 2>(s[(c + 2) & 3]) ^
-                       look.template look<T::mix3, 3>(s[(c + 1) & 3]) ^ k[4 * r + c];
+                n[c] = tables.template lookup<T::mix0, 0>(s[c]) ^
+                       tables.template lookup<T::mix1, 1>(s[(c + 3) & 3]) ^
+                       tables.template lookup<T::mix2, 2>(s[(c + 2) & 3]) ^
+                       tables.template lookup<T::mix3, 3>(s[(c + 1) & 3]) ^ k[4 * r + c];
             for (int c = 0; c < 4; ++c) s[c] = n[c];
         }
     }

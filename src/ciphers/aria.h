@@ -1,7 +1,7 @@
 // ARIA-128, ARIA-192 and ARIA-256: RFC 5794, in byte form and table form.
 #pragma once
 
-#include "core/known_block.h"
+#include "core/known_answer.h"
 #include "core/sbox.h"
 #include "core/table.h"
 #include "core/word.h"
@@ -196,12 +196,12 @@ struct Aria {
     static constexpr int schedule_words = 4 * (rounds + 1);
     static constexpr int last_key = 16 * rounds, last_key_bytes = 16;  // in the schedule
     using EncryptTables = aria::EncryptTables;
-    static constexpr KnownBlock known() {  // RFC 5794 A.1 to A.3
+    static constexpr KnownAnswer known() {  // RFC 5794 A.1 to A.3
         constexpr const char* ciphertext = key_bits == 128   ? "d718fbd6ab644c739da95f3be6451778"
                                            : key_bits == 192 ? "26449c1805dbe7aa25a468ce263a9e79"
                                                              : "f92bd7c79fb72e2f2b8f80c1972d24fc";
-        return known_block("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
-                           key_bytes, "00112233445566778899aabbccddeeff", ciphertext);
+        return known_answer("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+                            key_bytes, "00112233445566778899aabbccddeeff", ciphertext);
     }
 
     // RFC 5794 2.2: four values W of 128 bits from the key through three rounds, and round keys
@@ -284,10 +284,11 @@ struct Aria {
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through
     // that table.
-    template <class Look>
-    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
+                                        const TableLookup& tables) {
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
-        encrypt_rounds<1>(s, k, look);
+        encrypt_rounds<1>(s, k, tables);
     }
 
     // Counter mode in table form, blocks that differ in their last two bytes alone: what round 1
@@ -297,43 +298,45 @@ struct Aria {
     static constexpr int counting_words = 5;
 
     // Of byte 15 and all others but byte 14, whatever that is in s.
-    template <class Look>
-    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
-                                           const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void count_last(uint32_t (&contribution)[counting_words],
+                                           const uint32_t (&s)[4], const uint32_t* k,
+                                           const TableLookup& tables) {
         uint32_t x[4] = {}, y[4] = {};
-        look_up<1, 0xbfff>(x, s, k, look);
+        lookup<1, 0xbfff>(x, s, k, tables);
         finish_round<1>(x, k);
-        look_up<2, bytes_with(0) | bytes_with(2)>(y, x, nullptr, look);
+        lookup<2, bytes_with(0) | bytes_with(2)>(y, x, nullptr, tables);
         finish_round<2>(y, k);
-        for (int c = 0; c < 4; ++c) part[c] = y[c];
-        part[4] = x[1];
+        for (int c = 0; c < 4; ++c) contribution[c] = y[c];
+        contribution[4] = x[1];
     }
     // Of byte 14.
-    template <class Look>
-    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
-                                           const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void count_next(uint32_t (&contribution)[counting_words],
+                                           const uint32_t (&s)[4], const uint32_t* k,
+                                           const TableLookup& tables) {
         uint32_t x[4] = {}, own[4] = {}, y[4] = {};
-        look_up<1, 0xbfff>(x, s, k, look);
-        look_up<1, 0x4000>(own, s, k, look);
+        lookup<1, 0xbfff>(x, s, k, tables);
+        lookup<1, 0x4000>(own, s, k, tables);
         for (int c = 0; c < 4; ++c) x[c] ^= own[c];
         finish_round<1>(x, k);
         diffuse_sums<false>(own);
-        look_up<2, bytes_with(1)>(y, x, nullptr, look);
+        lookup<2, bytes_with(1)>(y, x, nullptr, tables);
         diffuse_sums<true>(y);
-        for (int c = 0; c < 4; ++c) part[c] = y[c];
-        part[4] = own[1];
+        for (int c = 0; c < 4; ++c) contribution[c] = y[c];
+        contribution[4] = own[1];
     }
     // The rounds that are left, of the sum; the block comes out in its first four words.
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static void encrypt_counting(uint32_t (&sum)[counting_words], const uint32_t* k,
-                                                 const Look& look) {
+                                                 const TableLookup& tables) {
         static_assert(bytes_with(3) == 0x30);
         const uint32_t x[4] = {0, sum[4]};
         uint32_t s[4] = {};
-        look_up<2, bytes_with(3)>(s, x, nullptr, look);
+        lookup<2, bytes_with(3)>(s, x, nullptr, tables);
         diffuse_sums<true>(s);
         for (int c = 0; c < 4; ++c) s[c] ^= sum[c];
-        encrypt_rounds<3>(s, k, look);
+        encrypt_rounds<3>(s, k, tables);
         for (int c = 0; c < 4; ++c) sum[c] = s[c];
     }
 
@@ -347,15 +350,15 @@ private:
         return bytes;
     }
     // Adds the entries of some bytes of s, plus k, to the sums of a round.
-    template <int round, unsigned bytes, int i = 0, class Look>
-    WARPSEAL_INLINE static void look_up(uint32_t (&sum)[4], const uint32_t (&s)[4],
-                                        const uint32_t* k, const Look& look) {
+    template <int round, unsigned bytes, int i = 0, class TableLookup>
+    WARPSEAL_INLINE static void lookup(uint32_t (&sum)[4], const uint32_t (&s)[4],
+                                       const uint32_t* k, const TableLookup& tables) {
         if constexpr (i < 16) {
             constexpr int table = (i + (round % 2 != 0 ? 0 : 2)) % 4;
             if constexpr (bytes >> i & 1)
-                sum[i / 4] ^=
-                    look.template look<table, i % 4>(k == nullptr ? s[i / 4] : s[i / 4] ^ k[i / 4]);
-            look_up<round, bytes, i + 1>(sum, s, k, look);
+                sum[i / 4] ^= tables.template lookup<table, i % 4>(
+                    k == nullptr ? s[i / 4] : s[i / 4] ^ k[i / 4]);
+            lookup<round, bytes, i + 1>(sum, s, k, tables);
         }
     }
     template <int round>
@@ -363,22 +366,22 @@ private:
         diffuse_sums<round % 2 == 0>(s);
         for (int c = 0; c < 4; ++c) s[c] ^= k[4 * round + c];
     }
-    template <int from, class Look>
+    template <int from, class TableLookup>
     WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k,
-                                               const Look& look) {
+                                               const TableLookup& tables) {
         using T = EncryptTables;
         WARPSEAL_UNROLL
         for (int r = from; r < rounds; ++r) {
             WARPSEAL_UNROLL
             for (int c = 0; c < 4; ++c)
-                s[c] = r % 2 != 0 ? look.template look<T::sb1, 0>(s[c]) ^
-                                        look.template look<T::sb2, 1>(s[c]) ^
-                                        look.template look<T::sb3, 2>(s[c]) ^
-                                        look.template look<T::sb4, 3>(s[c])
-                                  : look.template look<T::sb3, 0>(s[c]) ^
-                                        look.template look<T::sb4, 1>(s[c]) ^
-                                        look.template look<T::sb1, 2>(s[c]) ^
-                                        look.template look<T::sb2, 3>(s[c]);
+                s[c] = r % 2 != 0 ? tables.template lookup<T::sb1, 0>(s[c]) ^
+                                        tables.template lookup<T::sb2, 1>(s[c]) ^
+                                        tables.template lookup<T::sb3, 2>(s[c]) ^
+                                        tables.template lookup<T::sb4, 3>(s[c])
+                                  : tables.template lookup<T::sb3, 0>(s[c]) ^
+                                        tables.template lookup<T::sb4, 1>(s[c]) ^
+                                        tables.template lookup<T::sb1, 2>(s[c]) ^
+                                        tables.template lookup<T::sb2, 3>(s[c]);
             if (r % 2 != 0)
                 diffuse_sums<false>(s);
             else
@@ -389,10 +392,10 @@ private:
         // the wanted one is among them.
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
-            s[c] = ((look.template look<T::sb3, 0>(s[c]) & 0xffu) |
-                    (look.template look<T::sb4, 1>(s[c]) & 0xff00u) |
-                    (look.template look<T::sb1, 2>(s[c]) & 0xff0000u) |
-                    (look.template look<T::sb2, 3>(s[c]) & 0xff000000u)) ^
+            s[c] = ((tables.template lookup<T::sb3, 0>(s[c]) & 0xffu) |
+                    (tables.template lookup<T::sb4, 1>(s[c]) & 0xff00u) |
+                    (tables.template lookup<T::sb1, 2>(s[c]) & 0xff0000u) |
+                    (tables.template lookup<T::sb2, 3>(s[c]) & 0xff000000u)) ^
                    k[4 * rounds + c];
     }
 

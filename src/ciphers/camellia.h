@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/feistel.h"
-#include "core/known_block.h"
+#include "core/known_answer.h"
 #include "core/sbox.h"
 #include "core/table.h"
 #include "core/word.h"
@@ -87,23 +87,23 @@ struct Camellia {
                                                           : "camellia-256";
     static constexpr uint32_t key_bytes = key_bits / 8;
     static constexpr uint32_t block_bytes = 16;
-    static constexpr int parts =
+    static constexpr int sections =
         key_bits == 128 ? 3 : 4;  // of six rounds, with FL and FLINV between them
 
     // Each round key is added at the end of the round before, together with the one that its half
     // had: the sum of round key and half is what stays in the state within a part. A part has: what
     // the left half begins with; six round keys; what the right half ends with. Then four words for
     // FL and FLINV.
-    static constexpr int part_words = 2 + 6 * 2 + 2, layer_words = 4;
-    static constexpr int schedule_words = parts * (part_words + layer_words) - layer_words;
+    static constexpr int section_words = 2 + 6 * 2 + 2, layer_words = 4;
+    static constexpr int schedule_words = sections * (section_words + layer_words) - layer_words;
     static constexpr int last_key = 4 * schedule_words - 8, last_key_bytes = 8;
     using EncryptTables = camellia::EncryptTables;
-    static constexpr KnownBlock known() {  // RFC 3713 A
+    static constexpr KnownAnswer known() {  // RFC 3713 A
         constexpr const char* ciphertext = key_bits == 128   ? "67673138549669730857065648eabe43"
                                            : key_bits == 192 ? "b4993401b3e996f84ee5cee7d79b09b9"
                                                              : "9acc237dff16d76c20ef7c919e3a7509";
-        return known_block("0123456789abcdeffedcba987654321000112233445566778899aabbccddeeff",
-                           key_bytes, "0123456789abcdeffedcba9876543210", ciphertext);
+        return known_answer("0123456789abcdeffedcba987654321000112233445566778899aabbccddeeff",
+                            key_bytes, "0123456789abcdeffedcba9876543210", ciphertext);
     }
 
     // RFC 3713 2.2: the subkeys are halves of KL, KR, KA and KB, rotated.
@@ -130,26 +130,26 @@ struct Camellia {
 
         Subkeys u;  // in the order of use: kw1 kw2, six k, two ke, six k, ..., kw3 kw4
         if constexpr (key_bits == 128) {
-            u.take(kl, 0), u.take(ka, 0), u.take(kl, 15), u.take(ka, 15), u.take(ka, 30),
-                u.take(kl, 45);
-            u.take(ka, 45, 0, 2), u.take(kl, 60, 2, 4);
-            u.take(ka, 60), u.take(kl, 77), u.take(kl, 94), u.take(ka, 94), u.take(kl, 111),
-                u.take(ka, 111);
+            u.append(kl, 0), u.append(ka, 0), u.append(kl, 15), u.append(ka, 15), u.append(ka, 30),
+                u.append(kl, 45);
+            u.append(ka, 45, 0, 2), u.append(kl, 60, 2, 4);
+            u.append(ka, 60), u.append(kl, 77), u.append(kl, 94), u.append(ka, 94),
+                u.append(kl, 111), u.append(ka, 111);
         } else {
-            u.take(kl, 0), u.take(kb, 0), u.take(kr, 15), u.take(ka, 15), u.take(kr, 30),
-                u.take(kb, 30), u.take(kl, 45), u.take(ka, 45);
-            u.take(kl, 60), u.take(kr, 60), u.take(kb, 60), u.take(kl, 77), u.take(ka, 77),
-                u.take(kr, 94), u.take(ka, 94);
-            u.take(kl, 111), u.take(kb, 111);
+            u.append(kl, 0), u.append(kb, 0), u.append(kr, 15), u.append(ka, 15), u.append(kr, 30),
+                u.append(kb, 30), u.append(kl, 45), u.append(ka, 45);
+            u.append(kl, 60), u.append(kr, 60), u.append(kb, 60), u.append(kl, 77),
+                u.append(ka, 77), u.append(kr, 94), u.append(ka, 94);
+            u.append(kl, 111), u.append(kb, 111);
         }
         WARPSEAL_UNROLL
-        for (int part = 0; part < parts; ++part) {
-            uint32_t* to = forward + part * (part_words + layer_words);
-            const bool first = part == 0, last = part == parts - 1;
+        for (int section = 0; section < sections; ++section) {
+            uint32_t* to = forward + section * (section_words + layer_words);
+            const bool first = section == 0, last = section == sections - 1;
             WARPSEAL_UNROLL
             for (int w = 0; w < 2; ++w) {
                 const uint32_t* k =
-                    u.word + 4 + 16 * part + w;  // k[2 * i]: round key i of this part
+                    u.word + 4 + 16 * section + w;  // k[2 * i]: round key i of this part
                 to[w] = k[0] ^ (first ? u.word[w] : 0);
                 to[2 + w] = k[2] ^ (first ? u.word[2 + w] : 0);
                 for (int i = 1; i < 5; ++i) to[2 + 2 * i + w] = k[2 * i - 2] ^ k[2 * i + 2];
@@ -219,8 +219,8 @@ struct Camellia {
     template <class R>
     struct Rows {
         struct Keys {
-            R add[parts][8];
-            R layer[parts]
+            R add[sections][8];
+            R layer[sections]
                    [layer_words];  // before each part but the first; a word at the row's beginning
         };
         struct State {
@@ -237,16 +237,17 @@ struct Camellia {
                              0x01010001u * S3::out.constant ^ 0x01000101u * S4::out.constant,
                          0x01010100u * S2::out.constant ^ 0x01010001u * S3::out.constant ^
                              0x01000101u * S4::out.constant ^ 0x00010101u * S1::out.constant);
-            for (int part = 0; part < parts; ++part) {
-                const uint32_t* const k = forward + part * (part_words + layer_words);
+            for (int section = 0; section < sections; ++section) {
+                const uint32_t* const k = forward + section * (section_words + layer_words);
                 for (int i = 0; i < layer_words; ++i)
-                    keys.layer[part][i] = R::twice(part == 0 ? 0 : k[i - layer_words]);
+                    keys.layer[section][i] = R::twice(section == 0 ? 0 : k[i - layer_words]);
                 for (int i = 0; i < 8; ++i) {
-                    keys.add[part][i] = row(k[2 * i], k[2 * i + 1]);
+                    keys.add[section][i] = row(k[2 * i], k[2 * i + 1]);
                     if (i < 2 || i > 5)
-                        keys.add[part][i] = keys.add[part][i] ^ R::all(S1::in.constant);
+                        keys.add[section][i] = keys.add[section][i] ^ R::all(S1::in.constant);
                     if (i != 0 && i != 7)
-                        keys.add[part][i] = keys.add[part][i] ^ row(constants[0], constants[1]);
+                        keys.add[section][i] =
+                            keys.add[section][i] ^ row(constants[0], constants[1]);
                 }
             }
         }
@@ -257,14 +258,14 @@ struct Camellia {
                     R::template linear<Enter>(R::twice(half[1]))};
         }
         WARPSEAL_INLINE static void store(uint8_t* p, const State& s) {
-            const uint64_t half[2] = {R::template linear<Leave>(s.left).low(),
-                                      R::template linear<Leave>(s.right).low()};
+            const uint64_t half[2] = {R::template linear<ToSBoxOutput>(s.left).low(),
+                                      R::template linear<ToSBoxOutput>(s.right).low()};
             memcpy(p, half, sizeof half);
         }
         WARPSEAL_INLINE static State encrypt(const Keys& keys, State s) {
-            for (int part = 0; part < parts; ++part) {
-                if (part != 0) layer(s, keys.layer[part]);
-                const R* const k = keys.add[part];
+            for (int section = 0; section < sections; ++section) {
+                if (section != 0) layer(s, keys.layer[section]);
+                const R* const k = keys.add[section];
                 s.left = s.left ^ k[0];
                 WARPSEAL_UNROLL
                 for (int r = 0; r < 6; r += 2) {
@@ -280,7 +281,7 @@ struct Camellia {
         struct Enter {
             static constexpr Affine map = S1::in;
         };
-        struct Leave {
+        struct ToSBoxOutput {
             static constexpr Affine map = inverse(S1::in);
         };
         struct Rotate {
@@ -333,7 +334,8 @@ struct Camellia {
         }
         // FL and FLINV, RFC 3713 2.4.2.
         WARPSEAL_INLINE static void layer(State& s, const R (&k)[layer_words]) {
-            R x = R::template linear<Leave>(s.left), y = R::template linear<Leave>(s.right);
+            R x = R::template linear<ToSBoxOutput>(s.left),
+              y = R::template linear<ToSBoxOutput>(s.right);
             x = add_rotated_word(x, x & k[0]);
             x = x ^ (R::template bring<Back>(x) | k[1]);
             y = y ^ (R::template bring<Back>(y) | k[3]);
@@ -349,10 +351,11 @@ struct Camellia {
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through
     // that table.
-    template <class Look>
-    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
+                                        const TableLookup& tables) {
         for (int i = 0; i < 2; ++i) s[i] ^= k[i];
-        encrypt_rounds<0>(s, k, look);
+        encrypt_rounds<0>(s, k, tables);
     }
 
     // Counter mode in table form, blocks that differ in their last two bytes alone. Round 1 does
@@ -362,61 +365,67 @@ struct Camellia {
     static constexpr int counting_words = 4;
 
     // Of byte 15 and all others but byte 14, whatever that is in s.
-    template <class Look>
-    WARPSEAL_INLINE static void count_last(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
-                                           const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void count_last(uint32_t (&section)[counting_words],
+                                           const uint32_t (&s)[4], const uint32_t* k,
+                                           const TableLookup& tables) {
         using T = EncryptTables;
-        begin_counting(part, s, k, look);
-        const uint32_t f =
-            look.template look<T::sp1110, 0>(part[2]) ^ look.template look<T::sp0222, 1>(part[2]) ^
-            look.template look<T::sp3033, 2>(part[2]) ^ look.template look<T::sp4404, 3>(part[2]);
-        add_permuted(part, f,
-                     look.template look<T::sp0222, 0>(part[3]) ^
-                         look.template look<T::sp3033, 1>(part[3]) ^
-                         look.template look<T::sp1110, 3>(part[3]));
-        part[2] ^= k[6], part[3] = (part[3] & 0xff00ffffu) ^ k[7];
-        add_permuted(part + 2, look.template look<T::sp3033, 2>(part[0]),
-                     look.template look<T::sp4404, 2>(part[1]));
+        begin_counting(section, s, k, tables);
+        const uint32_t f = tables.template lookup<T::sp1110, 0>(section[2]) ^
+                           tables.template lookup<T::sp0222, 1>(section[2]) ^
+                           tables.template lookup<T::sp3033, 2>(section[2]) ^
+                           tables.template lookup<T::sp4404, 3>(section[2]);
+        add_permuted(section, f,
+                     tables.template lookup<T::sp0222, 0>(section[3]) ^
+                         tables.template lookup<T::sp3033, 1>(section[3]) ^
+                         tables.template lookup<T::sp1110, 3>(section[3]));
+        section[2] ^= k[6], section[3] = (section[3] & 0xff00ffffu) ^ k[7];
+        add_permuted(section + 2, tables.template lookup<T::sp3033, 2>(section[0]),
+                     tables.template lookup<T::sp4404, 2>(section[1]));
     }
     // Of byte 14.
-    template <class Look>
-    WARPSEAL_INLINE static void count_next(uint32_t (&part)[counting_words], const uint32_t (&s)[4],
-                                           const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void count_next(uint32_t (&section)[counting_words],
+                                           const uint32_t (&s)[4], const uint32_t* k,
+                                           const TableLookup& tables) {
         using T = EncryptTables;
         uint32_t x[4];
-        begin_counting(x, s, k, look);
-        part[0] = part[1] = part[2] = 0, part[3] = x[3] & 0x00ff0000u;
-        add_permuted(part, 0, look.template look<T::sp4404, 2>(x[3]));
-        uint32_t left[2] = {x[0] ^ part[0], x[1] ^ part[1]};
-        const uint32_t f =
-            look.template look<T::sp1110, 0>(x[2]) ^ look.template look<T::sp0222, 1>(x[2]) ^
-            look.template look<T::sp3033, 2>(x[2]) ^ look.template look<T::sp4404, 3>(x[2]);
-        add_permuted(
-            left, f,
-            look.template look<T::sp0222, 0>(x[3]) ^ look.template look<T::sp3033, 1>(x[3]));
-        add_permuted(left, 0, look.template look<T::sp1110, 3>(x[3]));
-        add_permuted(part + 2, look.template look<T::sp4404, 3>(left[0]),
-                     look.template look<T::sp1110, 3>(left[1]));
+        begin_counting(x, s, k, tables);
+        section[0] = section[1] = section[2] = 0, section[3] = x[3] & 0x00ff0000u;
+        add_permuted(section, 0, tables.template lookup<T::sp4404, 2>(x[3]));
+        uint32_t left[2] = {x[0] ^ section[0], x[1] ^ section[1]};
+        const uint32_t f = tables.template lookup<T::sp1110, 0>(x[2]) ^
+                           tables.template lookup<T::sp0222, 1>(x[2]) ^
+                           tables.template lookup<T::sp3033, 2>(x[2]) ^
+                           tables.template lookup<T::sp4404, 3>(x[2]);
+        add_permuted(left, f,
+                     tables.template lookup<T::sp0222, 0>(x[3]) ^
+                         tables.template lookup<T::sp3033, 1>(x[3]));
+        add_permuted(left, 0, tables.template lookup<T::sp1110, 3>(x[3]));
+        add_permuted(section + 2, tables.template lookup<T::sp4404, 3>(left[0]),
+                     tables.template lookup<T::sp1110, 3>(left[1]));
     }
     // The rounds that are left, of the sum.
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static void encrypt_counting(uint32_t (&s)[counting_words], const uint32_t* k,
-                                                 const Look& look) {
+                                                 const TableLookup& tables) {
         using T = EncryptTables;
         add_permuted(
-            s + 2, look.template look<T::sp1110, 0>(s[0]) ^ look.template look<T::sp0222, 1>(s[0]),
-            look.template look<T::sp0222, 0>(s[1]) ^ look.template look<T::sp3033, 1>(s[1]));
-        encrypt_rounds<3>(s, k, look);
+            s + 2,
+            tables.template lookup<T::sp1110, 0>(s[0]) ^ tables.template lookup<T::sp0222, 1>(s[0]),
+            tables.template lookup<T::sp0222, 0>(s[1]) ^
+                tables.template lookup<T::sp3033, 1>(s[1]));
+        encrypt_rounds<3>(s, k, tables);
     }
 
 private:
     // Rounds `first`, counted from 0, to the last.
-    template <int first, class Look>
+    template <int first, class TableLookup>
     WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k,
-                                               const Look& look) {
+                                               const TableLookup& tables) {
         WARPSEAL_UNROLL
-        for (int part = 0; part < parts; ++part, k += part_words + layer_words) {
-            if (part != 0) {
+        for (int section = 0; section < sections; ++section, k += section_words + layer_words) {
+            if (section != 0) {
                 s[1] ^= rotate_in_memory(s[0] & k[-4]);  // FL, RFC 3713 2.4.2
                 s[0] ^= s[1] | k[-3];
                 s[2] ^= s[3] | k[-1];  // FLINV
@@ -425,27 +434,29 @@ private:
             }
             WARPSEAL_UNROLL
             for (int r = 0; r < 6; r += 2) {
-                if (part != 0 || r >= first) add_round_look(s + 2, s, k + 2 + 2 * r, look);
-                if (part != 0 || r + 1 >= first) add_round_look(s, s + 2, k + 4 + 2 * r, look);
+                if (section != 0 || r >= first)
+                    add_round_by_tables(s + 2, s, k + 2 + 2 * r, tables);
+                if (section != 0 || r + 1 >= first)
+                    add_round_by_tables(s, s + 2, k + 4 + 2 * r, tables);
             }
             for (int i = 0; i < 2; ++i) s[2 + i] ^= k[14 + i];
         }
         swap_halves(s);
     }
     // Before round 2 adds its S-boxes.
-    template <class Look>
+    template <class TableLookup>
     WARPSEAL_INLINE static void begin_counting(uint32_t (&x)[4], const uint32_t (&s)[4],
-                                               const uint32_t* k, const Look& look) {
+                                               const uint32_t* k, const TableLookup& tables) {
         for (int i = 0; i < 4; ++i) x[i] = i < 2 ? s[i] ^ k[i] : s[i];
-        add_round_look(x + 2, x, k + 2, look);
+        add_round_by_tables(x + 2, x, k + 2, tables);
         for (int i = 0; i < 2; ++i) x[i] ^= k[4 + i];
     }
 
     struct Subkeys {
-        uint32_t word[16 * parts + 4];
+        uint32_t word[16 * sections + 4];
         int count = 0;
         // Words `from` to `end` of w <<< n.
-        WARPSEAL_INLINE void take(const uint32_t (&w)[4], int n, int from = 0, int end = 4) {
+        WARPSEAL_INLINE void append(const uint32_t (&w)[4], int n, int from = 0, int end = 4) {
             for (int i = from; i < end; ++i) {
                 const uint32_t high = w[(i + n / 32) & 3], low = w[(i + n / 32 + 1) & 3];
                 word[count++] = n % 32 == 0 ? high : high << n % 32 | low >> (32 - n % 32);
@@ -469,16 +480,18 @@ private:
         to[1] ^= first ^ second ^ rotate_left(first, 8);
     }
 
-    template <class Look>
-    WARPSEAL_INLINE static void add_round_look(uint32_t* to, const uint32_t* from,
-                                               const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void add_round_by_tables(uint32_t* to, const uint32_t* from,
+                                                    const uint32_t* k, const TableLookup& tables) {
         using T = EncryptTables;
-        const uint32_t first =
-            look.template look<T::sp1110, 0>(from[0]) ^ look.template look<T::sp0222, 1>(from[0]) ^
-            look.template look<T::sp3033, 2>(from[0]) ^ look.template look<T::sp4404, 3>(from[0]);
-        const uint32_t second =
-            look.template look<T::sp0222, 0>(from[1]) ^ look.template look<T::sp3033, 1>(from[1]) ^
-            look.template look<T::sp4404, 2>(from[1]) ^ look.template look<T::sp1110, 3>(from[1]);
+        const uint32_t first = tables.template lookup<T::sp1110, 0>(from[0]) ^
+                               tables.template lookup<T::sp0222, 1>(from[0]) ^
+                               tables.template lookup<T::sp3033, 2>(from[0]) ^
+                               tables.template lookup<T::sp4404, 3>(from[0]);
+        const uint32_t second = tables.template lookup<T::sp0222, 0>(from[1]) ^
+                                tables.template lookup<T::sp3033, 1>(from[1]) ^
+                                tables.template lookup<T::sp4404, 2>(from[1]) ^
+                                tables.template lookup<T::sp1110, 3>(from[1]);
         for (int i = 0; i < 2; ++i) to[i] ^= k[i];
         add_permuted(to, first, second);
     }
@@ -506,14 +519,15 @@ private:
     template <int first, class V, class Key>
     WARPSEAL_INLINE static void rounds_from(V (&s)[16], const Key& key) {
         V z[8];
-        for (int part = 0, k = 0, r = first;; ++part, k += 4 * (part_words + layer_words), r = 0) {
+        for (int section = 0, k = 0, r = first;;
+             ++section, k += 4 * (section_words + layer_words), r = 0) {
             for (; r < 6; r += 2) {
                 substitute_half<Half::left>(z, s);
                 add_permuted_bytes(s + 8, z, key, k + 8 + 8 * r);
                 substitute_half<Half::right>(z, s + 8);
                 add_permuted_bytes(s, z, key, k + 16 + 8 * r);
             }
-            if (part == parts - 1) break;
+            if (section == sections - 1) break;
             add(s + 8, key, k + 56);
             layer(s, key, k + 64);
         }
@@ -525,7 +539,7 @@ private:
     // sees it.
     template <int first, class V, class Key>
     WARPSEAL_INLINE static void rounds_from(V (&a)[16], V (&b)[16], const Key& key) {
-        for (int part = 0, k = 0;; ++part, k += 4 * (part_words + layer_words)) {
+        for (int section = 0, k = 0;; ++section, k += 4 * (section_words + layer_words)) {
             V y[8], z[8];
             const auto two_rounds = [&](int at) __attribute__((always_inline)) {
                 substitute_half<Half::left>(z, b);
@@ -538,10 +552,10 @@ private:
                 add_permuted_bytes(b, z, key, at + 8);
             };
             substitute_half<Half::left>(y, a);
-            if (first == 0 || part != 0) two_rounds(k + 8);
+            if (first == 0 || section != 0) two_rounds(k + 8);
             two_rounds(k + 24);
             two_rounds(k + 40);
-            if (part == parts - 1) break;
+            if (section == sections - 1) break;
             add(a + 8, key, k + 56);
             add(b + 8, key, k + 56);
             layer(a, key, k + 64);

@@ -2,7 +2,7 @@
 // and plane form.
 #pragma once
 
-#include "core/known_block.h"
+#include "core/known_answer.h"
 #include "core/lut.h"
 #include "core/table.h"
 #include "core/word.h"
@@ -226,10 +226,8 @@ static_assert(circuits_are_the_s_boxes(), "a gate is wrong");
 // bytes, from the highest byte on, and those of S-boxes 2, 4, 6, 8 after rotating left by 4: E
 // (FIPS 46-3, Appendix 1) is no more than this. Boxes, and the inputs and outputs of a box, are
 // counted from 0.
-constexpr int input_place(int box, int input) { return 8 * (3 - box / 2) + 5 - input; }
-constexpr int half_bit(int box, int input) {
-    return (input_place(box, input) - 4 * (box & 1)) & 31;
-}
+constexpr int input_bit(int box, int input) { return 8 * (3 - box / 2) + 5 - input; }
+constexpr int half_bit(int box, int input) { return (input_bit(box, input) - 4 * (box & 1)) & 31; }
 constexpr uint32_t six_bits = 0x3f3f3f3f;
 
 // Where P sends an output, in a half block as above.
@@ -291,9 +289,9 @@ struct Halves {
     template <int i = 0>
     WARPSEAL_INLINE void select(RoundKey& key) const {
         if constexpr (i < 48) {
-            constexpr int from = selected(i), place = input_place(i / 6, i % 6);
+            constexpr int from = selected(i), position = input_bit(i / 6, i % 6);
             key.box[i / 6 & 1] |= ((from <= 28 ? c >> (28 - from) : d >> (56 - from)) & 1u)
-                                  << place;
+                                  << position;
             select<i + 1>(key);
         }
     }
@@ -314,16 +312,16 @@ struct Des {
     static constexpr bool legacy = true;
     using EncryptTables = des::EncryptTables;
 
-    static constexpr KnownBlock known() {
+    static constexpr KnownAnswer known() {
         if (key_count == 1)  // FIPS 81, Table B1
-            return known_block("0123456789abcdef", key_bytes, "4e6f772069732074",
-                               "3fa40e8a984d4815");
+            return known_answer("0123456789abcdef", key_bytes, "4e6f772069732074",
+                                "3fa40e8a984d4815");
         if (key_count == 2)  // SP 800-38B, D.5
-            return known_block("4cf15134a2850dd58a3d10ba80570d38", key_bytes, "0000000000000000",
-                               "c7679b9f6b8d7d7a");
-        return known_block("0123456789abcdef23456789abcdef01456789abcdef0123", key_bytes,
-                           "5468652071756663",  // SP 800-67, B.1
-                           "a826fd8ce53b855f");
+            return known_answer("4cf15134a2850dd58a3d10ba80570d38", key_bytes, "0000000000000000",
+                                "c7679b9f6b8d7d7a");
+        return known_answer("0123456789abcdef23456789abcdef01456789abcdef0123", key_bytes,
+                            "5468652071756663",  // SP 800-67, B.1
+                            "a826fd8ce53b855f");
     }
 
     // Weak and semi-weak keys (SP 800-67, 3.3.2), and among several, equal ones (3.3.1). Parity
@@ -391,14 +389,15 @@ struct Des {
     }
 
     // Table form.
-    template <class Look>
-    WARPSEAL_INLINE static uint32_t f(uint32_t half, uint32_t difference, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static uint32_t f(uint32_t half, uint32_t difference,
+                                      const TableLookup& tables) {
         using T = EncryptTables;
         const uint32_t even = half & six_bits, odd = (rotate_left(half, 4) ^ difference) & six_bits;
-        return look.template look<T::box1, 3>(even) ^ look.template look<T::box3, 2>(even) ^
-               look.template look<T::box5, 1>(even) ^ look.template look<T::box7, 0>(even) ^
-               look.template look<T::box2, 3>(odd) ^ look.template look<T::box4, 2>(odd) ^
-               look.template look<T::box6, 1>(odd) ^ look.template look<T::box8, 0>(odd);
+        return tables.template lookup<T::box1, 3>(even) ^ tables.template lookup<T::box3, 2>(even) ^
+               tables.template lookup<T::box5, 1>(even) ^ tables.template lookup<T::box7, 0>(even) ^
+               tables.template lookup<T::box2, 3>(odd) ^ tables.template lookup<T::box4, 2>(odd) ^
+               tables.template lookup<T::box6, 1>(odd) ^ tables.template lookup<T::box8, 0>(odd);
     }
 
     // Bits of a that lie n places higher change places with bits of b.
@@ -408,8 +407,9 @@ struct Des {
         a ^= t << n;
     }
 
-    template <class Look>
-    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[2], const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[2], const uint32_t* k,
+                                        const TableLookup& tables) {
         uint32_t l = s[0], r = s[1];
         exchange(l, r, 4, 0x0f0f0f0fu);  // IP, of words in memory order
         exchange(l, r, 16, 0x0000ffffu);
@@ -419,8 +419,8 @@ struct Des {
         l = rotate_left(l, 29), r = rotate_left(r, 29) ^ k[0];
         for (int pass = 0; pass < passes; ++pass, k += pass_words) {
             for (int round = 0; round < rounds; round += 2) {
-                l ^= f(r, k[1 + 2 * round], look) ^ k[2 + 2 * round];
-                r ^= f(l, k[3 + 2 * round], look) ^ k[4 + 2 * round];
+                l ^= f(r, k[1 + 2 * round], tables) ^ k[2 + 2 * round];
+                r ^= f(l, k[3 + 2 * round], tables) ^ k[4 + 2 * round];
             }
             const uint32_t last = l ^ k[pass_words];
             l = r, r = last;
@@ -452,13 +452,13 @@ struct Des {
 
     // One S-box of a round: to = from + f(half), with the keys at k and k + 32.
     template <int box, class Word, class Key>
-    WARPSEAL_INLINE static void substitute_planes(Word* to, const Word* from, const Word* half,
-                                                  const Key& key, int k) {
+    WARPSEAL_INLINE static void substitute_bitsliced(Word* to, const Word* from, const Word* half,
+                                                     const Key& key, int k) {
         Word x[6], y[4];
         WARPSEAL_UNROLL
         for (int i = 0; i < 6; ++i) {
             x[i] = half[plane(half_bit(box, i))];
-            if (box % 2 == 1 && i != 2 && i != 3) x[i] = added(x[i], key, k + input_place(box, i));
+            if (box % 2 == 1 && i != 2 && i != 3) x[i] = added(x[i], key, k + input_bit(box, i));
         }
         substitute<box>(x, y);
         constexpr int bit[4] = {permuted(box, 0), permuted(box, 1), permuted(box, 2),
@@ -471,14 +471,14 @@ struct Des {
     template <class Word, class Key>
     WARPSEAL_INLINE static void round_planes(Word* to, const Word* from, const Word* half,
                                              const Key& key, int k) {
-        substitute_planes<0>(to, from, half, key, k);
-        substitute_planes<1>(to, from, half, key, k);
-        substitute_planes<2>(to, from, half, key, k);
-        substitute_planes<3>(to, from, half, key, k);
-        substitute_planes<4>(to, from, half, key, k);
-        substitute_planes<5>(to, from, half, key, k);
-        substitute_planes<6>(to, from, half, key, k);
-        substitute_planes<7>(to, from, half, key, k);
+        substitute_bitsliced<0>(to, from, half, key, k);
+        substitute_bitsliced<1>(to, from, half, key, k);
+        substitute_bitsliced<2>(to, from, half, key, k);
+        substitute_bitsliced<3>(to, from, half, key, k);
+        substitute_bitsliced<4>(to, from, half, key, k);
+        substitute_bitsliced<5>(to, from, half, key, k);
+        substitute_bitsliced<6>(to, from, half, key, k);
+        substitute_bitsliced<7>(to, from, half, key, k);
     }
 
     // A compiler that carries values from round to round in registers has far too few on a CPU, and
@@ -491,7 +491,7 @@ struct Des {
     }
 
     template <class Word, class Key>
-    WARPSEAL_INLINE static void encrypt_planes(Word (&p)[64], const Key& key) {
+    WARPSEAL_INLINE static void encrypt_bitsliced(Word (&p)[64], const Key& key) {
         Word *const left = p, *const right = p + 1,
                     spare[63];  // planes have even numbers, up to 62
         for (int i = 0; i < 32; ++i) right[plane(i)] = added(right[plane(i)], key, i);

@@ -1,7 +1,7 @@
 // LEA-128, LEA-192 and LEA-256: TTAS.KO-12.0223, in word form.
 #pragma once
 
-#include "core/known_block.h"
+#include "core/known_answer.h"
 #include "core/table.h"
 #include "core/word.h"
 
@@ -17,15 +17,15 @@ struct Lea {
     static constexpr int key_words = key_bits / 32;
     static constexpr int rounds = 16 + 2 * key_words;
     static constexpr int schedule_words = 6 * rounds;
-    static constexpr KnownBlock known() {  // TTAS.KO-12.0223, appendix
+    static constexpr KnownAnswer known() {  // TTAS.KO-12.0223, appendix
         constexpr const char* plaintext = key_bits == 128   ? "101112131415161718191a1b1c1d1e1f"
                                           : key_bits == 192 ? "202122232425262728292a2b2c2d2e2f"
                                                             : "303132333435363738393a3b3c3d3e3f";
         constexpr const char* ciphertext = key_bits == 128   ? "9fc84e3528c6c6185532c7a704648bfd"
                                            : key_bits == 192 ? "6fb95e325aad1b878cdcf5357674c6f2"
                                                              : "d651aff647b189c13a8900ca27f9e197";
-        return known_block("0f1e2d3c4b5a69788796a5b4c3d2e1f0f0e1d2c3b4a5968778695a4b3c2d1e0f",
-                           key_bytes, plaintext, ciphertext);
+        return known_answer("0f1e2d3c4b5a69788796a5b4c3d2e1f0f0e1d2c3b4a5968778695a4b3c2d1e0f",
+                            key_bytes, plaintext, ciphertext);
     }
 
     // A state of the key's words takes in a constant each round; a round key is six of its words:

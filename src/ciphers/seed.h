@@ -1,7 +1,7 @@
 // SEED: RFC 4269, in byte form and table form.
 #pragma once
 
-#include "core/known_block.h"
+#include "core/known_answer.h"
 #include "core/sbox.h"
 #include "core/table.h"
 #include "core/word.h"
@@ -56,9 +56,9 @@ struct Seed {
     static constexpr int rounds = 16;
     static constexpr int schedule_words = 2 * rounds;  // as numbers: the low byte first
     using EncryptTables = seed::EncryptTables;
-    static constexpr KnownBlock known() {  // RFC 4269 B.3
-        return known_block("4706480851e61be85d74bfb3fd956185", key_bytes,
-                           "83a2f8a288641fb9a4e9a5cc2f131c7d", "ee54d13ebcae706d226bc3142cd40d4a");
+    static constexpr KnownAnswer known() {  // RFC 4269 B.3
+        return known_answer("4706480851e61be85d74bfb3fd956185", key_bytes,
+                            "83a2f8a288641fb9a4e9a5cc2f131c7d", "ee54d13ebcae706d226bc3142cd40d4a");
     }
 
     // RFC 4269 2.3.
@@ -99,13 +99,14 @@ struct Seed {
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through
     // that table.
-    template <class Look>
-    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
+                                        const TableLookup& tables) {
         for (int i = 0; i < 4; ++i) s[i] = swap_bytes(s[i]);
         WARPSEAL_UNROLL
         for (int r = 0; r < rounds; r += 2) {
-            round_look(s, s + 2, k + 2 * r, look);
-            round_look(s + 2, s, k + 2 * r + 2, look);
+            round_by_tables(s, s + 2, k + 2 * r, tables);
+            round_by_tables(s + 2, s, k + 2 * r + 2, tables);
         }
         exchange(s[0], s[2]);
         exchange(s[1], s[3]);
@@ -134,20 +135,20 @@ private:
         return z;
     }
 
-    template <class Look>
-    WARPSEAL_INLINE static uint32_t g_look(uint32_t x, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static uint32_t g_by_tables(uint32_t x, const TableLookup& tables) {
         using T = EncryptTables;
-        return look.template look<T::ss0, 0>(x) ^ look.template look<T::ss1, 1>(x) ^
-               look.template look<T::ss2, 2>(x) ^ look.template look<T::ss3, 3>(x);
+        return tables.template lookup<T::ss0, 0>(x) ^ tables.template lookup<T::ss1, 1>(x) ^
+               tables.template lookup<T::ss2, 2>(x) ^ tables.template lookup<T::ss3, 3>(x);
     }
     // F, RFC 4269 2.1.
-    template <class Look>
-    WARPSEAL_INLINE static void round_look(uint32_t* to, const uint32_t* from, const uint32_t* k,
-                                           const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void round_by_tables(uint32_t* to, const uint32_t* from,
+                                                const uint32_t* k, const TableLookup& tables) {
         uint32_t c = from[0] ^ k[0], d = from[1] ^ k[1] ^ c;
-        d = g_look(d, look);
-        c = g_look(c + d, look);
-        d = g_look(d + c, look);
+        d = g_by_tables(d, tables);
+        c = g_by_tables(c + d, tables);
+        d = g_by_tables(d + c, tables);
         to[0] ^= c + d;
         to[1] ^= d;
     }

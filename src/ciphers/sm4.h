@@ -1,7 +1,7 @@
 // SM4: GB/T 32907, in byte form and table form.
 #pragma once
 
-#include "core/known_block.h"
+#include "core/known_answer.h"
 #include "core/sbox.h"
 #include "core/table.h"
 #include "core/word.h"
@@ -49,9 +49,9 @@ struct Sm4 {
     static constexpr uint32_t block_bytes = 16;
     static constexpr int schedule_words = 32;  // one each round
     using EncryptTables = sm4::EncryptTables;
-    static constexpr KnownBlock known() {  // GB/T 32907 A.1
-        return known_block("0123456789abcdeffedcba9876543210", key_bytes,
-                           "0123456789abcdeffedcba9876543210", "681edf34d206965e86b3e94f536e4246");
+    static constexpr KnownAnswer known() {  // GB/T 32907 A.1
+        return known_answer("0123456789abcdeffedcba9876543210", key_bytes,
+                            "0123456789abcdeffedcba9876543210", "681edf34d206965e86b3e94f536e4246");
     }
 
     template <class Sub>
@@ -95,16 +95,18 @@ struct Sm4 {
 
     // One block in table form. look.template look<table, byte>(word): that byte of the word through
     // that table.
-    template <class Look>
-    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k, const Look& look) {
+    template <class TableLookup>
+    WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
+                                        const TableLookup& tables) {
         using T = EncryptTables;
         WARPSEAL_UNROLL
         for (int r = 0; r < schedule_words; r += 4) {
             WARPSEAL_UNROLL
             for (int i = 0; i < 4; ++i) {
                 const uint32_t t = s[(i + 1) & 3] ^ s[(i + 2) & 3] ^ s[(i + 3) & 3] ^ k[r + i];
-                s[i] ^= look.template look<T::mix0, 0>(t) ^ look.template look<T::mix1, 1>(t) ^
-                        look.template look<T::mix2, 2>(t) ^ look.template look<T::mix3, 3>(t);
+                s[i] ^=
+                    tables.template lookup<T::mix0, 0>(t) ^ tables.template lookup<T::mix1, 1>(t) ^
+                    tables.template lookup<T::mix2, 2>(t) ^ tables.template lookup<T::mix3, 3>(t);
             }
         }
         exchange(s[0], s[3]);

@@ -177,7 +177,7 @@ WARPSEAL_INLINE constexpr void all(Word* p, const Word* high_product, const Word
 
 // S of a byte in every lane: p[i] is bit i.
 template <class S, class Word>
-WARPSEAL_INLINE constexpr void substitute_planes(Word* p) {
+WARPSEAL_INLINE constexpr void substitute_bitsliced(Word* p) {
     if constexpr (InversionSBox<S>) {
         using Before = inversion::Before<S>;
         using After = inversion::After<S>;
@@ -208,7 +208,7 @@ constexpr bool circuit_is() {
         for (int i = 0; i < 8; ++i)
             for (int lane = 0; lane < 64; ++lane)
                 p[i] |= uint64_t{((base + lane) >> i & 1) != 0} << lane;
-        substitute_planes<S>(p);
+        substitute_bitsliced<S>(p);
         for (int lane = 0; lane < 64; ++lane) {
             const uint8_t wanted = value<S>(static_cast<uint8_t>(base + lane));
             for (int i = 0; i < 8; ++i)

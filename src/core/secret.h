@@ -42,9 +42,9 @@ struct SecretOf {
 // of internal linkage keeps its copy of this to its object, and so to its target.
 template <auto function, size_t stack_bytes,
           class Type = decltype(+function)>  // +: nvcc takes the name for a reference
-struct Cleared;
+struct StackZeroizer;
 template <auto function, size_t stack_bytes, class Result, class... Argument>
-struct Cleared<function, stack_bytes, Result (*)(Argument...)> {
+struct StackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
     static Result call(Argument... argument) {
         Result (*work)(Argument...) = function;
         __asm__ __volatile__("" : "+r"(work));  // so that it gets a frame of its own

@@ -21,7 +21,7 @@ template <class Tables>
 struct ArrayLayout {
     const TableData<Tables>& data;
     template <int table, int byte>
-    WARPSEAL_INLINE uint32_t look(uint32_t word) const {
+    WARPSEAL_INLINE uint32_t lookup(uint32_t word) const {
         return data.entries[table][(word >> (8 * byte)) & 0xff];
     }
 };

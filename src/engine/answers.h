@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 
 namespace warpseal::answers {
 

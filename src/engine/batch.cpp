@@ -112,7 +112,7 @@ public:
         if (part.done == part.end) return WARPSEAL_OK;
         const warpseal_batch some = slice(batch_, part.done, part.end, route_.cores->key_bytes);
         uint64_t done = 0, forgeries = 0;
-        const warpseal_status status = gpu.door().batch_host(
+        const warpseal_status status = gpu.backend().batch_host(
             gpu.device(), *route_.cuda, batch_.keys == nullptr ? route_.cuda_state : nullptr, mode_,
             direction_, some, &done, &forgeries);
         const bool whole = status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC;

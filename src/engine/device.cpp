@@ -57,8 +57,8 @@ warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Directi
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const Gpu& gpu = *device.gpu;
     return told(*inside_,
-                gpu.door().sweep_device(gpu.device(), *key.descriptors().cuda, device.state, mode,
-                                        direction, iv.data, in, out, bytes, stream));
+                gpu.backend().sweep_device(gpu.device(), *key.descriptors().cuda, device.state,
+                                           mode, direction, iv.data, in, out, bytes, stream));
 }
 
 warpseal_status Engine::xts_device(const Key& key, Direction direction, const XtsUnits& units,
@@ -74,8 +74,8 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const Gpu& gpu = *device.gpu;
     return told(*inside_,
-                gpu.door().xts_device(gpu.device(), *key.descriptors().cuda, device.state,
-                                      tweak_state, direction, units, in, out, bytes, stream));
+                gpu.backend().xts_device(gpu.device(), *key.descriptors().cuda, device.state,
+                                         tweak_state, direction, units, in, out, bytes, stream));
 }
 
 warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction,
@@ -90,8 +90,8 @@ warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Directi
     if (status != WARPSEAL_OK || batch.message_count == 0) return status;
     const Gpu& gpu = *device.gpu;
     const void* shared = batch.keys == nullptr ? device.state : nullptr;
-    return told(*inside_, gpu.door().batch_device(gpu.device(), *key.descriptors().cuda, shared,
-                                                  mode, direction, batch, stream));
+    return told(*inside_, gpu.backend().batch_device(gpu.device(), *key.descriptors().cuda, shared,
+                                                     mode, direction, batch, stream));
 }
 
 }  // namespace warpseal

@@ -63,7 +63,7 @@ Key::Descriptors Engine::Inside::descriptors(const char* cipher) const {
     Key::Descriptors found;
     for (size_t i = 0; i < cpu_target_count; ++i)
         if (cores[i]) found.cores[i] = cpu_cipher(static_cast<Target>(i), cipher);
-    if (cuda_exists && gpus.possible()) found.cuda = gpus.door().cipher(cipher);
+    if (cuda_exists && gpus.possible()) found.cuda = gpus.backend().cipher(cipher);
     return found;
 }
 
@@ -129,7 +129,9 @@ int Engine::cuda_device() const {
                                                                        : -1;
 }
 
-const GpuDoor* Engine::cuda() const { return cuda_device() < 0 ? nullptr : &inside_->gpus.door(); }
+const GpuBackend* Engine::cuda() const {
+    return cuda_device() < 0 ? nullptr : &inside_->gpus.backend();
+}
 
 unsigned Engine::gpu_count() const { return cuda_device() < 0 ? 0 : inside_->gpus.count(); }
 
@@ -167,12 +169,12 @@ warpseal_status Engine::Inside::allocate(size_t bytes, Allocation::Kind wanted, 
     Gpu& gpu = gpus[0];
     void* memory = nullptr;
     if (wanted == Allocation::Kind::device) {
-        const warpseal_status status = gpus.door().device_alloc(gpu.device(), bytes, &memory);
+        const warpseal_status status = gpus.backend().device_alloc(gpu.device(), bytes, &memory);
         if (status != WARPSEAL_OK) return status;
     } else {
         // A limit on pinned memory is no reason to fail: staging copies work from any memory.
         const bool pinned = cuda_exists && gpu.is_open() &&
-                            gpus.door().host_alloc(gpu.device(), bytes, &memory) == WARPSEAL_OK;
+                            gpus.backend().host_alloc(gpu.device(), bytes, &memory) == WARPSEAL_OK;
         if (!pinned) memory = pageable(bytes);
         if (memory == nullptr) return WARPSEAL_OUT_OF_MEMORY;
         record.mapped().kind = pinned ? Allocation::Kind::pinned : Allocation::Kind::pageable;
@@ -198,8 +200,8 @@ void Engine::Inside::free(void* memory, bool on_device) {
     if (allocation.kind == Kind::pageable) return std::free(memory);
     Gpu& gpu = gpus[0];
     if (!gpu.is_open()) return;  // it goes with the process: no call may be made for it
-    (on_device ? gpus.door().device_free : gpus.door().host_free)(gpu.device(), memory,
-                                                                  allocation.bytes);
+    (on_device ? gpus.backend().device_free : gpus.backend().host_free)(gpu.device(), memory,
+                                                                        allocation.bytes);
 }
 
 warpseal_status Engine::host_alloc(size_t bytes, void** out) {

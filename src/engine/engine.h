@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "backends/gpu_door.h"
-#include "backends/kem_ops.h"
+#include "backends/gpu_backend.h"
+#include "backends/kem_backend.h"
 #include "engine/plan.h"
 
 namespace warpseal {
@@ -21,7 +21,7 @@ struct EngineOptions {
     unsigned threads = 0;  // 0: as many as affinity and cgroups allow; at most most_threads
     std::function<void(const char* text)> notice;  // from any thread; not for calls into the engine
     // Tests give a scripted door, and scripted ciphers of a machine that this is not.
-    const GpuDoor* cuda = gpu_door();
+    const GpuBackend* cuda = gpu_backend();
     const CpuCipher* (*cores)(Target target, const char* cipher) = cpu_cipher;
     bool (*cores_have)(Target target) = cpu_has;
     const CpuKem* (*kems)(Target target, const char* set) = cpu_kem;
@@ -136,7 +136,7 @@ public:
     // Memory of the engine's first GPU. WARPSEAL_NO_DEVICE where it has none. Free wipes first.
     warpseal_status device_alloc(size_t bytes, void** out);
     void device_free(void* memory);
-    const GpuDoor* cuda() const;  // null: as cuda_device() -1
+    const GpuBackend* cuda() const;  // null: as cuda_device() -1
 
     struct Inside;
     Inside& inside() { return *inside_; }

@@ -10,16 +10,16 @@
 
 namespace warpseal {
 
-Gpu::Gpu(const GpuDoor* door, int device, GpuNotice& notice)
-    : door_(door), device_(device), notice_(notice), birth_(forks_so_far()) {
-    if (door_ == nullptr) state_ = State::absent;
+Gpu::Gpu(const GpuBackend* backend, int device, GpuNotice& notice)
+    : backend_(backend), device_(device), notice_(notice), birth_(forks_so_far()) {
+    if (backend_ == nullptr) state_ = State::absent;
 }
 
 // The door knows of what this engine cannot see: an error in another engine's call, and that
 // another one's parent has used CUDA.
 bool Gpu::lost() const {
     if (state_.load(std::memory_order_acquire) == State::lost) return true;
-    if (forks_so_far() == birth_ && !door_->lost()) return false;
+    if (forks_so_far() == birth_ && !backend_->lost()) return false;
     lose();
     return true;
 }
@@ -44,16 +44,16 @@ warpseal_status Gpu::open() {
     if (state_.load(std::memory_order_acquire) == State::open) return WARPSEAL_OK;
     int count = 0;
     warpseal_device_info info = {};
-    const bool there = door_->device_count(&count) == WARPSEAL_OK && device_ < count &&
-                       door_->describe(device_, &info) == WARPSEAL_OK;
+    const bool there = backend_->device_count(&count) == WARPSEAL_OK && device_ < count &&
+                       backend_->describe(device_, &info) == WARPSEAL_OK;
     state_.store(there ? State::open : State::absent, std::memory_order_release);
     return there ? WARPSEAL_OK : WARPSEAL_NO_DEVICE;
 }
 
-void Gpu::forget() const {
-    if (!is_open() || door_->forget == nullptr) return;
+void Gpu::zeroize_launches() const {
+    if (!is_open() || backend_->zeroize_launches == nullptr) return;
     const CancellationDisabled disabled;
-    door_->forget(device_);
+    backend_->zeroize_launches(device_);
 }
 
 void Gpu::failed(warpseal_status status) {
@@ -64,15 +64,15 @@ void Gpu::failed(warpseal_status status) {
                     : "the GPU refused a piece of work: it goes on elsewhere");
 }
 
-Gpus::Gpus(const GpuDoor* door, const std::vector<int>& devices,
+Gpus::Gpus(const GpuBackend* backend, const std::vector<int>& devices,
            std::function<void(const char*)> notice)
-    : door_(door),
+    : backend_(backend),
       all_there_are_(devices.empty()),
       count_(all_there_are_ ? 1 : static_cast<unsigned>(devices.size())) {
     notice_.say = std::move(notice);
     for (unsigned i = 0; i < (all_there_are_ ? most_gpus : count()); ++i)
-        all_[i] =
-            std::make_unique<Gpu>(door, all_there_are_ ? static_cast<int>(i) : devices[i], notice_);
+        all_[i] = std::make_unique<Gpu>(backend, all_there_are_ ? static_cast<int>(i) : devices[i],
+                                        notice_);
 }
 
 bool Gpus::any_possible() const {
@@ -90,7 +90,7 @@ warpseal_status Gpus::open() {
     int there = 0;
     if (status != WARPSEAL_OK || !all_there_are_ || counted_.load(std::memory_order_acquire))
         return status;
-    if (door_->device_count(&there) != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
+    if (backend_->device_count(&there) != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
     count_.store(std::clamp(static_cast<unsigned>(there), 1u, most_gpus),
                  std::memory_order_release);
     counted_.store(true, std::memory_order_release);
@@ -103,14 +103,14 @@ warpseal_status Gpus::open_all() {
     return WARPSEAL_OK;
 }
 
-void Gpus::forget() const {
-    for (unsigned i = 0; i < count(); ++i) all_[i]->forget();
+void Gpus::zeroize_launches() const {
+    for (unsigned i = 0; i < count(); ++i) all_[i]->zeroize_launches();
 }
 
 int Gpus::holding(const void* memory) const {
     if (count() == 1 || memory == nullptr) return 0;  // whatever else it is, the call finds out
     int device = -1;
-    if (!any_open() || door_->device_of(memory, &device) != WARPSEAL_OK) return -1;
+    if (!any_open() || backend_->device_of(memory, &device) != WARPSEAL_OK) return -1;
     for (unsigned i = 0; i < count(); ++i)
         if (all_[i]->device() == device) return static_cast<int>(i);
     return -1;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/gpu_door.h"
+#include "backends/gpu_backend.h"
 #include "engine/targets.h"
 
 namespace warpseal {
@@ -24,7 +24,7 @@ struct GpuNotice {
 class Gpu {
 public:
     // door may be null: a build without CUDA.
-    Gpu(const GpuDoor* door, int device, GpuNotice& notice);
+    Gpu(const GpuBackend* backend, int device, GpuNotice& notice);
 
     // WARPSEAL_OK: there, open and not lost.
     warpseal_status open();
@@ -35,9 +35,9 @@ public:
     bool possible() const;
 
     // Erases what launches left behind of keys that are gone.
-    void forget() const;
+    void zeroize_launches() const;
 
-    const GpuDoor& door() const { return *door_; }
+    const GpuBackend& backend() const { return *backend_; }
     int device() const { return device_; }
 
     // After a call that failed, which another GPU or the cores finish, or which is reported: says
@@ -50,7 +50,7 @@ private:
     bool lost() const;
     void lose() const;
 
-    const GpuDoor* const door_;
+    const GpuBackend* const backend_;
     const int device_;
     GpuNotice& notice_;
     const unsigned long birth_;  // forks of this process so far
@@ -64,7 +64,7 @@ class Gpus {
 public:
     // devices: the door's numbers. None: all that the machine has, of which the first alone is
     // known of until it is open.
-    Gpus(const GpuDoor* door, const std::vector<int>& devices,
+    Gpus(const GpuBackend* backend, const std::vector<int>& devices,
          std::function<void(const char*)> notice);
 
     unsigned count() const { return count_.load(std::memory_order_acquire); }  // at least 1
@@ -76,18 +76,18 @@ public:
     // The first, and with it how many there are. The named ones all.
     warpseal_status open();
     warpseal_status open_all();
-    void forget() const;
+    void zeroize_launches() const;
 
     // Number of the one whose memory that is; -1: of none. One that is not open has no memory of
     // this engine's calls.
     int holding(const void* memory) const;
 
-    const GpuDoor& door() const { return *door_; }
+    const GpuBackend& backend() const { return *backend_; }
 
 private:
     bool any_possible() const;
 
-    const GpuDoor* const door_;
+    const GpuBackend* const backend_;
     const bool all_there_are_;
     GpuNotice notice_;
     std::array<std::unique_ptr<Gpu>, most_gpus> all_;

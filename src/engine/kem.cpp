@@ -126,7 +126,7 @@ public:
 private:
     uint64_t step(uint64_t first, uint64_t count, const uint8_t* coins, uint64_t coins_stride,
                   void* work) const {
-        warpseal_kem_batch part = part_of(batch_, first, count);
+        warpseal_kem_batch part = sub_batch(batch_, first, count);
         part.coins = coins;
         part.coins_stride = coins_stride;
         return kem_.run[static_cast<int>(operation_)](part, 0, count, work);

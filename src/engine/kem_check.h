@@ -1,7 +1,7 @@
 // What a batch of key encapsulation must satisfy before a backend sees it.
 #pragma once
 
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 #include "engine/kem_pairs.h"
 
 namespace warpseal {

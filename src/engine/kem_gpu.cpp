@@ -67,7 +67,7 @@ warpseal_status Engine::Inside::prove_kem_gpu(int set, KemOperation operation, P
     Gpu& gpu = gpus[number];
     warpseal_status status = number == 0 ? gpus.open() : gpu.open();
     if (status != WARPSEAL_OK) return status;
-    out = gpu.door().kem(kem::sets[set]->name);
+    out = gpu.backend().kem(kem::sets[set]->name);
     if (out == nullptr) return WARPSEAL_NO_DEVICE;
     const bool device_memory = path == Path::gpu_device_memory;
     std::atomic<uint32_t>& proved =
@@ -75,14 +75,14 @@ warpseal_status Engine::Inside::prove_kem_gpu(int set, KemOperation operation, P
     if ((proved.load(std::memory_order_acquire) >> number & 1) != 0) return WARPSEAL_OK;
     bool failed_now = false;
     const PathName name{&out->run[static_cast<int>(operation)],
-                        &gpu.door(),
+                        &gpu.backend(),
                         gpu.device(),
                         path,
                         WARPSEAL_ECB,
                         Direction::encrypt};
     const auto test = [&] {
-        return device_memory ? test_kem_device_memory(gpu.door(), gpu.device(), *out, operation)
-                             : test_kem_through_gpu(gpu.door(), gpu.device(), *out, operation);
+        return device_memory ? test_kem_device_memory(gpu.backend(), gpu.device(), *out, operation)
+                             : test_kem_through_gpu(gpu.backend(), gpu.device(), *out, operation);
     };
     status = verdict(name, test, &failed_now);
     if (failed_now) say_closed(Target::cuda, kem::sets[set]->name, operation);
@@ -129,8 +129,8 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
         return outcome;
     };
     if (operation == KemOperation::decapsulate || batch.coins != nullptr)
-        return told(gpu.door().kem_device(gpu.device(), *kem, operation, batch, batch.count,
-                                          nullptr, stream));
+        return told(gpu.backend().kem_device(gpu.device(), *kem, operation, batch, batch.count,
+                                             nullptr, stream));
 
     const CudaCipher* aes = nullptr;
     status = inside.prove_coins_gpu(i, Path::gpu_device_memory, aes);
@@ -141,8 +141,8 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
     if (!generator) return WARPSEAL_OUT_OF_MEMORY;
     const DrawnCoins coins = generator.from(0);
     status =
-        gpu.door().kem_device(gpu.device(), *kem, operation, batch, batch.count, &coins, stream);
-    gpu.forget();  // what the driver keeps of the launches, round keys among it
+        gpu.backend().kem_device(gpu.device(), *kem, operation, batch, batch.count, &coins, stream);
+    gpu.zeroize_launches();  // what the driver keeps of the launches, round keys among it
     return told(status);
 }
 
@@ -178,20 +178,20 @@ std::vector<KemRange> Engine::Inside::kem_on_gpus(const KemGpus& chosen, KemOper
         parts[i].end = i + 1 == chosen.count ? batch.count : batch.count / chosen.count * (i + 1);
     }
     const auto run = [&](Part& part) {
-        const warpseal_kem_batch own = part_of(batch, part.begin, part.end - part.begin);
+        const warpseal_kem_batch own = sub_batch(batch, part.begin, part.end - part.begin);
         DrawnCoins coins{};
         if (generator) coins = generator->from(part.begin);
         warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
         try {
-            status = part.gpu->door().kem_host(part.gpu->device(), *chosen.kem, operation, own,
-                                               own.count, generator ? &coins : nullptr, &part.done,
-                                               &part.failed);
+            status = part.gpu->backend().kem_host(part.gpu->device(), *chosen.kem, operation, own,
+                                                  own.count, generator ? &coins : nullptr,
+                                                  &part.done, &part.failed);
         } catch (const std::exception&) {
             // A thread has nobody to throw to; what a system refuses, memory or another of its
             // means, the cores do without.
         }
         if (status != WARPSEAL_OK) part.gpu->failed(status);
-        if (generator) part.gpu->forget();
+        if (generator) part.gpu->zeroize_launches();
     };
     {
         std::vector<std::jthread> others;

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 #include "engine/kem_paces.h"
 #include "engine/targets.h"
 #include "engine/workspace.h"

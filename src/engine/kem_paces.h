@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 
 namespace warpseal {
 

@@ -36,7 +36,7 @@ struct PooledTexts {
 // From many threads at once, each on places of its own.
 class KemPairs {
 public:
-    static constexpr uint32_t nowhere = kem_nowhere;
+    static constexpr uint32_t nowhere = no_pool_slot;
     static constexpr size_t most_at_once = 8192;
 
     virtual ~KemPairs() = default;

@@ -22,23 +22,23 @@ public:
     DevicePairs(Engine& engine, Gpu& gpu, const kem::Params& set, Engine::RandomSource random)
         : KemPairs(set), engine_(engine), gpu_(gpu), random_(random) {}
     ~DevicePairs() override {
-        if (door().lost()) return;  // and all that lay there with it
+        if (backend().lost()) return;  // and all that lay there with it
         if (staged_ != nullptr)
-            door().device_free(gpu_.device(), staged_, staged_bytes());  // which wipes
-        if (secrets_ != nullptr) door().device_free(gpu_.device(), secrets_, secrets_bytes_);
-        if (received_ != nullptr) door().host_free(gpu_.device(), received_, received_bytes);
+            backend().device_free(gpu_.device(), staged_, staged_bytes());  // which wipes
+        if (secrets_ != nullptr) backend().device_free(gpu_.device(), secrets_, secrets_bytes_);
+        if (received_ != nullptr) backend().host_free(gpu_.device(), received_, received_bytes);
     }
 
     bool allocate(uint64_t pairs) {
         secrets_bytes_ = pairs * key_bytes();
-        return door().device_alloc(gpu_.device(), secrets_bytes_, &secrets_) == WARPSEAL_OK &&
-               door().device_alloc(gpu_.device(), staged_bytes(), &staged_) == WARPSEAL_OK &&
-               door().host_alloc(gpu_.device(), received_bytes, &received_) == WARPSEAL_OK &&
+        return backend().device_alloc(gpu_.device(), secrets_bytes_, &secrets_) == WARPSEAL_OK &&
+               backend().device_alloc(gpu_.device(), staged_bytes(), &staged_) == WARPSEAL_OK &&
+               backend().host_alloc(gpu_.device(), received_bytes, &received_) == WARPSEAL_OK &&
                allocate_publics(pairs);
     }
 
     // Asked under the pool's lock, and so past the engine, which would tell the caller of a loss.
-    bool alive() const override { return !door().lost(); }
+    bool alive() const override { return !backend().lost(); }
     size_t at_once() const override { return most_at_once; }
 
     warpseal_status make(const uint32_t* places, size_t count) noexcept override try {
@@ -49,7 +49,7 @@ public:
             warpseal_kem_batch batch = staged_batch(count);
             warpseal_status status =
                 engine_.kem_device(KemOperation::keypair, set_.name, batch, random_, nullptr);
-            if (status == WARPSEAL_OK) status = placed(KemPlaced::put, places, count);
+            if (status == WARPSEAL_OK) status = placed(PoolTransfer::put, places, count);
             if (status == WARPSEAL_OK)
                 status = read(publics.data(), batch.public_keys, publics.size());
             if (status == WARPSEAL_OK)
@@ -77,7 +77,7 @@ public:
         warpseal_kem_batch batch = staged_batch(count);
         batch.statuses = nullptr;
         warpseal_status status = write(batch.ciphertexts, ciphertexts.data(), count * ct);
-        if (status == WARPSEAL_OK) status = placed(KemPlaced::get, places, count);
+        if (status == WARPSEAL_OK) status = placed(PoolTransfer::get, places, count);
         if (status == WARPSEAL_OK)
             status =
                 engine_.kem_device(KemOperation::decapsulate, set_.name, batch, random_, nullptr);
@@ -95,16 +95,16 @@ public:
 
     warpseal_status wipe(const uint32_t* places, size_t count) noexcept override {
         const std::lock_guard lock(staging_);
-        warpseal_status status = placed(KemPlaced::wipe, places, count);
+        warpseal_status status = placed(PoolTransfer::wipe, places, count);
         if (status != WARPSEAL_OK) return status;
         // What only fails to wait takes nothing back: the keys are gone before anything that
         // follows on that stream.
-        status = door().synchronize(gpu_.device(), nullptr);
-        return door().lost() ? status : WARPSEAL_OK;
+        status = backend().synchronize(gpu_.device(), nullptr);
+        return backend().lost() ? status : WARPSEAL_OK;
     }
 
 private:
-    const GpuDoor& door() const { return gpu_.door(); }
+    const GpuBackend& backend() const { return gpu_.backend(); }
     static constexpr size_t received_bytes = most_at_once * kem::Params::shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
     // Of the batch that is staged: secret keys, shared secrets, ciphertexts or public keys, and a
@@ -141,26 +141,28 @@ private:
     }
 
     warpseal_status write(void* to, const void* from, size_t bytes) const {
-        return door().upload(gpu_.device(), to, from, bytes);
+        return backend().upload(gpu_.device(), to, from, bytes);
     }
     warpseal_status read(void* to, const void* from, size_t bytes) const {
-        return door().download(gpu_.device(), to, from, bytes);
+        return backend().download(gpu_.device(), to, from, bytes);
     }
-    warpseal_status placed(KemPlaced what, const uint32_t* places, size_t count) const {
-        if (door().lost()) return WARPSEAL_NO_DEVICE;
+    warpseal_status placed(PoolTransfer what, const uint32_t* places, size_t count) const {
+        if (backend().lost()) return WARPSEAL_NO_DEVICE;
         const warpseal_status status = write(staged_places(), places, count * sizeof *places);
         if (status != WARPSEAL_OK) return status;
-        return door().kem_placed(gpu_.device(), what, secrets_, staged_, key_bytes(),
-                                 staged_places(), count, nullptr);
+        return backend().pool_transfer(gpu_.device(), what, secrets_, staged_, key_bytes(),
+                                       staged_places(), count, nullptr);
     }
     // What a batch leaves staged of secrets.
     warpseal_status clear(const warpseal_kem_batch& batch, size_t count) const {
-        if (door().lost()) return WARPSEAL_NO_DEVICE;
-        const warpseal_status status = door().kem_placed(
-            gpu_.device(), KemPlaced::wipe, staged_, nullptr, key_bytes(), nullptr, count, nullptr);
+        if (backend().lost()) return WARPSEAL_NO_DEVICE;
+        const warpseal_status status =
+            backend().pool_transfer(gpu_.device(), PoolTransfer::wipe, staged_, nullptr,
+                                    key_bytes(), nullptr, count, nullptr);
         if (status != WARPSEAL_OK) return status;
-        return door().kem_placed(gpu_.device(), KemPlaced::wipe, batch.shared_secrets, nullptr,
-                                 kem::Params::shared_secret_bytes, nullptr, count, nullptr);
+        return backend().pool_transfer(gpu_.device(), PoolTransfer::wipe, batch.shared_secrets,
+                                       nullptr, kem::Params::shared_secret_bytes, nullptr, count,
+                                       nullptr);
     }
 
     Engine& engine_;
@@ -190,7 +192,7 @@ std::shared_ptr<KemPairs> device_pairs(Engine& engine, const kem::Params& set,
         if (inside.prove_kem_gpu(number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK)
             return nullptr;
     if (inside.prove_coins_gpu(0, Path::gpu_device_memory, aes) != WARPSEAL_OK ||
-        inside.gpus.door().kem_placed == nullptr)
+        inside.gpus.backend().pool_transfer == nullptr)
         return nullptr;
     auto made = std::make_shared<DevicePairs>(engine, inside.gpus[0], set, random);
     return made->allocate(pairs) ? made : nullptr;

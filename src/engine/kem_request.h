@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 
 namespace warpseal {
 

@@ -228,23 +228,23 @@ warpseal_status test_kem(const CpuKem& subject, KemOperation operation) {
 template <class Call>
 warpseal_status test_few_and_many(const CudaKem& subject, KemOperation operation,
                                   const Call& call) {
-    const auto beside = [&](uint64_t under_way) {
+    const auto beside = [&](uint64_t in_flight) {
         return test(*subject.params, operation,
-                    [&](KemOperation step, Items& items) { return call(step, items, under_way); });
+                    [&](KemOperation step, Items& items) { return call(step, items, in_flight); });
     };
     const warpseal_status status = beside(kem_answer_items);
     return status == WARPSEAL_OK && operation == KemOperation::keypair ? beside(UINT64_MAX)
                                                                        : status;
 }
 
-warpseal_status test_kem_through_gpu(const GpuDoor& door, int device, const CudaKem& subject,
+warpseal_status test_kem_through_gpu(const GpuBackend& backend, int device, const CudaKem& subject,
                                      KemOperation operation) {
     return test_few_and_many(
-        subject, operation, [&](KemOperation step, Items& items, uint64_t under_way) {
+        subject, operation, [&](KemOperation step, Items& items, uint64_t in_flight) {
             const warpseal_kem_batch batch = items.at(items.memory.data(), step);
             uint64_t done = 0, failed = 0;
             const warpseal_status status =
-                door.kem_host(device, subject, step, batch, under_way, nullptr, &done, &failed);
+                backend.kem_host(device, subject, step, batch, in_flight, nullptr, &done, &failed);
             if (status != WARPSEAL_OK) return status;
             return done == batch.count && failed == 0 && items.all_well()
                        ? WARPSEAL_OK
@@ -252,22 +252,23 @@ warpseal_status test_kem_through_gpu(const GpuDoor& door, int device, const Cuda
         });
 }
 
-warpseal_status test_kem_device_memory(const GpuDoor& door, int device, const CudaKem& subject,
-                                       KemOperation operation) {
+warpseal_status test_kem_device_memory(const GpuBackend& backend, int device,
+                                       const CudaKem& subject, KemOperation operation) {
     return test_few_and_many(
-        subject, operation, [&](KemOperation step, Items& items, uint64_t under_way) {
+        subject, operation, [&](KemOperation step, Items& items, uint64_t in_flight) {
             void* copy = nullptr;
             const size_t bytes = items.memory.size();
-            warpseal_status status = door.device_alloc(device, bytes, &copy);
+            warpseal_status status = backend.device_alloc(device, bytes, &copy);
             if (status != WARPSEAL_OK) return status;
             const warpseal_kem_batch batch = items.at(static_cast<uint8_t*>(copy), step);
-            status = door.upload(device, copy, items.memory.data(), bytes);
+            status = backend.upload(device, copy, items.memory.data(), bytes);
             if (status == WARPSEAL_OK)
-                status = door.kem_device(device, subject, step, batch, under_way, nullptr, nullptr);
-            if (status == WARPSEAL_OK) status = door.synchronize(device, nullptr);
+                status =
+                    backend.kem_device(device, subject, step, batch, in_flight, nullptr, nullptr);
+            if (status == WARPSEAL_OK) status = backend.synchronize(device, nullptr);
             if (status == WARPSEAL_OK)
-                status = door.download(device, items.memory.data(), copy, bytes);
-            if (!door.lost()) door.device_free(device, copy, bytes);
+                status = backend.download(device, items.memory.data(), copy, bytes);
+            if (!backend.lost()) backend.device_free(device, copy, bytes);
             return status == WARPSEAL_OK && !items.all_well() ? WARPSEAL_SELF_TEST_FAILED : status;
         });
 }

@@ -1,7 +1,7 @@
 // Known answers of NTRU for each path before its first use.
 #pragma once
 
-#include "backends/gpu_door.h"
+#include "backends/gpu_backend.h"
 
 namespace warpseal {
 
@@ -27,9 +27,9 @@ void kem_answer_input(const kem::Params& set, KemOperation operation, KemInput w
 warpseal_status test_kem(const CpuKem& subject, KemOperation operation);
 // The same through a GPU from host memory, and on device memory. Also WARPSEAL_NO_DEVICE and
 // WARPSEAL_OUT_OF_MEMORY, which say nothing of the answers.
-warpseal_status test_kem_through_gpu(const GpuDoor& door, int device, const CudaKem& subject,
+warpseal_status test_kem_through_gpu(const GpuBackend& backend, int device, const CudaKem& subject,
                                      KemOperation operation);
-warpseal_status test_kem_device_memory(const GpuDoor& door, int device, const CudaKem& subject,
-                                       KemOperation operation);
+warpseal_status test_kem_device_memory(const GpuBackend& backend, int device,
+                                       const CudaKem& subject, KemOperation operation);
 
 }  // namespace warpseal

@@ -32,7 +32,7 @@ Key::~Key() {
                                              : descriptors_.cores[i]->state_bytes);  // wipes it
         }
     }
-    if (met_gpu) gpus_->forget();
+    if (met_gpu) gpus_->zeroize_launches();
 }
 
 std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts,

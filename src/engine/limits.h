@@ -18,7 +18,7 @@ bool runs(const Cipher* cipher, Shape shape, warpseal_mode mode, Direction direc
     switch (shape) {
         case Shape::sweep: return cipher->sweep[mode][d] != nullptr;
         case Shape::xts: return cipher->xts[d] != nullptr;
-        case Shape::gcm: return cipher->gcm_piece[d] != nullptr;
+        case Shape::gcm: return cipher->gcm_segment[d] != nullptr;
         case Shape::batch: return cipher->batch[mode][d] != nullptr;
     }
     return false;

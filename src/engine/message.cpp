@@ -65,10 +65,10 @@ public:
 
     warpseal_status on_gpu(Gpu& gpu, Part& part) override {
         size_t done = 0;
-        const warpseal_status status =
-            gpu.door().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_,
-                                  iv_, part.done / block_bytes(), message_.in + part.done,
-                                  message_.out + part.done, part.end - part.done, &done, nullptr);
+        const warpseal_status status = gpu.backend().sweep_host(
+            gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_, iv_,
+            part.done / block_bytes(), message_.in + part.done, message_.out + part.done,
+            part.end - part.done, &done, nullptr);
         part.done += done;
         return status;
     }
@@ -105,9 +105,9 @@ public:
         size_t done = 0;
         uint8_t before[longest_block];
         const warpseal_status status =
-            gpu.door().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_,
-                                  previous_[part.number], 0, message_.in + part.done,
-                                  message_.out + part.done, part.end - part.done, &done, before);
+            gpu.backend().sweep_host(gpu.device(), *route_.cuda, route_.cuda_state, mode_,
+                                     direction_, previous_[part.number], 0, message_.in + part.done,
+                                     message_.out + part.done, part.end - part.done, &done, before);
         memcpy(previous_[part.number], before, block_bytes());
         part.done += done;
         return status;
@@ -156,7 +156,7 @@ uint64_t run_one(Engine::Inside& inside, const Route& route, warpseal_mode mode,
     uint64_t done = 0, forgeries = 0;
     if (route.gpu) {
         Gpu& gpu = inside.gpus[route.shares.first_gpu()];
-        const warpseal_status status = gpu.door().batch_host(
+        const warpseal_status status = gpu.backend().batch_host(
             gpu.device(), *route.cuda, route.cuda_state, mode, direction, batch, &done, &forgeries);
         if (status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC) return forgeries;
         gpu.failed(status);

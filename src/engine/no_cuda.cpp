@@ -1,12 +1,11 @@
-// The doors of a build without CUDA: none.
-#include "backends/gpu_door.h"
-#include "backends/kem_ops.h"
+// The backend interfaces of a build without CUDA: none.
+#include "backends/gpu_backend.h"
+#include "backends/kem_backend.h"
 
 #if !defined(WARPSEAL_WITH_CUDA)
 namespace warpseal {
 
-const CudaDoor* cuda_door() { return nullptr; }
-const GpuDoor* gpu_door() { return nullptr; }
+const GpuBackend* gpu_backend() { return nullptr; }
 const CudaKem* cuda_kem(const char*) { return nullptr; }
 
 }  // namespace warpseal

@@ -158,16 +158,16 @@ void share_out(const CallFacts& call, const MachineFacts& machine, const Team& t
 
 }  // namespace
 
-Form form_of(const CpuCipher& cipher) {
-    const std::string_view name = cipher.form;
-    return name == "bytes"    ? Form::bytes
-           : name == "words"  ? Form::words
-           : name == "planes" ? Form::planes
-                              : Form::instructions;
+Representation representation_of(const CpuCipher& cipher) {
+    const std::string_view name = cipher.representation;
+    return name == "bytes"    ? Representation::bytes
+           : name == "words"  ? Representation::words
+           : name == "planes" ? Representation::planes
+                              : Representation::instructions;
 }
 
 double usual_core_speed(Target target, const CallFacts& call) {
-    const double text = text_rates[static_cast<int>(target)][static_cast<int>(call.form)];
+    const double text = text_rates[static_cast<int>(target)][static_cast<int>(call.representation)];
     return call.mode == WARPSEAL_GCM ? 1 / (1 / text + 1 / ghash_rates[static_cast<int>(target)])
                                      : text;
 }

@@ -2,7 +2,7 @@
 // function of the call and the machine.
 #pragma once
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 #include "engine/targets.h"
 
 namespace warpseal {
@@ -12,8 +12,8 @@ namespace warpseal {
 enum class Place : uint8_t { host = 0, pinned = 1, pinned_in_place = 2 };
 
 // What runs a cipher on the cores: CpuCipher::form.
-enum class Form : uint8_t { instructions = 0, bytes = 1, words = 2, planes = 3 };
-Form form_of(const CpuCipher& cipher);
+enum class Representation : uint8_t { instructions = 0, bytes = 1, words = 2, planes = 3 };
+Representation representation_of(const CpuCipher& cipher);
 
 struct CallFacts {
     uint64_t bytes = 0;
@@ -21,10 +21,11 @@ struct CallFacts {
     uint32_t block_bytes = 16;
     warpseal_mode mode = WARPSEAL_CTR;
     Direction direction = Direction::encrypt;
-    Form form = Form::instructions;  // on the best of the usable CPU targets
-    uint64_t chains = 0;             // messages whose blocks wait for each other; 0: no block waits
-    bool divisible = true;           // between targets: not one message of blocks that wait
-    bool mixed = true;               // and between cores and GPUs
+    Representation representation =
+        Representation::instructions;  // on the best of the usable CPU targets
+    uint64_t chains = 0;    // messages whose blocks wait for each other; 0: no block waits
+    bool divisible = true;  // between targets: not one message of blocks that wait
+    bool mixed = true;      // and between cores and GPUs
 };
 
 // Gigabytes a second. 0: not measured yet, and a usual figure stands in.

@@ -54,8 +54,8 @@ void run_once(const Pace& pace, const void* state, uint8_t* text) {
     const uint8_t iv[16] = {};
     if (pace.shape == Shape::gcm) {
         Secret<sizeof(GcmRun)> run;
-        pace.cipher->gcm_piece[direction](state, new (run.data()) GcmRun, 0, text, text,
-                                          calibration_bytes);
+        pace.cipher->gcm_segment[direction](state, new (run.data()) GcmRun, 0, text, text,
+                                            calibration_bytes);
     } else if (pace.shape == Shape::xts) {
         pace.cipher->sweep[WARPSEAL_ECB][direction](state, nullptr, 0, text, text,
                                                     calibration_bytes);

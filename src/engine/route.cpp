@@ -8,7 +8,7 @@ namespace {
 
 double usual_speed(const CpuCipher& cipher, Target core, const Call& call) {
     return usual_core_speed(core, {call.bytes, Place::host, cipher.block_bytes, call.mode,
-                                   call.direction, form_of(cipher)});
+                                   call.direction, representation_of(cipher)});
 }
 
 // Whether who is that fast is done before a GPU would have begun, wherever the text lies.
@@ -83,13 +83,13 @@ warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, 
         const CpuCipher* reference = block_reference(cipher->name);
         if (reference == nullptr) return WARPSEAL_SELF_TEST_FAILED;
         return path == Path::gpu_device_memory
-                   ? test_device_memory(gpu.door(), gpu.device(), *cipher, *reference, mode,
+                   ? test_device_memory(gpu.backend(), gpu.device(), *cipher, *reference, mode,
                                         direction)
-                   : test_through_gpu(gpu.door(), gpu.device(), *cipher, *reference, mode,
+                   : test_through_gpu(gpu.backend(), gpu.device(), *cipher, *reference, mode,
                                       direction);
     };
     const warpseal_status status =
-        verdict({cipher, &gpu.door(), gpu.device(), path, mode, direction}, test, &failed_now);
+        verdict({cipher, &gpu.backend(), gpu.device(), path, mode, direction}, test, &failed_now);
     if (failed_now) say_closed(Target::cuda, cipher->name, mode, direction);
     if (status != WARPSEAL_OK && status != WARPSEAL_SELF_TEST_FAILED) gpu.failed(status);
     return status;
@@ -98,7 +98,7 @@ warpseal_status Engine::Inside::prove_cuda(const Key::Descriptors& descriptors, 
 Place Engine::Inside::place_of(const Call& call) const {
     if (call.in == nullptr || call.out == nullptr || !gpus.any_open()) return Place::host;
     const auto pinned = [&](const void* begin, uint64_t bytes) {
-        return gpus.door().pinned(begin, bytes);
+        return gpus.backend().is_pinned(begin, bytes);
     };
     if (!pinned(call.in, call.in_extent)) return Place::host;
     if (call.in == call.out) return Place::pinned_in_place;
@@ -160,7 +160,7 @@ Plan Engine::Inside::plan_call(const Key::Descriptors& descriptors, Target core,
     machine.usable[static_cast<size_t>(core)] = !cuda_only || machine.gpu_count == 0;
     if (!cuda_only) machine.cores = core_speed(call, pace, state);
     return plan({call.bytes, pace.place, cipher.block_bytes, call.mode, call.direction,
-                 form_of(cipher), call.chains(), call.divisible, call.mixed},
+                 representation_of(cipher), call.chains(), call.divisible, call.mixed},
                 machine);
 }
 
@@ -193,7 +193,7 @@ warpseal_status Engine::Inside::route_cores(const Key& key, const Call& call, Ro
     machine.threads = pool.threads();
     machine.usable[static_cast<size_t>(out.core)] = true;
     out.plan = plan({call.bytes, Place::host, out.cores->block_bytes, call.mode, call.direction,
-                     form_of(*out.cores), call.chains()},
+                     representation_of(*out.cores), call.chains()},
                     machine);
     return WARPSEAL_OK;
 }

@@ -68,9 +68,9 @@ warpseal_status RunningMessage::find_path(Path& path, warpseal_mode mode, Direct
 }
 
 void RunningMessage::settle_form() {
-    const CpuLoops* const loops = cpu_loops(*text_.cipher);
+    const CpuBlockLoops* const loops = cpu_block_loops(*text_.cipher);
     loop_ = loops == nullptr ? nullptr : loops->blocks[mode_][static_cast<int>(direction_)];
-    instructions_ = strcmp(text_.cipher->form, "instructions") == 0;
+    instructions_ = strcmp(text_.cipher->representation, "instructions") == 0;
     bulk_bytes_ = instructions_ && mode_ == WARPSEAL_CTR ? bulk_bytes_of_instructions : bulk_bytes;
 }
 

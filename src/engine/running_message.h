@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "backends/loop_ops.h"
+#include "backends/block_loops.h"
 #include "core/block.h"
 #include "core/secret.h"
 #include "engine/engine.h"
@@ -37,7 +37,7 @@ public:
     size_t shallow_bytes() const { return instructions_ ? shallow_bytes_of_instructions : 0; }
     // As warpseal_inner_message_loop. `run` null: none.
     struct Loop {
-        CpuLoops::Blocks run;
+        CpuBlockLoops::Blocks run;
         const void* state;
         uint8_t* feedback;
     };
@@ -150,9 +150,9 @@ private:
     const warpseal_mode mode_;
     const Direction direction_;
     const size_t block_bytes_;
-    const bool chains_;                // the blocks of the mode wait for each other
-    size_t bulk_bytes_ = bulk_bytes;   // of text whose keystream is not made ahead
-    CpuLoops::Blocks loop_ = nullptr;  // of whole blocks, where the form has one
+    const bool chains_;                     // the blocks of the mode wait for each other
+    size_t bulk_bytes_ = bulk_bytes;        // of text whose keystream is not made ahead
+    CpuBlockLoops::Blocks loop_ = nullptr;  // of whole blocks, where the form has one
     bool instructions_ =
         false;  // are what the cipher runs by: in registers, and no call of them is too small
     Path text_, block_;     // of the mode, and of the cipher alone

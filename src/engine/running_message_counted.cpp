@@ -93,7 +93,7 @@ warpseal_status RunningMessage::count_in_bulk(const uint8_t* in, uint8_t* out, s
         if (const warpseal_status status = by_route(in, out, bytes); status != WARPSEAL_OK)
             return status;
     } else if (mode_ == WARPSEAL_GCM) {
-        text_.cipher->gcm_piece[d](text_.state, &carried_.value.run, next_block_, in, out, bytes);
+        text_.cipher->gcm_segment[d](text_.state, &carried_.value.run, next_block_, in, out, bytes);
     } else {
         text_.cipher->sweep[mode_][d](text_.state, carried_.value.run.counter0, next_block_, in,
                                       out, bytes);

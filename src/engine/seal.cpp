@@ -13,7 +13,7 @@ constexpr uint32_t gcm_tag_bytes = 16;
 
 void gcm_on_cores(const CoreWork& work, GcmRun& run) {
     const CpuCipher& cipher = *work.route.cores;
-    const auto piece = cipher.gcm_piece[static_cast<int>(work.direction)];
+    const auto piece = cipher.gcm_segment[static_cast<int>(work.direction)];
     const size_t count = work.pieces();
     std::unique_ptr<GcmRun[]> parts(count == 1 ? nullptr : new (std::nothrow) GcmRun[count]);
     if (!parts) {  // one piece, or no memory to hold the sums of several
@@ -24,7 +24,7 @@ void gcm_on_cores(const CoreWork& work, GcmRun& run) {
     }
     struct {
         const CoreWork& work;
-        CpuCipher::GcmPiece piece;
+        CpuCipher::GcmSegment piece;
         const GcmRun& run;
         GcmRun* parts;
     } const all{work, piece, run, parts.get()};
@@ -90,7 +90,7 @@ public:
 
     warpseal_status on_gpu(Gpu& gpu, Part& part) override {
         size_t done = 0;
-        const warpseal_status status = gpu.door().gcm_host(
+        const warpseal_status status = gpu.backend().gcm_host(
             gpu.device(), *route_.cuda, route_.cuda_state, direction_, &runs_.value[part.number],
             part.done / route_.cores->block_bytes, message_.in + part.done,
             message_.out + part.done, part.end - part.done, &done);

@@ -39,7 +39,7 @@ warpseal_status both_ways(const Text& in, const Text& expected, Run run) {
 warpseal_status test_ecb(TestSubject& subject, const CpuCipher& reference, Direction direction) {
     const answers::Blocks blocks(reference, reference.known.key);
     const size_t block_bytes = reference.block_bytes;
-    const KnownBlock& known = reference.known;
+    const KnownAnswer& known = reference.known;
     Text plaintext = answers::pattern(block_bytes * most_blocks(reference), 1);
     Text ciphertext = answers::ecb(blocks, plaintext);
     memcpy(plaintext.data(), known.plaintext, block_bytes);
@@ -291,16 +291,16 @@ warpseal_status test_cores(const CpuCipher& subject, const CpuCipher& reference,
         const warpseal_status status = test_gcm_ends(subject, cores.state(), reference);
         if (status != WARPSEAL_OK) return status;
     }
-    const CpuLoops* const loops = cpu_loops(subject);
+    const CpuBlockLoops* const loops = cpu_block_loops(subject);
     const warpseal_status status = test(cores, reference, mode, direction);
     return status != WARPSEAL_OK || loops == nullptr
                ? status
                : test_loops(subject, *loops, reference, mode, direction);
 }
 
-warpseal_status test_loops(const CpuCipher& subject, const CpuLoops& loops,
+warpseal_status test_loops(const CpuCipher& subject, const CpuBlockLoops& loops,
                            const CpuCipher& reference, warpseal_mode mode, Direction direction) {
-    const CpuLoops::Blocks run = loops.blocks[mode][static_cast<int>(direction)];
+    const CpuBlockLoops::Blocks run = loops.blocks[mode][static_cast<int>(direction)];
     if (run == nullptr) return WARPSEAL_OK;
     constexpr size_t piece_blocks[] = {1, 4, 2, 3, 5, 4, 33, 1};
     size_t all = 0;
@@ -332,17 +332,17 @@ warpseal_status test_loops(const CpuCipher& subject, const CpuLoops& loops,
                      });
 }
 
-warpseal_status test_through_gpu(const CudaDoor& door, int device, const CudaCipher& subject,
+warpseal_status test_through_gpu(const GpuBackend& backend, int device, const CudaCipher& subject,
                                  const CpuCipher& reference, warpseal_mode mode,
                                  Direction direction) {
-    TestThroughGpu gpu(door, device, subject, reference.known.key);
+    TestThroughGpu gpu(backend, device, subject, reference.known.key);
     return test(gpu, reference, mode, direction);
 }
 
-warpseal_status test_device_memory(const CudaDoor& door, int device, const CudaCipher& subject,
+warpseal_status test_device_memory(const GpuBackend& backend, int device, const CudaCipher& subject,
                                    const CpuCipher& reference, warpseal_mode mode,
                                    Direction direction) {
-    TestOnDevice memory(door, device, subject, reference.known.key);
+    TestOnDevice memory(backend, device, subject, reference.known.key);
     const warpseal_status status = memory.prepare();
     return status != WARPSEAL_OK ? status : test(memory, reference, mode, direction);
 }

@@ -2,7 +2,8 @@
 // composed slowly from single blocks.
 #pragma once
 
-#include "backends/loop_ops.h"
+#include "backends/block_loops.h"
+#include "backends/gpu_backend.h"
 
 namespace warpseal {
 
@@ -17,15 +18,15 @@ warpseal_status test_cores(const CpuCipher& subject, const CpuCipher& reference,
 
 // Of that the loops past the door alone, if there is one: pieces of a message, each from where the
 // one before left the chain.
-warpseal_status test_loops(const CpuCipher& subject, const CpuLoops& loops,
+warpseal_status test_loops(const CpuCipher& subject, const CpuBlockLoops& loops,
                            const CpuCipher& reference, warpseal_mode mode, Direction direction);
 
 // The same through the GPU from host memory, and on device memory. Also WARPSEAL_NO_DEVICE and
 // WARPSEAL_OUT_OF_MEMORY, which say nothing of the answers.
-warpseal_status test_through_gpu(const CudaDoor& door, int device, const CudaCipher& subject,
+warpseal_status test_through_gpu(const GpuBackend& backend, int device, const CudaCipher& subject,
                                  const CpuCipher& reference, warpseal_mode mode,
                                  Direction direction);
-warpseal_status test_device_memory(const CudaDoor& door, int device, const CudaCipher& subject,
+warpseal_status test_device_memory(const GpuBackend& backend, int device, const CudaCipher& subject,
                                    const CpuCipher& reference, warpseal_mode mode,
                                    Direction direction);
 

@@ -67,7 +67,7 @@ public:
     }
     warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
                           uint8_t* out, size_t bytes) override {
-        cipher_.gcm_piece[static_cast<int>(direction)](state(), run, first_block, in, out, bytes);
+        cipher_.gcm_segment[static_cast<int>(direction)](state(), run, first_block, in, out, bytes);
         return WARPSEAL_OK;
     }
     warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out,
@@ -95,8 +95,9 @@ private:
 
 class TestThroughGpu : public TestSubject {
 public:
-    TestThroughGpu(const CudaDoor& door, int device, const CudaCipher& cipher, const uint8_t* key)
-        : door_(door),
+    TestThroughGpu(const GpuBackend& backend, int device, const CudaCipher& cipher,
+                   const uint8_t* key)
+        : backend_(backend),
           device_(device),
           cipher_(cipher),
           schedule_(cipher, key),
@@ -106,28 +107,28 @@ public:
                           uint64_t first_block, const uint8_t* in, uint8_t* out,
                           size_t bytes) override {
         size_t done = 0;
-        return door_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv,
-                                first_block, in, out, bytes, &done, nullptr);
+        return backend_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv,
+                                   first_block, in, out, bytes, &done, nullptr);
     }
     warpseal_status piece(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
                           uint8_t* out, size_t bytes) override {
         size_t done = 0;
-        return door_.gcm_host(device_, cipher_, schedule_.state(), direction, run, first_block, in,
-                              out, bytes, &done);
+        return backend_.gcm_host(device_, cipher_, schedule_.state(), direction, run, first_block,
+                                 in, out, bytes, &done);
     }
     warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in, uint8_t* out,
                         size_t bytes) override {
         size_t done = 0;
-        return door_.xts_host(device_, cipher_, schedule_.state(), tweak_schedule_.state(),
-                              direction, units, in, out, bytes, &done);
+        return backend_.xts_host(device_, cipher_, schedule_.state(), tweak_schedule_.state(),
+                                 direction, units, in, out, bytes, &done);
     }
     warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch,
                           bool in_place, answers::Text& memory) override {
         uint64_t done = 0, forgeries = 0;
         const void* key = batch.own_keys() ? nullptr : schedule_.state();
         const warpseal_status status =
-            door_.batch_host(device_, cipher_, key, mode, direction,
-                             batch.at(memory.data(), in_place), &done, &forgeries);
+            backend_.batch_host(device_, cipher_, key, mode, direction,
+                                batch.at(memory.data(), in_place), &done, &forgeries);
         return status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC
                    ? status
                    : outcome(forgeries == batch.forgeries());
@@ -137,7 +138,7 @@ public:
     }
 
 protected:
-    const CudaDoor& door_;
+    const GpuBackend& backend_;
     const int device_;
     const CudaCipher& cipher_;
     const TestSchedule<CudaCipher> schedule_, tweak_schedule_;
@@ -147,12 +148,12 @@ class TestOnDevice : public TestThroughGpu {
 public:
     using TestThroughGpu::TestThroughGpu;
     ~TestOnDevice() override {
-        if (memory_ != nullptr && !door_.lost()) door_.device_free(device_, memory_, room);
+        if (memory_ != nullptr && !backend_.lost()) backend_.device_free(device_, memory_, room);
     }
     // Once, before anything else.
     warpseal_status prepare() {
         void* memory = nullptr;
-        const warpseal_status status = door_.device_alloc(device_, room, &memory);
+        const warpseal_status status = backend_.device_alloc(device_, room, &memory);
         memory_ = static_cast<uint8_t*>(memory);
         return status;
     }
@@ -160,8 +161,8 @@ public:
                           const uint8_t* in, uint8_t* out, size_t bytes) override {
         uint8_t* to = in == out ? memory_ : memory_ + room / 2;
         return there_and_back(memory_, in, to, out, bytes, [&] {
-            return door_.sweep_device(device_, cipher_, schedule_.state(), mode, direction, iv,
-                                      memory_, to, bytes, nullptr);
+            return backend_.sweep_device(device_, cipher_, schedule_.state(), mode, direction, iv,
+                                         memory_, to, bytes, nullptr);
         });
     }
     warpseal_status piece(Direction, GcmRun*, uint64_t, const uint8_t*, uint8_t*, size_t) override {
@@ -171,16 +172,16 @@ public:
                         size_t bytes) override {
         uint8_t* to = in == out ? memory_ : memory_ + room / 2;
         return there_and_back(memory_, in, to, out, bytes, [&] {
-            return door_.xts_device(device_, cipher_, schedule_.state(), tweak_schedule_.state(),
-                                    direction, units, memory_, to, bytes, nullptr);
+            return backend_.xts_device(device_, cipher_, schedule_.state(), tweak_schedule_.state(),
+                                       direction, units, memory_, to, bytes, nullptr);
         });
     }
     warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch,
                           bool in_place, answers::Text& memory) override {
         const void* key = batch.own_keys() ? nullptr : schedule_.state();
         return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(), [&] {
-            return door_.batch_device(device_, cipher_, key, mode, direction,
-                                      batch.at(memory_, in_place), nullptr);
+            return backend_.batch_device(device_, cipher_, key, mode, direction,
+                                         batch.at(memory_, in_place), nullptr);
         });
     }
     bool any_first_block() const override { return false; }
@@ -195,10 +196,10 @@ private:
     warpseal_status there_and_back(uint8_t* to_device, const void* in, const uint8_t* from_device,
                                    void* out, size_t bytes, Work work) {
         if (bytes > room / 2) return WARPSEAL_SELF_TEST_FAILED;
-        warpseal_status status = door_.upload(device_, to_device, in, bytes);
+        warpseal_status status = backend_.upload(device_, to_device, in, bytes);
         if (status == WARPSEAL_OK) status = work();
-        if (status == WARPSEAL_OK) status = door_.synchronize(device_, nullptr);
-        if (status == WARPSEAL_OK) status = door_.download(device_, out, from_device, bytes);
+        if (status == WARPSEAL_OK) status = backend_.synchronize(device_, nullptr);
+        if (status == WARPSEAL_OK) status = backend_.download(device_, out, from_device, bytes);
         return status;
     }
 

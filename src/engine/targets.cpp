@@ -55,12 +55,12 @@ const char* target_side_channels(Target target) {
     return texts[static_cast<int>(target)].side_channels;
 }
 
-const char* form_side_channels(Target target, const std::string& form) {
-    if (form == "tables")
+const char* representation_side_channels(Target target, const std::string& representation) {
+    if (representation == "tables")
         return "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
     // On a GPU planes take whole groups of blocks; what is left over, chains and keys of messages
     // go through the cipher's tables.
-    if (target == Target::cuda && form == "planes")
+    if (target == Target::cuda && representation == "planes")
         return "planes in bulk, else tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
     return constant_time;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 
 namespace warpseal {
 
@@ -22,7 +22,7 @@ bool target_by_name(const std::string& name, Target& target);
 // What a target's resistance to timing attacks relies on, in a few words: over all its ciphers, and
 // for a cipher that runs there in `form`.
 const char* target_side_channels(Target target);
-const char* form_side_channels(Target target, const std::string& form);
+const char* representation_side_channels(Target target, const std::string& representation);
 
 // The targets that `text`, the value of WARPSEAL_TARGETS, leaves: names between commas. Null or
 // empty leaves all. WARPSEAL_INVALID_ARGUMENT: an unknown name.

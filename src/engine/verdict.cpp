@@ -63,7 +63,7 @@ WARPSEAL_AT_LOAD AtLoad<Outcomes> outcomes;
 warpseal_status verdict(const PathName& name, const std::function<warpseal_status()>& test,
                         bool* failed_now) {
     *failed_now = false;
-    const Place place{name.cipher, name.door, name.device, name.path, name.mode, name.direction};
+    const Place place{name.cipher, name.backend, name.device, name.path, name.mode, name.direction};
     const CancellationDisabled disabled;  // others wait until the outcome is settled
     if (const auto known = outcomes->known(place)) return *known;
     // Of a test that could not be run to its end nothing is known.

@@ -3,16 +3,16 @@
 
 #include <functional>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 
 namespace warpseal {
 
 enum class Path : uint8_t { cores = 0, gpu_host_memory = 1, gpu_device_memory = 2 };
 
 struct PathName {
-    const void* cipher;  // the backend's descriptor: a CpuCipher or a CudaCipher
-    const void* door;    // the CudaDoor it was tested through; null for cores
-    int device;          // -1 for cores
+    const void* cipher;   // the backend's descriptor: a CpuCipher or a CudaCipher
+    const void* backend;  // the GpuBackend it was tested through; null for cores
+    int device;           // -1 for cores
     Path path;
     warpseal_mode mode;
     Direction direction;

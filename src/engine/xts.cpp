@@ -28,7 +28,7 @@ public:
 
     warpseal_status on_gpu(Gpu& gpu, Part& part) override {
         size_t done = 0;
-        const warpseal_status status = gpu.door().xts_host(
+        const warpseal_status status = gpu.backend().xts_host(
             gpu.device(), *route_.cuda, route_.cuda_state, route_.cuda_tweak_state, direction_,
             advanced(units_, part.done / units_.unit_bytes), message_.in + part.done,
             message_.out + part.done, part.end - part.done, &done);

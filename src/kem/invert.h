@@ -16,8 +16,8 @@ namespace warpseal::kem {
 template <int p, int n, int count>
 struct PowerSteps {
     struct Step {
-        int place;   // where the power taken before the product brings coefficient 1
-        bool twice;  // times the same, or times a
+        int position;  // where the power taken before the product brings coefficient 1
+        bool twice;    // times the same, or times a
     };
     Step steps[32] = {};
     int step_count = 0;
@@ -26,14 +26,14 @@ struct PowerSteps {
         int have = 1, bit = 31;
         while ((count >> bit & 1) == 0) --bit;
         while (--bit >= 0) {
-            steps[step_count++] = {place(have), true};
+            steps[step_count++] = {position(have), true};
             have *= 2;
             if ((count >> bit & 1) == 0) continue;
-            steps[step_count++] = {place(1), false};
+            steps[step_count++] = {position(1), false};
             ++have;
         }
     }
-    static constexpr int place(int k) {
+    static constexpr int position(int k) {
         int out = 1;
         for (int i = 0; i < k; ++i) out = out * p % n;
         return out;
@@ -42,11 +42,11 @@ struct PowerSteps {
 
 // to = from^(p^k) modulo p, where p^k is `place` modulo n.
 template <const Params& set>
-WARPSEAL_INLINE void frobenius(Poly<set>& to, const Poly<set>& from, int place) {
+WARPSEAL_INLINE void frobenius(Poly<set>& to, const Poly<set>& from, int position) {
     int at = 0;
     for (int i = 0; i < set.n; ++i) {
         to.at[at] = from.at[i];
-        at += place;
+        at += position;
         at -= at >= set.n ? set.n : 0;
     }
     clear_tail<set>(to);
@@ -65,7 +65,7 @@ WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a,
     static constexpr PowerSteps<p, set.n, set.n - 2> plan;
     work.power = a;
     for (int i = 0; i < plan.step_count; ++i) {
-        frobenius<set>(work.turned, work.power, plan.steps[i].place);
+        frobenius<set>(work.turned, work.power, plan.steps[i].position);
         multiply(work.power, work.turned, plan.steps[i].twice ? work.power : a);
     }
 }

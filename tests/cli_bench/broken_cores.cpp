@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Files through a GPU's door: large pieces with text and chunks apart, and the same bytes when the
 // GPU is lost on the way.
 #include "container_support.h"
-#include "engine/scripted_door.h"
+#include "engine/fake_backend.h"
 
 namespace tests {
 namespace {
@@ -26,7 +26,7 @@ Outcome on_gpu(Way way, const Data& in, const Options& options, const Script& pl
     engine_options.device = machine.device;
     engine_options.threads = machine.threads;
     engine_options.speeds = machine.speeds;
-    engine_options.cuda = scripted_door(plan);
+    engine_options.cuda = fake_backend(plan);
     std::unique_ptr<warpseal::Engine> engine;
     Outcome outcome;
     outcome.status = warpseal::Engine::create(engine_options, engine);
@@ -167,7 +167,7 @@ TEST(ContainerDevice, NoRoomForTheOutput) {
     warpseal::EngineOptions engine_options;
     engine_options.device = "cuda";
     engine_options.threads = 3;
-    engine_options.cuda = scripted_door({});
+    engine_options.cuda = fake_backend({});
     std::unique_ptr<warpseal::Engine> engine;
     ASSERT_EQ(warpseal::Engine::create(engine_options, engine), WARPSEAL_OK);
     const MemoryFile in(text());

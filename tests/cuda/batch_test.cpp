@@ -11,8 +11,8 @@ using namespace gpu;
 void check(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
     const Messages messages(shape, key, direction, random);
     const Memory memory(messages.image);
-    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(),
-                                  shape.mode, direction, messages.at(memory.data()), nullptr),
+    ASSERT_EQ(backend().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(),
+                                     shape.mode, direction, messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
     const Text got = memory.get();
     if (got == messages.right()) return;
@@ -185,12 +185,12 @@ TEST_P(Batch, ManyChunksOfEveryCipher) {
         };
         const Text clear = part(image, 0, ivs);
         cpu->batch[WARPSEAL_GCM][0](cpu_state, batch(image.data()), 0, count);
-        ASSERT_EQ(door().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
-                                      Direction::encrypt, batch(memory.data()), nullptr),
+        ASSERT_EQ(backend().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
+                                         Direction::encrypt, batch(memory.data()), nullptr),
                   WARPSEAL_OK);
         ASSERT_EQ(memory.get() == image, true) << cipher->name;
-        ASSERT_EQ(door().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
-                                      Direction::decrypt, batch(memory.data()), nullptr),
+        ASSERT_EQ(backend().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
+                                         Direction::decrypt, batch(memory.data()), nullptr),
                   WARPSEAL_OK);
         ASSERT_EQ(part(memory.get(), 0, ivs) == clear, true) << cipher->name;
     }
@@ -225,8 +225,8 @@ TEST_P(Batch, GcmCounterWraps) {
              {false, true}) {  // the kernels of short texts, and those of long ones
             to.put(Text(in.size(), 0xa5));
             const AnyLength length(any_length);
-            ASSERT_EQ(door().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM,
-                                          Direction::encrypt, b, nullptr),
+            ASSERT_EQ(backend().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM,
+                                             Direction::encrypt, b, nullptr),
                       WARPSEAL_OK);
             ASSERT_EQ(to.get(), right);
             ASSERT_EQ(tags.get(), tag);

@@ -20,7 +20,7 @@ TEST_F(Failure, OutOfDeviceMemoryPasses) {
     std::vector<std::pair<void*, size_t>> taken;
     for (size_t bytes = size_t{8} << 30; bytes >= size_t{1} << 18;) {
         void* memory = nullptr;
-        const warpseal_status status = door().device_alloc(device, bytes, &memory);
+        const warpseal_status status = backend().device_alloc(device, bytes, &memory);
         if (status == WARPSEAL_OK) {
             taken.emplace_back(memory, bytes);
             continue;
@@ -28,44 +28,45 @@ TEST_F(Failure, OutOfDeviceMemoryPasses) {
         ASSERT_EQ(status, WARPSEAL_OUT_OF_MEMORY);
         bytes /= 2;
     }
-    EXPECT_FALSE(door().lost());
+    EXPECT_FALSE(backend().lost());
     const Text in = random.text(size_t{40} << 20), iv = random.text(16);
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
     Text out(in.size(), 0xa5);
     size_t done = 0;
     const warpseal_status status =
-        door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
-                          iv.data(), 0, in.data(), out.data(), in.size(), &done, nullptr);
+        backend().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                             iv.data(), 0, in.data(), out.data(), in.size(), &done, nullptr);
     // Slots kept from earlier tests may carry it; without them it must say what is missing. Either
     // way what is done is right.
     EXPECT_TRUE(status == WARPSEAL_OK ? done == in.size() : status == WARPSEAL_OUT_OF_MEMORY)
         << status;
     EXPECT_TRUE(
         std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(done), right.begin()));
-    for (const auto& [memory, bytes] : taken) door().device_free(device, memory, 0), (void)bytes;
-    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
-                                iv.data(), 0, in.data(), out.data(), in.size(), &done, nullptr),
-              WARPSEAL_OK);
+    for (const auto& [memory, bytes] : taken) backend().device_free(device, memory, 0), (void)bytes;
+    ASSERT_EQ(
+        backend().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                             iv.data(), 0, in.data(), out.data(), in.size(), &done, nullptr),
+        WARPSEAL_OK);
     EXPECT_EQ(out, right);
 }
 
 TEST_F(Failure, ForkedChildStaysAway) {
-    ASSERT_FALSE(door().lost());
+    ASSERT_FALSE(backend().lost());
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
         void* memory = nullptr;
         int count = 0;
-        const bool right = door().lost() &&
-                           door().device_alloc(device, 16, &memory) == WARPSEAL_NO_DEVICE &&
-                           door().device_count(&count) == WARPSEAL_NO_DEVICE &&
-                           door().synchronize(device, nullptr) == WARPSEAL_NO_DEVICE;
+        const bool right = backend().lost() &&
+                           backend().device_alloc(device, 16, &memory) == WARPSEAL_NO_DEVICE &&
+                           backend().device_count(&count) == WARPSEAL_NO_DEVICE &&
+                           backend().synchronize(device, nullptr) == WARPSEAL_NO_DEVICE;
         _exit(right ? 0 : 1);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    EXPECT_FALSE(door().lost());
+    EXPECT_FALSE(backend().lost());
 }
 
 // Runs in a process of its own: the context dies under a host-memory call; the rest is finished on
@@ -77,16 +78,17 @@ void context_dies(uint8_t* from, uint8_t* to, size_t bytes) {
     const Text right = oracle::run("aes-256-ctr", true, key.bytes, iv, {}, in, nullptr);
     std::memcpy(from, in.data(), bytes);
     size_t done = 0;
-    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
-                                iv.data(), 0, from, to, 4096, &done, nullptr),
-              WARPSEAL_OK);
+    ASSERT_EQ(
+        backend().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                             iv.data(), 0, from, to, 4096, &done, nullptr),
+        WARPSEAL_OK);
     std::memcpy(from, in.data(), bytes);
     poison(key, iv);
     const warpseal_status status =
-        door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
-                          iv.data(), 0, from, to, bytes, &done, nullptr);
+        backend().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                             iv.data(), 0, from, to, bytes, &done, nullptr);
     EXPECT_EQ(status, WARPSEAL_NO_DEVICE);
-    EXPECT_TRUE(door().lost());
+    EXPECT_TRUE(backend().lost());
     ASSERT_LT(done, bytes);
     const warpseal::CpuCipher& cpu = *warpseal::cpu_cipher(warpseal::Target::portable, "aes-256");
     std::vector<uint8_t> memory(cpu.state_bytes + 64);
@@ -97,9 +99,9 @@ void context_dies(uint8_t* from, uint8_t* to, size_t bytes) {
 
     int count = 0;
     void* more = nullptr;
-    EXPECT_EQ(door().device_count(&count), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(door().device_alloc(device, 16, &more), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(door().synchronize(device, nullptr), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(backend().device_count(&count), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(backend().device_alloc(device, 16, &more), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(backend().synchronize(device, nullptr), WARPSEAL_NO_DEVICE);
     std::printf("finished on the cores from byte %zu\n", done);
 }
 

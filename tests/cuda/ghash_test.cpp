@@ -1,6 +1,6 @@
 // GHASH on tensor cores against the portable sum: hash keys and texts of few bits and of many, and
 // lengths around the edges of segments.
-#include "backends/cuda/ghash.h"
+#include "backends/cuda/kernels/ghash.h"
 
 #include "gpu.h"
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/cuda/device.h"
-#include "backends/cuda/ghash.h"
-#include "backends/ops.h"
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/kernels/ghash.h"
+#include "backends/gpu_backend.h"
 #include "core/secret.h"
 #include "oracle.h"
 #include "random.h"
@@ -23,12 +23,12 @@ using reference::Text;
 using warpseal::CudaCipher;
 using warpseal::Direction;
 
-inline const warpseal::CudaDoor& door() { return *warpseal::cuda_door(); }
+inline const warpseal::GpuBackend& backend() { return *warpseal::gpu_backend(); }
 inline constexpr int device = 0;
 
 inline bool present() {
     int count = 0;
-    return door().device_count(&count) == WARPSEAL_OK && count > 0;
+    return backend().device_count(&count) == WARPSEAL_OK && count > 0;
 }
 
 // Whether GCM of long texts takes two passes there.
@@ -59,7 +59,7 @@ protected:
         } else {
             const warpseal::CpuCipher* cpu = nullptr;
             for (size_t i = 0; (cpu = warpseal::cpu_cipher_at(i)) != nullptr; ++i)
-                all.push_back(door().cipher(cpu->name));
+                all.push_back(backend().cipher(cpu->name));
         }
         return all;
     }
@@ -74,32 +74,33 @@ protected:
 
 // While it lives, kernels for long texts take those of any length, if `on`.
 struct AnyLength {
-    explicit AnyLength(bool on) { warpseal::cuda::take_any_length(on); }
+    explicit AnyLength(bool on) { warpseal::cuda::accept_any_length(on); }
     AnyLength(const AnyLength&) = delete;
     AnyLength& operator=(const AnyLength&) = delete;
-    ~AnyLength() { warpseal::cuda::take_any_length(false); }
+    ~AnyLength() { warpseal::cuda::accept_any_length(false); }
 };
 
 // Device memory of exactly so many bytes (so that a memory checker sees every byte outside).
 class Memory {
 public:
     explicit Memory(size_t bytes) : bytes_(bytes) {
-        EXPECT_EQ(door().device_alloc(device, bytes == 0 ? 1 : bytes, &data_), WARPSEAL_OK);
+        EXPECT_EQ(backend().device_alloc(device, bytes == 0 ? 1 : bytes, &data_), WARPSEAL_OK);
     }
     explicit Memory(const Text& text) : Memory(text.size()) { put(text); }
-    ~Memory() { door().device_free(device, data_, bytes_); }
+    ~Memory() { backend().device_free(device, data_, bytes_); }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(data_); }
     void put(const Text& text) {
         EXPECT_EQ(
-            text.empty() ? WARPSEAL_OK : door().upload(device, data_, text.data(), text.size()),
+            text.empty() ? WARPSEAL_OK : backend().upload(device, data_, text.data(), text.size()),
             WARPSEAL_OK);
     }
     Text get() const {
         Text text(bytes_);
-        EXPECT_EQ(bytes_ == 0 ? WARPSEAL_OK : door().download(device, text.data(), data_, bytes_),
-                  WARPSEAL_OK);
+        EXPECT_EQ(
+            bytes_ == 0 ? WARPSEAL_OK : backend().download(device, text.data(), data_, bytes_),
+            WARPSEAL_OK);
         return text;
     }
 
@@ -117,7 +118,7 @@ struct Key {
         cipher.expand(state(), key.data());
     }
     Key(const CudaCipher& c, tests::Random& random) : Key(c, random.text(c.key_bytes)) {}
-    Key(const char* name, tests::Random& random) : Key(*door().cipher(name), random) {}
+    Key(const char* name, tests::Random& random) : Key(*backend().cipher(name), random) {}
     void* state() { return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64); }
     std::string mode(const char* name) const { return std::string(cipher.name) + "-" + name; }
 };
@@ -126,8 +127,8 @@ struct Key {
 // context dies.
 inline void poison(Key& key, const Text& iv) {
     uint8_t* nowhere = reinterpret_cast<uint8_t*>(uintptr_t{4096});
-    door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
-                        iv.data(), nowhere, nowhere, 1 << 20, nullptr);
+    backend().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                           iv.data(), nowhere, nowhere, 1 << 20, nullptr);
 }
 
 inline const char* const names[] = {"aes-128", "aes-192", "aes-256"};

@@ -12,13 +12,13 @@ class Host {
 public:
     Host(size_t bytes, bool pinned) : bytes_(bytes), pinned_(pinned) {
         if (pinned_)
-            EXPECT_EQ(door().host_alloc(device, bytes, &data_), WARPSEAL_OK);
+            EXPECT_EQ(backend().host_alloc(device, bytes, &data_), WARPSEAL_OK);
         else
             data_ = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
     }
     ~Host() {
         if (pinned_)
-            door().host_free(device, data_, bytes_);
+            backend().host_free(device, data_, bytes_);
         else
             std::free(data_);
     }

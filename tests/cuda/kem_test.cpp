@@ -267,9 +267,10 @@ void context_dies(KemOperation operation) {
     Key key("aes-256", random);
     const Text iv = random.text(16);
     Memory somewhere(1 << 20);
-    ASSERT_EQ(door().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
-                                  iv.data(), somewhere.data(), somewhere.data(), 1 << 20, nullptr),
-              WARPSEAL_OK);  // so that the kernel that kills is loaded
+    ASSERT_EQ(
+        backend().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                               iv.data(), somewhere.data(), somewhere.data(), 1 << 20, nullptr),
+        WARPSEAL_OK);  // so that the kernel that kills is loaded
     std::atomic<int> notices{0};
     const auto one = engine([&](const char*) { ++notices; }, 0);
     const HostBatch batch(false, many);
@@ -291,7 +292,7 @@ void context_dies(KemOperation operation) {
     });
     EXPECT_EQ(batch.run(*one, operation), WARPSEAL_OK);
     poisoner.join();
-    EXPECT_TRUE(door().lost());
+    EXPECT_TRUE(backend().lost());
     EXPECT_EQ(notices, 1);
     EXPECT_TRUE(out.holds(right));
     std::printf("finished on the cores\n");

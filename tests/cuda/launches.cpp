@@ -71,7 +71,7 @@ std::vector<Kernel> kernels() {
     return all;
 }
 
-void forget_launches() {
+void zeroize_all_launches() {
     const std::lock_guard lock(seen().mutex);
     for (auto& [name, launched] : seen().launched) launched = false;
 }

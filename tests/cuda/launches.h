@@ -9,10 +9,10 @@ namespace gpu {
 
 struct Kernel {
     std::string name;  // demangled, with its parameters
-    bool launched;     // since forget_launches
+    bool launched;     // since zeroize_all_launches
 };
 
 std::vector<Kernel> kernels();
-void forget_launches();
+void zeroize_all_launches();
 
 }  // namespace gpu

@@ -72,42 +72,43 @@ TEST_F(Leftover, OfThePipeline) {
     uint64_t messages = 0, differ = 0;
     watch_allocations();
     for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_CFB})
-        ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), mode, Direction::decrypt,
-                                    iv.data(), 0, text.data(), text.data(), bytes, &done, nullptr),
-                  WARPSEAL_OK);
+        ASSERT_EQ(
+            backend().sweep_host(device, key.cipher, key.state(), mode, Direction::decrypt,
+                                 iv.data(), 0, text.data(), text.data(), bytes, &done, nullptr),
+            WARPSEAL_OK);
     const warpseal::XtsUnits units{{1}, 4096};
-    ASSERT_EQ(door().xts_host(device, key.cipher, key.state(), tweak.state(), Direction::encrypt,
-                              units, text.data(), text.data(), bytes - 5, &done),
+    ASSERT_EQ(backend().xts_host(device, key.cipher, key.state(), tweak.state(), Direction::encrypt,
+                                 units, text.data(), text.data(), bytes - 5, &done),
               WARPSEAL_OK);
     warpseal::GcmRun run{};
-    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
-                              text.data(), text.data(), bytes, &done),
+    ASSERT_EQ(backend().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
+                                 text.data(), text.data(), bytes, &done),
               WARPSEAL_OK);
     for (const bool own_keys : {false, true}) {
         warpseal_batch b =
             batch_of(2000, 16384, ivs.data(), text.data(), tags.data(), statuses.data());
         b.keys = own_keys ? keys.data() : nullptr;
-        ASSERT_EQ(door().batch_host(device, key.cipher, own_keys ? nullptr : key.state(),
-                                    WARPSEAL_GCM, Direction::encrypt, b, &messages, &differ),
+        ASSERT_EQ(backend().batch_host(device, key.cipher, own_keys ? nullptr : key.state(),
+                                       WARPSEAL_GCM, Direction::encrypt, b, &messages, &differ),
                   WARPSEAL_OK);
     }
     {
         const Host from(bytes, true), to(bytes, true);
         std::memcpy(from.data(), text.data(), bytes);
-        ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
-                                  from.data(), to.data(), bytes, &done),
+        ASSERT_EQ(backend().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
+                                     from.data(), to.data(), bytes, &done),
                   WARPSEAL_OK);
         warpseal_batch b =
             batch_of(2000, 16384, ivs.data(), from.data(), tags.data(), statuses.data());
         b.out = to.data();
-        ASSERT_EQ(door().batch_host(device, key.cipher, key.state(), WARPSEAL_GCM,
-                                    Direction::encrypt, b, &messages, &differ),
+        ASSERT_EQ(backend().batch_host(device, key.cipher, key.state(), WARPSEAL_GCM,
+                                       Direction::encrypt, b, &messages, &differ),
                   WARPSEAL_OK);
     }
     const warpseal_batch one =
         batch_of(1, bytes, ivs.data(), text.data(), tags.data(), statuses.data());
-    ASSERT_EQ(door().batch_host(device, key.cipher, key.state(), WARPSEAL_GCM, Direction::encrypt,
-                                one, &messages, &differ),
+    ASSERT_EQ(backend().batch_host(device, key.cipher, key.state(), WARPSEAL_GCM,
+                                   Direction::encrypt, one, &messages, &differ),
               WARPSEAL_OK);
     const Leftovers seen = leftovers();
     expect_nothing_freed(seen);

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "allocations.h"
-#include "backends/gpu_door.h"
+#include "backends/gpu_backend.h"
 #include "host.h"
 #include "messages.h"
 
@@ -49,10 +49,10 @@ TEST_F(Pipeline, Sweeps) {
                 std::memset(to.data(), 0xa5, n);
                 size_t done = 0;
                 Text previous(block, 0xa5);
-                ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), mode,
-                                            Direction::decrypt, iv.data(), first_block, from.data(),
-                                            in_place ? from.data() : to.data(), n, &done,
-                                            chained ? previous.data() : nullptr),
+                ASSERT_EQ(backend().sweep_host(device, key.cipher, key.state(), mode,
+                                               Direction::decrypt, iv.data(), first_block,
+                                               from.data(), in_place ? from.data() : to.data(), n,
+                                               &done, chained ? previous.data() : nullptr),
                           WARPSEAL_OK);
                 EXPECT_EQ(done, n);
                 EXPECT_TRUE((in_place ? from : to).holds(right))
@@ -76,17 +76,17 @@ TEST_F(Pipeline, MemoryIsPinnedInEveryByte) {
     for (const size_t registered : {0, 2, 3})
         ASSERT_EQ(cudaHostRegister(memory + registered * page, page, cudaHostRegisterPortable),
                   cudaSuccess);
-    EXPECT_TRUE(warpseal::gpu_door()->pinned(memory, page));
-    EXPECT_TRUE(warpseal::gpu_door()->pinned(memory + 7, page - 7));
-    EXPECT_TRUE(warpseal::gpu_door()->pinned(memory + 2 * page, 2 * page));
-    EXPECT_TRUE(warpseal::gpu_door()->pinned(memory + 3 * page - 1, 2));
-    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory, page + 1));
-    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory + page, page));
-    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory, 3 * page));
-    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory + 2 * page - 1, 2));
-    EXPECT_FALSE(warpseal::gpu_door()->pinned(memory, 0));
+    EXPECT_TRUE(warpseal::gpu_backend()->is_pinned(memory, page));
+    EXPECT_TRUE(warpseal::gpu_backend()->is_pinned(memory + 7, page - 7));
+    EXPECT_TRUE(warpseal::gpu_backend()->is_pinned(memory + 2 * page, 2 * page));
+    EXPECT_TRUE(warpseal::gpu_backend()->is_pinned(memory + 3 * page - 1, 2));
+    EXPECT_FALSE(warpseal::gpu_backend()->is_pinned(memory, page + 1));
+    EXPECT_FALSE(warpseal::gpu_backend()->is_pinned(memory + page, page));
+    EXPECT_FALSE(warpseal::gpu_backend()->is_pinned(memory, 3 * page));
+    EXPECT_FALSE(warpseal::gpu_backend()->is_pinned(memory + 2 * page - 1, 2));
+    EXPECT_FALSE(warpseal::gpu_backend()->is_pinned(memory, 0));
     const Host allocated(3 << 20, true);
-    EXPECT_TRUE(warpseal::gpu_door()->pinned(allocated.data(), 3 << 20));
+    EXPECT_TRUE(warpseal::gpu_backend()->is_pinned(allocated.data(), 3 << 20));
     for (const size_t registered : {0, 2, 3})
         EXPECT_EQ(cudaHostUnregister(memory + registered * page), cudaSuccess);
     EXPECT_EQ(munmap(memory, pages * page), 0);
@@ -111,9 +111,9 @@ TEST_F(Pipeline, DataUnits) {
                 const Host text(bytes, pinned);
                 std::memcpy(text.data(), in.data(), bytes);
                 size_t done = 0;
-                ASSERT_EQ(door().xts_host(device, data.cipher, data.state(), tweak.state(),
-                                          Direction::encrypt, units, text.data(), text.data(),
-                                          bytes, &done),
+                ASSERT_EQ(backend().xts_host(device, data.cipher, data.state(), tweak.state(),
+                                             Direction::encrypt, units, text.data(), text.data(),
+                                             bytes, &done),
                           WARPSEAL_OK);
                 EXPECT_EQ(done, bytes);
                 EXPECT_TRUE(text.holds(there.get())) << name << " unit " << unit;
@@ -147,10 +147,10 @@ TEST_F(Pipeline, GcmInPieces) {
             if (as_long && bytes > 4096 && has_ghash()) refuse_next_scratch();  // for one of them
             for (const auto& [begin, end] : {std::pair<size_t, size_t>{0, first}, {first, bytes}}) {
                 size_t done = 0;
-                ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(),
-                                          seal ? Direction::encrypt : Direction::decrypt, &run,
-                                          begin / 16, from.data() + begin, to.data() + begin,
-                                          end - begin, &done),
+                ASSERT_EQ(backend().gcm_host(device, key.cipher, key.state(),
+                                             seal ? Direction::encrypt : Direction::decrypt, &run,
+                                             begin / 16, from.data() + begin, to.data() + begin,
+                                             end - begin, &done),
                           WARPSEAL_OK);
                 EXPECT_EQ(done, end - begin);
             }
@@ -169,9 +169,10 @@ void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned,
     const Host image(messages.image.size(), pinned);
     std::memcpy(image.data(), messages.image.data(), messages.image.size());
     uint64_t done = 0, refused = 0;
-    ASSERT_EQ(door().batch_host(device, key.cipher, shape.own_keys ? nullptr : key.state(),
-                                shape.mode, direction, messages.at(image.data()), &done, &refused),
-              WARPSEAL_OK);
+    ASSERT_EQ(
+        backend().batch_host(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode,
+                             direction, messages.at(image.data()), &done, &refused),
+        WARPSEAL_OK);
     EXPECT_EQ(done, shape.count);
     EXPECT_EQ(refused, messages.refused);
     EXPECT_EQ(cudaPeekAtLastError(),
@@ -247,9 +248,9 @@ TEST_F(Pipeline, WhileAnotherThreadCaptures) {
         warpseal_status status = WARPSEAL_NO_DEVICE;
         uint64_t done = 0, refused = 0;
         std::thread([&] {
-            status =
-                door().batch_host(device, key.cipher, key.state(), shape.mode, Direction::decrypt,
-                                  messages.at(image.data()), &done, &refused);
+            status = backend().batch_host(device, key.cipher, key.state(), shape.mode,
+                                          Direction::decrypt, messages.at(image.data()), &done,
+                                          &refused);
         }).join();
         EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess) << pinned;
         EXPECT_EQ(status, WARPSEAL_OK) << pinned;
@@ -292,18 +293,19 @@ TEST_F(Pipeline, DeviceMemoryIsBounded) {
     std::memset(from.data(), 0x3c, bytes);
     const Text iv = random.text(16);
     size_t done = 0;
-    ASSERT_EQ(door().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
-                                iv.data(), 0, from.data(), to.data(), bytes, &done, nullptr),
-              WARPSEAL_OK);
+    ASSERT_EQ(
+        backend().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
+                             iv.data(), 0, from.data(), to.data(), bytes, &done, nullptr),
+        WARPSEAL_OK);
     // With scratch.
     const Host rest(bytes, true);
     const warpseal::XtsUnits units{{1}, 4096};
-    ASSERT_EQ(door().xts_host(device, key.cipher, key.state(), key.state(), Direction::encrypt,
-                              units, from.data(), rest.data(), bytes, &done),
+    ASSERT_EQ(backend().xts_host(device, key.cipher, key.state(), key.state(), Direction::encrypt,
+                                 units, from.data(), rest.data(), bytes, &done),
               WARPSEAL_OK);
     warpseal::GcmRun run{};
-    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
-                              from.data(), rest.data(), bytes, &done),
+    ASSERT_EQ(backend().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
+                                 from.data(), rest.data(), bytes, &done),
               WARPSEAL_OK);
     ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
     EXPECT_LE(free_before - std::min(free_before, free_after), size_t{512} << 20);

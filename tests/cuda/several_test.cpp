@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "alone.h"
-#include "backends/gpu_door.h"
+#include "backends/gpu_backend.h"
 #include "engine/calls.h"
 #include "gpu.h"
 #include "warpseal/kem.h"
@@ -27,13 +27,13 @@ struct Watch {
     warpseal_status failure = WARPSEAL_OK;
 } watch;
 
-const GpuDoor& real() { return *gpu_door(); }
+const GpuBackend& real() { return *gpu_backend(); }
 
 // How much of `all` a call does, in whole units, and what it answers.
 struct Watched {
     explicit Watched(int device) : fails(device == watch.failing) { ++watch.calls[device]; }
     template <class Size>
-    Size part_of(Size all, uint64_t unit) const {
+    Size sub_batch(Size all, uint64_t unit) const {
         return fails ? static_cast<Size>(all / 2 / unit * unit) : all;
     }
     warpseal_status answer(warpseal_status status) const {
@@ -42,16 +42,16 @@ struct Watched {
     const bool fails;
 };
 
-const GpuDoor& watched_door() {
-    static const GpuDoor door = [] {
-        GpuDoor watched = real();
+const GpuBackend& watched_backend() {
+    static const GpuBackend backend = [] {
+        GpuBackend watched = real();
         watched.sweep_host = [](int device, const CudaCipher& cipher, const void* state,
                                 warpseal_mode mode, Direction direction, const uint8_t* iv,
                                 uint64_t first, const uint8_t* in, uint8_t* out, size_t bytes,
                                 size_t* done, uint8_t* previous) {
             const Watched call(device);
             return call.answer(real().sweep_host(device, cipher, state, mode, direction, iv, first,
-                                                 in, out, call.part_of(bytes, cipher.block_bytes),
+                                                 in, out, call.sub_batch(bytes, cipher.block_bytes),
                                                  done, previous));
         };
         watched.xts_host = [](int device, const CudaCipher& cipher, const void* state,
@@ -59,7 +59,7 @@ const GpuDoor& watched_door() {
                               const uint8_t* in, uint8_t* out, size_t bytes, size_t* done) {
             const Watched call(device);
             return call.answer(real().xts_host(device, cipher, state, tweak_state, direction, units,
-                                               in, out, call.part_of(bytes, units.unit_bytes),
+                                               in, out, call.sub_batch(bytes, units.unit_bytes),
                                                done));
         };
         watched.gcm_host = [](int device, const CudaCipher& cipher, const void* state,
@@ -67,7 +67,8 @@ const GpuDoor& watched_door() {
                               uint8_t* out, size_t bytes, size_t* done) {
             const Watched call(device);
             return call.answer(real().gcm_host(device, cipher, state, direction, run, first, in,
-                                               out, call.part_of(bytes, cipher.block_bytes), done));
+                                               out, call.sub_batch(bytes, cipher.block_bytes),
+                                               done));
         };
         watched.batch_host = [](int device, const CudaCipher& cipher, const void* state,
                                 warpseal_mode mode, Direction direction,
@@ -75,22 +76,22 @@ const GpuDoor& watched_door() {
                                 uint64_t* not_authentic) {
             const Watched call(device);
             warpseal_batch some = batch;
-            some.message_count = call.part_of(batch.message_count, 1);
+            some.message_count = call.sub_batch(batch.message_count, 1);
             return call.answer(real().batch_host(device, cipher, state, mode, direction, some, done,
                                                  not_authentic));
         };
         watched.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
-                              const warpseal_kem_batch& batch, uint64_t under_way,
+                              const warpseal_kem_batch& batch, uint64_t in_flight,
                               const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
             const Watched call(device);
             warpseal_kem_batch some = batch;
-            some.count = call.part_of(batch.count, 1);
+            some.count = call.sub_batch(batch.count, 1);
             return call.answer(
-                real().kem_host(device, kem, operation, some, under_way, coins, done, failed));
+                real().kem_host(device, kem, operation, some, in_flight, coins, done, failed));
         };
         return watched;
     }();
-    return door;
+    return backend;
 }
 
 // Equal GPUs, and cores that are half as fast as one.
@@ -104,7 +105,7 @@ struct Engines {
         EngineOptions options;
         options.device = device;
         options.notice = [this](const char* text) { notices.emplace_back(text); };
-        options.cuda = &watched_door();
+        options.cuda = &watched_backend();
         options.speeds = half_speed_cores;
         EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
         EXPECT_GE(engine->gpu_count(), 2u);

@@ -4,9 +4,9 @@
 #include <regex>
 #include <set>
 
-#include "backends/gpu_door.h"
+#include "backends/gpu_backend.h"
 #include "host.h"
-#include "kem/doors.h"
+#include "kem/backends.h"
 #include "launches.h"
 #include "messages.h"
 #include "reference/xts.h"
@@ -18,8 +18,8 @@ using namespace gpu;
 void batch(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
     const Messages messages(shape, key, direction, random);
     const Memory memory(messages.image);
-    ASSERT_EQ(door().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(),
-                                  shape.mode, direction, messages.at(memory.data()), nullptr),
+    ASSERT_EQ(backend().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(),
+                                     shape.mode, direction, messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
     ASSERT_EQ(memory.get(), messages.right())
         << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction)
@@ -65,8 +65,8 @@ void sweeps(Key& key, warpseal_mode mode, Direction direction, tests::Random& ra
                    right = expected(key.cipher, mode, direction, key.bytes, iv, 0, in);
         const Memory from(in), to(n);
         for (const Memory* out : {&to, &from}) {
-            ASSERT_EQ(door().sweep_device(device, key.cipher, key.state(), mode, direction,
-                                          iv.data(), from.data(), out->data(), n, nullptr),
+            ASSERT_EQ(backend().sweep_device(device, key.cipher, key.state(), mode, direction,
+                                             iv.data(), from.data(), out->data(), n, nullptr),
                       WARPSEAL_OK);
             ASSERT_EQ(out->get(), right) << key.cipher.name << " mode " << mode << " direction "
                                          << static_cast<int>(direction) << " bytes " << n
@@ -83,8 +83,8 @@ void data_units(Key& data, Direction direction, tests::Random& random) {
         units.unit_bytes = unit;
         const Text in = random.text(3 * unit);
         const Memory from(in), to(in.size());
-        ASSERT_EQ(door().xts_device(device, data.cipher, data.state(), tweak.state(), direction,
-                                    units, from.data(), to.data(), in.size(), nullptr),
+        ASSERT_EQ(backend().xts_device(device, data.cipher, data.state(), tweak.state(), direction,
+                                       units, from.data(), to.data(), in.size(), nullptr),
                   WARPSEAL_OK);
         ASSERT_EQ(to.get(),
                   reference::xts_units(*tests::twin(data.cipher.name, data.bytes),
@@ -118,8 +118,8 @@ void pinned(tests::Random& random) {
         const Host image(messages.image.size(), true);
         std::memcpy(image.data(), messages.image.data(), messages.image.size());
         uint64_t done = 0, refused = 0;
-        ASSERT_EQ(door().batch_host(device, key.cipher, key.state(), shape.mode, direction,
-                                    messages.at(image.data()), &done, &refused),
+        ASSERT_EQ(backend().batch_host(device, key.cipher, key.state(), shape.mode, direction,
+                                       messages.at(image.data()), &done, &refused),
                   WARPSEAL_OK);
         EXPECT_EQ(refused, messages.refused);
         EXPECT_TRUE(image.holds(messages.right()));
@@ -132,15 +132,15 @@ void pinned(tests::Random& random) {
     std::memcpy(run.counter0, iv.data(), iv.size());
     run.counter0[15] = 1;
     size_t done = 0;
-    ASSERT_EQ(door().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
-                              from.data(), to.data(), text.size(), &done),
+    ASSERT_EQ(backend().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
+                                 from.data(), to.data(), text.size(), &done),
               WARPSEAL_OK);
     EXPECT_TRUE(to.holds(right));
 }
 
 // The three operations of NTRU: its kernels are a set's own.
 void kem(const warpseal::CudaKem& set, tests::Random& random) {
-    const tests::CudaDoor kem(set);
+    const tests::GpuBackend kem(set);
     const tests::Keys keys = kem.keypairs(random.text(3 * set.params->keypair_coins()));
     const tests::Encapsulated sent =
         kem.encapsulate(random.text(3 * set.params->encapsulation_coins()), keys.publics);
@@ -161,21 +161,21 @@ void places(tests::Random& random) {
                                 c = random.text(stride), w = random.text(stride),
                                 x = random.text(stride), y = random.text(stride);
     const Memory at(row({w, w, x, y, y})), items(row({a, b, c})), numbers(3 * sizeof(uint32_t));
-    const uint32_t which[] = {3, warpseal::kem_nowhere, 0};
-    ASSERT_EQ(door().upload(device, numbers.data(), which, sizeof which), WARPSEAL_OK);
-    const auto move = [&](warpseal::KemPlaced what) {
-        ASSERT_EQ(warpseal::gpu_door()->kem_placed(
+    const uint32_t which[] = {3, warpseal::no_pool_slot, 0};
+    ASSERT_EQ(backend().upload(device, numbers.data(), which, sizeof which), WARPSEAL_OK);
+    const auto move = [&](warpseal::PoolTransfer what) {
+        ASSERT_EQ(warpseal::gpu_backend()->pool_transfer(
                       device, what, at.data(), items.data(), stride,
                       reinterpret_cast<const uint32_t*>(numbers.data()), std::size(which), nullptr),
                   WARPSEAL_OK);
     };
-    move(warpseal::KemPlaced::put);
+    move(warpseal::PoolTransfer::put);
     EXPECT_EQ(at.get(), row({c, w, x, a, y}));
     EXPECT_EQ(items.get(), row({zero, zero, zero}));
-    move(warpseal::KemPlaced::get);
+    move(warpseal::PoolTransfer::get);
     EXPECT_EQ(items.get(), row({a, zero, c}));
     EXPECT_EQ(at.get(), row({c, w, x, a, y}));
-    move(warpseal::KemPlaced::wipe);
+    move(warpseal::PoolTransfer::wipe);
     EXPECT_EQ(at.get(), row({zero, w, x, zero, y}));
     EXPECT_EQ(items.get(), row({a, zero, c}));
 }
@@ -199,9 +199,9 @@ std::vector<Kernel> kernels_of(Layouts layouts) {
             return kernel.name.find(name) != std::string::npos;
         };
         if (is_of("probe()")) continue;  // asked for its attributes alone
-        if (is_of("warpseal::cuda::AsLittleAsAnywhere") == (layouts == Layouts::merged) &&
-            (is_of("warpseal::cuda::AllOfIt") || is_of("warpseal::cuda::AsLittleAsAnywhere") ||
-             layouts == Layouts::usual))
+        if (is_of("warpseal::cuda::SmallestSharedMemory") == (layouts == Layouts::merged) &&
+            (is_of("warpseal::cuda::DeviceSharedMemory") ||
+             is_of("warpseal::cuda::SmallestSharedMemory") || layouts == Layouts::usual))
             out.push_back(kernel);
     }
     return out;
@@ -230,7 +230,7 @@ protected:
     }
     static void run(const CudaCipher& cipher, tests::Random& random) {
         for (const bool any_length : {false, true}) {
-            warpseal::cuda::take_any_length(any_length);
+            warpseal::cuda::accept_any_length(any_length);
             Key key(cipher, random);
             all_calls(key, random);
             if (HasFatalFailure()) return;
@@ -245,18 +245,19 @@ protected:
                    had.count(Shared(kernel.name).name) == 0;
         });
     }
-    void TearDown() override { warpseal::cuda::take_any_length(false); }
+    void TearDown() override { warpseal::cuda::accept_any_length(false); }
 };
 
 // As few ciphers as have every form and every kernel. Of those that ran, all kernels must have; and
 // of every kernel, some cipher's.
 TEST_P(Small, EveryKernel) {
     tests::Random random(561);
-    std::set<std::string> forms, ran;
-    forget_launches();
+    std::set<std::string> representations, ran;
+    zeroize_all_launches();
     for (const CudaCipher* cipher : one_of_each()) {
-        if (!brings_a_kernel(*cipher) && forms.count(cipher->form) != 0) continue;
-        forms.insert(cipher->form);
+        if (!brings_a_kernel(*cipher) && representations.count(cipher->representation) != 0)
+            continue;
+        representations.insert(cipher->representation);
         run(*cipher, random);
         if (HasFatalFailure()) return;
     }

@@ -1,6 +1,6 @@
 // Sweeps in device memory: every cipher and mode, lengths, alignments, in place, counters that
 // carry, data units that end within a block.
-#include "backends/cuda/tuning.h"
+#include "backends/cuda/host/tuning.h"
 #include "gpu.h"
 #include "reference/xts.h"
 
@@ -139,8 +139,8 @@ Text xts(Key& data, Key& tweak, Direction direction, const Text& first, size_t u
     std::memcpy(units.first, first.data(), 16);
     units.unit_bytes = unit_bytes;
     return run(in, place, 0xa5, [&](const uint8_t* from, uint8_t* to) {
-        return door().xts_device(device, data.cipher, data.state(), tweak.state(), direction, units,
-                                 from, to, in.size(), nullptr);
+        return backend().xts_device(device, data.cipher, data.state(), tweak.state(), direction,
+                                    units, from, to, in.size(), nullptr);
     });
 }
 
@@ -202,8 +202,8 @@ TEST_P(Sweep, ExactAllocations) {
                 const Text in = random.text(bytes);
                 const Memory from(in), to(bytes);
                 ASSERT_EQ(
-                    door().sweep_device(device, *cipher, key.state(), mode, Direction::decrypt,
-                                        iv.data(), from.data(), to.data(), bytes, nullptr),
+                    backend().sweep_device(device, *cipher, key.state(), mode, Direction::decrypt,
+                                           iv.data(), from.data(), to.data(), bytes, nullptr),
                     WARPSEAL_OK);
                 ASSERT_EQ(to.get(),
                           expected(*cipher, mode, Direction::decrypt, key.bytes, iv, 0, in));
@@ -240,8 +240,10 @@ TEST_F(SweepInParts, InPlace) {
         ASSERT_EQ(sweep(c.mode, text.data()), WARPSEAL_OK);
         for (size_t at = 0; at < bytes; at += step) {
             Text a(std::min(step, bytes - at)), b(a.size());
-            ASSERT_EQ(door().download(device, a.data(), text.data() + at, a.size()), WARPSEAL_OK);
-            ASSERT_EQ(door().download(device, b.data(), right.data() + at, b.size()), WARPSEAL_OK);
+            ASSERT_EQ(backend().download(device, a.data(), text.data() + at, a.size()),
+                      WARPSEAL_OK);
+            ASSERT_EQ(backend().download(device, b.data(), right.data() + at, b.size()),
+                      WARPSEAL_OK);
             ASSERT_TRUE(a == b) << c.name << " within 64 MiB from " << at;
         }
     }

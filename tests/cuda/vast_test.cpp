@@ -13,7 +13,7 @@ class Vast : public OnGpuOnce {};
 TEST_F(Vast, CountsPastAWord) {
     constexpr size_t bytes = size_t{72} << 30, page = 4096, pages = 4096, stratum = bytes / pages;
     void* memory = nullptr;
-    const warpseal_status got = door().device_alloc(device, bytes, &memory);
+    const warpseal_status got = backend().device_alloc(device, bytes, &memory);
     if (got == WARPSEAL_OUT_OF_MEMORY) GTEST_SKIP() << "NOT RUN: this GPU has not 72 GiB free";
     ASSERT_EQ(got, WARPSEAL_OK);
     tests::Random random(601);
@@ -32,19 +32,19 @@ TEST_F(Vast, CountsPastAWord) {
     auto* const text = static_cast<uint8_t*>(memory);
     for (const size_t place : at) {
         in.push_back(random.text(page));
-        ASSERT_EQ(door().upload(device, text + place, in.back().data(), page), WARPSEAL_OK);
+        ASSERT_EQ(backend().upload(device, text + place, in.back().data(), page), WARPSEAL_OK);
     }
     ASSERT_EQ(
         key.cipher.sweep[WARPSEAL_CTR][0](key.state(), iv.data(), 0, text, text, bytes, nullptr),
         WARPSEAL_OK);
     for (size_t i = 0; i < pages; ++i) {
         Text out(page);
-        ASSERT_EQ(door().download(device, out.data(), text + at[i], page), WARPSEAL_OK);
+        ASSERT_EQ(backend().download(device, out.data(), text + at[i], page), WARPSEAL_OK);
         ASSERT_EQ(out, expected(key.cipher, WARPSEAL_CTR, Direction::encrypt, key.bytes, iv,
                                 at[i] / 16, in[i]))
             << "page at " << at[i];
     }
-    door().device_free(device, memory, bytes);
+    backend().device_free(device, memory, bytes);
 }
 
 }  // namespace

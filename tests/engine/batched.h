@@ -21,11 +21,11 @@ inline const kem::Params& set = kem::ntruhps2048509;
 inline bool system_random(void* out, size_t bytes) { return container::random_bytes(out, bytes); }
 
 inline std::unique_ptr<Engine> engine_on(const char* device, unsigned threads = 2,
-                                         const GpuDoor* door = nullptr) {
+                                         const GpuBackend* backend = nullptr) {
     EngineOptions options;
     options.device = device;
     options.threads = threads;
-    options.cuda = door;
+    options.cuda = backend;
     std::unique_ptr<Engine> engine;
     EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     return engine;

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "engine/engines.h"
+#include "engine/fake_backend.h"
 #include "engine/inside.h"
 #include "engine/scripted_cores.h"
-#include "engine/scripted_door.h"
 
 namespace {
 
@@ -47,7 +47,7 @@ TEST(Engine, MasksHoldForNamedTargetsToo) {
     EXPECT_EQ(create("portable", engine), WARPSEAL_OK);
     for (const char* masked : {"aesni", "avx2", "vaes256", "vaes512"})
         EXPECT_EQ(create(masked, engine), WARPSEAL_NO_DEVICE) << masked;
-    EXPECT_EQ(create("cuda", engine, 1, tests::scripted_door()), WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(create("cuda", engine, 1, tests::fake_backend()), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(tests::script().steps, 0u);
 }
 
@@ -56,7 +56,7 @@ TEST(Engine, AMaskOfTheGpuAloneSendsEverythingThere) {
     const Mask mask("cuda");
     EXPECT_EQ(create("auto", engine), WARPSEAL_NO_DEVICE);
     EXPECT_EQ(create("cpu", engine), WARPSEAL_NO_DEVICE);
-    ASSERT_EQ(create("auto", engine, 1, tests::scripted_door()), WARPSEAL_OK);
+    ASSERT_EQ(create("auto", engine, 1, tests::fake_backend()), WARPSEAL_OK);
     EXPECT_STREQ(engine->pick("aes-256", WARPSEAL_GCM, 16), "cuda");
 }
 

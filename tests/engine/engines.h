@@ -14,7 +14,7 @@ using namespace warpseal;
 using answers::Text;
 
 inline warpseal_status create(const char* device, std::unique_ptr<Engine>& engine,
-                              unsigned threads = 1, const GpuDoor* cuda = nullptr) {
+                              unsigned threads = 1, const GpuBackend* cuda = nullptr) {
     EngineOptions options;
     options.device = device;
     options.threads = threads;

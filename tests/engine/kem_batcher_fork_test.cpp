@@ -6,8 +6,8 @@
 
 #include <functional>
 
+#include "engine/fake_backend.h"
 #include "engine/gated_kem.h"
-#include "engine/scripted_door.h"
 
 namespace {
 
@@ -178,14 +178,14 @@ TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
 // What a batch lays side by side while the engine works on it is not for children: they have secret
 // keys of their callers' as it is.
 TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
-    static GpuDoor door;
-    static const GpuDoor* scripted;
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
     static std::atomic<int> asked;
-    door = *(scripted = tests::scripted_door());
+    backend = *(scripted = tests::fake_backend());
     asked = 0;
-    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
-                       const warpseal_kem_batch& batch, uint64_t under_way, const DrawnCoins* coins,
-                       uint64_t* done, uint64_t* failed) {
+    backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
+                          const warpseal_kem_batch& batch, uint64_t in_flight,
+                          const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
         if (operation == decapsulate && batch.count == 20) {
             const size_t bytes = batch.count * batch.secret_key_stride;
             const auto zeros = [&] {
@@ -197,9 +197,9 @@ TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
                       7);
             ++asked;
         }
-        return scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed);
+        return scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
     };
-    const auto engine = engine_on("cuda", 1, &door);
+    const auto engine = engine_on("cuda", 1, &backend);
     Items items(21);
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);

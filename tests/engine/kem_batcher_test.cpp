@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "abi/handles.h"
+#include "engine/fake_backend.h"
 #include "engine/gated_kem.h"
 #include "engine/inside.h"
-#include "engine/scripted_door.h"
 #include "residue.h"
 
 namespace {
@@ -716,7 +716,7 @@ TEST(KemBatcher, AGpuIsLostUnderLoad) {
     const auto cores = engine_on("cpu", 1);
     bool lost = true;
     for (uint64_t fail_at = 1; lost; fail_at += 17) {
-        const auto engine = engine_on("auto", 1, tests::scripted_door());
+        const auto engine = engine_on("auto", 1, tests::fake_backend());
         for (const KemOperation operation : operations)
             for (int i = 0; i < 3; ++i) {
                 engine->inside().kem.paces.note(set_number(set.name), operation, false, 1, 10.0);
@@ -754,25 +754,25 @@ struct {
     }
 } pinned;
 // A new one each time, as what a self-test found of a door stays.
-const GpuDoor* pinning_door(const tests::Script& script = {}) {
-    static std::vector<std::unique_ptr<GpuDoor>> doors;
-    static const GpuDoor* scripted;
+const GpuBackend* pinning_backend(const tests::Script& script = {}) {
+    static std::vector<std::unique_ptr<GpuBackend>> backends;
+    static const GpuBackend* scripted;
     pinned = {};
-    scripted = tests::scripted_door(script);
-    doors.push_back(std::make_unique<GpuDoor>(*scripted));
-    doors.back()->host_alloc = [](int device, size_t bytes, void** out) {
+    scripted = tests::fake_backend(script);
+    backends.push_back(std::make_unique<GpuBackend>(*scripted));
+    backends.back()->host_alloc = [](int device, size_t bytes, void** out) {
         const warpseal_status status = scripted->host_alloc(device, bytes, out);
         pinned.memory = static_cast<uint8_t*>(*out);
         pinned.bytes = bytes;
         std::fill_n(pinned.memory, bytes, uint8_t{0});
         return status;
     };
-    return doors.back().get();
+    return backends.back().get();
 }
 
 // Where gather buffers are pinned, their owner wipes them too.
 TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
-    const auto engine = engine_on("cuda", 1, pinning_door());
+    const auto engine = engine_on("cuda", 1, pinning_backend());
     Items items(161);
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
@@ -802,7 +802,7 @@ TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
 // for it.
 TEST(KemBatcher, PinnedMemoryIsWipedAfterABatchThatFailed) {
     const auto engine =
-        engine_on("cuda", 1, pinning_door({.wrong_kem = 1u << static_cast<int>(decapsulate)}));
+        engine_on("cuda", 1, pinning_backend({.wrong_kem = 1u << static_cast<int>(decapsulate)}));
     Items items(161);
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);

@@ -12,17 +12,17 @@
 #include <thread>
 #include <utility>
 
+#include "engine/fake_backend.h"
 #include "engine/inside.h"
 #include "engine/pool_clients.h"
-#include "engine/scripted_door.h"
 
 namespace {
 
 using namespace pooled;
 
 TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
-    const GpuDoor* door = tests::scripted_door();
-    const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
+    const GpuBackend* backend = tests::fake_backend();
+    const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     const uint64_t before = tests::script().live_device_allocations;
     {
         std::unique_ptr<KemPool> pool;
@@ -48,8 +48,8 @@ TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
 TEST(KemPoolOnGpu, RecordsOfFields) {
     constexpr size_t count = 5, bad = 3, gap = 13;
     const size_t public_stride = pk + gap, text_stride = ct + 7, secret_stride = 32 + 5;
-    const GpuDoor* door = tests::scripted_door();
-    const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
+    const GpuBackend* backend = tests::fake_backend();
+    const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 2 * count, counted, pool), WARPSEAL_OK);
     Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5),
@@ -98,22 +98,22 @@ TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
         uint8_t* pinned = nullptr;
         size_t bytes = 0, downloads = 0, into_pinned = 0;
     } seen;
-    static GpuDoor door;
-    static const GpuDoor* scripted;
-    door = *(scripted = tests::scripted_door());
-    door.host_alloc = [](int device, size_t bytes, void** out) {
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
+    backend = *(scripted = tests::fake_backend());
+    backend.host_alloc = [](int device, size_t bytes, void** out) {
         const warpseal_status status = scripted->host_alloc(device, bytes, out);
         seen.pinned = static_cast<uint8_t*>(*out);
         seen.bytes = bytes;
         std::fill_n(seen.pinned, bytes, uint8_t{0});
         return status;
     };
-    door.download = [](int device, void* to, const void* from, size_t bytes) {
+    backend.download = [](int device, void* to, const void* from, size_t bytes) {
         ++seen.downloads;
         seen.into_pinned += to == seen.pinned;
         return scripted->download(device, to, from, bytes);
     };
-    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 5, counted, pool), WARPSEAL_OK);
     Clients some(*pool, *cores, 5);
@@ -130,8 +130,8 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
     uint64_t fail_at = 0, with_losses = 0;
     for (; lost; ++fail_at) {
         tests::Script script;
-        const GpuDoor* door = tests::scripted_door(script);
-        const auto engine = engine_on("cuda", door);
+        const GpuBackend* backend = tests::fake_backend(script);
+        const auto engine = engine_on("cuda", backend);
         std::unique_ptr<KemPool> pool;
         ASSERT_EQ(KemPool::create(*engine, set.name, 10, counted, pool), WARPSEAL_OK);
         tests::script().fail_at = tests::script().steps + 1 + fail_at;
@@ -166,8 +166,8 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
     const auto cores = engine_on("cpu", nullptr);
     uint64_t failures = 0;
     for (bool failed = true; failed;) {
-        const GpuDoor* door = tests::scripted_door();
-        const auto engine = engine_on("cuda", door);
+        const GpuBackend* backend = tests::fake_backend();
+        const auto engine = engine_on("cuda", backend);
         std::unique_ptr<KemPool> pool;
         ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
         Clients clients(*pool, *cores, 3);
@@ -212,30 +212,31 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
         uint8_t* last = nullptr;
         bool wipe_failed = false;
     } seen;
-    static GpuDoor door;
-    static const GpuDoor* scripted;
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
     const auto cores = engine_on("cpu", nullptr);
     const size_t secret_bytes =
         KemPairs::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
     uint64_t fail_at = 0;
     for (bool failed = true; failed; ++fail_at) {
-        door = *(scripted = tests::scripted_door());
-        door.device_alloc = [](int device, size_t bytes, void** out) {
+        backend = *(scripted = tests::fake_backend());
+        backend.device_alloc = [](int device, size_t bytes, void** out) {
             const warpseal_status status = scripted->device_alloc(device, bytes, out);
             seen.last = static_cast<uint8_t*>(*out);
             std::fill_n(seen.last, bytes, uint8_t{0});
             return status;
         };
-        door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride,
-                             const uint32_t* numbers, uint64_t count, void* stream) {
-            const warpseal_status status =
-                scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
+        backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+                                   size_t stride, const uint32_t* numbers, uint64_t count,
+                                   void* stream) {
+            const warpseal_status status = scripted->pool_transfer(device, what, places, items,
+                                                                   stride, numbers, count, stream);
             seen.wipe_failed =
-                seen.wipe_failed || (what == KemPlaced::wipe && status != WARPSEAL_OK);
+                seen.wipe_failed || (what == PoolTransfer::wipe && status != WARPSEAL_OK);
             return status;
         };
         seen.wipe_failed = false;
-        const auto engine = engine_on("cuda", &door);
+        const auto engine = engine_on("cuda", &backend);
         std::unique_ptr<KemPool> pool;
         ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
         const uint8_t* const staged = seen.last;
@@ -262,20 +263,20 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
 TEST(KemPoolOnGpu, BatchesTakeTurns) {
     static std::atomic<int> inside, most;
     inside = most = 0;
-    static GpuDoor door;
-    static const GpuDoor* scripted;
-    door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
-                         const warpseal_kem_batch& batch, uint64_t under_way,
-                         const DrawnCoins* coins, void* stream) {
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
+    backend = *(scripted = tests::fake_backend());
+    backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                            const warpseal_kem_batch& batch, uint64_t in_flight,
+                            const DrawnCoins* coins, void* stream) {
         most = std::max<int>(most, ++inside);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
         --inside;
         return status;
     };
-    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 9, counted, pool), WARPSEAL_OK);
     Clients first(*pool, *cores, 2), second(*pool, *cores, 2);
@@ -295,21 +296,22 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
     static std::atomic<std::thread::id> last;
     static std::atomic<int> of_others;
     of_others = 0;
-    static GpuDoor door;
-    static const GpuDoor* scripted;
-    door = *(scripted = tests::scripted_door());
-    door.upload = [](int device, void* to, const void* from, size_t bytes) {
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
+    backend = *(scripted = tests::fake_backend());
+    backend.upload = [](int device, void* to, const void* from, size_t bytes) {
         const warpseal_status status = scripted->upload(device, to, from, bytes);
         last = std::this_thread::get_id();
         std::this_thread::sleep_for(std::chrono::milliseconds(3));  // in which others would come
         return status;
     };
-    door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride,
-                         const uint32_t* numbers, uint64_t count, void* stream) {
+    backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+                               size_t stride, const uint32_t* numbers, uint64_t count,
+                               void* stream) {
         if (numbers != nullptr) of_others += last.load() != std::this_thread::get_id();
-        return scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
+        return scripted->pool_transfer(device, what, places, items, stride, numbers, count, stream);
     };
-    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 20, counted, pool), WARPSEAL_OK);
     Clients first(*pool, *cores, 2), second(*pool, *cores, 2), dropped(*pool, *cores, 10);
@@ -336,21 +338,22 @@ TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
     static bool waited;
     wipes = 0;
     waited = false;
-    static GpuDoor door;
-    static const GpuDoor* scripted;
-    door = *(scripted = tests::scripted_door());
-    door.kem_placed = [](int device, KemPlaced what, void* places, void* items, size_t stride,
-                         const uint32_t* numbers, uint64_t count, void* stream) {
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
+    backend = *(scripted = tests::fake_backend());
+    backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+                               size_t stride, const uint32_t* numbers, uint64_t count,
+                               void* stream) {
         EXPECT_EQ(stream, nullptr);
-        wipes += what == KemPlaced::wipe && numbers != nullptr;
+        wipes += what == PoolTransfer::wipe && numbers != nullptr;
         waited = false;
-        return scripted->kem_placed(device, what, places, items, stride, numbers, count, stream);
+        return scripted->pool_transfer(device, what, places, items, stride, numbers, count, stream);
     };
-    door.synchronize = [](int device, void* stream) {
+    backend.synchronize = [](int device, void* stream) {
         waited = stream == nullptr;
         return scripted->synchronize(device, stream);
     };
-    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
     Clients used(*pool, *cores, 2), dropped(*pool, *cores, 2);
@@ -365,18 +368,18 @@ TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
 // An item of a batch that the GPU says has no keys: none of that batch is handed out.
 TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
     static bool without;
-    static GpuDoor door;
-    static const GpuDoor* scripted;
-    door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
-                         const warpseal_kem_batch& batch, uint64_t under_way,
-                         const DrawnCoins* coins, void* stream) {
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
+    backend = *(scripted = tests::fake_backend());
+    backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                            const warpseal_kem_batch& batch, uint64_t in_flight,
+                            const DrawnCoins* coins, void* stream) {
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
         if (without) batch.statuses[1] = WARPSEAL_INVALID_ARGUMENT;
         return status;
     };
-    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 3, counted, pool), WARPSEAL_OK);
     without = true;
@@ -390,20 +393,20 @@ TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
 // tickets name nothing there.
 TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
     static std::function<void()> meanwhile;
-    static GpuDoor door;
-    static const GpuDoor* scripted;
-    door = *(scripted = tests::scripted_door());
-    door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
-                         const warpseal_kem_batch& batch, uint64_t under_way,
-                         const DrawnCoins* coins, void* stream) {
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
+    backend = *(scripted = tests::fake_backend());
+    backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                            const warpseal_kem_batch& batch, uint64_t in_flight,
+                            const DrawnCoins* coins, void* stream) {
         const auto work = std::exchange(meanwhile, nullptr);
         if (work) tests::script().fail_at = tests::script().steps + 1;
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
         if (work) work();
         return status;
     };
-    const auto engine = engine_on("cuda", &door), cores = engine_on("cpu", nullptr);
+    const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
     Clients clients(*pool, *cores, 4);
@@ -419,8 +422,8 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
 // Ready pairs that a call has in hand when the GPU is lost are lost with it: their places need new
 // ones.
 TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
-    const GpuDoor* door = tests::scripted_door();
-    const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
+    const GpuBackend* backend = tests::fake_backend();
+    const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
     ASSERT_EQ(pool->fill(), WARPSEAL_OK);
@@ -443,8 +446,8 @@ TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
 // A call for one ticket is the cores' there, and a large one is not: as with the calls on host
 // memory.
 TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
-    const GpuDoor* door = tests::scripted_door();
-    const auto engine = engine_on("auto", door), cores = engine_on("cpu", nullptr);
+    const GpuBackend* backend = tests::fake_backend();
+    const auto engine = engine_on("auto", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> pool;
     ASSERT_EQ(KemPool::create(*engine, set.name, 600, counted, pool), WARPSEAL_OK);
     Clients one(*pool, *cores, 1);
@@ -466,8 +469,8 @@ TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
 }
 
 TEST(KemPoolOnGpu, WithoutRoomThereItLiesOnTheHost) {
-    const GpuDoor* door = tests::scripted_door();
-    const auto engine = engine_on("cuda", door), cores = engine_on("cpu", nullptr);
+    const GpuBackend* backend = tests::fake_backend();
+    const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemPool> first;
     ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, first),
               WARPSEAL_OK);  // the self-tests

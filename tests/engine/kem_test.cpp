@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "engine/answers.h"
+#include "engine/fake_backend.h"
 #include "engine/inside.h"
-#include "engine/scripted_door.h"
 #include "kem/side_by_side.h"
 
 namespace {
@@ -44,11 +44,11 @@ struct World {
     std::vector<std::string> notices;
     std::unique_ptr<Engine> engine;
 
-    World(const char* device, const GpuDoor* door) {
+    World(const char* device, const GpuBackend* backend) {
         EngineOptions options;
         options.device = device;
         options.threads = 2;
-        options.cuda = door;
+        options.cuda = backend;
         options.notice = [this](const char* text) { notices.emplace_back(text); };
         EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     }
@@ -126,7 +126,7 @@ TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
             // Every step of the call itself, some of the self-test before it.
             for (uint64_t at = 0; at == 0 || at <= steps;
                  at += at == 0 || at + few + 2 > steps ? 1 : failure.every) {
-                World world("cuda", tests::scripted_door());
+                World world("cuda", tests::fake_backend());
                 const uint64_t begin = tests::script().steps;
                 tests::script().fail_at = at == 0 ? 0 : begin + at;
                 tests::script().failure = failure.status;
@@ -151,7 +151,7 @@ TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
 }
 
 TEST(KemOnGpu, WithoutRandomNothingIsWritten) {
-    World world("cuda", tests::scripted_door());
+    World world("cuda", tests::fake_backend());
     Items items(few);
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::encapsulate})
         EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), no_random),
@@ -166,13 +166,13 @@ TEST(KemOnGpu, AWrongGpuIsClosed) {
         const Expected expected(40);
         Items items = expected.before[static_cast<int>(operation)];
         {
-            World world("cuda", tests::scripted_door(wrong));
+            World world("cuda", tests::fake_backend(wrong));
             EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
                       WARPSEAL_SELF_TEST_FAILED);
             EXPECT_TRUE(items == expected.before[static_cast<int>(operation)]);
             EXPECT_EQ(world.notices.size(), 1u);
         }
-        World world("auto", tests::scripted_door(wrong));
+        World world("auto", tests::fake_backend(wrong));
         world.make_gpus_fast();
         for (int again = 0; again < 2; ++again) {
             items = expected.before[static_cast<int>(operation)];
@@ -187,12 +187,12 @@ TEST(KemOnGpu, AWrongGpuIsClosed) {
 TEST(KemOnGpu, AutoAsksWhatPays) {
     Items items(40), one(1);
     {
-        World world("auto", tests::scripted_door());
+        World world("auto", tests::fake_backend());
         ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random),
                   WARPSEAL_OK);
         EXPECT_EQ(tests::script().steps, 0u);  // not even opened
     }
-    World world("auto", tests::scripted_door());
+    World world("auto", tests::fake_backend());
     world.make_gpus_fast();
     ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random),
               WARPSEAL_OK);
@@ -295,7 +295,7 @@ TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
 TEST(KemOnGpu, AutoTurnsFromAGpuThatAlwaysFails) {
     const Expected expected(40);
     constexpr auto operation = KemOperation::decapsulate;
-    World world("auto", tests::scripted_door());
+    World world("auto", tests::fake_backend());
     world.set_rates(operation, 50, 5e3);  // a single call is worth opening it
     const auto asked = [&] {
         const uint64_t before = tests::script().host_calls;
@@ -321,7 +321,7 @@ TEST(KemOnGpu, SeveralShareACall) {
     for (const uint64_t fail_at : {uint64_t{0}, uint64_t{3}}) {
         tests::Script several;
         several.device_count = 3;
-        World world("cuda:0,1,2", tests::scripted_door(several));
+        World world("cuda:0,1,2", tests::fake_backend(several));
         world.engine->inside().kem.items_for_another_gpu = 10;
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
@@ -355,21 +355,21 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
     caller = std::this_thread::get_id();
     tests::Script several;
     several.device_count = 3;
-    static GpuDoor door;
-    static const GpuDoor* scripted;
-    door = *(scripted = tests::scripted_door(several));
-    door.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
-                       const warpseal_kem_batch& batch, uint64_t under_way, const DrawnCoins* coins,
-                       uint64_t* done, uint64_t* failed) {
+    static GpuBackend backend;
+    static const GpuBackend* scripted;
+    backend = *(scripted = tests::fake_backend(several));
+    backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
+                          const warpseal_kem_batch& batch, uint64_t in_flight,
+                          const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
         sigset_t mask;
         pthread_sigmask(SIG_SETMASK, nullptr, &mask);
         if (std::this_thread::get_id() != caller) {
             ++others;
             shielded += sigismember(&mask, SIGTERM);
         }
-        return scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed);
+        return scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
     };
-    World world("cuda:0,1,2", &door);
+    World world("cuda:0,1,2", &backend);
     world.engine->inside().kem.items_for_another_gpu = 10;
     Items items(61);
     others = shielded = 0;
@@ -388,15 +388,15 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
 // A batch in memory of a scripted device.
 class There {
 public:
-    There(const GpuDoor& door, int device, Items& items)
-        : door_(door), device_(device), items_(items) {
+    There(const GpuBackend& backend, int device, Items& items)
+        : backend_(backend), device_(device), items_(items) {
         for (auto& [at, bytes] : parts()) {
-            EXPECT_EQ(door.device_alloc(device, bytes, &memory_[used_]), WARPSEAL_OK);
+            EXPECT_EQ(backend.device_alloc(device, bytes, &memory_[used_]), WARPSEAL_OK);
             std::memcpy(memory_[used_++], at, bytes);
         }
     }
     ~There() {
-        for (void* memory : memory_) door_.device_free(device_, memory, 0);
+        for (void* memory : memory_) backend_.device_free(device_, memory, 0);
     }
     There(const There&) = delete;
     There& operator=(const There&) = delete;
@@ -422,7 +422,7 @@ private:
                  {items_.shared.data(), items_.shared.size()},
                  {items_.statuses.data(), items_.statuses.size() * sizeof(int32_t)}}};
     }
-    const GpuDoor& door_;
+    const GpuBackend& backend_;
     const int device_;
     Items& items_;
     void* memory_[5] = {};
@@ -433,14 +433,14 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
     const Expected expected(few);
     tests::Script several;
     several.device_count = 3;
-    const GpuDoor* door = tests::scripted_door(several);
-    World world("cuda:0,1,2", door);
+    const GpuBackend* backend = tests::fake_backend(several);
+    World world("cuda:0,1,2", backend);
     int stream = 0;
     for (const int device : {2, 0, 1})
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             Items items = expected.before[i], elsewhere = items;
-            There there(*door, device, items);
+            There there(*backend, device, items);
             const bool draws = operation != KemOperation::decapsulate;
             const uint64_t steps = tests::script().steps_of[device],
                            forgotten = tests::script().forgotten;
@@ -454,7 +454,7 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
             // Each part of it on another's memory, and on the host's: of no matter where the
             // operation does not ask for it.
-            const There other(*door, (device + 1) % 3, elsewhere);
+            const There other(*backend, (device + 1) % 3, elsewhere);
             using Batch = warpseal_kem_batch;
             const bool keypair = operation == KemOperation::keypair,
                        decapsulate = operation == KemOperation::decapsulate;
@@ -493,10 +493,10 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
 
 TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
     const Expected expected(few);
-    const GpuDoor* door = tests::scripted_door();
-    World world("cuda", door);
+    const GpuBackend* backend = tests::fake_backend();
+    World world("cuda", backend);
     Items items = expected.before[1];
-    There there(*door, 0, items);
+    There there(*backend, 0, items);
     EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                        no_random, nullptr),
               WARPSEAL_NO_RANDOM);
@@ -520,10 +520,10 @@ TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
 }
 
 TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
-    const GpuDoor* door = tests::scripted_door();
-    World world("cuda", door);
+    const GpuBackend* backend = tests::fake_backend();
+    World world("cuda", backend);
     Items items(few);
-    There there(*door, 0, items);
+    There there(*backend, 0, items);
     const uint64_t steps = tests::script().steps;
     for (const KemOperation operation : operations) {
         warpseal_kem_batch batch = there.batch();
@@ -545,12 +545,12 @@ TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
 // That one GPU's answers are right says nothing of another's, whichever is asked first.
 TEST(KemOnGpu, EachGpuIsTestedByItself) {
     static int wrong;
-    static const GpuDoor* scripted;
-    const auto answers_of_two = [](World& world, const GpuDoor& door) {
+    static const GpuBackend* scripted;
+    const auto answers_of_two = [](World& world, const GpuBackend& backend) {
         for (const int device : {1 - wrong, wrong}) {
             Items items(few);
             std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
-            const There there(door, device, items);
+            const There there(backend, device, items);
             EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                                fixed_random, nullptr),
                       device == wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK)
@@ -561,37 +561,37 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
     tests::Script two;
     two.device_count = 2;
     for (wrong = 0; wrong < 2; ++wrong) {
-        static GpuDoor doors[2];
-        GpuDoor& door = doors[wrong];
-        door = *(scripted = tests::scripted_door(two));
-        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
-                             const warpseal_kem_batch& batch, uint64_t under_way,
-                             const DrawnCoins* coins, void* stream) {
+        static GpuBackend backends[2];
+        GpuBackend& backend = backends[wrong];
+        backend = *(scripted = tests::fake_backend(two));
+        backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                                const warpseal_kem_batch& batch, uint64_t in_flight,
+                                const DrawnCoins* coins, void* stream) {
             const warpseal_status status =
-                scripted->kem_device(device, kem, operation, batch, under_way, coins, stream);
+                scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
             if (device == wrong) batch.shared_secrets[0] ^= 1;
             return status;
         };
-        World world("cuda:0,1", &door);
-        answers_of_two(world, door);
+        World world("cuda:0,1", &backend);
+        answers_of_two(world, backend);
     }
     // And so of the cipher that coins are drawn with.
     for (wrong = 0; wrong < 2; ++wrong) {
         two.wrong_gpu = wrong;
         two.wrong_device = 1u << (2 * WARPSEAL_CTR + static_cast<int>(Direction::encrypt));
-        const GpuDoor* door = tests::scripted_door(two);
-        World world("cuda:0,1", door);
-        answers_of_two(world, *door);
+        const GpuBackend* backend = tests::fake_backend(two);
+        World world("cuda:0,1", backend);
+        answers_of_two(world, *backend);
     }
 }
 
 TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
     tests::Script wrong;
     wrong.wrong_kem = 1u << static_cast<int>(KemOperation::encapsulate);
-    const GpuDoor* door = tests::scripted_door(wrong);
-    World world("cuda", door);
+    const GpuBackend* backend = tests::fake_backend(wrong);
+    World world("cuda", backend);
     Items items(few);
-    const There there(*door, 0, items);
+    const There there(*backend, 0, items);
     EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                        fixed_random, nullptr),
               WARPSEAL_SELF_TEST_FAILED);
@@ -603,48 +603,48 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
 
 // A door that notes how many items it was told of, and makes wrong keys of few among very many.
 struct OfMany {
-    static inline const GpuDoor* scripted;
+    static inline const GpuBackend* scripted;
     static inline uint64_t most;
     static inline bool wrong;
 
     static warpseal_status seen(warpseal_status status, const warpseal_kem_batch& batch,
-                                uint64_t under_way) {
-        EXPECT_GE(under_way, batch.count);
-        most = std::max(most, under_way);
-        if (wrong && under_way > 1000 * batch.count) batch.public_keys[0] ^= 1;
+                                uint64_t in_flight) {
+        EXPECT_GE(in_flight, batch.count);
+        most = std::max(most, in_flight);
+        if (wrong && in_flight > 1000 * batch.count) batch.public_keys[0] ^= 1;
         return status;
     }
-    static GpuDoor door() {
-        GpuDoor door = *(scripted = tests::scripted_door());
-        door.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
-                             const warpseal_kem_batch& batch, uint64_t under_way,
-                             const DrawnCoins* coins, void* stream) {
+    static GpuBackend backend() {
+        GpuBackend backend = *(scripted = tests::fake_backend());
+        backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                                const warpseal_kem_batch& batch, uint64_t in_flight,
+                                const DrawnCoins* coins, void* stream) {
             return seen(
-                scripted->kem_device(device, kem, operation, batch, under_way, coins, stream),
-                batch, under_way);
+                scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream),
+                batch, in_flight);
         };
-        door.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
-                           const warpseal_kem_batch& batch, uint64_t under_way,
-                           const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
+        backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
+                              const warpseal_kem_batch& batch, uint64_t in_flight,
+                              const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
             return seen(
-                scripted->kem_host(device, kem, operation, batch, under_way, coins, done, failed),
-                batch, under_way);
+                scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed),
+                batch, in_flight);
         };
-        return door;
+        return backend;
     }
 };
 
 // The way of many is not that of few, and so has a test of its own; a call says how many it has.
 TEST(KemOnGpu, TheWayOfManyIsTestedToo) {
-    static GpuDoor doors[2];
+    static GpuBackend backends[2];
     for (const bool device_memory : {false, true})
         for (const bool wrong : {false, true}) {
-            GpuDoor& door = doors[wrong ? 1 : 0];
-            door = OfMany::door();
+            GpuBackend& backend = backends[wrong ? 1 : 0];
+            backend = OfMany::backend();
             OfMany::wrong = wrong;
-            World world("cuda", &door);
+            World world("cuda", &backend);
             Items items(few);
-            const There there(door, 0, items);
+            const There there(backend, 0, items);
             const auto call = [&] {
                 OfMany::most = 0;
                 return device_memory

@@ -26,11 +26,11 @@ inline bool counted(void* out, size_t bytes) {
     return true;
 }
 
-inline std::unique_ptr<Engine> engine_on(const char* device, const GpuDoor* door) {
+inline std::unique_ptr<Engine> engine_on(const char* device, const GpuBackend* backend) {
     EngineOptions options;
     options.device = device;
     options.threads = 1;
-    options.cuda = door;
+    options.cuda = backend;
     std::unique_ptr<Engine> engine;
     EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     return engine;

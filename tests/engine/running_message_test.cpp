@@ -5,9 +5,9 @@
 #include <string>
 
 #include "engine/calls.h"
+#include "engine/fake_backend.h"
 #include "engine/running_message.h"
 #include "engine/scripted_cores.h"
-#include "engine/scripted_door.h"
 #include "stack.h"
 #include "targets.h"
 #include "warpseal/inner_message.h"
@@ -622,7 +622,7 @@ TEST(RunningMessage, LargePiecesTakeTheEnginesRoute) {
                 const size_t all = whole ? bytes / 16 * 16 : bytes;
                 EngineOptions options;
                 options.threads = 2;
-                options.cuda = tests::scripted_door();
+                options.cuda = tests::fake_backend();
                 options.speeds = [](int) { return Speed{2, 2}; };
                 std::unique_ptr<Engine> engine;
                 ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);

@@ -1,7 +1,7 @@
 // Ciphers on cores with one function broken, and machines that have other targets than this one.
 #pragma once
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 
 namespace tests {
 
@@ -13,16 +13,16 @@ enum class Break {
     sweep,
     xts,
     gcm_begin,
-    gcm_piece,
+    gcm_segment,
     gcm_combine,
     gcm_finish,
     batch_text,
     batch_tag,
     batch_count,
-    known_block
+    known_answer
 };
 inline constexpr Break breaks[] = {
-    Break::expand,      Break::sweep,      Break::xts,        Break::gcm_begin, Break::gcm_piece,
+    Break::expand,      Break::sweep,      Break::xts,        Break::gcm_begin, Break::gcm_segment,
     Break::gcm_combine, Break::gcm_finish, Break::batch_text, Break::batch_tag, Break::batch_count};
 
 // From now on machine_cipher(target, name) has that broken for aes-256 in one mode and direction;

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "engine/answers.h"
+#include "engine/fake_backend.h"
 #include "engine/limits.h"
 #include "engine/scripted_cores.h"
-#include "engine/scripted_door.h"
 #include "engine/targets.h"
 #include "kem/side_by_side.h"
 
@@ -164,7 +164,7 @@ void broken_loop(const void* state, uint8_t* feedback, const uint8_t* in, uint8_
                  size_t bytes) {
     uint8_t before[16];
     std::memcpy(before, feedback, 16);
-    cpu_loops(*under_test)
+    cpu_block_loops(*under_test)
         ->blocks[mode_under_test][static_cast<int>(direction_under_test)](state, feedback, in, out,
                                                                           bytes);
     if (fault == 0) out[bytes - 1] ^= 1;                       // of every piece
@@ -178,7 +178,8 @@ TEST(SelfTest, RefusesABrokenLoop) {
     size_t refused = 0;
     for (const Target target : cpu_targets_best_first) {
         under_test = cpu_has(target) ? cpu_cipher(target, "aes-192") : nullptr;
-        const CpuLoops* const intact = under_test == nullptr ? nullptr : cpu_loops(*under_test);
+        const CpuBlockLoops* const intact =
+            under_test == nullptr ? nullptr : cpu_block_loops(*under_test);
         if (intact == nullptr) continue;
         const CpuCipher& reference = *cpu_cipher(Target::portable, "aes-192");
         for (const warpseal_mode mode :
@@ -187,11 +188,11 @@ TEST(SelfTest, RefusesABrokenLoop) {
                 mode_under_test = mode, direction_under_test = direction;
                 EXPECT_EQ(test_loops(*under_test, *intact, reference, mode, direction),
                           WARPSEAL_OK);
-                const CpuLoops::Blocks broken[] = {broken_loop<0>, broken_loop<1>, broken_loop<2>,
-                                                   broken_loop<3>};
+                const CpuBlockLoops::Blocks broken[] = {broken_loop<0>, broken_loop<1>,
+                                                        broken_loop<2>, broken_loop<3>};
                 for (size_t fault = 0; fault < std::size(broken); ++fault) {
                     if (fault == 1 && mode == WARPSEAL_ECB) continue;
-                    CpuLoops loops = *intact;
+                    CpuBlockLoops loops = *intact;
                     loops.blocks[mode][static_cast<int>(direction)] = broken[fault];
                     EXPECT_EQ(test_loops(*under_test, loops, reference, mode, direction),
                               WARPSEAL_SELF_TEST_FAILED)
@@ -352,7 +353,7 @@ TEST(SelfTest, AReferenceThatIsWrongInLongCallsGivesSingleBlocks) {
 TEST(SelfTest, AnswersThatAreNotThePublishedOnesAreNoReference) {
     Notices notices;
     warpseal_status status = WARPSEAL_OK;
-    tests::break_all_cores(Break::known_block, WARPSEAL_ECB, Direction::encrypt);
+    tests::break_all_cores(Break::known_answer, WARPSEAL_ECB, Direction::encrypt);
     EXPECT_TRUE(use(*engine_on("auto", notices), WARPSEAL_ECB, Direction::encrypt, status).empty());
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
 }
@@ -388,16 +389,16 @@ TEST_P(EachGpuBreak, IsRefused) {
     tests::Script good, bad;
     bad.wrong_host = bad.wrong_device = bit;
     bad.wrong_batches_only = batches_only;
-    const GpuDoor* door = tests::scripted_door(good);
-    const CudaCipher& cipher = *door->cipher("aes-256");
-    EXPECT_EQ(test_through_gpu(*door, 0, cipher, reference, mode, direction), WARPSEAL_OK);
-    EXPECT_EQ(test_device_memory(*door, 0, cipher, reference, mode, direction), WARPSEAL_OK);
+    const GpuBackend* backend = tests::fake_backend(good);
+    const CudaCipher& cipher = *backend->cipher("aes-256");
+    EXPECT_EQ(test_through_gpu(*backend, 0, cipher, reference, mode, direction), WARPSEAL_OK);
+    EXPECT_EQ(test_device_memory(*backend, 0, cipher, reference, mode, direction), WARPSEAL_OK);
     EXPECT_EQ(tests::script().live_device_allocations, 0u);
 
     Notices notices;
     EngineOptions options;
     options.notice = [&](const char* text) { notices.add(text); };
-    options.cuda = tests::scripted_door(bad);
+    options.cuda = tests::fake_backend(bad);
     options.device = "cuda";
     std::unique_ptr<Engine> named;
     ASSERT_EQ(Engine::create(options, named), WARPSEAL_OK);

@@ -7,10 +7,10 @@
 
 #include "engine/answers.h"
 #include "engine/calls.h"
+#include "engine/fake_backend.h"
 #include "engine/inside.h"
 #include "engine/no_memory.h"
 #include "engine/scripted_cores.h"
-#include "engine/scripted_door.h"
 
 namespace {
 
@@ -26,22 +26,22 @@ struct Engines {
     std::unique_ptr<Engine> engine;
     warpseal_status created = WARPSEAL_OK;
 
-    Engines(const char* device, const GpuDoor* door, std::function<Speed(int)> speeds = {},
+    Engines(const char* device, const GpuBackend* backend, std::function<Speed(int)> speeds = {},
             unsigned threads = 2) {
         EngineOptions options;
         options.device = device;
         options.threads = threads;
-        options.cuda = door;
+        options.cuda = backend;
         options.speeds = std::move(speeds);
         options.notice = [this](const char* text) { notices.emplace_back(text); };
         created = Engine::create(options, engine);
     }
 };
 
-const GpuDoor* door_with(int gpus) {
+const GpuBackend* backend_with(int gpus) {
     tests::Script script;
     script.device_count = gpus;
-    return tests::scripted_door(script);
+    return tests::fake_backend(script);
 }
 
 // Equal GPUs, and cores that are half as fast as one.
@@ -74,7 +74,7 @@ protected:
 
 TEST_P(Share, TwoGpusEachHaveAPart) {
     const Outcome right = expected();
-    Engines two("cuda:0,1", door_with(2));
+    Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     (void)result_of(two, GetParam());  // with its self-tests
     const tests::Script before = tests::script();
@@ -87,7 +87,7 @@ TEST_P(Share, TwoGpusEachHaveAPart) {
 TEST_P(Share, CoresAndGpusTogether) {
     const Outcome right = expected();
     for (const int gpus : {1, 2}) {
-        Engines all("auto", door_with(gpus), half_speed_cores);
+        Engines all("auto", backend_with(gpus), half_speed_cores);
         ASSERT_EQ(all.engine->cuda_device(), 0);
         ASSERT_EQ(all.engine->gpu_count(), static_cast<unsigned>(gpus));
         for (int gpu = 0; gpu < gpus; ++gpu)
@@ -110,7 +110,7 @@ TEST_P(Share, CoresAndGpusTogether) {
 // either GPU, with and without the cores.
 TEST_P(Share, WhatAGpuLeavesOthersFinish) {
     const Outcome right = expected();
-    const GpuDoor* door = door_with(2);
+    const GpuBackend* backend = backend_with(2);
     const std::pair<warpseal_status, bool> failures[] = {
         {WARPSEAL_NO_DEVICE, false}, {WARPSEAL_NO_DEVICE, true}, {WARPSEAL_OUT_OF_MEMORY, true}};
     for (const char* device : {"cuda:0,1", "auto"})
@@ -121,7 +121,7 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                                  std::to_string(step));
                     tests::script() = {};
                     tests::script().device_count = 2;
-                    Engines all(device, door, half_speed_cores);
+                    Engines all(device, backend, half_speed_cores);
                     for (size_t i = 0; i < 2; ++i)
                         ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
                     (void)result_of(all, GetParam());
@@ -156,9 +156,9 @@ INSTANTIATE_TEST_SUITE_P(All, Share, testing::ValuesIn(all_work),
                          [](const auto& info) { return info.param.name(); });
 
 TEST(Gpus, AllThatAreNamedMustBeThere) {
-    EXPECT_EQ(Engines("cuda:0,1", door_with(1)).created, WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(Engines("cuda:1,0", door_with(2)).created, WARPSEAL_OK);
-    EXPECT_EQ(Engines("cuda:0,0", door_with(2)).created, WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(Engines("cuda:0,1", backend_with(1)).created, WARPSEAL_NO_DEVICE);
+    EXPECT_EQ(Engines("cuda:1,0", backend_with(2)).created, WARPSEAL_OK);
+    EXPECT_EQ(Engines("cuda:0,0", backend_with(2)).created, WARPSEAL_INVALID_ARGUMENT);
 }
 
 // The one that computes wrong is closed, whichever it is; the other has its part.
@@ -170,7 +170,7 @@ TEST(Gpus, EachAnswersForItself) {
         script.device_count = 2;
         script.wrong_host = 1u << 2 * WARPSEAL_CTR;
         script.wrong_gpu = bad;
-        Engines all("auto", tests::scripted_door(script), half_speed_cores);
+        Engines all("auto", tests::fake_backend(script), half_speed_cores);
         for (size_t i = 0; i < 2; ++i)
             ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
         EXPECT_EQ(
@@ -189,7 +189,7 @@ TEST(Gpus, EachAnswersForItself) {
 // set aside first.
 TEST(Gpus, WhereTheTextLiesDecides) {
     for (const bool pinned : {false, true}) {
-        Engines all("auto", door_with(1), [](int party) {
+        Engines all("auto", backend_with(1), [](int party) {
             return party < 0 ? Speed{30, 0.001} : Speed{};
         });
         tests::script().all_pinned = pinned;
@@ -243,7 +243,7 @@ warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
 // can do.
 TEST(Gpus, PiecesOfWorkersAreNotRated) {
     for (const Engine::Where where : {Engine::Where::here, Engine::Where::everywhere}) {
-        Engines it("auto", door_with(1), half_speed_cores);
+        Engines it("auto", backend_with(1), half_speed_cores);
         ASSERT_EQ(it.engine->cuda_device(), 0);
         const auto key = key_of(it);
         for (int i = 0; i < 3; ++i) ASSERT_EQ(piece(it, *key, where), WARPSEAL_OK);
@@ -262,18 +262,18 @@ TEST(Gpus, PiecesOfWorkersAreNotRated) {
 
 // One of the engine's threads is as fast as its share of them.
 TEST(Gpus, WorkersHaveOneThreadEach) {
-    Engines it("auto", door_with(1),
+    Engines it("auto", backend_with(1),
                [](int) {
                    return Speed{8, 8};
                }),
-        unmeasured("auto", door_with(1));
+        unmeasured("auto", backend_with(1));
     ASSERT_EQ(it.engine->threads(), 2u);
     Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
     const CpuCipher& cipher = *cpu_cipher(Target::portable, "aes-128");
     const Pace pace{&cipher, WARPSEAL_CTR, Direction::encrypt, Shape::sweep, Place::host, 0};
     const double usual = usual_core_speed(
         Target::portable,
-        {message_bytes, Place::host, 16, call.mode, call.direction, form_of(cipher)});
+        {message_bytes, Place::host, 16, call.mode, call.direction, representation_of(cipher)});
     for (const auto& [engines, one_thread] :
          {std::pair<Engines&, double>{it, 4}, {unmeasured, usual}}) {
         call.bytes = static_cast<uint64_t>(1.5 * one_thread * usual_gpu_delay(Place::pinned) * 1e9);
@@ -288,7 +288,7 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
 
 // Which parts there would be is known once the first is open: then the others are opened too.
 TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
-    Engines it("auto", door_with(2), half_speed_cores);
+    Engines it("auto", backend_with(2), half_speed_cores);
     EXPECT_TRUE(it.engine->gpus_for_pieces("aes-128", WARPSEAL_GCM, Direction::encrypt,
                                            uint64_t{100} << 30));
     EXPECT_TRUE(it.engine->gpu_is_open(0) && it.engine->gpu_is_open(1));
@@ -317,7 +317,7 @@ TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
     ASSERT_EQ(tests::cores().batch(*core_key, WARPSEAL_GCM, Direction::encrypt, batch),
               WARPSEAL_OK);
 
-    Engines all("auto", door_with(2), half_speed_cores);
+    Engines all("auto", backend_with(2), half_speed_cores);
     for (size_t i = 0; i < 2; ++i)
         ASSERT_EQ(all.engine->cuda_device_number(i), static_cast<int>(i));
     const auto key = key_of(all);
@@ -342,7 +342,7 @@ TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
 
 // One that is a little faster does not have them all.
 TEST(Gpus, PiecesOfWorkersGoToEachInTurn) {
-    Engines two("cuda:0,1", door_with(2), [](int party) { return Speed{20.0 + party, 20.0}; });
+    Engines two("cuda:0,1", backend_with(2), [](int party) { return Speed{20.0 + party, 20.0}; });
     const auto key = key_of(two);
     for (int i = 0; i < 2; ++i)
         ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
@@ -353,7 +353,7 @@ TEST(Gpus, PiecesOfWorkersGoToEachInTurn) {
 }
 
 TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
-    Engines it("auto", door_with(3));
+    Engines it("auto", backend_with(3));
     EXPECT_EQ(tests::script().steps, 0u);
     EXPECT_EQ(it.engine->gpu_count(), 3u);
     EXPECT_EQ(it.engine->cuda_device_number(2), 2);
@@ -363,7 +363,7 @@ TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
 // Data on GPUs is worked on where it lies: two calls of one thread, each with the IV of its first
 // block, are the whole job.
 TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
-    Engines two("cuda:0,1", door_with(2));
+    Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
     const auto key = key_of(two),
@@ -376,11 +376,11 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
               WARPSEAL_OK);
     for (int gpu = 0; gpu < 2; ++gpu) {
         void* memory = nullptr;
-        const GpuDoor& door = *two.engine->cuda();
-        ASSERT_EQ(door.device_alloc(gpu, half, &memory), WARPSEAL_OK);
+        const GpuBackend& backend = *two.engine->cuda();
+        ASSERT_EQ(backend.device_alloc(gpu, half, &memory), WARPSEAL_OK);
         EXPECT_EQ(two.engine->cuda_device_holding(memory), gpu);
         EXPECT_EQ(two.engine->cuda_device_holding(static_cast<uint8_t*>(memory) + half - 1), gpu);
-        ASSERT_EQ(door.upload(gpu, memory, text.data() + gpu * half, half), WARPSEAL_OK);
+        ASSERT_EQ(backend.upload(gpu, memory, text.data() + gpu * half, half), WARPSEAL_OK);
         iv[15] = static_cast<uint8_t>(gpu * half / 16);
         const uint64_t other = tests::script().steps_of[1 - gpu];
         auto* data = static_cast<uint8_t*>(memory);
@@ -389,25 +389,25 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
                   WARPSEAL_OK);
         EXPECT_EQ(tests::script().steps_of[1 - gpu], other) << "the other GPU is not asked";
         Text got(half);
-        ASSERT_EQ(door.download(gpu, got.data(), memory, half), WARPSEAL_OK);
+        ASSERT_EQ(backend.download(gpu, got.data(), memory, half), WARPSEAL_OK);
         EXPECT_TRUE(std::equal(got.begin(), got.end(),
                                right.begin() + static_cast<std::ptrdiff_t>(gpu * half)));
-        door.device_free(gpu, memory, half);
+        backend.device_free(gpu, memory, half);
     }
 }
 
 // What a call reads and what it writes lie on one GPU.
 TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
-    Engines two("cuda:0,1", door_with(2));
+    Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
-    const GpuDoor& door = *two.engine->cuda();
+    const GpuBackend& backend = *two.engine->cuda();
     const auto key = key_of(two), xts_key = key_of(two, true);
     constexpr size_t bytes = 64;
     Text on_host(bytes);
     uint8_t* texts[3] = {nullptr, nullptr, on_host.data()};
     for (int gpu = 0; gpu < 2; ++gpu) {
         void* memory = nullptr;
-        ASSERT_EQ(door.device_alloc(gpu, bytes, &memory), WARPSEAL_OK);
+        ASSERT_EQ(backend.device_alloc(gpu, bytes, &memory), WARPSEAL_OK);
         texts[gpu] = static_cast<uint8_t*>(memory);
     }
     uint8_t* const iv = texts[1];
@@ -433,7 +433,7 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
                 two.engine->batch_device(*key, WARPSEAL_CTR, Direction::encrypt, batch, nullptr),
                 right);
         }
-    for (int gpu = 0; gpu < 2; ++gpu) door.device_free(gpu, texts[gpu], bytes);
+    for (int gpu = 0; gpu < 2; ++gpu) backend.device_free(gpu, texts[gpu], bytes);
 }
 
 // The GPU's part may be written when the cores' part fails: what no tag has confirmed does not
@@ -441,10 +441,11 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
 TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
     const Text iv = answers::pattern(12, 3), in = answers::pattern(message_bytes, 4);
     Text sealed(in.size()), tag(16);
-    const GpuDoor* door = door_with(1);
+    const GpuBackend* backend = backend_with(1);
     size_t wiped = 0;
     for (long met = -1, last = 100; met < last; ++met) {
-        Engines all("auto", door, half_speed_cores, 4);  // several threads for the cores' part too
+        Engines all("auto", backend, half_speed_cores,
+                    4);  // several threads for the cores' part too
         ASSERT_EQ(all.engine->cuda_device(), 0);
         const auto key = key_of(all);
         if (met < 0) {  // and the self-tests run

@@ -3,7 +3,7 @@
 
 #include "abi/handles.h"
 #include "engine/answers.h"
-#include "engine/scripted_door.h"
+#include "engine/fake_backend.h"
 
 namespace {
 
@@ -19,7 +19,7 @@ struct World {
     World() {
         EngineOptions options;
         options.device = "cuda";
-        options.cuda = tests::scripted_door();
+        options.cuda = tests::fake_backend();
         void* made = nullptr;
         const Text secret = answers::pattern(32, 1);
         EXPECT_EQ(Engine::create(options, engine.engine), WARPSEAL_OK);

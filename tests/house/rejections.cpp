@@ -13,8 +13,8 @@ bool cpu_has_kem(Target target) { return target == Target::portable; }
 
 const CpuKem* cpu_kem(Target, const char* name) {
     using cpu::Arithmetic, cpu::Operations;
-    for (const CpuKem* kem : {&Operations<Arithmetic, kem::ntruhps2048509>::door,
-                              &Operations<Arithmetic, kem::ntruhrss701>::door})
+    for (const CpuKem* kem : {&Operations<Arithmetic, kem::ntruhps2048509>::backend,
+                              &Operations<Arithmetic, kem::ntruhrss701>::backend})
         if (std::string(name) == kem->params->name) return kem;
     return nullptr;
 }

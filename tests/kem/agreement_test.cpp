@@ -1,5 +1,5 @@
 // NTRU against the slow twin: random coins, and one ciphertext with each of its bits flipped.
-#include "doors.h"
+#include "backends.h"
 #include "random.h"
 
 namespace {
@@ -9,14 +9,14 @@ using tests::Text;
 class KemAgreement : public tests::KemTest {};
 
 TEST_P(KemAgreement, RandomCoins) {
-    const auto& params = door().params();
+    const auto& params = backend().params();
     tests::Random random(5101);
     constexpr size_t count = 6;
     const Text keypair_coins = random.text(count * params.keypair_coins());
     const Text encapsulation_coins = random.text(count * params.encapsulation_coins());
-    const tests::Keys keys = door().keypairs(keypair_coins);
-    const tests::Encapsulated sent = door().encapsulate(encapsulation_coins, keys.publics);
-    const Text received = door().decapsulate(sent.ciphertexts, keys.secrets);
+    const tests::Keys keys = backend().keypairs(keypair_coins);
+    const tests::Encapsulated sent = backend().encapsulate(encapsulation_coins, keys.publics);
+    const Text received = backend().decapsulate(sent.ciphertexts, keys.secrets);
     EXPECT_EQ(received, sent.secrets);
     for (size_t i = 0; i < count; ++i) {
         const auto expected =
@@ -35,12 +35,12 @@ TEST_P(KemAgreement, RandomCoins) {
 // Coins at their edges: equal bytes, so that all sort keys tie but for the kind, and coefficients
 // are all 0, 1 or -1 (255 is 0 modulo 3).
 TEST_P(KemAgreement, EdgesOfCoins) {
-    const auto& params = door().params();
+    const auto& params = backend().params();
     for (const uint8_t byte : {0x00, 0x01, 0x02, 0x7f, 0x80, 0xaa, 0xff}) {
         const Text coins(params.keypair_coins(), byte),
             encapsulation_coins(params.encapsulation_coins(), byte);
         const auto expected = twin().keypair(coins);
-        const tests::Keys keys = door().keypairs(coins);
+        const tests::Keys keys = backend().keypairs(coins);
         EXPECT_EQ(keys.failed, expected ? 0u : 1u) << int{byte};
         EXPECT_EQ(keys.statuses[0], expected ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
             << int{byte};
@@ -52,17 +52,19 @@ TEST_P(KemAgreement, EdgesOfCoins) {
             << int{byte};
         const auto good = twin().keypair(tests::Random(5102).text(params.keypair_coins())).value();
         const auto both = twin().encapsulate(encapsulation_coins, good.public_key);
-        const tests::Encapsulated sent = door().encapsulate(encapsulation_coins, good.public_key);
+        const tests::Encapsulated sent =
+            backend().encapsulate(encapsulation_coins, good.public_key);
         EXPECT_EQ(sent.ciphertexts, both.ciphertext) << int{byte};
         EXPECT_EQ(sent.secrets, both.secret) << int{byte};
-        EXPECT_EQ(door().decapsulate(sent.ciphertexts, good.secret_key), both.secret) << int{byte};
+        EXPECT_EQ(backend().decapsulate(sent.ciphertexts, good.secret_key), both.secret)
+            << int{byte};
     }
 }
 
 // Numbers to sort by that are the highest there are: what a sort fills its array up with has to
 // stay behind them. They are signed, so of 30 bits all but the top one are set.
 TEST_P(KemAgreement, HighestSortKeys) {
-    const auto& params = door().params();
+    const auto& params = backend().params();
     tests::Random random(5104);
     const auto highest = [&](size_t bytes) {
         Text coins = random.text(bytes);
@@ -76,11 +78,12 @@ TEST_P(KemAgreement, HighestSortKeys) {
                encapsulation_coins = highest(params.encapsulation_coins());
     const auto expected = twin().keypair(coins);
     ASSERT_TRUE(expected.has_value());
-    const tests::Keys keys = door().keypairs(coins);
+    const tests::Keys keys = backend().keypairs(coins);
     EXPECT_EQ(keys.publics, expected->public_key);
     EXPECT_EQ(keys.secrets, expected->secret_key);
     const auto both = twin().encapsulate(encapsulation_coins, expected->public_key);
-    const tests::Encapsulated sent = door().encapsulate(encapsulation_coins, expected->public_key);
+    const tests::Encapsulated sent =
+        backend().encapsulate(encapsulation_coins, expected->public_key);
     EXPECT_EQ(sent.ciphertexts, both.ciphertext);
     EXPECT_EQ(sent.secrets, both.secret);
 }
@@ -118,11 +121,11 @@ struct Flips {
 class KemFlips : public tests::KemTest {};
 
 TEST_P(KemFlips, EveryBitOfACiphertext) {
-    const auto& params = door().params();
+    const auto& params = backend().params();
     static std::map<std::string, Flips> all;
     const Flips& flips = all.try_emplace(set(), twin()).first->second;
     ASSERT_EQ(flips.ciphertexts.size(), 8 * params.ciphertext_bytes() * params.ciphertext_bytes());
-    EXPECT_EQ(door().decapsulate(flips.ciphertexts, flips.secret_key), flips.secrets);
+    EXPECT_EQ(backend().decapsulate(flips.ciphertexts, flips.secret_key), flips.secrets);
     if (twin().is_hrss()) {
         EXPECT_GT(flips.accepted, 0u);
         EXPECT_LT(flips.accepted, 100u);

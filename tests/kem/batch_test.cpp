@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "doors.h"
+#include "backends.h"
 #include "guard.h"
 #include "random.h"
 #include "stack.h"
@@ -20,17 +20,17 @@ struct Singles {
     tests::Keys keys;
     tests::Encapsulated sent;
 
-    Singles(const tests::Door& door, size_t how_many, uint64_t seed) : count(how_many) {
-        const auto& params = door.params();
+    Singles(const tests::Backend& backend, size_t how_many, uint64_t seed) : count(how_many) {
+        const auto& params = backend.params();
         tests::Random random(seed);
         keypair_coins = random.text(count * params.keypair_coins());
         encapsulation_coins = random.text(count * params.encapsulation_coins());
         for (size_t i = 0; i < count; ++i) {
             const tests::Keys one =
-                door.keypairs(tests::slice(keypair_coins, i, params.keypair_coins()));
+                backend.keypairs(tests::slice(keypair_coins, i, params.keypair_coins()));
             tests::append(keys.publics, one.publics);
             tests::append(keys.secrets, one.secrets);
-            const tests::Encapsulated sent_one = door.encapsulate(
+            const tests::Encapsulated sent_one = backend.encapsulate(
                 tests::slice(encapsulation_coins, i, params.encapsulation_coins()), one.publics);
             tests::append(sent.ciphertexts, sent_one.ciphertexts);
             tests::append(sent.secrets, sent_one.secrets);
@@ -49,14 +49,14 @@ bool near_power_of_two(size_t count) {
 
 class KemBatch : public tests::KemTest {
 protected:
-    bool smallest() const { return door().params().n == 509; }
+    bool smallest() const { return backend().params().n == 509; }
 
     // In the smallest set, whose text is that of the others, every size to 300, and 2^k - 1, 2^k
     // and 2^k + 1 to 513; in the others to 67, and again about powers of two and 300. The portable
     // target, whose word is one lane, and where cases must be few, have of the others sizes about
     // the group of keys.
     bool chosen(size_t count) const {
-        const size_t group = door().group(KemOperation::keypair);
+        const size_t group = backend().group(KemOperation::keypair);
         if (smallest()) return near_power_of_two(count) || count <= (fast() || many() ? 300 : 100);
         if (fast() && many())
             return near_power_of_two(count) || count <= 67 || count == 299 || count == 300;
@@ -69,24 +69,24 @@ protected:
     }
 
     void compare(const Singles& singles, size_t count) const {
-        const auto& params = door().params();
+        const auto& params = backend().params();
         const Text publics = first(singles.keys.publics, count * params.public_key_bytes());
         const Text secrets = first(singles.keys.secrets, count * params.secret_key_bytes());
         if (with_keypairs(count)) {
             const tests::Keys keys =
-                door().keypairs(first(singles.keypair_coins, count * params.keypair_coins()));
+                backend().keypairs(first(singles.keypair_coins, count * params.keypair_coins()));
             ASSERT_EQ(keys.publics, publics) << count;
             ASSERT_EQ(keys.secrets, secrets) << count;
             ASSERT_EQ(keys.statuses, std::vector<int32_t>(count, WARPSEAL_OK)) << count;
         }
-        const tests::Encapsulated sent = door().encapsulate(
+        const tests::Encapsulated sent = backend().encapsulate(
             first(singles.encapsulation_coins, count * params.encapsulation_coins()), publics);
         ASSERT_EQ(sent.ciphertexts,
                   first(singles.sent.ciphertexts, count * params.ciphertext_bytes()))
             << count;
         ASSERT_EQ(sent.secrets, first(singles.sent.secrets, count * 32)) << count;
         ASSERT_EQ(sent.statuses, std::vector<int32_t>(count, WARPSEAL_OK)) << count;
-        ASSERT_EQ(door().decapsulate(sent.ciphertexts, secrets), sent.secrets) << count;
+        ASSERT_EQ(backend().decapsulate(sent.ciphertexts, secrets), sent.secrets) << count;
     }
 
     // Where a bad item goes in a batch: everywhere in a small one, and where operations are fast;
@@ -99,14 +99,14 @@ protected:
     }
 
     void bad_coins(const Singles& singles, size_t bad) const {
-        const auto& params = door().params();
+        const auto& params = backend().params();
         Text coins = singles.keypair_coins;
         // f = 0, or g, which only HRSS draws so that it may be.
         const size_t zero =
             params.family == warpseal::kem::Family::hrss && bad % 2 == 1 ? params.iid_coins() : 0;
         std::fill_n(coins.begin() + static_cast<long>(bad * params.keypair_coins() + zero),
                     params.iid_coins(), uint8_t{3});
-        const tests::Keys keys = door().keypairs(coins);
+        const tests::Keys keys = backend().keypairs(coins);
         EXPECT_EQ(keys.failed, 1u);
         EXPECT_EQ(keys.statuses, statuses(singles, bad));
         EXPECT_EQ(keys.publics, cleared(singles.keys.publics, bad, params.public_key_bytes()));
@@ -114,11 +114,12 @@ protected:
     }
 
     void bad_public_key(const Singles& singles, size_t bad) const {
-        const auto& params = door().params();
+        const auto& params = backend().params();
         Text publics = singles.keys.publics;
         const bool spare = params.spare_bits() != 0;  // else no public key is bad
         if (spare) publics[(bad + 1) * params.public_key_bytes() - 1] |= 0x80;
-        const tests::Encapsulated sent = door().encapsulate(singles.encapsulation_coins, publics);
+        const tests::Encapsulated sent =
+            backend().encapsulate(singles.encapsulation_coins, publics);
         EXPECT_EQ(sent.failed, spare ? 1u : 0u);
         EXPECT_EQ(sent.statuses, spare ? statuses(singles, bad)
                                        : std::vector<int32_t>(singles.count, WARPSEAL_OK));
@@ -129,7 +130,7 @@ protected:
     }
 
     void bad_ciphertext(const Singles& singles, size_t bad) const {
-        const auto& params = door().params();
+        const auto& params = backend().params();
         Text ciphertexts = singles.sent.ciphertexts;
         ciphertexts[bad * params.ciphertext_bytes() + 7] ^= 0x10;
         const Text answer =
@@ -138,12 +139,12 @@ protected:
         EXPECT_NE(answer, tests::slice(singles.sent.secrets, bad, 32));
         Text expected = singles.sent.secrets;
         std::copy(answer.begin(), answer.end(), expected.begin() + static_cast<long>(bad * 32));
-        EXPECT_EQ(door().decapsulate(ciphertexts, singles.keys.secrets), expected);
+        EXPECT_EQ(backend().decapsulate(ciphertexts, singles.keys.secrets), expected);
     }
 
     // Every second item is bad, each of the spare bits in turn: all of them are counted.
     void many_bad(const Singles& singles) const {
-        const auto& params = door().params();
+        const auto& params = backend().params();
         Text coins = singles.keypair_coins, publics = singles.keys.publics,
              cleared_publics = publics, ciphertexts = singles.sent.ciphertexts;
         std::vector<int32_t> expected(singles.count, WARPSEAL_OK);
@@ -157,12 +158,13 @@ protected:
             ciphertexts = cleared(ciphertexts, i, params.ciphertext_bytes());
             expected[i] = WARPSEAL_INVALID_ARGUMENT;
         }
-        const tests::Keys keys = door().keypairs(coins);
+        const tests::Keys keys = backend().keypairs(coins);
         EXPECT_EQ(keys.failed, singles.count / 2);
         EXPECT_EQ(keys.statuses, expected);
         EXPECT_EQ(keys.publics, cleared_publics);
         if (params.spare_bits() == 0) return;
-        const tests::Encapsulated sent = door().encapsulate(singles.encapsulation_coins, publics);
+        const tests::Encapsulated sent =
+            backend().encapsulate(singles.encapsulation_coins, publics);
         EXPECT_EQ(sent.failed, singles.count / 2);
         EXPECT_EQ(sent.statuses, expected);
         EXPECT_EQ(sent.ciphertexts, ciphertexts);
@@ -182,7 +184,7 @@ private:
 
 TEST_P(KemBatch, EverySizeEqualsBatchesOfOne) {
     const size_t most = smallest() || (many() && fast()) ? 513 : 300;
-    const Singles singles(door(), most, 5301);
+    const Singles singles(backend(), most, 5301);
     size_t compared = 0;
     for (size_t count = 1; count <= most; ++count) {
         if (!chosen(count)) continue;
@@ -196,15 +198,15 @@ TEST_P(KemBatch, EverySizeEqualsBatchesOfOne) {
 }
 
 TEST_P(KemBatch, NoItems) {
-    const warpseal_kem_batch empty = door().batch(0);
+    const warpseal_kem_batch empty = backend().batch(0);
     for (const auto operation :
          {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
-        EXPECT_EQ(door().run(operation, empty), 0u);
+        EXPECT_EQ(backend().run(operation, empty), 0u);
 }
 
 // One bad item in a batch: it alone has no result, or another one.
 TEST_P(KemBatch, BadItemsLeaveTheOthersAlone) {
-    const Singles singles(door(), many() ? 67 : 11, 5302);
+    const Singles singles(backend(), many() ? 67 : 11, 5302);
     for (const size_t bad : places(singles.count)) {
         SCOPED_TRACE(bad);
         bad_coins(singles, bad);
@@ -217,9 +219,9 @@ TEST_P(KemBatch, BadItemsLeaveTheOthersAlone) {
 // Every array flush against a guard page, with gaps between items that must stay, a part of the
 // batch at a time.
 TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
-    const auto& params = door().params();
+    const auto& params = backend().params();
     constexpr size_t count = 5, gap = 13, from = 1, some = 3;
-    const Singles singles(door(), count, 5303);
+    const Singles singles(backend(), count, 5303);
     const auto spread = [&](const Text& items, size_t bytes) {
         Text out;
         for (size_t i = 0; i < count; ++i) {
@@ -252,7 +254,7 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
         const tests::Guarded pk_memory(publics.size()), sk_memory(secrets.size()),
             ct_memory(ciphertexts.size()), ss_memory(shared.size()), coins_memory(coins.size());
         const Text poison(std::max(secrets.size(), ciphertexts.size()), 0xa5);
-        warpseal_kem_batch batch = door().batch(count);
+        warpseal_kem_batch batch = backend().batch(count);
         batch.public_keys =
             pk_memory.put(true, keypair ? poison.data() : publics.data(), publics.size());
         batch.public_key_stride = pk + gap;
@@ -272,7 +274,7 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
             sk_memory.read_only();
             if (!encapsulate) ct_memory.read_only();
         }
-        EXPECT_EQ(door().run(operation, batch, from, some), 0u);
+        EXPECT_EQ(backend().run(operation, batch, from, some), 0u);
         const auto written = [](const uint8_t* at, size_t bytes) { return Text(at, at + bytes); };
         if (keypair) {
             EXPECT_EQ(written(batch.public_keys, publics.size()), only_range(publics, pk));
@@ -289,16 +291,16 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
 
 TEST_P(KemBatch, LessThan8KibOfStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
-    if (door().cpu() == nullptr)
+    if (backend().cpu() == nullptr)
         GTEST_SKIP() << "NOT RUN: a GPU's threads have stacks of their own";
-    const auto& params = door().params();
-    const Singles singles(door(), 9, 5304);
+    const auto& params = backend().params();
+    const Singles singles(backend(), 9, 5304);
     Text publics = singles.keys.publics, secrets = singles.keys.secrets,
          ciphertexts = singles.sent.ciphertexts, shared(9 * 32);
     std::vector<uint8_t> memory(1 << 20);
     void* work =
         reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
-    warpseal_kem_batch batch = door().batch(9);
+    warpseal_kem_batch batch = backend().batch(9);
     batch.public_keys = publics.data();
     batch.secret_keys = secrets.data();
     batch.ciphertexts = ciphertexts.data();
@@ -309,7 +311,7 @@ TEST_P(KemBatch, LessThan8KibOfStack) {
         batch.coins = keypair ? singles.keypair_coins.data() : singles.encapsulation_coins.data();
         batch.coins_stride = keypair ? params.keypair_coins() : params.encapsulation_coins();
         const size_t bytes = tests::stack_reach(
-            [&] { door().cpu()->run[static_cast<int>(operation)](batch, 0, 9, work); });
+            [&] { backend().cpu()->run[static_cast<int>(operation)](batch, 0, 9, work); });
         EXPECT_LT(bytes, 8192u);
         EXPECT_GT(bytes, 256u);
     }

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "doors.h"
+#include "backends.h"
 #include "random.h"
 #include "random_source.h"
 

@@ -65,7 +65,7 @@ void product(Order order) {
     warp_on_host::warp.run(
         [&] {
             extend<R>(a);
-            extend_little<R>(b);
+            extend_factor<R>(b);
             Sums<R> c;
             multiply_add<R, a_kind, b_kind>(c, a, b);
             each_pair<R>([&](int k, int i) { got[i] = c.value[k], got[i + 1] = c.value[k + 1]; });

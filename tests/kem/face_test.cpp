@@ -7,7 +7,7 @@
 #include <set>
 
 #include "answer_files.h"
-#include "doors.h"
+#include "backends.h"
 #include "engine/engine.h"
 #include "engine/workspace.h"
 #include "guard.h"

@@ -3,7 +3,7 @@
 #include <openssl/sha.h>
 
 #include "answer_files.h"
-#include "doors.h"
+#include "backends.h"
 #include "drbg.h"
 
 namespace {
@@ -20,23 +20,24 @@ TEST_P(KemKnownAnswer, ClassicFile) {
     tests::Text keypair_coins, encapsulation_coins, publics, secrets, ciphertexts, shared;
     for (const Answer& answer : all) {
         tests::Drbg random(from_hex(answer.at("seed")));
-        tests::append(keypair_coins, random.generate(door().params().sample_coins()));
+        tests::append(keypair_coins, random.generate(backend().params().sample_coins()));
         tests::append(keypair_coins, random.generate(32));
-        tests::append(encapsulation_coins, random.generate(door().params().encapsulation_coins()));
+        tests::append(encapsulation_coins,
+                      random.generate(backend().params().encapsulation_coins()));
         tests::append(publics, from_hex(answer.at("pk")));
         tests::append(secrets, from_hex(answer.at("sk")));
         tests::append(ciphertexts, from_hex(answer.at("ct")));
         tests::append(shared, from_hex(answer.at("ss")));
     }
-    const tests::Keys keys = door().keypairs(keypair_coins);
+    const tests::Keys keys = backend().keypairs(keypair_coins);
     EXPECT_EQ(keys.failed, 0u);
     EXPECT_EQ(keys.publics, publics);
     EXPECT_EQ(keys.secrets, secrets);
-    const tests::Encapsulated sent = door().encapsulate(encapsulation_coins, publics);
+    const tests::Encapsulated sent = backend().encapsulate(encapsulation_coins, publics);
     EXPECT_EQ(sent.failed, 0u);
     EXPECT_EQ(sent.ciphertexts, ciphertexts);
     EXPECT_EQ(sent.secrets, shared);
-    EXPECT_EQ(door().decapsulate(ciphertexts, secrets), shared);
+    EXPECT_EQ(backend().decapsulate(ciphertexts, secrets), shared);
 }
 
 TEST_P(KemKnownAnswer, ExplicitCoins) {
@@ -46,12 +47,12 @@ TEST_P(KemKnownAnswer, ExplicitCoins) {
     for (const Answer& answer : all) {
         const Answer& expected = classic.at(std::stoul(answer.at("count")));
         const tests::Keys keys =
-            door().keypairs(from_hex(answer.at("keypair_coins") + answer.at("prf_key")));
+            backend().keypairs(from_hex(answer.at("keypair_coins") + answer.at("prf_key")));
         EXPECT_EQ(keys.publics, from_hex(expected.at("pk")));
         EXPECT_EQ(keys.secrets, from_hex(expected.at("sk")));
         EXPECT_EQ(keys.statuses, std::vector<int32_t>{WARPSEAL_OK});
         const tests::Encapsulated sent =
-            door().encapsulate(from_hex(answer.at("enc_coins")), keys.publics);
+            backend().encapsulate(from_hex(answer.at("enc_coins")), keys.publics);
         EXPECT_EQ(sent.ciphertexts, from_hex(expected.at("ct")));
         EXPECT_EQ(sent.secrets, from_hex(expected.at("ss")));
         EXPECT_EQ(sent.statuses, std::vector<int32_t>{WARPSEAL_OK});
@@ -64,7 +65,7 @@ TEST_P(KemKnownAnswer, ChosenCiphertexts) {
     for (const Answer& answer : tests::answers(set() + "-decaps")) {
         const tests::Text sk = from_hex(classic.at(std::stoul(answer.at("count"))).at("sk")),
                           ct = from_hex(answer.at("ct"));
-        EXPECT_EQ(door().decapsulate(ct, sk), from_hex(answer.at("ss"))) << answer.at("kind");
+        EXPECT_EQ(backend().decapsulate(ct, sk), from_hex(answer.at("ss"))) << answer.at("kind");
         bool accepted = false;
         EXPECT_EQ(twin().decapsulate(ct, sk, &accepted), from_hex(answer.at("ss")))
             << answer.at("kind");
@@ -88,7 +89,7 @@ std::string sha256(const tests::Text& text) {
 
 // All 4,096 operations; 512 of them on the portable target under a sanitizer.
 TEST_P(KemKnownAnswer, Bulk) {
-    const auto& params = door().params();
+    const auto& params = backend().params();
     const uint64_t most = fast() || many() ? 4096 : 512;
     uint64_t done = 0;
     for (const tests::BulkLine& line : tests::bulk_lines(set())) {
@@ -101,16 +102,17 @@ TEST_P(KemKnownAnswer, Bulk) {
             keypair_coins.insert(keypair_coins.end(), coins.begin(), cut);
             encapsulation_coins.insert(encapsulation_coins.end(), cut, coins.end());
         }
-        const tests::Keys keys = door().keypairs(keypair_coins);
+        const tests::Keys keys = backend().keypairs(keypair_coins);
         EXPECT_EQ(sha256(keys.publics), line.publics) << line.first;
         EXPECT_EQ(sha256(keys.secrets), line.secrets) << line.first;
-        tests::Encapsulated sent = door().encapsulate(encapsulation_coins, keys.publics);
+        tests::Encapsulated sent = backend().encapsulate(encapsulation_coins, keys.publics);
         EXPECT_EQ(sha256(sent.ciphertexts), line.ciphertexts) << line.first;
         EXPECT_EQ(sha256(sent.secrets), line.shared) << line.first;
-        EXPECT_EQ(door().decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << line.first;
+        EXPECT_EQ(backend().decapsulate(sent.ciphertexts, keys.secrets), sent.secrets)
+            << line.first;
         for (size_t i = 0; i < line.count; ++i)
             sent.ciphertexts[i * params.ciphertext_bytes()] ^= 1;
-        EXPECT_EQ(sha256(door().decapsulate(sent.ciphertexts, keys.secrets)), line.rejected)
+        EXPECT_EQ(sha256(backend().decapsulate(sent.ciphertexts, keys.secrets)), line.rejected)
             << line.first;
         done += line.count;
     }

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "doors.h"
+#include "backends.h"
 #include "random_source.h"
 
 namespace tests {

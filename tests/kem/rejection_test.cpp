@@ -1,6 +1,6 @@
 // What is not a ciphertext of a key gives SHA3-256(prf_key, ciphertext), class by class: each of
 // the three checks alone has to catch some.
-#include "doors.h"
+#include "backends.h"
 #include "random.h"
 
 namespace {
@@ -163,11 +163,11 @@ TEST_P(KemRejection, EachClass) {
         ternary_r(cases, twin(), counts.r);
         last_of_r(cases, twin(), counts.last);
         for (int i = 0; i < counts.random; ++i) cases.add("random", cases.random_text(), false);
-        const size_t bytes = door().params().ciphertext_bytes();
+        const size_t bytes = backend().params().ciphertext_bytes();
         cases.add("all zero", Text(bytes, 0x00), twin().is_hrss());
         cases.add("all ones", Text(bytes, 0xff), false);
     }
-    const Text secrets = door().decapsulate(cases.ciphertexts, cases.secret_key);
+    const Text secrets = backend().decapsulate(cases.ciphertexts, cases.secret_key);
     ASSERT_GE(cases.kinds.size(), many() ? 3000u : 200u);
     for (size_t i = 0; i < cases.kinds.size(); ++i)
         EXPECT_EQ(tests::slice(secrets, i, 32), tests::slice(cases.secrets, i, 32))
@@ -177,18 +177,18 @@ TEST_P(KemRejection, EachClass) {
 // Ciphertexts made for another key, and secrets that begin with a zero byte, which an equality of C
 // strings would take for equal.
 TEST_P(KemRejection, OtherKeysAndZeroBytes) {
-    const auto& params = door().params();
+    const auto& params = backend().params();
     tests::Random random(5202);
-    const tests::Keys keys = door().keypairs(random.text(2 * params.keypair_coins()));
+    const tests::Keys keys = backend().keypairs(random.text(2 * params.keypair_coins()));
     const Text sk = tests::slice(keys.secrets, 0, params.secret_key_bytes());
     const tests::Encapsulated mine =
-        door().encapsulate(random.text(600 * params.encapsulation_coins()),
-                           tests::slice(keys.publics, 0, params.public_key_bytes()));
+        backend().encapsulate(random.text(600 * params.encapsulation_coins()),
+                              tests::slice(keys.publics, 0, params.public_key_bytes()));
     const tests::Encapsulated others =
-        door().encapsulate(random.text(30 * params.encapsulation_coins()),
-                           tests::slice(keys.publics, 1, params.public_key_bytes()));
-    EXPECT_EQ(door().decapsulate(mine.ciphertexts, sk), mine.secrets);
-    const Text rejected = door().decapsulate(others.ciphertexts, sk);
+        backend().encapsulate(random.text(30 * params.encapsulation_coins()),
+                              tests::slice(keys.publics, 1, params.public_key_bytes()));
+    EXPECT_EQ(backend().decapsulate(mine.ciphertexts, sk), mine.secrets);
+    const Text rejected = backend().decapsulate(others.ciphertexts, sk);
     for (size_t i = 0; i < 30; ++i) {
         EXPECT_EQ(
             tests::slice(rejected, i, 32),
@@ -202,7 +202,7 @@ TEST_P(KemRejection, OtherKeysAndZeroBytes) {
         EXPECT_EQ(twin().decapsulate(ciphertext, sk), tests::slice(mine.secrets, i, 32));
         Text flipped = ciphertext;
         flipped[params.ciphertext_bytes() / 2] ^= 16;
-        EXPECT_EQ(door().decapsulate(flipped, sk), twin().decapsulate(flipped, sk));
+        EXPECT_EQ(backend().decapsulate(flipped, sk), twin().decapsulate(flipped, sk));
     }
     EXPECT_GT(zeros, 0u);
 }
@@ -211,28 +211,28 @@ TEST_P(KemRejection, OtherKeysAndZeroBytes) {
 // more. On cores also a byte of ternary coefficients whose fifth digit is 3, not 0, and digits of
 // the last byte from coefficient n - 1 on.
 TEST_P(KemRejection, SpareBitsOfASecretKey) {
-    const auto& params = door().params();
+    const auto& params = backend().params();
     tests::Random random(5203);
-    const tests::Keys keys = door().keypairs(random.text(params.keypair_coins()));
+    const tests::Keys keys = backend().keypairs(random.text(params.keypair_coins()));
     const tests::Encapsulated sent =
-        door().encapsulate(random.text(9 * params.encapsulation_coins()), keys.publics);
+        backend().encapsulate(random.text(9 * params.encapsulation_coins()), keys.publics);
     Text secret_key = keys.secrets;
     uint8_t& last = secret_key[2 * params.ternary_bytes() + params.rq_bytes() - 1];
     last = static_cast<uint8_t>(last | ~(0xff >> params.spare_bits()));
-    EXPECT_EQ(door().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
-    if (door().cpu() == nullptr) return;
+    EXPECT_EQ(backend().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
+    if (backend().cpu() == nullptr) return;
     const size_t bytes = params.ternary_bytes();
     for (size_t i = 0; i < 2 * bytes; ++i)
         if (secret_key[i] + 243 < 256) secret_key[i] = static_cast<uint8_t>(secret_key[i] + 243);
     EXPECT_FALSE(std::equal(keys.secrets.begin(),
                             keys.secrets.begin() + static_cast<long>(2 * bytes),
                             secret_key.begin()));
-    EXPECT_EQ(door().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
+    EXPECT_EQ(backend().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
     secret_key = keys.secrets;
     static constexpr int ones[] = {0, 120, 117, 108, 81};  // in the digits that are left over
     for (const size_t end : {bytes, 2 * bytes})
         secret_key[end - 1] = static_cast<uint8_t>(secret_key[end - 1] + ones[(params.n - 1) % 5]);
-    EXPECT_EQ(door().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
+    EXPECT_EQ(backend().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
 }
 
 FOR_EACH_SET_AND_TARGET(KemRejection);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "doors.h"
+#include "backends.h"
 #include "random.h"
 
 namespace {
@@ -45,7 +45,7 @@ TEST_P(KemResidue, NoneAfterEachCall) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
 #endif
-    const auto& params = door().params();
+    const auto& params = backend().params();
     const targets::EngineHandle engine = targets::engine(GetParam().target, 2);
     constexpr size_t count = 40;
     const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(),
@@ -53,7 +53,7 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     Text publics(count * pk), secrets(count * sk), ciphertexts(count * ct), shared(count * 32);
     Patterns patterns;
     const auto call = [&](auto function, uint8_t* shared_secrets) {
-        warpseal_kem_batch batch = door().batch(count);
+        warpseal_kem_batch batch = backend().batch(count);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
@@ -100,14 +100,14 @@ class KemStack : public tests::KemTest {};
 
 TEST_P(KemStack, DependsOnNoSecret) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
-    const auto& params = door().params();
+    const auto& params = backend().params();
     tests::Random random(5401);
     tests::Stack stack;
     for (const uint64_t count : {uint64_t{1}, uint64_t{9}}) {
         Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes()),
             coins;
         Text ciphertexts(count * params.ciphertext_bytes()), shared(count * 32);
-        warpseal_kem_batch batch = door().batch(count);
+        warpseal_kem_batch batch = backend().batch(count);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
@@ -116,14 +116,15 @@ TEST_P(KemStack, DependsOnNoSecret) {
              {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
             batch.coins_stride = operation == KemOperation::keypair ? params.keypair_coins()
                                                                     : params.encapsulation_coins();
-            std::vector<uint8_t> memory(door().cpu()->work_bytes(operation, count) + 64);
+            std::vector<uint8_t> memory(backend().cpu()->work_bytes(operation, count) + 64);
             void* work = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
             coins.resize(count * batch.coins_stride);
             batch.coins = coins.data();
             const auto after = [&] {
                 random.fill(coins.data(), coins.size());
-                return stack.after(
-                    [&] { door().cpu()->run[static_cast<int>(operation)](batch, 0, count, work); });
+                return stack.after([&] {
+                    backend().cpu()->run[static_cast<int>(operation)](batch, 0, count, work);
+                });
             };
             after();  // the dynamic linker saves registers when it looks a function up, which is
                       // when it is first called

@@ -2,7 +2,7 @@
 // broken in any output of any operation.
 #include "engine/kem_self_test.h"
 
-#include "doors.h"
+#include "backends.h"
 
 namespace {
 

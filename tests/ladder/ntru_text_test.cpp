@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 #include "ladder/ntru.h"
 #include "random.h"
 

@@ -15,7 +15,7 @@
 
 #include "ciphers/camellia.h"
 #include "ciphers/des.h"
-#include "core/plane_byte.h"
+#include "core/bitsliced_byte.h"
 #include "ladder/byte_threads.h"
 #include "ladder/gkrypt.h"
 #include "random.h"
@@ -26,14 +26,14 @@ using namespace warpseal;
 using namespace warpseal::ladder;
 
 template <class Layout, int table, int byte>
-uint32_t look(const Layout& layout, uint32_t word) {
-    return layout.template look<table, byte>(word);
+uint32_t tables(const Layout& layout, uint32_t word) {
+    return layout.template lookup<table, byte>(word);
 }
 
 template <class Tables, class Layout, int... i>
 void expect_tables(const Layout& layout, const TableData<Tables>& data, tests::Random& random,
                    std::integer_sequence<int, i...>) {
-    uint32_t (*const looks[])(const Layout&, uint32_t) = {look<Layout, i / 4, i % 4>...};
+    uint32_t (*const looks[])(const Layout&, uint32_t) = {tables<Layout, i / 4, i % 4>...};
     for (int table = 0; table < Tables::count; ++table)
         for (int byte = 0; byte < 4; ++byte)
             for (uint32_t x = 0; x < entries_of<Tables>(); ++x) {
@@ -106,7 +106,7 @@ TEST(LadderLayouts, SayWhichTablesDoNotMerge) {
 template <class C>
 void expect_known_by_byte_threads() {
     static constexpr typename C::Data data;
-    const KnownBlock known = C::Cipher::known();
+    const KnownAnswer known = C::Cipher::known();
     uint32_t schedule[C::Cipher::schedule_words];
     C::Cipher::expand(schedule, known.key, WordSubstitution{});
     const auto* const keys = reinterpret_cast<const uint8_t*>(schedule);
@@ -133,7 +133,7 @@ TEST(LadderByteThreads, KnownAnswers) {
 template <bool unrolled>
 void expect_known_by_gkrypt() {
     static constexpr gkrypt::Tables tables;
-    const KnownBlock known = ciphers::aes::Aes<256>::known();
+    const KnownAnswer known = ciphers::aes::Aes<256>::known();
     uint8_t schedule[gkrypt::schedule_bytes], state[16], next[16];
     gkrypt::expand(schedule, known.key, tables);
     std::memcpy(state, known.plaintext, 16);

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "core/known_block.h"
+#include "core/known_answer.h"
 #include "papers/kinds.h"
 #include "papers/published.h"
 #include "papers/row.h"
@@ -34,7 +34,8 @@ TEST(Ways, KnownBlocks) {  // FIPS 197 C.1 and C.3
     for (const auto& [key_bytes, ciphertext] :
          {std::pair<size_t, const char*>{16, "69c4e0d86a7b0430d8cdb78070b4c55a"},
           {32, "8ea2b7ca516745bfeafc49904b496089"}}) {
-        const KnownBlock known = known_block("", 0, "00112233445566778899aabbccddeeff", ciphertext);
+        const KnownAnswer known =
+            known_answer("", 0, "00112233445566778899aabbccddeeff", ciphertext);
         const std::vector<uint8_t> in(known.plaintext, known.plaintext + 16),
             out(known.ciphertext, known.ciphertext + 16);
         EXPECT_EQ(run(serially(key_of(key_bytes)), true, in), out);

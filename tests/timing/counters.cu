@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/device.h"
-#include "backends/ops.h"
+#include "backends/cuda/host/device.h"
+#include "backends/gpu_backend.h"
 #include "random.h"
 #include "timing/counting.h"
 
@@ -40,7 +40,7 @@ using Text = std::vector<uint8_t>;
 constexpr size_t text_bytes = size_t{64} << 10;
 constexpr size_t most_messages = 256, most_key_bytes = 32;
 
-const warpseal::CudaDoor& door() { return *warpseal::cuda_door(); }
+const warpseal::GpuBackend& backend() { return *warpseal::gpu_backend(); }
 
 __global__ void subject_begins() {}
 
@@ -67,15 +67,16 @@ __global__ void early_end(const uint8_t* text, uint8_t* out) {
 // What the calls of all subjects share: the same addresses for every input.
 struct Place {
     Place() {
-        expect(door().device_alloc(0, text_bytes, &in) == WARPSEAL_OK &&
-                   door().device_alloc(0, text_bytes, &out) == WARPSEAL_OK &&
-                   door().device_alloc(0, most_messages * most_key_bytes, &keys) == WARPSEAL_OK &&
-                   door().device_alloc(0, 16 * most_messages, &ivs) == WARPSEAL_OK &&
-                   door().device_alloc(0, 16 * most_messages, &tags) == WARPSEAL_OK &&
-                   door().device_alloc(0, 4 * most_messages, &statuses) == WARPSEAL_OK,
-               "device memory");
+        expect(
+            backend().device_alloc(0, text_bytes, &in) == WARPSEAL_OK &&
+                backend().device_alloc(0, text_bytes, &out) == WARPSEAL_OK &&
+                backend().device_alloc(0, most_messages * most_key_bytes, &keys) == WARPSEAL_OK &&
+                backend().device_alloc(0, 16 * most_messages, &ivs) == WARPSEAL_OK &&
+                backend().device_alloc(0, 16 * most_messages, &tags) == WARPSEAL_OK &&
+                backend().device_alloc(0, 4 * most_messages, &statuses) == WARPSEAL_OK,
+            "device memory");
         const Text iv = tests::Random(1).text(16 * most_messages);
-        expect(door().upload(0, ivs, iv.data(), iv.size()) == WARPSEAL_OK, "upload");
+        expect(backend().upload(0, ivs, iv.data(), iv.size()) == WARPSEAL_OK, "upload");
     }
     void *in = nullptr, *out = nullptr, *keys = nullptr, *ivs = nullptr, *tags = nullptr,
          *statuses = nullptr;
@@ -128,14 +129,15 @@ counting::Subject subject(const std::string& name, const Place& place,
     return {name, [=, &place] {
                 Secrets secrets;
                 const auto input = [&](const Fill& fill) {
-                    return Input{fill.name, [&, fill] {
-                                     fill.fill(secrets);
-                                     expect(door().upload(0, place.in, secrets.text.data(),
-                                                          text_bytes) == WARPSEAL_OK &&
-                                                door().upload(0, place.keys, secrets.keys.data(),
-                                                              secrets.keys.size()) == WARPSEAL_OK,
-                                            "upload");
-                                 }};
+                    return Input{
+                        fill.name, [&, fill] {
+                            fill.fill(secrets);
+                            expect(backend().upload(0, place.in, secrets.text.data(), text_bytes) ==
+                                           WARPSEAL_OK &&
+                                       backend().upload(0, place.keys, secrets.keys.data(),
+                                                        secrets.keys.size()) == WARPSEAL_OK,
+                                   "upload");
+                        }};
                 };
                 std::vector<Input> inputs;
                 for (const Fill& fill : fills()) inputs.push_back(input(fill));
@@ -202,7 +204,7 @@ std::vector<const CudaCipher*> one_of_each() {
     };
     const warpseal::CpuCipher* cpu = nullptr;
     for (size_t i = 0; (cpu = warpseal::cpu_cipher_at(i)) != nullptr; ++i) {
-        const CudaCipher* cipher = door().cipher(cpu->name);
+        const CudaCipher* cipher = backend().cipher(cpu->name);
         if (!all.empty() && family(all.back()) == family(cipher)) all.pop_back();
         all.push_back(cipher);
     }
@@ -287,11 +289,11 @@ int main(int argc, char** argv) {
     }
     const auto start = std::chrono::steady_clock::now();
     int devices = 0;
-    if (door().device_count(&devices) != WARPSEAL_OK || devices == 0) {
+    if (backend().device_count(&devices) != WARPSEAL_OK || devices == 0) {
         std::printf("NOT RUN: no GPU\n");
         return 77;
     }
-    warpseal::cuda::take_any_length(true);
+    warpseal::cuda::accept_any_length(true);
     const Place place;
     for (const counting::Subject& subject : planted(place)) subject.count();
     size_t index = 0;

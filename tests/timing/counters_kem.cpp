@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "backends/kem_ops.h"
-#include "backends/ops.h"
+#include "backends/gpu_backend.h"
+#include "backends/kem_backend.h"
 #include "kem/side_by_side.h"
 #include "random.h"
 #include "reference/ntru.h"
@@ -22,22 +22,22 @@ constexpr size_t items = 64;  // of each call
 class Array {
 public:
     explicit Array(size_t bytes) : bytes_(bytes) {
-        expect(warpseal::cuda_door()->device_alloc(0, bytes, &data_) == WARPSEAL_OK,
+        expect(warpseal::gpu_backend()->device_alloc(0, bytes, &data_) == WARPSEAL_OK,
                "device memory");
     }
-    ~Array() { warpseal::cuda_door()->device_free(0, data_, bytes_); }
+    ~Array() { warpseal::gpu_backend()->device_free(0, data_, bytes_); }
     Array(const Array&) = delete;
     Array& operator=(const Array&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(data_); }
     Text get() const {
         Text out(bytes_);
-        expect(warpseal::cuda_door()->download(0, out.data(), data_, bytes_) == WARPSEAL_OK,
+        expect(warpseal::gpu_backend()->download(0, out.data(), data_, bytes_) == WARPSEAL_OK,
                "download");
         return out;
     }
     void put(const Text& text) const {
-        expect(text.size() <= bytes_ &&
-                   warpseal::cuda_door()->upload(0, data_, text.data(), text.size()) == WARPSEAL_OK,
+        expect(text.size() <= bytes_ && warpseal::gpu_backend()->upload(0, data_, text.data(),
+                                                                        text.size()) == WARPSEAL_OK,
                "upload");
     }
 

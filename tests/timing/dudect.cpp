@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 #include "engine/targets.h"
 #include "timing/dudect.h"
 
@@ -71,7 +71,7 @@ public:
                 for (const size_t blocks : {size_t{1}, many_}) {
                     if (cipher_.sweep[mode][d] != nullptr) sweep(mode, d, blocks);
                     if (mode == WARPSEAL_XTS && cipher_.xts[d] != nullptr) xts(d, blocks);
-                    if (mode == WARPSEAL_GCM && cipher_.gcm_piece[d] != nullptr) gcm(d, blocks);
+                    if (mode == WARPSEAL_GCM && cipher_.gcm_segment[d] != nullptr) gcm(d, blocks);
                 }
             }
     }
@@ -131,8 +131,8 @@ private:
                   warpseal::GcmRun run, part{};
                   cipher_.gcm_begin(state_.get(), iv_, 12, iv_, 5, &run);
                   std::memcpy(part.counter0, run.counter0, sizeof part.counter0);
-                  cipher_.gcm_piece[d](state_.get(), &part, 0, in + keys_room, out_.data(),
-                                       16 * blocks);
+                  cipher_.gcm_segment[d](state_.get(), &part, 0, in + keys_room, out_.data(),
+                                         16 * blocks);
                   cipher_.gcm_combine(state_.get(), run.sum, part.sum, blocks);
                   cipher_.gcm_finish(state_.get(), &run, 5, 16 * blocks, tags_.data());
               });
@@ -188,16 +188,16 @@ void controls() {
                               __asm__ volatile("" : "+r"(x));
                           }
                       }};
-    const Work look_up{64, none, [](const uint8_t* in) {  // the mistake of tables
-                           for (size_t i = 0; i < 64; i += 4) {
-                               uint32_t at;
-                               std::memcpy(&at, in + i, 4);
-                               const uint8_t found = table[at % sizeof table];
-                               __asm__ volatile("" : : "r"(found));
-                           }
-                       }};
+    const Work lookup{64, none, [](const uint8_t* in) {  // the mistake of tables
+                          for (size_t i = 0; i < 64; i += 4) {
+                              uint32_t at;
+                              std::memcpy(&at, in + i, 4);
+                              const uint8_t found = table[at % sizeof table];
+                              __asm__ volatile("" : : "r"(found));
+                          }
+                      }};
     expect_leak("planted: a branch for each bit of the key", branch, more * timings);
-    expect_leak("planted: look-ups by the key", look_up, more * timings);
+    expect_leak("planted: look-ups by the key", lookup, more * timings);
     expect_constant("control: both classes the same", branch, timings, true);
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 #include "timing/two_classes.h"
 
 namespace dudect {

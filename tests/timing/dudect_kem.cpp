@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 #include "random.h"
 #include "timing/dudect.h"
 

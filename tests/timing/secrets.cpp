@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/kem_ops.h"
-#include "backends/loop_ops.h"
+#include "backends/block_loops.h"
+#include "backends/kem_backend.h"
 #include "engine/targets.h"
 #include "kem/side_by_side.h"
 #include "provider/cipher_record.h"
@@ -156,7 +156,7 @@ private:
 
     // Of a message that goes on.
     void loops(int mode) {
-        const warpseal::CpuLoops* const loops = warpseal::cpu_loops(cipher_);
+        const warpseal::CpuBlockLoops* const loops = warpseal::cpu_block_loops(cipher_);
         if (loops == nullptr) return;
         for (int d = 0; d < direction_count; ++d)
             for (const size_t bytes : {size_t{16}, size_t{64}, many_blocks * 16})
@@ -196,8 +196,8 @@ private:
                         // (Under 96 bits it is the IV itself.)
                         known(run.counter0, sizeof run.counter0);
                         std::memcpy(part.counter0, run.counter0, 16);
-                        cipher_.gcm_piece[d](b.state->get(), &part, 0, b.in.data(), b.out.data(),
-                                             bytes);
+                        cipher_.gcm_segment[d](b.state->get(), &part, 0, b.in.data(), b.out.data(),
+                                               bytes);
                         cipher_.gcm_combine(b.state->get(), run.sum, part.sum, (bytes + 15) / 16);
                         cipher_.gcm_finish(b.state->get(), &run, aad.size(), bytes, b.tag.data());
                     });
@@ -410,7 +410,7 @@ void records() {
 }
 
 // Leaks that must be seen, or this test sees nothing.
-__attribute__((noinline)) uint8_t look_up(const uint8_t* table, const uint8_t* key) {
+__attribute__((noinline)) uint8_t lookup(const uint8_t* table, const uint8_t* key) {
     return table[key[0]];
 }
 __attribute__((noinline)) uint8_t branch(const uint8_t* table, const uint8_t* key) {
@@ -421,7 +421,7 @@ __attribute__((noinline)) uint8_t branch(const uint8_t* table, const uint8_t* ke
 
 void planted() {
     const Text table = pattern(256, 14);
-    for (const auto leak : {look_up, branch}) {
+    for (const auto leak : {lookup, branch}) {
         Text key = pattern(16, 15);
         secret(key);
         const unsigned before = watch();

@@ -2,12 +2,12 @@
 // has: byte i of many blocks in one vector.
 #pragma once
 
+#include "backends/cipher_backend.h"
 #include "backends/cpu/transpose.h"
 #include "backends/cpu/vector.h"
-#include "backends/ops.h"
+#include "core/bitsliced_byte.h"
 #include "core/block.h"
 #include "core/feistel.h"
-#include "core/plane_byte.h"
 #include "core/secret.h"
 
 namespace warpseal::cpu {

@@ -2,8 +2,8 @@
 // all its key sizes.
 #pragma once
 
+#include "backends/cipher_backend.h"
 #include "backends/cpu/chain.h"
-#include "backends/ops.h"
 #include "core/block.h"
 #include "core/table.h"
 #include "macs/cmac.h"
@@ -133,43 +133,47 @@ struct Called {
 
 // What a form keeps from tile to tile of counter mode.
 struct NoCounting {};
-template <class Form>
+template <class Representation>
 struct CountingOf {
     using type = NoCounting;
 };
-template <class Form>
-requires requires { typename Form::Counting; }
-struct CountingOf<Form> {
-    using type = typename Form::Counting;
+template <class Representation>
+requires requires { typename Representation::Counting; }
+struct CountingOf<Representation> {
+    using type = typename Representation::Counting;
 };
 
-template <class Form, int block_bytes>
+template <class Representation, int block_bytes>
 constexpr FormFacts facts_of() {
     FormFacts f{};
     f.block_bytes = block_bytes;
-    f.wide_blocks = Form::wide_blocks;
-    f.narrow_blocks = Form::narrow_blocks;
-    if constexpr (requires { Form::state_blocks; }) f.state_blocks = Form::state_blocks;
-    if constexpr (requires { Form::chains_at_once; }) f.chains_at_once = Form::chains_at_once;
-    f.stack_bytes = Form::stack_bytes;
-    f.little_stack_bytes = Form::little_stack_bytes;
-    if constexpr (requires { Form::brief_bytes; }) f.brief_bytes = Form::brief_bytes;
-    if constexpr (requires { Form::few_bytes; }) f.few_bytes = Form::few_bytes;
-    f.has_one = requires { &Form::template one<Direction::encrypt>; };
-    f.has_count = requires { typename Form::Counting; };
-    f.has_sweep = requires { &Form::template sweep<modes::Ecb, Direction::encrypt>; };
-    f.has_xts = requires { &Form::template xts_blocks<Direction::encrypt>; };
-    f.has_chain = requires { &Form::template chain<macs::CbcMac>; };
-    f.has_fold = requires { &Form::template fold<Direction::encrypt>; };
+    f.wide_blocks = Representation::wide_blocks;
+    f.narrow_blocks = Representation::narrow_blocks;
+    if constexpr (requires { Representation::state_blocks; })
+        f.state_blocks = Representation::state_blocks;
+    if constexpr (requires { Representation::chains_at_once; })
+        f.chains_at_once = Representation::chains_at_once;
+    f.stack_bytes = Representation::stack_bytes;
+    f.little_stack_bytes = Representation::little_stack_bytes;
+    if constexpr (requires { Representation::brief_bytes; })
+        f.brief_bytes = Representation::brief_bytes;
+    if constexpr (requires { Representation::few_bytes; }) f.few_bytes = Representation::few_bytes;
+    f.has_one = requires { &Representation::template one<Direction::encrypt>; };
+    f.has_count = requires { typename Representation::Counting; };
+    f.has_sweep = requires { &Representation::template sweep<modes::Ecb, Direction::encrypt>; };
+    f.has_xts = requires { &Representation::template xts_blocks<Direction::encrypt>; };
+    f.has_chain = requires { &Representation::template chain<macs::CbcMac>; };
+    f.has_fold = requires { &Representation::template fold<Direction::encrypt>; };
     return f;
 }
 
-template <class Form, int block_bytes>
-using CalledAs = Called<facts_of<Form, block_bytes>(), typename CountingOf<Form>::type>;
+template <class Representation, int block_bytes>
+using CalledAs =
+    Called<facts_of<Representation, block_bytes>(), typename CountingOf<Representation>::type>;
 
 // The functions of one form. Whole is what its schedules lie in: a C::Schedule with `keys` behind
 // it.
-template <class Form, class C, class Whole>
+template <class Representation, class C, class Whole>
 struct CallsOf {
     using Schedule = typename C::Schedule;
     using Text = typename C::Text;
@@ -178,9 +182,10 @@ struct CallsOf {
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
         constexpr FormFacts facts = C::facts;
         typename C::Calls c{};
-        c.wide[0] = run<encrypt, Form::wide_blocks>, c.wide[1] = run<decrypt, Form::wide_blocks>;
-        c.narrow[0] = run<encrypt, Form::narrow_blocks>,
-        c.narrow[1] = run<decrypt, Form::narrow_blocks>;
+        c.wide[0] = run<encrypt, Representation::wide_blocks>,
+        c.wide[1] = run<decrypt, Representation::wide_blocks>;
+        c.narrow[0] = run<encrypt, Representation::narrow_blocks>,
+        c.narrow[1] = run<decrypt, Representation::narrow_blocks>;
         if constexpr (facts.state_blocks != 0) c.encrypt_state = run<encrypt, facts.state_blocks>;
         if constexpr (facts.has_one) c.encrypt_one = one;
         if constexpr (facts.has_count) c.count = count;
@@ -194,7 +199,7 @@ struct CallsOf {
     }
 
 private:
-    WARPSEAL_INLINE static const typename Form::Schedule& keys(const Schedule& schedule) {
+    WARPSEAL_INLINE static const typename Representation::Schedule& keys(const Schedule& schedule) {
         return static_cast<const Whole&>(schedule).keys;
     }
     template <class... Mode, Direction... direction>
@@ -215,38 +220,40 @@ private:
 
     template <Direction direction, size_t blocks>
     static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
-        Form::template run<direction, blocks>(keys(schedule), in, out);
+        Representation::template run<direction, blocks>(keys(schedule), in, out);
     }
     static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
-        Form::template one<Direction::encrypt>(keys(schedule), in, out);
+        Representation::template one<Direction::encrypt>(keys(schedule), in, out);
     }
     static size_t count(const Schedule& schedule, typename C::Counting& counting, const Text& first,
                         const uint8_t* in, uint8_t* out, size_t tiles) {
-        return Form::count(keys(schedule), counting, first, in, out, tiles);
+        return Representation::count(keys(schedule), counting, first, in, out, tiles);
     }
     template <class Mode, Direction direction>
     static void sweep(const Schedule& schedule, const Text& iv, uint64_t first_block,
                       const uint8_t* in, uint8_t* out, size_t bytes) {
-        Form::template sweep<Mode, direction>(keys(schedule), iv, first_block, in, out, bytes);
+        Representation::template sweep<Mode, direction>(keys(schedule), iv, first_block, in, out,
+                                                        bytes);
     }
     template <Direction direction>
     static void xts_blocks(const Schedule& schedule, Text& tweak, const uint8_t* in, uint8_t* out,
                            size_t bytes) {
-        Form::template xts_blocks<direction>(keys(schedule), tweak, in, out, bytes);
+        Representation::template xts_blocks<direction>(keys(schedule), tweak, in, out, bytes);
     }
     template <class Mode>
     static void chain(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out,
                       size_t blocks) {
-        Form::template chain<Mode>(keys(schedule), state, in, out, blocks);
+        Representation::template chain<Mode>(keys(schedule), state, in, out, blocks);
     }
     template <class Mode>
     static void chains(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
-        Form::template chains<Mode>(keys(schedule), chains, count, blocks);
+        Representation::template chains<Mode>(keys(schedule), chains, count, blocks);
     }
     template <Direction direction>
     static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum,
                      uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
-        Form::template fold<direction>(keys(schedule), hash, j0, sum, first_block, in, out, bytes);
+        Representation::template fold<direction>(keys(schedule), hash, j0, sum, first_block, in,
+                                                 out, bytes);
     }
 };
 

@@ -2,7 +2,7 @@
 // form.
 #pragma once
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 #include "core/block.h"
 #include "core/secret.h"
 
@@ -25,17 +25,17 @@ struct Chain {
 };
 
 // One block through a form.
-template <class Form>
-WARPSEAL_INLINE typename Form::Text encrypt_one(const typename Form::Schedule& schedule,
-                                                const typename Form::Text& block) {
-    Secret<Form::narrow_blocks * sizeof block> tile;
+template <class Representation>
+WARPSEAL_INLINE typename Representation::Text encrypt_one(
+    const typename Representation::Schedule& schedule, const typename Representation::Text& block) {
+    Secret<Representation::narrow_blocks * sizeof block> tile;
     store_block(tile.data(), block);
-    if constexpr (Form::facts.has_one)
-        Form::encrypt_one(schedule, tile.data(), tile.data());
+    if constexpr (Representation::facts.has_one)
+        Representation::encrypt_one(schedule, tile.data(), tile.data());
     else
-        Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, tile.data(),
-                                                                    tile.data());
-    return load_block<Form::Text::words>(tile.data());
+        Representation::template run<Direction::encrypt, Representation::narrow_blocks>(
+            schedule, tile.data(), tile.data());
+    return load_block<Representation::Text::words>(tile.data());
 }
 
 // `Supply` says what the messages are:
@@ -44,10 +44,10 @@ WARPSEAL_INLINE typename Form::Text encrypt_one(const typename Form::Schedule& s
 //                                                   its k-th stretch, if there is one; `own` is
 //                                                   room that stays until that is done
 //   void end(uint64_t message, const Text& state)
-template <class Form, class Mode, class Supply>
+template <class Representation, class Mode, class Supply>
 struct ChainShape {
-    using Schedule = typename Form::Schedule;
-    using Text = typename Form::Text;
+    using Schedule = typename Representation::Schedule;
+    using Text = typename Representation::Text;
     static constexpr size_t own_bytes = 32;
 
     // Messages [first, first + count) under one key.
@@ -56,19 +56,19 @@ struct ChainShape {
             if (count == 1) return alone(schedule, supply, first);
         }
         if constexpr (own_loops) {
-            side_by_side_in<Form::facts.chains_at_once>(schedule, supply, first, count);
-        } else if (count <= Form::narrow_blocks) {
-            side_by_side_in<Form::narrow_blocks>(schedule, supply, first, count);
+            side_by_side_in<Representation::facts.chains_at_once>(schedule, supply, first, count);
+        } else if (count <= Representation::narrow_blocks) {
+            side_by_side_in<Representation::narrow_blocks>(schedule, supply, first, count);
         } else {
-            side_by_side_in<Form::wide_blocks>(schedule, supply, first, count);
+            side_by_side_in<Representation::wide_blocks>(schedule, supply, first, count);
         }
     }
 
 private:
     // Whether the form has loops of its own: `chain` for one message, `chains` for as many blocks
     // of each of several.
-    static constexpr bool own_loop = Form::facts.has_chain,
-                          own_loops = Form::facts.chains_at_once != 0;
+    static constexpr bool own_loop = Representation::facts.has_chain,
+                          own_loops = Representation::facts.chains_at_once != 0;
 
     WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
         if (bytes >= Text::bytes) return load_block<Text::words>(in);
@@ -88,7 +88,7 @@ private:
         Stretch s;
         for (int k = 0; supply.stretch(message, k, s, own.value); ++k) {
             const size_t blocks = s.bytes / Text::bytes, rest = s.bytes % Text::bytes;
-            Form::template chain<Mode>(schedule, state.value, s.in, s.out, blocks);
+            Representation::template chain<Mode>(schedule, state.value, s.in, s.out, blocks);
             if (rest == 0) continue;
             part(schedule, state.value, s.in + blocks * Text::bytes,
                  s.out + (s.out ? blocks * Text::bytes : 0), rest);
@@ -100,7 +100,7 @@ private:
     static void part(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out,
                      size_t bytes) {
         const Text data = load(in, bytes),
-                   enciphered = encrypt_one<Form>(schedule, Mode::before(data, state));
+                   enciphered = encrypt_one<Representation>(schedule, Mode::before(data, state));
         if constexpr (requires { Mode::after(data, enciphered); })
             store(out, Mode::after(data, enciphered), bytes);
         state = Mode::next(data, enciphered);
@@ -215,7 +215,7 @@ private:
             }
             return;
         }
-        SecretOf<Chain[Form::facts.chains_at_once]> chains;
+        SecretOf<Chain[Representation::facts.chains_at_once]> chains;
         size_t filled = 0;  // at least one is open
         do {
             Chain& chain = chains.value[filled];
@@ -223,7 +223,8 @@ private:
             chain.out = side.lane[filled].now.out;
             store_block(chain.state, side.state[filled]);
         } while (++filled < open);
-        Form::template chains<Mode>(schedule, chains.value, static_cast<int>(open), blocks);
+        Representation::template chains<Mode>(schedule, chains.value, static_cast<int>(open),
+                                              blocks);
         for (size_t i = 0; i < open; ++i) {
             side.state[i] = load_block<Text::words>(chains.value[i].state);
             pass(side.lane[i].now, blocks * Text::bytes);
@@ -244,18 +245,20 @@ private:
     }
 
     WARPSEAL_INLINE static void encrypt(const Schedule& schedule, uint8_t* text, size_t open) {
-        if constexpr (Form::facts.has_one) {
-            if (open == 1) return Form::encrypt_one(schedule, text, text);
+        if constexpr (Representation::facts.has_one) {
+            if (open == 1) return Representation::encrypt_one(schedule, text, text);
         }
-        if (open <= Form::narrow_blocks)
-            return Form::template run<Direction::encrypt, Form::narrow_blocks>(schedule, text,
-                                                                               text);
-        if constexpr (constexpr size_t state = Form::facts.state_blocks;
+        if (open <= Representation::narrow_blocks)
+            return Representation::template run<Direction::encrypt, Representation::narrow_blocks>(
+                schedule, text, text);
+        if constexpr (constexpr size_t state = Representation::facts.state_blocks;
                       state != 0) {  // one state of two
             if (open <= state)
-                return Form::template run<Direction::encrypt, state>(schedule, text, text);
+                return Representation::template run<Direction::encrypt, state>(schedule, text,
+                                                                               text);
         }
-        Form::template run<Direction::encrypt, Form::wide_blocks>(schedule, text, text);
+        Representation::template run<Direction::encrypt, Representation::wide_blocks>(schedule,
+                                                                                      text, text);
     }
 };
 

@@ -8,9 +8,9 @@ namespace warpseal::cpu {
 namespace {
 
 template <auto function, size_t stack_bytes, class Type = decltype(+function)>
-struct BrieflyCleared;
+struct SmallStackZeroizer;
 template <auto function, size_t stack_bytes, class Result, class... Argument>
-struct BrieflyCleared<function, stack_bytes, Result (*)(Argument...)> {
+struct SmallStackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
     static Result call(Argument... argument) {
         Result (*work)(Argument...) = function;
         __asm__ __volatile__("" : "+r"(work));  // so that it gets a frame of its own

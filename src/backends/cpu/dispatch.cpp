@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstring>
 
-#include "backends/loop_ops.h"
+#include "backends/block_loops.h"
 
-using warpseal::CpuDoor, warpseal::cpu_target_count;
-#include "cpu_doors.h"
+using warpseal::CpuBackend, warpseal::cpu_target_count;
+#include "cpu_exports.h"
 
 namespace warpseal {
 namespace {
@@ -73,23 +73,23 @@ bool cpu_has(Target target) {
 
 const CpuCipher* cpu_cipher(Target target, const char* name) {
     if (static_cast<int>(target) >= cpu_target_count) return nullptr;
-    for (const CpuDoor* set : cpu_doors[static_cast<int>(target)])
+    for (const CpuBackend* set : cpu_exports[static_cast<int>(target)])
         for (uint32_t i = 0; i < set->count; ++i)
             if (std::strcmp(set->ciphers[i].name, name) == 0) return &set->ciphers[i];
     return nullptr;
 }
 
 const CpuCipher* cpu_cipher_at(size_t index) {
-    for (const CpuDoor* set : cpu_doors[static_cast<int>(Target::portable)]) {
+    for (const CpuBackend* set : cpu_exports[static_cast<int>(Target::portable)]) {
         if (index < set->count) return &set->ciphers[index];
         index -= set->count;
     }
     return nullptr;
 }
 
-const CpuLoops* cpu_loops(const CpuCipher& cipher) {
-    for (const auto& sets : cpu_doors)
-        for (const CpuDoor* set : sets)
+const CpuBlockLoops* cpu_block_loops(const CpuCipher& cipher) {
+    for (const auto& sets : cpu_exports)
+        for (const CpuBackend* set : sets)
             for (uint32_t i = 0; set->loops != nullptr && i < set->count; ++i)
                 if (&set->ciphers[i] == &cipher) return &set->loops[i];
     return nullptr;

@@ -3,6 +3,6 @@
 #include WARPSEAL_CIPHER_HEADER
 #include "backends/cpu/keyed.h"
 
-extern "C" const warpseal::CpuDoor WARPSEAL_DOOR;
-const warpseal::CpuDoor WARPSEAL_DOOR =
-    warpseal::cpu::door<warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>();
+extern "C" const warpseal::CpuBackend WARPSEAL_EXPORT;
+const warpseal::CpuBackend WARPSEAL_EXPORT =
+    warpseal::cpu::backend<warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>();

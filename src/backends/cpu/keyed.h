@@ -1,9 +1,9 @@
 // The ciphers of a header for the door: what of the shapes differs from key size to key size.
 #pragma once
 
+#include "backends/block_loops.h"
 #include "backends/cpu/own_loops.h"
 #include "backends/cpu/shapes.h"
-#include "backends/loop_ops.h"
 
 // Included after the target's header, which defines FormOf and Hash. Everything has internal
 // linkage: each object keeps its own copies.
@@ -13,20 +13,21 @@ namespace {
 // The state, what takes a key, and the form itself, where pointers to it would cost too much.
 template <class Cipher>
 struct Keyed {
-    using Form = typename FormOf<Cipher>::type;
-    using AsCalled = CalledAs<Form, Cipher::block_bytes>;
+    using Representation = typename FormOf<Cipher>::type;
+    using AsCalled = CalledAs<Representation, Cipher::block_bytes>;
     using Common = Shapes<AsCalled>;
 
     struct State : Common::State {
-        alignas(64) typename Form::Schedule keys;
+        alignas(64) typename Representation::Schedule keys;
     };
-    using Own = OwnLoops<Form, State>;
-    static constexpr typename AsCalled::Calls calls = CallsOf<Form, AsCalled, State>::make();
+    using Own = OwnLoops<Representation, State>;
+    static constexpr typename AsCalled::Calls calls =
+        CallsOf<Representation, AsCalled, State>::make();
 
     static void expand(void* memory, const uint8_t* key) {
         State& state = *static_cast<State*>(memory);
         state.calls = &calls;
-        Form::expand(state.keys, key);
+        Representation::expand(state.keys, key);
         if constexpr (Common::has_long_blocks) {
             SecretOf<typename Common::Text> h;
             h.value = encrypt_one<AsCalled>(state, {});
@@ -58,14 +59,14 @@ struct Keyed {
         if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
         if constexpr (requires(const uint8_t* key) { Cipher::weak(key); }) c.weak = weak;
         c.state_bytes = sizeof(State);
-        c.form = Form::name;
+        c.representation = Representation::name;
         c.known = Cipher::known();
         return c;
     }
 
     static constexpr bool has_loops = AsCalled::facts.few_bytes != 0;
-    static constexpr CpuLoops describe_loops() {
-        CpuLoops loops{};
+    static constexpr CpuBlockLoops describe_loops() {
+        CpuBlockLoops loops{};
         if constexpr (has_loops) Own::describe(loops);
         return loops;
     }
@@ -77,17 +78,17 @@ template <class... Cipher>
 struct Set<List<Cipher...>> {
     static constexpr CpuCipher ciphers[] = {Keyed<Cipher>::describe()...};
     static constexpr bool has_loops = (Keyed<Cipher>::has_loops && ...);
-    static constexpr const CpuLoops* loops() {
+    static constexpr const CpuBlockLoops* loops() {
         if constexpr (has_loops) return all_loops;
         return nullptr;
     }
 
 private:
-    static constexpr CpuLoops all_loops[] = {Keyed<Cipher>::describe_loops()...};
+    static constexpr CpuBlockLoops all_loops[] = {Keyed<Cipher>::describe_loops()...};
 };
 
 template <class Ciphers>
-constexpr CpuDoor door() {
+constexpr CpuBackend backend() {
     return {{Set<Ciphers>::ciphers, sizeof Set<Ciphers>::ciphers / sizeof(CpuCipher)},
             Set<Ciphers>::loops()};
 }

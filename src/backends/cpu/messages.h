@@ -1,7 +1,7 @@
 // The messages of a batch, and what becomes of a tag.
 #pragma once
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 #include "core/block.h"
 #include "core/secret.h"
 

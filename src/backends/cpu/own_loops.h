@@ -2,9 +2,9 @@
 // over in the time that a few calls take.
 #pragma once
 
+#include "backends/block_loops.h"
 #include "backends/cpu/cleared.h"
 #include "backends/cpu/messages.h"
-#include "backends/loop_ops.h"
 #include "core/block.h"
 #include "modes/cbc.h"
 #include "modes/cfb.h"
@@ -18,12 +18,12 @@ namespace {
 // Of a form that has `few_bytes`: chains of any length, and up to so many bytes the others, work in
 // registers and spill none of them, so that there is nothing to clear behind them.
 // residue_stack_test.cpp holds them to it. State has the form's schedule as `keys`.
-template <class Form, class State>
+template <class Representation, class State>
 struct OwnLoops {
     static constexpr size_t sweep_stack_bytes =
         512;  // that more of a sweep without a counter leaves behind
 
-    static const typename Form::Schedule& keys(const void* state) {
+    static const typename Representation::Schedule& keys(const void* state) {
         return static_cast<const State*>(state)->keys;
     }
 
@@ -32,15 +32,16 @@ struct OwnLoops {
                       uint8_t* out, size_t bytes) {
         Block<4> first{};
         if constexpr (Mode::has_iv) first = load_block<4>(iv);
-        Form::template sweep<Mode, direction>(keys(state), first, first_block, in, out, bytes);
+        Representation::template sweep<Mode, direction>(keys(state), first, first_block, in, out,
+                                                        bytes);
     }
 
     // At most few_bytes of one data unit, in whole blocks.
     template <Direction direction>
     static void xts(const void* state, const void* tweak_state, const XtsUnits& units,
                     const uint8_t* in, uint8_t* out, size_t bytes) {
-        Form::template xts_few<direction>(keys(state), keys(tweak_state), units.first, in, out,
-                                          bytes);
+        Representation::template xts_few<direction>(keys(state), keys(tweak_state), units.first, in,
+                                                    out, bytes);
     }
 
     // One message of whole blocks.
@@ -48,7 +49,7 @@ struct OwnLoops {
     static void chain(const void* state, const uint8_t* iv, const uint8_t* in, uint8_t* out,
                       size_t bytes) {
         Block<4> chained = load_block<4>(iv);
-        Form::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
+        Representation::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
     }
 
     // One message of CCM.
@@ -56,14 +57,14 @@ struct OwnLoops {
     static uint64_t ccm(const void* state, const warpseal_batch& batch, uint64_t i, uint64_t) {
         const Message m = message_of(batch, i);
         SecretOf<Block<4>> tag;
-        Form::template ccm<direction>(keys(state),
-                                      {m.iv, batch.iv_bytes, batch.tag_bytes,
-                                       batch.aad + i * batch.aad_stride, batch.aad_bytes},
-                                      m.in, m.out, m.bytes, tag.value);
+        Representation::template ccm<direction>(keys(state),
+                                                {m.iv, batch.iv_bytes, batch.tag_bytes,
+                                                 batch.aad + i * batch.aad_stride, batch.aad_bytes},
+                                                m.in, m.out, m.bytes, tag.value);
         return settle_tag(direction, batch, i, tag.value, m.out, m.bytes);
     }
 
-    static constexpr void describe(CpuLoops& loops) {
+    static constexpr void describe(CpuBlockLoops& loops) {
         using modes::CbcDecryption, modes::CbcEncryption, modes::CfbDecryption,
             modes::CfbEncryption, modes::Ecb, modes::Ofb;
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
@@ -83,16 +84,17 @@ private:
     static void chain_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
                          size_t bytes) {
         Block<4> chained = load_block<4>(feedback);
-        Form::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
+        Representation::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
         store_block(feedback, chained);
     }
 
     template <class Mode, Direction direction>
     static void sweep_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
                          size_t bytes) {
-        constexpr auto* many = BrieflyCleared<many_on<Mode, direction>, sweep_stack_bytes>::call;
-        if (bytes > Form::few_bytes) return many(state, feedback, in, out, bytes);
-        Form::template sweep_few<Mode, direction>(keys(state), feedback, in, out, bytes);
+        constexpr auto* many =
+            SmallStackZeroizer<many_on<Mode, direction>, sweep_stack_bytes>::call;
+        if (bytes > Representation::few_bytes) return many(state, feedback, in, out, bytes);
+        Representation::template sweep_few<Mode, direction>(keys(state), feedback, in, out, bytes);
     }
     template <class Mode, Direction direction>
     static void many_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
@@ -104,8 +106,10 @@ private:
 
     static void count_on(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out,
                          size_t bytes) {
-        constexpr auto* many = BrieflyCleared<many_counted, Form::little_stack_bytes>::call;
-        if (bytes > Form::few_bytes || !Form::count_few(keys(state), counter, in, out, bytes))
+        constexpr auto* many =
+            SmallStackZeroizer<many_counted, Representation::little_stack_bytes>::call;
+        if (bytes > Representation::few_bytes ||
+            !Representation::count_few(keys(state), counter, in, out, bytes))
             many(state, counter, in, out, bytes);
     }
     static void many_counted(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out,

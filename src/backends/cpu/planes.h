@@ -2,29 +2,29 @@
 // word.
 #pragma once
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
+#include "core/bit_planes.h"
+#include "core/bitsliced_byte.h"
 #include "core/block.h"
-#include "core/form.h"
-#include "core/plane_byte.h"
 #include "core/secret.h"
 
 namespace warpseal::cpu {
 namespace {
 
 template <class Cipher>
-inline constexpr bool has_bytes = requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes],
-                                           PlaneByte<uint64_t> (*key)(int)) {
+inline constexpr bool has_bytes = requires(BitslicedByte<uint64_t> (&s)[Cipher::block_bytes],
+                                           BitslicedByte<uint64_t> (*key)(int)) {
     Cipher::encrypt_bytes(s, key);
 };
 
 // Whether decryption has a text of its own, and is not encryption under another schedule.
 template <class Cipher>
-inline constexpr bool decrypts_otherwise = requires(PlaneByte<uint64_t> (&s)[Cipher::block_bytes],
-                                                    PlaneByte<uint64_t> (*key)(int)) {
+inline constexpr bool decrypts_otherwise = requires(
+    BitslicedByte<uint64_t> (&s)[Cipher::block_bytes], BitslicedByte<uint64_t> (*key)(int)) {
     Cipher::decrypt_bytes(s, key);
 }
 || requires(uint64_t (&plane)[8 * Cipher::block_bytes], uint64_t (*key)(int)) {
-    Cipher::decrypt_planes(plane, key);
+    Cipher::decrypt_bitsliced(plane, key);
 };
 
 struct PlaneCounting {};
@@ -34,7 +34,7 @@ struct PlaneForm {
     using Text = Block<Cipher::block_bytes / 4>;
 
     static constexpr const char* name = "planes";
-    static constexpr size_t wide_blocks = Planes<Word>::blocks, narrow_blocks = wide_blocks;
+    static constexpr size_t wide_blocks = BitPlanes<Word>::blocks, narrow_blocks = wide_blocks;
     static constexpr size_t tile_bytes = sizeof(Word[8 * Cipher::block_bytes]);
     // What a run leaves behind: planes, text and spilled words; and where it serves one block, as
     // often.
@@ -61,9 +61,9 @@ struct PlaneForm {
     WARPSEAL_INLINE static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         static_assert(blocks == wide_blocks);
         Word plane[8 * Cipher::block_bytes];
-        Planes<Word>::template from_blocks<Cipher::block_bytes>(plane, in);
+        BitPlanes<Word>::template from_blocks<Cipher::block_bytes>(plane, in);
         crypt<direction>(schedule.mask[static_cast<int>(direction)], plane);
-        Planes<Word>::template to_blocks<Cipher::block_bytes>(out, plane);
+        BitPlanes<Word>::template to_blocks<Cipher::block_bytes>(out, plane);
     }
 
     // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes
@@ -97,7 +97,7 @@ private:
         }
         crypt<Direction::encrypt>(schedule.mask[0], plane);
         alignas(64) uint8_t text[wide_blocks * Text::bytes];
-        Planes<Word>::template to_blocks<Cipher::block_bytes>(text, plane);
+        BitPlanes<Word>::template to_blocks<Cipher::block_bytes>(text, plane);
         Word data, key;
         for (size_t at = 0; at < sizeof text; at += sizeof data) {
             memcpy(&data, in + at, sizeof data);
@@ -115,7 +115,7 @@ private:
             for (int lane = 0; lane < static_cast<int>(wide_blocks); ++lane)
                 for (int k = 0; k < lane_bits; ++k) {
                     const int bit =
-                        Planes<Word>::template block_of_lane<Cipher::block_bytes>(lane) >> k & 1;
+                        BitPlanes<Word>::template block_of_lane<Cipher::block_bytes>(lane) >> k & 1;
                     plane[k][lane / 8] =
                         static_cast<uint8_t>(plane[k][lane / 8] | bit << (lane % 8));
                 }
@@ -133,13 +133,13 @@ private:
     __attribute__((noinline)) static void text(const uint64_t* mask,
                                                Word (&plane)[8 * Cipher::block_bytes]) {
         const auto bit = [&](int i) __attribute__((always_inline)) { return Word{} + mask[i]; };
-        if constexpr (requires { Cipher::encrypt_planes(plane, bit); }) {
+        if constexpr (requires { Cipher::encrypt_bitsliced(plane, bit); }) {
             if constexpr (decrypt)
-                Cipher::decrypt_planes(plane, bit);
+                Cipher::decrypt_bitsliced(plane, bit);
             else
-                Cipher::encrypt_planes(plane, bit);
+                Cipher::encrypt_bitsliced(plane, bit);
         } else {
-            using Byte = PlaneByte<Word>;
+            using Byte = BitslicedByte<Word>;
             const auto byte = [&](int i) __attribute__((always_inline)) {
                 Byte k;
                 for (int j = 0; j < 8; ++j) k.bit[j] = bit(8 * i + j);

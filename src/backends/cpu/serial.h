@@ -59,11 +59,11 @@ struct CmacSupply {
 
 // B0, and the length of the associated data with its first bytes, which make a block; the rest of
 // it; the text. Encryption sums before the text goes through CTR, decryption after.
-template <class Form, size_t word_bytes>
+template <class Representation, size_t word_bytes>
 struct CcmSupply {
     const warpseal_batch& batch;
     const Direction direction;
-    const typename Form::Schedule& schedule;
+    const typename Representation::Schedule& schedule;
     uint64_t failed = 0;
     // All messages have as much associated data.
     uint8_t length[modes::ccm::longest_length] = {};
@@ -94,14 +94,14 @@ struct CcmSupply {
         const Block<4> counter = modes::ccm::first_counter(m.iv, batch.iv_bytes);
         if (direction == Direction::encrypt) crypt(i);
         SecretOf<Block<4>> tag;
-        tag.value = sum ^ encrypt_one<Form>(schedule, counter);
+        tag.value = sum ^ encrypt_one<Representation>(schedule, counter);
         failed += settle_tag(direction, batch, i, tag.value, m.out, m.bytes);
     }
 
 private:
     void crypt(uint64_t i) const {
         const Message m = message_of(batch, i);
-        sweep_of<Form, word_bytes, modes::Ctr, Direction::encrypt>(
+        sweep_of<Representation, word_bytes, modes::Ctr, Direction::encrypt>(
             schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1, m.in, m.out, m.bytes);
     }
 };

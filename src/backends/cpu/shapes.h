@@ -17,16 +17,16 @@ namespace warpseal::cpu {
 namespace {
 
 // The shapes over a Called form.
-template <class Form>
+template <class Representation>
 struct Shapes {
-    using Text = typename Form::Text;
+    using Text = typename Representation::Text;
 
     static constexpr bool has_long_blocks =
-        Form::facts.block_bytes ==
+        Representation::facts.block_bytes ==
         16;  // GCM, CCM and XTS: SP 800-38D 5.1, SP 800-38C 5.1, SP 800-38E 4
 
     struct NoHash {};
-    struct State : Form::Schedule {
+    struct State : Representation::Schedule {
         alignas(64) std::conditional_t<has_long_blocks, Hash::Key, NoHash> hash;
     };
     static const State& state_of(const void* state) { return *static_cast<const State*>(state); }
@@ -36,7 +36,8 @@ struct Shapes {
     template <class Mode, Direction direction>
     static void sweep_blocks(const State& state, const Text& iv, uint64_t first_block,
                              const uint8_t* in, uint8_t* out, size_t bytes) {
-        sweep_of<Form, sizeof(PlaneWord), Mode, direction>(state, iv, first_block, in, out, bytes);
+        sweep_of<Representation, sizeof(PlaneWord), Mode, direction>(state, iv, first_block, in,
+                                                                     out, bytes);
     }
 
     template <class Mode, Direction direction>
@@ -50,13 +51,13 @@ struct Shapes {
     template <Direction direction>
     static void xts(const void* state, const void* tweak_state, const XtsUnits& units,
                     const uint8_t* in, uint8_t* out, size_t bytes) {
-        XtsShape<Form, sizeof(PlaneWord)>::template run<direction>(
+        XtsShape<Representation, sizeof(PlaneWord)>::template run<direction>(
             state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
     template <Direction direction>
     static void xts_unit(const void* state, const void* tweak_state, const XtsUnits& units,
                          const uint8_t* in, uint8_t* out, size_t bytes) {
-        XtsShape<Form, sizeof(PlaneWord)>::template unit<direction>(
+        XtsShape<Representation, sizeof(PlaneWord)>::template unit<direction>(
             state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
 
@@ -79,13 +80,14 @@ struct Shapes {
     }
 
     template <Direction direction>
-    static void gcm_piece(const void* memory, GcmRun* run, uint64_t first_block, const uint8_t* in,
-                          uint8_t* out, size_t bytes) {
+    static void gcm_segment(const void* memory, GcmRun* run, uint64_t first_block,
+                            const uint8_t* in, uint8_t* out, size_t bytes) {
         const State& state = state_of(memory);
         const Block<4> j0 = load_block<4>(run->counter0);
         Block<4> sum = load_block<4>(run->sum);
-        if constexpr (Form::facts.has_fold) {
-            Form::template fold<direction>(state, state.hash, j0, sum, first_block, in, out, bytes);
+        if constexpr (Representation::facts.has_fold) {
+            Representation::template fold<direction>(state, state.hash, j0, sum, first_block, in,
+                                                     out, bytes);
         } else {
             constexpr size_t stretch_bytes = 8192;  // both passes within the first cache
             while (bytes != 0) {
@@ -111,7 +113,7 @@ struct Shapes {
         const State& state = state_of(memory);
         Block<4> sum = load_block<4>(run->sum);
         absorb_lengths(state, sum, aad_bytes, text_bytes);
-        store_block(tag, sum ^ encrypt_one<Form>(state, load_block<4>(run->counter0)));
+        store_block(tag, sum ^ encrypt_one<Representation>(state, load_block<4>(run->counter0)));
     }
 
     static void absorb_lengths(const State& state, Block<4>& sum, uint64_t aad_bytes,
@@ -144,7 +146,7 @@ struct Shapes {
             GcmRun run;
             gcm_begin(state, m.iv, batch.iv_bytes, batch.aad + i * batch.aad_stride,
                       batch.aad_bytes, &run);
-            gcm_piece<direction>(state, &run, 0, m.in, m.out, m.bytes);
+            gcm_segment<direction>(state, &run, 0, m.in, m.out, m.bytes);
             Secret<16> tag;
             gcm_finish(state, &run, batch.aad_bytes, m.bytes, tag.data());
             failed += settle_tag(direction, batch, i, load_block<4>(tag.data()), m.out, m.bytes);
@@ -157,7 +159,7 @@ struct Shapes {
                                 uint64_t count) {
         using Supply = TextSupply<Text::words>;
         Supply supply{batch};
-        ChainShape<Form, Mode, Supply>::run(state_of(state), supply, first, count);
+        ChainShape<Representation, Mode, Supply>::run(state_of(state), supply, first, count);
         return 0;
     }
 
@@ -166,48 +168,52 @@ struct Shapes {
                                uint64_t count) {
         using Supply = CmacSupply<Text::words>;
         SecretOf<Text> encrypted_zero;
-        encrypted_zero.value = encrypt_one<Form>(state_of(state), {});
+        encrypted_zero.value = encrypt_one<Representation>(state_of(state), {});
         Supply supply{batch, direction, encrypted_zero.value};
-        ChainShape<Form, macs::CbcMac, Supply>::run(state_of(state), supply, first, count);
+        ChainShape<Representation, macs::CbcMac, Supply>::run(state_of(state), supply, first,
+                                                              count);
         return supply.failed;
     }
 
     template <Direction direction>
     static uint64_t ccm_batch(const void* state, const warpseal_batch& batch, uint64_t first,
                               uint64_t count) {
-        using Supply = CcmSupply<Form, sizeof(PlaneWord)>;
+        using Supply = CcmSupply<Representation, sizeof(PlaneWord)>;
         Supply supply{batch, direction, state_of(state)};
-        ChainShape<Form, macs::CbcMac, Supply>::run(state_of(state), supply, first, count);
+        ChainShape<Representation, macs::CbcMac, Supply>::run(state_of(state), supply, first,
+                                                              count);
         return supply.failed;
     }
 
     // How deep calls go: what the form says of its own, under what the shapes keep there.
     static constexpr size_t frames = 1536;
-    static constexpr size_t sweep_stack = frames + Form::facts.stack_bytes +
-                                          sizeof(typename TileSweep<Form, sizeof(PlaneWord)>::Tile);
+    static constexpr size_t sweep_stack =
+        frames + Representation::facts.stack_bytes +
+        sizeof(typename TileSweep<Representation, sizeof(PlaneWord)>::Tile);
     static constexpr size_t xts_stack =
-        frames + sweep_stack + sizeof(Tweaks<Form, sizeof(PlaneWord)>);
+        frames + sweep_stack + sizeof(Tweaks<Representation, sizeof(PlaneWord)>);
     template <size_t lanes>
     static constexpr size_t chain_stack = frames + sweep_stack + lanes*(2 * Text::bytes + 96);
 
     template <auto function, size_t stack_bytes = sweep_stack>
-    static constexpr auto* cleared = Cleared<function, stack_bytes>::call;
+    static constexpr auto* cleared = StackZeroizer<function, stack_bytes>::call;
     template <auto function>
     static constexpr auto* cleared_of_little =
-        BrieflyCleared<function, Form::facts.little_stack_bytes>::call;
+        SmallStackZeroizer<function, Representation::facts.little_stack_bytes>::call;
     template <class Mode>
     static constexpr bool counts = __is_same(Mode, modes::Ctr);
     // `Key` has the form's own loops, and takes batches that bring a key for each message.
     template <class Key, class Mode, Direction direction>
     static void sweep_cleared(const void* state, const uint8_t* iv, uint64_t first_block,
                               const uint8_t* in, uint8_t* out, size_t bytes) {
-        if constexpr (Form::facts.has_sweep) {
+        if constexpr (Representation::facts.has_sweep) {
             constexpr auto* own = Key::Own::template sweep<Mode, direction>;
-            constexpr size_t little =
-                counts<Mode> ? Form::facts.little_stack_bytes : Key::Own::sweep_stack_bytes;
-            constexpr auto* brief = BrieflyCleared<own, little>::call;
-            if (bytes <= Form::facts.few_bytes) return own(state, iv, first_block, in, out, bytes);
-            if (!counts<Mode> || bytes < Form::facts.brief_bytes)
+            constexpr size_t little = counts<Mode> ? Representation::facts.little_stack_bytes
+                                                   : Key::Own::sweep_stack_bytes;
+            constexpr auto* brief = SmallStackZeroizer<own, little>::call;
+            if (bytes <= Representation::facts.few_bytes)
+                return own(state, iv, first_block, in, out, bytes);
+            if (!counts<Mode> || bytes < Representation::facts.brief_bytes)
                 return brief(state, iv, first_block, in, out, bytes);
         }
         cleared<sweep<Mode, direction>>(state, iv, first_block, in, out, bytes);
@@ -215,17 +221,18 @@ struct Shapes {
     template <Direction direction>
     static void gcm_piece_cleared(const void* state, GcmRun* run, uint64_t first_block,
                                   const uint8_t* in, uint8_t* out, size_t bytes) {
-        constexpr size_t little = 2 * Form::facts.little_stack_bytes;  // with the sum's vectors
-        const bool brief = bytes < Form::facts.brief_bytes;
-        (brief ? BrieflyCleared<gcm_piece<direction>, little>::call
-               : cleared<gcm_piece<direction>>)(state, run, first_block, in, out, bytes);
+        constexpr size_t little =
+            2 * Representation::facts.little_stack_bytes;  // with the sum's vectors
+        const bool brief = bytes < Representation::facts.brief_bytes;
+        (brief ? SmallStackZeroizer<gcm_segment<direction>, little>::call
+               : cleared<gcm_segment<direction>>)(state, run, first_block, in, out, bytes);
     }
     template <class Key, Direction direction>
     static void xts_cleared(const void* state, const void* tweak_state, const XtsUnits& units,
                             const uint8_t* in, uint8_t* out, size_t bytes) {
-        if constexpr (Form::facts.has_xts) {
+        if constexpr (Representation::facts.has_xts) {
             if (bytes <= units.unit_bytes) {
-                const bool few = bytes <= Form::facts.few_bytes && bytes % 16 == 0;
+                const bool few = bytes <= Representation::facts.few_bytes && bytes % 16 == 0;
                 constexpr auto *some = Key::Own::template xts<direction>,
                                *all = cleared_of_little<xts_unit<direction>>;
                 return (few ? some : all)(state, tweak_state, units, in, out, bytes);
@@ -236,7 +243,7 @@ struct Shapes {
     template <class Key, auto function>
     static uint64_t batch_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
                                   uint64_t count) {
-        constexpr size_t narrow = Form::narrow_blocks, wide = Form::wide_blocks;
+        constexpr size_t narrow = Representation::narrow_blocks, wide = Representation::wide_blocks;
         if (batch.keys)
             return cleared<Key::own_keys, chain_stack<wide> + Key::own_keys_stack>(function, batch,
                                                                                    first, count);
@@ -249,14 +256,14 @@ struct Shapes {
     template <class Key, Direction direction>
     static uint64_t ccm_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
                                 uint64_t count) {
-        if constexpr (Form::facts.few_bytes != 0) {
+        if constexpr (Representation::facts.few_bytes != 0) {
             constexpr auto* own = Key::Own::template ccm<direction>;
             if (batch.keys)
                 return cleared<Key::own_keys, frames + Key::own_keys_stack>(own, batch, first,
                                                                             count);
             if (count == 1)
-                return BrieflyCleared<own, Form::facts.little_stack_bytes>::call(state, batch,
-                                                                                 first, count);
+                return SmallStackZeroizer<own, Representation::facts.little_stack_bytes>::call(
+                    state, batch, first, count);
         }
         return batch_cleared<Key, ccm_batch<direction>>(state, batch, first, count);
     }
@@ -264,7 +271,7 @@ struct Shapes {
     template <class Key, class Mode>
     static uint64_t chains_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
                                    uint64_t count) {
-        if constexpr (Form::facts.few_bytes != 0) {
+        if constexpr (Representation::facts.few_bytes != 0) {
             if (count == 1 && !batch.keys) {
                 const Message m = message_of(batch, first);
                 if (m.bytes % Text::bytes == 0) {
@@ -281,7 +288,7 @@ struct Shapes {
     __attribute__((noinline)) static uint64_t chains_by_shape(const void* state,
                                                               const warpseal_batch& batch,
                                                               uint64_t first, uint64_t count) {
-        const bool brief = Form::facts.has_chain && count == 1 && !batch.keys;
+        const bool brief = Representation::facts.has_chain && count == 1 && !batch.keys;
         return (brief ? cleared_of_little<function> : batch_cleared<Key, function>)(state, batch,
                                                                                     first, count);
     }
@@ -311,8 +318,8 @@ struct Shapes {
         if constexpr (has_long_blocks) {
             c.modes |= 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM | 1u << WARPSEAL_XTS;
             c.gcm_begin = cleared_of_little<gcm_begin>;
-            c.gcm_piece[0] = gcm_piece_cleared<encrypt>;
-            c.gcm_piece[1] = gcm_piece_cleared<decrypt>;
+            c.gcm_segment[0] = gcm_piece_cleared<encrypt>;
+            c.gcm_segment[1] = gcm_piece_cleared<decrypt>;
             c.gcm_combine = cleared_of_little<gcm_combine>;
             c.gcm_finish = cleared_of_little<gcm_finish>;
             c.batch[WARPSEAL_GCM][0] = batch_cleared<Key, gcm_batch<encrypt>>;

@@ -2,8 +2,8 @@
 // through any form.
 #pragma once
 
+#include "backends/cipher_backend.h"
 #include "backends/cpu/vector.h"
-#include "backends/ops.h"
 #include "core/block.h"
 #include "core/secret.h"
 #include "modes/cbc.h"
@@ -53,18 +53,18 @@ struct NoMasks {
     WARPSEAL_INLINE void fill(uint8_t*, const uint8_t*, size_t, size_t) {}
 };
 
-template <class Form, size_t word_bytes>
+template <class Representation, size_t word_bytes>
 struct TileSweep {
-    using Schedule = typename Form::Schedule;
-    using Text = typename Form::Text;
-    static constexpr size_t wide_bytes = Form::wide_blocks * Text::bytes,
-                            narrow_bytes = Form::narrow_blocks * Text::bytes;
+    using Schedule = typename Representation::Schedule;
+    using Text = typename Representation::Text;
+    static constexpr size_t wide_bytes = Representation::wide_blocks * Text::bytes,
+                            narrow_bytes = Representation::narrow_blocks * Text::bytes;
 
     struct Tile {
         alignas(64) uint8_t mask[wide_bytes];
         alignas(64) uint8_t text[wide_bytes];
         alignas(64) uint8_t part[wide_bytes];
-        typename Form::Counting counting;
+        typename Representation::Counting counting;
     };
 
     // `bytes` bytes under the masks; the last block need not be whole in a keystream mode.
@@ -77,15 +77,17 @@ struct TileSweep {
         tile.counting = {};
         for (size_t n = wide_bytes; bytes >= wide_bytes;
              in += n, out += n, bytes -= n, n = wide_bytes) {
-            if constexpr (Form::facts.has_count && requires { masks.advance(size_t{}); }) {
-                if (const size_t tiles = Form::count(schedule, tile.counting, masks.next, in, out,
-                                                     bytes / wide_bytes)) {
-                    masks.advance(tiles * Form::wide_blocks);
+            if constexpr (Representation::facts.has_count &&
+                          requires { masks.advance(size_t{}); }) {
+                if (const size_t tiles = Representation::count(schedule, tile.counting, masks.next,
+                                                               in, out, bytes / wide_bytes)) {
+                    masks.advance(tiles * Representation::wide_blocks);
                     n = tiles * wide_bytes;
                     continue;
                 }
             }
-            whole<Mode, way, Form::wide_blocks>(schedule, tile, masks, in, out, wide_bytes);
+            whole<Mode, way, Representation::wide_blocks>(schedule, tile, masks, in, out,
+                                                          wide_bytes);
         }
         while (bytes != 0) {
             const bool wide = bytes > narrow_bytes;
@@ -93,10 +95,11 @@ struct TileSweep {
             memcpy(tile.part, in, n);
             memset(tile.part + n, 0, (0 - n) % Text::bytes);
             if (wide)
-                whole<Mode, way, Form::wide_blocks>(schedule, tile, masks, tile.part, tile.part, n);
+                whole<Mode, way, Representation::wide_blocks>(schedule, tile, masks, tile.part,
+                                                              tile.part, n);
             else
-                whole<Mode, way, Form::narrow_blocks>(schedule, tile, masks, tile.part, tile.part,
-                                                      n);
+                whole<Mode, way, Representation::narrow_blocks>(schedule, tile, masks, tile.part,
+                                                                tile.part, n);
             memcpy(out, tile.part, n);
             in += n, out += n, bytes -= n;
         }
@@ -114,12 +117,12 @@ private:
         using Chunk = Vector<tile_bytes>;
         masks.fill(tile.mask, in, (bytes + Text::bytes - 1) / Text::bytes, bytes);
         if constexpr (!Mode::has_iv) {
-            Form::template run<way, blocks>(schedule, in, out);
+            Representation::template run<way, blocks>(schedule, in, out);
         } else {
             for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
                 store(tile.text + at,
                       Mode::before(load<Chunk>(in + at), load<Chunk>(tile.mask + at)));
-            Form::template run<way, blocks>(schedule, tile.text, tile.text);
+            Representation::template run<way, blocks>(schedule, tile.text, tile.text);
             for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
                 store(out + at, Mode::after(load<Chunk>(in + at), load<Chunk>(tile.mask + at),
                                             load<Chunk>(tile.text + at)));
@@ -138,14 +141,15 @@ private:
 };
 
 // A sweep from block `first_block` of a message, by the form's own loop where it has one.
-template <class Form, size_t word_bytes, class Mode, Direction direction>
-void sweep_of(const typename Form::Schedule& schedule, const typename Form::Text& iv,
-              uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
-    constexpr int words = Form::Text::words;
-    if constexpr (Form::facts.has_sweep) {
-        Form::template sweep<Mode, direction>(schedule, iv, first_block, in, out, bytes);
+template <class Representation, size_t word_bytes, class Mode, Direction direction>
+void sweep_of(const typename Representation::Schedule& schedule,
+              const typename Representation::Text& iv, uint64_t first_block, const uint8_t* in,
+              uint8_t* out, size_t bytes) {
+    constexpr int words = Representation::Text::words;
+    if constexpr (Representation::facts.has_sweep) {
+        Representation::template sweep<Mode, direction>(schedule, iv, first_block, in, out, bytes);
     } else {
-        using Tile = TileSweep<Form, word_bytes>;
+        using Tile = TileSweep<Representation, word_bytes>;
         if constexpr (requires { Mode::mask(iv, first_block); } && Mode::has_iv) {
             CountedMasks<Mode, words> masks{Mode::mask(iv, first_block)};
             Tile::template run<Mode, direction>(schedule, masks, in, out, bytes);

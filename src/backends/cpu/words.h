@@ -1,10 +1,10 @@
 // A cipher in word form over vectors of 32-bit words: word i of many blocks in one.
 #pragma once
 
+#include "backends/cipher_backend.h"
 #include "backends/cpu/transpose.h"
 #include "backends/cpu/vector.h"
-#include "backends/ops.h"
-#include "core/plane_byte.h"
+#include "core/bitsliced_byte.h"
 #include "core/secret.h"
 
 namespace warpseal::cpu {

@@ -9,11 +9,12 @@ namespace warpseal::cpu {
 namespace {
 
 // The tweaks of consecutive blocks of consecutive data units.
-template <class Form, size_t word_bytes>
+template <class Representation, size_t word_bytes>
 struct Tweaks {
-    using Schedule = typename Form::Schedule;
-    static constexpr size_t run_blocks =
-        Form::narrow_blocks < 16 ? Form::wide_blocks : Form::narrow_blocks;
+    using Schedule = typename Representation::Schedule;
+    static constexpr size_t run_blocks = Representation::narrow_blocks < 16
+                                             ? Representation::wide_blocks
+                                             : Representation::narrow_blocks;
     static constexpr size_t ahead =
         run_blocks < 64 ? run_blocks : 64;  // units whose numbers are encrypted at once
 
@@ -36,8 +37,8 @@ struct Tweaks {
             for (size_t i = 0; i < ahead; ++i)
                 store_block(first.data() + 16 * i, modes::unit_number(number, i));
             number = modes::unit_number(number, ahead);
-            Form::template run<Direction::encrypt, run_blocks>(schedule, first.data(),
-                                                               first.data());
+            Representation::template run<Direction::encrypt, run_blocks>(schedule, first.data(),
+                                                                         first.data());
             ready = ahead;
         }
         next.value = load_block<4>(first.data() + 16 * (ahead - ready--));
@@ -113,14 +114,14 @@ struct UnitTweaks {
     WARPSEAL_INLINE void end_unit() {}
 };
 
-template <class Form, size_t word_bytes>
+template <class Representation, size_t word_bytes>
 struct XtsShape {
-    using Schedule = typename Form::Schedule;
+    using Schedule = typename Representation::Schedule;
 
     template <Direction direction>
     static void run(const Schedule& schedule, const Schedule& tweak_schedule, const XtsUnits& units,
                     const uint8_t* in, uint8_t* out, size_t bytes) {
-        Tweaks<Form, word_bytes> tweaks(tweak_schedule, units);
+        Tweaks<Representation, word_bytes> tweaks(tweak_schedule, units);
         while (bytes != 0) {
             // Up to the next unit that is not whole blocks.
             const size_t n =
@@ -137,9 +138,9 @@ struct XtsShape {
     static void unit(const Schedule& schedule, const Schedule& tweak_schedule,
                      const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
         UnitTweaks tweaks;
-        tweaks.next.value = encrypt_one<Form>(tweak_schedule, load_block<4>(units.first));
+        tweaks.next.value = encrypt_one<Representation>(tweak_schedule, load_block<4>(units.first));
         const size_t rest = bytes % 16, plain = bytes - rest - set_aside<direction>(rest);
-        Form::template xts_blocks<direction>(schedule, tweaks.next.value, in, out, plain);
+        Representation::template xts_blocks<direction>(schedule, tweaks.next.value, in, out, plain);
         if (rest != 0) steal<direction>(schedule, tweaks, in + plain, out + plain, rest);
     }
 
@@ -151,19 +152,21 @@ private:
     }
 
     template <Direction direction>
-    WARPSEAL_INLINE static void blocks(const Schedule& schedule, Tweaks<Form, word_bytes>& tweaks,
+    WARPSEAL_INLINE static void blocks(const Schedule& schedule,
+                                       Tweaks<Representation, word_bytes>& tweaks,
                                        const uint8_t* in, uint8_t* out, size_t bytes) {
-        if constexpr (Form::facts.has_xts) {
+        if constexpr (Representation::facts.has_xts) {
             while (bytes != 0) {
                 tweaks.enter();
                 const size_t n = bytes / 16 < tweaks.left ? bytes : 16 * tweaks.left;
-                Form::template xts_blocks<direction>(schedule, tweaks.next.value, in, out, n);
+                Representation::template xts_blocks<direction>(schedule, tweaks.next.value, in, out,
+                                                               n);
                 tweaks.left -= n / 16;
                 in += n, out += n, bytes -= n;
             }
         } else {
-            TileSweep<Form, word_bytes>::template run<modes::Xts, direction>(schedule, tweaks, in,
-                                                                             out, bytes);
+            TileSweep<Representation, word_bytes>::template run<modes::Xts, direction>(
+                schedule, tweaks, in, out, bytes);
         }
     }
 
@@ -198,9 +201,10 @@ private:
     }
     template <Direction direction>
     static void one(const Schedule& schedule, const Block<4>& tweak, uint8_t* block) {
-        Secret<16 * Form::narrow_blocks> tile;
+        Secret<16 * Representation::narrow_blocks> tile;
         store_block(tile.data(), load_block<4>(block) ^ tweak);
-        Form::template run<direction, Form::narrow_blocks>(schedule, tile.data(), tile.data());
+        Representation::template run<direction, Representation::narrow_blocks>(
+            schedule, tile.data(), tile.data());
         store_block(block, load_block<4>(tile.data()) ^ tweak);
     }
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cpu/kem/hash.h"
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 #include "kem/ntru.h"
 
 namespace warpseal::cpu {
@@ -164,12 +164,12 @@ struct Operations {
 
     // What these functions spill goes with the call.
     static constexpr size_t stack_bytes = 4096;
-    static constexpr CpuKem door = {
+    static constexpr CpuKem backend = {
         &set,
         {keypair_group, lanes, lanes},
         work_bytes,
-        {Cleared<keypair, stack_bytes>::call, Cleared<encapsulate, stack_bytes>::call,
-         Cleared<decapsulate, stack_bytes>::call}};
+        {StackZeroizer<keypair, stack_bytes>::call, StackZeroizer<encapsulate, stack_bytes>::call,
+         StackZeroizer<decapsulate, stack_bytes>::call}};
 };
 
 }  // namespace

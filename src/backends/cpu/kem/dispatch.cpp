@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstring>
 
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 
 using warpseal::CpuKem, warpseal::cpu_target_count;
-#include "cpu_kem_doors.h"
+#include "cpu_kem_exports.h"
 
 namespace warpseal {
 namespace {
@@ -31,18 +31,18 @@ bool has_vnni512() {
 
 bool cpu_has_kem(Target target) {
     if (static_cast<int>(target) >= cpu_target_count ||
-        cpu_kem_doors[static_cast<int>(target)] == nullptr || !cpu_has(target))
+        cpu_kem_exports[static_cast<int>(target)] == nullptr || !cpu_has(target))
         return false;
     return target != Target::vaes512 || has_vnni512();
 }
 
 const CpuKem* cpu_kem(Target target, const char* name) {
     if (static_cast<int>(target) >= cpu_target_count ||
-        cpu_kem_doors[static_cast<int>(target)] == nullptr)
+        cpu_kem_exports[static_cast<int>(target)] == nullptr)
         return nullptr;
     for (int i = 0; i < kem::set_count; ++i)
         if (std::strcmp(kem::sets[i]->name, name) == 0)
-            return &cpu_kem_doors[static_cast<int>(target)][i];
+            return &cpu_kem_exports[static_cast<int>(target)][i];
     return nullptr;
 }
 

@@ -5,11 +5,12 @@
 
 namespace {
 template <const warpseal::kem::Params& set>
-constexpr warpseal::CpuKem door = warpseal::cpu::Operations<warpseal::cpu::Arithmetic, set>::door;
+constexpr warpseal::CpuKem backend =
+    warpseal::cpu::Operations<warpseal::cpu::Arithmetic, set>::backend;
 }
 
-extern "C" const warpseal::CpuKem WARPSEAL_DOOR[warpseal::kem::set_count];
-const warpseal::CpuKem WARPSEAL_DOOR[warpseal::kem::set_count] = {
-    door<warpseal::kem::ntruhps2048509>, door<warpseal::kem::ntruhps2048677>,
-    door<warpseal::kem::ntruhps4096821>, door<warpseal::kem::ntruhps40961229>,
-    door<warpseal::kem::ntruhrss701>,    door<warpseal::kem::ntruhrss1373>};
+extern "C" const warpseal::CpuKem WARPSEAL_EXPORT[warpseal::kem::set_count];
+const warpseal::CpuKem WARPSEAL_EXPORT[warpseal::kem::set_count] = {
+    backend<warpseal::kem::ntruhps2048509>, backend<warpseal::kem::ntruhps2048677>,
+    backend<warpseal::kem::ntruhps4096821>, backend<warpseal::kem::ntruhps40961229>,
+    backend<warpseal::kem::ntruhrss701>,    backend<warpseal::kem::ntruhrss1373>};

@@ -57,13 +57,13 @@ private:
         for (size_t at = 0; at < 16 * blocks; at += W::bytes) {
             const size_t bytes = 16 * blocks - at < W::bytes ? 16 * blocks - at : W::bytes;
             turn<n>(text, [&](int i) {
-                return bytes == W::bytes ? W::load(in[i] + at) : W::load_part(in[i] + at, bytes);
+                return bytes == W::bytes ? W::load(in[i] + at) : W::load_partial(in[i] + at, bytes);
             });
             for (size_t k = 0; k < bytes / 16; ++k) step<n>(schedule, s, text[k]);
             if constexpr (!silent)
                 turn_back<n>(text, [&](int i, V v) {
                     bytes == W::bytes ? W::store(out[i] + at, v)
-                                      : W::store_part(out[i] + at, v, bytes);
+                                      : W::store_partial(out[i] + at, v, bytes);
                 });
         }
         for (int u = 0; u < n; ++u) W::store(text[0] + u * W::bytes, s[u]);

@@ -144,13 +144,13 @@ struct AesKeystream {
     // The vector at `from`, of a text that ends at `end`.
     WARPSEAL_INLINE static V load_up_to(const uint8_t* in, size_t from, size_t end) {
         if (from + W::bytes <= end) return W::load(in + from);
-        return from < end ? W::load_part(in + from, end - from) : W::zero();
+        return from < end ? W::load_partial(in + from, end - from) : W::zero();
     }
     WARPSEAL_INLINE static void store_up_to(uint8_t* out, size_t from, size_t end, V v) {
         if (from + W::bytes <= end)
             W::store(out + from, v);
         else
-            W::store_part(out + from, v, end - from);
+            W::store_partial(out + from, v, end - from);
     }
 
     // All whole groups. The sum of output lags a group behind, so that it has work while the

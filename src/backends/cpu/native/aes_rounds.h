@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "backends/ops.h"
+#include "backends/cipher_backend.h"
 #include "ciphers/aes.h"
 #include "core/secret.h"
 

@@ -77,15 +77,15 @@ private:
     // Less than a vector.
     WARPSEAL_INLINE static void part(const Schedule& schedule, __m128i previous, const uint8_t* in,
                                      uint8_t* out, size_t bytes) {
-        const V text = W::load_part(in, bytes),
+        const V text = W::load_partial(in, bytes),
                 mask = Mode::has_iv ? W::one_lane_up(previous, text) : W::zero();
         V s[1] = {Mode::before(text, mask) ^ Aes::template key<way>(schedule, 0)};
         Aes::template middle_rounds<way>(schedule, s);
-        W::store_part(out,
-                      Mode::after(text, mask,
-                                  Aes::template last_round<way>(
-                                      s[0], Aes::template key<way>(schedule, Aes::rounds))),
-                      bytes);
+        W::store_partial(out,
+                         Mode::after(text, mask,
+                                     Aes::template last_round<way>(
+                                         s[0], Aes::template key<way>(schedule, Aes::rounds))),
+                         bytes);
     }
 
     template <int n>

@@ -26,9 +26,9 @@ struct AesXts {
         W::store(lanes.data(), tweaks.next[0]);
         memcpy(tweak.word, lanes.data() + bytes, sizeof tweak.word);
         if (bytes != 0) {
-            V s[1] = {W::load_part(in, bytes)};
+            V s[1] = {W::load_partial(in, bytes)};
             crypt<1>(schedule, tweaks, s);
-            W::store_part(out, s[0], bytes);
+            W::store_partial(out, s[0], bytes);
         }
     }
 
@@ -39,13 +39,13 @@ struct AesXts {
         if constexpr (W::bytes == few_bytes) {
             __m128i lane[W::lanes];
             following(tweak, lane);
-            const V t = W::join(lane), text = W::load_part(in, bytes);
+            const V t = W::join(lane), text = W::load_partial(in, bytes);
             V s[1] = {W::add3(text, t, Aes::template key<direction>(schedule, 0))};
             Aes::template middle_rounds<direction>(schedule, s);
-            W::store_part(out,
-                          Aes::template last_round<direction>(
-                              s[0], t ^ Aes::template key<direction>(schedule, rounds)),
-                          bytes);
+            W::store_partial(out,
+                             Aes::template last_round<direction>(
+                                 s[0], t ^ Aes::template key<direction>(schedule, rounds)),
+                             bytes);
         } else if (bytes == few_bytes) {
             blocks<4>(schedule, tweak, in, out);
         } else {

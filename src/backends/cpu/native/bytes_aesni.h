@@ -54,7 +54,7 @@ struct Substitution {
             return detour<S, Detour<S>::way>(
                 x, [](V y) { return Detour<S>::way == 0 ? leave_right(y) : enter_right(y); });
         else
-            return look_up<S>(x);
+            return lookup<S>(x);
     }
     // The right half of a cipher has its blocks where ShiftRows takes them.
     template <class S, Half from, class V>
@@ -62,7 +62,7 @@ struct Substitution {
         if constexpr (InversionSBox<S>)
             return detour<S, from == Half::right>(x, [](V y) { return y; });
         else
-            return from == Half::left ? enter_right(look_up<S>(x)) : leave_right(look_up<S>(x));
+            return from == Half::left ? enter_right(lookup<S>(x)) : leave_right(lookup<S>(x));
     }
     WARPSEAL_INLINE static __m128i enter_right(__m128i x) { return _mm_shuffle_epi8(x, rows()); }
     WARPSEAL_INLINE static __m128i leave_right(__m128i x) {

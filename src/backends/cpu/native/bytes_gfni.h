@@ -34,7 +34,7 @@ struct Substitution {
             if constexpr (!bare) x = map<S::in.constant>(x, matrix(S::in));
             return map_inverse<S::out.constant>(x, matrix(S::out));
         } else {
-            return look_up<S>(x);
+            return lookup<S>(x);
         }
     }
 

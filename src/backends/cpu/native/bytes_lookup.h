@@ -27,7 +27,7 @@ constexpr LookupTable<S> lookup_table{};
 // half-byte where the high one is the table's, and has its top bit set elsewhere, for which PSHUFB
 // gives zero.
 template <class S>
-WARPSEAL_INLINE __m128i look_up(__m128i x) {
+WARPSEAL_INLINE __m128i lookup(__m128i x) {
     __m128i y = _mm_setzero_si128();
     WARPSEAL_UNROLL
     for (int high = 0; high < 16; ++high) {
@@ -40,7 +40,7 @@ WARPSEAL_INLINE __m128i look_up(__m128i x) {
 
 #if defined(__AVX2__)
 template <class S>
-WARPSEAL_INLINE __m256i look_up(__m256i x) {
+WARPSEAL_INLINE __m256i lookup(__m256i x) {
     __m256i y = _mm256_setzero_si256();
     WARPSEAL_UNROLL
     for (int high = 0; high < 16; ++high) {
@@ -55,7 +55,7 @@ WARPSEAL_INLINE __m256i look_up(__m256i x) {
 #if defined(__AVX512VBMI__)
 // Two tables of 128 entries, and of their two answers the one that the top bit names.
 template <class S>
-WARPSEAL_INLINE __m512i look_up(__m512i x) {
+WARPSEAL_INLINE __m512i lookup(__m512i x) {
     const uint8_t* const t = lookup_table<S>.entries;
     const __m512i low =
         _mm512_permutex2var_epi8(_mm512_load_si512(t), x, _mm512_load_si512(t + 64));

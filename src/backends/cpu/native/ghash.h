@@ -106,7 +106,7 @@ struct CarrylessHash {
             V carried = W::lowest_lane(sum);
             for (size_t at = 0; at < n; at += W::bytes) {
                 const V text =
-                    n - at >= W::bytes ? W::load(in + at) : W::load_part(in + at, n - at);
+                    n - at >= W::bytes ? W::load(in + at) : W::load_partial(in + at, n - at);
                 products.add(reflect(text) ^ carried, W::load(power + at));
                 carried = W::zero();
             }

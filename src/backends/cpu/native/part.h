@@ -9,14 +9,14 @@ namespace warpseal::cpu {
 namespace {
 
 template <class W>
-WARPSEAL_INLINE typename W::V load_part(const uint8_t* in, size_t bytes) {
+WARPSEAL_INLINE typename W::V load_partial(const uint8_t* in, size_t bytes) {
     Secret<W::bytes> part;
     memcpy(part.data(), in, bytes);
     return W::load(part.data());
 }
 
 template <class W>
-WARPSEAL_INLINE void store_part(uint8_t* out, typename W::V v, size_t bytes) {
+WARPSEAL_INLINE void store_partial(uint8_t* out, typename W::V v, size_t bytes) {
     SecretOf<uint8_t[W::bytes]> part;
     W::store(part.value, v);
     memcpy(out, part.value, bytes);

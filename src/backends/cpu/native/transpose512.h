@@ -2,7 +2,7 @@
 // instruction, and bytes change registers.
 #pragma once
 
-#include "core/form.h"
+#include "core/bit_planes.h"
 
 namespace warpseal {
 
@@ -11,7 +11,7 @@ namespace warpseal {
 // an order of their own: the quadword first, then the high three bits of v, then the low three
 // backwards.
 template <>
-struct Planes<uint64_t __attribute__((vector_size(64)))> {
+struct BitPlanes<uint64_t __attribute__((vector_size(64)))> {
     using Word = uint64_t __attribute__((vector_size(64)));
     static constexpr int blocks = 512;
 

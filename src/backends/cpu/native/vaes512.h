@@ -47,10 +47,10 @@ struct Width {
     WARPSEAL_INLINE static V zero() { return _mm512_setzero_si512(); }
     WARPSEAL_INLINE static V load(const uint8_t* p) { return _mm512_loadu_si512(p); }
     WARPSEAL_INLINE static void store(uint8_t* p, V v) { _mm512_storeu_si512(p, v); }
-    WARPSEAL_INLINE static V load_part(const uint8_t* p, size_t count) {
+    WARPSEAL_INLINE static V load_partial(const uint8_t* p, size_t count) {
         return _mm512_maskz_loadu_epi8(first(count), p);
     }
-    WARPSEAL_INLINE static void store_part(uint8_t* p, V v, size_t count) {
+    WARPSEAL_INLINE static void store_partial(uint8_t* p, V v, size_t count) {
         _mm512_mask_storeu_epi8(p, first(count), v);
     }
     WARPSEAL_INLINE static __mmask64 first(size_t count) {

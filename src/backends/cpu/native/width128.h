@@ -22,11 +22,11 @@ struct Width {
     WARPSEAL_INLINE static void store(uint8_t* p, V v) {
         _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
     }
-    WARPSEAL_INLINE static V load_part(const uint8_t* p, size_t count) {
-        return cpu::load_part<Width>(p, count);
+    WARPSEAL_INLINE static V load_partial(const uint8_t* p, size_t count) {
+        return cpu::load_partial<Width>(p, count);
     }
-    WARPSEAL_INLINE static void store_part(uint8_t* p, V v, size_t count) {
-        cpu::store_part<Width>(p, v, count);
+    WARPSEAL_INLINE static void store_partial(uint8_t* p, V v, size_t count) {
+        cpu::store_partial<Width>(p, v, count);
     }
     WARPSEAL_INLINE static V broadcast(__m128i x) { return x; }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return x; }

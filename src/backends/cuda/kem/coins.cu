@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/scratch.h"
 #include "backends/cuda/kem/pipeline.h"
-#include "backends/cuda/work.h"
 
 namespace warpseal::cuda {
 
@@ -26,7 +26,7 @@ CoinWindow::CoinWindow(const DrawnCoins& coins, const kem::Params& set, KemOpera
       items_(std::min<uint64_t>(count, tuning::kem_coins_bytes / stride_)) {}
 
 CoinWindow::~CoinWindow() {
-    if (memory_ != nullptr) (void)give_back_work(memory_, items_ * stride_, stream_);
+    if (memory_ != nullptr) (void)release_scratch(memory_, items_ * stride_, stream_);
     if (!lost() && stream_ != nullptr) check(cudaStreamSynchronize(stream_));
     for (const cudaEvent_t event : {made_, used_})
         if (!lost() && event != nullptr) check(cudaEventDestroy(event));
@@ -39,7 +39,7 @@ warpseal_status CoinWindow::open() {
         if (status == WARPSEAL_OK)
             status = check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     while (status == WARPSEAL_OK && memory_ == nullptr) {
-        status = take_work(items_ * stride_, stream_, &memory_);
+        status = acquire_scratch(items_ * stride_, stream_, &memory_);
         if (status != WARPSEAL_OUT_OF_MEMORY || items_ == 1) break;
         items_ = (items_ + 1) / 2;
         status = WARPSEAL_OK;
@@ -47,15 +47,15 @@ warpseal_status CoinWindow::open() {
     return status;
 }
 
-warpseal_status CoinWindow::before(uint64_t item, cudaStream_t stream, warpseal_kem_batch& piece) {
+warpseal_status CoinWindow::before(uint64_t item, cudaStream_t stream, warpseal_kem_batch& chunk) {
     warpseal_status status = WARPSEAL_OK;
     if (item % items_ ==
         0) {  // what reads the coins before these is queued already, and waited for
         status = draw(coins_, item, std::min(items_, count_ - item), stride_, memory_, stream_);
         if (status == WARPSEAL_OK) status = check(cudaEventRecord(made_, stream_));
     }
-    piece.coins = memory_ + item % items_ * stride_;
-    piece.coins_stride = stride_;
+    chunk.coins = memory_ + item % items_ * stride_;
+    chunk.coins_stride = stride_;
     return status == WARPSEAL_OK ? check(cudaStreamWaitEvent(stream, made_)) : status;
 }
 

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "backends/gpu_door.h"
+#include "backends/gpu_backend.h"
 
 namespace warpseal::cuda {
 
@@ -29,7 +29,7 @@ public:
     }  // of the window with that item
 
     // Before and after the kernels of a piece are queued on `stream`.
-    warpseal_status before(uint64_t item, cudaStream_t stream, warpseal_kem_batch& piece);
+    warpseal_status before(uint64_t item, cudaStream_t stream, warpseal_kem_batch& chunk);
     warpseal_status after(cudaStream_t stream);
 
 private:

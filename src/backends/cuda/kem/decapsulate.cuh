@@ -69,7 +69,7 @@ __device__ __forceinline__ bool recover_m(uint8_t* m, uint8_t* c_low, uint8_t* c
     extend_behind<R>(m);
     unpack_ternary<set>(key_band, key + set.ternary_bytes());
     __syncwarp();
-    extend_little<R>(key_band);
+    extend_factor<R>(key_band);
     __syncwarp();
     Sums<R> digits;
     multiply_add<R, Bytes::integer, Bytes::natural>(digits, m, key_band);
@@ -153,8 +153,8 @@ __device__ __forceinline__ void decapsulate_item(const ItemJob& job, uint64_t it
                         key + 2 * set.ternary_bytes() + set.rq_bytes(), ciphertext);
     bool valid = set.spare_bits() == 0 || in[set.rq_bytes() - 1] >> (8 - set.spare_bits()) == 0;
     __syncwarp();
-    extend_little<R>(c_low);
-    extend_little<R>(c_high);
+    extend_factor<R>(c_low);
+    extend_factor<R>(c_high);
     __syncwarp();
 
     valid &= recover_m<set>(m, c_low, c_high, key_band, key);
@@ -167,8 +167,8 @@ __device__ __forceinline__ void decapsulate_item(const ItemJob& job, uint64_t it
     __syncwarp();
     extend<R>(c_low);
     extend<R>(c_high);
-    extend_little<R>(key_band);
-    extend_little<R>(high);
+    extend_factor<R>(key_band);
+    extend_factor<R>(high);
     __syncwarp();
     valid &= recover_r<set>(m, c_low, c_high, key_band, high);
     __syncwarp();

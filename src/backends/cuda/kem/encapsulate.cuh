@@ -46,8 +46,8 @@ __device__ __forceinline__ void encapsulate_item(const ItemJob& job, uint64_t it
     lift<set>(m);
     __syncwarp();
     extend<R>(r);
-    extend_little<R>(low);
-    extend_little<R>(high);
+    extend_factor<R>(low);
+    extend_factor<R>(high);
     __syncwarp();
 
     Sums<R> c;

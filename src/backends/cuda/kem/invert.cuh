@@ -139,7 +139,7 @@ __device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const ui
             put_pair(v + i, right < 8 ? pair_at(v_low + i) | both << right : both);
         });
         __syncwarp();
-        extend_little<R>(v);
+        extend_factor<R>(v);
         __syncwarp();
     }
 }
@@ -188,7 +188,7 @@ __device__ __forceinline__ void invert_group_s3(const PairJob& job, uint64_t beg
         __syncwarp();
     };
     auto multiply = [&](uint8_t* to) {
-        extend_little<R>(own);
+        extend_factor<R>(own);
         Sums<R> c;
         multiply_add<R, Bytes::natural, Bytes::natural>(c, product, own);
         __syncwarp();
@@ -259,8 +259,8 @@ __device__ __forceinline__ void invert_group_sq(const PairJob& job, uint64_t beg
         store_band<R>(from_high, job, item, pair_product_high);
     };
     auto multiply = [&](uint8_t* to_low, uint8_t* to_high) {
-        extend_little<R>(own_low);
-        extend_little<R>(own_high);
+        extend_factor<R>(own_low);
+        extend_factor<R>(own_high);
         Sums<R> c;
         multiply_bands<R>(c, low, high, own_low, own_high);
         __syncwarp();

@@ -2,8 +2,8 @@
 // messages as the hash wants them.
 #pragma once
 
+#include "backends/cuda/host/tuning.h"
 #include "backends/cuda/kem/ring.cuh"
-#include "backends/cuda/tuning.h"
 #include "kem/keccak.h"
 #include "warpseal/kem.h"
 

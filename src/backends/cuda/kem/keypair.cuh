@@ -76,10 +76,10 @@ __device__ __forceinline__ bool sample_fg(uint8_t* f, uint8_t* g, uint32_t* word
     each_word<R>([&](int i) { any_f |= word_at(f + i), any_g |= word_at(g + i); });
     const bool usable = (__ballot_sync(0xffffffffu, any_f != 0) != 0) &
                         (__ballot_sync(0xffffffffu, any_g != 0) != 0);
-    const uint32_t keep = usable ? 0xffffffffu : 0;
+    const uint32_t kept_mask = usable ? 0xffffffffu : 0;
     each_word<R>([&](int i) {
-        put_word(f + i, word_at(f + i) & keep);
-        put_word(g + i, word_at(g + i) & keep);
+        put_word(f + i, word_at(f + i) & kept_mask);
+        put_word(g + i, word_at(g + i) & kept_mask);
     });
     __syncwarp();
     return usable;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void draw_pair(const PairJob& job, uint64_t item, uin
     __syncwarp();
     store_band<R>(g, job, item, pair_g);
     extend<R>(f);
-    extend_little<R>(g);
+    extend_factor<R>(g);
     Sums<R> c;
     multiply_add<R, Bytes::integer, Bytes::integer>(c, f, g);
     __syncwarp();
@@ -144,8 +144,8 @@ __device__ __forceinline__ void write_h(uint8_t* inverse, uint8_t* h, const uint
             put_q<set>(low, high, c, [](int32_t value) { return static_cast<uint32_t>(value); });
         }
         __syncwarp();
-        extend_little<R>(low);
-        extend_little<R>(high);
+        extend_factor<R>(low);
+        extend_factor<R>(high);
         __syncwarp();
         Sums<R> c;
         multiply_q<R, Bytes::integer>(c, factor, low, high);
@@ -174,8 +174,8 @@ __device__ __forceinline__ void write_pair(const PairJob& job, uint64_t item, ui
     __syncwarp();
     extend<R>(f);
     extend<R>(g);
-    extend_little<R>(v_low);
-    extend_little<R>(v_high);
+    extend_factor<R>(v_low);
+    extend_factor<R>(v_high);
     __syncwarp();
     uint8_t *public_key = batch.public_keys + item * batch.public_key_stride,
             *inverse = batch.secret_keys + item * batch.secret_key_stride + 2 * set.ternary_bytes();

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/scratch.h"
 #include "backends/cuda/kem/coins.h"
-#include "backends/cuda/work.h"
 
 namespace warpseal::cuda {
 
@@ -18,7 +18,7 @@ struct DeviceCall {
     const CudaKem& kem;
     const KemOperation operation;
     const warpseal_kem_batch& batch;
-    const uint64_t under_way;
+    const uint64_t in_flight;
     const DrawnCoins* coins;
     cudaStream_t stream;
 
@@ -30,25 +30,25 @@ struct DeviceCall {
     }
     size_t work_bytes(uint64_t items) const { return own_bytes(items) + items * stride(); }
 
-    warpseal_status piece(uint64_t first, uint64_t items, uint8_t* work, uint8_t* drawn) const {
-        warpseal_kem_batch part = part_of(batch, first, items);
+    warpseal_status chunk(uint64_t first, uint64_t items, uint8_t* work, uint8_t* drawn) const {
+        warpseal_kem_batch batch_slice = sub_batch(batch, first, items);
         if (coins != nullptr) {
             const warpseal_status status = draw(*coins, first, items, stride(), drawn, stream);
             if (status != WARPSEAL_OK) return status;
-            part.coins = drawn;
-            part.coins_stride = stride();
+            batch_slice.coins = drawn;
+            batch_slice.coins_stride = stride();
         }
-        return kem.run[static_cast<int>(operation)](part, under_way, work, stream);
+        return kem.run[static_cast<int>(operation)](batch_slice, in_flight, work, stream);
     }
     // So many items at a time.
     warpseal_status run(uint64_t items) const {
         uint8_t* work = nullptr;
-        warpseal_status status = take_work(work_bytes(items), stream, &work);
+        warpseal_status status = acquire_scratch(work_bytes(items), stream, &work);
         for (uint64_t first = 0; first < batch.count && status == WARPSEAL_OK; first += items)
             status =
-                piece(first, std::min(items, batch.count - first), work, work + own_bytes(items));
+                chunk(first, std::min(items, batch.count - first), work, work + own_bytes(items));
         const warpseal_status given_back =
-            work == nullptr ? WARPSEAL_OK : give_back_work(work, work_bytes(items), stream);
+            work == nullptr ? WARPSEAL_OK : release_scratch(work, work_bytes(items), stream);
         return status != WARPSEAL_OK ? status : given_back;
     }
 };
@@ -64,17 +64,17 @@ warpseal_status not_captured(cudaStream_t stream) {
 }  // namespace
 
 warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation,
-                           const warpseal_kem_batch& batch, uint64_t under_way,
+                           const warpseal_kem_batch& batch, uint64_t in_flight,
                            const DrawnCoins* coins, void* stream_of_caller) {
     const CurrentDevice current(device);
     const auto stream = static_cast<cudaStream_t>(stream_of_caller);
     warpseal_status status = current.status();
     if (status == WARPSEAL_OK && coins != nullptr) status = not_captured(stream);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
-    const DeviceCall call{kem, operation, batch, under_way, coins, stream};
+    const DeviceCall call{kem, operation, batch, in_flight, coins, stream};
     const uint64_t most = tuning::kem_work_bytes / (call.work_bytes(4) / 4),
-                   pieces = (batch.count - 1) / most + 1;
-    for (uint64_t items = (batch.count - 1) / pieces + 1;;) {
+                   chunks = (batch.count - 1) / most + 1;
+    for (uint64_t items = (batch.count - 1) / chunks + 1;;) {
         status = call.run(items);
         if (status != WARPSEAL_OUT_OF_MEMORY || items == 1) return status;
         items = (items + 1) / 2;  // what may have been queued is done again, to the same effect

@@ -2,7 +2,7 @@
 // too large for one.
 #pragma once
 
-#include "backends/gpu_door.h"
+#include "backends/gpu_backend.h"
 
 namespace warpseal::cuda {
 
@@ -24,11 +24,11 @@ inline constexpr uint64_t kem_least_items = 4224;
 }  // namespace tuning
 
 warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation,
-                           const warpseal_kem_batch& batch, uint64_t under_way,
+                           const warpseal_kem_batch& batch, uint64_t in_flight,
                            const DrawnCoins* coins, void* stream);
 
 warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
-                         const warpseal_kem_batch& batch, uint64_t under_way,
+                         const warpseal_kem_batch& batch, uint64_t in_flight,
                          const DrawnCoins* coins, uint64_t* done, uint64_t* failed);
 
 }  // namespace warpseal::cuda

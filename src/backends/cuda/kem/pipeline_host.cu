@@ -8,12 +8,12 @@
 #include <mutex>
 #include <optional>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/host/chunks.h"
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/memory_kind.h"
+#include "backends/cuda/host/tuning.h"
 #include "backends/cuda/kem/coins.h"
 #include "backends/cuda/kem/pipeline.h"
-#include "backends/cuda/memory_kind.h"
-#include "backends/cuda/pieces.h"
-#include "backends/cuda/tuning.h"
 
 namespace warpseal::cuda {
 
@@ -43,20 +43,20 @@ struct Array {
     size_t bytes_of(uint64_t items) const { return shared ? bytes : items * bytes; }
     uint64_t device_stride() const { return shared ? 0 : bytes; }
 
-    void gather(uint8_t* to, const Piece& piece) const {
+    void gather(uint8_t* to, const Chunk& chunk) const {
         if (shared || stride == bytes) {
-            memcpy(to, at + piece.begin * stride, bytes_of(piece.end - piece.begin));
+            memcpy(to, at + chunk.begin * stride, bytes_of(chunk.end - chunk.begin));
         } else {
-            for (uint64_t i = piece.begin; i < piece.end; ++i)
-                memcpy(to + (i - piece.begin) * bytes, at + i * stride, bytes);
+            for (uint64_t i = chunk.begin; i < chunk.end; ++i)
+                memcpy(to + (i - chunk.begin) * bytes, at + i * stride, bytes);
         }
     }
-    void scatter(const uint8_t* from, const Piece& piece, bool much) const {
+    void scatter(const uint8_t* from, const Chunk& chunk, bool much) const {
         if (stride == bytes) {
-            unstage(at + piece.begin * bytes, from, bytes_of(piece.end - piece.begin), much);
+            unstage(at + chunk.begin * bytes, from, bytes_of(chunk.end - chunk.begin), much);
         } else {
-            for (uint64_t i = piece.begin; i < piece.end; ++i)
-                memcpy(at + i * stride, from + (i - piece.begin) * bytes, bytes);
+            for (uint64_t i = chunk.begin; i < chunk.end; ++i)
+                memcpy(at + i * stride, from + (i - chunk.begin) * bytes, bytes);
         }
     }
 };
@@ -104,8 +104,8 @@ class Items : public Work {
 public:
     // coins: null if the batch brings them, or needs none.
     Items(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
-          uint64_t under_way, CoinWindow* coins)
-        : kem_(kem), operation_(operation), batch_(batch), under_way_(under_way), coins_(coins) {
+          uint64_t in_flight, CoinWindow* coins)
+        : kem_(kem), operation_(operation), batch_(batch), in_flight_(in_flight), coins_(coins) {
         const kem::Params& set = *kem.params;
         const bool keypair = operation == KemOperation::keypair,
                    decapsulate = operation == KemOperation::decapsulate;
@@ -132,13 +132,14 @@ public:
         item_bytes_ += sizeof(int32_t) + (kem.work_bytes(operation, 64) + 63) / 64;
     }
 
-    Crew crew() const {
+    Workers workers() const {
         const bool direct = std::all_of(arrays_.begin(), arrays_.end(), [](const Array& a) {
             return a.bytes == 0 || a.shared || a.direct;
         });
-        Crew crew = direct ? direct_crew(tuning::kem_slots) : staging_crew(staged_bytes_);
-        crew.asks = false;  // a server's cores have handshakes to do meanwhile
-        return crew;
+        Workers workers =
+            direct ? direct_workers(tuning::kem_slots) : staging_workers(staged_bytes_);
+        workers.polls = false;  // a server's cores have handshakes to do meanwhile
+        return workers;
     }
     uint64_t failed() const { return failed_; }
 
@@ -154,21 +155,21 @@ public:
         while (items > 1 && packing(items).end > slot_bytes) items -= (items + 63) / 64;
         return begin + items;
     }
-    warpseal_status queue(Slot& slot, const Piece& piece) override;
-    void keep(Slot& slot, const Piece& piece) override;
+    warpseal_status queue(Slot& slot, const Chunk& chunk) override;
+    void commit(Slot& slot, const Chunk& chunk) override;
 
 private:
     Packing packing(uint64_t items) const;
-    warpseal_kem_batch on_device(uint8_t* device, const Packing& p, const Piece& piece) const;
-    warpseal_status copy_in(const Slot& slot, const Packing& p, const Piece& piece) const;
-    warpseal_status compute(Slot& slot, const Packing& p, const Piece& piece,
+    warpseal_kem_batch on_device(uint8_t* device, const Packing& p, const Chunk& chunk) const;
+    warpseal_status copy_in(const Slot& slot, const Packing& p, const Chunk& chunk) const;
+    warpseal_status compute(Slot& slot, const Packing& p, const Chunk& chunk,
                             std::optional<Turns::Turn>& turn);
-    warpseal_status copy_out(const Slot& slot, const Packing& p, const Piece& piece) const;
+    warpseal_status copy_out(const Slot& slot, const Packing& p, const Chunk& chunk) const;
 
     const CudaKem& kem_;
     const KemOperation operation_;
     const warpseal_kem_batch& batch_;
-    const uint64_t under_way_;
+    const uint64_t in_flight_;
     CoinWindow* const coins_;
     std::array<Array, field_count> arrays_;
     size_t item_bytes_ = 0;  // of a slot, or a little more
@@ -179,27 +180,27 @@ private:
 
 Packing Items::packing(uint64_t items) const {
     Packing p{};
-    const auto place = [&](size_t bytes) {
+    const auto reserve = [&](size_t bytes) {
         const size_t here = p.end;
         p.end += round_up(bytes, 16);
         return here;
     };
-    p.statuses = place(sizeof(int32_t) * items);
+    p.statuses = reserve(sizeof(int32_t) * items);
     for (const bool direct : {false, true}) {
         for (int i = 0; i < field_count; ++i)
             if (arrays_[i].bytes != 0 && arrays_[i].direct == direct)
-                p.arrays[i] = place(arrays_[i].bytes_of(items));
+                p.arrays[i] = reserve(arrays_[i].bytes_of(items));
         if (!direct) p.staged_end = p.end;
     }
     p.end = round_up(p.end, 256);
-    p.work = place(kem_.work_bytes(operation_, items));
+    p.work = reserve(kem_.work_bytes(operation_, items));
     return p;
 }
 
-warpseal_kem_batch Items::on_device(uint8_t* device, const Packing& p, const Piece& piece) const {
+warpseal_kem_batch Items::on_device(uint8_t* device, const Packing& p, const Chunk& chunk) const {
     warpseal_kem_batch b{};
     b.struct_bytes = sizeof b;
-    b.count = piece.end - piece.begin;
+    b.count = chunk.end - chunk.begin;
     b.public_keys = device + p.arrays[public_keys];
     b.public_key_stride = arrays_[public_keys].device_stride();
     b.secret_keys = device + p.arrays[secret_keys];
@@ -214,34 +215,34 @@ warpseal_kem_batch Items::on_device(uint8_t* device, const Packing& p, const Pie
     return b;
 }
 
-warpseal_status Items::copy_in(const Slot& slot, const Packing& p, const Piece& piece) const {
+warpseal_status Items::copy_in(const Slot& slot, const Packing& p, const Chunk& chunk) const {
     warpseal_status status = WARPSEAL_OK;
     for (int i = 0; i < field_count && status == WARPSEAL_OK; ++i) {
         const Array& array = arrays_[i];
         if (array.bytes == 0 || array.written) continue;
-        if (!array.direct) array.gather(slot.pinned + p.arrays[i], piece);
+        if (!array.direct) array.gather(slot.pinned + p.arrays[i], chunk);
         const uint8_t* from =
-            array.direct ? array.at + piece.begin * array.stride : slot.pinned + p.arrays[i];
+            array.direct ? array.at + chunk.begin * array.stride : slot.pinned + p.arrays[i];
         status = check(cudaMemcpyAsync(slot.device + p.arrays[i], from,
-                                       array.bytes_of(piece.end - piece.begin),
+                                       array.bytes_of(chunk.end - chunk.begin),
                                        cudaMemcpyHostToDevice, slot.stream));
     }
     return status;
 }
 
-warpseal_status Items::compute(Slot& slot, const Packing& p, const Piece& piece,
+warpseal_status Items::compute(Slot& slot, const Packing& p, const Chunk& chunk,
                                std::optional<Turns::Turn>& turn) {
-    warpseal_kem_batch there = on_device(slot.device, p, piece);
+    warpseal_kem_batch there = on_device(slot.device, p, chunk);
     const auto run = kem_.run[static_cast<int>(operation_)];
-    if (!turn) return run(there, under_way_, slot.device + p.work, slot.stream);
+    if (!turn) return run(there, in_flight_, slot.device + p.work, slot.stream);
     turn->wait();
-    warpseal_status status = coins_->before(piece.begin, slot.stream, there);
-    if (status == WARPSEAL_OK) status = run(there, under_way_, slot.device + p.work, slot.stream);
+    warpseal_status status = coins_->before(chunk.begin, slot.stream, there);
+    if (status == WARPSEAL_OK) status = run(there, in_flight_, slot.device + p.work, slot.stream);
     return status == WARPSEAL_OK ? coins_->after(slot.stream) : status;
 }
 
-warpseal_status Items::copy_out(const Slot& slot, const Packing& p, const Piece& piece) const {
-    const uint64_t items = piece.end - piece.begin;
+warpseal_status Items::copy_out(const Slot& slot, const Packing& p, const Chunk& chunk) const {
+    const uint64_t items = chunk.end - chunk.begin;
     warpseal_status status =
         check(cudaMemcpyAsync(slot.pinned + p.statuses, slot.device + p.statuses,
                               sizeof(int32_t) * items, cudaMemcpyDeviceToHost, slot.stream));
@@ -249,50 +250,50 @@ warpseal_status Items::copy_out(const Slot& slot, const Packing& p, const Piece&
         const Array& array = arrays_[i];
         if (!array.written) continue;
         uint8_t* to =
-            array.direct ? array.at + piece.begin * array.stride : slot.pinned + p.arrays[i];
+            array.direct ? array.at + chunk.begin * array.stride : slot.pinned + p.arrays[i];
         status = check(cudaMemcpyAsync(to, slot.device + p.arrays[i], array.bytes_of(items),
                                        cudaMemcpyDeviceToHost, slot.stream));
     }
     return status;
 }
 
-warpseal_status Items::queue(Slot& slot, const Piece& piece) {
+warpseal_status Items::queue(Slot& slot, const Chunk& chunk) {
     std::optional<Turns::Turn> turn;
-    if (coins_ != nullptr) turn.emplace(turns_, piece.sequence);
+    if (coins_ != nullptr) turn.emplace(turns_, chunk.sequence);
     warpseal_status status = slot.pin();
     if (status != WARPSEAL_OK) return status;
-    const Packing p = packing(piece.end - piece.begin);
+    const Packing p = packing(chunk.end - chunk.begin);
     slot.uses(p.end, p.staged_end);
-    status = copy_in(slot, p, piece);
-    if (status == WARPSEAL_OK) status = compute(slot, p, piece, turn);
-    return status == WARPSEAL_OK ? copy_out(slot, p, piece) : status;
+    status = copy_in(slot, p, chunk);
+    if (status == WARPSEAL_OK) status = compute(slot, p, chunk, turn);
+    return status == WARPSEAL_OK ? copy_out(slot, p, chunk) : status;
 }
 
-void Items::keep(Slot& slot, const Piece& piece) {
-    const uint64_t items = piece.end - piece.begin;
+void Items::commit(Slot& slot, const Chunk& chunk) {
+    const uint64_t items = chunk.end - chunk.begin;
     const Packing p = packing(items);
     const auto* statuses = reinterpret_cast<const int32_t*>(slot.pinned + p.statuses);
     failed_ += static_cast<uint64_t>(std::count_if(
         statuses, statuses + items, [](int32_t status) { return status != WARPSEAL_OK; }));
     if (batch_.statuses != nullptr)
-        memcpy(batch_.statuses + piece.begin, statuses, sizeof *statuses * items);
+        memcpy(batch_.statuses + chunk.begin, statuses, sizeof *statuses * items);
     for (int i = 0; i < field_count; ++i)
         if (arrays_[i].written && !arrays_[i].direct)
-            arrays_[i].scatter(slot.pinned + p.arrays[i], piece, staged_bytes_ >= much_bytes);
+            arrays_[i].scatter(slot.pinned + p.arrays[i], chunk, staged_bytes_ >= much_bytes);
 }
 
 }  // namespace
 
 warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
-                         const warpseal_kem_batch& batch, uint64_t under_way,
+                         const warpseal_kem_batch& batch, uint64_t in_flight,
                          const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
     *done = *failed = 0;
     const CurrentDevice current(device);
     warpseal_status status = current.status();
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     const auto all = [&](CoinWindow* window) {
-        Items work(kem, operation, batch, under_way, window);
-        const warpseal_status outcome = run(device, work, work.crew(), done);
+        Items work(kem, operation, batch, in_flight, window);
+        const warpseal_status outcome = run(device, work, work.workers(), done);
         *failed = work.failed();
         return outcome;
     };

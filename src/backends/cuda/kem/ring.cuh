@@ -162,7 +162,7 @@ __device__ __forceinline__ void extend_behind(uint8_t* band) {
 
 // As much of it as the right factor of a product needs.
 template <class R>
-__device__ __forceinline__ void extend_little(uint8_t* band) {
+__device__ __forceinline__ void extend_factor(uint8_t* band) {
     const int i = 4 * static_cast<int>(lane_id()) - 8;
     if (i < 0)
         put_word(band + i,

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/host/device.h"
 #include "backends/cuda/kem/decapsulate.cuh"
 #include "backends/cuda/kem/encapsulate.cuh"
 #include "backends/cuda/kem/hash.cuh"
 #include "backends/cuda/kem/keypair.cuh"
-#include "backends/kem_ops.h"
+#include "backends/kem_backend.h"
 
 namespace warpseal::cuda::ntru {
 
@@ -69,25 +69,25 @@ warpseal_status launch_hash(const ItemJob& job, cudaStream_t stream) {
 
 // Few pairs are inverted alone, in the least time; many in groups, in the least work. A power of
 // two, as most batches are.
-inline warpseal_status group_of(uint64_t under_way, uint32_t& group) {
+inline warpseal_status group_of(uint64_t in_flight, uint32_t& group) {
     Limits limits;
     const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
     const uint64_t wanted =
-        under_way / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_groups);
+        in_flight / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_groups);
     group = static_cast<uint32_t>(
         std::bit_floor(std::clamp<uint64_t>(wanted, 1, tuning::kem_most_of_a_group)));
     return WARPSEAL_OK;
 }
 
 template <const Params& set>
-warpseal_status run_keypair(const warpseal_kem_batch& batch, uint64_t under_way, void* work,
+warpseal_status run_keypair(const warpseal_kem_batch& batch, uint64_t in_flight, void* work,
                             cudaStream_t stream) {
     using Shared = KeyGeneration<set>;
     auto* bytes = static_cast<uint8_t*>(work);
     PairJob job{batch, bytes + WorkSpace<set>::mask_bytes(batch.count),
                 reinterpret_cast<uint32_t*>(bytes), 1};
-    warpseal_status status = group_of(under_way, job.group);
+    warpseal_status status = group_of(in_flight, job.group);
     if (status != WARPSEAL_OK) return status;
     const uint64_t groups = (batch.count + job.group - 1) / job.group;
     constexpr unsigned threads = tuning::kem_threads<set.n>;
@@ -101,12 +101,12 @@ warpseal_status run_keypair(const warpseal_kem_batch& batch, uint64_t under_way,
 }
 
 template <const Params& set, KemOperation operation>
-warpseal_status run(const warpseal_kem_batch& batch, [[maybe_unused]] uint64_t under_way,
+warpseal_status run(const warpseal_kem_batch& batch, [[maybe_unused]] uint64_t in_flight,
                     void* work, void* stream_of_caller) {
     if (batch.count == 0) return WARPSEAL_OK;
     const auto stream = static_cast<cudaStream_t>(stream_of_caller);
     if constexpr (operation == KemOperation::keypair)
-        return run_keypair<set>(batch, under_way, work, stream);
+        return run_keypair<set>(batch, in_flight, work, stream);
     const ItemJob job = WorkSpace<set>::job(batch, work);
     constexpr unsigned threads = tuning::kem_threads<set.n>;
     if constexpr (operation == KemOperation::encapsulate) {

@@ -1,0 +1,314 @@
+// What a key becomes: schedules and powers of the GHASH key, made on the host for all messages of a
+// call, or by a warp or a thread for one message.
+#pragma once
+
+#include "backends/cuda/device/access.cuh"
+#include "backends/cuda/device/block_function.cuh"
+#include "backends/cuda/device/ghash_field.cuh"
+#include "core/secret.h"
+
+namespace warpseal::cuda {
+
+// GCM takes blocks of 16 bytes alone.
+struct NoHash {};
+template <class Cipher>
+using HashOf = std::conditional_t<Cipher::block_bytes == 16, HashKey, NoHash>;
+
+template <class Cipher>
+struct State {
+    uint32_t forward[Cipher::schedule_words];
+    uint32_t inverse[Cipher::schedule_words];
+    HashOf<Cipher> hash;
+
+    template <Direction direction>
+    const uint32_t (&schedule() const)[Cipher::schedule_words] {
+        if constexpr (direction == Direction::encrypt)
+            return forward;
+        else
+            return inverse;
+    }
+};
+
+// One block on the host, in constant time.
+template <class Cipher>
+void encrypt_on_host(Text<Cipher>& b, const uint32_t* schedule) {
+    using Forward = BlockFunction<Cipher, Direction::encrypt>;
+    if constexpr (Forward::has_tables) {
+        static constexpr TableData<typename Forward::Tables> table_data;
+        Forward::run(b, schedule, ScanLayout<typename Forward::Tables>{table_data});
+    } else {
+        Forward::run(b, schedule, NoLayout(nullptr));
+    }
+}
+
+inline void expand_hash(HashKey& hash, const Block<4>& encrypted_zero) {
+    SecretOf<Element> h, power;
+    h.value = power.value = macs::ghash::from_block<uint32_t>(encrypted_zero);
+    for (int lane = 31; lane >= 0; --lane) {
+        hash.lane_power[lane] = power.value;
+        if (lane == 0) hash.row = multiplier(power.value);
+        power.value = macs::ghash::multiply(power.value, h.value);
+    }
+    power.value = h.value;
+    for (int b = 0; b < 32; ++b) {
+        hash.bit_power[b] = power.value;
+        power.value = macs::ghash::multiply(power.value, power.value);
+    }
+}
+
+// On the host, in constant time.
+template <class Cipher>
+void expand(void* memory, const uint8_t* key) {
+    State<Cipher>& state = *static_cast<State<Cipher>*>(memory);
+    Cipher::expand(state.forward, key, WordSubstitution{});
+    Cipher::invert(state.inverse, state.forward);
+    if constexpr (Cipher::block_bytes == 16) {
+        SecretOf<Block<4>> zero;
+        zero.value = {};
+        encrypt_on_host<Cipher>(zero.value, state.forward);
+        expand_hash(state.hash, zero.value);
+    }
+}
+
+// One key for all messages of the launch: a kernel parameter, so that schedule and multiplier are
+// constant-bank operands.
+template <class Cipher>
+struct OneKey {
+    uint32_t schedule[Cipher::schedule_words];
+    HashOf<Cipher> hash;
+    static constexpr bool own = false;
+    static constexpr uint32_t shared_bytes = 0;
+};
+
+// A key per message: none is passed by value. A warp keeps its schedule in shared memory, a thread
+// in local memory.
+template <class Cipher>
+struct OwnKeys {
+    static constexpr bool own = true;
+    struct InShared {  // of each warp
+        uint32_t schedule[Cipher::schedule_words];
+        std::conditional_t<Cipher::block_bytes == 16, Multiplier, NoHash> row;
+    };
+    static constexpr uint32_t shared_bytes = tuning::warps * sizeof(InShared);
+};
+
+// The schedule of a direction, and the hash key where GCM is.
+template <class Cipher>
+void fill(OneKey<Cipher>& key, const void* state, Direction direction) {
+    const State<Cipher>& s = *static_cast<const State<Cipher>*>(state);
+    memcpy(key.schedule, direction == Direction::encrypt ? s.forward : s.inverse,
+           sizeof key.schedule);
+    key.hash = s.hash;
+}
+template <class Cipher>
+void fill(OwnKeys<Cipher>&, const void*, Direction) {}
+
+#ifdef __CUDACC__
+
+__device__ __forceinline__ int lane_id() { return threadIdx.x % 32; }
+
+// Rows of blocks, one a lane: the block before each, `carry` before the row's first; then carry is
+// the row's last.
+template <int n>
+__device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry) {
+    Block<n> previous;
+#pragma unroll
+    for (int w = 0; w < n; ++w) {
+        const uint32_t turned = __shfl_sync(0xffffffffu, row.word[w], lane_id() + 31);
+        previous.word[w] = lane_id() == 0 ? carry.word[w] : turned;
+        carry.word[w] = turned;  // of use in lane 0 alone
+    }
+    return previous;
+}
+
+// Zeros that the compiler does not leave out.
+__device__ __forceinline__ void wipe_words(uint32_t* words, uint32_t count, uint32_t first = 0,
+                                           uint32_t step = 1) {
+    for (uint32_t i = first; i < count; i += step) *const_cast<volatile uint32_t*>(words + i) = 0;
+}
+
+// S-boxes of key expansion: through the encryption tables where the header says how and they are
+// there, else by circuits.
+template <class Cipher, class TableLookup>
+struct KeySubstitution {
+    const TableLookup& tables;
+    template <class S>
+    __device__ uint32_t substitute(uint32_t word) const {
+        if constexpr (TableLookup::uses_tables &&
+                      requires { Cipher::substitute_word(word, tables); })
+            return Cipher::substitute_word(word, tables);
+        else
+            return substitute_once<S>(word);
+    }
+};
+
+// The schedule of a direction, by one thread. `look` has the tables of that direction.
+template <class Cipher, Direction direction, class TableLookup>
+__device__ __noinline__ void expand_on_device(uint32_t (&schedule)[Cipher::schedule_words],
+                                              const uint8_t* key, TableLookup tables) {
+    if constexpr (direction == Direction::encrypt) {
+        Cipher::expand(schedule, key, KeySubstitution<Cipher, TableLookup>{tables});
+    } else {
+        uint32_t forward[Cipher::schedule_words];
+        Cipher::expand(forward, key, KeySubstitution<Cipher, NoLayout>{NoLayout(nullptr)});
+        Cipher::invert(schedule, forward);
+        wipe_words(forward, Cipher::schedule_words);
+    }
+}
+
+// The key that a thread works under at the moment, for encryption.
+template <class Cipher, class Keys>
+class ThreadKey;
+
+template <class Cipher>
+class ThreadKey<Cipher, OneKey<Cipher>> {
+public:
+    __device__ __forceinline__ explicit ThreadKey(const OneKey<Cipher>& key) : key_(key) {}
+    template <class TableLookup>
+    __device__ __forceinline__ void load(const uint8_t*, const TableLookup&) {}
+    __device__ __forceinline__ void zeroize() {}
+    __device__ __forceinline__ const uint32_t* schedule() const { return key_.schedule; }
+
+private:
+    const OneKey<Cipher>& key_;
+};
+
+template <class Cipher>
+class ThreadKey<Cipher, OwnKeys<Cipher>> {
+public:
+    __device__ explicit ThreadKey(const OwnKeys<Cipher>&) {}
+    template <class TableLookup>
+    __device__ __forceinline__ void load(const uint8_t* key, const TableLookup& tables) {
+        expand_on_device<Cipher, Direction::encrypt>(schedule_, key, tables);
+    }
+    // Leaves nothing of the key in local memory.
+    __device__ void zeroize() { wipe_words(schedule_, Cipher::schedule_words); }
+    __device__ __forceinline__ const uint32_t* schedule() const { return schedule_; }
+
+private:
+    uint32_t schedule_[Cipher::schedule_words];
+};
+
+// e times h^count, step by step: what a lane for each of 32 bits leaves of a distance counts 64 GiB
+// a step, and is public. Inlined, as it calls what its callers call.
+__device__ __forceinline__ Element times_powers(Element e, Element h, uint64_t count) {
+#pragma unroll 1
+    for (; count != 0; --count) e = multiply_once(e, h);
+    return e;
+}
+
+// The key that a warp works under at the moment.
+template <class Cipher, Direction direction, class Keys>
+class WarpKey;
+
+template <class Cipher, Direction direction>
+class WarpKey<Cipher, direction, OneKey<Cipher>> {
+public:
+    __device__ __forceinline__ WarpKey(const OneKey<Cipher>& key, void*) : key_(key) {}
+    template <class TableLookup>
+    __device__ __forceinline__ void load(const uint8_t*, const TableLookup&) {}
+    template <class TableLookup>
+    __device__ __forceinline__ void prepare_hash(const Block<4>*, const TableLookup&) {}
+    template <class TableLookup>
+    __device__ __forceinline__ Block<4> tag_mask(const Block<4>& counter0, bool,
+                                                 const TableLookup& tables) const {
+        return run_once<BlockFunction<Cipher, Direction::encrypt>>(counter0, key_.schedule, tables);
+    }
+    __device__ __forceinline__ void zeroize() {}
+
+    static constexpr bool own = false;
+    __device__ __forceinline__ const uint32_t* schedule() const { return key_.schedule; }
+    __device__ __forceinline__ const Multiplier& row() const { return key_.hash.row; }
+    __device__ __forceinline__ Element row_power() const { return key_.hash.bit_power[5]; }
+    __device__ __forceinline__ Element h() const { return key_.hash.bit_power[0]; }
+    __device__ __forceinline__ Element lane_power() const {
+        return key_.hash.lane_power[lane_id()];
+    }
+    // H^n in every lane.
+    __device__ Element power(uint64_t n) const {
+        const Element low =
+            product_of_lanes((n >> lane_id()) & 1 ? key_.hash.bit_power[lane_id()] : one());
+        return n >> 32 == 0 ? low : times_powers(low, key_.hash.bit_power[31], 2 * (n >> 32));
+    }
+
+private:
+    const OneKey<Cipher>& key_;
+};
+
+template <class Cipher, Direction direction>
+class WarpKey<Cipher, direction, OwnKeys<Cipher>> {
+    using InShared = typename OwnKeys<Cipher>::InShared;
+
+public:
+    __device__ WarpKey(const OwnKeys<Cipher>&, void* shared)
+        : memory_(static_cast<InShared*>(shared)[threadIdx.x / 32]) {}
+
+    template <class TableLookup>
+    __device__ void load(const uint8_t* key, const TableLookup& tables) {
+        __syncwarp();
+        if (lane_id() == 0) expand_on_device<Cipher, direction>(memory_.schedule, key, tables);
+        __syncwarp();
+    }
+
+    // One encryption serves the hash key and, if the counter before the text is known by now, the
+    // mask of the tag.
+    template <class TableLookup>
+    __device__ void prepare_hash(const Block<4>* counter0, const TableLookup& tables) {
+        Block<4> b{};
+        if (counter0 != nullptr && lane_id() == 1) b = *counter0;
+        b = run_once<BlockFunction<Cipher, Direction::encrypt>>(b, memory_.schedule, tables);
+        h_ = macs::ghash::from_block<uint32_t>(from_lane(b, 0));
+        mask_ = from_lane(b, 1);
+        Element power = h_;
+        lane_power_ = h_;
+#pragma unroll 1
+        for (int b = 0; b < 5; ++b) {
+            if (((31 - lane_id()) >> b) & 1) lane_power_ = multiply_once(lane_power_, power);
+            power = square(power);
+        }
+        row_power_ = power;
+        if (lane_id() == 0) memory_.row = multiplier(row_power_);
+        __syncwarp();
+    }
+    // The encrypted counter; `known`: prepare_hash was given it.
+    template <class TableLookup>
+    __device__ Block<4> tag_mask(const Block<4>& counter0, bool known,
+                                 const TableLookup& tables) const {
+        return known ? mask_
+                     : run_once<BlockFunction<Cipher, Direction::encrypt>>(
+                           counter0, memory_.schedule, tables);
+    }
+
+    // Leaves nothing of the key in shared memory.
+    __device__ void zeroize() {
+        __syncwarp();
+        wipe_words(reinterpret_cast<uint32_t*>(&memory_), sizeof(InShared) / 4, lane_id(), 32);
+    }
+
+    static constexpr bool own = true;
+    __device__ __forceinline__ const uint32_t* schedule() const { return memory_.schedule; }
+    __device__ __forceinline__ const Multiplier& row() const { return memory_.row; }
+    __device__ __forceinline__ Element row_power() const { return row_power_; }
+    __device__ __forceinline__ Element h() const { return h_; }
+    __device__ __forceinline__ Element lane_power() const { return lane_power_; }
+    __device__ Element power(uint64_t n) const {
+        Element power = h_, mine = one();
+#pragma unroll 1
+        for (int b = 0; b < 32 && n >> b; ++b) {
+            if (b == lane_id() && ((n >> b) & 1)) mine = power;
+            power = square(power);
+        }
+        mine = product_of_lanes(mine);
+        return n >> 32 == 0 ? mine
+                            : times_powers(mine, power, n >> 32);  // power is H^(2^32) by now
+    }
+
+private:
+    InShared& memory_;
+    Element h_, lane_power_, row_power_;
+    Block<4> mask_;
+};
+
+#endif
+
+}  // namespace warpseal::cuda

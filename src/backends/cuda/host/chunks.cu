@@ -1,0 +1,259 @@
+// Pieces: see pieces.h.
+#include "backends/cuda/host/chunks.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/tuning.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+// What a thread that feeds the device calls: no exception may end it, as others wait for its
+// pieces.
+template <class Call>
+warpseal_status caught(const Call& call) {
+    try {
+        return call();
+    } catch (const std::exception&) {  // memory, or a lock that cannot be had: on a thread of its
+                                       // own nothing may leave
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
+}
+
+// Hands out pieces in order and knows which are done.
+class Progress {
+public:
+    explicit Progress(Work& work) : work_(work), end_(work.end()) {}
+
+    // What the next piece needs; 0: there is none.
+    size_t next_needs() {
+        const std::lock_guard lock(mutex_);
+        return taken_ < end_ && status_ == WARPSEAL_OK ? work_.least_bytes(taken_) : 0;
+    }
+
+    bool acquire(size_t slot_bytes, Chunk& chunk) {
+        const std::lock_guard lock(mutex_);
+        if (taken_ == end_ || status_ != WARPSEAL_OK || work_.least_bytes(taken_) > slot_bytes)
+            return false;
+        status_ = caught([&] {
+            begins_.push_back(taken_);
+            ready_.resize(begins_.size());
+            return WARPSEAL_OK;
+        });
+        if (status_ != WARPSEAL_OK) return false;  // nothing of it is queued
+        chunk = {begins_.size() - 1, taken_, work_.cut(taken_, slot_bytes)};
+        taken_ = chunk.end;
+        return true;
+    }
+
+    void fail(uint64_t sequence, warpseal_status status) {
+        const std::lock_guard lock(mutex_);
+        if (status_ == WARPSEAL_OK || sequence < failed_) status_ = status;
+        failed_ = std::min(failed_, sequence);
+        changed_.notify_all();
+    }
+
+    // The device is done with a piece. Returns once it is done with all before it too; false if one
+    // of those failed: this one must not be kept then, as its output may lie where the input of
+    // work to be repeated lies.
+    bool ready(uint64_t sequence) {
+        std::unique_lock lock(mutex_);
+        ready_[sequence] = true;
+        while (front_ < ready_.size() && ready_[front_]) ++front_;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return front_ > sequence || failed_ <= sequence; });
+        return failed_ > sequence;
+    }
+
+    warpseal_status status() const { return status_; }
+    uint64_t done() const { return failed_ < begins_.size() ? begins_[failed_] : taken_; }
+
+private:
+    Work& work_;
+    const uint64_t end_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<uint64_t> begins_;
+    std::vector<bool> ready_;
+    uint64_t taken_ = 0, front_ = 0, failed_ = UINT64_MAX;
+    warpseal_status status_ = WARPSEAL_OK;
+};
+
+struct InFlight {
+    Slot* slot;
+    Chunk chunk;
+};
+
+// One thread: keeps its slots busy, oldest piece first.
+class Feeder {
+public:
+    Feeder(int device, Work& work, Progress& progress, const Workers& workers)
+        : device_(device),
+          work_(work),
+          progress_(progress),
+          slots_(workers.slots),
+          polls_(workers.polls) {
+        flying_.reserve(static_cast<size_t>(slots_));
+        idle_.reserve(static_cast<size_t>(slots_));
+    }
+
+    warpseal_status run() {
+        const CurrentDevice current(device_);
+        const BesideCaptures beside;  // of other threads: these streams are nobody else's
+        warpseal_status status =
+            current.status() != WARPSEAL_OK ? current.status() : beside.status();
+        while (status == WARPSEAL_OK) {
+            Slot* slot = nullptr;
+            status = next_slot(&slot);
+            if (status != WARPSEAL_OK || slot == nullptr) break;
+            start(slot);
+        }
+        while (!flying_.empty()) retire();
+        release_idle();
+        return status;
+    }
+
+private:
+    // A slot for the next piece; null if no work is left. The first is waited for; more than that
+    // only if they can be had.
+    warpseal_status next_slot(Slot** out) {
+        *out = nullptr;
+        for (;;) {
+            const size_t needs = progress_.next_needs();
+            if (needs == 0) return WARPSEAL_OK;
+            for (size_t i = 0; i < idle_.size(); ++i) {
+                if (idle_[i]->bytes < needs) continue;
+                *out = idle_[i];
+                idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
+                return WARPSEAL_OK;
+            }
+            release_idle();  // too small; and who waits for a slot holds none
+            if (flying_.size() < static_cast<size_t>(slots_)) {
+                const warpseal_status status =
+                    caught([&] { return borrow(device_, needs, flying_.empty(), out); });
+                if (*out != nullptr || flying_.empty()) return status;
+            }
+            retire();
+        }
+    }
+
+    void release_idle() {
+        for (Slot* slot : idle_) give_back(slot);
+        idle_.clear();
+    }
+
+    void start(Slot* slot) {
+        Chunk chunk;
+        if (!progress_.acquire(slot->bytes, chunk)) {
+            idle_.push_back(slot);
+            return;
+        }
+        warpseal_status status = caught([&] { return work_.queue(*slot, chunk); });
+        if (status == WARPSEAL_OK) status = slot->mark();
+        if (status != WARPSEAL_OK) {
+            progress_.fail(chunk.sequence, status);
+            if (!lost())
+                check(
+                    cudaStreamSynchronize(slot->stream));  // whatever was queued before the failure
+            idle_.push_back(slot);
+            return;
+        }
+        flying_.push_back({slot, chunk});
+    }
+
+    void retire() {
+        const InFlight oldest = flying_.front();
+        flying_.erase(flying_.begin());
+        const warpseal_status status = oldest.slot->wait(polls_);
+        if (status != WARPSEAL_OK && !lost())
+            check(cudaStreamSynchronize(oldest.slot->stream));  // what is given back is wiped
+        if (status != WARPSEAL_OK)
+            progress_.fail(oldest.chunk.sequence, status);
+        else if (progress_.ready(oldest.chunk.sequence))
+            work_.commit(*oldest.slot, oldest.chunk);
+        idle_.push_back(oldest.slot);
+    }
+
+    const int device_;
+    Work& work_;
+    Progress& progress_;
+    const int slots_;
+    const bool polls_;
+    std::vector<InFlight> flying_;
+    std::vector<Slot*> idle_;  // with those in flight at most slots_
+};
+
+}  // namespace
+
+warpseal_status run(int device, Work& work, const Workers& workers, uint64_t* done) {
+    *done = 0;
+    Progress progress(work);
+    Feeder feeder(device, work, progress, workers);
+    std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(
+        workers.threads));  // what throws from here on is caught: threads that run must be joined
+    try {
+        for (int i = 1; i < workers.threads; ++i)
+            threads.emplace_back(
+                [&] { caught([&] { return Feeder(device, work, progress, workers).run(); }); });
+    } catch (const std::exception&) {
+        // Fewer threads do the same.
+    }
+    const warpseal_status own = feeder.run();
+    for (std::thread& thread : threads) thread.join();
+    *done = progress.done();
+    if (progress.status() != WARPSEAL_OK) return progress.status();
+    return *done == work.end() ? WARPSEAL_OK : own != WARPSEAL_OK ? own : WARPSEAL_OUT_OF_MEMORY;
+}
+
+size_t chunk_bytes(uint64_t before, uint64_t after, bool staged) {
+    constexpr uint64_t mib = uint64_t{1} << 20, most_staged = 8 * mib;
+    const uint64_t least = std::clamp((before + after) / 64, 2 * mib, (staged ? 2 : 4) * mib);
+    return static_cast<size_t>(std::clamp(std::min(before, after) / 4, least,
+                                          staged ? most_staged : uint64_t{tuning::slot_bytes}));
+}
+
+void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much) {
+#if defined(__x86_64__)
+    if (much) {
+        const size_t head = std::min(bytes, (64 - reinterpret_cast<uintptr_t>(to) % 64) % 64);
+        memcpy(to, from, head);
+        const size_t lines = (bytes - head) / 64;
+        to += head, from += head, bytes -= head + 64 * lines;
+        for (size_t i = 0; i < lines; ++i, to += 64, from += 64)
+            asm volatile(
+                "movdqu (%1), %%xmm0\n\tmovdqu 16(%1), %%xmm1\n\tmovdqu 32(%1), %%xmm2\n\tmovdqu 48(%1), %%xmm3\n\t"
+                "movntdq %%xmm0, (%0)\n\tmovntdq %%xmm1, 16(%0)\n\tmovntdq %%xmm2, 32(%0)\n\tmovntdq %%xmm3, 48(%0)"
+                :
+                : "r"(to), "r"(from)
+                : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
+        asm volatile(
+            "pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\tpxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\tsfence"
+            :
+            :
+            : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
+Workers staging_workers(uint64_t bytes) {
+    cpu_set_t allowed;
+    const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    const uint64_t chunks = bytes / chunk_bytes(0, bytes, true);
+    const int threads = static_cast<int>(std::min<uint64_t>(
+        std::min(cores, tuning::staging_threads), std::max<uint64_t>(chunks, 1)));
+    return {threads, tuning::slots_per_staging_thread, threads == 1};
+}
+
+}  // namespace warpseal::cuda

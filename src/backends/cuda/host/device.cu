@@ -1,0 +1,288 @@
+// Devices: errors, the fork check, limits, memory and events.
+#include "backends/cuda/host/device.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "core/secret.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+std::atomic<bool> context_lost{false};
+std::atomic<pid_t> first_user{0};  // the process that first came in; 0: none yet
+std::atomic<bool> any_length{false};
+
+// Asked for the architecture that it was compiled for: all kernels are for the same ones.
+__global__ void probe() {}
+
+// Errors after which, by the runtime's documentation, every further call of the process fails.
+bool is_sticky(cudaError_t error) {
+    switch (error) {
+        case cudaErrorIllegalAddress:
+        case cudaErrorLaunchFailure:
+        case cudaErrorLaunchTimeout:
+        case cudaErrorHardwareStackError:
+        case cudaErrorIllegalInstruction:
+        case cudaErrorMisalignedAddress:
+        case cudaErrorInvalidAddressSpace:
+        case cudaErrorInvalidPc:
+        case cudaErrorAssert:
+        case cudaErrorECCUncorrectable:
+        case cudaErrorNvlinkUncorrectable:
+        case cudaErrorContained:
+        case cudaErrorExternalDevice:
+        case cudaErrorContextIsDestroyed:
+        case cudaErrorMpsClientTerminated:
+        case cudaErrorMpsRpcFailure:
+        case cudaErrorCudartUnloading:
+        case cudaErrorDeviceUninitialized:
+        case cudaErrorUnknown: return true;
+        default: return false;
+    }
+}
+
+}  // namespace
+
+warpseal_status check(cudaError_t error) {
+    if (error == cudaSuccess) return WARPSEAL_OK;
+    if (is_sticky(error)) {
+        context_lost = true;
+        return WARPSEAL_NO_DEVICE;
+    }
+    cudaGetLastError();  // this one passes: the next call must not report it again
+    return error == cudaErrorMemoryAllocation ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_NO_DEVICE;
+}
+
+bool lost() {
+    const pid_t user = first_user;
+    return context_lost || (user != 0 && user != getpid());
+}
+
+warpseal_status enter() {
+    pid_t nobody = 0;
+    first_user.compare_exchange_strong(nobody, getpid());
+    return lost() ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
+}
+
+void accept_any_length(bool on) { any_length = on; }
+
+warpseal_status current_limits(Limits& limits) {
+    static std::mutex mutex;
+    static std::vector<Limits> known;
+    int device = 0;
+    warpseal_status status = enter();
+    if (status == WARPSEAL_OK) status = check(cudaGetDevice(&device));
+    if (status != WARPSEAL_OK) return status;
+    const std::lock_guard lock(mutex);
+    try {
+        if (known.size() <= static_cast<size_t>(device)) known.resize(device + 1);
+    } catch (const std::bad_alloc&) {
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
+    Limits& l = known[device];
+    if (l.multiprocessors == 0) {
+        int count = 0;
+        cudaFuncAttributes attributes{};
+        status = check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+        if (status == WARPSEAL_OK) status = check(cudaFuncGetAttributes(&attributes, probe));
+        if (status != WARPSEAL_OK) return status;
+        l = {count, attributes.ptxVersion};
+    }
+    limits = l;
+    limits.any_length = any_length;
+    return WARPSEAL_OK;
+}
+
+namespace {
+
+// Never destroyed: CUDA may be gone before static objects are.
+struct Memory {
+    std::mutex mutex;
+    std::map<std::pair<int, const void*>, Launched> launched;  // since it was last forgotten
+    std::map<int, cudaStream_t> streams;
+};
+Memory& memory() {
+    static auto* one = new Memory;
+    return *one;
+}
+
+// A job without work.
+alignas(64) uint8_t nothing[job_bytes_limit];
+
+void zeroize_launched(int device) {
+    const std::lock_guard lock(memory().mutex);
+    auto& all = memory().launched;
+    const auto first = all.lower_bound({device, nullptr}),
+               end = all.lower_bound({device + 1, nullptr});
+    if (first == end) return;
+    const CurrentDevice current(device);
+    const BesideCaptures beside;  // a key may go while another thread captures
+    cudaStream_t& stream = memory().streams[device];
+    if (current.status() != WARPSEAL_OK || beside.status() != WARPSEAL_OK) return;
+    if (stream == nullptr &&
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != WARPSEAL_OK)
+        return;
+    for (auto i = first; i != end && !lost(); ++i) {
+        void* arguments[] = {nothing};
+        check(cudaLaunchKernel(i->second.kernel, dim3(1), dim3(i->second.threads), arguments,
+                               i->second.shared_bytes, stream));
+    }
+    all.erase(first, end);
+}
+
+}  // namespace
+
+void record_launch(const Launched& launched) try {
+    int device = 0;
+    if (lost() || check(cudaGetDevice(&device)) != WARPSEAL_OK) return;
+    const std::lock_guard lock(memory().mutex);
+    memory().launched[{device, launched.kernel}] = launched;
+} catch (const std::bad_alloc&) {
+    // Not even a hundred bytes are left: these parameters stay until the kernel is launched again.
+}
+
+void zeroize_launches(int device) try {
+    if (!lost())
+        zeroize_launched(device);  // nor in a forked child, where the lock may be held for ever
+} catch (const std::bad_alloc&) {
+    // No stream to launch on: as above.
+}
+
+CurrentDevice::CurrentDevice(int device) : status_(enter()) {
+    int before = -1;
+    if (status_ == WARPSEAL_OK) status_ = check(cudaGetDevice(&before));
+    if (status_ != WARPSEAL_OK || before == device) return;
+    status_ = check(cudaSetDevice(device));
+    if (status_ == WARPSEAL_OK) before_ = before;
+}
+
+CurrentDevice::~CurrentDevice() {
+    if (before_ >= 0 && !lost()) check(cudaSetDevice(before_));
+}
+
+BesideCaptures::BesideCaptures() : status_(enter()) {
+    if (status_ == WARPSEAL_OK) status_ = check(cudaThreadExchangeStreamCaptureMode(&mode_));
+}
+
+BesideCaptures::~BesideCaptures() {
+    if (status_ == WARPSEAL_OK && !lost()) check(cudaThreadExchangeStreamCaptureMode(&mode_));
+}
+
+warpseal_status is_done(cudaEvent_t event, bool* done) {
+    const cudaError_t error = cudaEventQuery(event);
+    *done = error == cudaSuccess;
+    if (error != cudaErrorNotReady) return check(error);
+    cudaGetLastError();  // an answer, no error, but the runtime notes it as one
+    return WARPSEAL_OK;
+}
+
+warpseal_status device_count(int* count) {
+    *count = 0;
+    const warpseal_status status = enter();
+    return status != WARPSEAL_OK ? status : check(cudaGetDeviceCount(count));
+}
+
+warpseal_status describe(int device, warpseal_device_info* info) {
+    memset(info, 0, sizeof *info);
+    cudaDeviceProp properties;
+    int driver = 0;
+    warpseal_status status = enter();
+    if (status == WARPSEAL_OK) status = check(cudaGetDeviceProperties(&properties, device));
+    if (status == WARPSEAL_OK) status = check(cudaDriverGetVersion(&driver));
+    if (status != WARPSEAL_OK) return status;
+    snprintf(info->name, sizeof info->name, "%.127s", properties.name);
+    snprintf(info->driver, sizeof info->driver, "%d.%d", driver / 1000, driver % 1000 / 10);
+    info->compute_capability = static_cast<uint32_t>(properties.major * 10 + properties.minor);
+    info->multiprocessors = static_cast<uint32_t>(properties.multiProcessorCount);
+    info->memory_bytes = properties.totalGlobalMem;
+    info->shared_bytes_per_block = properties.sharedMemPerBlockOptin;
+    return WARPSEAL_OK;
+}
+
+warpseal_status device_alloc(int device, size_t bytes, void** out) {
+    *out = nullptr;
+    const CurrentDevice current(device);
+    return current.status() != WARPSEAL_OK ? current.status() : check(cudaMalloc(out, bytes));
+}
+
+void device_free(int device, void* memory, size_t bytes) {
+    if (memory == nullptr) return;
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return;
+    check(cudaMemset(memory, 0, bytes));
+    if (!lost()) check(cudaFree(memory));
+}
+
+warpseal_status host_alloc(int device, size_t bytes, void** out) {
+    *out = nullptr;
+    const CurrentDevice current(device);
+    return current.status() != WARPSEAL_OK
+               ? current.status()
+               : check(cudaHostAlloc(out, bytes, cudaHostAllocPortable));
+}
+
+void host_free(int device, void* memory, size_t bytes) {
+    if (memory == nullptr) return;
+    if (first_user == getpid())
+        wipe(memory, bytes);  // also after a lost context; a forked child has no such memory
+    const CurrentDevice current(device);
+    if (current.status() == WARPSEAL_OK) check(cudaFreeHost(memory));
+}
+
+warpseal_status upload(int device, void* to, const void* from, size_t bytes) {
+    const CurrentDevice current(device);
+    return current.status() != WARPSEAL_OK
+               ? current.status()
+               : check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+}
+
+warpseal_status download(int device, void* to, const void* from, size_t bytes) {
+    const CurrentDevice current(device);
+    return current.status() != WARPSEAL_OK
+               ? current.status()
+               : check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+warpseal_status synchronize(int device, void* stream) {
+    const CurrentDevice current(device);
+    return current.status() != WARPSEAL_OK
+               ? current.status()
+               : check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+}
+
+warpseal_status time(int device, warpseal_status (*work)(void* user, void* stream), void* user,
+                     float* milliseconds) {
+    const CurrentDevice current(device);
+    cudaStream_t stream = nullptr;
+    cudaEvent_t start = nullptr, end = nullptr;
+    warpseal_status status = current.status();
+    const auto step = [&](auto call) {
+        if (status == WARPSEAL_OK) status = call();
+    };
+    step([&] { return check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); });
+    step([&] { return check(cudaEventCreate(&start)); });
+    step([&] { return check(cudaEventCreate(&end)); });
+    step([&] { return check(cudaEventRecord(start, stream)); });
+    step([&] { return work(user, stream); });
+    step([&] { return check(cudaEventRecord(end, stream)); });
+    step([&] { return check(cudaEventSynchronize(end)); });
+    step([&] { return check(cudaEventElapsedTime(milliseconds, start, end)); });
+    if (!lost() && stream != nullptr) check(cudaStreamSynchronize(stream));
+    if (!lost() && start != nullptr) check(cudaEventDestroy(start));
+    if (!lost() && end != nullptr) check(cudaEventDestroy(end));
+    if (!lost() && stream != nullptr) check(cudaStreamDestroy(stream));
+    return status;
+}
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,63 @@
+// How kernels start: blocks that stay, as many as the multiprocessors hold; and scratch in device
+// memory, ordered on the stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/scratch.h"
+#include "backends/cuda/host/tuning.h"
+
+namespace warpseal::cuda {
+
+// Blocks for so many warps of work: as many as there are multiprocessors, or fewer.
+inline unsigned blocks_for(uint64_t warps_of_work, const Limits& limits) {
+    const uint64_t wanted = (warps_of_work + tuning::warps - 1) / tuning::warps;
+    return static_cast<unsigned>(std::clamp<uint64_t>(wanted, 1, limits.multiprocessors));
+}
+
+// Starts `kernel` (of that many threads a block) with `job` by value. A job of all zeros must be
+// one without work: see Launched.
+template <class Job>
+warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job,
+                       cudaStream_t stream, unsigned threads = tuning::threads) {
+    static_assert(sizeof job <= job_bytes_limit);
+    if (shared_bytes > 48 * 1024) {
+        const cudaError_t error = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+        if (error != cudaSuccess) return check(error);
+    }
+    void* arguments[] = {const_cast<Job*>(&job)};
+    const void* function = reinterpret_cast<const void*>(kernel);
+    const cudaError_t error =
+        cudaLaunchKernel(function, dim3(blocks), dim3(threads), arguments, shared_bytes, stream);
+    if (error == cudaSuccess) record_launch({function, sizeof job, shared_bytes, threads});
+    return check(error);
+}
+
+#ifdef __CUDACC__
+
+// Warps of one block take items far from each other, so that few items still spread over all
+// multiprocessors.
+__device__ __forceinline__ uint64_t first_item() {
+    return uint64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x;
+}
+__device__ __forceinline__ uint64_t item_step() { return uint64_t{gridDim.x} * tuning::warps; }
+
+#endif
+
+// Scratch for `work(scratch)` to queue kernels over, wiped before it goes; a graph can capture it
+// all.
+template <class Work>
+warpseal_status with_scratch(size_t bytes, cudaStream_t stream, const Work& work) {
+    uint8_t* scratch = nullptr;
+    warpseal_status status = acquire_scratch(bytes, stream, &scratch);
+    if (status != WARPSEAL_OK) return status;
+    status = work(scratch);
+    const warpseal_status given_back = release_scratch(scratch, bytes, stream);
+    return status != WARPSEAL_OK ? status : given_back;
+}
+
+}  // namespace warpseal::cuda

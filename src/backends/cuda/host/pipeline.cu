@@ -1,0 +1,316 @@
+// The pipeline: copy in, run, copy out, overlapped. Pinned memory of the caller is copied from and
+// to directly; other memory, and output that would overwrite input before its piece is safe, goes
+// through the slots' own pinned memory.
+#include "backends/cuda/host/pipeline.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "backends/cuda/host/chunks.h"
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/memory_kind.h"
+#include "backends/cuda/host/tuning.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+bool overlap(const uint8_t* a, const uint8_t* b, size_t bytes) {
+    return a < b + bytes && b < a + bytes;
+}
+
+// Bytes [0, bytes) of one message, in slots that begin with `header_bytes` of the derived class.
+class TextWork : public Work {
+public:
+    TextWork(const uint8_t* in, uint8_t* out, size_t bytes, size_t header_bytes)
+        : in_(in),
+          out_(out),
+          bytes_(bytes),
+          header_(header_bytes),
+          direct_in_(is_pinned(in, bytes)),
+          direct_out_(!overlap(in, out, bytes) && is_pinned(out, bytes)) {}
+
+    uint64_t end() const override { return bytes_; }
+    size_t least_bytes(uint64_t) const override { return tuning::smallest_slot_bytes; }
+    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+        return std::min<uint64_t>(
+            bytes_, begin + std::min(slot_bytes - header_, usual_chunk(begin)) / 16 * 16);
+    }
+    Workers workers() const {
+        return direct_in_ && direct_out_ ? direct_workers(tuning::slots_in_flight)
+                                         : staging_workers(bytes_);
+    }
+
+    warpseal_status queue(Slot& slot, const Chunk& chunk) override {
+        const size_t n = chunk.end - chunk.begin;
+        const size_t staged = direct_in_ && direct_out_ ? header_ : header_ + n;
+        warpseal_status status = staged != 0 ? slot.pin() : WARPSEAL_OK;
+        if (status != WARPSEAL_OK) return status;
+        slot.uses(header_ + n, staged);
+        if (!direct_in_) memcpy(slot.pinned + header_, in_ + chunk.begin, n);
+        const uint8_t* from = direct_in_ ? in_ + chunk.begin : slot.pinned + header_;
+        uint8_t* to = direct_out_ ? out_ + chunk.begin : slot.pinned + header_;
+        status = check(
+            cudaMemcpyAsync(slot.device + header_, from, n, cudaMemcpyHostToDevice, slot.stream));
+        if (status == WARPSEAL_OK) status = compute(slot, slot.device + header_, chunk.begin, n);
+        if (status == WARPSEAL_OK)
+            status = check(
+                cudaMemcpyAsync(to, slot.device + header_, n, cudaMemcpyDeviceToHost, slot.stream));
+        return status;
+    }
+
+    void commit(Slot& slot, const Chunk& chunk) override {
+        if (!direct_out_)
+            unstage(out_ + chunk.begin, slot.pinned + header_, chunk.end - chunk.begin,
+                    bytes_ >= much_bytes);
+    }
+
+protected:
+    size_t usual_chunk(uint64_t begin) const {
+        return chunk_bytes(begin, bytes_ - begin, !direct_in_ || !direct_out_);
+    }
+    // Queues the kernels for a piece that lies in device memory.
+    virtual warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) = 0;
+
+    const uint8_t* const in_;
+    uint8_t* const out_;
+    const size_t bytes_;
+
+private:
+    const size_t header_;
+    const bool direct_in_, direct_out_;
+};
+
+class SweepText : public TextWork {
+public:
+    SweepText(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+              const uint8_t* iv, uint64_t first_block, const uint8_t* in, uint8_t* out,
+              size_t bytes)
+        : TextWork(in, out, bytes, 0),
+          sweep_(cipher.sweep[mode][static_cast<int>(direction)]),
+          state_(state),
+          block_(cipher.block_bytes),
+          chained_(mode == WARPSEAL_CBC || mode == WARPSEAL_CFB),
+          iv_(iv),
+          first_block_(first_block) {
+        if (!chained_) return;
+        before_.reserve(bytes / tuning::smallest_slot_bytes +
+                        2);  // all of them: threads that feed the device must not run out of memory
+        note(0, iv);
+    }
+
+    // In place, the last block of a piece is overwritten when the next one may still want it.
+    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+        const uint64_t end = TextWork::cut(begin, slot_bytes);
+        if (chained_ && end - begin >= block_) {
+            const std::lock_guard lock(mutex_);
+            note(end, in_ + end - block_);
+        }
+        return end;
+    }
+
+    // The ciphertext block before the piece that begins there, or would.
+    void before(uint64_t begin, uint8_t* out) const {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::lower_bound(before_.begin(), before_.end(), begin,
+                                            [](const Edge& e, uint64_t at) { return e.at < at; });
+        if (found != before_.end() && found->at == begin) memcpy(out, found->block, block_);
+    }
+
+protected:
+    warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) override {
+        if (!chained_)
+            return sweep_(state_, iv_, first_block_ + begin / block_, data, data, bytes,
+                          slot.stream);
+        uint8_t previous[16] = {};
+        before(begin, previous);
+        return sweep_(state_, previous, 0, data, data, bytes, slot.stream);
+    }
+
+private:
+    struct Edge {
+        uint64_t at;
+        uint8_t block[16];
+    };
+    void note(uint64_t at, const uint8_t* block) {
+        before_.push_back({at, {}});
+        memcpy(before_.back().block, block, block_);
+    }
+
+    const CudaCipher::Sweep sweep_;
+    const void* state_;
+    const uint32_t block_;
+    const bool chained_;
+    const uint8_t* iv_;
+    const uint64_t first_block_;
+    mutable std::mutex mutex_;
+    std::vector<Edge> before_;
+};
+
+// Pieces are whole data units.
+class XtsText : public TextWork {
+public:
+    XtsText(CudaCipher::Xts xts, const void* state, const void* tweak_state, const XtsUnits& units,
+            const uint8_t* in, uint8_t* out, size_t bytes)
+        : TextWork(in, out, bytes, 0),
+          xts_(xts),
+          state_(state),
+          tweak_state_(tweak_state),
+          units_(units) {}
+
+    size_t least_bytes(uint64_t begin) const override {
+        return std::max<size_t>(TextWork::least_bytes(begin),
+                                std::min<uint64_t>(units_.unit_bytes, bytes_));
+    }
+    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+        const uint64_t units =
+            std::max<uint64_t>(std::min(slot_bytes, usual_chunk(begin)) / units_.unit_bytes, 1);
+        return std::min<uint64_t>(bytes_, begin + units * units_.unit_bytes);
+    }
+
+protected:
+    warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) override {
+        XtsUnits units = units_;
+        uint64_t sum = begin / units.unit_bytes;
+        for (uint8_t& digit : units.first) {
+            sum += digit;
+            digit = static_cast<uint8_t>(sum);
+            sum >>= 8;
+        }
+        return xts_(state_, tweak_state_, units, data, data, bytes, slot.stream);
+    }
+
+private:
+    const CudaCipher::Xts xts_;
+    const void *state_, *tweak_state_;
+    const XtsUnits units_;
+};
+
+// A piece's own sum stands before it in the slot, and comes back with it.
+class GcmText : public TextWork {
+    static constexpr size_t header_bytes = 256;
+
+public:
+    GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmRun& run,
+            uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes)
+        : TextWork(in, out, bytes, header_bytes),
+          cipher_(cipher),
+          state_(state),
+          segment_(cipher.gcm_segment[static_cast<int>(direction)]),
+          first_block_(first_block),
+          sums_(bytes / (tuning::smallest_slot_bytes - header_bytes) + 2) {
+        memcpy(counter0_, run.counter0, 16);
+    }
+
+    void commit(Slot& slot, const Chunk& chunk) override {
+        TextWork::commit(slot, chunk);
+        Sum& sum = sums_[chunk.sequence];
+        memcpy(sum.bytes, slot.pinned, 16);
+        sum.blocks = (chunk.end - chunk.begin + 15) / 16;
+        sum.kept = true;
+    }
+
+    // The kept pieces' sums, in order.
+    void combine(GcmRun& run) const {
+        for (size_t i = 0; i < sums_.size() && sums_[i].kept; ++i)
+            cipher_.gcm_combine(state_, run.sum, sums_[i].bytes, sums_[i].blocks);
+    }
+
+protected:
+    warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) override {
+        warpseal_status status = check(cudaMemsetAsync(slot.device, 0, 16, slot.stream));
+        if (status == WARPSEAL_OK)
+            status = segment_(state_, counter0_, first_block_ + begin / 16, data, data, bytes,
+                              slot.device, slot.stream);
+        return status == WARPSEAL_OK ? slot.fetch_results(0, 16) : status;
+    }
+
+private:
+    struct Sum {
+        uint8_t bytes[16];
+        uint64_t blocks;
+        bool kept = false;
+    };
+    const CudaCipher& cipher_;
+    const void* state_;
+    const CudaCipher::GcmSegment segment_;
+    uint8_t counter0_[16];
+    const uint64_t first_block_;
+    std::vector<Sum> sums_;
+};
+
+}  // namespace
+
+warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const uint8_t* iv,
+                           uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
+                           size_t* done_bytes, uint8_t* previous) {
+    *done_bytes = 0;
+    const bool wanted = previous != nullptr && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB);
+    if (wanted) memcpy(previous, iv, cipher.block_bytes);
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    SweepText work(cipher, state, mode, direction, iv, first_block, in, out, bytes);
+    const warpseal_status status = run(device, work, work.workers(), done_bytes);
+    if (wanted) work.before(*done_bytes, previous);
+    return status;
+}
+
+warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state,
+                         const void* tweak_state, Direction direction, const XtsUnits& units,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+    *done_bytes = 0;
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    XtsText work(cipher.xts[static_cast<int>(direction)], state, tweak_state, units, in, out,
+                 bytes);
+    return run(device, work, work.workers(), done_bytes);
+}
+
+warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
+                         Direction direction, GcmRun* gcm, uint64_t first_block, const uint8_t* in,
+                         uint8_t* out, size_t bytes, size_t* done_bytes) {
+    *done_bytes = 0;
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    GcmText work(cipher, state, direction, *gcm, first_block, in, out, bytes);
+    const warpseal_status status = run(device, work, work.workers(), done_bytes);
+    work.combine(*gcm);
+    return status;
+}
+
+// The whole of `bytes` in each direction, in copies of a slot's size, each direction over and over
+// on memory of one slot.
+warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes) {
+    const CurrentDevice current(device);
+    const BesideCaptures
+        beside;  // a wait that is refused would leave copies into `out` on their way
+    Slot *inwards = nullptr, *outwards = nullptr;
+    warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : beside.status();
+    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &inwards);
+    if (status == WARPSEAL_OK)
+        status = borrow(device, tuning::slot_bytes, false,
+                        &outwards);  // who waits for a slot holds none
+    if (status == WARPSEAL_OK && outwards == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
+    for (size_t at = 0; status == WARPSEAL_OK && at < bytes; at += tuning::slot_bytes) {
+        const size_t n = std::min(bytes - at, tuning::slot_bytes);
+        status = check(cudaMemcpyAsync(inwards->device, static_cast<const uint8_t*>(in) + at, n,
+                                       cudaMemcpyHostToDevice, inwards->stream));
+        if (status == WARPSEAL_OK)
+            status = check(cudaMemcpyAsync(static_cast<uint8_t*>(out) + at, outwards->device, n,
+                                           cudaMemcpyDeviceToHost, outwards->stream));
+    }
+    for (Slot* slot : {inwards, outwards}) {
+        if (slot == nullptr) continue;
+        slot->uses(slot->bytes, 0);
+        const warpseal_status waited =
+            lost() ? WARPSEAL_NO_DEVICE : check(cudaStreamSynchronize(slot->stream));
+        if (status == WARPSEAL_OK) status = waited;
+        give_back(slot);
+    }
+    return status;
+}
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,25 @@
+// The pipeline: work on data in host memory, through slots of bounded device memory.
+#pragma once
+
+#include "backends/cipher_backend.h"
+
+namespace warpseal::cuda {
+
+warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const uint8_t* iv,
+                           uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
+                           size_t* done_bytes, uint8_t* previous);
+warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state,
+                         const void* tweak_state, Direction direction, const XtsUnits& units,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
+warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
+                         Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
+                         uint8_t* out, size_t bytes, size_t* done_bytes);
+warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                           uint64_t* done_messages, uint64_t* not_authentic);
+
+// The yardstick of all of these: the same slots and pieces, and copies alone.
+warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes);
+
+}  // namespace warpseal::cuda

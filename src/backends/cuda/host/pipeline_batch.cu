@@ -1,0 +1,276 @@
+// The pipeline for batches: a piece is some messages, packed in a slot with what each needs.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "backends/cuda/host/chunks.h"
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/memory_kind.h"
+#include "backends/cuda/host/pipeline.h"
+#include "backends/cuda/host/tuning.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// So many items of `bytes` each, which stand at a stride on either side.
+void copy_items(uint8_t* to, size_t to_stride, const uint8_t* from, size_t from_stride,
+                size_t bytes, uint64_t count) {
+    if (to_stride == bytes && from_stride == bytes) {
+        memcpy(to, from, bytes * count);
+    } else {
+        for (uint64_t i = 0; i < count; ++i)
+            memcpy(to + i * to_stride, from + i * from_stride, bytes);
+    }
+}
+
+// Where everything of a piece lies in its slot, on the device and in pinned memory alike.
+struct Packing {
+    size_t lengths, offsets, ivs, keys, aad, tags, statuses, text, end;
+};
+
+class Messages : public Work {
+public:
+    Messages(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
+             const warpseal_batch& batch)
+        : batch_(batch),
+          run_(cipher.batch[mode][static_cast<int>(direction)]),
+          state_(state),
+          key_bytes_(cipher.key_bytes),
+          tagged_(mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC),
+          opening_(tagged_ && direction == Direction::decrypt),
+          silent_(mode == WARPSEAL_CMAC),
+          waiting_(
+              silent_ || mode == WARPSEAL_CCM || mode == WARPSEAL_OFB ||
+              (direction == Direction::encrypt && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB))),
+          direct_out_(silent_) {
+        // Rows shorter than this are copied faster by a core than row by row by the copy engine.
+        constexpr size_t least_direct_row = 4096;
+        for (uint64_t i = 0; batch.lengths != nullptr && i < batch.message_count; ++i)
+            text_bytes_ += batch.lengths[i];
+        if (batch.lengths == nullptr) text_bytes_ = batch.message_count * batch.message_bytes;
+        const size_t n = batch.message_bytes, count = batch.message_count;
+        if (count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr ||
+            batch.out_offsets != nullptr)
+            return;
+        if (n < least_direct_row || (count > 1 && batch.in_stride < n)) return;
+        const size_t in_extent = (count - 1) * batch.in_stride + n;
+        direct_in_ = is_pinned(batch.in, in_extent);
+        if (silent_ || (count > 1 && batch.out_stride < n)) return;
+        const size_t out_extent = (count - 1) * batch.out_stride + n;
+        direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) &&
+                      is_pinned(batch.out, out_extent);
+    }
+
+    Workers workers() const {
+        if (!direct_in_ || !direct_out_) return staging_workers(text_bytes_);
+        return direct_workers(waiting_ ? tuning::slots_of_chains : tuning::slots_in_flight);
+    }
+    uint64_t not_authentic() const { return not_authentic_; }
+
+    uint64_t end() const override { return batch_.message_count; }
+    size_t least_bytes(uint64_t begin) const override {
+        return std::max(packing(1, round_up(length(begin), 16)).end, tuning::smallest_slot_bytes);
+    }
+    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+        const uint64_t before =
+            text_bytes_ / batch_.message_count * begin;  // as if all were of one length
+        if (!waiting_)
+            slot_bytes = std::min(
+                slot_bytes, chunk_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
+        size_t text = 0;
+        uint64_t end = begin;
+        for (; end < batch_.message_count; ++end) {
+            text += round_up(length(end), 16);
+            if (end > begin && packing(end + 1 - begin, text).end > slot_bytes) break;
+        }
+        return end;
+    }
+    warpseal_status queue(Slot& slot, const Chunk& chunk) override;
+    void commit(Slot& slot, const Chunk& chunk) override;
+
+private:
+    size_t length(uint64_t i) const {
+        return batch_.lengths != nullptr ? batch_.lengths[i] : batch_.message_bytes;
+    }
+    const uint8_t* input(uint64_t i) const {
+        return batch_.in +
+               (batch_.in_offsets != nullptr ? batch_.in_offsets[i] : i * batch_.in_stride);
+    }
+    uint8_t* output(uint64_t i) const {
+        return batch_.out +
+               (batch_.out_offsets != nullptr ? batch_.out_offsets[i] : i * batch_.out_stride);
+    }
+    Packing packing(uint64_t count, size_t text_bytes) const;
+    size_t text_bytes(const Chunk& chunk) const;
+    void pack(uint8_t* pinned, const Packing& p, const Chunk& chunk) const;
+    warpseal_batch on_device(uint8_t* device, const Packing& p, const Chunk& chunk) const;
+    warpseal_status copy_in(Slot& slot, const Packing& p, const Chunk& chunk) const;
+    warpseal_status copy_out(Slot& slot, const Packing& p, const Chunk& chunk) const;
+
+    const warpseal_batch& batch_;
+    const CudaCipher::Batch run_;
+    const void* state_;
+    const uint32_t key_bytes_;
+    const bool tagged_, opening_, silent_;  // silent: no output
+    const bool waiting_;  // blocks wait for each other: the more messages at once the better
+    bool direct_in_ = false, direct_out_;
+    uint64_t text_bytes_ = 0;
+    std::atomic<uint64_t> not_authentic_{0};
+};
+
+Packing Messages::packing(uint64_t count, size_t text_bytes) const {
+    Packing p{};
+    size_t at = 0;
+    const auto reserve = [&](size_t bytes) {
+        const size_t here = at;
+        at += round_up(bytes, 16);
+        return here;
+    };
+    p.lengths = reserve(batch_.lengths != nullptr ? 8 * count : 0);
+    p.offsets = reserve(batch_.lengths != nullptr ? 8 * count : 0);
+    p.ivs = reserve(batch_.iv_bytes * (batch_.iv_stride != 0 ? count : 1));
+    p.keys = reserve(batch_.keys != nullptr ? key_bytes_ * count : 0);
+    p.aad = reserve(batch_.aad_bytes * (batch_.aad_stride != 0 ? count : 1));
+    p.tags = reserve(tagged_ ? batch_.tag_bytes * count : 0);
+    p.statuses = reserve(sizeof(int32_t) * count);
+    at = round_up(at, 256);
+    p.text = reserve(text_bytes);
+    p.end = at;
+    return p;
+}
+
+size_t Messages::text_bytes(const Chunk& chunk) const {
+    if (batch_.lengths == nullptr)
+        return (chunk.end - chunk.begin) * round_up(batch_.message_bytes, 16);
+    size_t bytes = 0;
+    for (uint64_t i = chunk.begin; i < chunk.end; ++i) bytes += round_up(length(i), 16);
+    return bytes;
+}
+
+void Messages::pack(uint8_t* pinned, const Packing& p, const Chunk& chunk) const {
+    const uint64_t first = chunk.begin, count = chunk.end - chunk.begin;
+    const uint64_t ivs = batch_.iv_stride != 0 ? count : 1,
+                   aads = batch_.aad_stride != 0 ? count : 1;
+    if (batch_.iv_bytes != 0)
+        copy_items(pinned + p.ivs, batch_.iv_bytes, batch_.ivs + first * batch_.iv_stride,
+                   batch_.iv_stride, batch_.iv_bytes, ivs);
+    if (batch_.aad_bytes != 0)
+        copy_items(pinned + p.aad, batch_.aad_bytes, batch_.aad + first * batch_.aad_stride,
+                   batch_.aad_stride, batch_.aad_bytes, aads);
+    if (batch_.keys != nullptr)
+        memcpy(pinned + p.keys, batch_.keys + first * key_bytes_, count * key_bytes_);
+    if (opening_)
+        copy_items(pinned + p.tags, batch_.tag_bytes, batch_.tags + first * batch_.tag_stride,
+                   batch_.tag_stride, batch_.tag_bytes, count);
+    if (direct_in_) return;
+    size_t text = 0;
+    for (uint64_t i = first; i < chunk.end; ++i) {
+        const uint64_t k = i - first, n = length(i);
+        if (batch_.lengths != nullptr) {
+            memcpy(pinned + p.lengths + 8 * k, &n, 8);
+            memcpy(pinned + p.offsets + 8 * k, &text, 8);
+        }
+        if (n != 0) memcpy(pinned + p.text + text, input(i), n);
+        text += round_up(n, 16);
+    }
+}
+
+warpseal_batch Messages::on_device(uint8_t* device, const Packing& p, const Chunk& chunk) const {
+    warpseal_batch b{};
+    b.struct_bytes = sizeof b;
+    b.iv_bytes = batch_.iv_bytes;
+    b.tag_bytes = batch_.tag_bytes;
+    b.message_count = chunk.end - chunk.begin;
+    b.message_bytes = batch_.message_bytes;
+    if (batch_.lengths != nullptr) {
+        b.lengths = reinterpret_cast<const uint64_t*>(device + p.lengths);
+        b.in_offsets = b.out_offsets = reinterpret_cast<const uint64_t*>(device + p.offsets);
+    }
+    b.keys = batch_.keys != nullptr ? device + p.keys : nullptr;
+    b.ivs = device + p.ivs;
+    b.iv_stride = batch_.iv_stride != 0 ? batch_.iv_bytes : 0;
+    b.aad = device + p.aad;
+    b.aad_bytes = batch_.aad_bytes;
+    b.aad_stride = batch_.aad_stride != 0 ? batch_.aad_bytes : 0;
+    b.in = b.out = device + p.text;
+    b.in_stride = b.out_stride = round_up(batch_.message_bytes, 16);
+    b.tags = device + p.tags;
+    b.tag_stride = batch_.tag_bytes;
+    b.statuses = reinterpret_cast<int32_t*>(device + p.statuses);
+    return b;
+}
+
+warpseal_status Messages::copy_in(Slot& slot, const Packing& p, const Chunk& chunk) const {
+    const size_t staged = direct_in_ ? p.statuses : p.end, row = round_up(batch_.message_bytes, 16),
+                 rows = chunk.end - chunk.begin;
+    warpseal_status status = check(
+        cudaMemcpyAsync(slot.device, slot.pinned, staged, cudaMemcpyHostToDevice, slot.stream));
+    if (status == WARPSEAL_OK && direct_in_)
+        status = check(cudaMemcpy2DAsync(slot.device + p.text, row, input(chunk.begin),
+                                         rows > 1 ? batch_.in_stride : row, batch_.message_bytes,
+                                         rows, cudaMemcpyHostToDevice, slot.stream));
+    return status;
+}
+
+warpseal_status Messages::copy_out(Slot& slot, const Packing& p, const Chunk& chunk) const {
+    const size_t row = round_up(batch_.message_bytes, 16), rows = chunk.end - chunk.begin;
+    warpseal_status status =
+        direct_out_ ? slot.fetch_results(p.tags, p.statuses + sizeof(int32_t) * rows - p.tags)
+                    : check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags,
+                                            p.end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
+    if (status == WARPSEAL_OK && direct_out_ && !silent_)
+        status = check(cudaMemcpy2DAsync(output(chunk.begin), rows > 1 ? batch_.out_stride : row,
+                                         slot.device + p.text, row, batch_.message_bytes, rows,
+                                         cudaMemcpyDeviceToHost, slot.stream));
+    return status;
+}
+
+warpseal_status Messages::queue(Slot& slot, const Chunk& chunk) {
+    warpseal_status status = slot.pin();
+    if (status != WARPSEAL_OK) return status;
+    const Packing p = packing(chunk.end - chunk.begin, text_bytes(chunk));
+    slot.uses(p.end, direct_in_ && direct_out_ ? p.text : p.end);
+    pack(slot.pinned, p, chunk);
+    status = copy_in(slot, p, chunk);
+    if (status == WARPSEAL_OK) status = run_(state_, on_device(slot.device, p, chunk), slot.stream);
+    return status == WARPSEAL_OK ? copy_out(slot, p, chunk) : status;
+}
+
+void Messages::commit(Slot& slot, const Chunk& chunk) {
+    const uint64_t first = chunk.begin, count = chunk.end - chunk.begin;
+    const Packing p = packing(count, text_bytes(chunk));
+    const auto* const statuses = reinterpret_cast<const int32_t*>(slot.pinned + p.statuses);
+    not_authentic_ +=
+        static_cast<uint64_t>(std::count(statuses, statuses + count, WARPSEAL_NOT_AUTHENTIC));
+    if (batch_.statuses != nullptr)
+        memcpy(batch_.statuses + first, statuses, count * sizeof *statuses);
+    if (tagged_ && !opening_)
+        copy_items(batch_.tags + first * batch_.tag_stride, batch_.tag_stride, slot.pinned + p.tags,
+                   batch_.tag_bytes, batch_.tag_bytes, count);
+    if (direct_out_) return;
+    size_t text = 0;
+    for (uint64_t i = first; i < chunk.end; ++i) {
+        const size_t n = length(i);
+        if (n != 0) unstage(output(i), slot.pinned + p.text + text, n, text_bytes_ >= much_bytes);
+        text += round_up(n, 16);
+    }
+}
+
+}  // namespace
+
+warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                           uint64_t* done_messages, uint64_t* not_authentic) {
+    *done_messages = *not_authentic = 0;
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    Messages work(cipher, state, mode, direction, batch);
+    const warpseal_status status = run(device, work, work.workers(), done_messages);
+    *not_authentic = work.not_authentic();
+    return status;
+}
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,70 @@
+// Work space in stream order: see work.h.
+#include "backends/cuda/host/scratch.h"
+
+#include <map>
+#include <mutex>
+#include <new>
+
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/tuning.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+// One for each device. Never destroyed: CUDA may be gone before static objects are. The first call
+// that wants it may be one that is captured.
+warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
+    static std::mutex mutex;
+    static auto* pools = new std::map<int, cudaMemPool_t>;
+    int device = 0;
+    warpseal_status status = check(cudaGetDevice(&device));
+    if (status != WARPSEAL_OK) return status;
+    const std::lock_guard lock(mutex);
+    cudaMemPool_t& known = (*pools)[device];
+    if (known == nullptr) {
+        cudaMemPoolProps wanted{};
+        wanted.allocType = cudaMemAllocationTypePinned;
+        wanted.location.type = cudaMemLocationTypeDevice;
+        wanted.location.id = device;
+        cudaMemPool_t made = nullptr;
+        uint64_t kept = tuning::kept_work_bytes;
+        const BesideCaptures beside;
+        status = beside.status();
+        if (status == WARPSEAL_OK) status = check(cudaMemPoolCreate(&made, &wanted));
+        if (status != WARPSEAL_OK) return status;
+        status = check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept));
+        if (status != WARPSEAL_OK) {
+            (void)cudaMemPoolDestroy(made);
+            return status;
+        }
+        known = made;
+    }
+    out = known;
+    return status;
+} catch (const std::bad_alloc&) {
+    return WARPSEAL_OUT_OF_MEMORY;
+}
+
+}  // namespace
+
+warpseal_status acquire_scratch(size_t bytes, cudaStream_t stream, uint8_t** out) {
+    *out = nullptr;
+    cudaMemPool_t pool = nullptr;
+    void* memory = nullptr;
+    warpseal_status status = pool_of_current_device(pool);
+    if (status == WARPSEAL_OK)
+        status = check(cudaMallocFromPoolAsync(&memory, bytes, pool, stream));
+    *out = static_cast<uint8_t*>(memory);
+    return status;
+}
+
+warpseal_status release_scratch(uint8_t* work, size_t bytes, cudaStream_t stream) {
+    if (lost()) return WARPSEAL_NO_DEVICE;
+    const warpseal_status wiped = check(cudaMemsetAsync(work, 0, bytes, stream));
+    if (lost()) return wiped;
+    const warpseal_status freed = check(cudaFreeAsync(work, stream));
+    return wiped != WARPSEAL_OK ? wiped : freed;
+}
+
+}  // namespace warpseal::cuda

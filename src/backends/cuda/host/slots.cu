@@ -1,0 +1,203 @@
+// Slots: see slots.h.
+#include "backends/cuda/host/slots.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "backends/cuda/host/device.h"
+#include "backends/cuda/host/launch.cuh"
+#include "backends/cuda/host/tuning.h"
+#include "core/secret.h"
+
+namespace warpseal::cuda {
+
+namespace {
+
+// The slots of one device. Never destroyed: CUDA may be gone before static objects are.
+struct Pool {
+    Pool() { idle.reserve(tuning::slots_kept); }
+
+    std::mutex mutex;
+    std::condition_variable returned;
+    std::vector<Slot*> idle;
+    int lent = 0;
+    bool large_lent = false;
+    std::atomic<bool> asked = false;  // one of all calls asks for the end of its piece
+};
+
+Pool& pool_of(int device) {
+    static std::mutex mutex;
+    static auto* pools = new std::map<int, Pool>;
+    const std::lock_guard lock(mutex);
+    return (*pools)[device];
+}
+
+struct ResultsJob {
+    uint32_t* to;
+    const uint32_t* from;
+    uint64_t words;
+};
+
+constexpr unsigned results_threads = 256, most_results_blocks = 128;
+
+__global__ void __launch_bounds__(results_threads)
+    results_kernel(const __grid_constant__ ResultsJob job) {
+    for (uint64_t i = blockIdx.x * results_threads + threadIdx.x; i < job.words;
+         i += gridDim.x * results_threads)
+        job.to[i] = job.from[i];
+}
+
+constexpr size_t large_bytes_limit =
+    tuning::device_bytes_limit - tuning::slots_kept * tuning::slot_bytes;
+
+// The usual size, or the largest that memory is left for.
+warpseal_status create_usual(int device, size_t least_bytes, Slot** out) {
+    warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+    const size_t smallest = std::max(least_bytes, tuning::smallest_slot_bytes);
+    for (size_t bytes = tuning::slot_bytes; status == WARPSEAL_OUT_OF_MEMORY && bytes >= smallest;
+         bytes /= 2)
+        status = Slot::create(device, bytes, out);
+    return status;
+}
+
+}  // namespace
+
+warpseal_status Slot::create(int device_index, size_t bytes, Slot** out) {
+    *out = nullptr;
+    Slot* slot = new (std::nothrow) Slot;
+    if (slot == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    slot->device_index = device_index;
+    slot->bytes = bytes;
+    void* memory = nullptr;
+    warpseal_status status = check(cudaMalloc(&memory, bytes));
+    slot->device = static_cast<uint8_t*>(memory);
+    if (status == WARPSEAL_OK)
+        status = check(cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking));
+    if (status == WARPSEAL_OK)
+        status = check(
+            cudaEventCreateWithFlags(&slot->done_, cudaEventDisableTiming | cudaEventBlockingSync));
+    if (status == WARPSEAL_OK)
+        *out = slot;
+    else
+        slot->destroy();
+    return status;
+}
+
+warpseal_status Slot::pin() {
+    if (pinned != nullptr) return WARPSEAL_OK;
+    void* memory = nullptr;
+    const warpseal_status status = check(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault));
+    pinned = static_cast<uint8_t*>(memory);
+    return status;
+}
+
+warpseal_status Slot::mark() { return check(cudaEventRecord(done_, stream)); }
+
+warpseal_status Slot::wait(bool asking) {
+    if (asking && asked_until_done()) return WARPSEAL_OK;
+    return lost() ? WARPSEAL_NO_DEVICE : check(cudaEventSynchronize(done_));
+}
+
+bool Slot::asked_until_done() {
+    using Clock = std::chrono::steady_clock;
+    std::atomic<bool>& asked = pool_of(device_index).asked;
+    if (asked.exchange(true)) return false;  // another call keeps a core busy
+    bool done = false;
+    const auto until = Clock::now() + std::chrono::microseconds(tuning::asking_microseconds);
+    while (!lost() && is_done(done_, &done) == WARPSEAL_OK && !done && Clock::now() < until)
+        sched_yield();  // whoever wants the core has it
+    asked = false;
+    return done;
+}
+
+warpseal_status Slot::fetch_results(size_t at, size_t bytes) {
+    const ResultsJob job{reinterpret_cast<uint32_t*>(pinned + at),
+                         reinterpret_cast<const uint32_t*>(device + at), bytes / 4};
+    const auto blocks = std::clamp<uint64_t>((job.words + results_threads - 1) / results_threads, 1,
+                                             most_results_blocks);
+    return launch(results_kernel, static_cast<unsigned>(blocks), 0, job, stream, results_threads);
+}
+
+void Slot::uses(size_t device_bytes, size_t pinned_bytes) {
+    used_device_ = std::max(used_device_, device_bytes);
+    used_pinned_ = std::max(used_pinned_, pinned_bytes);
+}
+
+bool Slot::clean() {
+    if (pinned != nullptr) wipe(pinned, used_pinned_);
+    if (lost() || check(cudaMemsetAsync(device, 0, used_device_, stream)) != WARPSEAL_OK)
+        return false;
+    used_device_ = used_pinned_ = 0;
+    return true;
+}
+
+void Slot::destroy() {
+    if (!lost() && stream != nullptr) check(cudaStreamSynchronize(stream));
+    if (!lost() && device != nullptr) check(cudaFree(device));
+    if (!lost() && pinned != nullptr) check(cudaFreeHost(pinned));
+    if (!lost() && done_ != nullptr) check(cudaEventDestroy(done_));
+    if (!lost() && stream != nullptr) check(cudaStreamDestroy(stream));
+    delete this;
+}
+
+warpseal_status borrow(int device, size_t least_bytes, bool wait, Slot** out) {
+    *out = nullptr;
+    Pool& pool = pool_of(device);
+    std::unique_lock lock(pool.mutex);
+    if (least_bytes > tuning::slot_bytes) {
+        if (least_bytes > large_bytes_limit) return WARPSEAL_OUT_OF_MEMORY;
+        if (pool.large_lent && !wait) return WARPSEAL_OK;
+        pool.returned.wait(lock, [&] { return !pool.large_lent; });
+        pool.large_lent = true;
+        lock.unlock();
+        const warpseal_status status = Slot::create(device, least_bytes, out);
+        lock.lock();
+        pool.large_lent = status == WARPSEAL_OK;
+        pool.returned.notify_all();
+        return status;
+    }
+    for (;;) {
+        if (lost()) return WARPSEAL_NO_DEVICE;
+        const auto fits = std::find_if(pool.idle.begin(), pool.idle.end(),
+                                       [&](const Slot* s) { return s->bytes >= least_bytes; });
+        if (fits != pool.idle.end()) {
+            *out = *fits;
+            pool.idle.erase(fits);
+            ++pool.lent;
+            return WARPSEAL_OK;
+        }
+        if (pool.lent + static_cast<int>(pool.idle.size()) < tuning::slots_kept) {
+            const warpseal_status status = create_usual(device, least_bytes, out);
+            if (status == WARPSEAL_OK) ++pool.lent;
+            // Short of memory, but others hold slots: one of theirs will do.
+            if (status != WARPSEAL_OUT_OF_MEMORY || pool.lent == 0) return status;
+        }
+        if (!wait) return WARPSEAL_OK;
+        if (pool.lent == 0) return WARPSEAL_OUT_OF_MEMORY;
+        pool.returned.wait(lock);
+    }
+}
+
+void give_back(Slot* slot) {
+    Pool& pool = pool_of(slot->device_index);
+    const bool large = slot->bytes > tuning::slot_bytes, useful = slot->clean();
+    if (large || !useful) slot->destroy();
+    const std::lock_guard lock(pool.mutex);
+    if (large) {
+        pool.large_lent = false;
+    } else {
+        --pool.lent;
+        if (useful) pool.idle.push_back(slot);
+    }
+    pool.returned.notify_all();
+}
+
+}  // namespace warpseal::cuda

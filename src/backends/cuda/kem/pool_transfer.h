@@ -1,0 +1,11 @@
+// Secret keys of a pool, in device memory: to their places and back.
+#pragma once
+
+#include "backends/gpu_backend.h"
+
+namespace warpseal::cuda {
+
+warpseal_status pool_transfer(int device, PoolTransfer what, void* slots, void* items,
+                              size_t stride, const uint32_t* numbers, uint64_t count, void* stream);
+
+}  // namespace warpseal::cuda

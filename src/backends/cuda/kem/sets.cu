@@ -1,0 +1,16 @@
+// The CUDA backend's side of the door for key encapsulation: sets by name.
+#include <cstring>
+
+#include "backends/kem_backend.h"
+
+namespace warpseal {
+
+#include "cuda_kem_exports.h"
+
+const CudaKem* cuda_kem(const char* name) {
+    for (const CudaKem* kem : cuda_kem_exports)
+        if (strcmp(kem->params->name, name) == 0) return kem;
+    return nullptr;
+}
+
+}  // namespace warpseal

@@ -1,0 +1,105 @@
+// Chain: what is serial within a message, a thread for each message of a batch: CBC, CFB and OFB
+// (SP 800-38A 6.2 to 6.4), CMAC (SP 800-38B).
+#pragma once
+
+#include "backends/cuda/kernels/items.cuh"
+#include "macs/cmac.h"
+#include "modes/cbc.h"
+#include "modes/cfb.h"
+#include "modes/ofb.h"
+
+namespace warpseal::cuda {
+
+template <class BlockFunction, class Mode, class Keys, class SharedMemoryLimit>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    chain_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename BlockFunction::Cipher;
+    using Text = Text<Cipher>;
+    const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
+    each_message<Cipher>(job, tables, [&](const Message& m, const uint32_t* schedule) {
+        const uint32_t width = common_width(m.in, m.out);
+        Text state = load_partial<Text::words>(m.iv, Text::bytes, 1);
+        for (uint64_t i = 0; i < blocks_in<Text::words>(m.bytes); ++i) {
+            const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);
+            const Text data = load_partial<Text::words>(m.in + Text::bytes * i, bytes, width);
+            Text b = Mode::before(data, state);
+            BlockFunction::run(b, schedule, tables);
+            store_partial(m.out + Text::bytes * i, Mode::after(data, b), bytes, width);
+            state = Mode::next(data, b);
+        }
+        if (m.status != nullptr) *m.status = WARPSEAL_OK;
+    });
+}
+
+// Writes the tag, or compares it in constant time, and sets the status. False if it differs.
+template <int n>
+__device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag,
+                                           uint32_t tag_bytes, bool opens) {
+    const uint32_t width = width_of(reinterpret_cast<uintptr_t>(m.tag));
+    uint32_t differs = 0;
+    if (opens) {
+        const Block<n> difference =
+            first_bytes(load_partial<n>(m.tag, tag_bytes, width) ^ tag, tag_bytes);
+#pragma unroll
+        for (int i = 0; i < n; ++i) differs |= difference.word[i];
+    } else {
+        store_partial(m.tag, tag, tag_bytes, width);
+    }
+    if (m.status != nullptr) *m.status = differs == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    return differs == 0;
+}
+
+template <class BlockFunction, class Keys, class SharedMemoryLimit>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    cmac_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename BlockFunction::Cipher;
+    using Text = Text<Cipher>;
+    const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
+    each_message<Cipher>(job, tables, [&](const Message& m, const uint32_t* schedule) {
+        const uint32_t width = common_width(m.in, m.in);
+        const uint64_t blocks = m.bytes == 0 ? 1 : blocks_in<Text::words>(m.bytes);
+        Text sum{}, subkey{};
+        // First the zero block, from which the last block's subkey comes.
+        for (int64_t i = -1; i < static_cast<int64_t>(blocks); ++i) {
+            if (i >= 0) {
+                const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);
+                Text b = load_partial<Text::words>(m.in + Text::bytes * i, bytes, width);
+                if (i + 1 == blocks) b = macs::cmac::last_block(b, bytes, subkey);
+                sum = sum ^ b;
+            }
+            BlockFunction::run(sum, schedule, tables);
+            if (i < 0) {
+                subkey = sum;
+                sum = {};
+            }
+        }
+        settle_tag(m, sum, job.batch.tag_bytes, job.opens);
+    });
+}
+
+template <class Cipher, class Mode, class SharedMemoryLimit>
+warpseal_status chain_batch(const void* state, const warpseal_batch& batch, void* stream) {
+    using Forward = BlockFunction<Cipher, Direction::encrypt>;
+    return with_keys<Cipher, Direction::encrypt>(
+        state, batch, [&]<class Keys>(const Limits& limits, const BatchJob<Keys>& job) {
+            return launch_batch<Forward, SharedMemoryLimit>(
+                chain_kernel<Forward, Mode, Keys, SharedMemoryLimit>, batch.message_count / 32 + 1,
+                limits, job, static_cast<cudaStream_t>(stream));
+        });
+}
+
+template <class Cipher, Direction direction, class SharedMemoryLimit>
+warpseal_status cmac_batch(const void* state, const warpseal_batch& batch, void* stream) {
+    using Forward = BlockFunction<Cipher, Direction::encrypt>;
+    return with_keys<Cipher, Direction::encrypt>(
+        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+            job.opens = direction == Direction::decrypt;
+            return launch_batch<Forward, SharedMemoryLimit>(
+                cmac_kernel<Forward, Keys, SharedMemoryLimit>, batch.message_count / 32 + 1, limits,
+                job, static_cast<cudaStream_t>(stream));
+        });
+}
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,286 @@
+// Batch GCM (SP 800-38D): a warp takes a message or a part of one; text and GHASH in one pass, but
+// for what passes.cuh does better.
+#pragma once
+
+#include "backends/cuda/kernels/gcm_two_pass.cuh"
+
+namespace warpseal::cuda {
+
+inline constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // SP 800-38D 5.2.1.1
+
+__device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, uint64_t last) {
+    const uint32_t width = common_width(m.out, m.out);
+    for (uint64_t i = first + lane_id(); i < last; i += 32)
+        store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
+}
+
+// Encrypts or decrypts the text blocks of a part and returns the sum over its blocks of AAD and
+// ciphertext, in every lane. The blocks stand in rows of 32, padded at the front: each lane sums
+// its column by H^32, and its last block is 32 - lane from the end.
+template <class BlockFunction, Direction direction, class Key, class TableLookup>
+__device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_bytes, const Tile& tile,
+                                             const Block<4>& counter0, uint64_t first_block,
+                                             const Key& key, const TableLookup& tables) {
+    const uint64_t aad_blocks = (aad_bytes + 15) / 16;
+    const uint32_t width = common_width(m.in, m.out);
+    const uint64_t rows = (tile.last - tile.first + 31) / 32;
+    int64_t i = static_cast<int64_t>(tile.last - rows * 32) + lane_id();
+    Element sum;
+    bool begun = !Key::own;  // the first row of a sum wants no product: short messages with keys of
+                             // their own are worth the branch
+    for (; i < static_cast<int64_t>(tile.last); i += 32) {
+        Block<4> hashed{};
+        if (i >= static_cast<int64_t>(tile.first)) {
+            if (i >= static_cast<int64_t>(aad_blocks)) {
+                const uint64_t t = i - aad_blocks;
+                const uint32_t bytes = bytes_in_block<4>(m.bytes, t);
+                const Block<4> data = load_partial<4>(m.in + 16 * t, bytes, width);
+                Block<4> b = modes::Gcm::mask(counter0, first_block + t);
+                BlockFunction::run(b, key.schedule(), tables);
+                b = first_bytes(b ^ data, bytes);
+                store_partial(m.out + 16 * t, b, bytes, width);
+                hashed = direction == Direction::encrypt ? b : data;
+            } else {
+                hashed = load_partial<4>(m.aad + 16 * i, bytes_in_block<4>(aad_bytes, i), 1);
+            }
+        }
+        if (begun) sum = multiply(sum, key.row());
+        sum = sum ^ macs::ghash::from_block<uint32_t>(hashed);
+        begun = true;
+    }
+    return sum_of_lanes(multiply_once(sum, key.lane_power()));
+}
+
+// From the sum over AAD and ciphertext: the tag written, or compared; false if it differs. All
+// lanes agree.
+template <class Key>
+__device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, bool opens,
+                       const Element& sum, const Block<4>& tag_mask, const Key& key) {
+    const Element lengths =
+        macs::ghash::from_block<uint32_t>(macs::ghash::length_block(aad_bytes, m.bytes));
+    const Block<4> tag = macs::ghash::to_block(multiply_once(sum ^ lengths, key.h())) ^ tag_mask;
+    const int lane = lane_id();
+    const uint32_t word = lane < 4    ? tag.word[0]
+                          : lane < 8  ? tag.word[1]
+                          : lane < 12 ? tag.word[2]
+                                      : tag.word[3];
+    const uint8_t byte = static_cast<uint8_t>(word >> (8 * (lane % 4)));
+    bool differs = false;
+    if (lane < tag_bytes) {
+        if (opens)
+            differs = m.tag[lane] != byte;
+        else
+            m.tag[lane] = byte;
+    }
+    const bool authentic = !__any_sync(0xffffffffu, differs);
+    if (lane == 0 && m.status != nullptr)
+        *m.status = authentic ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    return authentic;
+}
+
+template <class BlockFunction, Direction direction, class Keys, class SharedMemoryLimit>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    gcm_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename BlockFunction::Cipher;
+    using TableLookup = Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>;
+    const TableLookup tables(shared);
+    WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
+    const uint64_t aad_bytes = job.batch.aad_bytes;
+    for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
+         item += item_step()) {
+        const uint64_t index = item % job.tiling.message_count;
+        const Message m = message_of(job.batch, index);
+        const uint64_t blocks = (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes);
+        const Tile tile = tile_of(job.tiling, blocks, item / job.tiling.message_count);
+        if (tile.empty) continue;
+        if (m.bytes > gcm_text_limit) {
+            if (lane_id() == 0 && m.status != nullptr) *m.status = WARPSEAL_LIMIT_EXCEEDED;
+            continue;
+        }
+        key.load(job.batch.keys + index * Cipher::key_bytes, tables);
+        const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
+        Block<4> counter0 = job.counter0;
+        if (plain)
+            counter0 =
+                modes::Gcm::pre_counter_block(load_partial<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
+        key.prepare_hash(plain ? &counter0 : nullptr, tables);
+        if (!plain && !job.segment) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
+        Element sum = hash_tile<BlockFunction, direction>(m, aad_bytes, tile, counter0,
+                                                          job.first_block, key, tables);
+        if (tile.whole && !job.segment) {
+            const bool authentic = finish(m, aad_bytes, job.batch.tag_bytes, job.opens, sum,
+                                          key.tag_mask(counter0, plain, tables), key);
+            __syncwarp();
+            if (direction == Direction::decrypt && !authentic)
+                wipe_blocks(m, 0, blocks_in<4>(m.bytes));
+        } else {
+            if (tile.last < blocks) sum = multiply_once(sum, key.power(blocks - tile.last));
+            const Block<4> b = macs::ghash::to_block(sum);
+            if (lane_id() == 0)
+                for (int i = 0; i < 4; ++i) atomicXor(&job.sums[index].word[i], b.word[i]);
+        }
+    }
+    key.zeroize();
+}
+
+// Messages in several parts: their tags.
+template <class BlockFunction, class Keys, class SharedMemoryLimit>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    gcm_finish_kernel(const __grid_constant__ BatchJob<Keys> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename BlockFunction::Cipher;
+    using TableLookup = Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>;
+    const TableLookup tables(shared);
+    WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
+    const uint64_t aad_bytes = job.batch.aad_bytes;
+    for (uint64_t index = first_item(); index < job.tiling.message_count; index += item_step()) {
+        const Message m = message_of(job.batch, index);
+        if (m.bytes > gcm_text_limit ||
+            tile_of(job.tiling, (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes), 0).whole)
+            continue;
+        key.load(job.batch.keys + index * Cipher::key_bytes, tables);
+        const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
+        Block<4> counter0{};
+        if (plain)
+            counter0 =
+                modes::Gcm::pre_counter_block(load_partial<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
+        key.prepare_hash(plain ? &counter0 : nullptr, tables);
+        if (!plain) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
+        finish(m, aad_bytes, job.batch.tag_bytes, job.opens,
+               macs::ghash::from_block<uint32_t>(job.sums[index]),
+               key.tag_mask(counter0, plain, tables), key);
+    }
+    key.zeroize();
+}
+
+struct WipeJob {
+    warpseal_batch batch;
+    Tiling tiling;
+};
+
+// Wipes the outputs of messages in several parts that did not verify.
+template <class Cipher>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    wipe_kernel(const __grid_constant__ WipeJob job) {
+    for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
+         item += item_step()) {
+        const Message m = message_of(job.batch, item % job.tiling.message_count);
+        if (*m.status != WARPSEAL_NOT_AUTHENTIC) continue;
+        const Tile tile =
+            tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
+        if (!tile.empty) wipe_blocks(m, tile.first, tile.last);
+    }
+}
+
+// ---- the host's side
+
+template <class BlockFunction, Direction direction, class SharedMemoryLimit, class Keys>
+warpseal_status launch_gcm(const BatchJob<Keys>& job, const Limits& limits, cudaStream_t stream) {
+    return launch_batch<BlockFunction, SharedMemoryLimit>(
+        gcm_kernel<BlockFunction, direction, Keys, SharedMemoryLimit>, job.tiling.items(), limits,
+        job, stream);
+}
+
+// The messages' tags after their parts, and the end of what did not verify.
+template <class BlockFunction, class SharedMemoryLimit, class Keys>
+warpseal_status launch_gcm_finish(const BatchJob<Keys>& job, const Limits& limits,
+                                  cudaStream_t stream) {
+    const warpseal_status status = launch_batch<BlockFunction, SharedMemoryLimit>(
+        gcm_finish_kernel<BlockFunction, Keys, SharedMemoryLimit>, job.tiling.message_count, limits,
+        job, stream);
+    if (status != WARPSEAL_OK || !job.opens) return status;
+    const WipeJob wipe_job{job.batch, job.tiling};
+    return launch(wipe_kernel<typename BlockFunction::Cipher>,
+                  blocks_for(job.tiling.items(), limits), 0, wipe_job, stream);
+}
+
+template <class Cipher, Direction direction, class SharedMemoryLimit>
+warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* stream_pointer) {
+    using Forward = BlockFunction<Cipher, Direction::encrypt>;
+    const auto stream = static_cast<cudaStream_t>(stream_pointer);
+    return with_keys<Cipher, Direction::encrypt>(
+        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+            if constexpr (!Keys::own)
+                if (batch.message_bytes <= gcm_text_limit && takes_two_passes(batch, limits)) {
+                    SecretOf<PassJob<Cipher>> secret;
+                    secret.value = {};
+                    secret.value.key = job.keys;
+                    secret.value.batch = batch;
+                    bool begun = false;
+                    const warpseal_status status = two_passes<Cipher, direction, SharedMemoryLimit>(
+                        secret.value, limits, stream, &begun);
+                    if (begun || status != WARPSEAL_OUT_OF_MEMORY)
+                        return status;  // else one pass, which wants less
+                }
+            job.opens = direction == Direction::decrypt;
+            job.tiling = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
+            if (job.tiling.tiles == 1)
+                return launch_gcm<Forward, direction, SharedMemoryLimit>(job, limits, stream);
+            const size_t bytes = job.tiling.message_count * sizeof(Block<4>);
+            return with_scratch(bytes, stream, [&](void* sums) {
+                job.sums = static_cast<Block<4>*>(sums);
+                warpseal_status status = check(cudaMemsetAsync(sums, 0, bytes, stream));
+                if (status == WARPSEAL_OK)
+                    status = launch_gcm<Forward, direction, SharedMemoryLimit>(job, limits, stream);
+                return status == WARPSEAL_OK
+                           ? launch_gcm_finish<Forward, SharedMemoryLimit>(job, limits, stream)
+                           : status;
+            });
+        });
+}
+
+// A piece of one message: exclusive-ors the sum over its ciphertext into *sum, in device memory.
+template <class Cipher, Direction direction, class SharedMemoryLimit>
+warpseal_status gcm_segment(const void* state, const uint8_t* counter0, uint64_t first_block,
+                            const uint8_t* in, uint8_t* out, size_t bytes, void* sum,
+                            void* stream_pointer) {
+    const auto stream = static_cast<cudaStream_t>(stream_pointer);
+    Limits limits;
+    const warpseal_status status = current_limits(limits);
+    if (status != WARPSEAL_OK) return status;
+    warpseal_batch batch{};
+    batch.message_count = 1;
+    batch.message_bytes = bytes;
+    batch.in = in;
+    batch.out = out;
+    if (takes_two_passes(batch, limits)) {
+        SecretOf<PassJob<Cipher>> secret;
+        PassJob<Cipher>& job = secret.value;
+        job = {};
+        fill(job.key, state, Direction::encrypt);
+        job.batch = batch;
+        job.counter0 = load_block<4>(counter0);
+        job.first_block = first_block;
+        job.segment = static_cast<Block<4>*>(sum);
+        bool begun = false;
+        const warpseal_status passes =
+            two_passes<Cipher, direction, SharedMemoryLimit>(job, limits, stream, &begun);
+        if (begun || passes != WARPSEAL_OUT_OF_MEMORY)
+            return passes;  // else one pass, which wants none
+    }
+    SecretOf<BatchJob<OneKey<Cipher>>> secret;
+    BatchJob<OneKey<Cipher>>& job = secret.value;
+    job = {};
+    fill(job.keys, state, Direction::encrypt);
+    job.batch = batch;
+    job.tiling = divide(job.batch, 0, 16, false, limits);
+    job.sums = static_cast<Block<4>*>(sum);
+    job.counter0 = load_block<4>(counter0);
+    job.first_block = first_block;
+    job.segment = true;
+    return launch_gcm<BlockFunction<Cipher, Direction::encrypt>, direction, SharedMemoryLimit>(
+        job, limits, stream);
+}
+
+template <class Cipher>
+void gcm_combine(const void* state, uint8_t* sum, const uint8_t* tile, uint64_t block_count) {
+    const HashKey& hash = static_cast<const State<Cipher>*>(state)->hash;
+    Element s = macs::ghash::from_block<uint32_t>(load_block<4>(sum));
+    for (int b = 0; b < 32; ++b)
+        if ((block_count >> b) & 1) s = macs::ghash::multiply(s, hash.bit_power[b]);
+    store_block<4>(
+        sum, macs::ghash::to_block(s ^ macs::ghash::from_block<uint32_t>(load_block<4>(tile))));
+}
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,255 @@
+// GCM of long text under one key: counter mode over it, which is one of the passes of passes.cuh.
+#pragma once
+
+#include "backends/cuda/kernels/items.cuh"
+#include "backends/cuda/kernels/sweep.cuh"
+#include "modes/gcm.h"
+
+namespace warpseal::cuda {
+
+// Messages of one length; or a piece of one, with a J0 of its own.
+template <class Cipher>
+struct PassJob {
+    OneKey<Cipher> key;
+    warpseal_batch batch;
+    Tiling tiling;
+    // In scratch: GHASH of each message's whole blocks of ciphertext; J0 of each, or null for IVs
+    // of 96 bits.
+    Block<4>*sums, *counters;
+    uint32_t* taken;  // in scratch: items of text beyond each warp's first
+    Block<4> counter0;
+    uint64_t first_block;
+    Block<4>* segment;  // of a piece: its sum is exclusive-ored into this
+    bool opens;
+
+    WARPSEAL_INLINE bool is_segment() const { return segment != nullptr; }
+};
+
+__device__ __forceinline__ Block<4> load_plain_iv(const uint8_t* p) {
+    if (width_of(reinterpret_cast<uintptr_t>(p)) < 4)
+        return load_partial<4>(p, modes::Gcm::plain_iv_bytes, 1);
+    Block<4> b{};
+#pragma unroll
+    for (uint32_t i = 0; i < modes::Gcm::plain_iv_bytes / 4; ++i)
+        b.word[i] = reinterpret_cast<const uint32_t*>(p)[i];
+    return b;
+}
+
+template <class Cipher>
+__device__ __forceinline__ Block<4> counter0_of(const PassJob<Cipher>& job, uint64_t index,
+                                                const Message& m) {
+    if (job.is_segment()) return job.counter0;
+    if (job.counters != nullptr) return job.counters[index];
+    return modes::Gcm::pre_counter_block(load_plain_iv(m.iv));
+}
+
+// The part of a counter's last byte and of all before the last but one. What a header can tell
+// apart of that is made once; it is the same for a warp, each of whose lanes keeps a word.
+template <class Cipher>
+class LastByteContributions {
+public:
+    template <class TableLookup>
+    __device__ __forceinline__ LastByteContributions(const Block<4>& counter,
+                                                     const uint32_t* schedule,
+                                                     const TableLookup& tables)
+        : counter_(counter) {
+        if constexpr (has_fixed) {
+            uint32_t fixed[Cipher::fixed_words];
+            Cipher::count_fixed(fixed, counter.word, schedule, tables);
+            word_ = fixed[0];
+#pragma unroll
+            for (int w = 1; w < Cipher::fixed_words; ++w) word_ = lane_id() == w ? fixed[w] : word_;
+        }
+    }
+    // Of two blocks.
+    template <class TableLookup>
+    __device__ __forceinline__ void contributions(
+        uint32_t (&contribution)[2][Cipher::counting_words], const uint32_t (&last_word)[2],
+        const uint32_t* schedule, const TableLookup& tables) {
+        if constexpr (has_fixed) {
+            uint32_t fixed[Cipher::fixed_words];
+#pragma unroll
+            for (int w = 0; w < Cipher::fixed_words; ++w)
+                fixed[w] = __shfl_sync(0xffffffffu, word_, w);
+#pragma unroll
+            for (int n = 0; n < 2; ++n)
+                Cipher::count_last(contribution[n], fixed, last_word[n], schedule, tables);
+        } else {
+#pragma unroll
+            for (int n = 0; n < 2; ++n) {
+                counter_.word[3] = last_word[n];
+                Cipher::count_last(contribution[n], counter_.word, schedule, tables);
+            }
+        }
+    }
+
+private:
+    static constexpr bool has_fixed = requires { Cipher::fixed_words; };
+    Block<4> counter_;
+    uint32_t word_ = 0;
+};
+
+// Whole blocks of a message that a warp takes, two at a time in each lane, in rows side by side;
+// their counters differ in two bytes alone, of the first of which there are at most 32 values: see
+// count_steps.
+template <class BlockFunction, class TableLookup>
+__device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, uint32_t blocks,
+                                               Block<4> counter, const uint32_t* schedule,
+                                               const TableLookup& tables) {
+    using Cipher = typename BlockFunction::Cipher;
+    const uint32_t begin = swap_bytes(counter.word[3]);
+    uint32_t of_lane[Cipher::counting_words];
+    counter.word[3] = swap_bytes((begin & 0xffff0000u) | (begin + 256 * lane_id() & 0xff00u));
+    Cipher::count_next(of_lane, counter.word, schedule, tables);
+    LastByteContributions<Cipher> contributions(counter, schedule, tables);
+#pragma unroll 1
+    for (uint32_t row = lane_id(); row < 256; row += 64) {
+        if (row - lane_id() >= blocks) return;
+        const uint32_t high = begin & 0xffff0000u, last = begin + row,
+                       base = begin + row - lane_id();
+        uint32_t of_last[2][Cipher::counting_words];
+        contributions.contributions(
+            of_last, {swap_bytes(high | (last & 0xff)), swap_bytes(high | (last + 32 & 0xff))},
+            schedule, tables);
+        const bool alike =
+            base / 256 ==
+            (base + 63) / 256;  // the byte before the last, in both blocks of all lanes
+#pragma unroll 1
+        for (uint32_t i = row; i - lane_id() < blocks; i += 256) {
+            uint32_t sum[2][Cipher::counting_words];
+#pragma unroll
+            for (int n = 0; n < 2; ++n) {
+                const int lane = static_cast<int>((begin + i + 32 * n >> 8) - (begin >> 8));
+                if (n == 0 || !alike) {
+#pragma unroll
+                    for (int w = 0; w < Cipher::counting_words; ++w)
+                        sum[1][w] = __shfl_sync(0xffffffffu, of_lane[w], lane);
+                }
+#pragma unroll
+                for (int w = 0; w < Cipher::counting_words; ++w)
+                    sum[n][w] = of_last[n][w] ^ sum[1][w];
+            }
+            encrypt_counting<Cipher>(sum[0], sum[1], schedule, tables);
+            Block<4> data[2];  // read late: see count_steps
+#pragma unroll
+            for (int n = 0; n < 2; ++n)
+                if (i + 32 * n < blocks) load_aligned(data[n], in + 16 * (i + 32 * n));
+#pragma unroll
+            for (int n = 0; n < 2; ++n)
+                if (i + 32 * n < blocks)
+                    store_aligned(out + 16 * (i + 32 * n),
+                                  data[n] ^ Block<4>{{sum[n][0], sum[n][1], sum[n][2], sum[n][3]}});
+        }
+    }
+}
+
+// Any blocks: also the last, which may not be whole.
+template <class BlockFunction, class TableLookup>
+__device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, uint64_t last,
+                                             const Block<4>& counter, const uint32_t* schedule,
+                                             const TableLookup& tables) {
+#pragma unroll 1
+    for (uint64_t i = first + lane_id(); i < last; i += 32) {
+        const uint32_t bytes = bytes_in_block<4>(m.bytes, i);
+        const Block<4> data = load_partial<4>(m.in + 16 * i, bytes, 16);
+        Block<4> b = add_big_endian<1>(counter, static_cast<uint32_t>(i - first));
+        BlockFunction::run(b, schedule, tables);
+        store_partial(m.out + 16 * i, data ^ b, bytes, 16);
+    }
+}
+
+// The next item for a warp, which asks for it before it works on the one that it has, so that the
+// answer is there in time. Warps differ in speed, and the slowest would keep all waiting in the
+// end. (So many items as do not fit in 32 bits would be terabytes of text.)
+class NextItem {
+public:
+    __device__ __forceinline__ explicit NextItem(uint32_t* taken) {
+        if (lane_id() == 0) before_ = atomicAdd(taken, 1);
+    }
+    __device__ __forceinline__ uint64_t item() const {
+        return item_step() + __shfl_sync(0xffffffffu, before_, 0);
+    }
+
+private:
+    uint32_t before_ = 0;
+};
+
+// What becomes of a message that did not verify.
+__device__ __forceinline__ void write_zeros(const Message& m, uint64_t first, uint64_t last,
+                                            uint64_t step) {
+    for (uint64_t i = first; i < last; i += step)
+        store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), 16);
+}
+
+template <class BlockFunction, class TableLookup>
+__device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction::Cipher>& job,
+                                           uint64_t item, const TableLookup& tables) {
+    const uint64_t index = item % job.tiling.message_count;
+    const Message m = message_of(job.batch, index);
+    const Tile contribution =
+        tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
+    if (contribution.empty) return;
+    if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)
+        return write_zeros(m, contribution.first + lane_id(), contribution.last, 32);
+    // Made anew rather than kept: what it takes of registers is missing elsewhere.
+    const auto counter_of = [&](uint64_t block) {
+        return modes::Gcm::mask(counter0_of(job, index, m), job.first_block + block);
+    };
+    uint64_t i = contribution.first;
+    if constexpr (Counts<typename BlockFunction::Cipher> && TableLookup::uses_tables) {
+        const uint64_t whole = contribution.last < m.bytes / 16 ? contribution.last : m.bytes / 16;
+        while (i < whole) {
+            const Block<4> counter = counter_of(i);
+            const uint32_t begin = swap_bytes(counter.word[3]);
+            uint64_t blocks = 32 * 256 - (begin & 0xff);  // 32 values of the last byte but one
+            blocks = blocks < 0x10000 - (begin & 0xffff) ? blocks : 0x10000 - (begin & 0xffff);
+            blocks = blocks < whole - i ? blocks : whole - i;
+            crypt_counting<BlockFunction>(m.in + 16 * i, m.out + 16 * i,
+                                          static_cast<uint32_t>(blocks), counter, job.key.schedule,
+                                          tables);
+            i += blocks;
+        }
+    }
+    if (i < contribution.last)
+        crypt_blocks<BlockFunction>(m, i, contribution.last, counter_of(i), job.key.schedule,
+                                    tables);
+}
+
+// Counter mode. When opening, after the verdicts: a message that did not verify becomes zeros.
+template <class BlockFunction, class SharedMemoryLimit>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    gcm_text_kernel(const __grid_constant__ PassJob<typename BlockFunction::Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
+    const uint64_t items = job.tiling.message_count * job.tiling.tiles;
+    for (uint64_t item = first_item(); item < items;) {
+        const NextItem next(job.taken);
+        crypt_item<BlockFunction>(job, item, tables);
+        item = next.item();
+    }
+}
+
+// The same of one message, which all blocks of the grid share evenly: they meet fewer headers, and
+// read and write what lies side by side.
+template <class BlockFunction, class SharedMemoryLimit>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    gcm_one_text_kernel(const __grid_constant__ PassJob<typename BlockFunction::Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    using Cipher = typename BlockFunction::Cipher;
+    const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
+    if (job.batch.message_count == 0) return;
+    const Message m = message_of(job.batch, 0);
+    const uint64_t whole = m.bytes / 16, blocks = blocks_in<4>(m.bytes),
+                   thread = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x;
+    if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)
+        return write_zeros(m, thread, blocks, uint64_t{gridDim.x} * tuning::threads);
+    const Block<4> counter = modes::Gcm::mask(counter0_of(job, 0, m), job.first_block);
+    count_steps<Cipher>(counter, whole, job.key.schedule, tables,
+                        LineText(m.in, m.out, 16 * whole));
+    if (thread < 32)
+        crypt_blocks<BlockFunction>(m, whole, blocks,
+                                    add_big_endian<1>(counter, static_cast<uint32_t>(whole)),
+                                    job.key.schedule, tables);
+}
+
+}  // namespace warpseal::cuda

@@ -1,0 +1,142 @@
+// GCM of long text under one key in two passes (SP 800-38D): counter mode, and GHASH on tensor
+// cores, which is faster than both in one.
+#pragma once
+
+#include "backends/cuda/kernels/chain.cuh"
+#include "backends/cuda/kernels/gcm_text.cuh"
+#include "backends/cuda/kernels/ghash.h"
+
+namespace warpseal::cuda {
+
+// J0 of an IV that is not of 96 bits (SP 800-38D 7.1 step 2).
+template <class Key>
+__device__ Block<4> hashed_counter(const uint8_t* iv, uint64_t iv_bytes, const Key& key) {
+    const uint64_t blocks = (iv_bytes + 15) / 16 + 1;
+    const uint64_t rows = (blocks + 31) / 32;
+    Element sum;
+#pragma unroll 1
+    for (uint64_t row = 0; row < rows; ++row) {
+        const uint64_t i =
+            row * 32 + lane_id() + blocks - rows * 32;  // wraps in the padding, which is in front
+        Block<4> b{};
+        if (i < blocks - 1) b = load_partial<4>(iv + 16 * i, bytes_in_block<4>(iv_bytes, i), 1);
+        if (i == blocks - 1) b = macs::ghash::length_block(0, iv_bytes);
+        sum = multiply_once(sum, key.row_power()) ^ macs::ghash::from_block<uint32_t>(b);
+    }
+    return macs::ghash::to_block(sum_of_lanes(multiply_once(sum, key.lane_power())));
+}
+
+template <class Cipher>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    gcm_counter_kernel(const __grid_constant__ PassJob<Cipher> job) {
+    const WarpKey<Cipher, Direction::encrypt, OneKey<Cipher>> key(job.key, nullptr);
+    for (uint64_t index = first_item(); index < job.batch.message_count; index += item_step()) {
+        const Block<4> counter0 =
+            hashed_counter(job.batch.ivs + index * job.batch.iv_stride, job.batch.iv_bytes, key);
+        if (lane_id() == 0) job.counters[index] = counter0;
+    }
+}
+
+// What is left, a thread for each message: AAD, a last block that is not whole, and the tag.
+template <class BlockFunction, class SharedMemoryLimit>
+__global__ void __launch_bounds__(tuning::threads, 1)
+    gcm_tag_kernel(const __grid_constant__ PassJob<typename BlockFunction::Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
+    const HashKey& hash = job.key.hash;
+    const Element h = hash.bit_power[0];
+    // Neighbours take neighbours, whose IVs and tags are read and written together.
+    const uint64_t step = uint64_t{gridDim.x} * tuning::threads;
+    for (uint64_t index = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x;
+         index < job.batch.message_count; index += step) {
+        const Message m = message_of(job.batch, index);
+        const uint64_t blocks = m.bytes / 16, aad_bytes = job.batch.aad_bytes;
+        Element aad, sum = macs::ghash::from_block<uint32_t>(job.sums[index]);
+#pragma unroll 1
+        for (uint64_t i = 0; 16 * i < aad_bytes; ++i)
+            aad = multiply_once(aad, h) ^ macs::ghash::from_block<uint32_t>(load_partial<4>(
+                                              m.aad + 16 * i, bytes_in_block<4>(aad_bytes, i), 1));
+        if (aad_bytes != 0) sum = sum ^ times_power(aad, hash, static_cast<uint32_t>(blocks));
+        if (m.bytes % 16 != 0)
+            sum = multiply_once(sum, h) ^
+                  macs::ghash::from_block<uint32_t>(
+                      load_partial<4>((job.opens ? m.in : m.out) + 16 * blocks, m.bytes % 16, 1));
+        sum = multiply_once(sum, h);
+        if (job.is_segment()) {
+            *job.segment = *job.segment ^ macs::ghash::to_block(sum);
+        } else {
+            sum = multiply_once(sum ^ macs::ghash::from_block<uint32_t>(
+                                          macs::ghash::length_block(aad_bytes, m.bytes)),
+                                h);
+            const Block<4> mask =
+                run_once<BlockFunction>(counter0_of(job, index, m), job.key.schedule, tables);
+            settle_tag(m, macs::ghash::to_block(sum) ^ mask, job.batch.tag_bytes, job.opens);
+        }
+    }
+}
+
+// ---- the host's side
+
+// Whether a call can go this way, and gains by it.
+inline bool takes_two_passes(const warpseal_batch& b, const Limits& limits) {
+    if (!has_ghash(limits) || b.keys != nullptr || b.lengths != nullptr ||
+        b.in_offsets != nullptr || b.out_offsets != nullptr)
+        return false;
+    const uint64_t strides = b.message_count > 1 ? b.in_stride | b.out_stride : 0;
+    return (reinterpret_cast<uintptr_t>(b.in) | reinterpret_cast<uintptr_t>(b.out) | strides) %
+                   16 ==
+               0 &&
+           b.aad_bytes <= tuning::two_pass_aad_bytes &&
+           b.message_bytes >= limits.from(tuning::two_pass_message_bytes) &&
+           b.message_bytes >= limits.from(tuning::two_pass_bytes) / b.message_count;
+}
+
+// The caller has filled in key and batch, and of a piece the rest. *begun: there was memory for
+// scratch, and something may be queued.
+template <class Cipher, Direction direction, class SharedMemoryLimit>
+warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStream_t stream,
+                           bool* begun) {
+    *begun = false;
+    using Forward = BlockFunction<Cipher, Direction::encrypt>;
+    const warpseal_batch& batch = job.batch;
+    job.opens = direction == Direction::decrypt;
+    job.tiling = divide(batch, 0, 16, false, limits);
+    const HashedTexts ciphertexts{job.opens ? batch.in : batch.out,
+                                  job.opens ? batch.in_stride : batch.out_stride,
+                                  batch.message_count, batch.message_bytes / 16};
+    const Segments segments = cut(ciphertexts, limits);
+    const bool hashed = !job.is_segment() && batch.iv_bytes != modes::Gcm::plain_iv_bytes;
+    const size_t each = batch.message_count * sizeof(Block<4>),
+                 shared = shared_bytes<Forward, SharedMemoryLimit>(limits.architecture);
+    return with_scratch(
+        sizeof(Block<4>) + 2 * each + segments.scratch_bytes(), stream, [&](void* scratch) {
+            *begun = true;
+            job.taken = static_cast<uint32_t*>(scratch);
+            job.sums = static_cast<Block<4>*>(scratch) + 1;
+            job.counters = hashed ? job.sums + batch.message_count : nullptr;
+            void* const rest = job.sums + 2 * batch.message_count;
+            const auto crypt = [&] {
+                if constexpr (Counts<Cipher>)
+                    if (batch.message_count == 1)
+                        return launch(gcm_one_text_kernel<Forward, SharedMemoryLimit>,
+                                      blocks_for(job.tiling.items(), limits), shared, job, stream);
+                return launch(gcm_text_kernel<Forward, SharedMemoryLimit>,
+                              blocks_for(job.tiling.items(), limits), shared, job, stream);
+            };
+            warpseal_status status =
+                check(cudaMemsetAsync(job.taken, 0, sizeof *job.taken, stream));
+            if (hashed && status == WARPSEAL_OK)
+                status = launch(gcm_counter_kernel<Cipher>, blocks_for(batch.message_count, limits),
+                                0, job, stream);
+            if (status == WARPSEAL_OK && !job.opens) status = crypt();
+            if (status == WARPSEAL_OK)
+                status = ghash(job.key.hash, ciphertexts, segments, rest, job.sums, limits, stream);
+            if (status == WARPSEAL_OK)
+                status =
+                    launch(gcm_tag_kernel<Forward, SharedMemoryLimit>,
+                           blocks_for(batch.message_count / 32 + 1, limits), shared, job, stream);
+            return status == WARPSEAL_OK && job.opens ? crypt() : status;
+        });
+}
+
+}  // namespace warpseal::cuda
