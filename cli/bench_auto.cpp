@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "bench_race.h"
+#include "c_api/internal.h"
 #include "ciphers.h"
 #include "report_file.h"
-#include "warpseal/inner.h"
 
 namespace warpseal::cli {
 namespace {
@@ -151,8 +151,8 @@ private:
         const Candidate& ours = candidates.back();
         point.picked = ground.on_device()
                            ? "cuda"
-                           : warpseal_inner_pick(ours.engine, what.cipher.name, what.mode,
-                                                 ground.in(), ground.out(), ground.bytes());
+                           : warpseal_internal_pick(ours.engine, what.cipher.name, what.mode,
+                                                    ground.in(), ground.out(), ground.bytes());
         ++points_;
         bad_ += point.good() ? 0 : 1;
         tell(point);

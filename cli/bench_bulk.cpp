@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "warpseal/inner.h"
+#include "c_api/internal.h"
 
 namespace warpseal::cli {
 namespace {
@@ -49,7 +49,7 @@ public:
     bool has_link() const { return !on_device_ && answers_.out != nullptr; }
     double link_seconds() {
         float milliseconds = 0;
-        require_ok(warpseal_inner_time_link(engine_, in_, out_.data(), bytes_, &milliseconds),
+        require_ok(warpseal_internal_time_link(engine_, in_, out_.data(), bytes_, &milliseconds),
                    "copying both ways");
         return milliseconds / 1e3;
     }
@@ -82,7 +82,7 @@ private:
             return static_cast<BulkSide*>(self)->queue(stream);
         };
         for (uint64_t i = 0; i < calls; ++i) {
-            require_ok(warpseal_inner_time_device(engine_, work, this, &milliseconds),
+            require_ok(warpseal_internal_time_device(engine_, work, this, &milliseconds),
                        "a call on the GPU");
             sum += milliseconds;
         }

@@ -5,7 +5,7 @@
 
 #include "bench_answers.h"
 #include "bench_memory.h"
-#include "warpseal/inner.h"
+#include "c_api/internal.h"
 
 namespace warpseal::cli {
 namespace {
@@ -88,7 +88,7 @@ public:
                        : c.self.queue(c.self.what_, *c.self.parts_[gpu], false);
         };
         float milliseconds = 0;
-        require_ok(warpseal_inner_time_all(engine_.get(), work, &call, &milliseconds),
+        require_ok(warpseal_internal_time_all(engine_.get(), work, &call, &milliseconds),
                    "a call on the GPUs");
         return milliseconds / 1e3;
     }

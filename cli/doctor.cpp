@@ -20,12 +20,12 @@ struct DoctorChoice {
     bool json = false;
 };
 
-const char* name_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::ok: return "ok";
-        case Verdict::note: return "note";
-        case Verdict::warning: return "warning";
-        case Verdict::problem: return "problem";
+const char* name_of(CheckResult result) {
+    switch (result) {
+        case CheckResult::ok: return "ok";
+        case CheckResult::note: return "note";
+        case CheckResult::warning: return "warning";
+        case CheckResult::problem: return "problem";
     }
     return "";
 }
@@ -36,7 +36,7 @@ std::string as_json(const Findings& findings, size_t problems, size_t warnings) 
                                {"findings", nlohmann::ordered_json::array()}};
     for (const Finding& finding : findings)
         all["findings"].push_back({{"subject", finding.subject},
-                                   {"verdict", name_of(finding.verdict)},
+                                   {"verdict", name_of(finding.result)},
                                    {"found", finding.found},
                                    {"advice", finding.advice}});
     return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -45,7 +45,7 @@ std::string as_json(const Findings& findings, size_t problems, size_t warnings) 
 std::string as_text(const Findings& findings, size_t problems, size_t warnings) {
     std::string text;
     for (const Finding& finding : findings) {
-        text += fmt::format("{:<8} {:<15} {}\n", name_of(finding.verdict), finding.subject,
+        text += fmt::format("{:<8} {:<15} {}\n", name_of(finding.result), finding.subject,
                             finding.found);
         if (!finding.advice.empty()) text += fmt::format("{:<24} > {}\n", "", finding.advice);
     }
@@ -62,12 +62,12 @@ ExitCode doctor(const DoctorChoice& choice) {
     if (wanted("gpus")) examine_gpus(findings);
     if (wanted("limits")) examine_limits(findings);
     if (wanted("openssl")) examine_openssl(choice.openssl, findings);
-    const auto count = [&](Verdict verdict) {
+    const auto count = [&](CheckResult result) {
         return static_cast<size_t>(
             std::count_if(findings.begin(), findings.end(),
-                          [&](const Finding& finding) { return finding.verdict == verdict; }));
+                          [&](const Finding& finding) { return finding.result == result; }));
     };
-    const size_t problems = count(Verdict::problem), warnings = count(Verdict::warning);
+    const size_t problems = count(CheckResult::problem), warnings = count(CheckResult::warning);
     print_output(choice.json ? as_json(findings, problems, warnings)
                              : as_text(findings, problems, warnings));
     return problems == 0 ? ExitCode::ok : ExitCode::error;

@@ -6,11 +6,11 @@
 
 namespace warpseal::cli {
 
-enum class Verdict { ok, note, warning, problem };
+enum class CheckResult { ok, note, warning, problem };
 
 struct Finding {
     std::string subject;
-    Verdict verdict = Verdict::ok;
+    CheckResult result = CheckResult::ok;
     std::string found;   // what is, and why it matters where it is not well
     std::string advice;  // what to do; empty where there is nothing to do
 };

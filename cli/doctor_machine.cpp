@@ -132,12 +132,12 @@ Finding examine_target(const char* name) {
     const std::string advice =
         "Do not compute on it: WARPSEAL_TARGETS leaves targets out. Report this with `warpseal devices`.";
     if (status != WARPSEAL_OK)
-        return {name, Verdict::problem, warpseal_status_text(status), advice};
+        return {name, CheckResult::problem, warpseal_status_text(status), advice};
     size_t tried = 0;
     const std::string failures = failures_of(engine.get(), tried);
-    if (!failures.empty()) return {name, Verdict::problem, failures, advice};
+    if (!failures.empty()) return {name, CheckResult::problem, failures, advice};
     return {
-        name, Verdict::ok,
+        name, CheckResult::ok,
         fmt::format(
             "{} ciphers in their modes and sets of NTRU: known answers and round trips are right",
             tried),
@@ -147,10 +147,10 @@ Finding examine_target(const char* name) {
 void examine_random_source(Findings& findings) {
     uint8_t bytes[32];
     if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) == static_cast<ssize_t>(sizeof bytes))
-        findings.push_back({"random source", Verdict::ok, "getrandom(2) answers", ""});
+        findings.push_back({"random source", CheckResult::ok, "getrandom(2) answers", ""});
     else
         findings.push_back(
-            {"random source", Verdict::problem,
+            {"random source", CheckResult::problem,
              fmt::format("getrandom(2): {}: keys and IVs come from there", strerror(errno)),
              errno == EAGAIN
                  ? "The kernel has not gathered enough yet: wait, or start after systemd-random-seed."
@@ -163,15 +163,15 @@ void examine_limit(Findings& findings, const char* subject, int resource, rlim_t
                    const std::string& why, const std::string& advice) {
     rlimit limit{};
     if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) {
-        findings.push_back({subject, Verdict::warning, strerror(errno), ""});
+        findings.push_back({subject, CheckResult::warning, strerror(errno), ""});
         return;
     }
     const bool bytes = resource != RLIMIT_NOFILE;
     const std::string found = bytes ? limit_text(limit.rlim_cur) : std::to_string(limit.rlim_cur);
     if (limit.rlim_cur >= least)
-        findings.push_back({subject, Verdict::ok, found, ""});
+        findings.push_back({subject, CheckResult::ok, found, ""});
     else
-        findings.push_back({subject, Verdict::warning, found + ": " + why, advice});
+        findings.push_back({subject, CheckResult::warning, found + ": " + why, advice});
 }
 
 }  // namespace
@@ -179,8 +179,9 @@ void examine_limit(Findings& findings, const char* subject, int resource, rlim_t
 void examine_targets(Findings& findings) {
     for (const warpseal_target_info& target : all_targets()) {
         if (std::strcmp(target.name, "cuda") == 0) continue;  // GPUs have a line of their own
-        findings.push_back(target.usable ? examine_target(target.name)
-                                         : Finding{target.name, Verdict::note, target.reason, ""});
+        findings.push_back(target.usable
+                               ? examine_target(target.name)
+                               : Finding{target.name, CheckResult::note, target.reason, ""});
     }
 }
 
@@ -191,7 +192,7 @@ void examine_gpus(Findings& findings) {
         const bool driver = std::filesystem::exists("/dev/nvidiactl", error);
         if (!target.usable)
             findings.push_back(
-                {"GPU", driver ? Verdict::warning : Verdict::note, target.reason,
+                {"GPU", driver ? CheckResult::warning : CheckResult::note, target.reason,
                  driver
                      ? "The NVIDIA driver is loaded: see that its version, and the rights on /dev/nvidia*, let this program in."
                      : ""});

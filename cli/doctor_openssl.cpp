@@ -53,19 +53,19 @@ public:
         if (mentioned_ || choice_.required)
             ask_providers();
         else
-            add("module", Verdict::note,
+            add("module", CheckResult::note,
                 installed_ ? "warpseal.so is installed, and no openssl.cnf has it loaded"
                            : "warpseal.so is not installed");
     }
 
 private:
-    void add(const char* subject, Verdict verdict, const std::string& found,
+    void add(const char* subject, CheckResult result, const std::string& found,
              const std::string& advice = "") {
-        findings_.push_back({subject, verdict, found, advice});
+        findings_.push_back({subject, result, found, advice});
     }
     // What hinders nobody who does not want the provider.
-    Verdict wanted() const {
-        return choice_.required || mentioned_ ? Verdict::problem : Verdict::note;
+    CheckResult wanted() const {
+        return choice_.required || mentioned_ ? CheckResult::problem : CheckResult::note;
     }
 
     bool know_openssl() {
@@ -74,7 +74,8 @@ private:
             ask_openssl(openssl_.program, {"version", "-v", "-d", "-m"}, "/dev/null");
         if (!answer.ran || !answer.well) {
             add("OpenSSL",
-                choice_.required || !choice_.program.empty() ? Verdict::problem : Verdict::note,
+                choice_.required || !choice_.program.empty() ? CheckResult::problem
+                                                             : CheckResult::note,
                 fmt::format("the program {} cannot be asked: {}", openssl_.program,
                             first_line(answer.err)),
                 "Install OpenSSL 3 or name its program with --openssl: how it is set up was not looked at.");
@@ -85,7 +86,7 @@ private:
         openssl_.modules = quoted_after(answer.out, "MODULESDIR");
         if (openssl_.version.starts_with("OpenSSL ")) read_version(openssl_.version.substr(8));
         if (openssl_.major < 3) {
-            add("OpenSSL", choice_.required ? Verdict::problem : Verdict::note,
+            add("OpenSSL", choice_.required ? CheckResult::problem : CheckResult::note,
                 openssl_.version + " has no providers", "OpenSSL 3.0 or later is needed.");
             return false;
         }
@@ -94,7 +95,7 @@ private:
                           : named != nullptr      ? named
                                                   : openssl_.directory + "/openssl.cnf";
         if (const char* modules = std::getenv("OPENSSL_MODULES")) openssl_.modules = modules;
-        add("OpenSSL", Verdict::ok,
+        add("OpenSSL", CheckResult::ok,
             fmt::format("{}; {}; modules in {}", openssl_.version, openssl_.config,
                         openssl_.modules));
         return true;
@@ -117,7 +118,7 @@ private:
     bool judge_reading(const OpensslConfig& config) {
         bool read_well = true;
         for (const OpensslConfig::Complaint& complaint : config.complaints()) {
-            add("openssl.cnf", complaint.whole_file ? wanted_file() : Verdict::warning,
+            add("openssl.cnf", complaint.whole_file ? wanted_file() : CheckResult::warning,
                 complaint.text,
                 complaint.whole_file ? "As it is, programs take nothing of this file." : "");
             read_well = read_well && !complaint.whole_file;
@@ -125,10 +126,10 @@ private:
         return read_well;
     }
     // A file that was asked for must be there.
-    Verdict wanted_file() const {
+    CheckResult wanted_file() const {
         return choice_.required || !choice_.config.empty() || std::getenv("OPENSSL_CONF") != nullptr
-                   ? Verdict::problem
-                   : Verdict::warning;
+                   ? CheckResult::problem
+                   : CheckResult::warning;
     }
 
     static bool mentions_us(const OpensslConfig& config) {
@@ -154,7 +155,7 @@ private:
             return "";
         }
         if (config.section(*next) == nullptr) {
-            add("openssl.cnf", Verdict::problem,
+            add("openssl.cnf", CheckResult::problem,
                 fmt::format("`{} = {}` of {} names a section that does not exist", name, *next,
                             where),
                 fmt::format("Write a section [{}], or its right name.", *next));
@@ -200,7 +201,7 @@ private:
             judge_ours(*ours, list);
         if (ours != providers.end()) take_settings(config, ours->section);
         if (config.value("default", "config_diagnostics").value_or("") != "1" && mentioned_)
-            add("openssl.cnf", Verdict::note,
+            add("openssl.cnf", CheckResult::note,
                 "without `config_diagnostics = 1` programs start whatever is wrong in this file, and do not say so",
                 "Write it before the first section.");
     }
@@ -216,14 +217,14 @@ private:
             else if (one.activated)
                 others += (others.empty() ? "" : ", ") + one.name;
             if (one.activated && is_one_of(one.activate, {"0", "no", "false", "off"}))
-                add("openssl.cnf", Verdict::warning,
+                add("openssl.cnf", CheckResult::warning,
                     fmt::format(
                         "[{}]: `activate = {}` activates all the same: before OpenSSL 3.2 its presence is what counts",
                         one.section, one.activate),
                     "Take the line out.");
         }
         if (!has_default && !others.empty())
-            add("openssl.cnf", Verdict::problem,
+            add("openssl.cnf", CheckResult::problem,
                 fmt::format(
                     "[{}] activates {} but not `default`: the default provider, which is there by itself only while no other is "
                     "activated, is off, and with it nearly every algorithm",
@@ -247,7 +248,7 @@ private:
 
     void judge_ours(const Provider& ours, const std::string& list) {
         if (!ours.found) {
-            add("openssl.cnf", Verdict::problem,
+            add("openssl.cnf", CheckResult::problem,
                 fmt::format("`warpseal = {}` of [{}] names a section that does not exist",
                             ours.section, list),
                 fmt::format("Write a section [{}] with `activate = 1`.", ours.section));
@@ -262,14 +263,15 @@ private:
         std::error_code error;
         const bool there = fs::is_regular_file(module, error);
         if (!there)
-            add("module", Verdict::problem, fmt::format("{} is not there", module.string()),
+            add("module", CheckResult::problem, fmt::format("{} is not there", module.string()),
                 beside_.empty() ? fmt::format("Install it. {}", manual)
                                 : fmt::format("Copy {} there, or write `module = {}` into [{}].",
                                               beside_, beside_, ours.section));
         else
-            add("module", Verdict::ok, (module_ = module).string());
+            add("module", CheckResult::ok, (module_ = module).string());
         if (there && ours.activated)
-            add("openssl.cnf", Verdict::ok, fmt::format("{} activates warpseal", openssl_.config));
+            add("openssl.cnf", CheckResult::ok,
+                fmt::format("{} activates warpseal", openssl_.config));
     }
 
     // Not what the file means, but what came of it.
@@ -277,7 +279,7 @@ private:
         const OpensslAnswer answer =
             ask_openssl(openssl_.program, {"list", "-providers"}, openssl_.config);
         if (!answer.well || !answer.out.starts_with("Providers:")) {
-            add("providers", Verdict::problem,
+            add("providers", CheckResult::problem,
                 fmt::format("`openssl list -providers` fails: {}", reason_in(answer.err)), manual);
             return;
         }
@@ -295,9 +297,10 @@ private:
             fmt::format("OpenSSL has active: {}",
                         active.empty() ? "none" : fmt::format("{}", fmt::join(active, ", ")));
         if (has("default") && has("warpseal"))
-            add("providers", Verdict::ok, found);
+            add("providers", CheckResult::ok, found);
         else
-            add("providers", Verdict::problem, found + (has("warpseal") ? "" : why_not_loaded()),
+            add("providers", CheckResult::problem,
+                found + (has("warpseal") ? "" : why_not_loaded()),
                 fmt::format("Both default and warpseal are needed. {}", manual));
     }
 

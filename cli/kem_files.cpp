@@ -101,9 +101,10 @@ private:
 };
 
 // Values of one kind, side by side in a file that is read whole.
-class KemInput {
+class KemTestInput {
 public:
-    KemInput(Descriptor file, const char* what, const std::string& path, const RawOutput& output)
+    KemTestInput(Descriptor file, const char* what, const std::string& path,
+                 const RawOutput& output)
         : shown_(named(what, path)), bytes_(file.get(), shown_, 0, output) {}
 
     uint8_t* at(uint64_t item, uint64_t each) const { return bytes_.data() + item * each; }
@@ -135,7 +136,7 @@ private:
 };
 
 // Memory for what a call writes; wiped in the end.
-SecretBytes room_for(uint64_t items, uint64_t each) {
+SecretBytes capacity_for(uint64_t items, uint64_t each) {
     return SecretBytes(std::max<uint64_t>(items * each, 1));
 }
 
@@ -180,8 +181,8 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     for (KemOutput* out : {&secret_out, &public_out}) out->remove_abandoned({}, session);
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(choice.count, piece_items);
-    SecretBytes secrets = room_for(most, set.secret_key_bytes),
-                publics = room_for(most, set.public_key_bytes);
+    SecretBytes secrets = capacity_for(most, set.secret_key_bytes),
+                publics = capacity_for(most, set.public_key_bytes);
     for (uint64_t first = 0; first < choice.count; first += most) {
         warpseal_kem_batch batch = empty_batch();
         batch.count = std::min(most, choice.count - first);
@@ -208,7 +209,7 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     KemOutput::refuse_same_stream(secret_out, ciphertext_out);
     for (KemOutput* out : {&secret_out, &ciphertext_out})
         out->remove_abandoned({choice.public_key}, session);
-    const KemInput keys(std::move(file), "public key", choice.public_key, secret_out.raw());
+    const KemTestInput keys(std::move(file), "public key", choice.public_key, secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::public_key_bytes);
     const uint64_t key_count = keys.count(set, set.public_key_bytes, ExitCode::usage);
     if (choice.count_given && key_count > 1)
@@ -220,8 +221,8 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     const uint64_t count = key_count > 1 ? key_count : choice.count;
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(count, piece_items);
-    SecretBytes secrets = room_for(most, set.shared_secret_bytes),
-                ciphertexts = room_for(most, set.ciphertext_bytes);
+    SecretBytes secrets = capacity_for(most, set.shared_secret_bytes),
+                ciphertexts = capacity_for(most, set.ciphertext_bytes);
     for (uint64_t first = 0; first < count; first += most) {
         warpseal_kem_batch batch = empty_batch();
         batch.count = std::min(most, count - first);
@@ -250,9 +251,9 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
     Descriptor ciphertext_file = open_input(choice.ciphertext);
     KemOutput secret_out(choice.shared_secret, mode_secret, choice.force);
     secret_out.remove_abandoned({choice.secret_key, choice.ciphertext}, session);
-    const KemInput keys(std::move(key_file), "secret key", choice.secret_key, secret_out.raw());
-    const KemInput ciphertexts(std::move(ciphertext_file), "ciphertext", choice.ciphertext,
-                               secret_out.raw());
+    const KemTestInput keys(std::move(key_file), "secret key", choice.secret_key, secret_out.raw());
+    const KemTestInput ciphertexts(std::move(ciphertext_file), "ciphertext", choice.ciphertext,
+                                   secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::secret_key_bytes);
     const uint64_t key_count = keys.count(set, set.secret_key_bytes, ExitCode::usage);
     const uint64_t count = ciphertexts.count(set, set.ciphertext_bytes, ExitCode::truncated);
@@ -264,7 +265,7 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
                 key_count, count));
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(count, piece_items);
-    SecretBytes secrets = room_for(most, set.shared_secret_bytes);
+    SecretBytes secrets = capacity_for(most, set.shared_secret_bytes);
     for (uint64_t first = 0; first < count; first += most) {
         warpseal_kem_batch batch = empty_batch();
         batch.count = std::min(most, count - first);

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "c_api/internal.h"
 #include "ciphers.h"
 #include "command.h"
-#include "warpseal/inner.h"
 
 namespace warpseal::cli {
 namespace {
@@ -34,7 +34,7 @@ nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher,
 // In a column's width; what stands behind an exception is told where the targets are.
 std::string side_channels_as_text(const warpseal_cipher_info& cipher) {
     std::string text = "constant time", but = "; tables: ";
-    const nlohmann::ordered_json told = by_target(cipher, warpseal_inner_side_channels);
+    const nlohmann::ordered_json told = by_target(cipher, warpseal_internal_side_channels);
     for (const auto& [target, what] : told.items()) {
         if (what == "constant time") continue;
         text += but + target;
@@ -53,7 +53,7 @@ std::string forms_as_text() {
     for (const warpseal_cipher_info& cipher : all_ciphers()) {
         text += fmt::format("{:<14}", cipher.name);
         for (const warpseal_target_info& target : usable) {
-            const char* representation = warpseal_inner_representation(cipher.name, target.name);
+            const char* representation = warpseal_internal_representation(cipher.name, target.name);
             text += fmt::format("  {:<12}", representation ? representation : "-");
         }
         text += "\n";
@@ -84,13 +84,14 @@ ExitCode list(bool json) {
     if (json) {
         nlohmann::ordered_json ciphers = nlohmann::ordered_json::array();
         for (const warpseal_cipher_info& cipher : all_ciphers())
-            ciphers.push_back({{"cipher", cipher.name},
-                               {"key_bytes", cipher.key_bytes},
-                               {"block_bytes", cipher.block_bytes},
-                               {"modes", mode_names(cipher)},
-                               {"legacy", cipher.legacy != 0},
-                               {"forms", by_target(cipher, warpseal_inner_representation)},
-                               {"side_channels", by_target(cipher, warpseal_inner_side_channels)}});
+            ciphers.push_back(
+                {{"cipher", cipher.name},
+                 {"key_bytes", cipher.key_bytes},
+                 {"block_bytes", cipher.block_bytes},
+                 {"modes", mode_names(cipher)},
+                 {"legacy", cipher.legacy != 0},
+                 {"forms", by_target(cipher, warpseal_internal_representation)},
+                 {"side_channels", by_target(cipher, warpseal_internal_side_channels)}});
         const nlohmann::ordered_json all{
             {"ciphers", ciphers}, {"targets", targets_as_json()}, {"file_ciphers", file_suites()}};
         print_output(all.dump(2) + "\n");

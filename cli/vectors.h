@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "c_api/internal.h"
 #include "command.h"
-#include "warpseal/inner.h"
 
 namespace warpseal::cli {
 
@@ -95,18 +95,18 @@ public:
     RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode,
            const Octets& bytes);
     bool rejected() const { return rejected_; }  // no key of this cipher at all: a wrong length
-    bool weak() const { return inner_ != nullptr; }
+    bool weak() const { return internal_ != nullptr; }
     const warpseal_key* open() const {
         return public_.get();
     }  // null where the public call refuses the key itself
-    const warpseal_key* encrypting() const { return weak() ? inner_.get() : public_.get(); }
-    const warpseal_key* decrypting() const { return public_ ? public_.get() : inner_.get(); }
+    const warpseal_key* encrypting() const { return weak() ? internal_.get() : public_.get(); }
+    const warpseal_key* decrypting() const { return public_ ? public_.get() : internal_.get(); }
     const warpseal_key* for_direction(bool encrypt) const {
         return encrypt ? encrypting() : decrypting();
     }
 
 private:
-    KeyHandle public_, inner_;
+    KeyHandle public_, internal_;
     bool rejected_ = false;
 };
 

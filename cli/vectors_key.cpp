@@ -75,15 +75,16 @@ RowKey::RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mo
         return;
     }
 
-    const Create make_inner = xts ? warpseal_inner_key_create_xts : warpseal_inner_key_create;
-    const auto inner = [&] {
-        require_status(create(make_inner, subject.engine(), cipher.name, bytes, inner_),
+    const Create make_internal =
+        xts ? warpseal_internal_key_create_xts : warpseal_internal_key_create;
+    const auto internal = [&] {
+        require_status(create(make_internal, subject.engine(), cipher.name, bytes, internal_),
                        WARPSEAL_OK, "making the key");
     };
     if (xts && std::equal(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(right / 2),
                           bytes.begin() + static_cast<ptrdiff_t>(right / 2))) {
         require_status(made, WARPSEAL_WEAK_KEY, "a key of equal halves");
-        inner();
+        internal();
         return;
     }
     require_status(made, WARPSEAL_OK, "making the key");
@@ -94,7 +95,7 @@ RowKey::RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mo
                                                        block.data(), block.data(), block.size());
     if (policy == Policy::either && encrypted == WARPSEAL_OK) return;
     require_status(encrypted, WARPSEAL_WEAK_KEY, "encrypting under a weak key");
-    inner();
+    internal();
 }
 
 }  // namespace warpseal::cli

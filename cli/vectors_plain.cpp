@@ -81,17 +81,17 @@ void check_padded_call(Subject& subject, const Message& m, const RowKey& key, bo
                        const Way& way) {
     const Octets& in = input(m, encrypt);
     const Octets& expected = output(m, encrypt);
-    const size_t room = m.ciphertext.size();
+    const size_t capacity = m.ciphertext.size();
     const std::string what = describe(operation(encrypt), way) + " with padding";
     Arena arena;
-    const size_t to = arena.add(room, way.skew);
+    const size_t to = arena.add(capacity, way.skew);
     const size_t from = way.in_place ? to : arena.add(in, way.skew);
     std::copy(in.begin(), in.end(), arena.at(from));
     size_t wrote = SIZE_MAX;
     const auto work = [&](uint8_t* base, void*) {
         return (encrypt ? warpseal_encrypt_padded : warpseal_decrypt_padded)(
             key.for_direction(encrypt), m.iv.data(), m.iv.size(), base + from, in.size(), base + to,
-            room, &wrote);
+            capacity, &wrote);
     };
     require_status(arena.run(subject, false, work), WARPSEAL_OK, what);
     require(wrote == expected.size(), what + ": the length");
@@ -159,9 +159,9 @@ void check_units(Subject& subject, const Message& m, const RowKey& key) {
 void check_padded(Subject& subject, const Message& m, const RowKey& key) {
     Octets out(m.plaintext.size() + m.cipher.block_bytes);
     size_t wrote = 0;
-    const auto encrypt_into = [&](const warpseal_key* with, size_t room) {
+    const auto encrypt_into = [&](const warpseal_key* with, size_t capacity) {
         return warpseal_encrypt_padded(with, m.iv.data(), m.iv.size(), m.plaintext.data(),
-                                       m.plaintext.size(), out.data(), room, &wrote);
+                                       m.plaintext.size(), out.data(), capacity, &wrote);
     };
     if (key.weak())
         require_status(encrypt_into(key.open(), out.size()), WARPSEAL_WEAK_KEY,

@@ -16,7 +16,7 @@ struct Seal {
 };
 
 constexpr Seal public_calls{warpseal_seal_unsafe_iv, warpseal_open};
-constexpr Seal inner_calls{warpseal_inner_seal, warpseal_inner_open};
+constexpr Seal internal_calls{warpseal_internal_seal, warpseal_internal_open};
 
 // Whether the mode has a message with such an IV and tag at all (SP 800-38D 5.2.1.1; SP 800-38C
 // A.1).
@@ -126,7 +126,7 @@ void check_aead(Subject& subject, const Message& m, const RowKey& key) {
         return check_refused(m, key.open());
     }
     const bool by_policy = m.mode == WARPSEAL_GCM && m.tag.size() < shortest_public_gcm_tag;
-    const Seal& calls = by_policy ? inner_calls : public_calls;
+    const Seal& calls = by_policy ? internal_calls : public_calls;
     if (by_policy) check_refused(m, key.open());
     for (const Way& way : host_ways()) {  // on the device a message is a batch of one
         check_open(subject, m, key.open(), calls, way, m.valid);

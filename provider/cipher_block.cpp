@@ -34,27 +34,28 @@ bool BlockCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
-bool BlockCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool BlockCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                          size_t bytes) {
     if (!under_way_ || !passes() || bytes == 0 || (bytes & (algorithm_.block_bytes - 1)) != 0 ||
-        room < bytes || in == nullptr || out == nullptr)
-        return assemble(out, out_bytes, room, in, bytes);
+        capacity < bytes || in == nullptr || out == nullptr)
+        return assemble(out, out_bytes, capacity, in, bytes);
     const bool done = run(in, out, bytes);
     *out_bytes = done ? bytes : 0;
     return done;
 }
 
-bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                            size_t bytes) {
     *out_bytes = 0;
     if (!ready()) return false;
-    if (tls_version_ != 0) return record(out, out_bytes, room, in, bytes);
+    if (tls_version_ != 0) return record(out, out_bytes, capacity, in, bytes);
     const size_t block = algorithm_.block_bytes, all = held_bytes_ + bytes;
     size_t whole = all & ~(block - 1);
     if (decrypt_ && padding_ && whole == all && whole != 0) whole -= block;
     if ((in == nullptr && bytes != 0) || (out == nullptr && (bytes != 0 || whole != 0)))
         return fail(Reason::wrong_parameter, "no input or output");
-    if (all < bytes || room < whole) return fail(Reason::wrong_length, "no room for the output");
+    if (all < bytes || capacity < whole)
+        return fail(Reason::wrong_length, "no room for the output");
     const size_t left = all - whole;
     if (whole == 0) {
         if (bytes != 0) std::memcpy(held_ + held_bytes_, in, bytes);
@@ -88,12 +89,12 @@ bool BlockCipher::join(const uint8_t* in, size_t bytes, uint8_t* out, size_t who
     return run(out, out, whole);
 }
 
-bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t room) {
+bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t capacity) {
     *out_bytes = 0;
     if (!ready()) return false;
     if (tls_version_ != 0) return fail(Reason::operation_failed, "records have no end");
     const size_t block = algorithm_.block_bytes;
-    if (!decrypt_ && padding_ && room < block)
+    if (!decrypt_ && padding_ && capacity < block)
         return fail(Reason::wrong_length, "no room for the output");
     if (!decrypt_ && padding_) {
         std::memset(held_ + held_bytes_, static_cast<int>(block - held_bytes_),
@@ -105,7 +106,7 @@ bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t room) {
     if (!run(held_, held_, block)) return false;
     size_t text_bytes = block;
     const bool good = !decrypt_ || !padding_ || unpad(&text_bytes);
-    const bool fits = text_bytes <= room;
+    const bool fits = text_bytes <= capacity;
     if (good && fits) {
         std::memcpy(out, held_, text_bytes);
         *out_bytes = text_bytes;
@@ -127,11 +128,11 @@ bool BlockCipher::unpad(size_t* text_bytes) const {
     return true;
 }
 
-bool BlockCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool BlockCipher::cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                          size_t bytes) {
     *out_bytes = 0;
     if (!ready()) return false;
-    if (bytes % algorithm_.block_bytes != 0 || room < bytes) return fail(Reason::wrong_length);
+    if (bytes % algorithm_.block_bytes != 0 || capacity < bytes) return fail(Reason::wrong_length);
     if (!run(in, out, bytes)) return false;
     *out_bytes = bytes;
     return true;
@@ -139,17 +140,17 @@ bool BlockCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uin
 
 // Each piece is a record: its text and MAC, before TLS 1.1 without an IV of its own, and in other
 // versions behind a block that only feeds the chain.
-bool BlockCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool BlockCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                          size_t bytes) {
     const size_t block = algorithm_.block_bytes;
-    if (in == nullptr || in != out || !padding_ || room < bytes)
+    if (in == nullptr || in != out || !padding_ || capacity < bytes)
         return fail(Reason::operation_failed, "not a record");
     if (decrypt_)
         return bytes % block == 0 && bytes != 0
                    ? run(in, out, bytes) && close_record(out, bytes, out_bytes)
                    : fail(Reason::wrong_length);
     const size_t padding = block - bytes % block;
-    if (room - bytes < padding) return fail(Reason::wrong_length, "no room for the padding");
+    if (capacity - bytes < padding) return fail(Reason::wrong_length, "no room for the padding");
     std::memset(out + bytes, static_cast<int>(padding - 1), padding);
     if (!run(out, out, bytes + padding)) return false;
     *out_bytes = bytes + padding;
@@ -196,7 +197,7 @@ bool BlockCipher::get(OSSL_PARAM params[]) {
     if (asked_for(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr) {
         uint32_t used;
         std::memcpy(updated_iv_, iv_, sizeof updated_iv_);
-        if (under_way_) warpseal_inner_message_position(message_.get(), updated_iv_, &used);
+        if (under_way_) warpseal_internal_stream_position(message_.get(), updated_iv_, &used);
     }
     return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
             give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes) &&

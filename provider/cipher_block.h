@@ -11,10 +11,10 @@ public:
 
     bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
               size_t iv_bytes, const OSSL_PARAM params[]);
-    bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
-    bool final(uint8_t* out, size_t* out_bytes, size_t room);
+    bool update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
+    bool final(uint8_t* out, size_t* out_bytes, size_t capacity);
     // Whole blocks past all buffers.
-    bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
 
     bool get(OSSL_PARAM params[]);
     bool set(const OSSL_PARAM params[]);
@@ -30,11 +30,12 @@ private:
     bool passes() const { return tls_version_ == 0 && held_bytes_ == 0 && !(decrypt_ && padding_); }
     bool ready() { return under_way_ || begin(iv_, algorithm_.iv_bytes()); }
     // Any update.
-    bool assemble(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool assemble(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
+                  size_t bytes);
     // What is held, then the input, as one: `whole` bytes of it.
     bool join(const uint8_t* in, size_t bytes, uint8_t* out, size_t whole);
     bool unpad(size_t* text_bytes) const;
-    bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
     bool close_record(uint8_t* record, size_t bytes, size_t* text_bytes);
 
     bool padding_ = true;

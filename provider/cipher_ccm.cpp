@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "warpseal/inner.h"
+#include "c_api/internal.h"
 
 namespace warpseal::provider {
 
@@ -27,11 +27,11 @@ bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
     return started((key == nullptr || set_key(key, key_bytes)) && set(params));
 }
 
-bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     *out_bytes = 0;
-    if (record_head_.waiting) return record(out, out_bytes, room, in, bytes);
-    if (in == nullptr && out != nullptr) return final(out, out_bytes, room);
+    if (record_head_.waiting) return record(out, out_bytes, capacity, in, bytes);
+    if (in == nullptr && out != nullptr) return final(out, out_bytes, capacity);
     if (key_ == nullptr) return fail(Reason::no_key);
     if (!has_iv_) return fail(Reason::wrong_iv, "there is none, or it is used");
     if (out == nullptr) {
@@ -41,7 +41,7 @@ bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8
             return false;
         }
     } else {
-        if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
+        if (capacity < bytes) return fail(Reason::wrong_length, "no room for the output");
         if (!text(out, in, bytes)) return false;
     }
     *out_bytes = bytes;
@@ -67,12 +67,13 @@ bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
     const uint8_t* const aad = has_aad_ ? aad_.data() : nullptr;
     const size_t aad_bytes = has_aad_ ? aad_.size() : 0;
     if (decrypt_) {
-        done_ = passed(warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes,
-                                           in, out, bytes, tag_, tag_bytes_));
+        done_ = passed(warpseal_internal_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad,
+                                              aad_bytes, in, out, bytes, tag_, tag_bytes_));
         has_tag_ = false;
     } else {
-        done_ = has_tag_ = passed(warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad,
-                                                      aad_bytes, in, out, bytes, tag_, tag_bytes_));
+        done_ = has_tag_ =
+            passed(warpseal_internal_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, aad, aad_bytes,
+                                          in, out, bytes, tag_, tag_bytes_));
     }
     text_bytes_.reset();
     has_iv_ = has_aad_ = false;
@@ -95,9 +96,9 @@ bool CcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     return text(&nothing, &nothing, 0);
 }
 
-bool CcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool CcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
-    return update(out, out_bytes, room, in, bytes);
+    return update(out, out_bytes, capacity, in, bytes);
 }
 
 bool CcmCipher::set_tag(const OSSL_PARAM& given) {
@@ -117,12 +118,12 @@ bool CcmCipher::set_tag(const OSSL_PARAM& given) {
 }
 
 // The explicit part of an IV is the number of the record.
-bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     record_head_.waiting = false;
     if (key_ == nullptr) return fail(Reason::no_key);
     if (!has_fixed_part_) return fail(Reason::wrong_iv, "no part of it is fixed");
-    if (in == nullptr || in != out || room < bytes ||
+    if (in == nullptr || in != out || capacity < bytes ||
         bytes < RecordHead::explicit_bytes + tag_bytes_ ||
         iv_bytes_ != fixed_bytes + RecordHead::explicit_bytes)
         return fail(Reason::operation_failed, "not a record");
@@ -132,12 +133,12 @@ bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8
     std::memcpy(iv_ + fixed_bytes, in, RecordHead::explicit_bytes);
     uint8_t* const text = out + RecordHead::explicit_bytes;
     const warpseal_status status =
-        decrypt_ ? warpseal_inner_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_.data,
-                                       RecordHead::bytes, text, text, text_bytes, text + text_bytes,
-                                       tag_bytes_)
-                 : warpseal_inner_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_, record_head_.data,
-                                       RecordHead::bytes, text, text, text_bytes, text + text_bytes,
-                                       tag_bytes_);
+        decrypt_ ? warpseal_internal_open(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_,
+                                          record_head_.data, RecordHead::bytes, text, text,
+                                          text_bytes, text + text_bytes, tag_bytes_)
+                 : warpseal_internal_seal(key_.get(), WARPSEAL_CCM, iv_, iv_bytes_,
+                                          record_head_.data, RecordHead::bytes, text, text,
+                                          text_bytes, text + text_bytes, tag_bytes_);
     if (!passed(status)) return false;
     *out_bytes = decrypt_ ? text_bytes : bytes;
     return true;

@@ -15,9 +15,9 @@ public:
 
     bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
               size_t iv_bytes, const OSSL_PARAM params[]);
-    bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
-    bool final(uint8_t* out, size_t* out_bytes, size_t room);
-    bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
+    bool final(uint8_t* out, size_t* out_bytes, size_t capacity);
+    bool cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
 
     bool get(OSSL_PARAM params[]);
     bool set(const OSSL_PARAM params[]);
@@ -33,7 +33,7 @@ private:
     bool answer(OSSL_PARAM& wanted);
     bool give_tag(OSSL_PARAM& wanted);
     bool set_tag(const OSSL_PARAM& given);
-    bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
 
     bool has_iv_ = false, has_tag_ = false, has_fixed_part_ = false;
     bool done_ = false;                     // a message was sealed, or opened and found right

@@ -8,7 +8,7 @@
 #include <bit>
 #include <new>
 
-#include "warpseal/inner.h"
+#include "c_api/internal.h"
 
 namespace warpseal::provider {
 namespace {
@@ -109,7 +109,7 @@ void CipherContext::operator delete(void* memory, size_t bytes) {
 
 bool CipherContext::has_key(const uint8_t* key, size_t bytes) const {
     return key_ != nullptr && bytes == algorithm_.key_bytes &&
-           warpseal_inner_key_made_of(key_.get(), key) != 0;
+           warpseal_internal_key_made_of(key_.get(), key) != 0;
 }
 
 bool CipherContext::set_key(const uint8_t* key, size_t bytes) {
@@ -130,7 +130,7 @@ bool CipherContext::make_key(const uint8_t* key, size_t bytes) {
     const warpseal_key* const like =
         last != nullptr && engine == engine_ ? last.get() : provider_.model(algorithm_, decrypt_);
     const warpseal_status status = like != nullptr
-                                       ? warpseal_inner_key_create_like(like, key, &made)
+                                       ? warpseal_internal_key_create_like(like, key, &made)
                                        : create(engine, algorithm_.cipher, key, bytes, &made);
     if (!passed(status)) return false;
     key_.reset(made, warpseal_key_destroy);
@@ -166,8 +166,8 @@ bool CipherContext::failed(warpseal_status status, Place where) const {
 MessageContext::MessageContext(const MessageContext& other)
     : CipherContext(other), under_way_(other.under_way_) {
     if (other.message_ == nullptr) return;
-    warpseal_inner_message* copied = nullptr;
-    if (warpseal_inner_message_copy(other.message_.get(), &copied) != WARPSEAL_OK)
+    warpseal_internal_stream* copied = nullptr;
+    if (warpseal_internal_stream_copy(other.message_.get(), &copied) != WARPSEAL_OK)
         throw std::bad_alloc();
     message_.reset(copied);
 }
@@ -183,23 +183,23 @@ bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
         const warpseal_engine* const before = engine_;
         if (!make_key(key, key_bytes)) return false;
         if (kept != nullptr && engine_ == before) {
-            if (!passed(warpseal_inner_message_rekey(kept.get(), key_.get()))) return false;
+            if (!passed(warpseal_internal_stream_rekey(kept.get(), key_.get()))) return false;
             message_ = std::move(kept);
             return true;
         }
     }
     if (key_ == nullptr || message_ != nullptr) return true;
-    warpseal_inner_message* made = nullptr;
-    if (!passed(warpseal_inner_message_create(key_.get(), algorithm_.mode, decrypt, &made)))
+    warpseal_internal_stream* made = nullptr;
+    if (!passed(warpseal_internal_stream_create(key_.get(), algorithm_.mode, decrypt, &made)))
         return false;
     message_.reset(made);
-    shallow_bytes_ = warpseal_inner_message_shallow_bytes(made);
+    shallow_bytes_ = warpseal_internal_stream_shallow_bytes(made);
     return true;
 }
 
 bool MessageContext::begin(const uint8_t* iv, size_t iv_bytes) {
     if (message_ == nullptr) return fail(Reason::no_key);
-    under_way_ = passed(warpseal_inner_message_begin(message_.get(), iv, iv_bytes));
+    under_way_ = passed(warpseal_internal_stream_init(message_.get(), iv, iv_bytes));
     return under_way_;
 }
 

@@ -11,8 +11,8 @@
 #include <new>
 #include <utility>
 
+#include "c_api/internal_stream.h"
 #include "provider/context.h"
-#include "warpseal/inner_message.h"
 #include "warpseal/warpseal.h"
 
 namespace warpseal::provider {
@@ -179,16 +179,16 @@ protected:
     bool aim(bool decrypt, const uint8_t* key, size_t key_bytes);
     bool begin(const uint8_t* iv, size_t iv_bytes);
     bool run(const uint8_t* in, uint8_t* out, size_t bytes) {
-        return passed(
-            warpseal_inner_message_update(message_.get(), moved_apart(in, out, bytes), out, bytes));
+        return passed(warpseal_internal_stream_update(message_.get(), moved_apart(in, out, bytes),
+                                                      out, bytes));
     }
 
     struct End {
-        void operator()(warpseal_inner_message* message) const {
-            warpseal_inner_message_destroy(message);
+        void operator()(warpseal_internal_stream* message) const {
+            warpseal_internal_stream_destroy(message);
         }
     };
-    std::unique_ptr<warpseal_inner_message, End> message_;
+    std::unique_ptr<warpseal_internal_stream, End> message_;
     bool under_way_ = false;
 };
 
@@ -202,11 +202,11 @@ public:
     }
 
     // False: nothing was done, and it is for update().
-    bool run_directly(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+    bool run_directly(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                       size_t bytes) {
         const size_t from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out),
                      distance = from - to;
-        if (bytes - 1 >= loop_.most_bytes || bytes % 16 != 0 || room < bytes || from == 0 ||
+        if (bytes - 1 >= loop_.most_bytes || bytes % 16 != 0 || capacity < bytes || from == 0 ||
             to == 0)
             return false;
         if (distance != 0 && distance + bytes - 1 < 2 * bytes - 1) return false;  // they overlap
@@ -223,14 +223,14 @@ protected:
         return MessageContext::run(in, out, bytes);
     }
     void go_directly(bool may) {
-        loop_ = may && under_way_ && whole_ ? warpseal_inner_message_loop(message_.get())
-                                            : warpseal_inner_loop{};
+        loop_ = may && under_way_ && whole_ ? warpseal_internal_stream_loop(message_.get())
+                                            : warpseal_internal_block_loop{};
     }
 
 private:
     bool whole_ = true;  // the last piece was of whole blocks: who gives others need not be asked
                          // for after each of them
-    warpseal_inner_loop loop_ =
+    warpseal_internal_block_loop loop_ =
         {};  // holds while nothing else is done with the message; all zero: there is none
 };
 

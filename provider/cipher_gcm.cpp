@@ -31,14 +31,14 @@ bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
-bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     *out_bytes = 0;
-    if (record_head_.waiting) return record(out, out_bytes, room, in, bytes);
+    if (record_head_.waiting) return record(out, out_bytes, capacity, in, bytes);
     if (bytes == 0) return true;
-    if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
+    if (capacity < bytes) return fail(Reason::wrong_length, "no room for the output");
     if (!ready()) return false;
-    if (out == nullptr ? !passed(warpseal_inner_message_aad(message_.get(), in, bytes))
+    if (out == nullptr ? !passed(warpseal_internal_stream_aad(message_.get(), in, bytes))
                        : !run(in, out, bytes))
         return false;
     *out_bytes = bytes;
@@ -52,15 +52,16 @@ bool GcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     if (!ready()) return false;
     iv_state_ = Iv::used;
     under_way_ = false;
-    if (decrypt_) return passed(warpseal_inner_message_verify(message_.get(), tag_, tag_bytes_));
+    if (decrypt_) return passed(warpseal_internal_stream_verify(message_.get(), tag_, tag_bytes_));
     tag_bytes_ = longest_tag;
-    return passed(warpseal_inner_message_tag(message_.get(), tag_, longest_tag));
+    return passed(warpseal_internal_stream_tag(message_.get(), tag_, longest_tag));
 }
 
 // EVP_Cipher: the end is a piece of nothing.
-bool GcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool GcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
-    return in == nullptr ? final(out, out_bytes, room) : update(out, out_bytes, room, in, bytes);
+    return in == nullptr ? final(out, out_bytes, capacity)
+                         : update(out, out_bytes, capacity, in, bytes);
 }
 
 bool GcmCipher::ready() {
@@ -80,7 +81,8 @@ bool GcmCipher::begin_message() {
 bool GcmCipher::begin_counted() {
     bool begun = false;
     iv_state_ = Iv::given;
-    if (!with_room([&]() noexcept { begun = begin_message(); })) return fail(Reason::out_of_memory);
+    if (!with_stack([&]() noexcept { begun = begin_message(); }))
+        return fail(Reason::out_of_memory);
     return begun;
 }
 
@@ -163,10 +165,10 @@ bool GcmCipher::set_tag(const OSSL_PARAM& given) {
     return true;
 }
 
-bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     record_head_.waiting = false;
-    if (in == nullptr || in != out || room < bytes ||
+    if (in == nullptr || in != out || capacity < bytes ||
         bytes < RecordHead::explicit_bytes + longest_tag)
         return fail(Reason::operation_failed, "not a record");
     const size_t text_bytes = bytes - RecordHead::explicit_bytes - longest_tag;
@@ -174,10 +176,10 @@ bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8
     if (!(decrypt_ ? take_iv_end(in, RecordHead::explicit_bytes)
                    : count_iv(out, RecordHead::explicit_bytes)))
         return false;
-    const bool done =
-        passed(warpseal_inner_message_aad(message_.get(), record_head_.data, RecordHead::bytes)) &&
-        (decrypt_ ? open_record(out + RecordHead::explicit_bytes, text_bytes)
-                  : seal_record(out + RecordHead::explicit_bytes, text_bytes));
+    const bool done = passed(warpseal_internal_stream_aad(message_.get(), record_head_.data,
+                                                          RecordHead::bytes)) &&
+                      (decrypt_ ? open_record(out + RecordHead::explicit_bytes, text_bytes)
+                                : seal_record(out + RecordHead::explicit_bytes, text_bytes));
     iv_state_ = Iv::used;
     under_way_ = false;
     if (done) *out_bytes = decrypt_ ? text_bytes : bytes;
@@ -186,12 +188,12 @@ bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t room, const uint8
 
 bool GcmCipher::seal_record(uint8_t* text, size_t bytes) {
     return run(text, text, bytes) &&
-           passed(warpseal_inner_message_tag(message_.get(), text + bytes, longest_tag));
+           passed(warpseal_internal_stream_tag(message_.get(), text + bytes, longest_tag));
 }
 
 bool GcmCipher::open_record(uint8_t* text, size_t bytes) {
     if (run(text, text, bytes) &&
-        passed(warpseal_inner_message_verify(message_.get(), text + bytes, longest_tag)))
+        passed(warpseal_internal_stream_verify(message_.get(), text + bytes, longest_tag)))
         return true;
     warpseal_wipe(text, bytes);
     return false;

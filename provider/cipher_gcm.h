@@ -12,9 +12,9 @@ public:
 
     bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
               size_t iv_bytes, const OSSL_PARAM params[]);
-    bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
-    bool final(uint8_t* out, size_t* out_bytes, size_t room);
-    bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
+    bool final(uint8_t* out, size_t* out_bytes, size_t capacity);
+    bool cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
 
     bool get(OSSL_PARAM params[]);
     bool set(const OSSL_PARAM params[]);
@@ -41,7 +41,7 @@ private:
     bool count_iv(uint8_t* end, size_t bytes);
     void advance_iv();
     bool take_iv_end(const uint8_t* end, size_t bytes);
-    bool record(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
+    bool record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
     bool seal_record(uint8_t* text, size_t bytes);
     bool open_record(uint8_t* text, size_t bytes);
 

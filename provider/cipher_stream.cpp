@@ -23,10 +23,10 @@ bool StreamCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, cons
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
-bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                           size_t bytes) {
     *out_bytes = 0;
-    if (room < bytes) return fail(Reason::wrong_length, "no room for the output");
+    if (capacity < bytes) return fail(Reason::wrong_length, "no room for the output");
     if ((in == nullptr || out == nullptr) && bytes != 0)
         return fail(Reason::wrong_parameter, "no input or output");
     if (!under_way_) {
@@ -85,7 +85,7 @@ bool StreamCipher::final(uint8_t*, size_t* out_bytes, size_t) {
 }
 
 void StreamCipher::halt() {
-    if (under_way_) warpseal_inner_message_position(message_.get(), state_, &used_);
+    if (under_way_) warpseal_internal_stream_position(message_.get(), state_, &used_);
     under_way_ = false;
 }
 
@@ -104,7 +104,7 @@ const OSSL_PARAM* StreamCipher::gettable(bool random_key) {
 
 bool StreamCipher::get(OSSL_PARAM params[]) {
     uint32_t used = used_;
-    if (under_way_) warpseal_inner_message_position(message_.get(), state_, &used);
+    if (under_way_) warpseal_internal_stream_position(message_.get(), state_, &used);
     return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
             give_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm_.block_bytes) &&
             give_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&

@@ -18,11 +18,11 @@ bool XtsCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
     return started(aim(decrypt, key, key_bytes) && set(params));
 }
 
-bool XtsCipher::update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in,
+bool XtsCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     *out_bytes = 0;
     if (!under_way_ && !ready()) return false;
-    if (in == nullptr || out == nullptr || room < bytes || bytes == 0)
+    if (in == nullptr || out == nullptr || capacity < bytes || bytes == 0)
         return fail(Reason::wrong_length, "of the data unit");
     if (!run(in, out, bytes)) return false;
     *out_bytes = bytes;

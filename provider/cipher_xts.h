@@ -11,10 +11,10 @@ public:
 
     bool init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
               size_t iv_bytes, const OSSL_PARAM params[]);
-    bool update(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes);
-    bool final(uint8_t* out, size_t* out_bytes, size_t room);
-    bool cipher(uint8_t* out, size_t* out_bytes, size_t room, const uint8_t* in, size_t bytes) {
-        return update(out, out_bytes, room, in, bytes);
+    bool update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
+    bool final(uint8_t* out, size_t* out_bytes, size_t capacity);
+    bool cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes) {
+        return update(out, out_bytes, capacity, in, bytes);
     }
 
     bool get(OSSL_PARAM params[]);

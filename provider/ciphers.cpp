@@ -40,9 +40,9 @@ inline __attribute__((always_inline)) int attempted(Cipher* cipher, const Work& 
 // And the engine has room on the stack.
 template <class Cipher, class Work>
 __attribute__((noinline)) int guarded(Cipher* cipher, Work work) noexcept {
-    if (room_here()) return attempted(cipher, work);
+    if (stack_here()) return attempted(cipher, work);
     int done = 0;
-    if (!with_room([&]() noexcept { done = attempted(cipher, work); }))
+    if (!with_stack([&]() noexcept { done = attempted(cipher, work); }))
         raise(cipher->provider(), Reason::out_of_memory);
     return done;
 }
@@ -67,31 +67,31 @@ struct Calls {
             return cipher.init(decrypt, key, key_bytes, iv, iv_bytes, params);
         });
     }
-    static int update(void* context, unsigned char* out, size_t* out_bytes, size_t room,
+    static int update(void* context, unsigned char* out, size_t* out_bytes, size_t capacity,
                       const unsigned char* in, size_t bytes) {
         if constexpr (requires { &Cipher::run_directly; }) {
-            if (static_cast<Cipher*>(context)->run_directly(out, out_bytes, room, in, bytes))
+            if (static_cast<Cipher*>(context)->run_directly(out, out_bytes, capacity, in, bytes))
                 return 1;
         }
-        return update_in_full(context, out, out_bytes, room, in, bytes);
+        return update_in_full(context, out, out_bytes, capacity, in, bytes);
     }
     static __attribute__((noinline)) int update_in_full(void* context, unsigned char* out,
-                                                        size_t* out_bytes, size_t room,
+                                                        size_t* out_bytes, size_t capacity,
                                                         const unsigned char* in, size_t bytes) {
         const auto work = [=](Cipher& cipher) {
-            return cipher.update(out, out_bytes, room, in, bytes);
+            return cipher.update(out, out_bytes, capacity, in, bytes);
         };
         Cipher* const cipher = static_cast<Cipher*>(context);
         return bytes <= cipher->shallow_bytes() ? attempted(cipher, work) : guarded(cipher, work);
     }
-    static int final(void* context, unsigned char* out, size_t* out_bytes, size_t room) {
+    static int final(void* context, unsigned char* out, size_t* out_bytes, size_t capacity) {
         return guarded(static_cast<Cipher*>(context),
-                       [&](Cipher& cipher) { return cipher.final(out, out_bytes, room); });
+                       [&](Cipher& cipher) { return cipher.final(out, out_bytes, capacity); });
     }
-    static int cipher(void* context, unsigned char* out, size_t* out_bytes, size_t room,
+    static int cipher(void* context, unsigned char* out, size_t* out_bytes, size_t capacity,
                       const unsigned char* in, size_t bytes) {
         return guarded(static_cast<Cipher*>(context), [&](Cipher& cipher) {
-            return cipher.cipher(out, out_bytes, room, in, bytes);
+            return cipher.cipher(out, out_bytes, capacity, in, bytes);
         });
     }
     // Parameters are the context's own; where one asks for more, its member looks for room.

@@ -10,11 +10,11 @@
 #include <iterator>
 #include <new>
 
+#include "c_api/internal.h"
+#include "c_api/internal_stream.h"
 #include "provider/cipher_context.h"
 #include "provider/cipher_names.h"
 #include "provider/stack.h"
-#include "warpseal/inner.h"
-#include "warpseal/inner_message.h"
 
 namespace warpseal::provider {
 namespace {
@@ -125,9 +125,9 @@ const warpseal_key* Context::model(const CipherAlgorithm& algorithm, bool decryp
     if (key == nullptr) key = make_model(*found, algorithm);
     if (key == nullptr || model.chosen[decrypt ? 1 : 0].exchange(true, std::memory_order_relaxed))
         return key;
-    warpseal_inner_message* message = nullptr;
-    (void)warpseal_inner_message_create(key, algorithm.mode, decrypt ? 1 : 0, &message);
-    warpseal_inner_message_destroy(message);
+    warpseal_internal_stream* message = nullptr;
+    (void)warpseal_internal_stream_create(key, algorithm.mode, decrypt ? 1 : 0, &message);
+    warpseal_internal_stream_destroy(message);
     return key;
 }
 
@@ -167,7 +167,7 @@ const Context::Works* Context::make_works() const {
         return nullptr;
     }
     warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
-    (void)with_room([&]() noexcept { status = fill(*made); });
+    (void)with_stack([&]() noexcept { status = fill(*made); });
     if (status == WARPSEAL_OK &&
         works_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel))
         return made.release();

@@ -20,7 +20,7 @@ bool run(const Context& context, const Set& set, warpseal_kem_request& request) 
     if (ASYNC_JOB* const job = ASYNC_get_current_job())
         status = run_paused(batcher, set, request, ASYNC_get_wait_ctx(job));
     if (status == WARPSEAL_LIMIT_EXCEEDED &&
-        !with_room([&]() noexcept { status = warpseal_kem_batcher_run(batcher, &request); }))
+        !with_stack([&]() noexcept { status = warpseal_kem_batcher_run(batcher, &request); }))
         status = WARPSEAL_OUT_OF_MEMORY;
     if (status == WARPSEAL_OK) return true;
     raise(context, status);

@@ -54,8 +54,8 @@ int begin_decapsulation(void* data, void* key, const OSSL_PARAM*) {
 }
 
 // room: what the caller has, where it says so.
-bool has_room(const Context& context, const size_t* room, size_t wanted) {
-    if (room == nullptr || *room >= wanted) return true;
+bool has_capacity(const Context& context, const size_t* capacity, size_t wanted) {
+    if (capacity == nullptr || *capacity >= wanted) return true;
     raise(context, Reason::wrong_length, "the output has no room");
     return false;
 }
@@ -81,8 +81,8 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
             raise(kem.context, Reason::wrong_parameter, "nowhere for the secret");
             return 0;
         }
-        if (!has_room(kem.context, out_bytes, group.share_bytes()) ||
-            !has_room(kem.context, secret_bytes, group.secret_bytes()))
+        if (!has_capacity(kem.context, out_bytes, group.share_bytes()) ||
+            !has_capacity(kem.context, secret_bytes, group.secret_bytes()))
             return 0;
         const std::span<uint8_t> shares(out, group.share_bytes()),
             secrets(secret, group.secret_bytes());
@@ -122,7 +122,7 @@ int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes,
             raise(kem.context, Reason::wrong_length, group.name);
             return 0;
         }
-        if (!has_room(kem.context, secret_bytes, group.secret_bytes())) return 0;
+        if (!has_capacity(kem.context, secret_bytes, group.secret_bytes())) return 0;
         const std::span<uint8_t> secrets(secret, group.secret_bytes());
         const std::span<const uint8_t> shares(in, in_bytes);
         const size_t share_split = group.classical_share_bytes(),

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "warpseal/inner.h"
+#include "c_api/internal.h"
 
 namespace warpseal::provider {
 
@@ -16,9 +16,9 @@ class SecretBytes {
 public:
     SecretBytes() = default;
     // Empty if there is no memory.
-    explicit SecretBytes(size_t size) : memory_(warpseal_inner_secret_create(size)) {
+    explicit SecretBytes(size_t size) : memory_(warpseal_internal_secret_create(size)) {
         if (memory_ == nullptr) return;
-        bytes_ = static_cast<uint8_t*>(warpseal_inner_secret_data(memory_.get()));
+        bytes_ = static_cast<uint8_t*>(warpseal_internal_secret_data(memory_.get()));
         size_ = size;
     }
     SecretBytes(SecretBytes&& other) noexcept { swap(other); }
@@ -36,8 +36,8 @@ public:
 
 private:
     struct Free {
-        void operator()(warpseal_inner_secret* memory) const {
-            warpseal_inner_secret_destroy(memory);
+        void operator()(warpseal_internal_secret* memory) const {
+            warpseal_internal_secret_destroy(memory);
         }
     };
 
@@ -47,7 +47,7 @@ private:
         std::swap(size_, other.size_);
     }
 
-    std::unique_ptr<warpseal_inner_secret, Free> memory_;
+    std::unique_ptr<warpseal_internal_secret, Free> memory_;
     uint8_t* bytes_ = nullptr;
     size_t size_ = 0;
 };

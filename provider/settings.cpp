@@ -13,8 +13,8 @@
 #include <optional>
 #include <string_view>
 
+#include "c_api/internal.h"
 #include "provider/context.h"
-#include "warpseal/inner.h"
 
 namespace warpseal::provider {
 namespace {
@@ -77,7 +77,7 @@ bool read_device(const Source& source, Settings& settings) {
     const std::optional<std::string> given = source.text("device");
     if (!given) return true;
     settings.device = *given;
-    return warpseal_inner_device_known(given->c_str()) != 0 ||
+    return warpseal_internal_device_known(given->c_str()) != 0 ||
            Source::refuse("device", *given,
                           "auto, cpu, cuda, cuda:N or a target of `warpseal list` is wanted");
 }

@@ -69,11 +69,11 @@ void enter(unsigned high, unsigned low) {
 
 }  // namespace
 
-bool call_with_room(void (*work)(const void*), const void* argument) noexcept {
+bool call_with_stack(void (*work)(const void*), const void* argument) noexcept {
     Call call{work, argument};
     if (stack_bounds.high == 0) {
         look_at_thread();
-        return with_room([&]() noexcept { call.work(call.argument); });
+        return with_stack([&]() noexcept { call.work(call.argument); });
     }
     static thread_local const LentStack lent;
     ucontext_t there, back;

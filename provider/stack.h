@@ -21,9 +21,9 @@ extern constinit thread_local StackBounds stack_bounds;
 
 // Calls work(argument) on the lent stack, or here if this thread was never looked at and has room.
 // False if there is no memory for one.
-bool call_with_room(void (*work)(const void*), const void* argument) noexcept;
+bool call_with_stack(void (*work)(const void*), const void* argument) noexcept;
 
-inline bool room_here() {
+inline bool stack_here() {
     const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
     const StackBounds& bounds = stack_bounds;
     return (here < bounds.high && here >= bounds.low + stack_wanted) ||
@@ -33,10 +33,10 @@ inline bool room_here() {
 // Calls work(), which throws nothing and does not pause its fibre. False: there is no room to be
 // had, and it was not called.
 template <class Work>
-bool with_room(const Work& work) noexcept {
-    if (!room_here())
-        return call_with_room([](const void* given) { (*static_cast<const Work*>(given))(); },
-                              &work);
+bool with_stack(const Work& work) noexcept {
+    if (!stack_here())
+        return call_with_stack([](const void* given) { (*static_cast<const Work*>(given))(); },
+                               &work);
     work();
     return true;
 }

@@ -160,36 +160,36 @@ TEST(Face, KeyEncapsulation) {
     EXPECT_THROW(kem.encapsulate(publics, bytes(two_texts).first(ct + 5), shared), warpseal::Error);
     EXPECT_THROW(warpseal::Kem(engine, "ntru"), warpseal::Error);
     EXPECT_THROW(warpseal::Kem(engine, nullptr), warpseal::Error);
-    EXPECT_THROW(warpseal::KemPool(engine, nullptr, 1), warpseal::Error);
+    EXPECT_THROW(warpseal::KemKeyPool(engine, nullptr, 1), warpseal::Error);
 }
 
 TEST(Face, PoolsOfKeyPairs) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Kem kem(engine, "ntruhps2048509");
-    warpseal::KemPool pool(engine, "ntruhps2048509", 4);
+    warpseal::KemKeyPool pool(engine, "ntruhps2048509", 4);
     const std::size_t pk = pool.info().public_key_bytes, ct = pool.info().ciphertext_bytes;
     std::vector<std::uint8_t> publics(4 * pk), texts(4 * ct), sent(4 * 32), received(4 * 32);
-    std::vector<std::uint64_t> tickets(4);
+    std::vector<std::uint64_t> handles(4);
     std::vector<std::int32_t> statuses(4);
     pool.fill();
-    EXPECT_THROW(pool.take(std::span(publics).first(3 * pk), tickets), warpseal::Error)
+    EXPECT_THROW(pool.take(std::span(publics).first(3 * pk), handles), warpseal::Error)
         << "fewer keys than tickets";
-    pool.take(publics, tickets);
+    pool.take(publics, handles);
     kem.encapsulate(publics, texts, sent);
-    EXPECT_THROW(pool.take(publics, tickets), warpseal::Error) << "all are taken";
-    EXPECT_THROW(pool.take(publics, std::span(tickets).first(3)), warpseal::Error)
+    EXPECT_THROW(pool.take(publics, handles), warpseal::Error) << "all are taken";
+    EXPECT_THROW(pool.take(publics, std::span(handles).first(3)), warpseal::Error)
         << "more keys than tickets";
-    pool.drop(std::span(tickets).first(1));
-    warpseal_kem_pool_drop(pool.get(), 3, nullptr);
-    EXPECT_THROW(pool.decapsulate(tickets, texts, received, std::span(statuses).first(3)),
+    pool.drop(std::span(handles).first(1));
+    warpseal_kem_pool_release(pool.get(), 3, nullptr);
+    EXPECT_THROW(pool.decapsulate(handles, texts, received, std::span(statuses).first(3)),
                  warpseal::Error)
         << "too few statuses";
-    EXPECT_THROW(pool.decapsulate(tickets, texts, received, statuses), warpseal::Error)
+    EXPECT_THROW(pool.decapsulate(handles, texts, received, statuses), warpseal::Error)
         << "one is dropped";
     EXPECT_EQ(statuses, (std::vector<std::int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OK,
                                                    WARPSEAL_OK, WARPSEAL_OK}));
     EXPECT_TRUE(std::equal(sent.begin() + 32, sent.end(), received.begin() + 32));
-    EXPECT_THROW(warpseal::KemPool(engine, "ntruhps2048509", 0), warpseal::Error);
+    EXPECT_THROW(warpseal::KemKeyPool(engine, "ntruhps2048509", 0), warpseal::Error);
 }
 
 TEST(Face, BatchersOfRequests) {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "abi/handles.h"
-#include "warpseal/inner.h"
+#include "c_api/handles.h"
+#include "c_api/internal.h"
 
 namespace {
 
@@ -95,18 +95,19 @@ TEST_F(Abi, NamesAndLists) {
                   cipher.block_bytes == 16 ? WARPSEAL_WEAK_KEY : WARPSEAL_UNSUPPORTED)
             << cipher.name << ", equal halves";
         EXPECT_EQ(key, nullptr);
-        EXPECT_NE(warpseal_inner_representation(cipher.name, "portable"), nullptr) << cipher.name;
+        EXPECT_NE(warpseal_internal_representation(cipher.name, "portable"), nullptr)
+            << cipher.name;
     }
-    EXPECT_EQ(warpseal_inner_representation("rot-13", "portable"), nullptr);
-    EXPECT_EQ(warpseal_inner_representation("aes-256", "vaes1024"), nullptr);
-    EXPECT_STREQ(warpseal_inner_representation("aes-256", "vaes512"), "instructions");
-    EXPECT_STREQ(warpseal_inner_side_channels("aes-256", "vaes512"), "constant time");
-    EXPECT_EQ(warpseal_inner_side_channels("rot-13", "portable"), nullptr);
-    EXPECT_EQ(warpseal_inner_side_channels("aes-256", "vaes1024"), nullptr);
+    EXPECT_EQ(warpseal_internal_representation("rot-13", "portable"), nullptr);
+    EXPECT_EQ(warpseal_internal_representation("aes-256", "vaes1024"), nullptr);
+    EXPECT_STREQ(warpseal_internal_representation("aes-256", "vaes512"), "instructions");
+    EXPECT_STREQ(warpseal_internal_side_channels("aes-256", "vaes512"), "constant time");
+    EXPECT_EQ(warpseal_internal_side_channels("rot-13", "portable"), nullptr);
+    EXPECT_EQ(warpseal_internal_side_channels("aes-256", "vaes1024"), nullptr);
     const char* representation =
-        warpseal_inner_representation("aes-256", "cuda");  // null: built without
+        warpseal_internal_representation("aes-256", "cuda");  // null: built without
     if (representation != nullptr && std::strcmp(representation, "tables") == 0) {
-        EXPECT_NE(std::strstr(warpseal_inner_side_channels("aes-256", "cuda"), "bank"), nullptr);
+        EXPECT_NE(std::strstr(warpseal_internal_side_channels("aes-256", "cuda"), "bank"), nullptr);
     }
     EXPECT_GE(count, 3u);
     EXPECT_EQ(warpseal_cipher_at(SIZE_MAX, &cipher), WARPSEAL_INVALID_ARGUMENT);
@@ -227,7 +228,7 @@ TEST_F(Abi, Nulls) {
     EXPECT_EQ(warpseal_mac_batch(key_, WARPSEAL_CMAC, nullptr), bad);
     EXPECT_EQ(warpseal_key_create_xts(nullptr, "aes-256", secret_, 32, &key), bad);
     EXPECT_EQ(warpseal_key_create_xts(engine_, "aes-256", nullptr, 64, &key), bad);
-    EXPECT_EQ(warpseal_inner_key_create(engine_, nullptr, secret_, 32, &key), bad);
+    EXPECT_EQ(warpseal_internal_key_create(engine_, nullptr, secret_, 32, &key), bad);
     EXPECT_EQ(warpseal_random(nullptr, 1), bad);
     EXPECT_EQ(warpseal_random(nullptr, 0), WARPSEAL_OK);
     EXPECT_EQ(warpseal_host_alloc(nullptr, 1, nullptr), bad);
@@ -270,7 +271,7 @@ TEST_F(Abi, WithoutAGpuDeviceCallsSaySo) {
     EXPECT_EQ(warpseal_seal_batch_device_unsafe_iv(key_, WARPSEAL_GCM, &b, nullptr),
               WARPSEAL_NO_DEVICE);
     EXPECT_EQ(warpseal_open_batch_device(key_, WARPSEAL_GCM, &b, nullptr), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(warpseal_inner_time_device(
+    EXPECT_EQ(warpseal_internal_time_device(
                   engine_, [](void*, void*) { return WARPSEAL_OK; }, nullptr, &milliseconds),
               WARPSEAL_NO_DEVICE);
 }
@@ -286,8 +287,8 @@ TEST_F(Abi, TagsOfTwelveToSixteenBytesAndTheInnerDoorForAll) {
         EXPECT_EQ(
             warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_, 64, tag_, tag_bytes),
             allowed ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
-        EXPECT_EQ(warpseal_inner_seal(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64,
-                                      tag_, tag_bytes),
+        EXPECT_EQ(warpseal_internal_seal(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64,
+                                         tag_, tag_bytes),
                   computable ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT);
         if (!computable) continue;
         if (!allowed) {
@@ -295,8 +296,8 @@ TEST_F(Abi, TagsOfTwelveToSixteenBytesAndTheInnerDoorForAll) {
                                     tag_bytes),
                       WARPSEAL_INVALID_ARGUMENT);
         }
-        EXPECT_EQ(warpseal_inner_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64,
-                                      tag_, tag_bytes),
+        EXPECT_EQ(warpseal_internal_open(key_, WARPSEAL_GCM, iv_, 12, nullptr, 0, text_, text_, 64,
+                                         tag_, tag_bytes),
                   WARPSEAL_OK);
         warpseal_batch b = batch();
         b.tag_bytes = static_cast<uint32_t>(tag_bytes);

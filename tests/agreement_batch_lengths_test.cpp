@@ -31,7 +31,7 @@ protected:
     void SetUp() override {
         for (size_t i = 0; i < pool; ++i) {
             keys_.push_back(random_.text(GetParam().key_bytes));
-            twins_.push_back(tests::twin(GetParam().name, keys_[i]));
+            slow_ciphers_.push_back(tests::slow_cipher(GetParam().name, keys_[i]));
             texts_.push_back(random_.text(longest));
             ivs_.push_back(random_.counter(longest / block(), block()));
         }
@@ -53,25 +53,25 @@ protected:
     // The message's ciphertext and tag; own: under the key of its set, else under the first.
     tests::Answer expected(warpseal_mode mode, const Item& item, bool own) {
         const size_t key = own ? item.set : 0;
-        const reference::Cipher& twin = *twins_[key];
+        const reference::Cipher& slow = *slow_ciphers_[key];
         const Text text(texts_[item.set].begin(),
                         texts_[item.set].begin() + static_cast<long>(item.bytes));
         const Text aad(texts_[item.set].begin(), texts_[item.set].begin() + aad_bytes);
-        if (mode == WARPSEAL_CMAC) return {text, reference::cmac(twin, text)};
+        if (mode == WARPSEAL_CMAC) return {text, reference::cmac(slow, text)};
         if (mode == WARPSEAL_GCM || mode == WARPSEAL_CCM) {
             const reference::Sealed sealed =
-                mode == WARPSEAL_GCM ? reference::gcm_seal(twin, iv(mode, item.set), aad, text)
-                                     : reference::ccm_seal(twin, iv(mode, item.set), aad, text, 16);
+                mode == WARPSEAL_GCM ? reference::gcm_seal(slow, iv(mode, item.set), aad, text)
+                                     : reference::ccm_seal(slow, iv(mode, item.set), aad, text, 16);
             return {sealed.ciphertext, sealed.tag};
         }
         Text& whole = whole_[{mode, key, item.set}];
         if (whole.empty())
-            whole = mode == WARPSEAL_CTR ? reference::ctr(twin, ivs_[item.set], texts_[item.set])
+            whole = mode == WARPSEAL_CTR ? reference::ctr(slow, ivs_[item.set], texts_[item.set])
                     : mode == WARPSEAL_CBC
-                        ? reference::cbc_encrypt(twin, ivs_[item.set], texts_[item.set])
+                        ? reference::cbc_encrypt(slow, ivs_[item.set], texts_[item.set])
                     : mode == WARPSEAL_CFB
-                        ? reference::cfb_encrypt(twin, ivs_[item.set], texts_[item.set])
-                        : reference::ofb(twin, ivs_[item.set], texts_[item.set]);
+                        ? reference::cfb_encrypt(slow, ivs_[item.set], texts_[item.set])
+                        : reference::ofb(slow, ivs_[item.set], texts_[item.set]);
         return {Text(whole.begin(), whole.begin() + static_cast<long>(item.bytes)), {}};
     }
 
@@ -123,7 +123,7 @@ protected:
                 std::memset(to, poison, end);
                 for (size_t i = 0; i < count; ++i) put(from, i, !forward);
                 uint8_t* const tags_at = tag_memory.put(true, tags.data(), tags.size());
-                std::vector<int32_t> statuses(count, -1), verdicts(count, WARPSEAL_OK);
+                std::vector<int32_t> statuses(count, -1), outcomes(count, WARPSEAL_OK);
                 uint64_t broken = 0;
                 for (size_t i = 0; i < count && !forward && stride != 0; ++i) {
                     if (!random_.one_in(7)) continue;
@@ -132,7 +132,7 @@ protected:
                                            ? from[offsets[i] + bit / 8]
                                            : tags_at[i * stride + bit / 8 - items[i].bytes];
                     changed = static_cast<uint8_t>(changed ^ 1u << bit % 8);
-                    verdicts[i] = WARPSEAL_NOT_AUTHENTIC;
+                    outcomes[i] = WARPSEAL_NOT_AUTHENTIC;
                     ++broken;
                 }
                 if (forward && stride != 0) std::memset(tags_at, poison, tags.size());
@@ -163,7 +163,7 @@ protected:
                 ASSERT_EQ(failed, broken)
                     << path->target()
                     << ": a changed bit went unnoticed, or a whole message did not verify";
-                ASSERT_EQ(statuses, verdicts) << path->target();
+                ASSERT_EQ(statuses, outcomes) << path->target();
                 if (stride != 0 && broken == 0) {
                     ASSERT_EQ(std::memcmp(tags_at, tags.data(), tags.size()), 0)
                         << path->target() << ": tags";
@@ -172,7 +172,7 @@ protected:
                     Text wanted(end, poison);
                     for (size_t i = 0; i < count; ++i) {
                         put(wanted.data(), i, forward);
-                        if (verdicts[i] != WARPSEAL_OK && items[i].bytes != 0)
+                        if (outcomes[i] != WARPSEAL_OK && items[i].bytes != 0)
                             std::memset(wanted.data() + offsets[i], 0, items[i].bytes);
                     }
                     if (end == 0 || std::memcmp(to, wanted.data(), end) == 0) {
@@ -191,7 +191,7 @@ protected:
 
     tests::Random random_{71};
     std::vector<Text> keys_, texts_, ivs_;
-    std::vector<std::unique_ptr<reference::Cipher>> twins_;
+    std::vector<std::unique_ptr<reference::Cipher>> slow_ciphers_;
     std::map<std::tuple<warpseal_mode, size_t, size_t>, Text> whole_;
     std::vector<std::unique_ptr<Path>> paths_;
 };
@@ -251,7 +251,8 @@ TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     if (!targets::has(GetParam(), WARPSEAL_CCM)) return;
     for (const size_t size : {size_t{65279}, size_t{65280}, size_t{65536}}) {
         const Text text = texts_[0], aad = random_.text(size), nonce = iv(WARPSEAL_CCM, 0);
-        const reference::Sealed sealed = reference::ccm_seal(*twins_[0], nonce, aad, text, 16);
+        const reference::Sealed sealed =
+            reference::ccm_seal(*slow_ciphers_[0], nonce, aad, text, 16);
         for (const auto& path : paths_) {
             Text out(text.size()), tag(16);
             warpseal_batch batch = one_message(nonce, text, out, tag);

@@ -183,11 +183,10 @@ protected:
                   0u);
         ASSERT_EQ(out, laid_out(c.out, 0xa5, c.ciphertexts, first, c.writes() ? count : 0));
         for (uint64_t i = 0; i < all; ++i) {
-            const bool inside = i >= first && i < first + count;
-            ASSERT_EQ(statuses[i], inside ? WARPSEAL_OK : -1);
-            ASSERT_EQ(
-                slice(tags, i * c.batch.tag_stride, c.batch.tag_bytes),
-                slice(inside ? c.tags : tag_poison, i * c.batch.tag_stride, c.batch.tag_bytes));
+            const bool impl = i >= first && i < first + count;
+            ASSERT_EQ(statuses[i], impl ? WARPSEAL_OK : -1);
+            ASSERT_EQ(slice(tags, i * c.batch.tag_stride, c.batch.tag_bytes),
+                      slice(impl ? c.tags : tag_poison, i * c.batch.tag_stride, c.batch.tag_bytes));
         }
         Text same = laid_out(c.in, 0x5a, c.plaintexts, 0, all);
         tags = tag_poison;
@@ -204,7 +203,7 @@ protected:
         const uint64_t all = c.batch.message_count;
         Text in = laid_out(c.in, 0, c.ciphertexts, 0, all), tags = c.tags;
         std::vector<Text> expected = c.plaintexts;
-        std::vector<int32_t> verdicts(all, WARPSEAL_OK);
+        std::vector<int32_t> outcomes(all, WARPSEAL_OK);
         uint64_t broken = 0;
         for (uint64_t i = 0; i < all && c.is_tagged(); ++i) {
             if (!random_.one_in(5)) continue;
@@ -214,7 +213,7 @@ protected:
                                               : tags[i * c.batch.tag_stride + bit / 8 - size];
             changed = static_cast<uint8_t>(changed ^ 1u << bit % 8);
             expected[i].assign(size, 0);
-            verdicts[i] = WARPSEAL_NOT_AUTHENTIC;
+            outcomes[i] = WARPSEAL_NOT_AUTHENTIC;
             if (i >= first && i < first + count) ++broken;
         }
         Text out(c.out.bytes, 0x5a);
@@ -224,11 +223,11 @@ protected:
                   broken);
         ASSERT_EQ(out, laid_out(c.out, 0x5a, expected, first, c.writes() ? count : 0));
         for (uint64_t i = 0; i < all; ++i)
-            ASSERT_EQ(statuses[i], i >= first && i < first + count ? verdicts[i] : -1);
+            ASSERT_EQ(statuses[i], i >= first && i < first + count ? outcomes[i] : -1);
         path.batch(c.mode, Direction::decrypt, bound(c, c.in, in, c.in, in, tags, &statuses), 0,
                    all);
         ASSERT_TRUE(!c.writes() || in == laid_out(c.in, 0, expected, 0, all));
-        ASSERT_EQ(statuses, verdicts);
+        ASSERT_EQ(statuses, outcomes);
         matrix::count(path.target(), c.name, c.mode, Direction::decrypt, count + all);
     }
 
@@ -283,11 +282,11 @@ TEST_F(Batches, ThroughThePublicInterface) {
 
             in = laid_out(c.in, 0, c.ciphertexts, 0, count);
             std::vector<Text> expected = c.plaintexts;
-            std::vector<int32_t> statuses(count, -1), verdicts(count, WARPSEAL_OK);
+            std::vector<int32_t> statuses(count, -1), outcomes(count, WARPSEAL_OK);
             const uint64_t bad = random_.below(2 * count);  // in half of the cases none
             if (c.is_tagged() && bad < count) {
                 tags[bad * c.batch.tag_stride + random_.below(c.batch.tag_bytes)] ^= 1;
-                verdicts[bad] = WARPSEAL_NOT_AUTHENTIC;
+                outcomes[bad] = WARPSEAL_NOT_AUTHENTIC;
                 expected[bad].assign(expected[bad].size(), 0);
             }
             out.assign(out.size(), 0x5a);
@@ -295,7 +294,7 @@ TEST_F(Batches, ThroughThePublicInterface) {
             ASSERT_EQ(backward(key.get(), c.mode, &batch),
                       c.is_tagged() && bad < count ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
             ASSERT_TRUE(out == laid_out(c.out, 0x5a, expected, 0, mac ? 0 : count));
-            ASSERT_EQ(statuses, verdicts);
+            ASSERT_EQ(statuses, outcomes);
             matrix::count(target.name, c.name, c.mode, Direction::decrypt, count);
         }
     }

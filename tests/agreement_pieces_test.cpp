@@ -95,7 +95,7 @@ TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
         const tests::Message message{
             cipher.name, mode, key, is_ctr ? advanced(iv, first_block) : iv, {}, pt, 0, 0};
         const Text ct = tests::answer(message).text;
-        ASSERT_TRUE(n > reference_limit || ct == tests::twin_answer(message).text);
+        ASSERT_TRUE(n > reference_limit || ct == tests::slow_answer(message).text);
         const size_t in_shift = i % 16, out_shift = i / 16 % 16;  // all 256 pairs, five times over
         for (const auto& path : tests::paths(cipher.name, key))
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
@@ -146,7 +146,7 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
             number[j] = 0xff;  // carries far, or round the end
         number[0] = static_cast<uint8_t>(number[0] - random.below(4));
         const Text ct =
-            tests::twin_answer({cipher.name, WARPSEAL_XTS, key, number, {}, pt, 0, unit}).text;
+            tests::slow_answer({cipher.name, WARPSEAL_XTS, key, number, {}, pt, 0, unit}).text;
         const size_t in_shift = i % 16, out_shift = i / 16 % 16;
         for (const auto& path : tests::paths(cipher.name, key)) {
             path->tweak(Text(key.begin() + cipher.key_bytes, key.end()));
@@ -178,7 +178,7 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
     }
 }
 
-class GcmPieces : public testing::Test {
+class GcmSegments : public testing::Test {
 protected:
     // The message cut up. in_order: pieces on one run; otherwise each on a run of its own, combined
     // afterwards.
@@ -204,7 +204,7 @@ protected:
     }
 };
 
-TEST_F(GcmPieces, InOrderAndCombined) {
+TEST_F(GcmSegments, InOrderAndCombined) {
     tests::Random random(12);
     const std::vector<Cipher> all = targets::ciphers();
     if (!any_has(all, WARPSEAL_GCM)) GTEST_SKIP() << "NOT RUN: no cipher here has GCM";
@@ -213,21 +213,21 @@ TEST_F(GcmPieces, InOrderAndCombined) {
         const Cipher& cipher = random_cipher(random, all, WARPSEAL_GCM);
         const std::string name = cipher.name;
         const Text key = random.text(cipher.key_bytes);
-        const auto twin = tests::twin(name, key);
+        const auto slow = tests::slow_cipher(name, key);
         const size_t n = random.length(oracle::has(name + "-gcm") ? longest : slow_longest);
         Text iv = random.text(random.one_in(2) ? 12 : 1 + random.below(64));
         if (random.one_in(3)) {  // a J0 whose low 32 bits wrap within the message
             Text counter0 = random.text(16);
             const auto low = static_cast<uint32_t>(0 - random.below(n / 16 + 2));
             for (size_t b = 0; b < 4; ++b) counter0[15 - b] = static_cast<uint8_t>(low >> (8 * b));
-            iv = reference::gcm_iv_for(*twin, counter0);
-            ASSERT_EQ(reference::gcm_counter0(*twin, iv), counter0);
+            iv = reference::gcm_iv_for(*slow, counter0);
+            ASSERT_EQ(reference::gcm_counter0(*slow, iv), counter0);
         }
         const Text aad = random.text(random.length(512)), pt = random.text(n);
         const auto [ct, expected_tag] =
             tests::answer({name, WARPSEAL_GCM, key, iv, aad, pt, 16, 0});
         if (n <= reference_limit) {
-            const reference::Sealed sealed = reference::gcm_seal(*twin, iv, aad, pt);
+            const reference::Sealed sealed = reference::gcm_seal(*slow, iv, aad, pt);
             ASSERT_EQ(sealed.ciphertext, ct);
             ASSERT_EQ(sealed.tag, expected_tag);
         }
@@ -268,12 +268,12 @@ TEST(GcmCombine, AnyPower) {
         if (!targets::has(cipher, WARPSEAL_GCM)) continue;
         const std::string name = cipher.name;
         const Text key = random.text(cipher.key_bytes);
-        const auto twin = tests::twin(name, key);
+        const auto slow = tests::slow_cipher(name, key);
         for (const auto& path : tests::paths(name, key)) {
             for (uint64_t n = 0; n < 300; ++n) {
                 Text sum = random.text(16);
                 const Text part = random.text(16);
-                Text expected = reference::gcm_ghash(*twin, Text(16 * n, 0), sum);
+                Text expected = reference::gcm_ghash(*slow, Text(16 * n, 0), sum);
                 for (size_t b = 0; b < 16; ++b)
                     expected[b] = static_cast<uint8_t>(expected[b] ^ part[b]);
                 path->gcm_combine(sum.data(), part.data(), n);
@@ -299,7 +299,7 @@ TEST(GcmFinish, AnyLengths) {
     for (const Cipher& cipher : targets::ciphers()) {
         if (!targets::has(cipher, WARPSEAL_GCM)) continue;
         const Text key = random.text(cipher.key_bytes);
-        const auto twin = tests::twin(cipher.name, key);
+        const auto slow = tests::slow_cipher(cipher.name, key);
         for (const auto& path : tests::paths(cipher.name, key))
             for (int i = 0; i < 100; ++i) {
                 const uint64_t aad_bytes = random.next() >> (3 + random.below(61)),
@@ -310,8 +310,8 @@ TEST(GcmFinish, AnyLengths) {
                     lengths[7 - b] = static_cast<uint8_t>(8 * aad_bytes >> (8 * b));
                     lengths[15 - b] = static_cast<uint8_t>(8 * text_bytes >> (8 * b));
                 }
-                twin->encrypt(mask.data());
-                Text expected = reference::gcm_ghash(*twin, lengths, sum);
+                slow->encrypt(mask.data());
+                Text expected = reference::gcm_ghash(*slow, lengths, sum);
                 for (size_t b = 0; b < 16; ++b)
                     expected[b] = static_cast<uint8_t>(expected[b] ^ mask[b]);
                 GcmRun run;

@@ -8,7 +8,7 @@
 #include "reference/gcm.h"
 #include "reference/modes.h"
 #include "reference/xts.h"
-#include "twin.h"
+#include "slow_cipher.h"
 
 namespace tests {
 
@@ -27,10 +27,10 @@ struct Answer {
 };
 
 // Forward, by the twin alone.
-inline Answer twin_answer(const Message& m) {
+inline Answer slow_answer(const Message& m) {
     const size_t half = m.mode == WARPSEAL_XTS ? m.key.size() / 2 : m.key.size();
     const auto cipher =
-        twin(m.cipher, Text(m.key.begin(), m.key.begin() + static_cast<long>(half)));
+        slow_cipher(m.cipher, Text(m.key.begin(), m.key.begin() + static_cast<long>(half)));
     Answer out;
     switch (m.mode) {
         case WARPSEAL_ECB: out.text = reference::ecb_encrypt(*cipher, m.text); break;
@@ -40,7 +40,7 @@ inline Answer twin_answer(const Message& m) {
         case WARPSEAL_OFB: out.text = reference::ofb(*cipher, m.iv, m.text); break;
         case WARPSEAL_XTS: {
             const auto tweak =
-                twin(m.cipher, Text(m.key.begin() + static_cast<long>(half), m.key.end()));
+                slow_cipher(m.cipher, Text(m.key.begin() + static_cast<long>(half), m.key.end()));
             out.text = reference::xts_units(*cipher, *tweak, true, m.iv, m.unit_bytes, m.text);
             break;
         }
@@ -64,7 +64,7 @@ inline Answer answer(const Message& m) {
     const bool plain = m.mode == WARPSEAL_ECB || m.mode == WARPSEAL_CTR || m.mode == WARPSEAL_CBC ||
                        m.mode == WARPSEAL_CFB || m.mode == WARPSEAL_OFB;
     const std::string name = m.cipher + "-" + warpseal_mode_name(m.mode);
-    if ((!plain && !gcm) || !oracle::has(name)) return twin_answer(m);
+    if ((!plain && !gcm) || !oracle::has(name)) return slow_answer(m);
     Answer out;
     out.text = oracle::run(name, true, m.key, m.iv, m.aad, m.text, gcm ? &out.tag : nullptr);
     out.tag.resize(m.tag_bytes);

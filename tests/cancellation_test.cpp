@@ -111,11 +111,11 @@ warpseal_status batcher_run(Place& place) {
     return warpseal_kem_batcher_run(place.shared->batcher.get(), &request);
 }
 
-warpseal_status pool_take(Place& place) {
-    uint64_t tickets[16];
-    const warpseal_status status = warpseal_kem_pool_take(
-        place.shared->pool.get(), 16, place.public_key.data(), largest_field, tickets);
-    if (status == WARPSEAL_OK) warpseal_kem_pool_drop(place.shared->pool.get(), 16, tickets);
+warpseal_status pool_acquire(Place& place) {
+    uint64_t handles[16];
+    const warpseal_status status = warpseal_kem_pool_acquire(
+        place.shared->pool.get(), 16, place.public_key.data(), largest_field, handles);
+    if (status == WARPSEAL_OK) warpseal_kem_pool_release(place.shared->pool.get(), 16, handles);
     return status;
 }
 
@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Named{"large_message", large_message}, Named{"drawn_iv", drawn_iv},
                     Named{"first_use", first_use}, Named{"host_memory", host_memory},
                     Named{"key_pairs", key_pairs}, Named{"batcher_run", batcher_run},
-                    Named{"pool_take", pool_take}, Named{"file_seal", file_seal}),
+                    Named{"pool_acquire", pool_acquire}, Named{"file_seal", file_seal}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -16,11 +16,11 @@ using Order = Faults;
 
 // The worker with one piece waits before it reads until a later piece was written: long where that
 // must happen, and for a while where it must not.
-class LatePiece {
+class LateSegment {
 public:
     // `read_at` and `written_at`: where the piece begins in the input and in the output. error: how
     // the read fails then.
-    LatePiece(off_t read_at, off_t written_at, int error, bool overtaken) {
+    LateSegment(off_t read_at, off_t written_at, int error, bool overtaken) {
         const std::chrono::milliseconds wait(overtaken ? 30000 : 300);
         before_read_ = [this, read_at, error, wait](off_t at) {
             if (at != read_at) return 0;
@@ -37,7 +37,7 @@ public:
         reading.before = &before_read_;
         writing.before = &before_write_;
     }
-    ~LatePiece() { reading.before = writing.before = nullptr; }
+    ~LateSegment() { reading.before = writing.before = nullptr; }
     bool was_overtaken() const { return was_overtaken_; }
 
 private:
@@ -49,15 +49,15 @@ private:
 
 // A regular file is written in order as a pipe is, unless the caller takes holes.
 TEST_F(Order, AFailedCallLeavesAPrefix) {
-    constexpr size_t piece = 16;  // chunks
-    for (const size_t changed : {size_t{0}, size_t{5}, piece, piece + 4, 2 * piece - 1}) {
+    constexpr size_t segment = 16;  // chunks
+    for (const size_t changed : {size_t{0}, size_t{5}, segment, segment + 4, 2 * segment - 1}) {
         Data damaged = file;
         damaged[chunks_at + changed * sealed_chunk + 7] ^= 1;
-        const size_t first = changed / piece * piece;  // of its piece
+        const size_t first = changed / segment * segment;  // of its piece
         for (const bool any_order : {true, false}) {
             options.any_order = any_order ? 1 : 0;
-            const LatePiece late(static_cast<off_t>(chunks_at + first * sealed_chunk),
-                                 static_cast<off_t>(first * chunk), 0, any_order);
+            const LateSegment late(static_cast<off_t>(chunks_at + first * sealed_chunk),
+                                   static_cast<off_t>(first * chunk), 0, any_order);
             const Outcome back = run(Way::open, damaged, options, 4);
             ASSERT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC);
             EXPECT_EQ(late.was_overtaken(), any_order) << changed;
@@ -77,9 +77,9 @@ TEST_F(Order, AFailedSealingLeavesAPrefix) {
         options.any_order = any_order ? 1 : 0;
         Outcome part;
         {
-            const LatePiece late(first * chunk,
-                                 static_cast<off_t>(chunks_at + first * sealed_chunk), EIO,
-                                 any_order);
+            const LateSegment late(first * chunk,
+                                   static_cast<off_t>(chunks_at + first * sealed_chunk), EIO,
+                                   any_order);
             part = run(Way::seal, text, options, 4);
             EXPECT_EQ(late.was_overtaken(), any_order);
         }
@@ -110,13 +110,13 @@ struct Rewritten {
 
 // Others wait for the turn of a piece whose worker runs out of memory: they must be told.
 TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
-    constexpr size_t piece = 16;  // chunks
+    constexpr size_t segment = 16;  // chunks
     for (const bool pipe : {false, true}) {
         std::atomic<bool> later_was_read{false};
         const std::function<int(off_t)> before_read = [&](off_t at) {
-            if (at != static_cast<off_t>(chunks_at + piece * sealed_chunk)) {
+            if (at != static_cast<off_t>(chunks_at + segment * sealed_chunk)) {
                 later_was_read =
-                    later_was_read || at > static_cast<off_t>(chunks_at + piece * sealed_chunk);
+                    later_was_read || at > static_cast<off_t>(chunks_at + segment * sealed_chunk);
                 return 0;
             }
             for (int i = 0; i < 3000 && !later_was_read; ++i)
@@ -130,7 +130,7 @@ TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
         (void)alarm(0);
         reading.before = nullptr;
         EXPECT_EQ(back.status, WARPSEAL_OUT_OF_MEMORY) << back.result.message;
-        EXPECT_EQ(back.out.size(), piece * chunk);
+        EXPECT_EQ(back.out.size(), segment * chunk);
         EXPECT_TRUE(is_prefix(back.out, text));
     }
 }

@@ -211,16 +211,16 @@ TEST(Container, VerifyOnlyWritesNothing) {
 
 struct Watch {
     uint64_t last = 0, total = 0;
-    std::atomic<int> inside{0};
+    std::atomic<int> impl{0};
     int calls = 0, stop_at = 1 << 30;
     bool overlapped = false;
     static int called(void* user, uint64_t done, uint64_t total) {
         Watch& watch = *static_cast<Watch*>(user);
-        watch.overlapped |= watch.inside.fetch_add(1) != 0;
+        watch.overlapped |= watch.impl.fetch_add(1) != 0;
         EXPECT_GE(done, watch.last);
         watch.last = done;
         watch.total = total;
-        watch.inside.fetch_sub(1);
+        watch.impl.fetch_sub(1);
         return ++watch.calls >= watch.stop_at;
     }
 };

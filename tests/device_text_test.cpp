@@ -120,7 +120,7 @@ void table_form(uint64_t number) {
     tests::Random random(number);
     for (int key_number = 0; key_number < 4; ++key_number) {
         const Text key = random.text(Cipher::key_bytes);
-        const auto twin = reference::cipher(Cipher::name, key);
+        const auto slow = reference::cipher(Cipher::name, key);
         OneBlock<Cipher, Plain> plain(
             key);  // stands in for a twin that tests/reference does not have
         OneBlock<Cipher, Layout> block(key);
@@ -130,7 +130,7 @@ void table_form(uint64_t number) {
         for (int i = 0; i < cases; ++i) {
             const auto lane = static_cast<uint32_t>(i) % 1024;
             in.push_back(random.text(Cipher::block_bytes));
-            out.push_back(twin != nullptr ? reference::ecb_encrypt(*twin, in.back())
+            out.push_back(slow != nullptr ? reference::ecb_encrypt(*slow, in.back())
                                           : plain.encrypt(in.back(), 0));
             ASSERT_EQ(block.encrypt(in.back(), lane), out.back())
                 << Cipher::name << " lane " << lane;
@@ -232,7 +232,7 @@ TEST(DeviceText, ScansAreLookUps) {
 // them.
 TEST(DeviceText, Modes) {
     tests::Random random(44);
-    const auto twin = reference::cipher("aes-128", random.text(16));
+    const auto slow = reference::cipher("aes-128", random.text(16));
     for (int i = 0; i < cases; ++i) {
         const Text iv = random.counter(64), text = random.text(16);
         const uint64_t n = random.next() >> (1 + random.below(63));
@@ -240,17 +240,17 @@ TEST(DeviceText, Modes) {
         const auto keystream = [&](Block<4> mask, const Block<4>& in) {
             Text block(16);
             store_block<4>(block.data(), mask);
-            twin->encrypt(block.data());
+            slow->encrypt(block.data());
             return modes::Ctr::after(in, mask, load_block<4>(block.data()));
         };
         Text out(16);
         store_block<4>(out.data(),
                        keystream(modes::Ctr::before(data, modes::Ctr::mask(iv_block, n)), data));
-        ASSERT_EQ(out, reference::ctr(*twin, iv, text, n)) << "block " << n;
+        ASSERT_EQ(out, reference::ctr(*slow, iv, text, n)) << "block " << n;
 
         Text padded(16 * 40);  // GCM's counter: 32 bits, from J0 + 1
         std::copy(text.begin(), text.end(), padded.end() - 16);
-        const Text gcm = reference::gcm_decrypt_from(*twin, iv, padded);
+        const Text gcm = reference::gcm_decrypt_from(*slow, iv, padded);
         store_block<4>(out.data(), keystream(modes::Gcm::mask(iv_block, 39), data));
         ASSERT_EQ(out, Text(gcm.end() - 16, gcm.end()));
         Text far(16);
@@ -273,16 +273,16 @@ void ghash_text(uint64_t number) {
         return out;
     };
     for (int i = 0; i < cases; ++i) {
-        const auto twin = reference::cipher("aes-128", random.text(16));
+        const auto slow = reference::cipher("aes-128", random.text(16));
         Text h(16, 0);
-        twin->encrypt(h.data());
+        slow->encrypt(h.data());
         const Text sum = random.text(16), block = i % 3 == 0 ? Text(16, 0xff) : random.text(16),
                    zero(16, 0);
         ASSERT_EQ(text(element(sum)), sum);
         ASSERT_EQ(text(absorb(element(sum), element(h), element(block))),
-                  reference::gcm_ghash(*twin, block, sum));
+                  reference::gcm_ghash(*slow, block, sum));
         const size_t n = 1 + random.below(40);
-        Text expected = reference::gcm_ghash(*twin, Text(16 * n, 0), sum);
+        Text expected = reference::gcm_ghash(*slow, Text(16 * n, 0), sum);
         for (size_t b = 0; b < 16; ++b) expected[b] = static_cast<uint8_t>(expected[b] ^ block[b]);
         ASSERT_EQ(text(combine(element(sum), power(element(h), n), element(block))), expected) << n;
     }

@@ -272,16 +272,16 @@ TEST(Forms, AgreeWithTheTwin) {
             const std::vector<uint8_t> key = random_bytes(Cipher::key_bytes, 100 + round),
                                        in = random_bytes(64 * Cipher::block_bytes, 200 + round);
             const Forms<Cipher> forms(key.data());
-            const auto twin = reference::cipher(Cipher::name, key);
-            if (twin == nullptr && round == 0)
+            const auto slow = reference::cipher(Cipher::name, key);
+            if (slow == nullptr && round == 0)
                 std::printf(
                     "NOTE %s: no twin in tests/reference; its forms are held to each other\n",
                     Cipher::name);
             for (int d = 0; d < 2; ++d) {
                 std::vector<uint8_t> wanted = in;
-                if (twin != nullptr)
-                    wanted = d == 0 ? reference::ecb_encrypt(*twin, in)
-                                    : reference::ecb_decrypt(*twin, in);
+                if (slow != nullptr)
+                    wanted = d == 0 ? reference::ecb_encrypt(*slow, in)
+                                    : reference::ecb_decrypt(*slow, in);
                 else if (!forms.by_bytes(d, wanted) && !forms.by_words(d, wanted))
                     forms.template by_planes<uint64_t>(d, wanted);
                 const auto expect = [&](const char* form, bool has,

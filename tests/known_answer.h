@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "c_api/internal.h"
 #include "matrix.h"
 #include "targets.h"
 #include "vectors.h"
-#include "warpseal/inner.h"
 
 namespace tests {
 
@@ -42,7 +42,7 @@ protected:
                            const vectors::Text& bytes) const {
         warpseal_key* out = nullptr;
         const auto create =
-            mode == WARPSEAL_XTS ? warpseal_inner_key_create_xts : warpseal_inner_key_create;
+            mode == WARPSEAL_XTS ? warpseal_internal_key_create_xts : warpseal_internal_key_create;
         EXPECT_EQ(create(engine_.get(), cipher.c_str(), bytes.data(), bytes.size(), &out),
                   WARPSEAL_OK)
             << cipher;

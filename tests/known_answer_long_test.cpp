@@ -40,7 +40,7 @@ Text monte_carlo(const vectors::Chain& chain, const vectors::Round& round,
     const auto call = chain.encrypt ? warpseal_encrypt : warpseal_decrypt;
     const bool chained = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
     Text x = round.in, v = round.iv, y(x.size()), before;
-    for (int i = 0; i < chain.inner; ++i) {
+    for (int i = 0; i < chain.internal; ++i) {
         if (call(key, mode, v.empty() ? nullptr : v.data(), v.size(), x.data(), y.data(),
                  y.size()) != WARPSEAL_OK)
             return {};
@@ -66,7 +66,7 @@ Text monte_carlo(const vectors::Chain& chain, const vectors::Round& round,
 TEST_P(LongAnswers, MonteCarlo) {
     for (const vectors::Chain& chain : vectors::chains()) {
         SCOPED_TRACE(chain.cipher + "-" + chain.mode + ", " + chain.id);
-        const size_t rounds = std::max<size_t>(1, steps() / static_cast<size_t>(chain.inner));
+        const size_t rounds = std::max<size_t>(1, steps() / static_cast<size_t>(chain.internal));
         const size_t stride = std::max<size_t>(1, chain.rounds.size() / rounds);
         for (size_t i = 0; i < chain.rounds.size(); i += stride) {
             const vectors::Round& round = chain.rounds[i];

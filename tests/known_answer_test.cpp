@@ -169,7 +169,7 @@ protected:
                 for (Text* out : {&ct, &same}) {
                     const Text& in = out == &same ? same : row.pt;
                     ASSERT_EQ(is_public(row) ? seal_by(warpseal_seal_unsafe_iv, in, *out, tag)
-                                             : seal_by(warpseal_inner_seal, in, *out, tag),
+                                             : seal_by(warpseal_internal_seal, in, *out, tag),
                               WARPSEAL_OK);
                     ASSERT_EQ(*out, row.ct);
                     ASSERT_EQ(tag, row.tag);
@@ -180,7 +180,7 @@ protected:
             for (Text* out : {&pt, &same}) {
                 const Text& in = out == &same ? same : row.ct;
                 ASSERT_EQ(is_public(row) ? open_by(warpseal_open, in, *out)
-                                         : open_by(warpseal_inner_open, in, *out),
+                                         : open_by(warpseal_internal_open, in, *out),
                           row.valid ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC);
                 ASSERT_EQ(*out, row.valid ? row.pt : Text(row.ct.size(), 0));
             }

@@ -1,5 +1,5 @@
 // The plan is a pure function: size, place, cipher, mode and machine in, target and pieces out.
-#include "engine/plan.h"
+#include "engine/schedule/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -42,24 +42,24 @@ TEST(Plan, TheSmallestInputsStayWithTheCaller) {
     for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
         for (const uint64_t bytes : {0, 1, 16, 4096, 16384}) {
             const Plan p =
-                plan({bytes, Place::host, 16, mode, Direction::encrypt}, machine(all_cores));
+                plan({bytes, MemoryKind::host, 16, mode, Direction::encrypt}, machine(all_cores));
             EXPECT_EQ(p.threads, 1u) << bytes;
             EXPECT_EQ(p.target, Target::vaes512);
-            EXPECT_EQ(p.piece_bytes, bytes);
+            EXPECT_EQ(p.chunk_bytes, bytes);
         }
 }
 
 TEST(Plan, BigInputsUseEveryThreadInWholePieces) {
     for (const Target target : all_cores)
         for (const unsigned threads : {2u, 3u, 16u, 200u}) {
-            const Plan p = plan({gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt},
+            const Plan p = plan({gib, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt},
                                 machine({target}, threads));
             EXPECT_EQ(p.target, target);
             EXPECT_EQ(p.threads, threads);
-            EXPECT_EQ(p.piece_bytes % (16 * kib), 0u);
-            EXPECT_GE(gib / p.piece_bytes, threads * uint64_t{2})
+            EXPECT_EQ(p.chunk_bytes % (16 * kib), 0u);
+            EXPECT_GE(gib / p.chunk_bytes, threads * uint64_t{2})
                 << "so that a slow core holds nobody up";
-            EXPECT_LE(p.piece_bytes, 4 * mib);
+            EXPECT_LE(p.chunk_bytes, 4 * mib);
         }
 }
 
@@ -69,14 +69,14 @@ TEST(Plan, ThreadsNeverOutnumberPieces) {
             for (const Representation representation : all_forms)
                 for (const warpseal_mode mode :
                      {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_XTS}) {
-                    const Plan p =
-                        plan({bytes, Place::host, 16, mode, Direction::decrypt, representation},
-                             machine({target}, 64));
+                    const Plan p = plan(
+                        {bytes, MemoryKind::host, 16, mode, Direction::decrypt, representation},
+                        machine({target}, 64));
                     ASSERT_GE(p.threads, 1u);
                     ASSERT_LE(p.threads, 64u);
                     if (p.threads > 1) {
-                        ASSERT_GE((bytes + p.piece_bytes - 1) / p.piece_bytes, p.threads) << bytes;
-                        ASSERT_EQ(p.piece_bytes % 4096, 0u);
+                        ASSERT_GE((bytes + p.chunk_bytes - 1) / p.chunk_bytes, p.threads) << bytes;
+                        ASSERT_EQ(p.chunk_bytes % 4096, 0u);
                     }
                 }
 }
@@ -88,10 +88,10 @@ TEST(Plan, SlowFormsAreSharedOutEarlier) {
         for (const Representation representation :
              {Representation::instructions, Representation::planes}) {
             uint64_t& bytes = least[representation == Representation::planes ? 1 : 0];
-            for (bytes = kib;
-                 plan({bytes, Place::host, 8, WARPSEAL_ECB, Direction::encrypt, representation},
-                      machine({target}))
-                     .threads == 1;
+            for (bytes = kib; plan({bytes, MemoryKind::host, 8, WARPSEAL_ECB, Direction::encrypt,
+                                    representation},
+                                   machine({target}))
+                                  .threads == 1;
                  bytes *= 2) {
             }
         }
@@ -106,24 +106,25 @@ TEST(Plan, OneChainOfBlocksHasOneThread) {
             MachineFacts facts = machine({target});
             facts.gpu_count = gpu ? 1 : 0;
             facts.gpus[0].open = true;
-            const Plan p = plan(
-                {gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Representation::bytes, 1},
-                facts);
+            const Plan p = plan({gib, MemoryKind::host, 16, WARPSEAL_OFB, Direction::encrypt,
+                                 Representation::bytes, 1},
+                                facts);
             EXPECT_EQ(p.threads, 1u);
             EXPECT_EQ(p.target, target) << "a lane of a GPU is slower than a core";
-            EXPECT_EQ(p.piece_bytes, gib);
+            EXPECT_EQ(p.chunk_bytes, gib);
         }
-    EXPECT_EQ(
-        plan({gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Representation::bytes, 1},
-             machine({Target::cuda}))
-            .target,
-        Target::cuda);
+    EXPECT_EQ(plan({gib, MemoryKind::host, 16, WARPSEAL_OFB, Direction::encrypt,
+                    Representation::bytes, 1},
+                   machine({Target::cuda}))
+                  .target,
+              Target::cuda);
 }
 
 TEST(Plan, FewChainsHaveAThreadEachAndStayOnTheCores) {
     const auto call = [](uint64_t chains) {
-        return CallFacts{
-            gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt, Representation::planes, chains};
+        return CallFacts{gib,          MemoryKind::host,   16,
+                         WARPSEAL_CBC, Direction::encrypt, Representation::planes,
+                         chains};
     };
     const MachineFacts facts = machine({Target::portable, Target::aesni, Target::cuda}, 16);
     EXPECT_EQ(plan(call(3), facts).threads, 3u);
@@ -146,14 +147,14 @@ TEST(Plan, FormsByName) {
 }
 
 TEST(Plan, OneThreadIsTheCallerWhateverTheSize) {
-    const Plan p =
-        plan({64 * gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt}, machine(all_cores, 1));
+    const Plan p = plan({64 * gib, MemoryKind::host, 16, WARPSEAL_GCM, Direction::encrypt},
+                        machine(all_cores, 1));
     EXPECT_EQ(p.threads, 1u);
-    EXPECT_EQ(p.piece_bytes, 64 * gib);
+    EXPECT_EQ(p.chunk_bytes, 64 * gib);
 }
 
 TEST(Plan, TheBestUsableCoreTargetIsTaken) {
-    const CallFacts call{mib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt};
+    const CallFacts call{mib, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt};
     EXPECT_EQ(plan(call, machine({Target::portable, Target::aesni})).target, Target::aesni);
     EXPECT_EQ(plan(call, machine({Target::portable, Target::aesni, Target::avx2})).target,
               Target::avx2);
@@ -169,7 +170,8 @@ TEST(Plan, AesInPageableMemoryStaysOnManyCoresWithAesInstructions) {
             MachineFacts facts = machine({Target::portable, target, Target::cuda}, 16);
             facts.cores = {40, 30};  // what memory gives, measured
             facts.gpus[0].speed = {22, 8};
-            const Plan p = plan({bytes, Place::host, 16, WARPSEAL_GCM, Direction::encrypt}, facts);
+            const Plan p =
+                plan({bytes, MemoryKind::host, 16, WARPSEAL_GCM, Direction::encrypt}, facts);
             ASSERT_EQ(p.target, target);
             ASSERT_EQ(p.core_bytes, bytes);
         }
@@ -177,22 +179,23 @@ TEST(Plan, AesInPageableMemoryStaysOnManyCoresWithAesInstructions) {
 
 TEST(Plan, WhoIsFasterHasItAndTheRatesSayWho) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
-    const auto targets = [&](double cores, double gpu, Place place) {
+    const auto targets = [&](double cores, double gpu, MemoryKind memory_kind) {
         facts.cores = {cores, cores / 100};  // together they are slow: nothing is shared
         facts.gpus[0].speed = {gpu, gpu / 100};
-        return plan({gib, place, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target;
+        return plan({gib, memory_kind, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target;
     };
-    EXPECT_EQ(targets(35, 45, Place::pinned), Target::cuda);
-    EXPECT_EQ(targets(45, 35, Place::pinned), Target::vaes512);
-    EXPECT_EQ(targets(15, 20, Place::host), Target::cuda);
-    EXPECT_EQ(targets(35, 20, Place::pinned_in_place), Target::vaes512);
+    EXPECT_EQ(targets(35, 45, MemoryKind::pinned), Target::cuda);
+    EXPECT_EQ(targets(45, 35, MemoryKind::pinned), Target::vaes512);
+    EXPECT_EQ(targets(15, 20, MemoryKind::host), Target::cuda);
+    EXPECT_EQ(targets(35, 20, MemoryKind::pinned_in_place), Target::vaes512);
 }
 
 TEST(Plan, CoresAndGpuShareByTheirRates) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.cores = {15, 10};
     facts.gpus[0].speed = {45, 40};
-    const Plan p = plan({10 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+    const Plan p =
+        plan({10 * gib, MemoryKind::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
     EXPECT_TRUE(p.shared());
     EXPECT_EQ(sum_of(p), 10 * gib);
     EXPECT_NEAR(static_cast<double>(p.gpu_bytes[0]) / static_cast<double>(p.core_bytes), 4, 0.1);
@@ -201,7 +204,7 @@ TEST(Plan, CoresAndGpuShareByTheirRates) {
     facts.cores.shared = 1;  // which costs the GPU more than it brings
     facts.gpus[0].speed.shared = 43;
     EXPECT_FALSE(
-        plan({10 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).shared());
+        plan({10 * gib, MemoryKind::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).shared());
 }
 
 // What was not measured: six threads feed each GPU, the others go on as they would alone.
@@ -212,15 +215,16 @@ TEST(Plan, EachGpuTakesThreadsFromTheCores) {
     facts.gpus[0] = {true, {20, 0}};
     facts.gpus[1] = {true, {20, 0}};
     facts.gpu_numbers[1] = 1;
-    const Plan p = plan({10 * gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+    const Plan p = plan({10 * gib, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
     EXPECT_NEAR(static_cast<double>(p.core_bytes) / (10.0 * gib), 8.0 / 48, 0.01);
 }
 
 TEST(Plan, ChainsAreNotSharedBetweenCoresAndGpus) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.cores = facts.gpus[0].speed = {10, 10};
-    EXPECT_TRUE(plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::decrypt}, facts).shared());
-    EXPECT_FALSE(plan({gib, Place::host, 16, WARPSEAL_CBC, Direction::encrypt,
+    EXPECT_TRUE(
+        plan({gib, MemoryKind::host, 16, WARPSEAL_CBC, Direction::decrypt}, facts).shared());
+    EXPECT_FALSE(plan({gib, MemoryKind::host, 16, WARPSEAL_CBC, Direction::encrypt,
                        Representation::instructions, 100000},
                       facts)
                      .shared());
@@ -229,10 +233,10 @@ TEST(Plan, ChainsAreNotSharedBetweenCoresAndGpus) {
 TEST(Plan, GcmCiphersAndHashes) {
     for (const Target target : all_cores)
         for (const Representation representation : all_forms) {
-            const double ctr = usual_core_speed(
-                target, {gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, representation});
-            const double gcm = usual_core_speed(
-                target, {gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt, representation});
+            const double ctr = usual_core_speed(target, {gib, MemoryKind::host, 16, WARPSEAL_CTR,
+                                                         Direction::encrypt, representation});
+            const double gcm = usual_core_speed(target, {gib, MemoryKind::host, 16, WARPSEAL_GCM,
+                                                         Direction::encrypt, representation});
             EXPECT_LT(gcm, 0.999 * ctr) << target_name(target);
         }
 }
@@ -247,7 +251,7 @@ TEST(Plan, SmallCallsAreNeverShared) {
                     facts.gpus[i] = {true, {30, 30}}, facts.gpu_numbers[i] = i;
                 facts.cores = {cores, cores};
                 const Plan p =
-                    plan({bytes, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+                    plan({bytes, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
                 ASSERT_FALSE(p.shared()) << bytes;
                 ASSERT_EQ(sum_of(p), bytes);
                 ASSERT_TRUE(p.core_bytes == bytes || p.gpu_bytes[p.first_gpu()] == bytes);
@@ -260,7 +264,8 @@ TEST(Plan, SeveralGpusHaveEqualPartsWhereTheyAreEqual) {
         facts.gpu_count = gpus;
         for (unsigned i = 0; i < gpus; ++i)
             facts.gpus[i] = {true, {45, 45}}, facts.gpu_numbers[i] = i;
-        const Plan p = plan({32 * gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+        const Plan p =
+            plan({32 * gib, MemoryKind::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
         EXPECT_EQ(p.target, Target::cuda);
         EXPECT_EQ(p.core_bytes, 0u);
         EXPECT_EQ(sum_of(p), 32 * gib);
@@ -277,7 +282,7 @@ TEST(Plan, AGpuThatIsNotOpenComesInWhereTheCallIsLongEnough) {
     facts.gpus[0].speed = {45, 45};
     facts.gpu_numbers[1] = 1;
     const auto bytes_of_second = [&](uint64_t bytes) {
-        return plan({bytes, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts)
+        return plan({bytes, MemoryKind::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts)
             .gpu_bytes[1];
     };
     EXPECT_EQ(bytes_of_second(gib), 0u);
@@ -292,7 +297,7 @@ TEST(Plan, OneGpuIsTheFastestOfThoseThatAreOpen) {
         facts.gpu_numbers[1] = 1;
         facts.gpus[fast] = {true, {45, 45}};
         facts.gpus[1 - fast] = {true, {20, 20}};
-        CallFacts call{4 * mib, Place::pinned, 16, WARPSEAL_CTR,
+        CallFacts call{4 * mib, MemoryKind::pinned, 16, WARPSEAL_CTR,
                        Direction::encrypt};  // too little to share
         EXPECT_EQ(plan(call, facts).gpu_bytes[fast], call.bytes);
         facts.gpus[fast].open = false;
@@ -306,7 +311,7 @@ TEST(Plan, NotMixedItIsTheCoresOrTheGpus) {
     facts.gpu_count = 2;
     facts.gpu_numbers[1] = 1;
     for (GpuFacts& gpu : facts.gpus) gpu = {true, {20, 20}};
-    CallFacts call{gib, Place::host, 16, WARPSEAL_GCM, Direction::encrypt};
+    CallFacts call{gib, MemoryKind::host, 16, WARPSEAL_GCM, Direction::encrypt};
     call.mixed = false;
     for (const double cores : {10.0, 30.0, 50.0}) {
         facts.cores = {cores, cores};
@@ -319,7 +324,7 @@ TEST(Plan, NotMixedItIsTheCoresOrTheGpus) {
 TEST(Plan, GpusThatWereLeftOutKeepTheirNumbers) {
     MachineFacts facts = machine({Target::cuda}, 16);
     facts.gpu_numbers[0] = 5;
-    const Plan p = plan({gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
+    const Plan p = plan({gib, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
     EXPECT_EQ(p.gpu_bytes[5], gib);
     EXPECT_EQ(p.first_gpu(), 5u);
 }
@@ -337,12 +342,12 @@ TEST(Plan, WhatIsGivenOutIsTheWholeCallWhateverTheRates) {
                     facts.gpus[0].speed = {first, first};
                     facts.gpus[1] = {true, {second, second}};
                     facts.gpu_numbers[1] = 1;
-                    const Plan p =
-                        plan({bytes, Place::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
+                    const Plan p = plan(
+                        {bytes, MemoryKind::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
                     ASSERT_EQ(sum_of(p), bytes);
                     ASSERT_EQ(p.target == Target::cuda, p.core_bytes != bytes);
-                    const Plan again =
-                        plan({bytes, Place::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
+                    const Plan again = plan(
+                        {bytes, MemoryKind::host, 16, WARPSEAL_ECB, Direction::decrypt}, facts);
                     ASSERT_EQ(p.core_bytes, again.core_bytes);
                     ASSERT_EQ(p.gpu_bytes[0], again.gpu_bytes[0]);
                 }
@@ -353,8 +358,8 @@ TEST(Plan, OneMessageOfBlocksThatWaitIsNeverCut) {
     facts.gpu_count = 2;
     facts.gpus[1].open = true;
     facts.gpu_numbers[1] = 1;
-    CallFacts call{gib, Place::host, 16, WARPSEAL_OFB, Direction::encrypt, Representation::bytes,
-                   1};
+    CallFacts call{
+        gib, MemoryKind::host, 16, WARPSEAL_OFB, Direction::encrypt, Representation::bytes, 1};
     call.divisible = false;
     const Plan p = plan(call, facts);
     EXPECT_EQ(p.gpu_bytes[0], gib);
@@ -362,19 +367,22 @@ TEST(Plan, OneMessageOfBlocksThatWaitIsNeverCut) {
 
 TEST(Plan, WithoutAesInstructionsBigInputsGoToTheGpu) {
     const auto no_aes = {Target::portable, Target::cuda};
-    for (const Place place : {Place::host, Place::pinned, Place::pinned_in_place}) {
-        EXPECT_EQ(
-            plan({gib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2)).target,
-            Target::cuda);
-        EXPECT_EQ(plan({16 * kib, place, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2))
+    for (const MemoryKind memory_kind :
+         {MemoryKind::host, MemoryKind::pinned, MemoryKind::pinned_in_place}) {
+        EXPECT_EQ(plan({gib, memory_kind, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2))
                       .target,
-                  Target::portable);
+                  Target::cuda);
+        EXPECT_EQ(
+            plan({16 * kib, memory_kind, 16, WARPSEAL_CTR, Direction::encrypt}, machine(no_aes, 2))
+                .target,
+            Target::portable);
     }
 }
 
 TEST(Plan, CiphersWithoutInstructionsGoToTheGpuWhereFewCoresAreSlower) {
     const auto call = [](Representation representation) {
-        return CallFacts{gib, Place::host, 16, WARPSEAL_CTR, Direction::encrypt, representation};
+        return CallFacts{gib,          MemoryKind::host,   16,
+                         WARPSEAL_CTR, Direction::encrypt, representation};
     };
     for (const Representation representation :
          {Representation::bytes, Representation::words, Representation::planes})
@@ -392,7 +400,7 @@ TEST(Plan, CiphersWithoutInstructionsGoToTheGpuWhereFewCoresAreSlower) {
 
 TEST(Plan, OpeningTheGpuCountsUntilItIsOpen) {
     MachineFacts facts = machine({Target::portable, Target::cuda}, 2);
-    const CallFacts call{32 * mib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt};
+    const CallFacts call{32 * mib, MemoryKind::pinned, 16, WARPSEAL_CTR, Direction::encrypt};
     EXPECT_EQ(plan(call, facts).target, Target::cuda);
     facts.gpus[0].open = false;
     EXPECT_EQ(plan(call, facts).target, Target::portable);
@@ -401,17 +409,17 @@ TEST(Plan, OpeningTheGpuCountsUntilItIsOpen) {
 TEST(Plan, ManyPortableCoresBeatASlowLink) {
     MachineFacts facts = machine({Target::portable, Target::cuda}, 128);
     facts.gpus[0].speed = {2, 2};
-    EXPECT_EQ(plan({gib, Place::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target,
+    EXPECT_EQ(plan({gib, MemoryKind::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).target,
               Target::portable);
 }
 
 TEST(Plan, WhereTheGpuIsAllThereIsItTakesEverything) {
     for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, gib}) {
-        const Plan p = plan({bytes, Place::host, 16, WARPSEAL_GCM, Direction::decrypt},
+        const Plan p = plan({bytes, MemoryKind::host, 16, WARPSEAL_GCM, Direction::decrypt},
                             machine({Target::cuda}));
         EXPECT_EQ(p.target, Target::cuda);
         EXPECT_EQ(p.threads, 1u);
-        EXPECT_EQ(p.piece_bytes, bytes);
+        EXPECT_EQ(p.chunk_bytes, bytes);
     }
 }
 

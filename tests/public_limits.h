@@ -6,9 +6,9 @@
 
 #include <cstring>
 
-#include "abi/handles.h"
+#include "c_api/handles.h"
+#include "c_api/internal.h"
 #include "targets.h"
-#include "warpseal/inner.h"
 
 namespace tests {
 

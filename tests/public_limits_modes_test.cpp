@@ -83,7 +83,7 @@ TEST_F(Limits, UnitsAndHalvesOfXts) {
     EXPECT_EQ(warpseal_key_create_xts(engine_.get(), "aes-256", pair.data(), 64, &made),
               WARPSEAL_WEAK_KEY);
     EXPECT_EQ(made, nullptr);
-    ASSERT_EQ(warpseal_inner_key_create_xts(engine_.get(), "aes-256", pair.data(), 64, &made),
+    ASSERT_EQ(warpseal_internal_key_create_xts(engine_.get(), "aes-256", pair.data(), 64, &made),
               WARPSEAL_OK);
     const targets::KeyHandle equal(made);
     const uint8_t unit[16] = {1};
@@ -180,8 +180,8 @@ TEST_F(Limits, KeysThatAreNoKeysForDes) {
         for (const Text& bytes : keys) {
             SCOPED_TRACE(std::string(cipher.name) + " " + std::to_string(&bytes - keys.data()));
             warpseal_key* made = nullptr;
-            ASSERT_EQ(warpseal_inner_key_create(engine_.get(), cipher.name, bytes.data(),
-                                                bytes.size(), &made),
+            ASSERT_EQ(warpseal_internal_key_create(engine_.get(), cipher.name, bytes.data(),
+                                                   bytes.size(), &made),
                       WARPSEAL_OK);
             const targets::KeyHandle key = targets::key(engine_, cipher.name, bytes), inner(made),
                                      fine_key = targets::key(engine_, cipher.name, fine);

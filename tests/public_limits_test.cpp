@@ -34,18 +34,18 @@ TEST_F(Limits, TagsUnder12AndOver16Bytes) {
     std::memcpy(whole, tag_, 16);
     for (size_t tag_bytes = 1; tag_bytes <= 16; ++tag_bytes) {
         poison();
-        ASSERT_EQ(warpseal_inner_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32,
-                                      tag_, tag_bytes),
+        ASSERT_EQ(warpseal_internal_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_,
+                                         32, tag_, tag_bytes),
                   WARPSEAL_OK);
         EXPECT_EQ(std::memcmp(tag_, whole, tag_bytes), 0);
         EXPECT_EQ(tag_[tag_bytes], 0x5a);
     }
-    EXPECT_EQ(
-        warpseal_inner_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 17),
-        WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(
-        warpseal_inner_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 0),
-        WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_internal_seal(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32,
+                                     tag_, 17),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_internal_open(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in_, out_, 32,
+                                     tag_, 0),
+              WARPSEAL_INVALID_ARGUMENT);
 }
 
 TEST_F(Limits, IvLengths) {
@@ -344,9 +344,9 @@ TEST_F(Limits, ModesInTheWrongCall) {
             EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32,
                                               tag_, 16),
                       bad);
-            EXPECT_EQ(
-                warpseal_inner_open(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32, tag_, 16),
-                bad);
+            EXPECT_EQ(warpseal_internal_open(key_.get(), mode, iv_, 12, nullptr, 0, in_, out_, 32,
+                                             tag_, 16),
+                      bad);
         }
         if (!mac) {
             EXPECT_EQ(warpseal_mac(key_.get(), mode, in_, 32, tag_, 16), bad);
@@ -433,8 +433,8 @@ TEST_F(Limits, FailedOpensWipeTheOutput) {
                       WARPSEAL_NOT_AUTHENTIC);
             EXPECT_TRUE(same == Text(n, 0)) << target.name << " " << n;
             out.assign(n, 0xa5);
-            EXPECT_EQ(warpseal_inner_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, in.data(),
-                                          out.data(), n, tag.data(), 16),
+            EXPECT_EQ(warpseal_internal_open(key.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0,
+                                             in.data(), out.data(), n, tag.data(), 16),
                       WARPSEAL_NOT_AUTHENTIC);
             EXPECT_TRUE(out == Text(n, 0)) << target.name << " " << n;
         }

@@ -32,7 +32,7 @@ struct Round {
 struct Chain {
     std::string id, cipher, mode, rule;
     bool encrypt = false;
-    int inner = 0;
+    int internal = 0;
     std::vector<Round> rounds;
 };
 

@@ -300,8 +300,8 @@ KemClients::Decapsulated KemClients::decapsulate(warpseal_engine* engine, uint64
     Decapsulated figures;
     do {
         const Watch pairs;
-        check(warpseal_kem_pool_take(pool.get(), count_, keys.data(), set_.public_key_bytes,
-                                     tickets.data()));
+        check(warpseal_kem_pool_acquire(pool.get(), count_, keys.data(), set_.public_key_bytes,
+                                        tickets.data()));
         figures.pairs.seconds += pairs.seconds();
         figures.pairs.core_seconds += pairs.core_seconds();
         figures.pairs.exchanges += count_;

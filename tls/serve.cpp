@@ -150,7 +150,7 @@ void ExchangeLoop::request(Client& client, PoolRequest::Kind kind) {
     client.request.kind = kind;
     client.request.ciphertext = client.exchange->ciphertext();
     client.requested = true;
-    client.has_ticket = false;  // on its way, or to be used
+    client.has_handle = false;  // on its way, or to be used
     ++requested_;
     service_.pool.submit(client.request);
 }
@@ -160,7 +160,7 @@ void ExchangeLoop::take_answer(uint32_t id) {
     const bool key = client.request.kind == PoolRequest::Kind::take;
     client.requested = false;
     --requested_;
-    client.has_ticket = key && client.request.status == WARPSEAL_OK;
+    client.has_handle = key && client.request.status == WARPSEAL_OK;
     if (!client.stream) return end(id);  // it went meanwhile
     if (client.request.status == WARPSEAL_OK)
         use_answer(client);
@@ -171,7 +171,7 @@ void ExchangeLoop::take_answer(uint32_t id) {
 
 void ExchangeLoop::use_answer(Client& client) {
     try {
-        if (client.has_ticket) {
+        if (client.has_handle) {
             client.exchange->give_key(client.request.public_key);
         } else {
             client.exchange->give_secret(std::exchange(client.request.secret, {}));
@@ -202,7 +202,7 @@ void ExchangeLoop::end(uint32_t id) {
         client.stream.reset();
         return;
     }
-    if (client.has_ticket) service_.pool.drop(client.request.ticket);
+    if (client.has_handle) service_.pool.drop(client.request.handle);
     client = {};
     free_.push_back(id);
 }

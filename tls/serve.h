@@ -9,7 +9,7 @@
 
 #include "event_poll.h"
 #include "exchange_ends.h"
-#include "gatherer.h"
+#include "pool_batcher.h"
 #include "tls_stream.h"
 
 namespace warpseal::tls {
@@ -18,7 +18,7 @@ namespace warpseal::tls {
 struct ExchangeService {
     warpseal_engine* engine;
     SSL_CTX* tls;
-    PoolGatherer& pool;
+    PoolBatcher& pool;
     uint8_t set;
     std::chrono::seconds patience;  // for handshake and exchange together; then between one step of
                                     // a client and its next
@@ -42,7 +42,7 @@ private:
         PoolRequest request;
         Clock::time_point deadline;
         bool requested = false;   // the request is the pool's
-        bool has_ticket = false;  // of a pair that is not used yet
+        bool has_handle = false;  // of a pair that is not used yet
         bool closing = false;     // once all is sent
     };
     enum class Progress { waits, more, ended };

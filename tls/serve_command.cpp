@@ -33,7 +33,7 @@ void serve(ExchangeService& service, int listening, unsigned threads) {
     for (ExchangeLoop& loop : loops) running.emplace_back([&loop] { loop.run(); });
 }
 
-void tell(const ExchangeService& service, const PoolGatherer::Counts& pool) {
+void tell(const ExchangeService& service, const PoolBatcher::Counts& pool) {
     cli::print_output(fmt::format(
         "accepted {}, turned away {}, exchanges {}, refused {}, failed {}, timed out {}, bytes {}, keys {}, key batches {}, secrets {}, "
         "secret batches {}, largest batch {}\n",
@@ -53,8 +53,8 @@ cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session) {
     allow_descriptors(options.most_clients + others);
     const SslContext context = make_context(options);
     const cli::EngineHandle engine = cli::create_engine({options.device, 0}, session);
-    PoolGatherer pool(engine.get(), *exchange_set(set), options.pairs, options.max_batch,
-                      std::chrono::microseconds(options.max_delay_us));
+    PoolBatcher pool(engine.get(), *exchange_set(set), options.pairs, options.max_batch,
+                     std::chrono::microseconds(options.max_delay_us));
     ExchangeService service{.engine = engine.get(),
                             .tls = context.get(),
                             .pool = pool,

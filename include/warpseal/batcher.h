@@ -99,7 +99,7 @@ WARPSEAL_API warpseal_status warpseal_kem_batcher_counts_read(warpseal_kem_batch
 /* Writes the counts as Prometheus text, with a final zero, to at most `room` bytes.
  * Returns the length of the whole text without the zero; 0 where it failed. */
 WARPSEAL_API size_t warpseal_kem_batcher_metrics(warpseal_kem_batcher* batcher, char* out,
-                                                 size_t room);
+                                                 size_t capacity);
 
 #ifdef __cplusplus
 }

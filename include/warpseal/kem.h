@@ -120,9 +120,10 @@ WARPSEAL_API warpseal_status warpseal_kem_pool_fill(warpseal_kem_pool* pool);
  * Item i's public key is written to public_keys + i * public_key_stride. tickets[i] names its
  * secret key. WARPSEAL_LIMIT_EXCEEDED: fewer places are free. After any failure nothing is handed
  * out. */
-WARPSEAL_API warpseal_status warpseal_kem_pool_take(warpseal_kem_pool* pool, uint64_t count,
-                                                    uint8_t* public_keys,
-                                                    uint64_t public_key_stride, uint64_t* tickets);
+WARPSEAL_API warpseal_status warpseal_kem_pool_acquire(warpseal_kem_pool* pool, uint64_t count,
+                                                       uint8_t* public_keys,
+                                                       uint64_t public_key_stride,
+                                                       uint64_t* handles);
 
 /* Decapsulates item i under the secret key of tickets[i], wipes that key and frees its place.
  * WARPSEAL_INVALID_ARGUMENT for an item: its ticket is not of this pool and process, was used or
@@ -131,13 +132,13 @@ WARPSEAL_API warpseal_status warpseal_kem_pool_take(warpseal_kem_pool* pool, uin
  * Returns WARPSEAL_OK if every item has its secret, else the status of the first that has none.
  * statuses: may be null. All in host memory. */
 WARPSEAL_API warpseal_status warpseal_kem_pool_decapsulate(
-    warpseal_kem_pool* pool, uint64_t count, const uint64_t* tickets, const uint8_t* ciphertexts,
+    warpseal_kem_pool* pool, uint64_t count, const uint64_t* handles, const uint8_t* ciphertexts,
     uint64_t ciphertext_stride, uint8_t* shared_secrets, uint64_t shared_secret_stride,
     int32_t* statuses);
 
 /* Wipes the secret keys of tickets that will not be used. Ignores tickets that name none. */
-WARPSEAL_API void warpseal_kem_pool_drop(warpseal_kem_pool* pool, uint64_t count,
-                                         const uint64_t* tickets);
+WARPSEAL_API void warpseal_kem_pool_release(warpseal_kem_pool* pool, uint64_t count,
+                                            const uint64_t* handles);
 
 #ifdef __cplusplus
 }

@@ -177,15 +177,17 @@ WARPSEAL_API warpseal_status warpseal_decrypt(const warpseal_key* key, warpseal_
                                               void* out, size_t bytes);
 
 /* CBC with PKCS#7 padding (RFC 5652 6.3). *out_bytes receives what was written.
- * out_room: to encrypt, (bytes / block_bytes + 1) * block_bytes; to decrypt, `bytes`.
+ * out_capacity: to encrypt, (bytes / block_bytes + 1) * block_bytes; to decrypt, `bytes`.
  * WARPSEAL_BAD_PADDING: `out` is wiped. The padding is examined in constant time, but this status
  * helps an attacker who sees it. Authenticate the ciphertext first. */
 WARPSEAL_API warpseal_status warpseal_encrypt_padded(const warpseal_key* key, const void* iv,
                                                      size_t iv_bytes, const void* in, size_t bytes,
-                                                     void* out, size_t out_room, size_t* out_bytes);
+                                                     void* out, size_t out_capacity,
+                                                     size_t* out_bytes);
 WARPSEAL_API warpseal_status warpseal_decrypt_padded(const warpseal_key* key, const void* iv,
                                                      size_t iv_bytes, const void* in, size_t bytes,
-                                                     void* out, size_t out_room, size_t* out_bytes);
+                                                     void* out, size_t out_capacity,
+                                                     size_t* out_bytes);
 
 /* XTS over data units of data_unit_bytes each: 16 bytes to 2^20 blocks. Unauthenticated.
  * The last unit may be shorter, but not below 16 bytes. Units of partial blocks steal ciphertext.

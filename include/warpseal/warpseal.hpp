@@ -331,9 +331,9 @@ private:
 };
 
 // Key pairs made ahead, each handed out once: see warpseal_kem_pool. Keep the engine alive as long.
-class KemPool {
+class KemKeyPool {
 public:
-    KemPool(const Engine& engine, const char* set, std::uint64_t pairs) : info_(Kem::find(set)) {
+    KemKeyPool(const Engine& engine, const char* set, std::uint64_t pairs) : info_(Kem::find(set)) {
         warpseal_kem_pool* made = nullptr;
         check(warpseal_kem_pool_create(engine.get(), set, pairs, &made));
         pool_.reset(made);
@@ -342,24 +342,24 @@ public:
     warpseal_kem_pool* get() const noexcept { return pool_.get(); }
 
     void fill() { check(warpseal_kem_pool_fill(get())); }
-    void take(MutableItems public_keys, std::span<std::uint64_t> tickets) {
-        const std::uint64_t stride = public_keys.stride(info_.public_key_bytes, tickets.size());
-        check(warpseal_kem_pool_take(get(), tickets.size(), public_keys.data(), stride,
-                                     tickets.data()));
+    void take(MutableItems public_keys, std::span<std::uint64_t> handles) {
+        const std::uint64_t stride = public_keys.stride(info_.public_key_bytes, handles.size());
+        check(warpseal_kem_pool_acquire(get(), handles.size(), public_keys.data(), stride,
+                                        handles.data()));
     }
     // Throws if a ticket names no key: `statuses`, if there are any, say which; the other secrets
     // are there.
-    void decapsulate(std::span<const std::uint64_t> tickets, Items ciphertexts,
+    void decapsulate(std::span<const std::uint64_t> handles, Items ciphertexts,
                      MutableItems shared_secrets, std::span<std::int32_t> statuses = {}) {
-        if (!statuses.empty() && statuses.size() != tickets.size())
+        if (!statuses.empty() && statuses.size() != handles.size())
             throw Error(WARPSEAL_INVALID_ARGUMENT);
         check(warpseal_kem_pool_decapsulate(
-            get(), tickets.size(), tickets.data(), ciphertexts.data(),
-            ciphertexts.stride(info_.ciphertext_bytes, tickets.size()), shared_secrets.data(),
-            shared_secrets.stride(info_.shared_secret_bytes, tickets.size()), statuses.data()));
+            get(), handles.size(), handles.data(), ciphertexts.data(),
+            ciphertexts.stride(info_.ciphertext_bytes, handles.size()), shared_secrets.data(),
+            shared_secrets.stride(info_.shared_secret_bytes, handles.size()), statuses.data()));
     }
-    void drop(std::span<const std::uint64_t> tickets) noexcept {
-        warpseal_kem_pool_drop(get(), tickets.size(), tickets.data());
+    void drop(std::span<const std::uint64_t> handles) noexcept {
+        warpseal_kem_pool_release(get(), handles.size(), handles.data());
     }
 
 private:

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "engine/forks.h"
+#include "platform/forks.h"
 
 namespace warpseal::container {
 namespace {

@@ -14,7 +14,7 @@ bool sealing(const PipelineJob& job) { return job.direction == Direction::encryp
 
 }  // namespace
 
-bool Piece::allocate(Engine& engine, Layout layout, size_t chunk_count) {
+bool Segment::allocate(Engine& engine, Layout layout, size_t chunk_count) {
     layout_ = layout;
     nonces_.resize(chunk_count * nonce_bytes);
     lengths_.resize(chunk_count);
@@ -25,7 +25,7 @@ bool Piece::allocate(Engine& engine, Layout layout, size_t chunk_count) {
            (!apart || text_memory_.allocate(engine, apart, chunk_count * chunk_text_bytes));
 }
 
-Piece::Buffers Piece::text_buffers(size_t bytes) {
+Segment::Buffers Segment::text_buffers(size_t bytes) {
     const size_t step = layout_ == Layout::in_place ? chunk_text_bytes : std::max(bytes, size_t{1});
     size_t count = 0;
     for (size_t at = 0; at < bytes; at += step, ++count)
@@ -33,14 +33,14 @@ Piece::Buffers Piece::text_buffers(size_t bytes) {
     return {buffers_.data(), count};
 }
 
-Piece::Buffers Piece::room(Direction direction, size_t bytes) {
+Segment::Buffers Segment::capacity(Direction direction, size_t bytes) {
     if (direction == Direction::encrypt)
         return text_buffers(bytes);  // in place: spread out as it is read, with room for the tags
     buffers_[0] = {chunk(0), bytes};
     return {buffers_.data(), 1};
 }
 
-Piece::Buffers Piece::result(Direction direction, uint64_t& text_bytes, uint64_t& bytes) {
+Segment::Buffers Segment::result(Direction direction, uint64_t& text_bytes, uint64_t& bytes) {
     text_bytes = good == 0 ? 0 : (good - 1) * uint64_t{chunk_text_bytes} + text_of(good - 1);
     bytes = text_bytes;
     if (direction == Direction::decrypt) return text_buffers(static_cast<size_t>(text_bytes));
@@ -49,7 +49,7 @@ Piece::Buffers Piece::result(Direction direction, uint64_t& text_bytes, uint64_t
     return {buffers_.data(), 1};
 }
 
-void Piece::find_chunks(const PipelineJob& job) {
+void Segment::find_chunks(const PipelineJob& job) {
     const size_t whole = bytes_in / in_stride(job.direction);
     const size_t rest = bytes_in % in_stride(job.direction);
     fault = Fault{};
@@ -75,7 +75,7 @@ void Piece::find_chunks(const PipelineJob& job) {
     fault.say(WARPSEAL_LIMIT_EXCEEDED, "more than %llu chunks", ull{max_chunks});
 }
 
-warpseal_batch Piece::batch(const PipelineJob& job) {
+warpseal_batch Segment::batch(const PipelineJob& job) {
     for (size_t i = 0; i < chunks; ++i) {
         chunk_nonce(job.payload, first_chunk + i, nonces_.data() + i * nonce_bytes);
         lengths_[i] = text_of(i);
@@ -99,7 +99,7 @@ warpseal_batch Piece::batch(const PipelineJob& job) {
     return batch;
 }
 
-const char* Piece::transform(const PipelineJob& job) {
+const char* Segment::transform(const PipelineJob& job) {
     if (chunks == 0) return nullptr;
     // The tags of a batch lie at one stride: that of the short chunk visits the place where a whole
     // chunk's would be.
@@ -116,7 +116,7 @@ const char* Piece::transform(const PipelineJob& job) {
     return target;
 }
 
-void Piece::find_failed_chunk(const PipelineJob& job, warpseal_status status) {
+void Segment::find_failed_chunk(const PipelineJob& job, warpseal_status status) {
     good = 0;
     if (status != WARPSEAL_NOT_AUTHENTIC) {
         fault.say(status, "the engine could not %s chunk %llu and those after it",

@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "container/pipeline.h"
-#include "engine/secret_memory.h"
+#include "platform/secret_memory.h"
 
 namespace warpseal::container {
 
 // The memory of one worker's piece: pinned for a GPU, else secret pages of ours. Wiped when it
 // goes.
-class PieceMemory {
+class SegmentMemory {
 public:
-    PieceMemory() = default;
-    ~PieceMemory() {
+    SegmentMemory() = default;
+    ~SegmentMemory() {
         if (pinned_ != nullptr) engine_->host_free(pinned_);
     }
-    PieceMemory(const PieceMemory&) = delete;
-    PieceMemory& operator=(const PieceMemory&) = delete;
+    SegmentMemory(const SegmentMemory&) = delete;
+    SegmentMemory& operator=(const SegmentMemory&) = delete;
 
     bool allocate(Engine& engine, bool pinned, size_t bytes) {
         engine_ = &engine;
@@ -48,7 +48,7 @@ inline constexpr size_t chunk_memory_bytes(Layout layout) {
 
 // Chunks [first_chunk, first_chunk + chunks) of the payload, laid out in memory as in the file:
 // 16400 bytes from one to the next.
-struct Piece {
+struct Segment {
     uint64_t number = 0;
     uint64_t first_chunk = 0;
     size_t bytes_in = 0;
@@ -66,7 +66,7 @@ struct Piece {
         iovec* first;
         size_t count;
     };
-    Buffers room(Direction direction, size_t bytes);
+    Buffers capacity(Direction direction, size_t bytes);
     Buffers result(Direction direction, uint64_t& text_bytes, uint64_t& bytes);
 
     // After bytes_in were read to the room: how many chunks there are, and whether they end as a
@@ -88,7 +88,7 @@ private:
     void find_failed_chunk(const PipelineJob& job, warpseal_status status);
 
     Layout layout_ = Layout::in_place;
-    PieceMemory chunk_memory_, text_memory_;
+    SegmentMemory chunk_memory_, text_memory_;
     std::vector<uint8_t> nonces_;
     std::vector<uint64_t> lengths_;
     std::vector<int32_t> statuses_;

@@ -20,7 +20,7 @@ constexpr size_t cpu_chunks = 16;  // 256 KiB: well inside a core's second-level
 // 16 MiB keep a GPU and its bus busy by themselves; where many workers have some on their way at
 // once, 4 MiB each do as well.
 constexpr size_t most_cuda_chunks = 1024, least_cuda_chunks = 256;
-constexpr size_t all_pieces_bytes = size_t{160} << 20;
+constexpr size_t all_segments_bytes = size_t{160} << 20;
 constexpr uint64_t unknown_bytes_as =
     uint64_t{1} << 30;  // how big a stream is taken to be when its target is picked
 constexpr uint64_t none = UINT64_MAX;
@@ -38,12 +38,12 @@ private:
     Layout layout() const { return cuda_ ? Layout::apart : Layout::in_place; }
     size_t workers() const;
 
-    void work(Piece& piece);
-    void transfer(Piece& piece);
-    bool take(Piece& piece);
-    warpseal_status read(Piece& piece, Fault& fault);
-    void hand_over(Piece& piece);
-    void count(const char* target, const Piece& piece);
+    void work(Segment& segment);
+    void transfer(Segment& segment);
+    bool take(Segment& segment);
+    warpseal_status read(Segment& segment, Fault& fault);
+    void hand_over(Segment& segment);
+    void count(const char* target, const Segment& segment);
     const char* main_target() const;
     void fail(uint64_t number, const Fault& fault);
     bool stopped_before(uint64_t number) const { return failed_at_.load() < number; }
@@ -52,7 +52,7 @@ private:
     bool cuda_ = false;
     size_t chunks_ = cpu_chunks;  // of a whole piece
     uint64_t total_in_ = none;
-    uint64_t pieces_ = none;
+    uint64_t segments_ = none;
 
     std::atomic<uint64_t> next_{0};  // the piece to take next
     // A stream's input is read under it. fork: of one call, which no child goes on with
@@ -72,23 +72,23 @@ private:
 Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
     if (job.source.positional()) total_in_ = job.source.bytes() - job.source_offset;
     const uint64_t bytes = total_in_ == none ? unknown_bytes_as : total_in_;
-    cuda_ = job.engine.gpus_for_pieces(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
+    cuda_ = job.engine.gpus_for_chunks(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
     if (cuda_)
         chunks_ =
-            std::clamp(all_pieces_bytes / (job.engine.threads() * chunk_memory_bytes(layout())),
+            std::clamp(all_segments_bytes / (job.engine.threads() * chunk_memory_bytes(layout())),
                        least_cuda_chunks, most_cuda_chunks);
     if (total_in_ == none) return;
     chunks_ =
         static_cast<size_t>(std::min<uint64_t>(chunks_, total_in_ / in_stride(job.direction) + 1));
     // The last piece holds the short chunk, so it is never full: there is always one more than fit
     // evenly.
-    pieces_ = total_in_ / whole_in() + 1;
+    segments_ = total_in_ / whole_in() + 1;
 }
 
 size_t Pipeline::workers() const {
-    const size_t fit = all_pieces_bytes / (chunks_ * chunk_memory_bytes(layout()));
+    const size_t fit = all_segments_bytes / (chunks_ * chunk_memory_bytes(layout()));
     const size_t wanted = std::min<size_t>(job_.engine.threads(), fit);
-    return std::max<size_t>(1, static_cast<size_t>(std::min<uint64_t>(wanted, pieces_)));
+    return std::max<size_t>(1, static_cast<size_t>(std::min<uint64_t>(wanted, segments_)));
 }
 
 warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
@@ -97,9 +97,9 @@ warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
                          "the input has %llu bytes; a payload holds at most %llu", ull{total_in_},
                          ull{max_text_bytes});
     }
-    std::vector<Piece> pieces(workers());
-    for (Piece& piece : pieces) {
-        if (!piece.allocate(job_.engine, layout(), chunks_))
+    std::vector<Segment> pieces(workers());
+    for (Segment& segment : pieces) {
+        if (!segment.allocate(job_.engine, layout(), chunks_))
             return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu pieces of the file",
                              pieces.size());
     }
@@ -117,71 +117,71 @@ warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
 }
 
 // What ends a piece must fail it: other workers may wait for its turn.
-void Pipeline::work(Piece& piece) {
+void Pipeline::work(Segment& segment) {
     Fault fault;
     try {
-        while (take(piece)) transfer(piece);
+        while (take(segment)) transfer(segment);
     } catch (const std::bad_alloc&) {
         fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for chunk %llu and those after it",
-                  ull{piece.number * chunks_});
-        fail(piece.number, fault);
+                  ull{segment.number * chunks_});
+        fail(segment.number, fault);
     } catch (...) {
         fault.say(WARPSEAL_INVALID_ARGUMENT, "chunk %llu and those after it ended in an exception",
-                  ull{piece.number * chunks_});
-        fail(piece.number, fault);
+                  ull{segment.number * chunks_});
+        fail(segment.number, fault);
         throw;
     }
 }
 
-void Pipeline::transfer(Piece& piece) {
-    piece.first_chunk = piece.number * chunks_;
-    piece.find_chunks(job_);
-    if (const char* target = piece.transform(job_)) count(target, piece);
-    hand_over(piece);
+void Pipeline::transfer(Segment& segment) {
+    segment.first_chunk = segment.number * chunks_;
+    segment.find_chunks(job_);
+    if (const char* target = segment.transform(job_)) count(target, segment);
+    hand_over(segment);
 }
 
 // The next piece of the input; false when there is none, or when the work has failed.
-bool Pipeline::take(Piece& piece) {
+bool Pipeline::take(Segment& segment) {
     Fault fault;
     warpseal_status status;
     if (job_.source.positional()) {
-        piece.number = next_.fetch_add(1);
-        if (piece.number >= pieces_ || stopped_before(piece.number)) return false;
-        status = read(piece, fault);
+        segment.number = next_.fetch_add(1);
+        if (segment.number >= segments_ || stopped_before(segment.number)) return false;
+        status = read(segment, fault);
     } else {
         const std::lock_guard<std::mutex> lock(taking_);
-        piece.number = next_;
-        if (ended_ || stopped_before(piece.number)) return false;
+        segment.number = next_;
+        if (ended_ || stopped_before(segment.number)) return false;
         ++next_;
-        status = read(piece, fault);
-        ended_ = piece.last || status != WARPSEAL_OK;
+        status = read(segment, fault);
+        ended_ = segment.last || status != WARPSEAL_OK;
     }
-    if (status != WARPSEAL_OK) fail(piece.number, fault);
+    if (status != WARPSEAL_OK) fail(segment.number, fault);
     return status == WARPSEAL_OK;
 }
 
-warpseal_status Pipeline::read(Piece& piece, Fault& fault) {
+warpseal_status Pipeline::read(Segment& segment, Fault& fault) {
     const size_t whole = whole_in();
-    const uint64_t before = piece.number * whole;
+    const uint64_t before = segment.number * whole;
     const bool positional = job_.source.positional();
     const size_t expected =
         positional ? static_cast<size_t>(std::min<uint64_t>(whole, total_in_ - before)) : whole;
-    const Piece::Buffers room = piece.room(job_.direction, expected);
+    const Segment::Buffers capacity = segment.capacity(job_.direction, expected);
     const uint64_t offset = job_.source_offset + before;
     const warpseal_status status =
-        job_.source.read(offset, room.first, room.count, piece.bytes_in, fault);
+        job_.source.read(offset, capacity.first, capacity.count, segment.bytes_in, fault);
     if (status != WARPSEAL_OK) return status;
-    read_bytes_ += piece.bytes_in;
-    piece.last = positional ? piece.number + 1 == pieces_ : piece.bytes_in < whole;
+    read_bytes_ += segment.bytes_in;
+    segment.last = positional ? segment.number + 1 == segments_ : segment.bytes_in < whole;
     if (!positional) return WARPSEAL_OK;
 
-    if (piece.bytes_in < expected) {
+    if (segment.bytes_in < expected) {
         return fault.say(
             WARPSEAL_IO,
             "the input shrank while it was read: it had %llu bytes and now ends at byte %llu",
-            ull{job_.source.bytes()}, ull{offset + piece.bytes_in});
+            ull{job_.source.bytes()}, ull{offset + segment.bytes_in});
     }
-    if (!piece.last) return WARPSEAL_OK;
+    if (!segment.last) return WARPSEAL_OK;
     uint8_t beyond = 0;
     size_t more = 0;
     const warpseal_status end = job_.source.read(job_.source.bytes(), &beyond, 1, more, fault);
@@ -192,9 +192,9 @@ warpseal_status Pipeline::read(Piece& piece, Fault& fault) {
     return WARPSEAL_OK;
 }
 
-void Pipeline::count(const char* target, const Piece& piece) {
+void Pipeline::count(const char* target, const Segment& segment) {
     const std::lock_guard<std::mutex> lock(counting_);
-    chunks_on_[target] += piece.chunks;
+    chunks_on_[target] += segment.chunks;
 }
 
 // The one that had most of it.
@@ -204,25 +204,26 @@ const char* Pipeline::main_target() const {
     return most == chunks_on_.end() ? "" : most->first;
 }
 
-void Pipeline::hand_over(Piece& piece) {
+void Pipeline::hand_over(Segment& segment) {
     const bool ordered = job_.sink.ordered();
     if (ordered) {
         std::unique_lock<std::mutex> lock(turns_);
-        turned_.wait(lock, [&] { return turn_ == piece.number || stopped_before(piece.number); });
-        if (stopped_before(piece.number)) return;
+        turned_.wait(lock,
+                     [&] { return turn_ == segment.number || stopped_before(segment.number); });
+        if (stopped_before(segment.number)) return;
     }
     uint64_t text_bytes = 0, bytes = 0;
-    const Piece::Buffers result = piece.result(job_.direction, text_bytes, bytes);
-    const uint64_t offset = job_.sink_offset + piece.first_chunk * out_stride(job_.direction);
+    const Segment::Buffers result = segment.result(job_.direction, text_bytes, bytes);
+    const uint64_t offset = job_.sink_offset + segment.first_chunk * out_stride(job_.direction);
     Fault fault;
     if (job_.sink.write(offset, result.first, result.count, fault) != WARPSEAL_OK)
-        return fail(piece.number, fault);
+        return fail(segment.number, fault);
     text_bytes_ += text_bytes;
     written_bytes_ += bytes;
-    if (piece.fault.status != WARPSEAL_OK) return fail(piece.number, piece.fault);
+    if (segment.fault.status != WARPSEAL_OK) return fail(segment.number, segment.fault);
     if (job_.progress.add(text_bytes)) {
         fault.say(WARPSEAL_CANCELLED, "cancelled");
-        return fail(piece.number, fault);
+        return fail(segment.number, fault);
     }
     if (!ordered) return;
     const std::lock_guard<std::mutex> lock(turns_);

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "core/secret.h"
-#include "engine/cancellation.h"
+#include "platform/cancellation.h"
 
 namespace warpseal::container {
 

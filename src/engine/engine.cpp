@@ -9,8 +9,8 @@
 #include <new>
 
 #include "core/secret.h"
-#include "engine/cores.h"
-#include "engine/inside.h"
+#include "engine/impl.h"
+#include "platform/cores.h"
 
 namespace warpseal {
 namespace {
@@ -44,8 +44,8 @@ bool any_core_chosen(const DeviceChoice& choice, const TargetSet& usable) {
 
 }  // namespace
 
-Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice,
-                       const TargetSet& usable)
+Engine::Impl::Impl(const EngineOptions& options, const DeviceChoice& choice,
+                   const TargetSet& usable)
     : notice(options.notice),
       cpu_cipher(options.cores),
       cpu_has(options.cores_have),
@@ -55,11 +55,11 @@ Engine::Inside::Inside(const EngineOptions& options, const DeviceChoice& choice,
       cuda_exists(cuda_allowed),
       gpus(cuda_exists ? options.cuda : nullptr, choice.cuda_devices, options.notice),
       pool(options.threads == 0 ? usable_cores() : options.threads),
-      rates(pool.threads()),
+      throughput(pool.threads()),
       kem(options.kems, options.kems_have, pool.threads()),
       speeds(options.speeds) {}
 
-Key::Descriptors Engine::Inside::descriptors(const char* cipher) const {
+Key::Descriptors Engine::Impl::descriptors(const char* cipher) const {
     Key::Descriptors found;
     for (size_t i = 0; i < cpu_target_count; ++i)
         if (cores[i]) found.cores[i] = cpu_cipher(static_cast<Target>(i), cipher);
@@ -85,16 +85,16 @@ warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Eng
     if (!some_core && !(choice.targets[cuda_index] && usable[cuda_index]))
         return WARPSEAL_NO_DEVICE;
     std::unique_ptr<Engine> engine(new Engine);
-    engine->inside_ = std::make_unique<Inside>(options, choice, usable);
-    if (!some_core && engine->inside_->gpus.open_all() != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
+    engine->impl_ = std::make_unique<Impl>(options, choice, usable);
+    if (!some_core && engine->impl_->gpus.open_all() != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
     out = std::move(engine);
     return WARPSEAL_OK;
 }
 
 warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>& out, KeyKind kind,
                             WeakKeys weak, KeyUse use) {
-    Inside& inside = *inside_;
-    const Key::Descriptors descriptors = inside.descriptors(cipher);
+    Impl& impl = *impl_;
+    const Key::Descriptors descriptors = impl.descriptors(cipher);
     const CpuCipher* facts = nullptr;
     for (const Target target : cpu_targets_best_first)
         if (facts == nullptr) facts = descriptors.cores[static_cast<size_t>(target)];
@@ -106,56 +106,53 @@ warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>&
     if (kind == KeyKind::xts && weak == WeakKeys::refused &&
         equal_secret(key.data, key.data + facts->key_bytes, facts->key_bytes))
         return WARPSEAL_WEAK_KEY;
-    std::unique_ptr<Key> made =
-        Key::create(descriptors, *facts, key.data, kind, weak, &inside.gpus);
+    std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak, &impl.gpus);
     if (!made) return WARPSEAL_OUT_OF_MEMORY;
     // So that device-memory calls need not wait for it, which a capture would forbid. A failure
     // shows where the path is used.
-    const bool ready = use == KeyUse::anywhere && inside.cuda_exists;
-    for (unsigned gpu = 0; ready && descriptors.cuda != nullptr && gpu < inside.gpus.count(); ++gpu)
-        for (int i = 0; i < WARPSEAL_MODE_COUNT && inside.gpus[gpu].is_open(); ++i)
+    const bool ready = use == KeyUse::anywhere && impl.cuda_exists;
+    for (unsigned gpu = 0; ready && descriptors.cuda != nullptr && gpu < impl.gpus.count(); ++gpu)
+        for (int i = 0; i < WARPSEAL_MODE_COUNT && impl.gpus[gpu].is_open(); ++i)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt})
                 if (const auto mode = static_cast<warpseal_mode>(i); made->fits(mode))
-                    (void)inside.prove_cuda(descriptors, mode, direction, Path::gpu_device_memory,
-                                            gpu);
+                    (void)impl.test_gpu_path(descriptors, mode, direction, Path::gpu_device_memory,
+                                             gpu);
     out = std::move(made);
     return WARPSEAL_OK;
 }
 
-unsigned Engine::threads() const { return inside_->pool.threads(); }
+unsigned Engine::threads() const { return impl_->pool.threads(); }
 
 int Engine::cuda_device() const {
-    return inside_->cuda_exists && inside_->gpus.open() == WARPSEAL_OK ? inside_->gpus[0].device()
-                                                                       : -1;
+    return impl_->cuda_exists && impl_->gpus.open() == WARPSEAL_OK ? impl_->gpus[0].device() : -1;
 }
 
 const GpuBackend* Engine::cuda() const {
-    return cuda_device() < 0 ? nullptr : &inside_->gpus.backend();
+    return cuda_device() < 0 ? nullptr : &impl_->gpus.backend();
 }
 
-unsigned Engine::gpu_count() const { return cuda_device() < 0 ? 0 : inside_->gpus.count(); }
+unsigned Engine::gpu_count() const { return cuda_device() < 0 ? 0 : impl_->gpus.count(); }
 
 int Engine::cuda_device_number(size_t gpu) const {
-    return gpu < gpu_count() && inside_->gpus[gpu].open() == WARPSEAL_OK
-               ? inside_->gpus[gpu].device()
-               : -1;
+    return gpu < gpu_count() && impl_->gpus[gpu].open() == WARPSEAL_OK ? impl_->gpus[gpu].device()
+                                                                       : -1;
 }
 
 bool Engine::gpu_is_open(size_t gpu) const {
-    return gpu < inside_->gpus.count() && inside_->gpus[gpu].is_open();
+    return gpu < impl_->gpus.count() && impl_->gpus[gpu].is_open();
 }
 
 int Engine::cuda_device_holding(const void* memory) const {
     if (cuda_device() < 0) return -1;
-    const int gpu = inside_->gpus.holding(memory);
-    return gpu < 0 ? -1 : inside_->gpus[static_cast<size_t>(gpu)].device();
+    const int gpu = impl_->gpus.holding(memory);
+    return gpu < 0 ? -1 : impl_->gpus[static_cast<size_t>(gpu)].device();
 }
 
 void Engine::parallel(size_t count, const std::function<void(size_t)>& work) {
-    inside_->pool.run(count, threads(), work);
+    impl_->pool.run(count, threads(), work);
 }
 
-void* Engine::Inside::pageable(size_t bytes) {
+void* Engine::Impl::pageable(size_t bytes) {
     const size_t alignment = bytes >= huge_page ? huge_page : 4096;
     const size_t whole = (bytes + alignment - 1) / alignment * alignment;
     void* const memory = std::aligned_alloc(alignment, whole);
@@ -164,7 +161,7 @@ void* Engine::Inside::pageable(size_t bytes) {
 }
 
 // The record comes first: what can fail does so while there is no memory to lose.
-warpseal_status Engine::Inside::allocate(size_t bytes, Allocation::Kind wanted, void** out) {
+warpseal_status Engine::Impl::allocate(size_t bytes, Allocation::Kind wanted, void** out) {
     auto record = std::map<void*, Allocation>{{nullptr, {bytes, wanted}}}.extract(nullptr);
     Gpu& gpu = gpus[0];
     void* memory = nullptr;
@@ -186,7 +183,7 @@ warpseal_status Engine::Inside::allocate(size_t bytes, Allocation::Kind wanted, 
     return WARPSEAL_OK;
 }
 
-void Engine::Inside::free(void* memory, bool on_device) {
+void Engine::Impl::free(void* memory, bool on_device) {
     using Kind = Allocation::Kind;
     Allocation allocation;
     {
@@ -207,17 +204,17 @@ void Engine::Inside::free(void* memory, bool on_device) {
 warpseal_status Engine::host_alloc(size_t bytes, void** out) {
     *out = nullptr;
     if (bytes == 0 || bytes > SIZE_MAX / 2) return WARPSEAL_INVALID_ARGUMENT;
-    return inside_->allocate(bytes, Inside::Allocation::Kind::pageable, out);
+    return impl_->allocate(bytes, Impl::Allocation::Kind::pageable, out);
 }
 
-void Engine::host_free(void* memory) { inside_->free(memory, false); }
+void Engine::host_free(void* memory) { impl_->free(memory, false); }
 
 warpseal_status Engine::device_alloc(size_t bytes, void** out) {
     *out = nullptr;
     if (cuda_device() < 0) return WARPSEAL_NO_DEVICE;
-    return inside_->allocate(bytes, Inside::Allocation::Kind::device, out);
+    return impl_->allocate(bytes, Impl::Allocation::Kind::device, out);
 }
 
-void Engine::device_free(void* memory) { inside_->free(memory, true); }
+void Engine::device_free(void* memory) { impl_->free(memory, true); }
 
 }  // namespace warpseal

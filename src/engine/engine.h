@@ -10,7 +10,7 @@
 
 #include "backends/gpu_backend.h"
 #include "backends/kem_backend.h"
-#include "engine/plan.h"
+#include "engine/schedule/plan.h"
 
 namespace warpseal {
 
@@ -74,7 +74,7 @@ public:
                      const void* in = nullptr, const void* out = nullptr);
     // For whoever cuts that much into pieces, each of which goes to one target whole: whether the
     // GPUs would be done sooner than the cores. Those that are worth it are then open.
-    bool gpus_for_pieces(const char* cipher, warpseal_mode mode, Direction direction,
+    bool gpus_for_chunks(const char* cipher, warpseal_mode mode, Direction direction,
                          uint64_t bytes);
 
     // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard
@@ -84,7 +84,7 @@ public:
                             const uint8_t* in, uint8_t* out, size_t bytes);
     // CBC with PKCS#7 padding; *out_bytes: what of `out` is written, 0 on failure.
     warpseal_status padded(const Key& key, Direction direction, Bytes iv, const uint8_t* in,
-                           size_t bytes, uint8_t* out, size_t out_room, size_t* out_bytes);
+                           size_t bytes, uint8_t* out, size_t out_capacity, size_t* out_bytes);
     warpseal_status xts(const Key& key, Direction direction, const XtsUnits& units,
                         const uint8_t* in, uint8_t* out, size_t bytes);
     // GCM and CCM.
@@ -138,12 +138,12 @@ public:
     void device_free(void* memory);
     const GpuBackend* cuda() const;  // null: as cuda_device() -1
 
-    struct Inside;
-    Inside& inside() { return *inside_; }
+    struct Impl;
+    Impl& impl() { return *impl_; }
 
 private:
     Engine();
-    std::unique_ptr<Inside> inside_;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace warpseal

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "core/secret.h"
-#include "engine/gpu.h"
+#include "engine/schedule/gpus.h"
 
 namespace warpseal {
 
@@ -15,7 +15,7 @@ Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, W
     : descriptors_(descriptors), facts_(facts), kind_(kind), weak_keys_(weak), gpus_(gpus) {
     for (auto& mode : chosen_)
         for (auto& direction : mode) direction.store(-1, std::memory_order_relaxed);
-    for (auto& place : cuda_proved_)
+    for (auto& place : gpu_tested_)
         for (auto& mode : place)
             for (auto& direction : mode) direction.store(0, std::memory_order_relaxed);
 }

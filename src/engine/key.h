@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "engine/engine.h"
-#include "engine/secret_memory.h"
+#include "platform/secret_memory.h"
 
 namespace warpseal {
 
@@ -55,9 +55,9 @@ public:
         return chosen_[mode][static_cast<int>(direction)];
     }
     // A bit for each GPU of the engine whose path holds.
-    std::atomic<uint32_t>& cuda_proved(warpseal_mode mode, Direction direction,
-                                       bool device_memory) const {
-        return cuda_proved_[device_memory ? 1 : 0][mode][static_cast<int>(direction)];
+    std::atomic<uint32_t>& gpu_tested(warpseal_mode mode, Direction direction,
+                                      bool device_memory) const {
+        return gpu_tested_[device_memory ? 1 : 0][mode][static_cast<int>(direction)];
     }
 
     // Messages sealed with an IV drawn at random, for the limit of SP 800-38D 8.3.
@@ -83,7 +83,7 @@ private:
     SecretMemory bytes_;
     mutable Schedule schedules_[target_count] = {}, tweak_schedules_[target_count] = {};
     mutable std::atomic<int8_t> chosen_[WARPSEAL_MODE_COUNT][direction_count];
-    mutable std::atomic<uint32_t> cuda_proved_[2][WARPSEAL_MODE_COUNT][direction_count];
+    mutable std::atomic<uint32_t> gpu_tested_[2][WARPSEAL_MODE_COUNT][direction_count];
 };
 
 }  // namespace warpseal

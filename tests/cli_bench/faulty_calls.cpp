@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "warpseal/inner.h"
+#include "c_api/internal.h"
 #include "warpseal/kem.h"
 
 namespace {
@@ -125,9 +125,9 @@ SWEEP(decrypt)
                                            size_t, void*, size_t, size_t*);                       \
     warpseal_status __wrap_warpseal_##call(const warpseal_key* key, const void* iv,               \
                                            size_t iv_bytes, const void* in, size_t bytes,         \
-                                           void* out, size_t out_room, size_t* out_bytes) {       \
+                                           void* out, size_t out_capacity, size_t* out_bytes) {   \
         const warpseal_status status =                                                            \
-            __real_warpseal_##call(key, iv, iv_bytes, in, bytes, out, out_room, out_bytes);       \
+            __real_warpseal_##call(key, iv, iv_bytes, in, bytes, out, out_capacity, out_bytes);   \
         if (status == WARPSEAL_OK) spoil(#call, out, *out_bytes);                                 \
         if (status == WARPSEAL_OK && is_broken(#call "_length")) ++*out_bytes;                    \
         if (status == WARPSEAL_BAD_PADDING) spoil(#call "_releases", out, bytes);                 \
@@ -195,7 +195,7 @@ warpseal_status __real_warpseal_key_create_xts(warpseal_engine*, const char*, co
 warpseal_status __wrap_warpseal_key_create_xts(warpseal_engine* engine, const char* cipher,
                                                const void* key, size_t key_bytes,
                                                warpseal_key** out) {
-    const auto create = is_broken("key_create_xts_allows") ? warpseal_inner_key_create_xts
+    const auto create = is_broken("key_create_xts_allows") ? warpseal_internal_key_create_xts
                                                            : __real_warpseal_key_create_xts;
     return create(engine, cipher, key, key_bytes, out);
 }
@@ -216,7 +216,7 @@ warpseal_status __wrap_warpseal_key_create_xts(warpseal_engine* engine, const ch
         return status;                                                                       \
     }
 SEAL(seal_unsafe_iv)
-SEAL(inner_seal)
+SEAL(internal_seal)
 
 #define OPEN(call)                                                                            \
     warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode, const void*,   \
@@ -234,7 +234,7 @@ SEAL(inner_seal)
         return status;                                                                        \
     }
 OPEN(open)
-OPEN(inner_open)
+OPEN(internal_open)
 
 #define BATCH(call)                                                                     \
     warpseal_status __real_warpseal_##call(const warpseal_key*, warpseal_mode,          \

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "warpseal/inner.h"
+#include "c_api/internal.h"
 #include "warpseal/kem.h"
 
 namespace {
@@ -76,8 +76,8 @@ warpseal_status __wrap_warpseal_device_download(warpseal_engine*, void* to, cons
 }
 warpseal_status __wrap_warpseal_device_synchronize(warpseal_engine*, void*) { return WARPSEAL_OK; }
 
-warpseal_status __wrap_warpseal_inner_time_link(warpseal_engine*, const void* in, void* out,
-                                                size_t bytes, float* milliseconds) {
+warpseal_status __wrap_warpseal_internal_time_link(warpseal_engine*, const void* in, void* out,
+                                                   size_t bytes, float* milliseconds) {
     const auto begin = std::chrono::steady_clock::now();
     std::memcpy(out, in, bytes);
     *milliseconds =
@@ -85,9 +85,9 @@ warpseal_status __wrap_warpseal_inner_time_link(warpseal_engine*, const void* in
     return WARPSEAL_OK;
 }
 
-warpseal_status __wrap_warpseal_inner_time_all(warpseal_engine*,
-                                               warpseal_status (*work)(void*, size_t), void* user,
-                                               float* milliseconds) {
+warpseal_status __wrap_warpseal_internal_time_all(warpseal_engine*,
+                                                  warpseal_status (*work)(void*, size_t),
+                                                  void* user, float* milliseconds) {
     const auto begin = std::chrono::steady_clock::now();
     warpseal_status status = WARPSEAL_OK;
     for (working_gpu = 0; working_gpu < gpus && status == WARPSEAL_OK; ++working_gpu)
@@ -98,9 +98,9 @@ warpseal_status __wrap_warpseal_inner_time_all(warpseal_engine*,
     return status;
 }
 
-warpseal_status __wrap_warpseal_inner_time_device(warpseal_engine*,
-                                                  warpseal_status (*work)(void*, void*), void* user,
-                                                  float* milliseconds) {
+warpseal_status __wrap_warpseal_internal_time_device(warpseal_engine*,
+                                                     warpseal_status (*work)(void*, void*),
+                                                     void* user, float* milliseconds) {
     const auto begin = std::chrono::steady_clock::now();
     const warpseal_status status = work(user, nullptr);
     *milliseconds =

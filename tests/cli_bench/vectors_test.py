@@ -205,7 +205,7 @@ def shapes_that_must_be_refused(p):
 
 
 @case
-def what_policy_refuses_goes_through_the_inner_door(p):
+def what_policy_refuses_goes_through_the_internal_interface(p):
     """Weak keys of DES, equal keys of TDEA, equal halves of an XTS key: computed, and seen to be refused by the public calls."""
     p.path = FAULTY
     found = 0
@@ -372,7 +372,7 @@ def faults_in_the_library_are_found(p):
     aead = [mode for mode in ("gcm", "ccm") if mode in modes]
     faults = {"encrypt": plain, "decrypt": plain, "seal_unsafe_iv": aead, "seal_unsafe_iv_tag": aead, "open": aead,
               "open_accepts": [*aead, "forged", "short"], "open_releases": [*aead, "forged"], "seal_unsafe_iv_allows": ["short"],
-              "inner_seal": ["short"], "inner_seal_tag": ["short"], "inner_open": ["short"], "inner_open_accepts": ["short"],
+              "internal_seal": ["short"], "inner_seal_tag": ["short"], "internal_open": ["short"], "inner_open_accepts": ["short"],
               "encrypt_batch": plain[1:], "decrypt_batch": plain[1:], "seal_batch_unsafe_iv": [*aead, "cobblestone"],
               "open_batch": [*aead, "forged", "cobblestone"], "file_seal": ["cobblestone"], "file_open": ["cobblestone"],
               "file_open_accepts": ["cobblestone"]}

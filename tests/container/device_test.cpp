@@ -117,11 +117,11 @@ TEST(ContainerDevice, OfSeveralGpusThoseAreOpenedThatAreWorthIt) {
 TEST(ContainerDevice, EveryEndOfAPiece) {
     Options options;
     options.bare(32);
-    constexpr size_t piece = 256 * chunk;
+    constexpr size_t segment = 256 * chunk;
     const Machine machine{"cuda", 32};
     bool pipes = false;
     for (const size_t bytes :
-         {size_t{0}, chunk - 1, chunk, piece - 1, piece, piece + 1, 2 * piece + chunk}) {
+         {size_t{0}, chunk - 1, chunk, segment - 1, segment, segment + 1, 2 * segment + chunk}) {
         const Data part(text().begin(), text().begin() + static_cast<ptrdiff_t>(bytes));
         pipes = !pipes;
         const Outcome file = on_gpu(Way::seal, part, options, {}, pipes, machine);

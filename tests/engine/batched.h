@@ -7,13 +7,13 @@
 #include <thread>
 
 #include "container/random.h"
-#include "engine/answers.h"
-#include "engine/kem_batcher.h"
+#include "engine/kem/batcher/batcher.h"
+#include "engine/self_test/reference_output.h"
 
 namespace batched {
 
 using namespace warpseal;
-using answers::Text;
+using reference_output::Text;
 using namespace std::chrono_literals;
 
 inline const kem::Params& set = kem::ntruhps2048509;

@@ -11,13 +11,13 @@
 
 #include "engine/engines.h"
 #include "engine/fake_backend.h"
-#include "engine/inside.h"
+#include "engine/impl.h"
 #include "engine/scripted_cores.h"
 
 namespace {
 
 using namespace warpseal;
-using answers::Text;
+using reference_output::Text;
 using tests::create;
 using tests::key_of;
 
@@ -125,13 +125,14 @@ TEST(Split, ChangesNothing) {
         const size_t base = target == Target::portable ? 200000 : 3000000;
         for (const size_t bytes : {base, base / 65536 * 65536, base / 65536 * 65536 + 1,
                                    base / 65536 * 65536 + 15, base + 4097}) {
-            const Text in = answers::pattern(bytes, 5), iv = answers::pattern(16, 6),
-                       aad = answers::pattern(100, 7);
+            const Text in = reference_output::pattern(bytes, 5),
+                       iv = reference_output::pattern(16, 6),
+                       aad = reference_output::pattern(100, 7);
             MachineFacts machine;
             machine.threads = 5;
             machine.usable[static_cast<size_t>(target)] = true;
             const Plan plan_many =
-                plan({bytes, Place::host, 16, WARPSEAL_CTR, Direction::encrypt}, machine);
+                plan({bytes, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt}, machine);
             ASSERT_GT(plan_many.threads, 1u) << "else this test would show nothing";
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 Text alone(bytes), split(bytes), place(in);
@@ -184,7 +185,8 @@ TEST(Split, BatchesOverThreadsAndOnTheCallersAreTheSame) {
     ASSERT_EQ(create("cpu", engine, 5), WARPSEAL_OK);
     const auto key = key_of(*engine);
     constexpr uint64_t count = 3001, bytes = 1500;
-    const Text in = answers::pattern(count * bytes, 8), ivs = answers::pattern(count * 12, 9);
+    const Text in = reference_output::pattern(count * bytes, 8),
+               ivs = reference_output::pattern(count * 12, 9);
     Text out[2], tags[2];
     std::vector<int32_t> statuses[2];
     for (const int here : {0, 1}) {
@@ -339,7 +341,8 @@ TEST(Open, WipesWhatDoesNotVerify) {
     ASSERT_EQ(create("cpu", engine, 3), WARPSEAL_OK);
     const auto key = key_of(*engine);
     for (const size_t bytes : {size_t{1}, size_t{16}, size_t{1000}, size_t{3000000}}) {
-        const Text in = answers::pattern(bytes, 10), iv = answers::pattern(12, 11);
+        const Text in = reference_output::pattern(bytes, 10),
+                   iv = reference_output::pattern(12, 11);
         Text sealed(bytes), out(bytes, 0xa5);
         uint8_t tag[16];
         ASSERT_EQ(engine->seal(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, in.data(), sealed.data(),
@@ -377,7 +380,7 @@ TEST(Threads, FirstUseFromManyAtOnce) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
-    const Text in = answers::pattern(400000, 12), iv = answers::pattern(16, 13);
+    const Text in = reference_output::pattern(400000, 12), iv = reference_output::pattern(16, 13);
     Text expected(in.size());
     std::unique_ptr<Engine> plain;
     ASSERT_EQ(create("portable", plain), WARPSEAL_OK);

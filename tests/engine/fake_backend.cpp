@@ -20,7 +20,7 @@ constexpr size_t step_bytes = 4096;
 
 Script current;
 std::mutex stepping;
-std::atomic<int> inside{0};  // calls on host memory in progress
+std::atomic<int> impl{0};  // calls on host memory in progress
 // What a lost device keeps for good is held here, beyond the end of the program, so that only real
 // leaks are reported.
 std::map<void*, std::pair<size_t, int>>& on_device = *new std::map<void*, std::pair<size_t, int>>;
@@ -63,7 +63,7 @@ warpseal_status offered_xts(const void*, const void*, const XtsUnits&, const uin
                             size_t, void*) {
     return WARPSEAL_UNSUPPORTED;
 }
-warpseal_status offered_piece(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
+warpseal_status offered_chunk(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
                               size_t, void*, void*) {
     return WARPSEAL_UNSUPPORTED;
 }
@@ -97,7 +97,7 @@ const CudaCipher* cipher(const char* name) {
                         made.batch[mode][direction] = offered;
                 }
             for (auto& xts : made.xts) xts = offered_xts;
-            for (auto& piece : made.gcm_segment) piece = offered_piece;
+            for (auto& piece : made.gcm_segment) piece = offered_chunk;
             all.push_back(made);
         }
     }
@@ -223,15 +223,15 @@ void called(int device) {
     ++current.host_calls;
     if (device < 16) ++current.host_calls_of[device];
     // Unless another GPU's call is just being lost: no engine can know.
-    if (current.lost && inside == 0) ++current.calls_after_lost;
+    if (current.lost && impl == 0) ++current.calls_after_lost;
 }
 
-struct Inside {
-    explicit Inside(int device) {
+struct Impl {
+    explicit Impl(int device) {
         called(device);
-        ++inside;
+        ++impl;
     }
-    ~Inside() { --inside; }
+    ~Impl() { --impl; }
 };
 
 // Walks a message step by step; what failed leaves rubbish behind where the output is not the input
@@ -240,7 +240,7 @@ template <class Work>
 warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done,
                      Work work, size_t unit_bytes = 16) {
     const size_t most = unit_bytes < step_bytes ? step_bytes / unit_bytes * unit_bytes : unit_bytes;
-    const Inside here(device);
+    const Impl here(device);
     *done = 0;
     while (*done < bytes) {
         const size_t part = bytes - *done < most ? bytes - *done : most;
@@ -312,7 +312,7 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic) {
-    const Inside here(device);
+    const Impl here(device);
     *not_authentic = 0;
     for (*done_messages = 0; *done_messages < batch.message_count; ++*done_messages) {
         const warpseal_status status = step(device, true);
@@ -401,7 +401,7 @@ warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operatio
 warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
                          const warpseal_kem_batch& batch, uint64_t, const DrawnCoins* coins,
                          uint64_t* done, uint64_t* failed) {
-    const Inside here(device);
+    const Impl here(device);
     *failed = 0;
     for (*done = 0; *done < batch.count; ++*done) {
         const warpseal_status status = step(device, true);

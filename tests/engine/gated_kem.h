@@ -14,25 +14,25 @@ class Gate {
 public:
     void pass() {
         std::unique_lock lock(mutex_);
-        ++inside_;
+        ++impl_;
         changed_.wait_for(lock, 20s, [&] { return open_; });
-        --inside_;
+        --impl_;
     }
     void set_open(bool open) {
         const std::lock_guard lock(mutex_);
         open_ = open;
         changed_.notify_all();
     }
-    int inside() {
+    int impl() {
         const std::lock_guard lock(mutex_);
-        return inside_;
+        return impl_;
     }
 
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool open_ = true;
-    int inside_ = 0;
+    int impl_ = 0;
 };
 inline Gate gate;
 

@@ -5,10 +5,10 @@
 #include <functional>
 #include <tuple>
 
-#include "abi/handles.h"
+#include "c_api/handles.h"
 #include "engine/fake_backend.h"
 #include "engine/gated_kem.h"
-#include "engine/inside.h"
+#include "engine/impl.h"
 #include "residue.h"
 
 namespace {
@@ -285,7 +285,7 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     KemBatcher batcher(*engine_, with(1000, 1ms, room), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.inside() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
     // One inline, one that waits in the queue, as the only core has one inline.
     std::thread waiting[2];
@@ -293,7 +293,7 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     for (size_t i = 0; i < 2; ++i) {
         waiting[i] = std::thread(
             [&, i] { right += batcher.run(items_.request(encapsulate, 38 + i)) == WARPSEAL_OK; });
-        ASSERT_TRUE(soon([&] { return gate.inside() + counts_of(batcher).waiting == 2 + i; }));
+        ASSERT_TRUE(soon([&] { return gate.impl() + counts_of(batcher).waiting == 2 + i; }));
     }
     EXPECT_EQ(counts_of(batcher).waiting, 1u);
     size_t queued = 1;
@@ -349,7 +349,7 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
         };
         gate.set_open(false);
         EXPECT_EQ(submit(0), WARPSEAL_OK);
-        EXPECT_TRUE(soon([&] { return gate.inside() == 1; }));
+        EXPECT_TRUE(soon([&] { return gate.impl() == 1; }));
         size_t queued = 0;
         while (queued < 4199 && submit(1 + queued) == WARPSEAL_OK) ++queued;
         EXPECT_EQ(queued, waiting);
@@ -378,7 +378,7 @@ TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     size_t next = 0;
     for (; next < threads; ++next) {
         ASSERT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_OK);
-        ASSERT_TRUE(soon([&] { return gate.inside() == static_cast<int>(next) + 1; }));
+        ASSERT_TRUE(soon([&] { return gate.impl() == static_cast<int>(next) + 1; }));
     }
     for (int t = 0; t < 9; ++t)
         std::thread([&] {
@@ -429,12 +429,12 @@ TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.inside() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
     for (size_t i = 1; i < 20; ++i) ASSERT_EQ(items_.submit(batcher, encapsulate, i), WARPSEAL_OK);
     Items others(3);
     submit_all(batcher, keypair, others);
     std::this_thread::sleep_for(10ms);
-    EXPECT_EQ(gate.inside(), 1);
+    EXPECT_EQ(gate.impl(), 1);
     EXPECT_EQ(items_.done, 0u);
     EXPECT_EQ(counts_of(batcher).waiting, 19u);
     gate.set_open(true);
@@ -457,7 +457,7 @@ TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
             callers.emplace_back(
                 [&, i] { EXPECT_EQ(batcher.run(items_.request(encapsulate, i)), WARPSEAL_OK); });
         EXPECT_TRUE(soon([&] {
-            return gate.inside() == 2;
+            return gate.impl() == 2;
         }));  // inline, and in a batch: of both others, or one waits
         gate.set_open(true);
         for (std::thread& caller : callers) caller.join();
@@ -475,7 +475,7 @@ TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
     KemBatcher batcher(*engine, full_batches(full), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.inside() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
     const auto submit_to = [&](size_t& next, size_t end) {
         for (; next < end; ++next) ASSERT_EQ(others.submit(batcher, keypair, next), WARPSEAL_OK);
         std::this_thread::sleep_for(20ms);
@@ -499,7 +499,7 @@ TEST_F(KemBatcherAtTheGate, RunFromDoneWaitsForNobody) {
     gate.set_open(false);
     std::thread inline_there(
         [&] { EXPECT_EQ(batcher.run(items_.request(encapsulate, 0)), WARPSEAL_OK); });
-    EXPECT_TRUE(soon([&] { return gate.inside() == 1; }));
+    EXPECT_TRUE(soon([&] { return gate.impl() == 1; }));
     struct Told {
         KemBatcher& batcher;
         Items& items;
@@ -719,9 +719,9 @@ TEST(KemBatcher, AGpuIsLostUnderLoad) {
         const auto engine = engine_on("auto", 1, tests::fake_backend());
         for (const KemOperation operation : operations)
             for (int i = 0; i < 3; ++i) {
-                engine->inside().kem.paces.note(set_number(set.name), operation, false, 1, 10.0);
-                engine->inside().kem.paces.note(set_number(set.name), operation, true, 1000000000,
-                                                1.0);
+                engine->impl().kem.throughput.note(set_number(set.name), operation, false, 1, 10.0);
+                engine->impl().kem.throughput.note(set_number(set.name), operation, true,
+                                                   1000000000, 1.0);
             }
         Items items(41);
         items.fill(*engine, keypair);  // the GPU is open then

@@ -1,6 +1,6 @@
 // Where arrays of a batch of key encapsulation may lie: to the byte. No address here is of memory,
 // as nothing reads there.
-#include "engine/kem_check.h"
+#include "engine/kem/check.h"
 
 #include <gtest/gtest.h>
 

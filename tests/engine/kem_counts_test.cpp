@@ -1,5 +1,5 @@
 // What a batcher counts, as numbers, as Prometheus text, and in its file.
-#include "engine/kem_counts.h"
+#include "engine/kem/batcher/metrics.h"
 
 #include <unistd.h>
 
@@ -162,9 +162,9 @@ TEST_F(KemMetricsFile, EachBatcherHasItsOwn) {
 TEST_F(KemMetricsFile, WhatCannotBeWrittenIsLeft) {
     const auto engine = engine_on("cpu", 1);
     Items items(1);
-    KemBatcherOptions nowhere = options();
-    nowhere.metrics_directory += "/none";
-    KemBatcher batcher(*engine, nowhere, system_random);
+    KemBatcherOptions no_slot = options();
+    no_slot.metrics_directory += "/none";
+    KemBatcher batcher(*engine, no_slot, system_random);
     EXPECT_EQ(batcher.run(items.request(KemOperation::keypair, 0)), WARPSEAL_OK);
     EXPECT_TRUE(fs::is_empty(folder_));
     const MetricsFile file(folder_.string());

@@ -1,5 +1,5 @@
 // Where requests are left for a batcher's threads: chunks, places, rings.
-#include "engine/kem_inbox.h"
+#include "engine/kem/batcher/submission_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -8,53 +8,53 @@
 namespace {
 
 using namespace warpseal;
-using Put = KemInbox::Put;
+using Put = KemSubmissionQueue::Put;
 
 constexpr KemKind keypair{2, KemOperation::keypair}, encapsulate{2, KemOperation::encapsulate},
     other{3, KemOperation::encapsulate};
 
 uint32_t bit(KemKind kind) { return 1u << kind.number(); }
 
-struct Inbox : testing::Test {
-    KemInbox inbox;
+struct SubmissionQueue : testing::Test {
+    KemSubmissionQueue submissions;
     uintptr_t next = 0;
 
     Put put(KemKind kind = encapsulate, bool its_caller_waits = false) {
         KemRequest request;
         request.user = reinterpret_cast<void*>(next++);
-        return inbox.put(kind, request, BatcherClock::now(), its_caller_waits);
+        return submissions.put(kind, request, BatcherClock::now(), its_caller_waits);
     }
-    std::vector<KemChunk*> take() {
+    std::vector<KemChunk*> drain() {
         std::vector<KemChunk*> chunks;
-        for (KemChunk* chunk = inbox.take(); chunk != nullptr; chunk = chunk->next)
+        for (KemChunk* chunk = submissions.drain(); chunk != nullptr; chunk = chunk->next)
             chunks.push_back(chunk);
         return chunks;
     }
     void complete(const std::vector<KemChunk*>& chunks) {
-        for (KemChunk* chunk : chunks) KemInbox::completed(*chunk, chunk->filled);
+        for (KemChunk* chunk : chunks) KemSubmissionQueue::completed(*chunk, chunk->filled);
     }
 };
 
-TEST_F(Inbox, NothingWithoutAPlace) {
-    EXPECT_EQ(put(), Put::no_place);
-    EXPECT_TRUE(take().empty());
-    inbox.lend(3);
+TEST_F(SubmissionQueue, NothingWithoutAPlace) {
+    EXPECT_EQ(put(), Put::no_capacity);
+    EXPECT_TRUE(drain().empty());
+    submissions.reserve(3);
     EXPECT_EQ(put(), Put::quiet);
-    EXPECT_EQ(inbox.places(), 2u);
-    EXPECT_EQ(inbox.take_places(), 2u);
-    EXPECT_EQ(inbox.take_places(), 0u);
-    EXPECT_EQ(put(), Put::no_place);
-    complete(take());
+    EXPECT_EQ(submissions.capacity(), 2u);
+    EXPECT_EQ(submissions.release_capacity(), 2u);
+    EXPECT_EQ(submissions.release_capacity(), 0u);
+    EXPECT_EQ(put(), Put::no_capacity);
+    complete(drain());
 }
 
-TEST_F(Inbox, EachKindHasItsChunksAndEachChunkItsOrder) {
+TEST_F(SubmissionQueue, EachKindHasItsChunksAndEachChunkItsOrder) {
     constexpr uint32_t count = 2 * KemChunk::room + 10;
-    inbox.lend(2 * count);
+    submissions.reserve(2 * count);
     for (uint32_t i = 0; i < count; ++i) {
         put(encapsulate, i % 3 == 0);
         put(keypair);
     }
-    const std::vector<KemChunk*> chunks = take();
+    const std::vector<KemChunk*> chunks = drain();
     ASSERT_EQ(chunks.size(), 6u);
     uintptr_t seen[2] = {0, 0};
     for (const KemChunk* chunk : chunks) {
@@ -73,21 +73,21 @@ TEST_F(Inbox, EachKindHasItsChunksAndEachChunkItsOrder) {
 
 // What comes after it was taken is in another chunk; it is used again when its last request is
 // completed, and not before.
-TEST_F(Inbox, AChunkIsUsedAgainWhenItIsDone) {
-    inbox.lend(20);
+TEST_F(SubmissionQueue, AChunkIsUsedAgainWhenItIsDone) {
+    submissions.reserve(20);
     put();
     put();
-    const std::vector<KemChunk*> first = take();
+    const std::vector<KemChunk*> first = drain();
     ASSERT_EQ(first.size(), 1u);
-    KemInbox::completed(*first[0], 1);
+    KemSubmissionQueue::completed(*first[0], 1);
     put();
-    const std::vector<KemChunk*> second = take();
+    const std::vector<KemChunk*> second = drain();
     ASSERT_EQ(second.size(), 1u);
     EXPECT_NE(second[0], first[0]);
     EXPECT_EQ(second[0]->filled, 1u);
-    KemInbox::completed(*first[0], 1);
+    KemSubmissionQueue::completed(*first[0], 1);
     put(other, true);
-    const std::vector<KemChunk*> third = take();
+    const std::vector<KemChunk*> third = drain();
     ASSERT_EQ(third.size(), 1u);
     EXPECT_EQ(third[0], first[0]);
     EXPECT_EQ(third[0]->kind.number(), other.number());
@@ -97,42 +97,45 @@ TEST_F(Inbox, AChunkIsUsedAgainWhenItIsDone) {
     complete(third);
 }
 
-TEST_F(Inbox, RingsOnceByCount) {
-    inbox.lend(20);
+TEST_F(SubmissionQueue, RingsOnceByCount) {
+    submissions.reserve(20);
     EXPECT_EQ(put(), Put::quiet);
-    EXPECT_NE(inbox.arm(0, 3, false), KemInbox::never);
+    EXPECT_NE(submissions.arm(0, 3, false), KemSubmissionQueue::never);
     EXPECT_EQ(put(), Put::quiet);
     EXPECT_EQ(put(), Put::ring);
     EXPECT_EQ(put(), Put::quiet);
-    EXPECT_EQ(inbox.arm(0, 4, false), KemInbox::never);
-    complete(take());
-    EXPECT_NE(inbox.arm(0, 1, false), KemInbox::never);
+    EXPECT_EQ(submissions.arm(0, 4, false), KemSubmissionQueue::never);
+    complete(drain());
+    EXPECT_NE(submissions.arm(0, 1, false), KemSubmissionQueue::never);
     EXPECT_EQ(put(), Put::ring);
-    complete(take());
+    complete(drain());
 }
 
-TEST_F(Inbox, RingsOnceByKind) {
-    inbox.lend(20);
-    EXPECT_NE(inbox.arm(bit(keypair) | bit(other), KemInbox::never, false), KemInbox::never);
+TEST_F(SubmissionQueue, RingsOnceByKind) {
+    submissions.reserve(20);
+    EXPECT_NE(submissions.arm(bit(keypair) | bit(other), KemSubmissionQueue::never, false),
+              KemSubmissionQueue::never);
     EXPECT_EQ(put(encapsulate), Put::quiet);
     EXPECT_EQ(put(other), Put::ring);
     EXPECT_EQ(put(keypair), Put::quiet);
-    EXPECT_EQ(inbox.arm(bit(keypair), KemInbox::never, false), KemInbox::never);
-    complete(take());
-    EXPECT_NE(inbox.arm(bit(keypair), KemInbox::never, false), KemInbox::never);
+    EXPECT_EQ(submissions.arm(bit(keypair), KemSubmissionQueue::never, false),
+              KemSubmissionQueue::never);
+    complete(drain());
+    EXPECT_NE(submissions.arm(bit(keypair), KemSubmissionQueue::never, false),
+              KemSubmissionQueue::never);
     EXPECT_EQ(put(keypair), Put::ring);
-    complete(take());
+    complete(drain());
 }
 
-TEST_F(Inbox, SaysThatEachIsToBeCounted) {
-    inbox.lend(20);
+TEST_F(SubmissionQueue, SaysThatEachIsToBeCounted) {
+    submissions.reserve(20);
     put();
     put();
-    EXPECT_EQ(inbox.arm(bit(keypair), KemInbox::never, true), 2u);
+    EXPECT_EQ(submissions.arm(bit(keypair), KemSubmissionQueue::never, true), 2u);
     EXPECT_EQ(put(), Put::counted);
     EXPECT_EQ(put(keypair), Put::ring);
     EXPECT_EQ(put(), Put::quiet);
-    complete(take());
+    complete(drain());
 }
 
 }  // namespace

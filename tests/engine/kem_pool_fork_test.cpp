@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "engine/inside.h"
+#include "engine/impl.h"
 #include "engine/pool_clients.h"
 
 namespace {
@@ -40,8 +40,8 @@ bool watched(void* out, size_t bytes) {
 // not have, and are all its own nonetheless.
 TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
     const auto engine = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
     Clients before(*pool, *engine, 2);
     int result = -1;
     while_drawing = [&] {
@@ -63,8 +63,8 @@ TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
 // The same while a thread fills it: the child has nobody to wait for.
 TEST_F(KemPoolForked, WhilePlacesAreBeingFilled) {
     const auto engine = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
     int result = -1;
     while_drawing = [&] {
         const pid_t child = fork();
@@ -86,9 +86,9 @@ TEST_F(KemPoolForked, WhilePlacesAreBeingFilled) {
 // A child could wait for ever for a self-test that its parent has begun: a pool has none before it.
 TEST_F(KemPoolForked, WhatItUsesIsProvedWhenItIsMade) {
     const auto engine = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 1, counted, pool), WARPSEAL_OK);
-    const KemInside& kem = engine->inside().kem;
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 1, counted, pool), WARPSEAL_OK);
+    const KemImpl& kem = engine->impl().kem;
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
         EXPECT_GE(kem.chosen[set_number(set.name)][static_cast<int>(operation)], 0);
     EXPECT_GE(kem.chosen_for_coins, 0);
@@ -98,8 +98,8 @@ TEST_F(KemPoolForked, WhatItUsesIsProvedWhenItIsMade) {
 // keys are empty, and say so.
 TEST_F(KemPoolForked, PastTheLibrary) {
     const auto engine = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
     Clients some(*pool, *engine, 4);
     const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
     if (child == 0) {
@@ -115,19 +115,19 @@ TEST_F(KemPoolForked, PastTheLibrary) {
 // of a secret.
 TEST_F(KemPoolForked, WithoutRandomEveryItemIsToldSo) {
     const auto engine = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 3, watched, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 3, watched, pool), WARPSEAL_OK);
     Clients some(*pool, *engine, 3);
     // More than one piece of a call.
     constexpr size_t count = 3000;
-    std::vector<uint64_t> tickets(count, some.tickets[0]);
+    std::vector<uint64_t> handles(count, some.handles[0]);
     Text received(count * 32, 0xa5);
     std::vector<int32_t> statuses(count, -1);
     const pid_t child = fork();
     if (child == 0) {
         failing = true;
         const PooledTexts texts{some.ciphertexts.data(), 0, received.data(), 32, statuses.data()};
-        _exit(pool->decapsulate(count, tickets.data(), texts) == WARPSEAL_NO_RANDOM &&
+        _exit(pool->decapsulate(count, handles.data(), texts) == WARPSEAL_NO_RANDOM &&
                       received == Text(count * 32, 0) &&
                       statuses == std::vector<int32_t>(count, WARPSEAL_NO_RANDOM)
                   ? 7

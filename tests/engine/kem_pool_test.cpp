@@ -1,6 +1,6 @@
 // Pools whose secret keys lie on a GPU: whatever step fails, a ticket gives its secret or none, and
 // the pool goes on.
-#include "engine/kem_pool.h"
+#include "engine/kem/key_pool/pool.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "engine/fake_backend.h"
-#include "engine/inside.h"
+#include "engine/impl.h"
 #include "engine/pool_clients.h"
 
 namespace {
@@ -25,8 +25,8 @@ TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     const uint64_t before = tests::script().live_device_allocations;
     {
-        std::unique_ptr<KemPool> pool;
-        ASSERT_EQ(KemPool::create(*engine, set.name, 12, counted, pool), WARPSEAL_OK);
+        std::unique_ptr<KemKeyPool> pool;
+        ASSERT_EQ(KemKeyPool::create(*engine, set.name, 12, counted, pool), WARPSEAL_OK);
         EXPECT_EQ(tests::script().live_device_allocations, before + 2);
         for (int round = 0; round < 3; ++round) {
             Clients some(*pool, *cores, 7), others(*pool, *cores, 5);
@@ -34,7 +34,7 @@ TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
             EXPECT_EQ(some.decapsulate(*pool), 7u);
             EXPECT_GT(tests::script().steps, steps);
             EXPECT_EQ(some.decapsulate(*pool), 0u);
-            pool->drop(2, others.tickets.data());
+            pool->drop(2, others.handles.data());
             EXPECT_EQ(others.decapsulate(*pool), 3u);
         }
     }
@@ -50,12 +50,12 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     const size_t public_stride = pk + gap, text_stride = ct + 7, secret_stride = 32 + 5;
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 2 * count, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 2 * count, counted, pool), WARPSEAL_OK);
     Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5),
         sent(count * secret_stride, 0xa5);
-    std::vector<uint64_t> tickets(count);
-    ASSERT_EQ(pool->take(count, {publics.data(), public_stride}, tickets.data()), WARPSEAL_OK);
+    std::vector<uint64_t> handles(count);
+    ASSERT_EQ(pool->take(count, {publics.data(), public_stride}, handles.data()), WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i) {
         const auto after = publics.begin() + static_cast<long>(i * public_stride + pk);
         EXPECT_EQ(Text(after, after + gap), Text(gap, 0xa5)) << i;
@@ -68,11 +68,11 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     batch.ciphertext_stride = text_stride;
     batch.shared_secret_stride = secret_stride;
     ASSERT_EQ(cores->kem(KemOperation::encapsulate, set.name, batch, counted), WARPSEAL_OK);
-    tickets[bad] = ~tickets[bad];
+    handles[bad] = ~handles[bad];
     std::fill_n(sent.begin() + bad * secret_stride, 32, uint8_t{0});
     Text received(count * secret_stride, 0xa5);
     EXPECT_EQ(pool->decapsulate(
-                  count, tickets.data(),
+                  count, handles.data(),
                   {ciphertexts.data(), text_stride, received.data(), secret_stride, nullptr}),
               WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(received, sent);  // and with it what lies between
@@ -80,7 +80,7 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     // One ciphertext for all, which is not the first's.
     const Clients others(*pool, *cores, count);
     received.assign(count * secret_stride, 0xa5);
-    EXPECT_EQ(pool->decapsulate(count, others.tickets.data(),
+    EXPECT_EQ(pool->decapsulate(count, others.handles.data(),
                                 {others.ciphertexts.data() + (count - 1) * ct, 0, received.data(),
                                  secret_stride, nullptr}),
               WARPSEAL_OK);
@@ -114,8 +114,8 @@ TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
         return scripted->download(device, to, from, bytes);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 5, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 5, counted, pool), WARPSEAL_OK);
     Clients some(*pool, *cores, 5);
     seen.downloads = seen.into_pinned = 0;
     EXPECT_EQ(some.decapsulate(*pool), 5u);
@@ -132,12 +132,12 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
         tests::Script script;
         const GpuBackend* backend = tests::fake_backend(script);
         const auto engine = engine_on("cuda", backend);
-        std::unique_ptr<KemPool> pool;
-        ASSERT_EQ(KemPool::create(*engine, set.name, 10, counted, pool), WARPSEAL_OK);
+        std::unique_ptr<KemKeyPool> pool;
+        ASSERT_EQ(KemKeyPool::create(*engine, set.name, 10, counted, pool), WARPSEAL_OK);
         tests::script().fail_at = tests::script().steps + 1 + fail_at;
         Clients first(*pool, *cores, 4), second(*pool, *cores, 3);
         EXPECT_EQ(pool->fill(), WARPSEAL_OK);
-        pool->drop(1, second.tickets.data());
+        pool->drop(1, second.handles.data());
         size_t good = first.decapsulate(*pool);
         Clients third(*pool, *cores, 3);
         good += second.decapsulate(*pool);
@@ -152,7 +152,7 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
         EXPECT_EQ(all.decapsulate(*pool), 10u);
         std::set<std::string> seen;
         for (const Clients* clients : {&first, &second, &third, &all})
-            for (size_t i = 0; i < clients->tickets.size(); ++i)
+            for (size_t i = 0; i < clients->handles.size(); ++i)
                 seen.emplace(reinterpret_cast<const char*>(clients->publics.data()) + i * pk, pk);
         EXPECT_EQ(seen.size(), 20u);
         EXPECT_EQ(tests::script().calls_after_lost, 0u);
@@ -168,14 +168,14 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
     for (bool failed = true; failed;) {
         const GpuBackend* backend = tests::fake_backend();
         const auto engine = engine_on("cuda", backend);
-        std::unique_ptr<KemPool> pool;
-        ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
+        std::unique_ptr<KemKeyPool> pool;
+        ASSERT_EQ(KemKeyPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
         Clients clients(*pool, *cores, 3);
         const uint64_t fail_at = tests::script().steps + failures + 1;
         tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
         tests::script().fail_at = fail_at;
         const warpseal_status status = pool->decapsulate(
-            3, clients.tickets.data(),
+            3, clients.handles.data(),
             {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
         failed = tests::script().steps >= fail_at;
         if (status ==
@@ -189,8 +189,8 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
             EXPECT_EQ(clients.statuses, std::vector<int32_t>(3, WARPSEAL_OUT_OF_MEMORY));
             // What is returned is the first item's that has none.
             tests::script().fail_at = tests::script().steps + 1;
-            const uint64_t stray_first[] = {~clients.tickets[0], clients.tickets[1],
-                                            clients.tickets[2]};
+            const uint64_t stray_first[] = {~clients.handles[0], clients.handles[1],
+                                            clients.handles[2]};
             EXPECT_EQ(pool->decapsulate(3, stray_first,
                                         {clients.ciphertexts.data(), ct, clients.received.data(),
                                          32, clients.statuses.data()}),
@@ -216,7 +216,7 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
     static const GpuBackend* scripted;
     const auto cores = engine_on("cpu", nullptr);
     const size_t secret_bytes =
-        KemPairs::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
+        KemKeyStore::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
     uint64_t fail_at = 0;
     for (bool failed = true; failed; ++fail_at) {
         backend = *(scripted = tests::fake_backend());
@@ -237,8 +237,8 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
         };
         seen.wipe_failed = false;
         const auto engine = engine_on("cuda", &backend);
-        std::unique_ptr<KemPool> pool;
-        ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
+        std::unique_ptr<KemKeyPool> pool;
+        ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
         const uint8_t* const staged = seen.last;
         const auto nothing_stays = [&] {
             return std::all_of(staged, staged + secret_bytes,
@@ -251,7 +251,7 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
         EXPECT_EQ(pool->fill(), WARPSEAL_OK);
         Clients clients(*pool, *cores, 4);
         (void)pool->decapsulate(
-            4, clients.tickets.data(),
+            4, clients.handles.data(),
             {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
         EXPECT_TRUE(nothing_stays() || seen.wipe_failed) << fail_at;
         failed = tests::script().steps >= tests::script().fail_at;
@@ -261,24 +261,24 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
 
 // There is one place to stage batches: two at once would have each other's keys.
 TEST(KemPoolOnGpu, BatchesTakeTurns) {
-    static std::atomic<int> inside, most;
-    inside = most = 0;
+    static std::atomic<int> impl, most;
+    impl = most = 0;
     static GpuBackend backend;
     static const GpuBackend* scripted;
     backend = *(scripted = tests::fake_backend());
     backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                             const warpseal_kem_batch& batch, uint64_t in_flight,
                             const DrawnCoins* coins, void* stream) {
-        most = std::max<int>(most, ++inside);
+        most = std::max<int>(most, ++impl);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         const warpseal_status status =
             scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
-        --inside;
+        --impl;
         return status;
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 9, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 9, counted, pool), WARPSEAL_OK);
     Clients first(*pool, *cores, 2), second(*pool, *cores, 2);
     {
         std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }),
@@ -312,8 +312,8 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
         return scripted->pool_transfer(device, what, places, items, stride, numbers, count, stream);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 20, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 20, counted, pool), WARPSEAL_OK);
     Clients first(*pool, *cores, 2), second(*pool, *cores, 2), dropped(*pool, *cores, 10);
     {
         std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }),
@@ -322,7 +322,7 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
         std::jthread droppers[2];
         for (size_t half = 0; half < 2; ++half)
             droppers[half] = std::jthread([&, half] {
-                for (size_t i = half; i < 10; i += 2) pool->drop(1, &dropped.tickets[i]);
+                for (size_t i = half; i < 10; i += 2) pool->drop(1, &dropped.handles[i]);
             });
     }
     EXPECT_EQ(of_others, 0);
@@ -354,13 +354,13 @@ TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
         return scripted->synchronize(device, stream);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
     Clients used(*pool, *cores, 2), dropped(*pool, *cores, 2);
     EXPECT_EQ(used.decapsulate(*pool), 2u);
     EXPECT_EQ(wipes, 1);
     EXPECT_TRUE(waited);
-    pool->drop(2, dropped.tickets.data());
+    pool->drop(2, dropped.handles.data());
     EXPECT_EQ(wipes, 2);
     EXPECT_TRUE(waited);
 }
@@ -380,8 +380,8 @@ TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
         return status;
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 3, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 3, counted, pool), WARPSEAL_OK);
     without = true;
     EXPECT_EQ(pool->fill(), WARPSEAL_INVALID_ARGUMENT);
     without = false;
@@ -407,8 +407,8 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
         return status;
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
     Clients clients(*pool, *cores, 4);
     meanwhile = [&] { EXPECT_EQ(pool->fill(), WARPSEAL_OK); };
     EXPECT_EQ(clients.decapsulate(*pool), 0u);
@@ -424,8 +424,8 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
 TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
     ASSERT_EQ(pool->fill(), WARPSEAL_OK);
     Clients first(*pool, *cores, 3);
     EXPECT_EQ(first.decapsulate(*pool), 3u);
@@ -448,15 +448,16 @@ TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
 TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("auto", backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> pool;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 600, counted, pool), WARPSEAL_OK);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 600, counted, pool), WARPSEAL_OK);
     Clients one(*pool, *cores, 1);
     EXPECT_EQ(one.decapsulate(*pool), 1u);
     EXPECT_EQ(tests::script().steps, 0u);
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
         for (int i = 0; i < 3; ++i) {
-            engine->inside().kem.paces.note(set_number(set.name), operation, false, 1, 10.0);
-            engine->inside().kem.paces.note(set_number(set.name), operation, true, 1000000000, 1.0);
+            engine->impl().kem.throughput.note(set_number(set.name), operation, false, 1, 10.0);
+            engine->impl().kem.throughput.note(set_number(set.name), operation, true, 1000000000,
+                                               1.0);
         }
     EXPECT_EQ(pool->fill(), WARPSEAL_OK);
     const uint64_t calls = tests::script().host_calls;
@@ -471,15 +472,15 @@ TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
 TEST(KemPoolOnGpu, WithoutRoomThereItLiesOnTheHost) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
-    std::unique_ptr<KemPool> first;
-    ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, first),
+    std::unique_ptr<KemKeyPool> first;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 4, counted, first),
               WARPSEAL_OK);  // the self-tests
     tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
     const uint64_t before = tests::script().live_device_allocations;
     for (const uint64_t fail_at : {1, 2, 3}) {
         tests::script().fail_at = tests::script().steps + fail_at;
-        std::unique_ptr<KemPool> pool;
-        ASSERT_EQ(KemPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
+        std::unique_ptr<KemKeyPool> pool;
+        ASSERT_EQ(KemKeyPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
         EXPECT_EQ(tests::script().live_device_allocations, before);
         EXPECT_EQ(tests::script().live_host_allocations, 1u);  // the first pool's
         Clients clients(*pool, *cores, 4);

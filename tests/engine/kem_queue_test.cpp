@@ -1,5 +1,5 @@
 // When a batch of requests starts: the rule alone, by a clock of the test's.
-#include "engine/kem_queue.h"
+#include "engine/kem/batcher/request_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@ using namespace std::chrono_literals;
 
 struct Rule : testing::Test {
     KemBatchRule rule{100, 2000us};
-    KemQueue queue;
+    KemRequestQueue queue;
     std::deque<KemChunk> chunks;
-    KemQueue::Time now = KemQueue::Time(1h);
+    KemRequestQueue::Time now = KemRequestQueue::Time(1h);
 
     void arrive(BatcherClock::duration after, bool its_caller_waits = false) {
         KemChunk& one = chunks.emplace_back();
@@ -50,7 +50,7 @@ TEST_F(Rule, OutOfSilenceAtOnce) {
 // The clock may be one that began with the machine, a moment ago.
 TEST_F(Rule, TheFirstAtOnceOnAMachineJustStarted) {
     rule.delay = 1h;
-    now = KemQueue::Time(1s);
+    now = KemRequestQueue::Time(1s);
     arrive(0us);
     EXPECT_LE(left(), 0us);
 }
@@ -133,7 +133,7 @@ TEST_F(Rule, FirstInFirstOut) {
 TEST_F(Rule, WhatIsLeftIsNotYounger) {
     arrive(0us);
     take();
-    const KemQueue::Time first = now + 1us;
+    const KemRequestQueue::Time first = now + 1us;
     for (int i = 0; i < 120; ++i) arrive(1us);
     take();
     EXPECT_EQ(queue.oldest(), first);

@@ -10,15 +10,15 @@
 #include <string>
 #include <thread>
 
-#include "engine/answers.h"
 #include "engine/fake_backend.h"
-#include "engine/inside.h"
+#include "engine/impl.h"
+#include "engine/self_test/reference_output.h"
 #include "kem/side_by_side.h"
 
 namespace {
 
 using namespace warpseal;
-using answers::Text;
+using reference_output::Text;
 
 const kem::Params& set = kem::ntruhps2048509;
 constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate,
@@ -34,10 +34,10 @@ bool fixed_random(void* out, size_t bytes) {
 bool no_random(void*, size_t) { return false; }
 
 // As many measurements of so many items a second as count.
-void learn(KemPaces& paces, int number, KemOperation operation, bool gpu, double rate) {
+void learn(KemThroughput& throughput, int number, KemOperation operation, bool gpu, double rate) {
     constexpr double seconds = 1000;  // beside which a GPU's delay is nothing
     for (int i = 0; i < 3; ++i)
-        paces.note(number, operation, gpu, static_cast<uint64_t>(rate * seconds), seconds);
+        throughput.note(number, operation, gpu, static_cast<uint64_t>(rate * seconds), seconds);
 }
 
 struct World {
@@ -57,8 +57,8 @@ struct World {
         for (const KemOperation operation : operations) set_rates(operation, 0.1, 1e9);
     }
     void set_rates(KemOperation operation, double cores, double gpus) {
-        learn(engine->inside().kem.paces, 0, operation, false, cores);
-        learn(engine->inside().kem.paces, 0, operation, true, gpus);
+        learn(engine->impl().kem.throughput, 0, operation, false, cores);
+        learn(engine->impl().kem.throughput, 0, operation, true, gpus);
     }
 };
 
@@ -204,20 +204,21 @@ TEST(KemOnGpu, AutoAsksWhatPays) {
 }
 
 TEST(KemOnGpu, PacesAreLearnt) {
-    KemPaces paces(4);
+    KemThroughput throughput(4);
     constexpr auto operation = KemOperation::encapsulate;
-    EXPECT_FALSE(paces.gpu_first(2, operation, 100, true));
-    EXPECT_TRUE(paces.gpu_first(2, operation, 1000000, true));
+    EXPECT_FALSE(throughput.gpu_first(2, operation, 100, true));
+    EXPECT_TRUE(throughput.gpu_first(2, operation, 1000000, true));
     int calls = 1;  // opening takes longer than some of them
-    while (!paces.gpu_first(2, operation, 100000, false) && calls < 100) ++calls;
+    while (!throughput.gpu_first(2, operation, 100000, false) && calls < 100) ++calls;
     EXPECT_GT(calls, 2);
     EXPECT_LT(calls, 10);
-    learn(paces, 2, operation, false, 1e8);
-    EXPECT_FALSE(paces.gpu_first(2, operation, 1000000, true));
-    EXPECT_TRUE(paces.gpu_first(1, operation, 1000000, true));  // of another set nothing is known
-    learn(paces, 2, operation, true, 9e8);
-    EXPECT_TRUE(paces.gpu_first(2, operation, 1000000, true));
-    EXPECT_FALSE(paces.gpu_first(2, operation, 10, true));
+    learn(throughput, 2, operation, false, 1e8);
+    EXPECT_FALSE(throughput.gpu_first(2, operation, 1000000, true));
+    EXPECT_TRUE(
+        throughput.gpu_first(1, operation, 1000000, true));  // of another set nothing is known
+    learn(throughput, 2, operation, true, 9e8);
+    EXPECT_TRUE(throughput.gpu_first(2, operation, 1000000, true));
+    EXPECT_FALSE(throughput.gpu_first(2, operation, 10, true));
 }
 
 // One call that others' work, page faults or whatever made slow is no reason to choose the other
@@ -225,14 +226,14 @@ TEST(KemOnGpu, PacesAreLearnt) {
 TEST(KemOnGpu, OneSlowCallSaysNothing) {
     constexpr auto operation = KemOperation::decapsulate;
     for (const bool gpu : {false, true}) {
-        KemPaces paces(4);
+        KemThroughput throughput(4);
         constexpr uint64_t few = 150,
                            many = 1000000;  // the cores' and a GPU's by the usual figures
         for (int good = 0; good < 4; ++good) {
-            if (good == 0) paces.note(0, operation, gpu, 1, 10.0);
-            EXPECT_EQ(paces.gpu_first(0, operation, gpu ? many : few, true), gpu) << good;
-            paces.note(0, operation, gpu, gpu ? 40000000 : 1200000, 1.0);
-            if (good == 1) paces.note(0, operation, gpu, 1, 10.0);
+            if (good == 0) throughput.note(0, operation, gpu, 1, 10.0);
+            EXPECT_EQ(throughput.gpu_first(0, operation, gpu ? many : few, true), gpu) << good;
+            throughput.note(0, operation, gpu, gpu ? 40000000 : 1200000, 1.0);
+            if (good == 1) throughput.note(0, operation, gpu, 1, 10.0);
         }
     }
 }
@@ -240,9 +241,9 @@ TEST(KemOnGpu, OneSlowCallSaysNothing) {
 constexpr uint64_t large = 100000;
 
 // How many calls in a row go to one side before the other has one.
-int calls_before_the_other(KemPaces& paces, bool gpu, int most) {
+int calls_before_the_other(KemThroughput& throughput, bool gpu, int most) {
     int calls = 0;
-    while (calls < most && paces.gpu_first(2, KemOperation::encapsulate, large, true) == gpu)
+    while (calls < most && throughput.gpu_first(2, KemOperation::encapsulate, large, true) == gpu)
         ++calls;
     return calls;
 }
@@ -251,44 +252,44 @@ TEST(KemOnGpu, WhoWasSlowIsTriedAgain) {
     constexpr auto operation = KemOperation::encapsulate;
     for (const bool slow : {false, true}) {
         SCOPED_TRACE(slow ? "the GPU was slow" : "the cores were slow");
-        KemPaces paces(4);
-        learn(paces, 2, operation, slow, 8e5);
-        learn(paces, 2, operation, !slow, 1e6);
+        KemThroughput throughput(4);
+        learn(throughput, 2, operation, slow, 8e5);
+        learn(throughput, 2, operation, !slow, 1e6);
         for (int again = 0; again < 3; ++again) {
-            EXPECT_NEAR(calls_before_the_other(paces, !slow, 1000), 25, 2);
-            paces.note(2, operation, slow, 8000000, 10.0);  // it still is
-            paces.note(2, operation, !slow, 10000000, 10.0);
+            EXPECT_NEAR(calls_before_the_other(throughput, !slow, 1000), 25, 2);
+            throughput.note(2, operation, slow, 8000000, 10.0);  // it still is
+            throughput.note(2, operation, !slow, 10000000, 10.0);
         }
         for (int small = 0; small < 200; ++small)
-            EXPECT_FALSE(paces.gpu_first(2, operation, 50, true));
-        EXPECT_NEAR(calls_before_the_other(paces, !slow, 1000), 25, 2)
+            EXPECT_FALSE(throughput.gpu_first(2, operation, 50, true));
+        EXPECT_NEAR(calls_before_the_other(throughput, !slow, 1000), 25, 2)
             << "small calls are nobody's loss";
-        paces.note(2, operation, slow, 20000000, 10.0);  // no longer
-        EXPECT_EQ(calls_before_the_other(paces, slow, 40), 40);
+        throughput.note(2, operation, slow, 20000000, 10.0);  // no longer
+        EXPECT_EQ(calls_before_the_other(throughput, slow, 40), 40);
     }
     // Who is slower by more than half is not.
-    KemPaces paces(4);
-    learn(paces, 2, operation, false, 1e6);
-    learn(paces, 2, operation, true, 6e5);
-    EXPECT_EQ(calls_before_the_other(paces, false, 1000), 1000);
+    KemThroughput throughput(4);
+    learn(throughput, 2, operation, false, 1e6);
+    learn(throughput, 2, operation, true, 6e5);
+    EXPECT_EQ(calls_before_the_other(throughput, false, 1000), 1000);
 }
 
 TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
     constexpr auto operation = KemOperation::encapsulate;
     for (const bool measured : {false, true}) {
-        KemPaces paces(4);
-        learn(paces, 2, operation, false, 1e6);
-        if (measured) learn(paces, 2, operation, true, 1e7);
+        KemThroughput throughput(4);
+        learn(throughput, 2, operation, false, 1e6);
+        if (measured) learn(throughput, 2, operation, true, 1e7);
         int asked = 0;
-        for (; asked < 100 && paces.gpu_first(2, operation, large, true); ++asked)
-            paces.handed_back(2, operation, 0, 1e-5);
+        for (; asked < 100 && throughput.gpu_first(2, operation, large, true); ++asked)
+            throughput.handed_back(2, operation, 0, 1e-5);
         EXPECT_GT(asked, 3);  // it may pass
         EXPECT_LT(asked, 20);
-        const int calls = calls_before_the_other(paces, false, 1000);
+        const int calls = calls_before_the_other(throughput, false, 1000);
         EXPECT_GT(calls, 3);
         EXPECT_LT(calls, 51);
-        paces.note(2, operation, true, 10000000, 1.0);
-        EXPECT_EQ(calls_before_the_other(paces, true, 40), 40);
+        throughput.note(2, operation, true, 10000000, 1.0);
+        EXPECT_EQ(calls_before_the_other(throughput, true, 40), 40);
     }
 }
 
@@ -322,7 +323,7 @@ TEST(KemOnGpu, SeveralShareACall) {
         tests::Script several;
         several.device_count = 3;
         World world("cuda:0,1,2", tests::fake_backend(several));
-        world.engine->inside().kem.items_for_another_gpu = 10;
+        world.engine->impl().kem.items_for_another_gpu = 10;
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             Items items = expected.before[i];
@@ -370,7 +371,7 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
         return scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
     };
     World world("cuda:0,1,2", &backend);
-    world.engine->inside().kem.items_for_another_gpu = 10;
+    world.engine->impl().kem.items_for_another_gpu = 10;
     Items items(61);
     others = shielded = 0;
     EXPECT_EQ(world.engine->kem(KemOperation::keypair, set.name, items.batch(), fixed_random),

@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/answers.h"
-#include "engine/kem_pool.h"
+#include "engine/kem/key_pool/pool.h"
+#include "engine/self_test/reference_output.h"
 #include "kem/side_by_side.h"
 
 namespace pooled {
 
 using namespace warpseal;
-using answers::Text;
+using reference_output::Text;
 
 inline const kem::Params& set = kem::ntruhps2048509;
 inline const size_t pk = set.public_key_bytes(), ct = set.ciphertext_bytes();
@@ -39,17 +39,17 @@ inline std::unique_ptr<Engine> engine_on(const char* device, const GpuBackend* b
 // Pairs that a pool handed out, with a ciphertext for each.
 struct Clients {
     Text publics, ciphertexts, sent, received;
-    std::vector<uint64_t> tickets;
+    std::vector<uint64_t> handles;
     std::vector<int32_t> statuses;
 
-    Clients(KemPool& pool, Engine& cores, size_t count)
+    Clients(KemKeyPool& pool, Engine& cores, size_t count)
         : publics(count * pk),
           ciphertexts(count * ct),
           sent(count * 32),
           received(count * 32, 0xa5),
-          tickets(count),
+          handles(count),
           statuses(count, -1) {
-        EXPECT_EQ(pool.take(count, {publics.data(), pk}, tickets.data()), WARPSEAL_OK);
+        EXPECT_EQ(pool.take(count, {publics.data(), pk}, handles.data()), WARPSEAL_OK);
         warpseal_kem_batch batch = tests::side_by_side(set, count);
         batch.public_keys = publics.data();
         batch.ciphertexts = ciphertexts.data();
@@ -58,10 +58,10 @@ struct Clients {
     }
     // How many have their secret; the others have zeros, and a status that says that their tickets
     // name nothing.
-    size_t decapsulate(KemPool& pool) {
-        const size_t count = tickets.size();
+    size_t decapsulate(KemKeyPool& pool) {
+        const size_t count = handles.size();
         const warpseal_status status = pool.decapsulate(
-            count, tickets.data(), {ciphertexts.data(), ct, received.data(), 32, statuses.data()});
+            count, handles.data(), {ciphertexts.data(), ct, received.data(), 32, statuses.data()});
         size_t good = 0;
         for (size_t i = 0; i < count; ++i) {
             const Text mine(received.begin() + static_cast<long>(32 * i),

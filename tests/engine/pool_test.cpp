@@ -1,6 +1,6 @@
 // The pool hands out every piece exactly once, whoever calls from wherever; and as many threads as
 // the system grants.
-#include "engine/pool.h"
+#include "platform/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "engine/cores.h"
+#include "platform/cores.h"
 
 namespace {
 
@@ -92,10 +92,10 @@ TEST(Pool, WhatTheWorkThrowsReachesTheCaller) {
 TEST(Pool, WorkersTakeNoSignals) {
     Pool pool(2);
     const auto caller = std::this_thread::get_id();
-    std::atomic<int> inside{0};
+    std::atomic<int> impl{0};
     pool.run(2, 2, [&](size_t) {
-        ++inside;
-        while (inside < 2) sched_yield();  // one piece on each thread
+        ++impl;
+        while (impl < 2) sched_yield();  // one piece on each thread
         if (std::this_thread::get_id() == caller) return;
         sigset_t blocked;
         pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
@@ -107,10 +107,10 @@ TEST(Pool, WorkersTakeNoSignals) {
 TEST(Pool, AForkedChildWorksAlone) {
     Pool pool(4);
     // All workers are up, and asleep: a sanitizer's own locks are then free in the child.
-    std::atomic<int> inside{0};
+    std::atomic<int> impl{0};
     pool.run(4, 4, [&](size_t) {
-        ++inside;
-        while (inside < 4) sched_yield();
+        ++impl;
+        while (impl < 4) sched_yield();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const pid_t child = fork();

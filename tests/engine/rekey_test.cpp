@@ -4,10 +4,10 @@
 
 #include <array>
 
+#include "c_api/internal.h"
+#include "c_api/internal_stream.h"
 #include "random.h"
 #include "targets.h"
-#include "warpseal/inner.h"
-#include "warpseal/inner_message.h"
 
 namespace {
 
@@ -15,11 +15,11 @@ using targets::EngineHandle, targets::KeyHandle;
 using Text = std::vector<uint8_t>;
 
 struct EndMessage {
-    void operator()(warpseal_inner_message* message) const {
-        warpseal_inner_message_destroy(message);
+    void operator()(warpseal_internal_stream* message) const {
+        warpseal_internal_stream_destroy(message);
     }
 };
-using MessageHandle = std::unique_ptr<warpseal_inner_message, EndMessage>;
+using MessageHandle = std::unique_ptr<warpseal_internal_stream, EndMessage>;
 
 constexpr warpseal_mode modes[] = {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB,
                                    WARPSEAL_CTR, WARPSEAL_XTS, WARPSEAL_GCM};
@@ -35,13 +35,14 @@ KeyHandle make_key(const EngineHandle& engine, const warpseal_cipher_info& ciphe
 
 KeyHandle key_like(const KeyHandle& like, const Text& bytes) {
     warpseal_key* out = nullptr;
-    EXPECT_EQ(warpseal_inner_key_create_like(like.get(), bytes.data(), &out), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_internal_key_create_like(like.get(), bytes.data(), &out), WARPSEAL_OK);
     return KeyHandle(out);
 }
 
 MessageHandle make_message(const KeyHandle& key, warpseal_mode mode, bool decrypts) {
-    warpseal_inner_message* out = nullptr;
-    EXPECT_EQ(warpseal_inner_message_create(key.get(), mode, decrypts ? 1 : 0, &out), WARPSEAL_OK);
+    warpseal_internal_stream* out = nullptr;
+    EXPECT_EQ(warpseal_internal_stream_create(key.get(), mode, decrypts ? 1 : 0, &out),
+              WARPSEAL_OK);
     return MessageHandle(out);
 }
 
@@ -50,16 +51,16 @@ Text run(const MessageHandle& message, warpseal_mode mode, size_t block, const T
          const Text& in) {
     Text out(in.size()), tag(16);
     EXPECT_EQ(
-        warpseal_inner_message_begin(message.get(), iv.data(), mode == WARPSEAL_ECB ? 0 : block),
+        warpseal_internal_stream_init(message.get(), iv.data(), mode == WARPSEAL_ECB ? 0 : block),
         WARPSEAL_OK);
     const size_t first = mode == WARPSEAL_XTS ? 0 : 3 * block;
-    EXPECT_EQ(warpseal_inner_message_update(message.get(), in.data(), out.data(), first),
+    EXPECT_EQ(warpseal_internal_stream_update(message.get(), in.data(), out.data(), first),
               WARPSEAL_OK);
-    EXPECT_EQ(warpseal_inner_message_update(message.get(), in.data() + first, out.data() + first,
-                                            in.size() - first),
+    EXPECT_EQ(warpseal_internal_stream_update(message.get(), in.data() + first, out.data() + first,
+                                              in.size() - first),
               WARPSEAL_OK);
     if (mode != WARPSEAL_GCM) return out;
-    EXPECT_EQ(warpseal_inner_message_tag(message.get(), tag.data(), tag.size()), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_internal_stream_tag(message.get(), tag.data(), tag.size()), WARPSEAL_OK);
     out.insert(out.end(), tag.begin(), tag.end());
     return out;
 }
@@ -82,22 +83,22 @@ TEST(Rekey, IsANewMessageUnderThatKey) {
                 for (int i = 0; i < 3; ++i) {
                     const Text next = random.text(bytes);
                     KeyHandle other = key_like(one, next);
-                    const KeyHandle twin = make_key(engine, cipher, mode, next);
-                    ASSERT_EQ(warpseal_inner_key_made_of(other.get(), next.data()), 1);
-                    ASSERT_EQ(warpseal_inner_message_begin(message.get(), iv.data(),
-                                                           mode == WARPSEAL_ECB ? 0 : block),
+                    const KeyHandle slow = make_key(engine, cipher, mode, next);
+                    ASSERT_EQ(warpseal_internal_key_made_of(other.get(), next.data()), 1);
+                    ASSERT_EQ(warpseal_internal_stream_init(message.get(), iv.data(),
+                                                            mode == WARPSEAL_ECB ? 0 : block),
                               WARPSEAL_OK);
                     last.reset();  // the message's own key
-                    ASSERT_EQ(warpseal_inner_message_rekey(message.get(), other.get()),
+                    ASSERT_EQ(warpseal_internal_stream_rekey(message.get(), other.get()),
                               WARPSEAL_OK);
                     last = std::move(other);
                     Text nothing(block);
-                    EXPECT_EQ(warpseal_inner_message_update(message.get(), nothing.data(),
-                                                            nothing.data(), block),
+                    EXPECT_EQ(warpseal_internal_stream_update(message.get(), nothing.data(),
+                                                              nothing.data(), block),
                               WARPSEAL_INVALID_ARGUMENT)
                         << "none is under way";
                     EXPECT_EQ(run(message, mode, block, iv, in),
-                              run(make_message(twin, mode, decrypts), mode, block, iv, in))
+                              run(make_message(slow, mode, decrypts), mode, block, iv, in))
                         << cipher.name << " " << warpseal_mode_name(mode) << " " << decrypts;
                 }
             }
@@ -118,11 +119,11 @@ TEST(Rekey, RefusesWhatDoesNotFit) {
     const KeyHandle units(made);
     for (const KeyHandle* wrong : {&other_cipher, &longer, &elsewhere, &units}) {
         const MessageHandle message = make_message(key, WARPSEAL_CTR, false);
-        EXPECT_EQ(warpseal_inner_message_rekey(message.get(), wrong->get()),
+        EXPECT_EQ(warpseal_internal_stream_rekey(message.get(), wrong->get()),
                   WARPSEAL_INVALID_ARGUMENT);
     }
-    EXPECT_EQ(warpseal_inner_message_rekey(nullptr, key.get()), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_inner_message_rekey(make_message(key, WARPSEAL_CTR, false).get(), nullptr),
+    EXPECT_EQ(warpseal_internal_stream_rekey(nullptr, key.get()), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(warpseal_internal_stream_rekey(make_message(key, WARPSEAL_CTR, false).get(), nullptr),
               WARPSEAL_INVALID_ARGUMENT);
 }
 
@@ -134,21 +135,22 @@ TEST(Rekey, RefusesWeakKeys) {
     const KeyHandle weak = key_like(des, Text(8, 0x01));
     const MessageHandle sealer = make_message(des, WARPSEAL_CBC, false),
                         opener = make_message(des, WARPSEAL_CBC, true);
-    EXPECT_EQ(warpseal_inner_message_rekey(sealer.get(), weak.get()), WARPSEAL_WEAK_KEY);
-    EXPECT_EQ(warpseal_inner_message_rekey(opener.get(), weak.get()), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_internal_stream_rekey(sealer.get(), weak.get()), WARPSEAL_WEAK_KEY);
+    EXPECT_EQ(warpseal_internal_stream_rekey(opener.get(), weak.get()), WARPSEAL_OK);
     warpseal_key* made = nullptr;
     Text halves = random.text(32);
     ASSERT_EQ(warpseal_key_create_xts(engine.get(), "aes-128", halves.data(), 32, &made),
               WARPSEAL_OK);
     const KeyHandle units(made);
     std::copy_n(halves.begin(), 16, halves.begin() + 16);
-    EXPECT_EQ(warpseal_inner_key_create_like(units.get(), halves.data(), &made), WARPSEAL_WEAK_KEY);
+    EXPECT_EQ(warpseal_internal_key_create_like(units.get(), halves.data(), &made),
+              WARPSEAL_WEAK_KEY);
     EXPECT_EQ(made, nullptr);
-    EXPECT_EQ(warpseal_inner_key_create_like(nullptr, halves.data(), &made),
+    EXPECT_EQ(warpseal_internal_key_create_like(nullptr, halves.data(), &made),
               WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_inner_key_create_like(units.get(), nullptr, &made),
+    EXPECT_EQ(warpseal_internal_key_create_like(units.get(), nullptr, &made),
               WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(warpseal_inner_key_create_like(units.get(), halves.data(), nullptr),
+    EXPECT_EQ(warpseal_internal_key_create_like(units.get(), halves.data(), nullptr),
               WARPSEAL_INVALID_ARGUMENT);
 }
 

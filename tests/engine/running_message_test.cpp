@@ -4,13 +4,13 @@
 #include <cstring>
 #include <string>
 
+#include "c_api/internal_stream.h"
 #include "engine/calls.h"
+#include "engine/calls/streaming.h"
 #include "engine/fake_backend.h"
-#include "engine/running_message.h"
 #include "engine/scripted_cores.h"
 #include "stack.h"
 #include "targets.h"
-#include "warpseal/inner_message.h"
 
 namespace {
 
@@ -23,15 +23,15 @@ constexpr warpseal_mode modes[] = {WARPSEAL_ECB, WARPSEAL_CBC, WARPSEAL_CFB,
 constexpr uint8_t poison = 0xc7;
 
 struct Freed {
-    void operator()(warpseal_inner_message* message) const {
-        warpseal_inner_message_destroy(message);
+    void operator()(warpseal_internal_stream* message) const {
+        warpseal_internal_stream_destroy(message);
     }
 };
-using Handle = std::unique_ptr<warpseal_inner_message, Freed>;
+using Handle = std::unique_ptr<warpseal_internal_stream, Freed>;
 
 Handle message(const targets::KeyHandle& key, warpseal_mode mode, bool decrypt) {
-    warpseal_inner_message* out = nullptr;
-    EXPECT_EQ(warpseal_inner_message_create(key.get(), mode, decrypt, &out), WARPSEAL_OK);
+    warpseal_internal_stream* out = nullptr;
+    EXPECT_EQ(warpseal_internal_stream_create(key.get(), mode, decrypt, &out), WARPSEAL_OK);
     return Handle(out);
 }
 
@@ -84,23 +84,23 @@ public:
         const size_t bytes = cuts.back();
         std::fill(memory_.begin(), memory_.end(), poison);
         if (in_place) std::copy_n(from_.begin(), bytes, memory_.begin());
-        bool ok = warpseal_inner_message_begin(message_.get(), whole_.iv.data(),
-                                               whole_.iv.size()) == WARPSEAL_OK;
+        bool ok = warpseal_internal_stream_init(message_.get(), whole_.iv.data(),
+                                                whole_.iv.size()) == WARPSEAL_OK;
         if (whole_.mode == WARPSEAL_GCM) {  // cut as the text is
             size_t at = 0;
             for (size_t i = 0; i <= cuts.size(); ++i) {
                 const size_t end =
                     i == cuts.size() ? whole_.aad.size() : std::min(cuts[i], whole_.aad.size());
-                ok &= warpseal_inner_message_aad(message_.get(), whole_.aad.data() + at,
-                                                 end - at) == WARPSEAL_OK;
+                ok &= warpseal_internal_stream_aad(message_.get(), whole_.aad.data() + at,
+                                                   end - at) == WARPSEAL_OK;
                 at = end;
             }
         }
         size_t at = 0;
         for (const size_t end : cuts) {
             const uint8_t* const in = in_place ? memory_.data() + at : from_.data() + at;
-            ok &= warpseal_inner_message_update(message_.get(), in, memory_.data() + at,
-                                                end - at) == WARPSEAL_OK;
+            ok &= warpseal_internal_stream_update(message_.get(), in, memory_.data() + at,
+                                                  end - at) == WARPSEAL_OK;
             at = end;
         }
         ok &= std::equal(memory_.begin(), memory_.begin() + static_cast<std::ptrdiff_t>(bytes),
@@ -120,9 +120,9 @@ public:
 private:
     bool ends_with(const Text& tag) {
         if (decrypt_)
-            return warpseal_inner_message_verify(message_.get(), tag.data(), 16) == WARPSEAL_OK;
+            return warpseal_internal_stream_verify(message_.get(), tag.data(), 16) == WARPSEAL_OK;
         uint8_t got[16];
-        return warpseal_inner_message_tag(message_.get(), got, 16) == WARPSEAL_OK &&
+        return warpseal_internal_stream_tag(message_.get(), got, 16) == WARPSEAL_OK &&
                std::memcmp(got, tag.data(), 16) == 0;
     }
 
@@ -147,7 +147,7 @@ std::vector<std::string> usable_cores() {
 
 // Blocks of 16 and of 8 bytes: every length up to five blocks, in every three pieces, of which some
 // are empty.
-TEST(RunningMessage, EveryCutOfShortMessages) {
+TEST(StreamingContext, EveryCutOfShortMessages) {
     Random random(901);
     const auto engine = targets::engine("cpu");
     for (const auto& cipher : targets::ciphers()) {
@@ -218,8 +218,8 @@ TEST_P(OnTarget, LoopsOfCounterModeCarry) {
                                    expected.data(), text.size()),
                   WARPSEAL_OK);
         for (size_t n = 16; n < text.size(); n += 16) {
-            ASSERT_EQ(warpseal_inner_message_begin(handle.get(), iv.data(), 16), WARPSEAL_OK);
-            const warpseal_inner_loop loop = warpseal_inner_message_loop(handle.get());
+            ASSERT_EQ(warpseal_internal_stream_init(handle.get(), iv.data(), 16), WARPSEAL_OK);
+            const warpseal_internal_block_loop loop = warpseal_internal_stream_loop(handle.get());
             ASSERT_EQ(loop.most_bytes != 0, GetParam() != "portable");
             if (loop.most_bytes == 0) return;
             Text out = text;
@@ -247,14 +247,15 @@ TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
                     const Text &from = decrypt ? whole.ciphertext : whole.plaintext,
                                &to = decrypt ? whole.plaintext : whole.ciphertext;
                     const Handle handle = message(key, mode, decrypt);
-                    EXPECT_EQ(warpseal_inner_message_loop(handle.get()).most_bytes, 0u)
+                    EXPECT_EQ(warpseal_internal_stream_loop(handle.get()).most_bytes, 0u)
                         << "no message is under way";
-                    ASSERT_EQ(warpseal_inner_message_begin(handle.get(), whole.iv.data(),
-                                                           whole.iv.size()),
+                    ASSERT_EQ(warpseal_internal_stream_init(handle.get(), whole.iv.data(),
+                                                            whole.iv.size()),
                               WARPSEAL_OK);
                     Text out = from;
                     for (size_t at = 0, n; at < out.size(); at += n) {
-                        const warpseal_inner_loop loop = warpseal_inner_message_loop(handle.get());
+                        const warpseal_internal_block_loop loop =
+                            warpseal_internal_stream_loop(handle.get());
                         const size_t most = std::min(loop.most_bytes, out.size() - at) / 16;
                         const bool past = most != 0 && !random.one_in(3);
                         n = past ? 16 * (1 + random.below(most))
@@ -264,8 +265,8 @@ TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
                             loop.run(loop.state, loop.feedback, out.data() + at, out.data() + at,
                                      n);
                         } else {
-                            ASSERT_EQ(warpseal_inner_message_update(handle.get(), out.data() + at,
-                                                                    out.data() + at, n),
+                            ASSERT_EQ(warpseal_internal_stream_update(handle.get(), out.data() + at,
+                                                                      out.data() + at, n),
                                       WARPSEAL_OK);
                         }
                     }
@@ -305,20 +306,20 @@ TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
                                       : targets::key(engine, cipher.name, bytes);
             for (const bool decrypt : {false, true}) {
                 const Handle handle = message(key, mode, decrypt);
-                const size_t most = warpseal_inner_message_shallow_bytes(handle.get());
+                const size_t most = warpseal_internal_stream_shallow_bytes(handle.get());
                 Text text = random.text(most);
                 const size_t iv_bytes = mode == WARPSEAL_ECB   ? 0
                                         : mode == WARPSEAL_GCM ? 12
                                                                : cipher.block_bytes;
-                ASSERT_EQ(warpseal_inner_message_begin(handle.get(), iv.data(), iv_bytes),
+                ASSERT_EQ(warpseal_internal_stream_init(handle.get(), iv.data(), iv_bytes),
                           WARPSEAL_OK);
                 for (size_t n = 16; n <= most; n *= 2, ++shallow)
                     for (int i = 0; i < 2;
                          ++i) {  // when a function is first called, the dynamic linker looks it up
                         warpseal_status status = WARPSEAL_OK;
                         stack.after([&] {
-                            status = warpseal_inner_message_update(handle.get(), text.data(),
-                                                                   text.data(), n);
+                            status = warpseal_internal_stream_update(handle.get(), text.data(),
+                                                                     text.data(), n);
                         });
                         ASSERT_EQ(status, WARPSEAL_OK);
                         ASSERT_TRUE(i == 0 || stack.deepest_bytes() < size_t{8} << 10)
@@ -346,7 +347,7 @@ struct Aes {
 };
 
 // Two messages that were one until then go on apart; and the one that is done begins anew.
-TEST(RunningMessage, ACopyGoesItsOwnWay) {
+TEST(StreamingContext, ACopyGoesItsOwnWay) {
     Random random(903);
     const Aes aes(random);
     for (const warpseal_mode mode : modes) {
@@ -358,28 +359,29 @@ TEST(RunningMessage, ACopyGoesItsOwnWay) {
             Text out(end), again(end);
             for (int round = 0; round < 2; ++round) {
                 ASSERT_EQ(
-                    warpseal_inner_message_begin(first.get(), whole.iv.data(), whole.iv.size()),
+                    warpseal_internal_stream_init(first.get(), whole.iv.data(), whole.iv.size()),
                     WARPSEAL_OK);
                 if (mode == WARPSEAL_GCM) {
-                    ASSERT_EQ(
-                        warpseal_inner_message_aad(first.get(), whole.aad.data(), whole.aad.size()),
-                        WARPSEAL_OK);
+                    ASSERT_EQ(warpseal_internal_stream_aad(first.get(), whole.aad.data(),
+                                                           whole.aad.size()),
+                              WARPSEAL_OK);
                 }
-                ASSERT_EQ(warpseal_inner_message_update(first.get(), whole.plaintext.data(),
-                                                        out.data(), cut),
+                ASSERT_EQ(warpseal_internal_stream_update(first.get(), whole.plaintext.data(),
+                                                          out.data(), cut),
                           WARPSEAL_OK);
-                warpseal_inner_message* made = nullptr;
-                ASSERT_EQ(warpseal_inner_message_copy(first.get(), &made), WARPSEAL_OK);
+                warpseal_internal_stream* made = nullptr;
+                ASSERT_EQ(warpseal_internal_stream_copy(first.get(), &made), WARPSEAL_OK);
                 const Handle second(made);
                 std::copy_n(out.begin(), cut, again.begin());
                 const auto rest = [&](const Handle& it, Text& to) {
-                    EXPECT_EQ(warpseal_inner_message_update(it.get(), whole.plaintext.data() + cut,
-                                                            to.data() + cut, end - cut),
-                              WARPSEAL_OK);
+                    EXPECT_EQ(
+                        warpseal_internal_stream_update(it.get(), whole.plaintext.data() + cut,
+                                                        to.data() + cut, end - cut),
+                        WARPSEAL_OK);
                     EXPECT_TRUE(to == whole.ciphertext) << warpseal_mode_name(mode) << " " << cut;
                     uint8_t tag[16];
                     if (mode == WARPSEAL_GCM &&
-                        warpseal_inner_message_tag(it.get(), tag, 16) == WARPSEAL_OK) {
+                        warpseal_internal_stream_tag(it.get(), tag, 16) == WARPSEAL_OK) {
                         EXPECT_EQ(std::memcmp(tag, whole.tags[end].data(), 16), 0);
                     }
                 };
@@ -390,7 +392,7 @@ TEST(RunningMessage, ACopyGoesItsOwnWay) {
     }
 }
 
-TEST(RunningMessage, PositionSaysHowToGoOn) {
+TEST(StreamingContext, PositionSaysHowToGoOn) {
     Random random(904);
     const Aes aes(random);
     for (const warpseal_mode mode : {WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR}) {
@@ -402,17 +404,17 @@ TEST(RunningMessage, PositionSaysHowToGoOn) {
                        &to = decrypt ? whole.plaintext : whole.ciphertext;
             uint8_t iv[16];
             uint32_t used = 99;
-            warpseal_inner_message_position(it.get(), iv, &used);
+            warpseal_internal_stream_position(it.get(), iv, &used);
             EXPECT_EQ(used, 0u);
-            ASSERT_EQ(warpseal_inner_message_begin(it.get(), whole.iv.data(), 16), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_internal_stream_init(it.get(), whole.iv.data(), 16), WARPSEAL_OK);
             Text out(800), rest(800);
             for (size_t at = 0; at < 700;) {
                 const size_t n = whole.grain == 16 ? 16 * random.below(5) : random.below(70);
                 ASSERT_EQ(
-                    warpseal_inner_message_update(it.get(), from.data() + at, out.data() + at, n),
+                    warpseal_internal_stream_update(it.get(), from.data() + at, out.data() + at, n),
                     WARPSEAL_OK);
                 at += n;
-                warpseal_inner_message_position(it.get(), iv, &used);
+                warpseal_internal_stream_position(it.get(), iv, &used);
                 ASSERT_EQ(used, at % 16);
                 for (size_t i = used; i < 16 && used != 0 && mode != WARPSEAL_CTR;
                      ++i)  // what is left of the keystream
@@ -423,9 +425,9 @@ TEST(RunningMessage, PositionSaysHowToGoOn) {
                 }
                 if (used != 0 && mode != WARPSEAL_CTR) continue;
                 const size_t begin = at + (16 - used) % 16;
-                ASSERT_EQ(warpseal_inner_message_begin(next.get(), iv, 16), WARPSEAL_OK);
-                ASSERT_EQ(warpseal_inner_message_update(next.get(), from.data() + begin,
-                                                        rest.data(), 800 - begin),
+                ASSERT_EQ(warpseal_internal_stream_init(next.get(), iv, 16), WARPSEAL_OK);
+                ASSERT_EQ(warpseal_internal_stream_update(next.get(), from.data() + begin,
+                                                          rest.data(), 800 - begin),
                           WARPSEAL_OK);
                 ASSERT_EQ(std::memcmp(rest.data(), to.data() + begin, 800 - begin), 0)
                     << warpseal_mode_name(mode) << " " << at;
@@ -434,7 +436,7 @@ TEST(RunningMessage, PositionSaysHowToGoOn) {
     }
 }
 
-TEST(RunningMessage, WrongCallsChangeNothing) {
+TEST(StreamingContext, WrongCallsChangeNothing) {
     Random random(905);
     const Aes aes(random);
     const auto xts = [&] {
@@ -445,97 +447,99 @@ TEST(RunningMessage, WrongCallsChangeNothing) {
         return targets::KeyHandle(out);
     }();
     constexpr warpseal_status invalid = WARPSEAL_INVALID_ARGUMENT, limit = WARPSEAL_LIMIT_EXCEEDED;
-    warpseal_inner_message* none = nullptr;
-    EXPECT_EQ(warpseal_inner_message_create(nullptr, WARPSEAL_CTR, 0, &none), invalid);
-    EXPECT_EQ(warpseal_inner_message_create(aes.key.get(), WARPSEAL_CTR, 0, nullptr), invalid);
+    warpseal_internal_stream* none = nullptr;
+    EXPECT_EQ(warpseal_internal_stream_create(nullptr, WARPSEAL_CTR, 0, &none), invalid);
+    EXPECT_EQ(warpseal_internal_stream_create(aes.key.get(), WARPSEAL_CTR, 0, nullptr), invalid);
     // Numbers, as a caller in C has them: C++ has no object of an enumeration with a value outside
     // of it.
     for (const int mode : {int{WARPSEAL_XTS}, int{WARPSEAL_CCM}, int{WARPSEAL_CMAC}, 99, -1})
-        EXPECT_EQ(warpseal_inner_message_create(aes.key.get(), static_cast<warpseal_mode>(mode), 0,
-                                                &none),
+        EXPECT_EQ(warpseal_internal_stream_create(aes.key.get(), static_cast<warpseal_mode>(mode),
+                                                  0, &none),
                   invalid)
             << mode;
-    EXPECT_EQ(warpseal_inner_message_create(xts.get(), WARPSEAL_CTR, 0, &none), invalid);
-    EXPECT_EQ(warpseal_inner_message_create(targets::key(aes.engine, "des", random.text(8)).get(),
-                                            WARPSEAL_GCM, 0, &none),
+    EXPECT_EQ(warpseal_internal_stream_create(xts.get(), WARPSEAL_CTR, 0, &none), invalid);
+    EXPECT_EQ(warpseal_internal_stream_create(targets::key(aes.engine, "des", random.text(8)).get(),
+                                              WARPSEAL_GCM, 0, &none),
               WARPSEAL_UNSUPPORTED);
     EXPECT_EQ(none, nullptr);
 
     uint8_t iv[16] = {1}, in[64] = {2}, out[64], tag[16];
     for (const warpseal_mode mode : modes) {
         const Handle it = message(aes.key, mode, true);
-        EXPECT_EQ(warpseal_inner_message_update(it.get(), in, out, 16), invalid) << "not begun";
-        EXPECT_EQ(warpseal_inner_message_tag(it.get(), tag, 16), invalid);
-        EXPECT_EQ(warpseal_inner_message_begin(it.get(), iv,
-                                               mode == WARPSEAL_ECB   ? 16
-                                               : mode == WARPSEAL_GCM ? 0
-                                                                      : 12),
+        EXPECT_EQ(warpseal_internal_stream_update(it.get(), in, out, 16), invalid) << "not begun";
+        EXPECT_EQ(warpseal_internal_stream_tag(it.get(), tag, 16), invalid);
+        EXPECT_EQ(warpseal_internal_stream_init(it.get(), iv,
+                                                mode == WARPSEAL_ECB   ? 16
+                                                : mode == WARPSEAL_GCM ? 0
+                                                                       : 12),
                   invalid);
-        EXPECT_EQ(warpseal_inner_message_begin(it.get(), nullptr, mode == WARPSEAL_GCM ? 12 : 16),
+        EXPECT_EQ(warpseal_internal_stream_init(it.get(), nullptr, mode == WARPSEAL_GCM ? 12 : 16),
                   invalid);
-        EXPECT_EQ(warpseal_inner_message_update(it.get(), in, out, 16), invalid) << "not begun";
+        EXPECT_EQ(warpseal_internal_stream_update(it.get(), in, out, 16), invalid) << "not begun";
         const size_t iv_bytes = mode == WARPSEAL_ECB ? 0 : mode == WARPSEAL_GCM ? 12 : 16;
-        ASSERT_EQ(warpseal_inner_message_begin(it.get(), iv, iv_bytes), WARPSEAL_OK);
-        EXPECT_EQ(warpseal_inner_message_update(it.get(), nullptr, out, 16), invalid);
-        EXPECT_EQ(warpseal_inner_message_update(it.get(), in, nullptr, 16), invalid);
-        EXPECT_EQ(warpseal_inner_message_update(it.get(), out, out + 1, 32), invalid);
-        EXPECT_EQ(warpseal_inner_message_update(it.get(), out + 31, out, 32), invalid);
-        EXPECT_EQ(warpseal_inner_message_update(it.get(), nullptr, nullptr, 0), WARPSEAL_OK);
+        ASSERT_EQ(warpseal_internal_stream_init(it.get(), iv, iv_bytes), WARPSEAL_OK);
+        EXPECT_EQ(warpseal_internal_stream_update(it.get(), nullptr, out, 16), invalid);
+        EXPECT_EQ(warpseal_internal_stream_update(it.get(), in, nullptr, 16), invalid);
+        EXPECT_EQ(warpseal_internal_stream_update(it.get(), out, out + 1, 32), invalid);
+        EXPECT_EQ(warpseal_internal_stream_update(it.get(), out + 31, out, 32), invalid);
+        EXPECT_EQ(warpseal_internal_stream_update(it.get(), nullptr, nullptr, 0), WARPSEAL_OK);
         if (mode == WARPSEAL_ECB || mode == WARPSEAL_CBC) {
-            EXPECT_EQ(warpseal_inner_message_update(it.get(), in, out, 17), invalid);
+            EXPECT_EQ(warpseal_internal_stream_update(it.get(), in, out, 17), invalid);
         }
         if (mode == WARPSEAL_GCM) continue;
-        EXPECT_EQ(warpseal_inner_message_aad(it.get(), in, 3), invalid);
-        EXPECT_EQ(warpseal_inner_message_tag(it.get(), tag, 16), invalid);
-        EXPECT_EQ(warpseal_inner_message_verify(it.get(), tag, 16), invalid);
+        EXPECT_EQ(warpseal_internal_stream_aad(it.get(), in, 3), invalid);
+        EXPECT_EQ(warpseal_internal_stream_tag(it.get(), tag, 16), invalid);
+        EXPECT_EQ(warpseal_internal_stream_verify(it.get(), tag, 16), invalid);
     }
 
     const Handle sealer = message(aes.key, WARPSEAL_GCM, false),
                  opener = message(aes.key, WARPSEAL_GCM, true);
     const auto begin = [&] {
         for (const Handle* it : {&sealer, &opener})
-            ASSERT_EQ(warpseal_inner_message_begin(it->get(), iv, 12), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_internal_stream_init(it->get(), iv, 12), WARPSEAL_OK);
     };
     begin();
-    EXPECT_EQ(warpseal_inner_message_aad(sealer.get(), nullptr, 3), invalid);
-    EXPECT_EQ(warpseal_inner_message_aad(sealer.get(), in, size_t{1} << 61), limit);
-    ASSERT_EQ(warpseal_inner_message_aad(sealer.get(), in, 1), WARPSEAL_OK);
-    EXPECT_EQ(warpseal_inner_message_aad(sealer.get(), in, (size_t{1} << 61) - 1), limit);
-    EXPECT_EQ(warpseal_inner_message_aad(sealer.get(), in, SIZE_MAX), limit);
-    EXPECT_EQ(warpseal_inner_message_update(sealer.get(), out, out, (size_t{1} << 36) - 31), limit);
-    ASSERT_EQ(warpseal_inner_message_update(sealer.get(), in, out, 40), WARPSEAL_OK);
-    EXPECT_EQ(warpseal_inner_message_update(sealer.get(), out, out, (size_t{1} << 36) - 71), limit);
-    EXPECT_EQ(warpseal_inner_message_update(sealer.get(), out, out, SIZE_MAX), limit);
-    EXPECT_EQ(warpseal_inner_message_aad(sealer.get(), in, 1), invalid) << "after text";
-    EXPECT_EQ(warpseal_inner_message_tag(sealer.get(), tag, 0), invalid);
-    EXPECT_EQ(warpseal_inner_message_tag(sealer.get(), tag, 17), invalid);
-    EXPECT_EQ(warpseal_inner_message_tag(sealer.get(), nullptr, 16), invalid);
-    EXPECT_EQ(warpseal_inner_message_verify(sealer.get(), tag, 16), invalid) << "it seals";
-    ASSERT_EQ(warpseal_inner_message_tag(sealer.get(), tag, 16), WARPSEAL_OK)
+    EXPECT_EQ(warpseal_internal_stream_aad(sealer.get(), nullptr, 3), invalid);
+    EXPECT_EQ(warpseal_internal_stream_aad(sealer.get(), in, size_t{1} << 61), limit);
+    ASSERT_EQ(warpseal_internal_stream_aad(sealer.get(), in, 1), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_internal_stream_aad(sealer.get(), in, (size_t{1} << 61) - 1), limit);
+    EXPECT_EQ(warpseal_internal_stream_aad(sealer.get(), in, SIZE_MAX), limit);
+    EXPECT_EQ(warpseal_internal_stream_update(sealer.get(), out, out, (size_t{1} << 36) - 31),
+              limit);
+    ASSERT_EQ(warpseal_internal_stream_update(sealer.get(), in, out, 40), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_internal_stream_update(sealer.get(), out, out, (size_t{1} << 36) - 71),
+              limit);
+    EXPECT_EQ(warpseal_internal_stream_update(sealer.get(), out, out, SIZE_MAX), limit);
+    EXPECT_EQ(warpseal_internal_stream_aad(sealer.get(), in, 1), invalid) << "after text";
+    EXPECT_EQ(warpseal_internal_stream_tag(sealer.get(), tag, 0), invalid);
+    EXPECT_EQ(warpseal_internal_stream_tag(sealer.get(), tag, 17), invalid);
+    EXPECT_EQ(warpseal_internal_stream_tag(sealer.get(), nullptr, 16), invalid);
+    EXPECT_EQ(warpseal_internal_stream_verify(sealer.get(), tag, 16), invalid) << "it seals";
+    ASSERT_EQ(warpseal_internal_stream_tag(sealer.get(), tag, 16), WARPSEAL_OK)
         << "nothing of that changed anything";
     uint8_t expected[16];
     ASSERT_EQ(warpseal_seal_unsafe_iv(aes.key.get(), WARPSEAL_GCM, iv, 12, in, 1, in, out, 40,
                                       expected, 16),
               WARPSEAL_OK);
     EXPECT_EQ(std::memcmp(tag, expected, 16), 0);
-    EXPECT_EQ(warpseal_inner_message_tag(sealer.get(), tag, 16), invalid) << "once";
-    EXPECT_EQ(warpseal_inner_message_update(sealer.get(), in, out, 1), invalid);
+    EXPECT_EQ(warpseal_internal_stream_tag(sealer.get(), tag, 16), invalid) << "once";
+    EXPECT_EQ(warpseal_internal_stream_update(sealer.get(), in, out, 1), invalid);
 
     for (size_t tag_bytes = 1; tag_bytes <= 16; ++tag_bytes)
         for (size_t wrong = 0; wrong <= tag_bytes; ++wrong) {  // the last is right
             begin();
-            ASSERT_EQ(warpseal_inner_message_aad(opener.get(), in, 1), WARPSEAL_OK);
-            ASSERT_EQ(warpseal_inner_message_update(opener.get(), out, in + 20, 40), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_internal_stream_aad(opener.get(), in, 1), WARPSEAL_OK);
+            ASSERT_EQ(warpseal_internal_stream_update(opener.get(), out, in + 20, 40), WARPSEAL_OK);
             std::memcpy(tag, expected, 16);
             if (wrong < 16) tag[wrong] ^= 0x10;
-            EXPECT_EQ(warpseal_inner_message_verify(opener.get(), tag, tag_bytes),
+            EXPECT_EQ(warpseal_internal_stream_verify(opener.get(), tag, tag_bytes),
                       wrong == tag_bytes ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC);
-            EXPECT_EQ(warpseal_inner_message_verify(opener.get(), tag, tag_bytes), invalid)
+            EXPECT_EQ(warpseal_internal_stream_verify(opener.get(), tag, tag_bytes), invalid)
                 << "once";
         }
 }
 
-TEST(RunningMessage, WeakKeysDoNotEncrypt) {
+TEST(StreamingContext, WeakKeysDoNotEncrypt) {
     EngineOptions options;
     options.device = "portable";
     options.cuda = nullptr;
@@ -545,15 +549,16 @@ TEST(RunningMessage, WeakKeysDoNotEncrypt) {
     std::unique_ptr<Key> key;
     ASSERT_EQ(engine->key("aes-256", {Text(32, 9).data(), 32}, key), WARPSEAL_OK);
     for (const warpseal_mode mode : modes) {
-        std::unique_ptr<RunningMessage> it;
-        EXPECT_EQ(RunningMessage::create(*engine, *key, mode, Direction::encrypt, it),
+        std::unique_ptr<StreamingContext> it;
+        EXPECT_EQ(StreamingContext::create(*engine, *key, mode, Direction::encrypt, it),
                   WARPSEAL_WEAK_KEY);
-        EXPECT_EQ(RunningMessage::create(*engine, *key, mode, Direction::decrypt, it), WARPSEAL_OK);
+        EXPECT_EQ(StreamingContext::create(*engine, *key, mode, Direction::decrypt, it),
+                  WARPSEAL_OK);
     }
 }
 
 // The mode's target and that of single blocks each have a self-test of their own.
-TEST(RunningMessage, SingleBlocksHaveASelfTestOfTheirOwn) {
+TEST(StreamingContext, SingleBlocksHaveASelfTestOfTheirOwn) {
     Random random(907);
     const Text secret = random.text(32), iv = random.text(16), text = random.text(45);
     EngineOptions options;
@@ -567,8 +572,9 @@ TEST(RunningMessage, SingleBlocksHaveASelfTestOfTheirOwn) {
         std::unique_ptr<Key> key, right_key;
         ASSERT_EQ(engine->key("aes-256", {secret.data(), 32}, key), WARPSEAL_OK);
         ASSERT_EQ(tests::cores().key("aes-256", {secret.data(), 32}, right_key), WARPSEAL_OK);
-        std::unique_ptr<RunningMessage> it;
-        ASSERT_EQ(RunningMessage::create(*engine, *key, mode, Direction::encrypt, it), WARPSEAL_OK);
+        std::unique_ptr<StreamingContext> it;
+        ASSERT_EQ(StreamingContext::create(*engine, *key, mode, Direction::encrypt, it),
+                  WARPSEAL_OK);
         Text got(45), right(45);
         uint8_t tag[16], right_tag[16] = {};
         const Bytes first{iv.data(), mode == WARPSEAL_GCM ? size_t{12} : 16};
@@ -594,8 +600,8 @@ TEST(RunningMessage, SingleBlocksHaveASelfTestOfTheirOwn) {
         ASSERT_EQ(Engine::create(options, without), WARPSEAL_OK);
         std::unique_ptr<Key> unusable;
         ASSERT_EQ(without->key("aes-256", {secret.data(), 32}, unusable), WARPSEAL_OK);
-        std::unique_ptr<RunningMessage> none;
-        EXPECT_EQ(RunningMessage::create(*without, *unusable, mode, Direction::encrypt, none),
+        std::unique_ptr<StreamingContext> none;
+        EXPECT_EQ(StreamingContext::create(*without, *unusable, mode, Direction::encrypt, none),
                   WARPSEAL_SELF_TEST_FAILED);
         tests::mend_cores();
     }
@@ -605,7 +611,7 @@ TEST(RunningMessage, SingleBlocksHaveASelfTestOfTheirOwn) {
 
 // Small, large, small and large ones: the large ones are shared with a GPU, also one that is lost
 // on the way.
-TEST(RunningMessage, LargePiecesTakeTheEnginesRoute) {
+TEST(StreamingContext, LargePiecesTakeTheEnginesRoute) {
     constexpr size_t large = (size_t{9} << 20) + 48,
                      cuts[] = {37, 37 + large, 37 + large + 100, 37 + 2 * large + 100};
     constexpr size_t bytes = 37 + 2 * large + 105;
@@ -648,8 +654,9 @@ TEST(RunningMessage, LargePiecesTakeTheEnginesRoute) {
                                   WARPSEAL_OK);
                     }
                 }
-                std::unique_ptr<RunningMessage> it;
-                ASSERT_EQ(RunningMessage::create(*engine, *key, mode, direction, it), WARPSEAL_OK);
+                std::unique_ptr<StreamingContext> it;
+                ASSERT_EQ(StreamingContext::create(*engine, *key, mode, direction, it),
+                          WARPSEAL_OK);
                 ASSERT_EQ(it->begin(first), WARPSEAL_OK);
                 const uint64_t calls = tests::script().host_calls;
                 size_t at = 0;

@@ -45,7 +45,7 @@ void bad_begin(const void* state, const uint8_t* iv, size_t iv_bytes, const uint
 }
 
 template <int direction>
-void bad_piece(const void* state, GcmRun* run, uint64_t first, const uint8_t* in, uint8_t* out,
+void bad_chunk(const void* state, GcmRun* run, uint64_t first, const uint8_t* in, uint8_t* out,
                size_t bytes) {
     working().gcm_segment[direction](state, run, first, in, out, bytes);
     if (bytes > 500) run->sum[7] ^= 1;
@@ -90,7 +90,7 @@ void break_in(CpuCipher& cipher, Break what) {
     if (what == Break::sweep) cipher.sweep[mode][direction] = bad_sweep<mode, direction>;
     if (what == Break::xts) cipher.xts[direction] = bad_xts<direction>;
     if (what == Break::gcm_begin) cipher.gcm_begin = bad_begin;
-    if (what == Break::gcm_segment) cipher.gcm_segment[direction] = bad_piece<direction>;
+    if (what == Break::gcm_segment) cipher.gcm_segment[direction] = bad_chunk<direction>;
     if (what == Break::gcm_combine) cipher.gcm_combine = bad_combine;
     if (what == Break::gcm_finish) cipher.gcm_finish = bad_finish;
     if (what == Break::batch_text) cipher.batch[mode][direction] = bad_text<mode, direction>;

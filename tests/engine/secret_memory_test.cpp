@@ -1,6 +1,6 @@
 // Memory for secrets: what is small shares pages, and is zeroed, wiped, locked and copied on fork
 // all the same.
-#include "engine/secret_memory.h"
+#include "platform/secret_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,23 +1,23 @@
 // The self-test is itself tested: its answers are those of the standards, and it refuses every path
 // that is broken in any function.
-#include "engine/self_test.h"
+#include "engine/self_test/self_test.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>
 
-#include "engine/answers.h"
 #include "engine/fake_backend.h"
 #include "engine/limits.h"
 #include "engine/scripted_cores.h"
+#include "engine/self_test/reference_output.h"
 #include "engine/targets.h"
 #include "kem/side_by_side.h"
 
 namespace {
 
 using namespace warpseal;
-using answers::Text;
+using reference_output::Text;
 using tests::Break;
 
 Text bytes_of(const std::string& hex) {
@@ -35,30 +35,30 @@ constexpr warpseal_mode all_modes[] = {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM,
 
 TEST(Answers, CtrOfSp80038aF5) {
     const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c");
-    const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
+    const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text plaintext =
         bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
-    const Text stream = answers::keystream(blocks, bytes_of("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"), 16,
-                                           plaintext.size());
-    EXPECT_EQ(answers::exclusive_or(plaintext, stream),
+    const Text stream = reference_output::keystream(
+        blocks, bytes_of("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"), 16, plaintext.size());
+    EXPECT_EQ(reference_output::exclusive_or(plaintext, stream),
               bytes_of("874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"));
 }
 
 TEST(Answers, TheCounterWrapsWhereItIsToldTo) {
     const Text key(16, 7);
-    const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
-    const Text full = answers::keystream(blocks, Text(16, 0xff), 16, 32),
-               low = answers::keystream(blocks, Text(16, 0xff), 4, 32);
+    const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
+    const Text full = reference_output::keystream(blocks, Text(16, 0xff), 16, 32),
+               low = reference_output::keystream(blocks, Text(16, 0xff), 4, 32);
     Text zero(16), low_zero(16, 0xff);
     for (int i = 12; i < 16; ++i) low_zero[i] = 0;
-    EXPECT_EQ(Text(full.begin() + 16, full.end()), answers::ecb(blocks, zero));
-    EXPECT_EQ(Text(low.begin() + 16, low.end()), answers::ecb(blocks, low_zero));
+    EXPECT_EQ(Text(full.begin() + 16, full.end()), reference_output::ecb(blocks, zero));
+    EXPECT_EQ(Text(low.begin() + 16, low.end()), reference_output::ecb(blocks, low_zero));
 }
 
 // Test cases 4, 5 and 6 of the GCM submission (McGrew and Viega): IVs of 96, 64 and 480 bits.
 TEST(Answers, TagsOfTheGcmSubmission) {
     const Text key = bytes_of("feffe9928665731c6d6a8f9467308308");
-    const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
+    const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text plaintext = bytes_of(
         "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39");
     const Text aad = bytes_of("feedfacedeadbeeffeedfacedeadbeefabaddad2");
@@ -70,12 +70,13 @@ TEST(Answers, TagsOfTheGcmSubmission) {
         {"9313225df88406e555909c5aff5269aa6a7a9538534f7da1e4c303d2a318a728c3c0c95156809539fcf0e2429a6b525416aedbf5a0de6a57a637b39b",
          "619cc5aefffe0bfa462af43c1699d050"}};
     for (const auto& c : cases) {
-        Text first = answers::counter0(blocks, bytes_of(c.iv));
+        Text first = reference_output::counter0(blocks, bytes_of(c.iv));
         for (int i = 15; i >= 12 && ++first[i] == 0; --i) {
         }
-        const Text ciphertext = answers::exclusive_or(
-            plaintext, answers::keystream(blocks, first, 4, plaintext.size()));
-        EXPECT_EQ(answers::tag(blocks, bytes_of(c.iv), aad, ciphertext), bytes_of(c.tag)) << c.iv;
+        const Text ciphertext = reference_output::exclusive_or(
+            plaintext, reference_output::keystream(blocks, first, 4, plaintext.size()));
+        EXPECT_EQ(reference_output::tag(blocks, bytes_of(c.iv), aad, ciphertext), bytes_of(c.tag))
+            << c.iv;
     }
 }
 
@@ -83,16 +84,16 @@ TEST(Answers, TagsOfTheGcmSubmission) {
 TEST(Answers, FeedbackModesOfSp80038a) {
     const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c"),
                iv = bytes_of("000102030405060708090a0b0c0d0e0f");
-    const answers::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
+    const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text plaintext =
         bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
-    EXPECT_EQ(answers::cbc(blocks, iv, plaintext),
+    EXPECT_EQ(reference_output::cbc(blocks, iv, plaintext),
               bytes_of("7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"));
-    EXPECT_EQ(
-        answers::cfb(blocks, bytes_of("3b3fd92eb72dad20333449f8e83cfb4a"),
-                     bytes_of("ae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52ef")),
-        bytes_of("c8a64537a0b3a93fcde3cdad9f1ce58b26751f67a3cbb140b1808cf187a4f4df"));
-    EXPECT_EQ(answers::ofb(blocks, iv, plaintext),
+    EXPECT_EQ(reference_output::cfb(
+                  blocks, bytes_of("3b3fd92eb72dad20333449f8e83cfb4a"),
+                  bytes_of("ae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52ef")),
+              bytes_of("c8a64537a0b3a93fcde3cdad9f1ce58b26751f67a3cbb140b1808cf187a4f4df"));
+    EXPECT_EQ(reference_output::ofb(blocks, iv, plaintext),
               bytes_of("3b3fd92eb72dad20333449f8e83cfb4a7789508d16918f03f53c52dac54ed825"));
 }
 
@@ -102,37 +103,38 @@ TEST(Answers, XtsOfIeee1619) {
                fixed = bytes_of("22222222222222222222222222222222"),
                other = bytes_of("bfbebdbcbbbab9b8b7b6b5b4b3b2b1b0");
     const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
-    const answers::Blocks blocks(aes, data.data());
-    EXPECT_EQ(answers::xts(blocks, answers::Blocks(aes, fixed.data()),
-                           bytes_of("33333333330000000000000000000000"), 32, Text(32, 0x44)),
-              bytes_of("af85336b597afc1a900b2eb21ec949d292df4c047e0b21532186a5971a227a89"));
-    const Text number = bytes_of("9a785634120000000000000000000000");
-    const answers::Blocks tweak(aes, other.data());
+    const reference_output::Blocks blocks(aes, data.data());
     EXPECT_EQ(
-        answers::xts(blocks, tweak, number, 18, bytes_of("000102030405060708090a0b0c0d0e0f1011")),
-        bytes_of("d069444b7a7e0cab09e24447d24deb1fedbf"));
-    EXPECT_EQ(answers::xts(blocks, tweak, number, 4096,
-                           bytes_of("000102030405060708090a0b0c0d0e0f10111213")),
+        reference_output::xts(blocks, reference_output::Blocks(aes, fixed.data()),
+                              bytes_of("33333333330000000000000000000000"), 32, Text(32, 0x44)),
+        bytes_of("af85336b597afc1a900b2eb21ec949d292df4c047e0b21532186a5971a227a89"));
+    const Text number = bytes_of("9a785634120000000000000000000000");
+    const reference_output::Blocks tweak(aes, other.data());
+    EXPECT_EQ(reference_output::xts(blocks, tweak, number, 18,
+                                    bytes_of("000102030405060708090a0b0c0d0e0f1011")),
+              bytes_of("d069444b7a7e0cab09e24447d24deb1fedbf"));
+    EXPECT_EQ(reference_output::xts(blocks, tweak, number, 4096,
+                                    bytes_of("000102030405060708090a0b0c0d0e0f10111213")),
               bytes_of("9d84c813f719aa2c7be3f66171c7c5c2edbf9dac"));
 }
 
 // SP 800-38B D.1, RFC 3610 packet vectors 5 and 6.
 TEST(Answers, CmacAndCcm) {
     const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
-    const answers::Blocks mac(aes, bytes_of("2b7e151628aed2a6abf7158809cf4f3c").data());
+    const reference_output::Blocks mac(aes, bytes_of("2b7e151628aed2a6abf7158809cf4f3c").data());
     const Text text = bytes_of(
         "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710");
-    EXPECT_EQ(answers::cmac(mac, Text(text.begin(), text.begin() + 40)),
+    EXPECT_EQ(reference_output::cmac(mac, Text(text.begin(), text.begin() + 40)),
               bytes_of("dfa66747de9ae63030ca32611497c827"));
-    EXPECT_EQ(answers::cmac(mac, text), bytes_of("51f0bebf7e3b9d92fc49741779363cfe"));
-    const answers::Blocks ccm(aes, bytes_of("c0c1c2c3c4c5c6c7c8c9cacbcccdcecf").data());
-    EXPECT_EQ(
-        answers::ccm(ccm, bytes_of("00000005040302a0a1a2a3a4a5"), bytes_of("0001020304050607"),
-                     bytes_of("08090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20"), 8),
-        bytes_of("51b1e5f44a197d1da46b0f8e2d282ae871e838bb64da8596574adaa76fbd9fb0c5"));
-    EXPECT_EQ(answers::ccm(ccm, bytes_of("00000006050403a0a1a2a3a4a5"),
-                           bytes_of("000102030405060708090a0b"),
-                           bytes_of("0c0d0e0f101112131415161718191a1b1c1d1e"), 8),
+    EXPECT_EQ(reference_output::cmac(mac, text), bytes_of("51f0bebf7e3b9d92fc49741779363cfe"));
+    const reference_output::Blocks ccm(aes, bytes_of("c0c1c2c3c4c5c6c7c8c9cacbcccdcecf").data());
+    EXPECT_EQ(reference_output::ccm(
+                  ccm, bytes_of("00000005040302a0a1a2a3a4a5"), bytes_of("0001020304050607"),
+                  bytes_of("08090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20"), 8),
+              bytes_of("51b1e5f44a197d1da46b0f8e2d282ae871e838bb64da8596574adaa76fbd9fb0c5"));
+    EXPECT_EQ(reference_output::ccm(ccm, bytes_of("00000006050403a0a1a2a3a4a5"),
+                                    bytes_of("000102030405060708090a0b"),
+                                    bytes_of("0c0d0e0f101112131415161718191a1b1c1d1e"), 8),
               bytes_of("a28c6865939a9a79faaa5c4c2a9d4a91cdac8c96c861b9c9e61ef1"));
 }
 
@@ -142,14 +144,14 @@ TEST(SelfTest, EveryTargetOfThisMachineHolds) {
     for (const Target target : cpu_targets_best_first) {
         if (!cpu_has(target)) continue;
         for (size_t i = 0; const CpuCipher* reference = cpu_cipher_at(i); ++i) {
-            const CpuCipher* subject = cpu_cipher(target, reference->name);
-            ASSERT_NE(subject, nullptr);
-            EXPECT_TRUE(gives_known_block(*subject)) << subject->name;
+            const CpuCipher* test_case = cpu_cipher(target, reference->name);
+            ASSERT_NE(test_case, nullptr);
+            EXPECT_TRUE(gives_known_answer(*test_case)) << test_case->name;
             for (const warpseal_mode mode : all_modes)
                 for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-                    if ((subject->modes >> mode & 1) == 0) continue;
-                    EXPECT_EQ(test_cores(*subject, *reference, mode, direction), WARPSEAL_OK)
-                        << target_name(target) << " " << subject->name << " "
+                    if ((test_case->modes >> mode & 1) == 0) continue;
+                    EXPECT_EQ(test_cores(*test_case, *reference, mode, direction), WARPSEAL_OK)
+                        << target_name(target) << " " << test_case->name << " "
                         << warpseal_mode_name(mode);
                 }
         }
@@ -237,8 +239,8 @@ std::unique_ptr<Engine> engine_on(const char* device, Notices& notices) {
 
 // A message long enough to show every break; returns what came out, or nothing if it was refused.
 Text use(Engine& engine, warpseal_mode mode, Direction direction, warpseal_status& status) {
-    const Text secret = answers::pattern(64, 1), iv = answers::pattern(16, 2),
-               in = answers::pattern(4096, 3);
+    const Text secret = reference_output::pattern(64, 1), iv = reference_output::pattern(16, 2),
+               in = reference_output::pattern(4096, 3);
     std::unique_ptr<Key> key;
     const bool xts = mode == WARPSEAL_XTS;
     EXPECT_EQ(engine.key("aes-256", {secret.data(), xts ? size_t{64} : 32}, key,

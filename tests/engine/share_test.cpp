@@ -5,17 +5,17 @@
 #include <cstring>
 #include <string>
 
-#include "engine/answers.h"
 #include "engine/calls.h"
 #include "engine/fake_backend.h"
-#include "engine/inside.h"
+#include "engine/impl.h"
 #include "engine/no_memory.h"
 #include "engine/scripted_cores.h"
+#include "engine/self_test/reference_output.h"
 
 namespace {
 
 using namespace warpseal;
-using answers::Text;
+using reference_output::Text;
 using tests::Outcome;
 using tests::Work;
 
@@ -58,7 +58,7 @@ const Work all_work[] = {{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, fa
 
 std::unique_ptr<Key> key_of(Engines& it, bool xts = false) {
     const Work work{"aes-128", xts ? WARPSEAL_XTS : WARPSEAL_CTR, Direction::encrypt, false, false};
-    return tests::key_for(*it.engine, work, answers::pattern(xts ? 32 : 16, 1));
+    return tests::key_for(*it.engine, work, reference_output::pattern(xts ? 32 : 16, 1));
 }
 
 Outcome result_of(Engines& it, const Work& work) {
@@ -201,20 +201,22 @@ TEST(Gpus, WhereTheTextLiesDecides) {
             call.out = to;
             call.in_extent = in_extent;
             call.out_extent = out_extent;
-            return all.engine->inside()
-                .pace_of(all.engine->inside().descriptors("aes-128"), Target::portable, call)
+            return all.engine->impl()
+                .call_class_of(all.engine->impl().descriptors("aes-128"), Target::portable, call)
                 .place;
         };
-        EXPECT_EQ(place(in.data(), out.data()), Place::host) << "no GPU is open";
+        EXPECT_EQ(place(in.data(), out.data()), MemoryKind::host) << "no GPU is open";
         ASSERT_EQ(all.engine->cuda_device(), 0);
-        EXPECT_EQ(place(in.data(), out.data()), pinned ? Place::pinned : Place::host);
-        EXPECT_EQ(place(in.data(), in.data()), pinned ? Place::pinned_in_place : Place::host);
-        EXPECT_EQ(place(nullptr, nullptr), Place::host);
+        EXPECT_EQ(place(in.data(), out.data()), pinned ? MemoryKind::pinned : MemoryKind::host);
+        EXPECT_EQ(place(in.data(), in.data()),
+                  pinned ? MemoryKind::pinned_in_place : MemoryKind::host);
+        EXPECT_EQ(place(nullptr, nullptr), MemoryKind::host);
         tests::script().most_pinned = 15;
-        EXPECT_EQ(place(in.data(), out.data(), 20, 10), Place::host);
-        EXPECT_EQ(place(in.data(), out.data(), 10, 20), Place::host)
+        EXPECT_EQ(place(in.data(), out.data(), 20, 10), MemoryKind::host);
+        EXPECT_EQ(place(in.data(), out.data(), 10, 20), MemoryKind::host)
             << "all of what is written must be pinned too";
-        EXPECT_EQ(place(in.data(), out.data(), 15, 15), pinned ? Place::pinned : Place::host);
+        EXPECT_EQ(place(in.data(), out.data(), 15, 15),
+                  pinned ? MemoryKind::pinned : MemoryKind::host);
         tests::script().most_pinned = SIZE_MAX;
         const auto to_gpu = [&](const Text& from, const Text& to) {
             return std::strcmp(all.engine->pick("aes-128", WARPSEAL_CTR, uint64_t{1} << 30,
@@ -247,14 +249,14 @@ TEST(Gpus, PiecesOfWorkersAreNotRated) {
         ASSERT_EQ(it.engine->cuda_device(), 0);
         const auto key = key_of(it);
         for (int i = 0; i < 3; ++i) ASSERT_EQ(piece(it, *key, where), WARPSEAL_OK);
-        Engine::Inside& inside = it.engine->inside();
+        Engine::Impl& impl = it.engine->impl();
         const Key::Descriptors& descriptors = key->descriptors();
         Target core = Target::portable;
-        ASSERT_EQ(inside.prove_cores(descriptors, WARPSEAL_CTR, Direction::encrypt, core),
+        ASSERT_EQ(impl.tested_cores(descriptors, WARPSEAL_CTR, Direction::encrypt, core),
                   WARPSEAL_OK);
-        const Pace pace = inside.pace_of(
+        const CallClass call_class = impl.call_class_of(
             descriptors, core, {WARPSEAL_CTR, Direction::encrypt, Shape::batch, size_t{16} << 20});
-        const Speed gpu = inside.rates.of(pace, 0);
+        const Speed gpu = impl.throughput.of(call_class, 0);
         EXPECT_EQ(gpu.alone, 0) << "with the cores is another thing than alone";
         EXPECT_EQ(gpu.shared > 0, where == Engine::Where::everywhere);
     }
@@ -270,17 +272,20 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
     ASSERT_EQ(it.engine->threads(), 2u);
     Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
     const CpuCipher& cipher = *cpu_cipher(Target::portable, "aes-128");
-    const Pace pace{&cipher, WARPSEAL_CTR, Direction::encrypt, Shape::sweep, Place::host, 0};
-    const double usual = usual_core_speed(
-        Target::portable,
-        {message_bytes, Place::host, 16, call.mode, call.direction, representation_of(cipher)});
+    const CallClass call_class{&cipher,      WARPSEAL_CTR,     Direction::encrypt,
+                               Shape::sweep, MemoryKind::host, 0};
+    const double usual =
+        usual_core_speed(Target::portable, {message_bytes, MemoryKind::host, 16, call.mode,
+                                            call.direction, representation_of(cipher)});
     for (const auto& [engines, one_thread] :
          {std::pair<Engines&, double>{it, 4}, {unmeasured, usual}}) {
-        call.bytes = static_cast<uint64_t>(1.5 * one_thread * usual_gpu_delay(Place::pinned) * 1e9);
+        call.bytes =
+            static_cast<uint64_t>(1.5 * one_thread * usual_gpu_delay(MemoryKind::pinned) * 1e9);
         for (const bool alone : {false, true}) {
             call.one_thread = alone;
-            EXPECT_EQ(engines.engine->inside().quick(cipher, Target::portable, call, pace, nullptr),
-                      !alone)
+            EXPECT_EQ(
+                engines.engine->impl().quick(cipher, Target::portable, call, call_class, nullptr),
+                !alone)
                 << one_thread;
         }
     }
@@ -289,7 +294,7 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
 // Which parts there would be is known once the first is open: then the others are opened too.
 TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
     Engines it("auto", backend_with(2), half_speed_cores);
-    EXPECT_TRUE(it.engine->gpus_for_pieces("aes-128", WARPSEAL_GCM, Direction::encrypt,
+    EXPECT_TRUE(it.engine->gpus_for_chunks("aes-128", WARPSEAL_GCM, Direction::encrypt,
                                            uint64_t{100} << 30));
     EXPECT_TRUE(it.engine->gpu_is_open(0) && it.engine->gpu_is_open(1));
 }
@@ -298,9 +303,10 @@ TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
 // forgery among those that a GPU has done when it fails, though all the others verify.
 TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
     constexpr size_t count = 160, each = 65536;
-    const Text keys = answers::pattern(16 * count, 3), aad = answers::pattern(24 * count, 4),
-               ivs = answers::pattern(12 * count, 5);
-    Text text = answers::pattern(count * each, 6), sealed(text.size()), again(text.size()),
+    const Text keys = reference_output::pattern(16 * count, 3),
+               aad = reference_output::pattern(24 * count, 4),
+               ivs = reference_output::pattern(12 * count, 5);
+    Text text = reference_output::pattern(count * each, 6), sealed(text.size()), again(text.size()),
          tags(16 * count), others(16 * count);
     std::vector<int32_t> statuses(count, -1);
     warpseal_batch batch = {};
@@ -313,7 +319,7 @@ TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
     batch.in = text.data(), batch.out = sealed.data();
     batch.tags = tags.data(), batch.tag_bytes = 16, batch.tag_stride = 16;
     const Work work{"aes-128", WARPSEAL_GCM, Direction::encrypt, true, false};
-    const auto core_key = tests::key_for(tests::cores(), work, answers::pattern(16, 1));
+    const auto core_key = tests::key_for(tests::cores(), work, reference_output::pattern(16, 1));
     ASSERT_EQ(tests::cores().batch(*core_key, WARPSEAL_GCM, Direction::encrypt, batch),
               WARPSEAL_OK);
 
@@ -367,9 +373,9 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
     const auto key = key_of(two),
-               core_key = tests::key_for(tests::cores(), work, answers::pattern(16, 1));
+               core_key = tests::key_for(tests::cores(), work, reference_output::pattern(16, 1));
     constexpr size_t bytes = 4096, half = bytes / 2;
-    const Text text = answers::pattern(bytes, 2);
+    const Text text = reference_output::pattern(bytes, 2);
     Text iv(16), right(bytes);
     ASSERT_EQ(tests::cores().message(*core_key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
                                      text.data(), right.data(), bytes),
@@ -439,7 +445,8 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
 // The GPU's part may be written when the cores' part fails: what no tag has confirmed does not
 // stay.
 TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
-    const Text iv = answers::pattern(12, 3), in = answers::pattern(message_bytes, 4);
+    const Text iv = reference_output::pattern(12, 3),
+               in = reference_output::pattern(message_bytes, 4);
     Text sealed(in.size()), tag(16);
     const GpuBackend* backend = backend_with(1);
     size_t wiped = 0;

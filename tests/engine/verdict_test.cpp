@@ -1,5 +1,5 @@
 // Outcomes of self-tests, asked for by several threads at once and across forks.
-#include "engine/verdict.h"
+#include "engine/self_test/results.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ PathName path_of(const int& its_address) {
 
 warpseal_status ask(const PathName& path, const std::function<warpseal_status()>& test) {
     bool failed_now = false;
-    const warpseal_status status = verdict(path, test, &failed_now);
+    const warpseal_status status = self_test_result(path, test, &failed_now);
     EXPECT_LE(failed_now, status == WARPSEAL_SELF_TEST_FAILED);
     return status;
 }

@@ -102,7 +102,7 @@ warpseal_status kem_one() { return exchange(1, 1); }
 warpseal_status kem_many() { return exchange(4, most); }
 
 warpseal_status pool() {
-    static uint64_t tickets[most];
+    static uint64_t handles[most];
     Engine engine(2);
     warpseal_kem_pool* pool = nullptr;
     const warpseal_kem_batch send = batch_of(most / 2, items.sent);
@@ -112,17 +112,17 @@ warpseal_status pool() {
             .then([&] { return warpseal_kem_pool_create(engine.get(), set, most, &pool); })
             .then([&] { return warpseal_kem_pool_fill(pool); })
             .then([&] {
-                return warpseal_kem_pool_take(pool, most, items.public_keys[0],
-                                              sizeof items.public_keys[0], tickets);
+                return warpseal_kem_pool_acquire(pool, most, items.public_keys[0],
+                                                 sizeof items.public_keys[0], handles);
             })
             .then([&] { return warpseal_kem_encapsulate(engine.get(), set, &send); })
             .then([&] {
-                return warpseal_kem_pool_decapsulate(pool, most / 2, tickets, items.ciphertexts[0],
+                return warpseal_kem_pool_decapsulate(pool, most / 2, handles, items.ciphertexts[0],
                                                      sizeof items.ciphertexts[0], items.received[0],
                                                      sizeof items.received[0], items.statuses);
             })
             .and_if_all_did([&] {
-                warpseal_kem_pool_drop(pool, most / 2, tickets + most / 2);
+                warpseal_kem_pool_release(pool, most / 2, handles + most / 2);
                 must_agree(most / 2);
             });
     warpseal_kem_pool_destroy(pool);

@@ -35,7 +35,7 @@ const Calls calls[] = {
     {{"warpseal_kem_keypair", "warpseal_kem_encapsulate", "warpseal_kem_decapsulate"},
      encapsulation},
     {{"warpseal_kem_pool_create", "warpseal_kem_pool_destroy", "warpseal_kem_pool_fill",
-      "warpseal_kem_pool_take", "warpseal_kem_pool_decapsulate", "warpseal_kem_pool_drop"},
+      "warpseal_kem_pool_acquire", "warpseal_kem_pool_decapsulate", "warpseal_kem_pool_release"},
      pools},
     {{"warpseal_kem_batcher_create", "warpseal_kem_batcher_destroy", "warpseal_kem_batcher_run",
       "warpseal_kem_batcher_submit", "warpseal_kem_batcher_counts_read",
@@ -91,7 +91,7 @@ bool Parent::make() {
     warpseal_kem_info info{};
     RIGHT(warpseal_kem_at(0, &info) == WARPSEAL_OK);
     Bytes publics(4096);
-    RIGHT(warpseal_kem_pool_take(pool.get(), 1, publics.data(), publics.size(), &ticket) ==
+    RIGHT(warpseal_kem_pool_acquire(pool.get(), 1, publics.data(), publics.size(), &handle) ==
           WARPSEAL_OK);
     RIGHT(warpseal_host_alloc(engine.get(), host_bytes, &host) == WARPSEAL_OK);
     return true;

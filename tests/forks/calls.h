@@ -46,7 +46,7 @@ struct Parent {
     // Of each thread a key that it is about to use first, uses first, or has used; null between
     // two.
     std::array<std::atomic<const Keyed*>, threads> fresh{};
-    uint64_t ticket = 0;  // of the pool, taken
+    uint64_t handle = 0;  // of the pool, taken
     void* host = nullptr;
 
     ~Parent();

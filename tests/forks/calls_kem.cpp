@@ -65,24 +65,24 @@ bool encapsulate(warpseal_engine* engine, Items& items) {
 // count: at most what it holds.
 bool pool_works(warpseal_engine* engine, warpseal_kem_pool* pool, size_t count) {
     Items items(count);
-    std::vector<uint64_t> tickets(count);
-    RIGHT(warpseal_kem_pool_take(pool, count, items.publics.data(), items.info.public_key_bytes,
-                                 tickets.data()) == WARPSEAL_OK);
+    std::vector<uint64_t> handles(count);
+    RIGHT(warpseal_kem_pool_acquire(pool, count, items.publics.data(), items.info.public_key_bytes,
+                                    handles.data()) == WARPSEAL_OK);
     RIGHT(encapsulate(engine, items));
-    RIGHT(warpseal_kem_pool_decapsulate(pool, count - 1, tickets.data(), items.ciphertexts.data(),
+    RIGHT(warpseal_kem_pool_decapsulate(pool, count - 1, handles.data(), items.ciphertexts.data(),
                                         items.info.ciphertext_bytes, items.received.data(),
                                         items.info.shared_secret_bytes,
                                         items.statuses.data()) == WARPSEAL_OK);
     RIGHT(std::memcmp(items.sent.data(), items.received.data(),
                       (count - 1) * items.info.shared_secret_bytes) == 0);
-    warpseal_kem_pool_drop(pool, 1, &tickets[count - 1]);
+    warpseal_kem_pool_release(pool, 1, &handles[count - 1]);
     return true;
 }
 
 // A ticket names nothing in a child of the process that took it.
-bool knows_no_ticket(warpseal_kem_pool* pool, uint64_t ticket) {
+bool knows_no_handle(warpseal_kem_pool* pool, uint64_t handle) {
     Items items(1);
-    RIGHT(warpseal_kem_pool_decapsulate(pool, 1, &ticket, items.ciphertexts.data(),
+    RIGHT(warpseal_kem_pool_decapsulate(pool, 1, &handle, items.ciphertexts.data(),
                                         items.info.ciphertext_bytes, items.received.data(),
                                         items.info.shared_secret_bytes,
                                         items.statuses.data()) == WARPSEAL_INVALID_ARGUMENT);
@@ -141,7 +141,7 @@ bool pools(const Scene& scene) {
     const Owned<warpseal_kem_pool> own(made);
     RIGHT(warpseal_kem_pool_fill(made) == WARPSEAL_OK && pool_works(scene.engine, made, 3));
     if (scene.parent == nullptr || scene.parent->pool == nullptr) return true;
-    RIGHT(!scene.in_child || knows_no_ticket(scene.parent->pool.get(), scene.parent->ticket));
+    RIGHT(!scene.in_child || knows_no_handle(scene.parent->pool.get(), scene.parent->handle));
     return pool_works(scene.engine, scene.parent->pool.get(), 3);
 }
 

@@ -321,7 +321,7 @@ protected:
     // sanitizer makes each many times as slow.
     bool many() const { return backend().cpu() != nullptr && !stacks_are_sanitized; }
     // The twin, made once: it inverts x - 1.
-    const reference::Ntru& twin() const {
+    const reference::Ntru& slow() const {
         static std::map<std::string, reference::Ntru> all;
         return all.try_emplace(set(), set()).first->second;
     }

@@ -286,7 +286,7 @@ void answers() {
 template <const Params& set>
 void groups() {
     constexpr size_t count = 4, each = set.keypair_coins();
-    const reference::Ntru twin(set.name);
+    const reference::Ntru slow(set.name);
     const Text good = tests::Random(575).text(count * each), none(each, 3);
     const auto append = [](Text& to, const Text& more) {
         to.insert(to.end(), more.begin(), more.end());
@@ -298,7 +298,7 @@ void groups() {
             const bool is_bad = (bad >> i & 1) != 0;
             const auto from = good.begin() + static_cast<long>(i * each);
             const Text own = is_bad ? none : Text(from, from + each);
-            const auto keys = twin.keypair(own);
+            const auto keys = slow.keypair(own);
             ASSERT_EQ(keys.has_value(), !is_bad);
             append(coins, own);
             append(publics, keys ? keys->public_key : Text(set.public_key_bytes()));

@@ -9,9 +9,9 @@
 #include "answer_files.h"
 #include "backends.h"
 #include "engine/engine.h"
-#include "engine/workspace.h"
 #include "guard.h"
 #include "oracle.h"
+#include "platform/workspace.h"
 #include "random.h"
 #include "random_source.h"
 #include "stack.h"
@@ -89,13 +89,13 @@ TEST_F(KemFace, ListsTheSets) {
     warpseal_kem_info info;
     for (size_t i = 0; i < 6; ++i) {
         ASSERT_EQ(warpseal_kem_at(i, &info), WARPSEAL_OK);
-        const reference::Ntru twin(info.name);
-        EXPECT_EQ(info.public_key_bytes, twin.public_key_bytes());
-        EXPECT_EQ(info.secret_key_bytes, twin.secret_key_bytes());
-        EXPECT_EQ(info.ciphertext_bytes, twin.ciphertext_bytes());
+        const reference::Ntru slow(info.name);
+        EXPECT_EQ(info.public_key_bytes, slow.public_key_bytes());
+        EXPECT_EQ(info.secret_key_bytes, slow.secret_key_bytes());
+        EXPECT_EQ(info.ciphertext_bytes, slow.ciphertext_bytes());
         EXPECT_EQ(info.shared_secret_bytes, 32u);
-        EXPECT_EQ(info.keypair_coins_bytes, twin.keypair_coins());
-        EXPECT_EQ(info.encapsulation_coins_bytes, twin.encapsulation_coins());
+        EXPECT_EQ(info.keypair_coins_bytes, slow.keypair_coins());
+        EXPECT_EQ(info.encapsulation_coins_bytes, slow.encapsulation_coins());
     }
     EXPECT_EQ(warpseal_kem_at(6, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(SIZE_MAX, &info), WARPSEAL_INVALID_ARGUMENT);

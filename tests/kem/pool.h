@@ -10,7 +10,7 @@
 
 namespace tests {
 
-using Tickets = std::vector<uint64_t>;
+using Handles = std::vector<uint64_t>;
 
 struct PoolFreed {
     void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
@@ -20,7 +20,7 @@ using PoolHandle = std::unique_ptr<warpseal_kem_pool, PoolFreed>;
 // What a call handed out.
 struct Taken {
     Text publics;
-    Tickets tickets;
+    Handles handles;
 };
 
 inline std::set<std::string> items(const Text& text, size_t bytes) {
@@ -51,9 +51,9 @@ protected:
     }
     warpseal_status take(const PoolHandle& pool, size_t count, Taken& out) const {
         out.publics.assign(count * info.public_key_bytes, 0xa5);
-        out.tickets.assign(count, 0xa5a5a5a5a5a5a5a5);
-        return warpseal_kem_pool_take(pool.get(), count, out.publics.data(), info.public_key_bytes,
-                                      out.tickets.data());
+        out.handles.assign(count, 0xa5a5a5a5a5a5a5a5);
+        return warpseal_kem_pool_acquire(pool.get(), count, out.publics.data(),
+                                         info.public_key_bytes, out.handles.data());
     }
     Taken taken(const PoolHandle& pool, size_t count) const {
         Taken out;
@@ -84,12 +84,12 @@ protected:
         batch.shared_secret_stride = strides.secret;
         EXPECT_EQ(warpseal_kem_encapsulate(engine.get(), info.name, &batch), WARPSEAL_OK);
     }
-    warpseal_status decapsulate(const PoolHandle& pool, const Tickets& tickets,
+    warpseal_status decapsulate(const PoolHandle& pool, const Handles& handles,
                                 const Text& ciphertexts, Text& secrets,
                                 std::vector<int32_t>& statuses) const {
-        secrets.assign(tickets.size() * 32, 0xa5);
-        statuses.assign(tickets.size(), -1);
-        return warpseal_kem_pool_decapsulate(pool.get(), tickets.size(), tickets.data(),
+        secrets.assign(handles.size() * 32, 0xa5);
+        statuses.assign(handles.size(), -1);
+        return warpseal_kem_pool_decapsulate(pool.get(), handles.size(), handles.data(),
                                              ciphertexts.data(), info.ciphertext_bytes,
                                              secrets.data(), 32, statuses.data());
     }
@@ -98,18 +98,18 @@ protected:
         Text ciphertexts, sent, received;
         std::vector<int32_t> statuses;
         encapsulate(pairs.publics, ciphertexts, sent);
-        return decapsulate(pool, pairs.tickets, ciphertexts, received, statuses) == WARPSEAL_OK &&
+        return decapsulate(pool, pairs.handles, ciphertexts, received, statuses) == WARPSEAL_OK &&
                received == sent &&
-               statuses == std::vector<int32_t>(pairs.tickets.size(), WARPSEAL_OK);
+               statuses == std::vector<int32_t>(pairs.handles.size(), WARPSEAL_OK);
     }
     // Whether each is refused, with a secret of zeros.
-    bool refused(const PoolHandle& pool, const Tickets& tickets) const {
+    bool refused(const PoolHandle& pool, const Handles& handles) const {
         Text received;
         std::vector<int32_t> statuses;
-        return decapsulate(pool, tickets, Text(tickets.size() * info.ciphertext_bytes, 0), received,
+        return decapsulate(pool, handles, Text(handles.size() * info.ciphertext_bytes, 0), received,
                            statuses) == WARPSEAL_INVALID_ARGUMENT &&
-               received == Text(tickets.size() * 32, 0) &&
-               statuses == std::vector<int32_t>(tickets.size(), WARPSEAL_INVALID_ARGUMENT);
+               received == Text(handles.size() * 32, 0) &&
+               statuses == std::vector<int32_t>(handles.size(), WARPSEAL_INVALID_ARGUMENT);
     }
 
     warpseal_kem_info info{};

@@ -11,13 +11,13 @@
 
 namespace {
 
+using tests::Handles;
 using tests::items;
 using tests::PoolHandle;
 using tests::source;
 using tests::Source;
 using tests::Taken;
 using tests::Text;
-using tests::Tickets;
 
 class KemPoolApart : public tests::PoolTest {};
 
@@ -62,7 +62,7 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
         const pid_t child = fork();
         if (child == 0) {
             alarm(longest_seconds);
-            if (!refused(some, mine.tickets)) _exit(1);
+            if (!refused(some, mine.handles)) _exit(1);
             const Taken own = taken(some, pairs_each);
             if (write(ends[1], own.publics.data(), own.publics.size()) !=
                 static_cast<ssize_t>(own.publics.size()))
@@ -70,12 +70,12 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
             if (!works(some, own)) _exit(3);
             // Nor when each place has a pair of the child's, as it had one of the parent's.
             const Taken all = taken(some, 300);
-            if (!refused(some, mine.tickets) || !works(some, all)) _exit(6);
+            if (!refused(some, mine.handles) || !works(some, all)) _exit(6);
             // And so on, in its children.
             const Taken left = taken(some, 3);
             if (in_child([&] {
                     const Taken all = taken(some, 300);
-                    return refused(some, left.tickets) && works(some, all) ? 7 : 1;
+                    return refused(some, left.handles) && works(some, all) ? 7 : 1;
                 }) != 7)
                 _exit(4);
             _exit(works(some, left) ? 7 : 5);
@@ -148,13 +148,13 @@ TEST_P(KemPoolApart, WhatIsUsedDroppedOrForkedAwayIsWiped) {
     const size_t kept = GetParam().target == "cuda" ? 0 : 1;
     EXPECT_EQ(residue::occurrences(patterns), kept * count * each) << "or this test sees nothing";
     EXPECT_EQ(in_child([&] { return residue::occurrences(patterns) == 0 ? 7 : 1; }), 7);
-    warpseal_kem_pool_drop(some.get(), 4, pairs.tickets.data());
+    warpseal_kem_pool_release(some.get(), 4, pairs.handles.data());
     EXPECT_EQ(residue::occurrences(patterns), kept * (count - 4) * each);
     const auto rest = [&](size_t from, size_t to) {
         return Taken{Text(pairs.publics.begin() + static_cast<long>(from * info.public_key_bytes),
                           pairs.publics.begin() + static_cast<long>(to * info.public_key_bytes)),
-                     Tickets(pairs.tickets.begin() + static_cast<long>(from),
-                             pairs.tickets.begin() + static_cast<long>(to))};
+                     Handles(pairs.handles.begin() + static_cast<long>(from),
+                             pairs.handles.begin() + static_cast<long>(to))};
     };
     EXPECT_TRUE(works(some, rest(4, 9)));
     EXPECT_EQ(residue::occurrences(patterns), kept * (count - 9) * each);

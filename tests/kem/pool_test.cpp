@@ -11,17 +11,17 @@
 
 namespace {
 
+using tests::Handles;
 using tests::items;
 using tests::PoolHandle;
 using tests::source;
 using tests::Source;
 using tests::Taken;
 using tests::Text;
-using tests::Tickets;
 
-class KemPool : public tests::PoolTest {};
+class KemKeyPool : public tests::PoolTest {};
 
-TEST_P(KemPool, PairsWorkAndPlacesAreUsedAgain) {
+TEST_P(KemKeyPool, PairsWorkAndPlacesAreUsedAgain) {
     const PoolHandle some = pool(40);
     std::set<std::string> seen;
     for (const size_t count : {1, 40, 7, 33, 0, 40}) {
@@ -38,7 +38,7 @@ TEST_P(KemPool, PairsWorkAndPlacesAreUsedAgain) {
 }
 
 // More than one piece of a call.
-TEST_P(KemPool, Large) {
+TEST_P(KemKeyPool, Large) {
     const PoolHandle some = pool(2500);
     const Taken first = taken(some, 1100);
     EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
@@ -50,7 +50,7 @@ TEST_P(KemPool, Large) {
     EXPECT_EQ(seen.size(), 2500u);
 }
 
-TEST_P(KemPool, ATicketIsGoodForOneCiphertext) {
+TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
     const PoolHandle some = pool(4), other = pool(4);
     const Taken pairs = taken(some, 3), others = taken(other, 3);
     Text ciphertexts, sent, received;
@@ -60,64 +60,64 @@ TEST_P(KemPool, ATicketIsGoodForOneCiphertext) {
     Text given;
     for (const size_t i : {0, 1, 1, 2, 2})
         tests::append(given, tests::slice(ciphertexts, i, info.ciphertext_bytes));
-    const Tickets tickets = {pairs.tickets[0], pairs.tickets[1], pairs.tickets[1],
-                             others.tickets[2], 12345};
-    EXPECT_EQ(decapsulate(some, tickets, given, received, statuses), WARPSEAL_INVALID_ARGUMENT);
+    const Handles handles = {pairs.handles[0], pairs.handles[1], pairs.handles[1],
+                             others.handles[2], 12345};
+    EXPECT_EQ(decapsulate(some, handles, given, received, statuses), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(statuses,
               (std::vector<int32_t>{WARPSEAL_OK, WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT,
                                     WARPSEAL_INVALID_ARGUMENT, WARPSEAL_INVALID_ARGUMENT}));
     EXPECT_EQ(Text(received.begin(), received.begin() + 64), Text(sent.begin(), sent.begin() + 64));
     EXPECT_EQ(Text(received.begin() + 64, received.end()), Text(96, 0));
-    EXPECT_TRUE(refused(some, {pairs.tickets[0], pairs.tickets[1]}));  // used
+    EXPECT_TRUE(refused(some, {pairs.handles[0], pairs.handles[1]}));  // used
     // Nor when their places have been used again.
     for (int round = 0; round < 20; ++round) {
         const Taken again = taken(some, 3);
-        EXPECT_TRUE(refused(some, {pairs.tickets[0], pairs.tickets[1]}));
+        EXPECT_TRUE(refused(some, {pairs.handles[0], pairs.handles[1]}));
         EXPECT_TRUE(works(some, again));
     }
     EXPECT_TRUE(
-        works(some, {tests::slice(pairs.publics, 2, info.public_key_bytes), {pairs.tickets[2]}}));
+        works(some, {tests::slice(pairs.publics, 2, info.public_key_bytes), {pairs.handles[2]}}));
     EXPECT_TRUE(works(other, others));  // the other pool's were not touched
     // Tickets near good ones, and what a careless caller would try.
     const Taken last = taken(some, 4);
-    Tickets guesses = {0, 1, 2, 3, 4, UINT64_MAX};
+    Handles guesses = {0, 1, 2, 3, 4, UINT64_MAX};
     for (int bit = 0; bit < 64; ++bit)
-        if (const uint64_t guess = last.tickets[0] ^ uint64_t{1} << bit;
-            std::find(last.tickets.begin(), last.tickets.end(), guess) == last.tickets.end())
+        if (const uint64_t guess = last.handles[0] ^ uint64_t{1} << bit;
+            std::find(last.handles.begin(), last.handles.end(), guess) == last.handles.end())
             guesses.push_back(guess);
     EXPECT_TRUE(refused(some, guesses));
     EXPECT_TRUE(works(some, last));
 }
 
-TEST_P(KemPool, DroppedTicketsNameNothing) {
+TEST_P(KemKeyPool, DroppedTicketsNameNothing) {
     const PoolHandle some = pool(200), other = pool(1);
     const Taken pairs = taken(some, 200);
     Taken none;
     EXPECT_EQ(take(some, 1, none), WARPSEAL_LIMIT_EXCEEDED);
-    Tickets dropped(pairs.tickets.begin(), pairs.tickets.begin() + 150);
+    Handles dropped(pairs.handles.begin(), pairs.handles.begin() + 150);
     dropped.push_back(77);
-    dropped.push_back(pairs.tickets[3]);
-    dropped.push_back(taken(other, 1).tickets[0]);
-    warpseal_kem_pool_drop(some.get(), dropped.size(), dropped.data());
+    dropped.push_back(pairs.handles[3]);
+    dropped.push_back(taken(other, 1).handles[0]);
+    warpseal_kem_pool_release(some.get(), dropped.size(), dropped.data());
     EXPECT_TRUE(refused(some, dropped));
-    warpseal_kem_pool_drop(some.get(), 0, nullptr);
-    warpseal_kem_pool_drop(nullptr, dropped.size(), dropped.data());
+    warpseal_kem_pool_release(some.get(), 0, nullptr);
+    warpseal_kem_pool_release(nullptr, dropped.size(), dropped.data());
     EXPECT_EQ(take(some, 151, none),
               WARPSEAL_LIMIT_EXCEEDED);  // a place was freed once for each ticket
     EXPECT_TRUE(works(some, taken(some, 150)));
     const Text publics(pairs.publics.begin() + static_cast<long>(150 * info.public_key_bytes),
                        pairs.publics.end());
-    EXPECT_TRUE(works(some, {publics, Tickets(pairs.tickets.begin() + 150, pairs.tickets.end())}));
+    EXPECT_TRUE(works(some, {publics, Handles(pairs.handles.begin() + 150, pairs.handles.end())}));
 }
 
-TEST_P(KemPool, PastTheLimitNothingIsHandedOut) {
+TEST_P(KemKeyPool, PastTheLimitNothingIsHandedOut) {
     const PoolHandle some = pool(5);
     const Taken pairs = taken(some, 3);
     for (const size_t count : {3, 5, 6, 1000}) {
         Taken none;
         EXPECT_EQ(take(some, count, none), WARPSEAL_LIMIT_EXCEEDED);
         EXPECT_EQ(none.publics, Text(count * info.public_key_bytes, 0xa5));
-        EXPECT_EQ(none.tickets, Tickets(count, 0xa5a5a5a5a5a5a5a5));
+        EXPECT_EQ(none.handles, Handles(count, 0xa5a5a5a5a5a5a5a5));
     }
     EXPECT_TRUE(works(some, taken(some, 2)));
     EXPECT_TRUE(works(some, pairs));
@@ -125,7 +125,7 @@ TEST_P(KemPool, PastTheLimitNothingIsHandedOut) {
 
 // The source fails at its first call, at its second, and so on, until there are enough for all that
 // is done.
-TEST_P(KemPool, WithoutRandomNothingIsWritten) {
+TEST_P(KemKeyPool, WithoutRandomNothingIsWritten) {
     int needed = 0;
     for (bool done = false; !done; ++needed) {
         tests::calls_left = needed;
@@ -143,7 +143,7 @@ TEST_P(KemPool, WithoutRandomNothingIsWritten) {
         if (const warpseal_status status = take(some, 1200, pairs); status != WARPSEAL_OK) {
             EXPECT_EQ(status, WARPSEAL_NO_RANDOM);
             EXPECT_EQ(pairs.publics, Text(1200 * info.public_key_bytes, 0xa5));
-            EXPECT_EQ(pairs.tickets, Tickets(1200, 0xa5a5a5a5a5a5a5a5));
+            EXPECT_EQ(pairs.handles, Handles(1200, 0xa5a5a5a5a5a5a5a5));
             EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_NO_RANDOM);
             source = Source::kernel;  // no place was lost
             EXPECT_TRUE(works(some, taken(some, 1500)));
@@ -153,7 +153,7 @@ TEST_P(KemPool, WithoutRandomNothingIsWritten) {
         tests::calls_left = 0;  // what is taken needs none
         Text received;
         std::vector<int32_t> statuses;
-        EXPECT_EQ(decapsulate(some, pairs.tickets, Text(1200 * info.ciphertext_bytes, 0), received,
+        EXPECT_EQ(decapsulate(some, pairs.handles, Text(1200 * info.ciphertext_bytes, 0), received,
                               statuses),
                   WARPSEAL_OK);
         source = Source::kernel;
@@ -161,7 +161,7 @@ TEST_P(KemPool, WithoutRandomNothingIsWritten) {
     EXPECT_GE(needed, 3);
 }
 
-TEST_P(KemPool, WrongArguments) {
+TEST_P(KemKeyPool, WrongArguments) {
     const size_t pk = info.public_key_bytes, ct = info.ciphertext_bytes;
     warpseal_kem_pool* made = nullptr;
     EXPECT_EQ(warpseal_kem_pool_create(nullptr, info.name, 5, &made), WARPSEAL_INVALID_ARGUMENT);
@@ -181,20 +181,20 @@ TEST_P(KemPool, WrongArguments) {
 
     const PoolHandle some = pool(5);
     Text publics(4 * pk, 0xa5);
-    Tickets tickets(4, 7);
-    const auto bad_take = [&](warpseal_kem_pool* of, uint64_t count, uint8_t* at, uint64_t stride,
-                              uint64_t* to) {
-        EXPECT_EQ(warpseal_kem_pool_take(of, count, at, stride, to), WARPSEAL_INVALID_ARGUMENT);
+    Handles handles(4, 7);
+    const auto bad_acquire = [&](warpseal_kem_pool* of, uint64_t count, uint8_t* at,
+                                 uint64_t stride, uint64_t* to) {
+        EXPECT_EQ(warpseal_kem_pool_acquire(of, count, at, stride, to), WARPSEAL_INVALID_ARGUMENT);
         EXPECT_EQ(publics, Text(4 * pk, 0xa5));
-        EXPECT_EQ(tickets, Tickets(4, 7));
+        EXPECT_EQ(handles, Handles(4, 7));
     };
-    bad_take(nullptr, 2, publics.data(), pk, tickets.data());
-    bad_take(some.get(), 2, nullptr, pk, tickets.data());
-    bad_take(some.get(), 2, publics.data(), pk, nullptr);
+    bad_acquire(nullptr, 2, publics.data(), pk, handles.data());
+    bad_acquire(some.get(), 2, nullptr, pk, handles.data());
+    bad_acquire(some.get(), 2, publics.data(), pk, nullptr);
     for (const uint64_t stride : {uint64_t{0}, uint64_t{1}, pk - 1, UINT64_MAX})
-        bad_take(some.get(), 2, publics.data(), stride, tickets.data());
-    bad_take(some.get(), 2, publics.data(), pk, reinterpret_cast<uint64_t*>(publics.data() + 8));
-    bad_take(some.get(), UINT64_MAX, publics.data(), pk, tickets.data());
+        bad_acquire(some.get(), 2, publics.data(), stride, handles.data());
+    bad_acquire(some.get(), 2, publics.data(), pk, reinterpret_cast<uint64_t*>(publics.data() + 8));
+    bad_acquire(some.get(), UINT64_MAX, publics.data(), pk, handles.data());
 
     const Taken pairs = taken(some, 3);
     Text ciphertexts(3 * ct, 0), secrets(96, 0xa5);
@@ -202,7 +202,7 @@ TEST_P(KemPool, WrongArguments) {
     struct Given {
         warpseal_kem_pool* pool;
         uint64_t count;
-        const uint64_t* tickets;
+        const uint64_t* handles;
         const uint8_t* ciphertexts;
         uint64_t ciphertext_stride;
         uint8_t* secrets;
@@ -210,10 +210,10 @@ TEST_P(KemPool, WrongArguments) {
         int32_t* statuses;
     };
     const auto bad = [&](const char* what, const std::function<void(Given&)>& spoil) {
-        Given g{some.get(),     3,  pairs.tickets.data(), ciphertexts.data(), ct,
+        Given g{some.get(),     3,  pairs.handles.data(), ciphertexts.data(), ct,
                 secrets.data(), 32, statuses.data()};
         spoil(g);
-        EXPECT_EQ(warpseal_kem_pool_decapsulate(g.pool, g.count, g.tickets, g.ciphertexts,
+        EXPECT_EQ(warpseal_kem_pool_decapsulate(g.pool, g.count, g.handles, g.ciphertexts,
                                                 g.ciphertext_stride, g.secrets, g.secret_stride,
                                                 g.statuses),
                   WARPSEAL_INVALID_ARGUMENT)
@@ -222,7 +222,7 @@ TEST_P(KemPool, WrongArguments) {
         EXPECT_EQ(statuses, std::vector<int32_t>(3, -1)) << what;
     };
     bad("no pool", [](Given& g) { g.pool = nullptr; });
-    bad("no tickets", [](Given& g) { g.tickets = nullptr; });
+    bad("no tickets", [](Given& g) { g.handles = nullptr; });
     bad("no ciphertexts", [](Given& g) { g.ciphertexts = nullptr; });
     bad("no secrets", [](Given& g) { g.secrets = nullptr; });
     bad("ciphertexts overlap", [](Given& g) { g.ciphertext_stride -= 1; });
@@ -230,42 +230,42 @@ TEST_P(KemPool, WrongArguments) {
         bad("secrets overlap", [&](Given& g) { g.secret_stride = stride; });
     bad("secrets over ciphertexts", [&](Given& g) { g.secrets = ciphertexts.data() + ct; });
     bad("secrets over tickets",
-        [](Given& g) { g.secrets = reinterpret_cast<uint8_t*>(const_cast<uint64_t*>(g.tickets)); });
+        [](Given& g) { g.secrets = reinterpret_cast<uint8_t*>(const_cast<uint64_t*>(g.handles)); });
     bad("statuses over tickets", [](Given& g) {
-        g.statuses = reinterpret_cast<int32_t*>(const_cast<uint64_t*>(g.tickets));
+        g.statuses = reinterpret_cast<int32_t*>(const_cast<uint64_t*>(g.handles));
     });
     bad("statuses over secrets",
         [](Given& g) { g.statuses = reinterpret_cast<int32_t*>(g.secrets); });
     bad("a count past the address space", [](Given& g) { g.count = UINT64_MAX; });
 
-    EXPECT_EQ(warpseal_kem_pool_take(some.get(), 0, nullptr, 0, nullptr), WARPSEAL_OK);
+    EXPECT_EQ(warpseal_kem_pool_acquire(some.get(), 0, nullptr, 0, nullptr), WARPSEAL_OK);
     EXPECT_EQ(
         warpseal_kem_pool_decapsulate(some.get(), 0, nullptr, nullptr, 0, nullptr, 0, nullptr),
         WARPSEAL_OK);
-    EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), 3, pairs.tickets.data(), ciphertexts.data(),
+    EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), 3, pairs.handles.data(), ciphertexts.data(),
                                             0, secrets.data(), 32, nullptr),
               WARPSEAL_OK);  // one ciphertext for all, statuses of no interest
 }
 
 // Fields of records, with a ticket that names nothing among them: what lies between the fields is
 // the caller's.
-TEST_P(KemPool, RecordsOfFields) {
+TEST_P(KemKeyPool, RecordsOfFields) {
     constexpr size_t count = 5, bad = 3, public_gap = 13;
     const size_t pk = info.public_key_bytes, public_stride = pk + public_gap,
                  text_stride = info.ciphertext_bytes + 7, secret_stride = 32 + 5;
     const PoolHandle some = pool(count);
     Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5),
         sent(count * secret_stride, 0xa5);
-    Tickets tickets(count);
+    Handles handles(count);
     ASSERT_EQ(
-        warpseal_kem_pool_take(some.get(), count, publics.data(), public_stride, tickets.data()),
+        warpseal_kem_pool_acquire(some.get(), count, publics.data(), public_stride, handles.data()),
         WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i) {
         const auto gap = publics.begin() + static_cast<long>(i * public_stride + pk);
         EXPECT_EQ(Text(gap, gap + public_gap), Text(public_gap, 0xa5)) << i;
     }
     encapsulate(publics, ciphertexts, sent, {public_stride, text_stride, secret_stride});
-    Tickets given = tickets;
+    Handles given = handles;
     given[bad] = ~given[bad];
     std::fill_n(sent.begin() + bad * secret_stride, 32, uint8_t{0});
     Text received(count * secret_stride, 0xa5);
@@ -282,7 +282,7 @@ TEST_P(KemPool, RecordsOfFields) {
                secret = tests::slice(secrets, count - 2, 32);
     received.assign((count - 1) * secret_stride, 0xa5);
     EXPECT_EQ(
-        warpseal_kem_pool_decapsulate(some.get(), count - 1, again.tickets.data(), last.data(), 0,
+        warpseal_kem_pool_decapsulate(some.get(), count - 1, again.handles.data(), last.data(), 0,
                                       received.data(), secret_stride, nullptr),
         WARPSEAL_OK);
     for (size_t i = 0; i < count - 1; ++i) {
@@ -294,7 +294,7 @@ TEST_P(KemPool, RecordsOfFields) {
 
 // Threads take, use and drop at random, of a pool that is too small for them all, while one fills
 // it.
-TEST_P(KemPool, EachPairOnceUnderManyThreads) {
+TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
     constexpr unsigned thread_count = 8;
     constexpr size_t rounds = 60;
     const PoolHandle some = pool(48);
@@ -316,13 +316,14 @@ TEST_P(KemPool, EachPairOnceUnderManyThreads) {
                     continue;
                 }
                 wrong += status != WARPSEAL_OK;
-                given += pairs.tickets.size();
+                given += pairs.handles.size();
                 tests::append(publics[number], pairs.publics);
                 if (random.below(4) == 0)
-                    warpseal_kem_pool_drop(some.get(), pairs.tickets.size(), pairs.tickets.data());
+                    warpseal_kem_pool_release(some.get(), pairs.handles.size(),
+                                              pairs.handles.data());
                 else
                     wrong += !works(some, pairs);
-                wrong += !refused(some, pairs.tickets);
+                wrong += !refused(some, pairs.handles);
             }
         });
     for (std::thread& thread : threads) thread.join();
@@ -336,7 +337,7 @@ TEST_P(KemPool, EachPairOnceUnderManyThreads) {
     EXPECT_TRUE(works(some, taken(some, 48)));  // no place was lost
 }
 
-TEST_P(KemPool, OfManyWhoUseATicketOneHasTheSecret) {
+TEST_P(KemKeyPool, OfManyWhoUseATicketOneHasTheSecret) {
     constexpr unsigned thread_count = 4;
     constexpr size_t count = 100;
     const PoolHandle some = pool(count);
@@ -348,7 +349,7 @@ TEST_P(KemPool, OfManyWhoUseATicketOneHasTheSecret) {
     std::vector<std::thread> threads;
     for (unsigned number = 0; number < thread_count; ++number)
         threads.emplace_back([&, number] {
-            (void)decapsulate(some, pairs.tickets, ciphertexts, received[number], statuses[number]);
+            (void)decapsulate(some, pairs.handles, ciphertexts, received[number], statuses[number]);
         });
     for (std::thread& thread : threads) thread.join();
     for (size_t i = 0; i < count; ++i) {
@@ -364,6 +365,6 @@ TEST_P(KemPool, OfManyWhoUseATicketOneHasTheSecret) {
     }
 }
 
-FOR_EACH_POOL(KemPool);
+FOR_EACH_POOL(KemKeyPool);
 
 }  // namespace

@@ -19,26 +19,26 @@ constexpr Counts few{8, 24, 40, 40, 40, 40}, thousands{67, 168, 1000, 250, 1000,
 // of one key, as one batch.
 class Cases {
 public:
-    explicit Cases(const reference::Ntru& twin) : twin_(twin) {
-        const auto keys = twin.keypair(random_.text(twin.keypair_coins())).value();
+    explicit Cases(const reference::Ntru& slow) : slow_(slow) {
+        const auto keys = slow.keypair(random_.text(slow.keypair_coins())).value();
         public_key_ = keys.public_key;
         secret_key = keys.secret_key;
     }
 
     Coefficients r, m;  // of the last draw: r modulo q, m modulo 3
     void draw() {
-        twin_.sample(random_.text(twin_.encapsulation_coins()), r, m);
-        for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(twin_.q() - 1) : x;
+        slow_.sample(random_.text(slow_.encapsulation_coins()), r, m);
+        for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(slow_.q() - 1) : x;
     }
     size_t place() {
-        return static_cast<size_t>(random_.below(static_cast<uint64_t>(twin_.n() - 1)));
+        return static_cast<size_t>(random_.below(static_cast<uint64_t>(slow_.n() - 1)));
     }
     size_t place_of(uint16_t value) {
         for (size_t i = place();; i = place())
             if (m[i] == value) return i;
     }
-    Text encrypted() const { return twin_.encrypt(r, m, public_key_); }
-    Text random_text() { return random_.text(twin_.ciphertext_bytes()); }
+    Text encrypted() const { return slow_.encrypt(r, m, public_key_); }
+    Text random_text() { return random_.text(slow_.ciphertext_bytes()); }
 
     // The twin, which is slow, is asked about the valid ones and the first of each kind: the others
     // are made alike.
@@ -46,7 +46,7 @@ public:
         Text secret = tests::rejected(secret_key, ciphertext);
         if (valid || counts[kind] < asked) {
             bool accepted = false;
-            const Text answer = twin_.decapsulate(ciphertext, secret_key, &accepted);
+            const Text answer = slow_.decapsulate(ciphertext, secret_key, &accepted);
             EXPECT_EQ(accepted, valid) << kind;
             if (valid)
                 secret = answer;
@@ -65,27 +65,27 @@ public:
 
 private:
     static constexpr int asked = 160;
-    const reference::Ntru& twin_;
+    const reference::Ntru& slow_;
     tests::Random random_{5201};
     Text public_key_;
 };
 
-void spare_bits(Cases& cases, const reference::Ntru& twin, int count) {
-    for (int pattern = 1; pattern < 1 << twin.spare_bits(); ++pattern)
+void spare_bits(Cases& cases, const reference::Ntru& slow, int count) {
+    for (int pattern = 1; pattern < 1 << slow.spare_bits(); ++pattern)
         for (int i = 0; i < count; ++i) {
             cases.draw();
             Text ciphertext = cases.encrypted();
             if (i < few.spare) cases.add("good", ciphertext, true);
             ciphertext.back() =
-                static_cast<uint8_t>(ciphertext.back() | pattern << (8 - twin.spare_bits()));
+                static_cast<uint8_t>(ciphertext.back() | pattern << (8 - slow.spare_bits()));
             cases.add("spare bits", ciphertext, false);
         }
 }
 
 // HPS: m with a coefficient too many or too few, one of the wrong sign, or two as many of the one
 // kind as are missing of the other.
-void weights(Cases& cases, const reference::Ntru& twin, int count) {
-    if (twin.is_hrss()) return;
+void weights(Cases& cases, const reference::Ntru& slow, int count) {
+    if (slow.is_hrss()) return;
     for (int i = 0; i < count; ++i)
         for (const uint16_t from : {0, 1, 2})
             for (const uint16_t to : {0, 1, 2}) {
@@ -110,10 +110,10 @@ void weights(Cases& cases, const reference::Ntru& twin, int count) {
 // HPS: m with as many coefficients as it should have, but too many of one sign. Its sum s is not
 // zero, as a ciphertext's is, so k Phi_n is added, with s + k n = 0 modulo q. For a small k no
 // coefficient of f c leaves [-q/2, q/2), so that this check alone sees it.
-void signs(Cases& cases, const reference::Ntru& twin, int count) {
-    if (twin.is_hrss()) return;
+void signs(Cases& cases, const reference::Ntru& slow, int count) {
+    if (slow.is_hrss()) return;
     int k = 4, s = 0;  // the least that are no residue modulo 3 even with a coefficient added
-    const auto sum = [&] { return (k * twin.n() + twin.q() / 2) % twin.q() - twin.q() / 2; };
+    const auto sum = [&] { return (k * slow.n() + slow.q() / 2) % slow.q() - slow.q() / 2; };
     while (s = -sum(), s % 2 != 0 || std::abs(s) > 40) ++k;
     for (int i = 0; i < count; ++i) {
         cases.draw();
@@ -124,9 +124,9 @@ void signs(Cases& cases, const reference::Ntru& twin, int count) {
     }
 }
 
-void ternary_r(Cases& cases, const reference::Ntru& twin, int count) {
+void ternary_r(Cases& cases, const reference::Ntru& slow, int count) {
     for (int i = 0; i < count; ++i)
-        for (const int value : {2, 3, twin.q() / 2, twin.q() - 2}) {
+        for (const int value : {2, 3, slow.q() / 2, slow.q() - 2}) {
             cases.draw();
             cases.r[cases.place()] = static_cast<uint16_t>(value);
             cases.add("r not ternary", cases.encrypted(), false);
@@ -135,10 +135,10 @@ void ternary_r(Cases& cases, const reference::Ntru& twin, int count) {
 
 // h is zero at 1, so that r and r - Phi_n give one ciphertext: with r[n - 1] = 1 the others count
 // one less, and that is ternary only if none was -1.
-void last_of_r(Cases& cases, const reference::Ntru& twin, int count) {
+void last_of_r(Cases& cases, const reference::Ntru& slow, int count) {
     for (int i = 0; i < count; ++i) {
         cases.draw();
-        cases.r.back() = static_cast<uint16_t>(i % 2 == 0 ? 1 : twin.q() - 1);
+        cases.r.back() = static_cast<uint16_t>(i % 2 == 0 ? 1 : slow.q() - 1);
         cases.add("r[n - 1] not zero", cases.encrypted(), false);
     }
     cases.draw();
@@ -153,18 +153,18 @@ class KemRejection : public tests::KemTest {};
 
 TEST_P(KemRejection, EachClass) {
     static std::map<std::pair<std::string, bool>, Cases> all;
-    const auto [at, fresh] = all.try_emplace({set(), many()}, twin());
+    const auto [at, fresh] = all.try_emplace({set(), many()}, slow());
     Cases& cases = at->second;
     if (fresh) {
         const Counts& counts = many() ? thousands : few;
-        spare_bits(cases, twin(), counts.spare);
-        weights(cases, twin(), counts.weight);
-        signs(cases, twin(), counts.signs);
-        ternary_r(cases, twin(), counts.r);
-        last_of_r(cases, twin(), counts.last);
+        spare_bits(cases, slow(), counts.spare);
+        weights(cases, slow(), counts.weight);
+        signs(cases, slow(), counts.signs);
+        ternary_r(cases, slow(), counts.r);
+        last_of_r(cases, slow(), counts.last);
         for (int i = 0; i < counts.random; ++i) cases.add("random", cases.random_text(), false);
         const size_t bytes = backend().params().ciphertext_bytes();
-        cases.add("all zero", Text(bytes, 0x00), twin().is_hrss());
+        cases.add("all zero", Text(bytes, 0x00), slow().is_hrss());
         cases.add("all ones", Text(bytes, 0xff), false);
     }
     const Text secrets = backend().decapsulate(cases.ciphertexts, cases.secret_key);
@@ -199,10 +199,10 @@ TEST_P(KemRejection, OtherKeysAndZeroBytes) {
         if (mine.secrets[32 * i] != 0) continue;
         ++zeros;
         const Text ciphertext = tests::slice(mine.ciphertexts, i, params.ciphertext_bytes());
-        EXPECT_EQ(twin().decapsulate(ciphertext, sk), tests::slice(mine.secrets, i, 32));
+        EXPECT_EQ(slow().decapsulate(ciphertext, sk), tests::slice(mine.secrets, i, 32));
         Text flipped = ciphertext;
         flipped[params.ciphertext_bytes() / 2] ^= 16;
-        EXPECT_EQ(backend().decapsulate(flipped, sk), twin().decapsulate(flipped, sk));
+        EXPECT_EQ(backend().decapsulate(flipped, sk), slow().decapsulate(flipped, sk));
     }
     EXPECT_GT(zeros, 0u);
 }

@@ -1,6 +1,6 @@
 // The engine's self-test of NTRU: its answers are the twin's, and it refuses a target that is
 // broken in any output of any operation.
-#include "engine/kem_self_test.h"
+#include "engine/kem/self_test.h"
 
 #include "backends.h"
 
@@ -8,37 +8,38 @@ namespace {
 
 using tests::Text;
 using warpseal::CpuKem;
-using warpseal::KemInput;
 using warpseal::KemOperation;
+using warpseal::KemTestInput;
 
-Text input(const warpseal::kem::Params& set, KemOperation operation, KemInput what, size_t bytes) {
+Text input(const warpseal::kem::Params& set, KemOperation operation, KemTestInput what,
+           size_t bytes) {
     Text out(bytes);
-    warpseal::kem_answer_input(set, operation, what, out.data(), bytes);
+    warpseal::kem_self_test_input(set, operation, what, out.data(), bytes);
     return out;
 }
 
 // What the twin gives for the inputs of the self-test.
 class Expected {
 public:
-    explicit Expected(const warpseal::kem::Params& set) : set_(set), twin_(set.name) {}
+    explicit Expected(const warpseal::kem::Params& set) : set_(set), slow_(set.name) {}
 
     Text keypairs() {
         const Text coins =
-            input(set_, KemOperation::keypair, KemInput::coins, items * set_.keypair_coins());
+            input(set_, KemOperation::keypair, KemTestInput::coins, items * set_.keypair_coins());
         for (size_t i = 0; i < items; ++i) {
-            const auto keys = twin_.keypair(tests::slice(coins, i, set_.keypair_coins())).value();
+            const auto keys = slow_.keypair(tests::slice(coins, i, set_.keypair_coins())).value();
             tests::append(publics_, keys.public_key);
             tests::append(secrets_, keys.secret_key);
         }
         return joined(publics_, secrets_);
     }
     Text encapsulations(Text publics) {
-        const Text coins = input(set_, KemOperation::encapsulate, KemInput::coins,
+        const Text coins = input(set_, KemOperation::encapsulate, KemTestInput::coins,
                                  items * set_.encapsulation_coins());
         Text secrets;
         ciphertexts_.clear();
         for (size_t i = 0; i < items; ++i) {
-            const auto sent = twin_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()),
+            const auto sent = slow_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()),
                                                 tests::slice(publics, i, set_.public_key_bytes()));
             tests::append(ciphertexts_, sent.ciphertext);
             tests::append(secrets, sent.secret);
@@ -46,7 +47,7 @@ public:
         return joined(ciphertexts_, secrets);
     }
     Text any_public_keys() const {
-        Text out = input(set_, KemOperation::encapsulate, KemInput::public_keys,
+        Text out = input(set_, KemOperation::encapsulate, KemTestInput::public_keys,
                          items * set_.public_key_bytes());
         for (size_t i = 1; i <= items; ++i)
             out[i * set_.public_key_bytes() - 1] &= static_cast<uint8_t>(0xff >> set_.spare_bits());
@@ -58,21 +59,21 @@ public:
         for (size_t i = 0; i < items; ++i) {
             Text ciphertext = tests::slice(ciphertexts_, i, set_.ciphertext_bytes());
             if (i % 2 == 1) ciphertext[5 * i] ^= 1;
-            tests::append(out, twin_.decapsulate(
+            tests::append(out, slow_.decapsulate(
                                    ciphertext, tests::slice(secrets_, i, set_.secret_key_bytes())));
         }
         return out;
     }
 
 private:
-    static constexpr size_t items = warpseal::kem_answer_items;
+    static constexpr size_t items = warpseal::kem_self_test_items;
     static Text joined(const Text& a, const Text& b) {
         Text out = a;
         tests::append(out, b);
         return out;
     }
     const warpseal::kem::Params& set_;
-    const reference::Ntru twin_;
+    const reference::Ntru slow_;
     Text publics_, secrets_, ciphertexts_;
 };
 
@@ -82,7 +83,7 @@ TEST(KemSelfTest, AnswersAreTheTwins) {
         const Text outputs[] = {expected.keypairs(),
                                 expected.encapsulations(expected.any_public_keys()),
                                 expected.decapsulations()};
-        const warpseal::KemAnswer* answer = warpseal::kem_answer(set->name);
+        const warpseal::KemReferenceDigest* answer = warpseal::kem_reference_digest(set->name);
         ASSERT_NE(answer, nullptr) << set->name;
         for (int i = 0; i < warpseal::kem_operation_count; ++i)
             EXPECT_EQ(Text(answer->digest[i], answer->digest[i] + 16),
@@ -126,7 +127,7 @@ TEST(KemSelfTest, ClosesWhatIsBroken) {
         for (const auto operation :
              {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
             ASSERT_EQ(warpseal::test_kem(intact, operation), WARPSEAL_OK);
-            for (uint64_t item = 0; item < warpseal::kem_answer_items; item += 4)
+            for (uint64_t item = 0; item < warpseal::kem_self_test_items; item += 4)
                 for (int output = 0; output < 4; ++output) {
                     CpuKem broken = intact;
                     Broken::intact = intact.run[static_cast<int>(operation)];

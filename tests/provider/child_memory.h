@@ -79,9 +79,9 @@ private:
 };
 
 // The child's side of the pipes.
-class Inside {
+class Impl {
 public:
-    Inside(int out, int in) : out_(out), in_(in) {}
+    Impl(int out, int in) : out_(out), in_(in) {}
     void tell(const std::string& name, const uint8_t* secret, size_t bytes) {
         write_all(name.data(), name.size());
         write_all(secret, bytes);
@@ -108,7 +108,7 @@ private:
 class Child {
 public:
     // work: tells its secrets, and pauses as often as the parent calls go_on() and once more.
-    explicit Child(const std::function<void(Inside&)>& work) {
+    explicit Child(const std::function<void(Impl&)>& work) {
         char name[] = "/tmp/warpseal-core-XXXXXX";
         if (mkdtemp(name) == nullptr) throw std::runtime_error("no folder");
         folder_ = name;
@@ -172,15 +172,15 @@ private:
         std::string line;
     };
 
-    [[noreturn]] void run(const std::function<void(Inside&)>& work, int out, int in) const {
+    [[noreturn]] void run(const std::function<void(Impl&)>& work, int out, int in) const {
         alarm(300);
         const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
         (void)setrlimit(RLIMIT_CORE, &unlimited);
         (void)prctl(PR_SET_DUMPABLE, 1);
         if (chdir(folder_.c_str()) != 0) _exit(3);
         try {
-            Inside inside(out, in);
-            work(inside);
+            Impl impl(out, in);
+            work(impl);
         } catch (const std::exception& problem) {
             std::fprintf(stderr, "the child: %s\n", problem.what());
             _exit(2);

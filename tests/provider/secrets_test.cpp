@@ -36,9 +36,9 @@ std::string cipher_of(const std::string& evp_name) {
 
 void add_key(Patterns& patterns, const std::string& cipher, const Bytes& key) {
     patterns.push_back(key);
-    const auto twin = reference::cipher(cipher, key);
-    if (twin == nullptr) return;
-    for (const auto& round : twin->secrets())
+    const auto slow = reference::cipher(cipher, key);
+    if (slow == nullptr) return;
+    for (const auto& round : slow->secrets())
         if (round.size() >= 8) patterns.emplace_back(round.begin(), round.end());
 }
 
@@ -65,13 +65,13 @@ bool use(Evp& one, bool ccm, bool encrypts) {
 }
 
 // Both directions of every cipher.
-std::vector<Evp> contexts_of_all_ciphers(Inside& inside, Aside& aside) {
+std::vector<Evp> contexts_of_all_ciphers(Impl& impl, Aside& aside) {
     std::vector<Evp> contexts;
     for (const std::string& name : our_ciphers()) {
         const Cipher cipher = our_cipher(name);
         const size_t bytes = key_bytes(cipher);
         uint8_t* const key = aside.random(bytes);
-        inside.tell(name, key, bytes);
+        impl.tell(name, key, bytes);
         const Bytes iv(16, 1);
         for (const bool encrypts : {true, false}) {
             Evp one(cipher.get());
@@ -85,13 +85,13 @@ std::vector<Evp> contexts_of_all_ciphers(Inside& inside, Aside& aside) {
     return contexts;
 }
 
-void hold_ciphers(Inside& inside) {
+void hold_ciphers(Impl& impl) {
     Aside aside;
     {
-        const std::vector<Evp> contexts = contexts_of_all_ciphers(inside, aside);
-        inside.pause();
+        const std::vector<Evp> contexts = contexts_of_all_ciphers(impl, aside);
+        impl.pause();
     }
-    inside.pause();
+    impl.pause();
 }
 
 TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
@@ -106,7 +106,7 @@ TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
 }
 
 // Of one context, which is given another key.
-void change_keys(Inside& inside) {
+void change_keys(Impl& impl) {
     Aside aside;
     std::vector<std::unique_ptr<Evp>> contexts;
     for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CCM", "AES-256-XTS"}) {
@@ -114,7 +114,7 @@ void change_keys(Inside& inside) {
         const Bytes iv(16, 1);
         contexts.push_back(std::make_unique<Evp>(cipher.get()));
         const uint8_t* const key = aside.random(2 * key_bytes(cipher));
-        inside.tell(name, key, key_bytes(cipher));
+        impl.tell(name, key, key_bytes(cipher));
         Evp& one = *contexts.back();
         const bool ccm = mode(cipher) == EVP_CIPH_CCM_MODE;
         if (!one.init(true, key, iv.data()) || !use(one, ccm, true) ||
@@ -122,7 +122,7 @@ void change_keys(Inside& inside) {
             throw std::runtime_error("no message");
     }
     aside.wipe();
-    inside.pause();
+    impl.pause();
 }
 
 TEST_F(SecretsSearch, AKeyGoesWhenTheNextComes) {
@@ -162,7 +162,7 @@ Patterns group_patterns(const Child& child, Half half, const std::string& prefix
 }
 
 // A key of each group, used, and a copy of it.
-std::vector<Key> keys_of_all_groups(Inside& inside, Aside& aside) {
+std::vector<Key> keys_of_all_groups(Impl& impl, Aside& aside) {
     std::vector<Key> keys;
     for (const std::string& group : ours().groups()) {
         Key key = ours().generate(group);
@@ -171,7 +171,7 @@ std::vector<Key> keys_of_all_groups(Inside& inside, Aside& aside) {
             EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, aside.data(),
                                             Aside::bytes, &bytes) != 1)
             throw std::runtime_error("cannot use " + group);
-        inside.tell(group, aside.data(), bytes);
+        impl.tell(group, aside.data(), bytes);
         aside.wipe();
         keys.emplace_back(EVP_PKEY_dup(key.get()));
         keys.push_back(std::move(key));
@@ -179,21 +179,21 @@ std::vector<Key> keys_of_all_groups(Inside& inside, Aside& aside) {
     return keys;
 }
 
-void hold_groups(Inside& inside) {
+void hold_groups(Impl& impl) {
     Aside aside;
     {
-        const std::vector<Key> keys = keys_of_all_groups(inside, aside);
-        inside.pause();
+        const std::vector<Key> keys = keys_of_all_groups(impl, aside);
+        impl.pause();
     }
-    inside.pause();
+    impl.pause();
 }
 
 // libcrypto has the classical half of a key as well: on its own heap, which a program can have left
 // out of cores.
-void hold_groups_on_the_secure_heap(Inside& inside) {
+void hold_groups_on_the_secure_heap(Impl& impl) {
     if (CRYPTO_secure_malloc_init(size_t{1} << 20, 32) != 1)
         throw std::runtime_error("no secure heap");
-    hold_groups(inside);
+    hold_groups(impl);
 }
 
 TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndGoWhenTheyAreFreed) {
@@ -255,7 +255,7 @@ TEST_F(SecretsSearch, KeysAreLocked) {
 
 // The mask of a message's tag in GCM (with a tag it gives the hash key away), and the block of
 // keystream under way in OFB.
-void hold_messages(Inside& inside) {
+void hold_messages(Impl& impl) {
     Aside aside;
     uint8_t* const bytes = aside.random(64);
     uint8_t *const iv = bytes + 16, *const blocks = bytes + 32;
@@ -272,11 +272,11 @@ void hold_messages(Inside& inside) {
             !one.init(true, bytes, iv) || !one.update(text, sizeof text, out, &made) ||
             !other.init(true, bytes, iv) || !other.update(text, sizeof text, out, &made))
             throw std::runtime_error("no message");
-        inside.tell("a block of keystream", blocks, 16);
+        impl.tell("a block of keystream", blocks, 16);
         aside.wipe();
-        inside.pause();
+        impl.pause();
     }
-    inside.pause();
+    impl.pause();
 }
 
 TEST_F(SecretsSearch, KeystreamIsInNoCoreAndGoesWithItsContext) {
@@ -289,12 +289,12 @@ TEST_F(SecretsSearch, KeystreamIsInNoCoreAndGoesWithItsContext) {
 }
 
 // Text that waits for the rest of its block, and a message's IV.
-void hold_text(Inside& inside) {
+void hold_text(Impl& impl) {
     Aside aside;
     const uint8_t* const bytes = aside.random(256);
-    inside.tell("held text", bytes + 64, 15);
-    inside.tell("IV", bytes + 96, 16);
-    inside.tell("IV of GCM", bytes + 128, 64);
+    impl.tell("held text", bytes + 64, 15);
+    impl.tell("IV", bytes + 96, 16);
+    impl.tell("IV of GCM", bytes + 128, 64);
     {
         const Cipher cbc = our_cipher("AES-128-CBC"), gcm = our_cipher("AES-128-GCM");
         Evp one(cbc.get()), other(gcm.get());
@@ -307,9 +307,9 @@ void hold_text(Inside& inside) {
             !other.init(true, nullptr, nullptr, params) || !other.more(bytes, bytes + 128))
             throw std::runtime_error("no message");
         aside.wipe();
-        inside.pause();
+        impl.pause();
     }
-    inside.pause();
+    impl.pause();
 }
 
 TEST_F(SecretsSearch, WhatAContextHoldsGoesWithIt) {

@@ -196,18 +196,18 @@ private:
     // Ciphertexts of what `change` makes of r, modulo q, and m, modulo 3.
     using Coefficients = reference::Ntru::Coefficients;
     void encrypt(void (*change)(Coefficients& r, Coefficients& m)) {
-        const reference::Ntru twin(params_.name);
+        const reference::Ntru slow(params_.name);
         const Text publics = publics_.get();
         tests::Random random(5);
         Text texts;
         for (size_t i = 0; i < items; ++i) {
             Coefficients r, m;
-            twin.sample(random.text(params_.encapsulation_coins()), r, m);
-            for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(twin.q() - 1) : x;
+            slow.sample(random.text(params_.encapsulation_coins()), r, m);
+            for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(slow.q() - 1) : x;
             change(r, m);
             const auto key = publics.begin() + static_cast<long>(i * params_.public_key_bytes());
             const Text one =
-                twin.encrypt(r, m, Text(key, key + static_cast<long>(params_.public_key_bytes())));
+                slow.encrypt(r, m, Text(key, key + static_cast<long>(params_.public_key_bytes())));
             texts.insert(texts.end(), one.begin(), one.end());
         }
         ciphertexts_.put(texts);

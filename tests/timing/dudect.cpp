@@ -30,7 +30,7 @@ using warpseal::direction_count;
 using Text = std::vector<uint8_t>;
 
 constexpr double limit = 4.5, planted_at_least = 50;
-constexpr size_t keys_room =
+constexpr size_t keys_capacity =
     64;  // where texts begin: behind a key and a tweak key of up to 32 bytes each
 constexpr int confirmations = 3;  // looks after the first, at most
 
@@ -93,7 +93,7 @@ private:
                const Part& timed) {
         if (!prepare) prepare = [](const uint8_t*) {};
         expect_constant(std::string(target_) + " " + cipher_.name + " " + what,
-                        {keys_room + text_bytes, prepare, timed},
+                        {keys_capacity + text_bytes, prepare, timed},
                         blocks < many_ ? timings : timings / dearer);
     }
     Part keyed() {
@@ -112,7 +112,7 @@ private:
         const size_t bytes = blocks * cipher_.block_bytes;
         judge(call(mode, d, blocks), bytes, blocks, keyed(), [=, this](const uint8_t* in) {
             cipher_.sweep[mode][d](state_.get(), mode == WARPSEAL_ECB ? nullptr : iv_, 0,
-                                   in + keys_room, out_.data(), bytes);
+                                   in + keys_capacity, out_.data(), bytes);
         });
     }
 
@@ -120,7 +120,7 @@ private:
         judge(call(WARPSEAL_XTS, d, blocks), 16 * blocks, blocks, keyed(),
               [=, this](const uint8_t* in) {
                   const warpseal::XtsUnits units{{5}, 512};
-                  cipher_.xts[d](state_.get(), tweak_.get(), units, in + keys_room, out_.data(),
+                  cipher_.xts[d](state_.get(), tweak_.get(), units, in + keys_capacity, out_.data(),
                                  16 * blocks);
               });
     }
@@ -131,7 +131,7 @@ private:
                   warpseal::GcmRun run, part{};
                   cipher_.gcm_begin(state_.get(), iv_, 12, iv_, 5, &run);
                   std::memcpy(part.counter0, run.counter0, sizeof part.counter0);
-                  cipher_.gcm_segment[d](state_.get(), &part, 0, in + keys_room, out_.data(),
+                  cipher_.gcm_segment[d](state_.get(), &part, 0, in + keys_capacity, out_.data(),
                                          16 * blocks);
                   cipher_.gcm_combine(state_.get(), run.sum, part.sum, blocks);
                   cipher_.gcm_finish(state_.get(), &run, 5, 16 * blocks, tags_.data());
@@ -161,8 +161,8 @@ private:
               keys_bytes + messages * bytes, messages * blocks, own_keys ? Part(none) : keyed(),
               [=, this](const uint8_t* in) mutable {
                   if (d == 1) std::memset(tags_.data(), 0, messages * b.tag_bytes);
-                  b.keys = own_keys ? in + keys_room : nullptr;
-                  b.in = in + keys_room + keys_bytes;
+                  b.keys = own_keys ? in + keys_capacity : nullptr;
+                  b.in = in + keys_capacity + keys_bytes;
                   (void)cipher_.batch[mode][d](own_keys ? nullptr : state_.get(), b, 0, messages);
               });
     }

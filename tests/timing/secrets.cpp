@@ -29,7 +29,7 @@ using Text = std::vector<uint8_t>;
 
 int passed = 0, failed = 0;
 
-void verdict(bool right, const std::string& what, const char* how) {
+void result(bool right, const std::string& what, const char* how) {
     ++(right ? passed : failed);
     if (!right) std::printf("LEAK? %s: %s\n", what.c_str(), how);
 }
@@ -88,8 +88,8 @@ public:
             known(&weak, sizeof weak);
             if (weak) std::printf("a weak key by chance\n");
         }
-        verdict(!complained(before), name("expansion of a key"),
-                "a branch or an address depends on the key");
+        result(!complained(before), name("expansion of a key"),
+               "a branch or an address depends on the key");
         Text same = secret_.memory;
         known(same.data(), same.size());
         Text tweak_key = pattern(cipher.key_bytes, 2);
@@ -113,11 +113,11 @@ public:
         secret(hidden.in);
         const unsigned before = watch();
         work(hidden);
-        verdict(!complained(before), name(what), "a branch or an address depends on a key or text");
+        result(!complained(before), name(what), "a branch or an address depends on a key or text");
         for (Text* text : {&open.out, &open.tag, &hidden.out, &hidden.tag})
             known(text->data(), text->size());
-        verdict(hidden.out == open.out && hidden.tag == open.tag, name(what),
-                "secrets come out otherwise than known texts");
+        result(hidden.out == open.out && hidden.tag == open.tag, name(what),
+               "secrets come out otherwise than known texts");
         return open;
     }
 
@@ -249,7 +249,7 @@ private:
                             call_batch(own_keys ? nullptr : b.state->get(), batch, 0, count);
                         known(&wrong, sizeof wrong);
                         known(statuses.data(), statuses.size() * sizeof statuses[0]);
-                        verdict(wrong == 0, name(call(mode, d)), "a message did not verify");
+                        result(wrong == 0, name(call(mode, d)), "a message did not verify");
                     });
                 if (mode != WARPSEAL_CMAC) text = after.out;
                 tags = after.tag;
@@ -304,12 +304,12 @@ public:
         Text none;
         run(KemOperation::decapsulate, batch, none, 0);
         known(received.data(), received.size());
-        verdict(std::equal(received.begin(), received.begin() + 32, sent.begin()),
-                name("decapsulation"), "a valid ciphertext was rejected");
-        verdict(!std::equal(received.begin() + 32, received.begin() + 64, sent.begin() + 32),
-                name("decapsulation"), "an invalid ciphertext was accepted");
-        verdict(std::equal(received.begin() + 64, received.end(), sent.begin() + 64),
-                name("decapsulation"), "a valid ciphertext was rejected");
+        result(std::equal(received.begin(), received.begin() + 32, sent.begin()),
+               name("decapsulation"), "a valid ciphertext was rejected");
+        result(!std::equal(received.begin() + 32, received.begin() + 64, sent.begin() + 32),
+               name("decapsulation"), "an invalid ciphertext was accepted");
+        result(std::equal(received.begin() + 64, received.end(), sent.begin() + 64),
+               name("decapsulation"), "a valid ciphertext was rejected");
     }
 
 private:
@@ -332,9 +332,9 @@ private:
         uint64_t failed = kem_.run[static_cast<int>(operation)](
             batch, 0, count,
             reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64));
-        verdict(!complained(before), name(what), "a branch or an address depends on a secret");
+        result(!complained(before), name(what), "a branch or an address depends on a secret");
         known(&failed, sizeof failed);
-        verdict(failed == expected_to_fail, name(what), "an item has no result");
+        result(failed == expected_to_fail, name(what), "an item has no result");
     }
 
     static constexpr size_t count = 3;
@@ -352,10 +352,10 @@ void padding() {
     warpseal_engine* engine = nullptr;
     warpseal_key* key = nullptr;
     const Text key_bytes = pattern(16, 16), iv = pattern(16, 17);
-    verdict(warpseal_engine_create(&options, &engine) == WARPSEAL_OK &&
-                warpseal_key_create(engine, "aes-128", key_bytes.data(), key_bytes.size(), &key) ==
-                    WARPSEAL_OK,
-            "padding", "no engine or key");
+    result(warpseal_engine_create(&options, &engine) == WARPSEAL_OK &&
+               warpseal_key_create(engine, "aes-128", key_bytes.data(), key_bytes.size(), &key) ==
+                   WARPSEAL_OK,
+           "padding", "no engine or key");
     for (const bool good : {true, false}) {
         Text in(64), out(64);
         size_t written = 0;
@@ -370,11 +370,11 @@ void padding() {
         written = 0;
         warpseal_status status = warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(),
                                                          out.data(), out.size(), &written);
-        verdict(!complained(before), "padding", "a branch or an address depends on the plaintext");
+        result(!complained(before), "padding", "a branch or an address depends on the plaintext");
         known(&status, sizeof status);
         known(&written, sizeof written);
-        verdict(status == (good ? WARPSEAL_OK : WARPSEAL_BAD_PADDING) && written == (good ? 55 : 0),
-                "padding", "wrong verdict");
+        result(status == (good ? WARPSEAL_OK : WARPSEAL_BAD_PADDING) && written == (good ? 55 : 0),
+               "padding", "wrong verdict");
     }
     warpseal_key_destroy(key);
     warpseal_engine_destroy(engine);
@@ -400,12 +400,12 @@ void records() {
                     warpseal::provider::find_record_end(record.data(), record.size(), mac_bytes);
                 warpseal::provider::copy_record_mac(record.data(), record.size(), end.text_bytes,
                                                     mac.data(), mac_bytes);
-                verdict(!complained(before), "records",
-                        "a branch or an address depends on the padding");
+                result(!complained(before), "records",
+                       "a branch or an address depends on the padding");
                 known(&end, sizeof end);
                 known(mac.data(), mac.size());
-                verdict(end.text_bytes == begin && (end.good != 0) == good && mac == wanted,
-                        "records", "wrong end");
+                result(end.text_bytes == begin && (end.good != 0) == good && mac == wanted,
+                       "records", "wrong end");
             }
 }
 
@@ -427,8 +427,8 @@ void planted() {
         const unsigned before = watch();
         const uint8_t got = leak(table.data(), key.data());
         __asm__ volatile("" : : "r"(got));
-        verdict(complained(before), leak == branch ? "planted branch" : "planted look-up",
-                "went unnoticed");
+        result(complained(before), leak == branch ? "planted branch" : "planted look-up",
+               "went unnoticed");
     }
 }
 
@@ -469,7 +469,7 @@ int main(int argc, char** argv) {
                 if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))
                     Subject(argv[i], *cipher).all();
                 else
-                    verdict(false, std::string(argv[i]) + " " + portable->name, "no door");
+                    result(false, std::string(argv[i]) + " " + portable->name, "no door");
             if (!warpseal::cpu_has_kem(target)) continue;
             for (const warpseal::kem::Params* set : warpseal::kem::sets)
                 KemSubject(argv[i], *warpseal::cpu_kem(target, set->name)).all();

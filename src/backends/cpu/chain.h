@@ -132,8 +132,8 @@ private:
     static void side_by_side_in(const Schedule& schedule, Supply& supply, uint64_t first,
                                 uint64_t count) {
         static_assert(sizeof(Room<lanes>) <= lanes * (2 * Text::bytes + 96) + 64);
-        SecretOf<Room<lanes>> room;
-        auto& [text, own, state, lane] = room.value;
+        SecretOf<Room<lanes>> capacity;
+        auto& [text, own, state, lane] = capacity.value;
         side_by_side(schedule, supply, {lanes, text, own, state, lane}, first, count);
     }
 

@@ -24,8 +24,8 @@ WARPSEAL_INLINE Message message_of(const warpseal_batch& batch, uint64_t i) {
 
 // The one place that branches on whether a tag was right: from here on that is public. Returns how
 // many were not.
-__attribute__((noinline)) uint64_t publish_verdict(uint32_t difference, int32_t* status,
-                                                   uint8_t* out, size_t bytes) {
+__attribute__((noinline)) uint64_t publish_result(uint32_t difference, int32_t* status,
+                                                  uint8_t* out, size_t bytes) {
     const bool good = difference == 0;
     if (status) *status = good ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
     if (!good) wipe(out, bytes);
@@ -48,7 +48,7 @@ uint64_t settle_tag(Direction direction, const warpseal_batch& batch, uint64_t i
         if (status) *status = WARPSEAL_OK;
         return 0;
     }
-    return publish_verdict(difference_of(ours.value, theirs, batch.tag_bytes), status, out, bytes);
+    return publish_result(difference_of(ours.value, theirs, batch.tag_bytes), status, out, bytes);
 }
 
 }  // namespace

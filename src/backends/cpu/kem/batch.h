@@ -24,17 +24,18 @@ struct Operations {
     using Arithmetic = Target<set>;
     static constexpr int lanes = hash_lanes<KeccakWord>;
     static constexpr size_t message = kem::message_bytes<set>, rejected = kem::rejected_bytes<set>;
-    static constexpr size_t message_room = (kem::padded_bytes(message) + 63) / 64 * 64,
-                            rejected_room = (kem::padded_bytes(rejected) + 63) / 64 * 64;
+    static constexpr size_t padded_message_bytes = (kem::padded_bytes(message) + 63) / 64 * 64,
+                            padded_rejected_bytes = (kem::padded_bytes(rejected) + 63) / 64 * 64;
 
     struct EncapsulateMemory {
         kem::EncapsulateWork<Arithmetic, set> item;
-        alignas(64) uint8_t messages[lanes][message_room];
+        alignas(64) uint8_t messages[lanes][padded_message_bytes];
         uint8_t hashes[lanes][32];
     };
     struct DecapsulateMemory {
         kem::DecapsulateWork<Arithmetic, set> item;
-        alignas(64) uint8_t messages[lanes][message_room], rejected[lanes][rejected_room];
+        alignas(64) uint8_t messages[lanes][padded_message_bytes],
+            rejected[lanes][padded_rejected_bytes];
         uint8_t hashes[2][lanes][32];
         uint32_t valid[lanes];
     };
@@ -110,7 +111,8 @@ struct Operations {
                 batch.public_keys + (first + i) * batch.public_key_stride,
                 batch.ciphertexts + (first + i) * batch.ciphertext_stride, memory.messages[i],
                 memory.item);
-        sha3_256<KeccakWord>(memory.hashes, memory.messages[0], message_room, message, count);
+        sha3_256<KeccakWord>(memory.hashes, memory.messages[0], padded_message_bytes, message,
+                             count);
         uint64_t failed = 0;
         for (int i = 0; i < count; ++i) {
             uint8_t* const secret = batch.shared_secrets + (first + i) * batch.shared_secret_stride;
@@ -150,8 +152,10 @@ struct Operations {
                                                                 memory.messages[i], memory.item);
             kem::rejected_message<set>(memory.rejected[i], ciphertext, secret_key);
         }
-        sha3_256<KeccakWord>(memory.hashes[0], memory.messages[0], message_room, message, count);
-        sha3_256<KeccakWord>(memory.hashes[1], memory.rejected[0], rejected_room, rejected, count);
+        sha3_256<KeccakWord>(memory.hashes[0], memory.messages[0], padded_message_bytes, message,
+                             count);
+        sha3_256<KeccakWord>(memory.hashes[1], memory.rejected[0], padded_rejected_bytes, rejected,
+                             count);
         for (int i = 0; i < count; ++i) {
             const uint32_t accept = 0u - memory.valid[i];
             uint8_t* const secret = batch.shared_secrets + (first + i) * batch.shared_secret_stride;

@@ -136,8 +136,8 @@ private:
     // So many sums of each row, as an addition waits for the one before: as many as the unit keeps
     // in flight, if registers hold them.
     static constexpr int wanted = (Unit::in_flight + sum_vectors - 1) / sum_vectors,
-                         room = (Unit::registers - 2 - held) / sum_vectors;
-    static constexpr int chains = wanted < room ? wanted : room > 1 ? room : 1;
+                         capacity = (Unit::registers - 2 - held) / sum_vectors;
+    static constexpr int chains = wanted < capacity ? wanted : capacity > 1 ? capacity : 1;
 
     // out = sign * other + matrix * factors. Factor words step, step + steps, ... meet the same
     // vectors of the matrix, each shifted by whole vectors: with the registers to hold them, few

@@ -75,8 +75,8 @@ private:
         using Chain = AesChain<Aes, macs::CbcMac>;
         uint8_t length[modes::ccm::longest_length];
         const uint32_t length_bytes = modes::ccm::encode_length(aad_bytes, length);
-        const size_t room = 16 - length_bytes,
-                     beside = aad_bytes < room ? static_cast<size_t>(aad_bytes) : room;
+        const size_t capacity = 16 - length_bytes,
+                     beside = aad_bytes < capacity ? static_cast<size_t>(aad_bytes) : capacity;
         const Halves first = Halves::of(aad, beside);
         alignas(16) uint8_t block[16] = {};
         if (length_bytes == 2) {
@@ -86,7 +86,7 @@ private:
             sum = Aes::template one<Direction::encrypt>(schedule, sum ^ both.vector());
         } else {
             memcpy(block, length, length_bytes);
-            memcpy(block + length_bytes, aad, room);
+            memcpy(block + length_bytes, aad, capacity);
             Chain::run(schedule, sum, block, nullptr, 1);
         }
         const size_t left = static_cast<size_t>(aad_bytes) - beside;

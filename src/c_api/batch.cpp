@@ -1,0 +1,146 @@
+// Many messages, in host and in device memory, and sweeps of device memory.
+#include "c_api/handles.h"
+
+namespace warpseal::c_api {
+namespace {
+
+// Which calls take a mode.
+enum class Call : uint8_t { crypt, seal, mac };
+
+bool fits(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, Call call) {
+    if (key == nullptr || !known(mode) || !sized(batch)) return false;
+    const Call due = mode == WARPSEAL_CMAC                          ? Call::mac
+                     : mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? Call::seal
+                                                                    : Call::crypt;
+    return call == due && long_enough(mode, batch->tag_bytes);
+}
+
+warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction direction,
+                        const warpseal_batch* batch, Call call) {
+    if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded([&, mode] { return key->engine.batch(*key->key, mode, direction, *batch); });
+}
+
+warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction,
+                          const warpseal_batch* batch, Call call, void* stream) {
+    if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded_waiting(
+        [&, mode] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
+}
+
+warpseal_status sweep_device(const warpseal_key* key, warpseal_mode mode, Direction direction,
+                             const void* iv, size_t iv_bytes, const void* in, void* out,
+                             size_t bytes, void* stream) {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded_waiting([&, mode] {
+        return key->engine.sweep_device(*key->key, mode, direction, span(iv, iv_bytes),
+                                        static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out),
+                                        bytes, stream);
+    });
+}
+
+warpseal_status xts_device(const warpseal_key* key, Direction direction, const void* first_unit,
+                           uint64_t data_unit_bytes, const void* in, void* out, size_t bytes,
+                           void* stream) {
+    if (key == nullptr || first_unit == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    return guarded_waiting([&] {
+        return key->engine.xts_device(*key->key, direction, units(first_unit, data_unit_bytes),
+                                      static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out),
+                                      bytes, stream);
+    });
+}
+
+}  // namespace
+}  // namespace warpseal::c_api
+
+using namespace warpseal;
+
+extern "C" {
+
+warpseal_status warpseal_encrypt_batch(const warpseal_key* key, warpseal_mode mode,
+                                       const warpseal_batch* batch) {
+    return c_api::on_host(key, mode, Direction::encrypt, batch, c_api::Call::crypt);
+}
+
+warpseal_status warpseal_decrypt_batch(const warpseal_key* key, warpseal_mode mode,
+                                       const warpseal_batch* batch) {
+    return c_api::on_host(key, mode, Direction::decrypt, batch, c_api::Call::crypt);
+}
+
+warpseal_status warpseal_seal_batch_unsafe_iv(const warpseal_key* key, warpseal_mode mode,
+                                              const warpseal_batch* batch) {
+    return c_api::on_host(key, mode, Direction::encrypt, batch, c_api::Call::seal);
+}
+
+warpseal_status warpseal_open_batch(const warpseal_key* key, warpseal_mode mode,
+                                    const warpseal_batch* batch) {
+    return c_api::on_host(key, mode, Direction::decrypt, batch, c_api::Call::seal);
+}
+
+warpseal_status warpseal_mac_batch(const warpseal_key* key, warpseal_mode mode,
+                                   const warpseal_batch* batch) {
+    return c_api::on_host(key, mode, Direction::encrypt, batch, c_api::Call::mac);
+}
+
+warpseal_status warpseal_mac_verify_batch(const warpseal_key* key, warpseal_mode mode,
+                                          const warpseal_batch* batch) {
+    return c_api::on_host(key, mode, Direction::decrypt, batch, c_api::Call::mac);
+}
+
+warpseal_status warpseal_encrypt_device(const warpseal_key* key, warpseal_mode mode, const void* iv,
+                                        size_t iv_bytes, const void* in, void* out, size_t bytes,
+                                        void* stream) {
+    return c_api::sweep_device(key, mode, Direction::encrypt, iv, iv_bytes, in, out, bytes, stream);
+}
+
+warpseal_status warpseal_decrypt_device(const warpseal_key* key, warpseal_mode mode, const void* iv,
+                                        size_t iv_bytes, const void* in, void* out, size_t bytes,
+                                        void* stream) {
+    return c_api::sweep_device(key, mode, Direction::decrypt, iv, iv_bytes, in, out, bytes, stream);
+}
+
+warpseal_status warpseal_xts_encrypt_device(const warpseal_key* key, const void* first_unit,
+                                            uint64_t data_unit_bytes, const void* in, void* out,
+                                            size_t bytes, void* stream) {
+    return c_api::xts_device(key, Direction::encrypt, first_unit, data_unit_bytes, in, out, bytes,
+                             stream);
+}
+
+warpseal_status warpseal_xts_decrypt_device(const warpseal_key* key, const void* first_unit,
+                                            uint64_t data_unit_bytes, const void* in, void* out,
+                                            size_t bytes, void* stream) {
+    return c_api::xts_device(key, Direction::decrypt, first_unit, data_unit_bytes, in, out, bytes,
+                             stream);
+}
+
+warpseal_status warpseal_encrypt_batch_device(const warpseal_key* key, warpseal_mode mode,
+                                              const warpseal_batch* batch, void* stream) {
+    return c_api::on_device(key, mode, Direction::encrypt, batch, c_api::Call::crypt, stream);
+}
+
+warpseal_status warpseal_decrypt_batch_device(const warpseal_key* key, warpseal_mode mode,
+                                              const warpseal_batch* batch, void* stream) {
+    return c_api::on_device(key, mode, Direction::decrypt, batch, c_api::Call::crypt, stream);
+}
+
+warpseal_status warpseal_seal_batch_device_unsafe_iv(const warpseal_key* key, warpseal_mode mode,
+                                                     const warpseal_batch* batch, void* stream) {
+    return c_api::on_device(key, mode, Direction::encrypt, batch, c_api::Call::seal, stream);
+}
+
+warpseal_status warpseal_open_batch_device(const warpseal_key* key, warpseal_mode mode,
+                                           const warpseal_batch* batch, void* stream) {
+    return c_api::on_device(key, mode, Direction::decrypt, batch, c_api::Call::seal, stream);
+}
+
+warpseal_status warpseal_mac_batch_device(const warpseal_key* key, warpseal_mode mode,
+                                          const warpseal_batch* batch, void* stream) {
+    return c_api::on_device(key, mode, Direction::encrypt, batch, c_api::Call::mac, stream);
+}
+
+warpseal_status warpseal_mac_verify_batch_device(const warpseal_key* key, warpseal_mode mode,
+                                                 const warpseal_batch* batch, void* stream) {
+    return c_api::on_device(key, mode, Direction::decrypt, batch, c_api::Call::mac, stream);
+}
+
+}  // extern "C"

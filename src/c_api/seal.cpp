@@ -1,0 +1,94 @@
+// One message with a tag in host memory, with the policy of the public calls: GCM tags of 12 to 16
+// bytes, and random IVs up to the standard's limit.
+#include "c_api/handles.h"
+#include "c_api/internal.h"
+#include "container/random.h"
+
+namespace warpseal::c_api {
+namespace {
+
+constexpr size_t drawn_iv_bytes = 12;
+constexpr uint64_t random_iv_limit = uint64_t{1} << 32;  // SP 800-38D 8.3
+
+}  // namespace
+}  // namespace warpseal::c_api
+
+using namespace warpseal;
+
+extern "C" {
+
+warpseal_status warpseal_internal_seal(const warpseal_key* key, warpseal_mode mode, const void* iv,
+                                       size_t iv_bytes, const void* aad, size_t aad_bytes,
+                                       const void* in, void* out, size_t bytes, void* tag,
+                                       size_t tag_bytes) {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return c_api::guarded([&, mode] {
+        return key->engine.seal(*key->key, mode, c_api::span(iv, iv_bytes),
+                                c_api::span(aad, aad_bytes), static_cast<const uint8_t*>(in),
+                                static_cast<uint8_t*>(out), bytes, static_cast<uint8_t*>(tag),
+                                tag_bytes);
+    });
+}
+
+warpseal_status warpseal_internal_open(const warpseal_key* key, warpseal_mode mode, const void* iv,
+                                       size_t iv_bytes, const void* aad, size_t aad_bytes,
+                                       const void* in, void* out, size_t bytes, const void* tag,
+                                       size_t tag_bytes) {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return c_api::guarded([&, mode] {
+        return key->engine.open(*key->key, mode, c_api::span(iv, iv_bytes),
+                                c_api::span(aad, aad_bytes), static_cast<const uint8_t*>(in),
+                                static_cast<uint8_t*>(out), bytes, static_cast<const uint8_t*>(tag),
+                                tag_bytes);
+    });
+}
+
+warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void* iv,
+                              const void* aad, size_t aad_bytes, const void* in, void* out,
+                              size_t bytes, void* tag, size_t tag_bytes) {
+    if (key == nullptr || iv == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (key->key->random_ivs.fetch_add(1, std::memory_order_relaxed) >= c_api::random_iv_limit) {
+        key->key->random_ivs.store(c_api::random_iv_limit, std::memory_order_relaxed);
+        return WARPSEAL_LIMIT_EXCEEDED;
+    }
+    if (!container::random_bytes(iv, c_api::drawn_iv_bytes)) return WARPSEAL_NO_RANDOM;
+    return warpseal_seal_unsafe_iv(key, mode, iv, c_api::drawn_iv_bytes, aad, aad_bytes, in, out,
+                                   bytes, tag, tag_bytes);
+}
+
+warpseal_status warpseal_seal_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const void* iv,
+                                        size_t iv_bytes, const void* aad, size_t aad_bytes,
+                                        const void* in, void* out, size_t bytes, void* tag,
+                                        size_t tag_bytes) {
+    if (!c_api::long_enough(mode, tag_bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    return warpseal_internal_seal(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag,
+                                  tag_bytes);
+}
+
+warpseal_status warpseal_open(const warpseal_key* key, warpseal_mode mode, const void* iv,
+                              size_t iv_bytes, const void* aad, size_t aad_bytes, const void* in,
+                              void* out, size_t bytes, const void* tag, size_t tag_bytes) {
+    if (!c_api::long_enough(mode, tag_bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    return warpseal_internal_open(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag,
+                                  tag_bytes);
+}
+
+warpseal_status warpseal_mac(const warpseal_key* key, warpseal_mode mode, const void* in,
+                             size_t bytes, void* tag, size_t tag_bytes) {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return c_api::guarded([&, mode] {
+        return key->engine.mac(*key->key, mode, Direction::encrypt, c_api::span(in, bytes),
+                               static_cast<uint8_t*>(tag), tag_bytes);
+    });
+}
+
+warpseal_status warpseal_mac_verify(const warpseal_key* key, warpseal_mode mode, const void* in,
+                                    size_t bytes, const void* tag, size_t tag_bytes) {
+    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    return c_api::guarded([&, mode] {  // verifying only reads the tag
+        return key->engine.mac(*key->key, mode, Direction::decrypt, c_api::span(in, bytes),
+                               const_cast<uint8_t*>(static_cast<const uint8_t*>(tag)), tag_bytes);
+    });
+}
+
+}  // extern "C"

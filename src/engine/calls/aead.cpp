@@ -1,0 +1,256 @@
+// One message with a tag in host memory: GCM split over cores and GPUs; CCM and CMAC, serial, as a
+// batch of one.
+#include <cstring>
+#include <new>
+
+#include "core/secret.h"
+#include "engine/schedule/chunks.h"
+
+namespace warpseal {
+namespace {
+
+constexpr uint32_t gcm_tag_bytes = 16;
+
+void gcm_on_cores(const CoreWork& work, GcmRun& run) {
+    const CpuCipher& cipher = *work.route.cores;
+    const auto chunk = cipher.gcm_segment[static_cast<int>(work.direction)];
+    const size_t count = work.chunks();
+    std::unique_ptr<GcmRun[]> shards(count == 1 ? nullptr : new (std::nothrow) GcmRun[count]);
+    if (!shards) {  // one piece, or no memory to hold the sums of several
+        const size_t done = work.done;
+        chunk(work.route.state, &run, done / cipher.block_bytes, work.message.in + done,
+              work.message.out + done, work.message.bytes - done);
+        return;
+    }
+    struct {
+        const CoreWork& work;
+        CpuCipher::GcmSegment chunk;
+        const GcmRun& run;
+        GcmRun* shards;
+    } const all{work, chunk, run, shards.get()};
+    work.pool.run(count, work.route.plan.threads, [&all](size_t i) {
+        GcmRun& part = all.shards[i];
+        memcpy(part.counter0, all.run.counter0, sizeof part.counter0);
+        memset(part.sum, 0, sizeof part.sum);
+        const CoreWork::Chunk p = all.work.chunk(i);
+        all.chunk(all.work.route.state, &part, p.first_unit, p.in, p.out, p.bytes);
+    });
+    for (size_t i = 0; i < count; ++i)
+        cipher.gcm_combine(work.route.state, run.sum, shards[i].sum,
+                           (work.chunk(i).bytes + cipher.block_bytes - 1) / cipher.block_bytes);
+    wipe(shards.get(), count * sizeof(GcmRun));
+}
+
+// Whether two spans share a byte.
+bool meet(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
+    return a_bytes != 0 && b_bytes != 0 && (a == b || overlap(a, a_bytes, b, b_bytes));
+}
+
+// The text is written piece by piece: the IV, the AAD and a tag to verify must still be what they
+// were when the last one is. And a tag that is written must not fall on the text, nor on the IV
+// that the caller is to keep.
+bool apart(Bytes iv, Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
+    const auto in_text = [&](const void* at, size_t bytes) {
+        return meet(at, bytes, message.out, message.bytes);
+    };
+    return !in_text(iv.data, iv.size) && !in_text(aad.data, aad.size) && !in_text(tag, tag_bytes) &&
+           !meet(tag, tag_bytes, iv.data, iv.size);
+}
+
+warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
+                           Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
+    if (!aead(mode) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    const CpuCipher& facts = key.facts();
+    if ((facts.modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
+    if (iv.data == nullptr || tag == nullptr || (aad.data == nullptr && aad.size != 0))
+        return WARPSEAL_INVALID_ARGUMENT;
+    warpseal_status status = check_iv(mode, facts, iv.size);
+    if (status == WARPSEAL_OK) status = check_tag(mode, facts, tag_bytes);
+    if (status == WARPSEAL_OK) status = check_aad(mode, aad.size);
+    if (status == WARPSEAL_OK) status = check_text(mode, facts, iv.size, message.bytes);
+    if (status == WARPSEAL_OK) status = check(message);
+    if (status == WARPSEAL_OK && !apart(iv, aad, message, tag, tag_bytes))
+        status = WARPSEAL_INVALID_ARGUMENT;
+    return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
+}
+
+// The first part continues the sum over the AAD; each other one has a sum of its own, which began
+// as zero.
+class GcmShards : public ShardWork {
+public:
+    GcmShards(Engine::Impl& impl, const Route& route, Direction direction, const Message& message,
+              const GcmRun& begun)
+        : impl_(impl), route_(route), direction_(direction), message_(message) {
+        for (GcmRun& run : runs_.value) {
+            run = begun;
+            memset(run.sum, 0, sizeof run.sum);
+        }
+        runs_.value[0] = begun;
+    }
+
+    warpseal_status on_gpu(Gpu& gpu, Shard& part) override {
+        size_t done = 0;
+        const warpseal_status status = gpu.backend().gcm_host(
+            gpu.device(), *route_.cuda, route_.cuda_state, direction_, &runs_.value[part.number],
+            part.done / route_.cores->block_bytes, message_.in + part.done,
+            message_.out + part.done, part.end - part.done, &done);
+        part.done += done;
+        return status;
+    }
+    void on_cores(Shard& part) override {
+        gcm_on_cores(
+            core_work(route_, impl_.pool, direction_, message_, part, route_.cores->block_bytes),
+            runs_.value[part.number]);
+        part.done = part.end;
+    }
+
+    void combine(const Shards& shards, GcmRun& run) const {
+        memcpy(run.sum, runs_.value[0].sum, sizeof run.sum);
+        const uint64_t block_bytes = route_.cores->block_bytes;
+        for (unsigned i = 1; i < shards.count; ++i)
+            route_.cores->gcm_combine(
+                route_.state, run.sum, runs_.value[i].sum,
+                (shards.all[i].end - shards.all[i].begin + block_bytes - 1) / block_bytes);
+    }
+
+private:
+    Engine::Impl& impl_;
+    const Route& route_;
+    const Direction direction_;
+    const Message& message_;
+    SecretOf<GcmRun[most_gpus + 1]> runs_;
+};
+
+// All of a message's text, by its route.
+void text_of(Engine::Impl& impl, const Route& route, Direction direction, const Message& message,
+             GcmRun& run) {
+    if (message.bytes == 0) return;
+    if (!route.gpu && !route.rated)
+        return gcm_on_cores({route, impl.pool, direction, message, 0, route.cores->block_bytes},
+                            run);
+    Shards shards = shards_of(route, message.bytes, route.cores->block_bytes);
+    GcmShards work(impl, route, direction, message, run);
+    run_shards(impl, route, work, shards);
+    work.combine(shards, run);
+}
+
+// Plaintext before its tag is compared: wiped if an exception ends the call.
+class Unverified {
+public:
+    Unverified(uint8_t* text, size_t bytes) : text_(text), bytes_(bytes) {}
+    ~Unverified() {
+        if (bytes_ != 0) wipe(text_, bytes_);
+    }
+    Unverified(const Unverified&) = delete;
+    Unverified& operator=(const Unverified&) = delete;
+    void release() { bytes_ = 0; }
+
+private:
+    uint8_t* const text_;
+    size_t bytes_;
+};
+
+// Ciphers the text and computes the whole tag.
+warpseal_status gcm(Engine::Impl& impl, const Key& key, Direction direction, Bytes iv, Bytes aad,
+                    const Message& message, uint8_t (&tag)[gcm_tag_bytes]) {
+    Route route;
+    const warpseal_status routed =
+        impl.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
+    if (routed != WARPSEAL_OK) return routed;
+    Secret<sizeof(GcmRun)> secret;
+    GcmRun& run = *new (secret.data()) GcmRun;
+    route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &run);
+    Unverified text(message.out, direction == Direction::decrypt ? message.bytes : 0);
+    text_of(impl, route, direction, message, run);
+    text.release();
+    route.cores->gcm_finish(route.state, &run, aad.size, message.bytes, tag);
+    return WARPSEAL_OK;
+}
+
+// CCM and CMAC. When the tag is to be verified it is only read. The blocks of one message wait for
+// each other: whatever its length, the cores do it, where they may.
+warpseal_status serial(Engine::Impl& impl, const Key& key, warpseal_mode mode, Direction direction,
+                       Bytes iv, Bytes aad, const Message& message, uint8_t* tag,
+                       size_t tag_bytes) {
+    int32_t self_test_result = WARPSEAL_OK;
+    warpseal_batch batch = batch_of_one(message, iv);
+    batch.aad = aad.data;
+    batch.aad_bytes = aad.size;
+    batch.tags = tag;
+    batch.tag_bytes = static_cast<uint32_t>(tag_bytes);
+    batch.statuses = &self_test_result;
+    if (!impl.cuda_only) {
+        CorePath path;
+        const warpseal_status tested = impl.path_on_cores(key, mode, direction, Shape::batch, path);
+        if (tested != WARPSEAL_OK) return tested;
+        return path.cores->batch[mode][static_cast<int>(direction)](path.state, batch, 0, 1) == 0
+                   ? WARPSEAL_OK
+                   : WARPSEAL_NOT_AUTHENTIC;
+    }
+    Route route;
+    const warpseal_status routed =
+        impl.route(key, call_of(mode, direction, Shape::batch, message), route);
+    if (routed != WARPSEAL_OK) return routed;
+    return run_one(impl, route, mode, direction, batch) == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+}
+
+}  // namespace
+
+warpseal_status gcm_text(Engine::Impl& impl, const Key& key, Direction direction,
+                         const Message& message, GcmRun& run) {
+    Route route;
+    const warpseal_status routed =
+        impl.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
+    if (routed == WARPSEAL_OK) text_of(impl, route, direction, message, run);
+    return routed;
+}
+
+warpseal_status Engine::seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad,
+                             const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag,
+                             size_t tag_bytes) {
+    const Message message{in, out, bytes};
+    warpseal_status status =
+        check_aead(key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (mode == WARPSEAL_CCM)
+        return serial(*impl_, key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
+    Secret<gcm_tag_bytes> whole;
+    status = gcm(*impl_, key, Direction::encrypt, iv, aad, message, whole.bytes);
+    if (status == WARPSEAL_OK) memcpy(tag, whole.data(), tag_bytes);
+    return status;
+}
+
+warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad,
+                             const uint8_t* in, uint8_t* out, size_t bytes, const uint8_t* tag,
+                             size_t tag_bytes) {
+    const Message message{in, out, bytes};
+    warpseal_status status =
+        check_aead(key, mode, Direction::decrypt, iv, aad, message, tag, tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (mode == WARPSEAL_CCM)
+        return serial(*impl_, key, mode, Direction::decrypt, iv, aad, message,
+                      const_cast<uint8_t*>(tag), tag_bytes);
+    Secret<gcm_tag_bytes>
+        whole;  // the right tag of a forged message is worth as much as the key for that message
+    status = gcm(*impl_, key, Direction::decrypt, iv, aad, message, whole.bytes);
+    if (status == WARPSEAL_OK && !equal_secret(whole.data(), tag, tag_bytes))
+        status = WARPSEAL_NOT_AUTHENTIC;
+    if (status == WARPSEAL_NOT_AUTHENTIC && bytes != 0) wipe(out, bytes);
+    return status;
+}
+
+warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
+                            uint8_t* tag, size_t tag_bytes) {
+    if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr ||
+        (in.data == nullptr && in.size != 0))
+        return WARPSEAL_INVALID_ARGUMENT;
+    if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
+    warpseal_status status = check_tag(mode, key.facts(), tag_bytes);
+    if (status == WARPSEAL_OK) status = check_text(mode, key.facts(), 0, in.size);
+    if (status != WARPSEAL_OK) return status;
+    if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
+    return serial(*impl_, key, mode, direction, {}, {}, {in.data, nullptr, in.size}, tag,
+                  tag_bytes);
+}
+
+}  // namespace warpseal

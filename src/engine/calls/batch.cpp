@@ -1,0 +1,212 @@
+// Many messages in host memory: shared out over the cores, or through GPUs with the cores to finish
+// what they leave.
+#include <algorithm>
+#include <atomic>
+
+#include "engine/calls/batch_check.h"
+#include "engine/schedule/shards.h"
+
+namespace warpseal {
+namespace {
+
+constexpr uint64_t most_side_by_side = 512;
+
+// Messages [first, end) on the cores; returns how many did not verify.
+uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction,
+                        const warpseal_batch& batch, uint64_t first, uint64_t end,
+                        uint64_t total_bytes) {
+    const auto run = route.cores->batch[mode][static_cast<int>(direction)];
+    const void* state = batch.keys == nullptr ? route.state : nullptr;
+    const uint64_t count = end - first;
+    if (pool == nullptr || route.plan.threads == 1) return run(state, batch, first, count);
+
+    const uint64_t average = total_bytes / batch.message_count + 1;
+    uint64_t step = route.plan.chunk_bytes / average + 1;
+    // Chains run side by side: as many as the widest shape holds, if there are as many.
+    if (mode != WARPSEAL_GCM && !sweeps(mode, direction))
+        step = std::max(step, std::min(most_side_by_side,
+                                       (count + route.plan.threads - 1) / route.plan.threads));
+    struct Shared {
+        CpuCipher::Batch run;
+        const void* state;
+        const warpseal_batch& batch;
+        uint64_t first, end, step;
+        std::atomic<uint64_t> forgeries;
+    } shared{run, state, batch, first, end, step, {0}};
+    pool->run((count + step - 1) / step, route.plan.threads, [&shared](size_t i) {
+        const uint64_t begin = shared.first + i * shared.step;
+        const uint64_t left = shared.end - begin;
+        shared.forgeries +=
+            shared.run(shared.state, shared.batch, begin, left < shared.step ? left : shared.step);
+    });
+    return shared.forgeries;
+}
+
+uint64_t forgeries_between(const warpseal_batch& batch, uint64_t begin, uint64_t end) {
+    uint64_t count = 0;
+    for (uint64_t i = begin; batch.statuses != nullptr && i < end; ++i)
+        count += batch.statuses[i] == WARPSEAL_OK ? 0 : 1;
+    return count;
+}
+
+// Messages [first, end) as a batch of their own.
+warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end,
+                     uint32_t key_bytes) {
+    warpseal_batch some = batch;
+    some.message_count = end - first;
+    if (some.lengths != nullptr) some.lengths += first;
+    if (some.keys != nullptr) some.keys += first * key_bytes;
+    if (some.ivs != nullptr) some.ivs += first * some.iv_stride;
+    if (some.aad != nullptr) some.aad += first * some.aad_stride;
+    if (some.in_offsets != nullptr)
+        some.in_offsets += first;
+    else if (some.in != nullptr)
+        some.in += first * some.in_stride;
+    if (some.out_offsets != nullptr)
+        some.out_offsets += first;
+    else if (some.out != nullptr)
+        some.out += first * some.out_stride;
+    if (some.tags != nullptr) some.tags += first * some.tag_stride;
+    if (some.statuses != nullptr) some.statuses += first;
+    return some;
+}
+
+// Where the plan's bytes end, in messages.
+Shards shards_of_messages(const Route& route, const warpseal_batch& batch, uint64_t bytes) {
+    Shards shards = shards_of(route, bytes, 1);
+    uint64_t message = 0, at = 0, before = 0;
+    for (unsigned i = 0; i < shards.count; ++i) {
+        Shard& shard = shards.all[i];
+        const uint64_t end = shard.end;
+        shard.begin = shard.done = message;
+        if (i + 1 == shards.count) {
+            message = batch.message_count;
+            at = bytes;
+        } else if (batch.lengths == nullptr) {
+            message = static_cast<uint64_t>(static_cast<double>(end) / static_cast<double>(bytes) *
+                                            static_cast<double>(batch.message_count));
+            at = message * batch.message_bytes;
+        } else {
+            while (message < batch.message_count && at < end) at += batch.lengths[message++];
+        }
+        shard.end = message;
+        shard.bytes = at - before;  // not the plan's: a message may be longer than a part
+        before = at;
+    }
+    return shards;
+}
+
+class Messages : public ShardWork {
+public:
+    Messages(Engine::Impl& impl, const Route& route, Pool* pool, warpseal_mode mode,
+             Direction direction, const warpseal_batch& batch, uint64_t total_bytes)
+        : impl_(impl),
+          route_(route),
+          pool_(pool),
+          mode_(mode),
+          direction_(direction),
+          batch_(batch),
+          total_bytes_(total_bytes) {}
+
+    warpseal_status on_gpu(Gpu& gpu, Shard& shard) override {
+        if (shard.done == shard.end) return WARPSEAL_OK;
+        const warpseal_batch some = slice(batch_, shard.done, shard.end, route_.cores->key_bytes);
+        uint64_t done = 0, forgeries = 0;
+        const warpseal_status status = gpu.backend().batch_host(
+            gpu.device(), *route_.cuda, batch_.keys == nullptr ? route_.cuda_state : nullptr, mode_,
+            direction_, some, &done, &forgeries);
+        const bool whole = status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC;
+        if (!whole)
+            forgeries = direction_ == Direction::decrypt ? forgeries_between(some, 0, done) : 0;
+        forgeries_ += forgeries;
+        shard.done = whole ? shard.end : shard.done + done;
+        return whole ? WARPSEAL_OK : status;
+    }
+    void on_cores(Shard& shard) override {
+        if (shard.done != shard.end)
+            forgeries_ += batch_on_cores(route_, pool_, mode_, direction_, batch_, shard.done,
+                                         shard.end, total_bytes_);
+        shard.done = shard.end;
+    }
+    uint64_t forgeries() const { return forgeries_; }
+
+private:
+    Engine::Impl& impl_;
+    const Route& route_;
+    Pool* const pool_;
+    const warpseal_mode mode_;
+    const Direction direction_;
+    const warpseal_batch& batch_;
+    const uint64_t total_bytes_;
+    std::atomic<uint64_t> forgeries_{0};
+};
+
+// The same, where no message has a byte: text that is null gets an address, as arithmetic on null
+// is undefined.
+warpseal_batch without_text(const warpseal_batch& given, warpseal_mode mode) {
+    static uint8_t nothing;
+    warpseal_batch batch = given;
+    batch.in_offsets = batch.out_offsets = nullptr;
+    batch.in_stride = batch.out_stride = 0;
+    batch.in = &nothing;
+    batch.out = mode == WARPSEAL_CMAC ? nullptr : &nothing;
+    return batch;
+}
+
+// What shows of where the messages lie: from the first to the last, where strides say.
+Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+             uint64_t total_bytes, bool divisible) {
+    // Messages without a byte are work too.
+    Call call{mode, direction, Shape::batch, total_bytes == 0 ? batch.message_count : total_bytes,
+              batch.message_count};
+    call.divisible = divisible && batch.message_count > 1;
+    call.one_thread = !divisible;
+    if (batch.message_count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr ||
+        batch.out_offsets != nullptr)
+        return call;
+    call.in = batch.in;
+    call.out = batch.out == nullptr ? batch.in : batch.out;
+    call.in_extent = (batch.message_count - 1) * batch.in_stride + batch.message_bytes;
+    call.out_extent = batch.out == nullptr
+                          ? call.in_extent
+                          : (batch.message_count - 1) * batch.out_stride + batch.message_bytes;
+    return call;
+}
+
+// A batch that keeps to every rule.
+warpseal_status run_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode,
+                          Direction direction, const warpseal_batch& batch, uint64_t total_bytes,
+                          Engine::Where where, const char** target) {
+    Route route;
+    const bool everywhere = where == Engine::Where::everywhere;
+    const Call call = call_of(mode, direction, batch, total_bytes, everywhere);
+    const warpseal_status status = impl.route(key, call, route);
+    if (status != WARPSEAL_OK) return status;
+    if (target != nullptr) *target = route.target;
+    if (batch.message_count == 0) return WARPSEAL_OK;
+
+    Shards shards = shards_of_messages(route, batch, call.bytes);
+    Messages work(impl, route, everywhere ? &impl.pool : nullptr, mode, direction, batch,
+                  total_bytes);
+    run_shards(impl, route, work, shards);
+    return work.forgeries() == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+}
+
+}  // namespace
+
+warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction direction,
+                              const warpseal_batch& batch, Where where, const char** target) {
+    warpseal_status status = check_batch(key, mode, direction, batch);
+    uint64_t total_bytes = 0;
+    if (status == WARPSEAL_OK) status = check_host_messages(key.facts(), mode, batch, total_bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (batch.keys == nullptr ? key.refuses(direction)
+                              : key.refuses(direction, batch.keys, batch.message_count))
+        return WARPSEAL_WEAK_KEY;
+    if (total_bytes == 0 && lacks_text(mode, batch))
+        return run_batch(*impl_, key, mode, direction, without_text(batch, mode), total_bytes,
+                         where, target);
+    return run_batch(*impl_, key, mode, direction, batch, total_bytes, where, target);
+}
+
+}  // namespace warpseal

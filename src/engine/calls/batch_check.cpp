@@ -1,0 +1,129 @@
+// Batches come from outside: every count, stride and pointer is looked at once, here.
+#include "engine/calls/batch_check.h"
+
+#include <algorithm>
+
+namespace warpseal {
+namespace {
+
+constexpr uint64_t address_limit = uint64_t{1} << 62;  // no sum of two such offsets wraps
+
+bool product_fits(uint64_t a, uint64_t b) { return b == 0 || a <= address_limit / b; }
+
+// Messages by strides alone, of at most `longest` bytes, which read the first in_bytes of `in` and
+// write the first out_bytes of `out`: true if one writes what another reads, so that the outcome
+// would hang on which is first. It does not if the two are wholly apart, in place, or in slots side
+// by side of records of one stride.
+bool order_matters(const warpseal_batch& batch, uint64_t longest, uint64_t in_bytes,
+                   uint64_t out_bytes) {
+    const auto in = reinterpret_cast<uintptr_t>(batch.in),
+               out = reinterpret_cast<uintptr_t>(batch.out);
+    const bool wholly_apart = in < out ? out - in >= in_bytes : in - out >= out_bytes;
+    if (batch.message_count < 2 || longest == 0 || wholly_apart) return false;
+    const uint64_t stride = batch.in_stride;
+    if (stride != batch.out_stride || stride == 0) return true;
+    const uint64_t ahead =
+        in < out ? (out - in) % stride
+                 : (stride - (in - out) % stride) % stride;  // of a slot's in, its next out
+    return in != out && (ahead < longest || stride - ahead < longest);
+}
+
+// Messages under one key whose IVs cannot all differ: in these modes two of one IV give away the
+// exclusive-or of their texts.
+bool repeats_keystream(warpseal_mode mode, Direction direction, const warpseal_batch& batch) {
+    const bool keystream = mode == WARPSEAL_CTR || mode == WARPSEAL_OFB || aead(mode);
+    return keystream && direction == Direction::encrypt && batch.keys == nullptr &&
+           batch.message_count > 1 && batch.iv_stride < batch.iv_bytes;
+}
+
+bool by_strides(const warpseal_batch& batch) {
+    return batch.in_offsets == nullptr && batch.out_offsets == nullptr;
+}
+
+}  // namespace
+
+bool lacks_text(warpseal_mode mode, const warpseal_batch& batch) {
+    return batch.in == nullptr || (mode != WARPSEAL_CMAC && batch.out == nullptr);
+}
+
+warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direction,
+                            const warpseal_batch& batch) {
+    if (!known(mode) || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS || !key.fits(mode))
+        return WARPSEAL_INVALID_ARGUMENT;
+    const CpuCipher& cipher = key.facts();
+    if (!runs(&cipher, Shape::batch, mode, direction)) return WARPSEAL_UNSUPPORTED;
+    if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
+    const uint64_t count = batch.message_count;
+    if (count == 0) return WARPSEAL_OK;
+    const bool mac = mode == WARPSEAL_CMAC;
+    if ((!mac && batch.ivs == nullptr) || (tagged(mode) && batch.tags == nullptr))
+        return WARPSEAL_INVALID_ARGUMENT;
+    warpseal_status status = check_iv(mode, cipher, batch.iv_bytes);
+    if (status == WARPSEAL_OK) status = check_tag(mode, cipher, batch.tag_bytes);
+    if (status == WARPSEAL_OK) status = check_aad(mode, batch.aad_bytes);
+    if (status == WARPSEAL_OK && batch.lengths == nullptr)
+        status = check_text(mode, cipher, batch.iv_bytes, batch.message_bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (tagged(mode) && direction == Direction::encrypt && count > 1 &&
+        batch.tag_stride < batch.tag_bytes)
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (tagged(mode) && direction == Direction::decrypt && batch.statuses == nullptr)
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (batch.aad == nullptr && batch.aad_bytes != 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (repeats_keystream(mode, direction, batch)) return WARPSEAL_INVALID_ARGUMENT;
+    if (batch.lengths == nullptr && batch.message_bytes != 0 && lacks_text(mode, batch))
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (mac && batch.out != nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    for (const uint64_t stride :
+         {batch.iv_stride, batch.aad_stride, batch.tag_stride, batch.in_stride, batch.out_stride})
+        if (!product_fits(count, stride)) return WARPSEAL_INVALID_ARGUMENT;
+    // Messages of one length at strides below it would be written over each other.
+    if (!mac && batch.lengths == nullptr && batch.out_offsets == nullptr && count > 1 &&
+        batch.out_stride < batch.message_bytes)
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (!mac && batch.lengths == nullptr &&
+        by_strides(batch)) {  // no sum wraps: two messages or more are at out_stride or below
+        const uint64_t last = count - 1, bytes = batch.message_bytes;
+        if (order_matters(batch, bytes, last * batch.in_stride + bytes,
+                          last * batch.out_stride + bytes))
+            return WARPSEAL_INVALID_ARGUMENT;
+    }
+    return WARPSEAL_OK;
+}
+
+warpseal_status check_host_messages(const CipherFacts& cipher, warpseal_mode mode,
+                                    const warpseal_batch& batch, uint64_t& total_bytes) {
+    total_bytes = 0;
+    uint64_t longest = 0, in_end = 0, out_end = 0;
+    for (uint64_t i = 0; i < batch.message_count; ++i) {
+        const uint64_t bytes = batch.lengths != nullptr ? batch.lengths[i] : batch.message_bytes;
+        const uint64_t from =
+            batch.in_offsets != nullptr ? batch.in_offsets[i] : i * batch.in_stride;
+        const uint64_t to =
+            batch.out_offsets != nullptr ? batch.out_offsets[i] : i * batch.out_stride;
+        if (const warpseal_status status = check_text(mode, cipher, batch.iv_bytes, bytes);
+            status != WARPSEAL_OK)
+            return status;
+        if (bytes != 0 && lacks_text(mode, batch)) return WARPSEAL_INVALID_ARGUMENT;
+        if (bytes > address_limit || from > address_limit || to > address_limit)
+            return WARPSEAL_INVALID_ARGUMENT;
+        if (bytes != 0 && mode != WARPSEAL_CMAC && overlap(batch.in + from, batch.out + to, bytes))
+            return WARPSEAL_INVALID_ARGUMENT;
+        total_bytes += bytes;
+        if (total_bytes > address_limit) return WARPSEAL_INVALID_ARGUMENT;
+        longest = std::max(longest, bytes);
+        in_end = std::max(in_end, from + bytes);
+        out_end = std::max(out_end, to + bytes);
+    }
+    if (mode != WARPSEAL_CMAC && by_strides(batch) &&
+        order_matters(batch, longest, in_end, out_end))
+        return WARPSEAL_INVALID_ARGUMENT;
+    return WARPSEAL_OK;
+}
+
+warpseal_status check_device_text(warpseal_mode mode, const warpseal_batch& batch) {
+    const bool unread = batch.message_count != 0 && batch.lengths != nullptr;
+    return unread && lacks_text(mode, batch) ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK;
+}
+
+}  // namespace warpseal

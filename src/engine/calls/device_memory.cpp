@@ -1,0 +1,97 @@
+// Data in device memory: straight to the GPU on which it lies, asynchronous on the caller's stream.
+#include "engine/calls/batch_check.h"
+#include "engine/impl.h"
+
+namespace warpseal {
+namespace {
+
+// Where a call on device memory goes.
+struct Device {
+    Gpu* gpu = nullptr;
+    const void* state = nullptr;
+};
+
+// The GPU that holds the text, on both sides (null: none is there), whether the key's path there
+// holds, and the key expanded for it.
+warpseal_status ready(Engine::Impl& impl, const Key& key, Shape shape, warpseal_mode mode,
+                      Direction direction, const void* in, const void* out, Device& device) {
+    const CudaCipher* cipher = key.descriptors().cuda;
+    if (cipher != nullptr && impl.gpus.possible() && !runs(cipher, shape, mode, direction))
+        return WARPSEAL_UNSUPPORTED;
+    warpseal_status status = cipher == nullptr ? WARPSEAL_NO_DEVICE : impl.gpus.open();
+    if (status != WARPSEAL_OK) return status;
+    const int number = impl.gpus.holding(in != nullptr ? in : out);
+    if (number < 0 || (out != nullptr && impl.gpus.holding(out) != number))
+        return impl.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
+    std::atomic<uint32_t>& tested = key.gpu_tested(mode, direction, true);
+    const auto i = static_cast<unsigned>(number);
+    status =
+        (tested.load(std::memory_order_acquire) >> i & 1) != 0
+            ? impl.gpus[i].open()
+            : impl.test_gpu_path(key.descriptors(), mode, direction, Path::gpu_device_memory, i);
+    if (status != WARPSEAL_OK) return status;
+    tested.fetch_or(1u << i, std::memory_order_acq_rel);
+    device = {&impl.gpus[i], key.cuda_state()};
+    return device.state == nullptr ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_OK;
+}
+
+warpseal_status told(Engine::Impl& impl, warpseal_status status) {
+    // A refusal here may be the caller's doing, a pointer of the host or a dead stream: only a loss
+    // is worth a notice.
+    if (status != WARPSEAL_OK) (void)impl.gpus.any_open();
+    return status;
+}
+
+}  // namespace
+
+warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Direction direction,
+                                     Bytes iv, const uint8_t* in, uint8_t* out, size_t bytes,
+                                     void* stream) {
+    warpseal_status status = check_plain(key, mode, direction, iv, bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
+    if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!sweeps(mode, direction)) return WARPSEAL_UNSUPPORTED;  // serial within a message: a batch
+    Device device;
+    status = ready(*impl_, key, Shape::sweep, mode, direction, in, out, device);
+    if (status != WARPSEAL_OK || bytes == 0) return status;
+    const Gpu& gpu = *device.gpu;
+    return told(*impl_,
+                gpu.backend().sweep_device(gpu.device(), *key.descriptors().cuda, device.state,
+                                           mode, direction, iv.data, in, out, bytes, stream));
+}
+
+warpseal_status Engine::xts_device(const Key& key, Direction direction, const XtsUnits& units,
+                                   const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+    warpseal_status status = check_xts(key, direction, units, bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
+    if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    Device device;
+    status = ready(*impl_, key, Shape::xts, WARPSEAL_XTS, direction, in, out, device);
+    const void* tweak_state = status == WARPSEAL_OK ? key.cuda_tweak_state() : nullptr;
+    if (status == WARPSEAL_OK && tweak_state == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
+    if (status != WARPSEAL_OK || bytes == 0) return status;
+    const Gpu& gpu = *device.gpu;
+    return told(*impl_,
+                gpu.backend().xts_device(gpu.device(), *key.descriptors().cuda, device.state,
+                                         tweak_state, direction, units, in, out, bytes, stream));
+}
+
+warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction,
+                                     const warpseal_batch& batch, void* stream) {
+    warpseal_status status = check_batch(key, mode, direction, batch);
+    if (status == WARPSEAL_OK) status = check_device_text(mode, batch);
+    Device device;
+    if (status == WARPSEAL_OK && batch.keys == nullptr && key.refuses(direction))
+        status = WARPSEAL_WEAK_KEY;
+    if (status == WARPSEAL_OK)
+        status = ready(*impl_, key, Shape::batch, mode, direction, batch.in, batch.out, device);
+    if (status != WARPSEAL_OK || batch.message_count == 0) return status;
+    const Gpu& gpu = *device.gpu;
+    const void* shared = batch.keys == nullptr ? device.state : nullptr;
+    return told(*impl_, gpu.backend().batch_device(gpu.device(), *key.descriptors().cuda, shared,
+                                                   mode, direction, batch, stream));
+}
+
+}  // namespace warpseal

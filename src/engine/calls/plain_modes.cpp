@@ -1,0 +1,237 @@
+// One message of a plain mode: split over the cores, or through GPUs with the cores to finish what
+// they leave; and padding.
+#include <cstring>
+#include <new>
+
+#include "core/secret.h"
+#include "engine/schedule/chunks.h"
+
+namespace warpseal {
+namespace {
+
+constexpr size_t longest_block = 16;
+
+void sweep_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv) {
+    const auto sweep = work.route.cores->sweep[mode][static_cast<int>(work.direction)];
+    struct {
+        const CoreWork& work;
+        CpuCipher::Sweep sweep;
+        const uint8_t* iv;
+    } const all{work, sweep, iv};
+    work.pool.run(work.chunks(), work.route.plan.threads, [&all](size_t i) {
+        const CoreWork::Chunk p = all.work.chunk(i);
+        all.sweep(all.work.route.state, all.iv, p.first_unit, p.in, p.out, p.bytes);
+    });
+}
+
+// CBC and CFB decryption: each piece wants the ciphertext block before it, which in place the piece
+// before overwrites. So they are all set aside first. iv: the block before the first piece.
+void feedback_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv) {
+    const auto sweep = work.route.cores->sweep[mode][static_cast<int>(work.direction)];
+    const size_t count = work.chunks(), block_bytes = work.route.cores->block_bytes;
+    std::unique_ptr<uint8_t[]> edges(count == 1 ? nullptr
+                                                : new (std::nothrow) uint8_t[count * block_bytes]);
+    if (!edges) {  // one piece, or no memory to hold the edges of several
+        sweep(work.route.state, iv, 0, work.message.in + work.done, work.message.out + work.done,
+              work.message.bytes - work.done);
+        return;
+    }
+    memcpy(edges.get(), iv, block_bytes);
+    for (size_t i = 1; i < count; ++i)
+        memcpy(&edges[i * block_bytes], work.chunk(i).in - block_bytes, block_bytes);
+    struct {
+        const CoreWork& work;
+        CpuCipher::Sweep sweep;
+        const uint8_t* edges;
+        size_t block_bytes;
+    } const all{work, sweep, edges.get(), block_bytes};
+    work.pool.run(count, work.route.plan.threads, [&all](size_t i) {
+        const CoreWork::Chunk p = all.work.chunk(i);
+        all.sweep(all.work.route.state, all.edges + i * all.block_bytes, 0, p.in, p.out, p.bytes);
+    });
+}
+
+// ECB and CTR.
+class Sweep : public ShardWork {
+public:
+    Sweep(Engine::Impl& impl, const Route& route, warpseal_mode mode, Direction direction,
+          const uint8_t* iv, const Message& message)
+        : impl_(impl),
+          route_(route),
+          mode_(mode),
+          direction_(direction),
+          iv_(iv),
+          message_(message) {}
+
+    warpseal_status on_gpu(Gpu& gpu, Shard& shard) override {
+        size_t done = 0;
+        const warpseal_status status = gpu.backend().sweep_host(
+            gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_, iv_,
+            shard.done / block_bytes(), message_.in + shard.done, message_.out + shard.done,
+            shard.end - shard.done, &done, nullptr);
+        shard.done += done;
+        return status;
+    }
+    void on_cores(Shard& shard) override {
+        sweep_on_cores(core_work(route_, impl_.pool, direction_, message_, shard, block_bytes()),
+                       mode_, iv_);
+        shard.done = shard.end;
+    }
+
+protected:
+    size_t block_bytes() const { return route_.cores->block_bytes; }
+
+    Engine::Impl& impl_;
+    const Route& route_;
+    const warpseal_mode mode_;
+    const Direction direction_;
+    const uint8_t* const iv_;
+    const Message& message_;
+};
+
+// CBC and CFB decryption: before anything is overwritten each part sets aside the ciphertext block
+// that precedes it.
+class Feedback : public Sweep {
+public:
+    Feedback(Engine::Impl& impl, const Route& route, warpseal_mode mode, const uint8_t* iv,
+             const Message& message, const Shards& shards)
+        : Sweep(impl, route, mode, Direction::decrypt, iv, message) {
+        memcpy(previous_[0], iv, block_bytes());
+        for (unsigned i = 1; i < shards.count; ++i)
+            memcpy(previous_[i], message.in + shards.all[i].begin - block_bytes(), block_bytes());
+    }
+
+    warpseal_status on_gpu(Gpu& gpu, Shard& shard) override {
+        size_t done = 0;
+        uint8_t before[longest_block];
+        const warpseal_status status = gpu.backend().sweep_host(
+            gpu.device(), *route_.cuda, route_.cuda_state, mode_, direction_,
+            previous_[shard.number], 0, message_.in + shard.done, message_.out + shard.done,
+            shard.end - shard.done, &done, before);
+        memcpy(previous_[shard.number], before, block_bytes());
+        shard.done += done;
+        return status;
+    }
+    void on_cores(Shard& shard) override {
+        feedback_on_cores(core_work(route_, impl_.pool, direction_, message_, shard, block_bytes()),
+                          mode_, previous_[shard.number]);
+        shard.done = shard.end;
+    }
+
+private:
+    uint8_t previous_[most_gpus + 1][longest_block];
+};
+
+// How many bytes of padding the last block ends in, RFC 5652 6.3; 0: it is not padding. In time
+// that depends on the block's length alone.
+size_t padding_of(const uint8_t* block, size_t block_bytes) {
+    const uint32_t bytes = block[block_bytes - 1];
+    uint32_t wrong = (bytes - 1) >> 31 | (static_cast<uint32_t>(block_bytes) - bytes) >>
+                                             31;  // none, or more than a block
+    for (uint32_t i = 0; i < block_bytes; ++i) {
+        const uint32_t impl = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >>
+                              31;  // this one is among the last `bytes`
+        wrong |= (0 - impl) & (block[i] ^ bytes);
+    }
+    return bytes & (((wrong + 0xff) >> 8) - 1);
+}
+
+// What follows from the padding is for everybody to see: apart, for those who look for branches on
+// secrets.
+__attribute__((noinline)) warpseal_status publish_result(size_t padding, uint8_t* out, size_t bytes,
+                                                         size_t* out_bytes) {
+    if (padding == 0) {
+        wipe(out, bytes);
+        return WARPSEAL_BAD_PADDING;
+    }
+    *out_bytes = bytes - padding;
+    return WARPSEAL_OK;
+}
+
+}  // namespace
+
+uint64_t run_one(Engine::Impl& impl, const Route& route, warpseal_mode mode, Direction direction,
+                 const warpseal_batch& batch) {
+    uint64_t done = 0, forgeries = 0;
+    if (route.gpu) {
+        Gpu& gpu = impl.gpus[route.shard_plan.first_gpu()];
+        const warpseal_status status = gpu.backend().batch_host(
+            gpu.device(), *route.cuda, route.cuda_state, mode, direction, batch, &done, &forgeries);
+        if (status == WARPSEAL_OK || status == WARPSEAL_NOT_AUTHENTIC) return forgeries;
+        gpu.failed(status);
+        if (done == 1)
+            return direction == Direction::decrypt && batch.statuses != nullptr &&
+                           *batch.statuses != WARPSEAL_OK
+                       ? 1
+                       : 0;
+    }
+    return route.cores->batch[mode][static_cast<int>(direction)](route.state, batch, 0, 1);
+}
+
+warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
+                                const uint8_t* in, uint8_t* out, size_t bytes) {
+    const Message message{in, out, bytes};
+    warpseal_status status = check_plain(key, mode, direction, iv, bytes);
+    if (status == WARPSEAL_OK) status = check(message);
+    if (status != WARPSEAL_OK || bytes == 0) return status;
+    uint8_t first[longest_block];  // the caller's IV may lie in `out`, where one piece would
+                                   // overwrite it before another begins
+    if (iv.size != 0) {
+        memcpy(first, iv.data, iv.size);
+        iv.data = first;
+    }
+
+    Route route;
+    const Shape shape = shape_of(mode, direction);
+    status = impl_->route(key, call_of(mode, direction, shape, message), route);
+    if (status != WARPSEAL_OK) return status;
+    if (shape == Shape::batch) {
+        (void)run_one(*impl_, route, mode, direction, batch_of_one(message, iv));
+        return WARPSEAL_OK;
+    }
+    Shards shards = shards_of(route, bytes, route.cores->block_bytes);
+    if (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB) {
+        Feedback work(*impl_, route, mode, iv.data, message, shards);
+        run_shards(*impl_, route, work, shards);
+    } else {
+        Sweep work(*impl_, route, mode, direction, iv.data, message);
+        run_shards(*impl_, route, work, shards);
+    }
+    return WARPSEAL_OK;
+}
+
+warpseal_status Engine::padded(const Key& key, Direction direction, Bytes iv, const uint8_t* in,
+                               size_t bytes, uint8_t* out, size_t out_capacity, size_t* out_bytes) {
+    *out_bytes = 0;
+    const size_t block_bytes = key.facts().block_bytes, whole = bytes / block_bytes * block_bytes,
+                 tail = bytes - whole;
+    if (direction == Direction::decrypt) {
+        if (bytes == 0 || tail != 0 || out_capacity < bytes) return WARPSEAL_INVALID_ARGUMENT;
+        const warpseal_status status = message(key, WARPSEAL_CBC, direction, iv, in, out, bytes);
+        if (status != WARPSEAL_OK) return status;
+        return publish_result(padding_of(out + bytes - block_bytes, block_bytes), out, bytes,
+                              out_bytes);
+    }
+    if (out == nullptr || (in == nullptr && bytes != 0) || bytes > most_bytes ||
+        out_capacity <= bytes || out_capacity - whole < block_bytes)
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (overlap(in, bytes, out, whole + block_bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    Secret<longest_block> last;
+    if (tail != 0) memcpy(last.data(), in + whole, tail);
+    memset(last.data() + tail, static_cast<int>(block_bytes - tail), block_bytes - tail);
+    warpseal_status status = message(key, WARPSEAL_CBC, direction, iv, in, out, whole);
+    if (status != WARPSEAL_OK) return status;
+    uint8_t before[longest_block];  // the IV, or the block of ciphertext before the last
+    if (whole == 0)
+        memcpy(before, iv.data, block_bytes);
+    else
+        memcpy(before, out + whole - block_bytes, block_bytes);
+    status = message(key, WARPSEAL_CBC, direction, {before, block_bytes}, last.data(), last.data(),
+                     block_bytes);
+    if (status != WARPSEAL_OK) return status;
+    memcpy(out + whole, last.data(), block_bytes);
+    *out_bytes = whole + block_bytes;
+    return WARPSEAL_OK;
+}
+
+}  // namespace warpseal

@@ -1,0 +1,304 @@
+// The door, and the modes without a counter: what is less than a block is worked on here, with the
+// cipher's single blocks. SP 800-38A 6.
+#include "engine/calls/streaming.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+#include "core/block.h"
+#include "engine/schedule/chunks.h"
+
+namespace warpseal {
+
+StreamingContext::StreamingContext(Engine& engine, const Key& key, warpseal_mode mode,
+                                   Direction direction)
+    : engine_(engine),
+      key_(&key),
+      facts_(key.facts()),
+      mode_(mode),
+      direction_(direction),
+      block_bytes_(key.facts().block_bytes),
+      chains_(!sweeps(mode, direction)),
+      batch_(batch_of_one({}, {nullptr, block_bytes_})) {}
+
+StreamingContext::Carried& StreamingContext::CarriedSecret::memory() {
+    if (!memory_.allocate(sizeof(Carried))) throw std::bad_alloc();
+    return *new (memory_.data()) Carried{};
+}
+
+warpseal_status StreamingContext::create(Engine& engine, const Key& key, warpseal_mode mode,
+                                         Direction direction,
+                                         std::unique_ptr<StreamingContext>& out) {
+    if (!(plain(mode) || mode == WARPSEAL_GCM || mode == WARPSEAL_XTS) || !key.fits(mode))
+        return WARPSEAL_INVALID_ARGUMENT;
+    if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
+    if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
+    std::unique_ptr<StreamingContext> made(new StreamingContext(engine, key, mode, direction));
+    const warpseal_status status = made->find_paths();
+    if (status != WARPSEAL_OK) return status;
+    out = std::move(made);
+    return WARPSEAL_OK;
+}
+
+warpseal_status StreamingContext::rekey(Engine& engine, const Key& key) {
+    if (stage_ != Stage::none) end();
+    if (&engine != &engine_ || &key.facts() != &facts_ || !key.fits(mode_))
+        return WARPSEAL_INVALID_ARGUMENT;
+    if (key.refuses(direction_)) return WARPSEAL_WEAK_KEY;
+    key_ = &key;
+    return find_paths();
+}
+
+warpseal_status StreamingContext::find_paths() {
+    const CpuCipher* const before = text_.cipher;
+    warpseal_status status = find_path(text_, mode_, direction_);
+    if (status == WARPSEAL_OK && mode_ != WARPSEAL_XTS)
+        status = find_path(block_, WARPSEAL_ECB, Direction::encrypt);
+    if (status == WARPSEAL_OK && text_.cipher != before) settle_representation();
+    return status;
+}
+
+warpseal_status StreamingContext::find_path(Path& path, warpseal_mode mode, Direction direction) {
+    CorePath found;
+    const warpseal_status status =
+        engine_.impl().path_on_cores(*key_, mode, direction, shape_of(mode, direction), found);
+    path = {found.cores, found.state, found.tweak_state};
+    return status;
+}
+
+void StreamingContext::settle_representation() {
+    const CpuBlockLoops* const loops = cpu_block_loops(*text_.cipher);
+    loop_ = loops == nullptr ? nullptr : loops->blocks[mode_][static_cast<int>(direction_)];
+    instructions_ = strcmp(text_.cipher->representation, "instructions") == 0;
+    bulk_bytes_ = instructions_ && mode_ == WARPSEAL_CTR ? bulk_bytes_of_instructions : bulk_bytes;
+}
+
+warpseal_status StreamingContext::begin(Bytes iv) {
+    if (stage_ != Stage::none) end();
+    const warpseal_status status = check_iv(mode_, facts_, iv.size);
+    if (status != WARPSEAL_OK) return status;
+    if (iv.data == nullptr && mode_ != WARPSEAL_ECB) return WARPSEAL_INVALID_ARGUMENT;
+    Carried& carried = carried_.value;
+    if (mode_ == WARPSEAL_GCM && iv.size == sizeof no_iv) {
+        memcpy(carried.run.counter0, iv.data, sizeof no_iv);
+        store_be32(carried.run.counter0 + sizeof no_iv, 1);
+    } else if (mode_ == WARPSEAL_GCM) {
+        text_.cipher->gcm_begin(text_.state, iv.data, iv.size, nullptr, 0, &carried.run);
+    } else if (mode_ == WARPSEAL_CTR) {
+        memcpy(carried.run.counter0, iv.data, block_bytes_);
+    } else if (mode_ != WARPSEAL_ECB) {
+        memcpy(carried.feedback, iv.data, block_bytes_);
+    }
+    stage_ = mode_ == WARPSEAL_GCM ? Stage::aad : Stage::text;
+    return WARPSEAL_OK;
+}
+
+warpseal_status StreamingContext::aad(Bytes aad) {
+    if (stage_ != Stage::aad || (aad.data == nullptr && aad.size != 0))
+        return WARPSEAL_INVALID_ARGUMENT;
+    const uint64_t total = aad_bytes_ + aad.size;
+    const warpseal_status status =
+        total < aad_bytes_ ? WARPSEAL_LIMIT_EXCEEDED : check_aad(mode_, total);
+    if (status != WARPSEAL_OK) return status;
+    sum(aad.data, aad.size);
+    aad_bytes_ = total;
+    return WARPSEAL_OK;
+}
+
+warpseal_status StreamingContext::update(const uint8_t* in, uint8_t* out, size_t bytes) {
+    if (stage_ == Stage::none) return WARPSEAL_INVALID_ARGUMENT;
+    if (bytes == 0) return WARPSEAL_OK;
+    if (const warpseal_status status = check({in, out, bytes}); status != WARPSEAL_OK)
+        return status;
+    switch (mode_) {
+        case WARPSEAL_ECB:
+            return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : sweep(in, out, bytes);
+        case WARPSEAL_CBC:
+            return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : blocks(in, out, bytes);
+        case WARPSEAL_CFB:
+        case WARPSEAL_OFB: return feedback(in, out, bytes);
+        case WARPSEAL_XTS: return unit(in, out, bytes);
+        case WARPSEAL_GCM: return authenticated(in, out, bytes);
+        default: return counted(in, out, bytes);
+    }
+}
+
+warpseal_status StreamingContext::tag(uint8_t* tag, size_t tag_bytes) {
+    if (mode_ != WARPSEAL_GCM || stage_ == Stage::none || tag == nullptr)
+        return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check_tag(mode_, facts_, tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    Secret<whole_tag_bytes> whole;
+    finish(whole.data());
+    memcpy(tag, whole.data(), tag_bytes);
+    return WARPSEAL_OK;
+}
+
+warpseal_status StreamingContext::verify(const uint8_t* tag, size_t tag_bytes) {
+    if (direction_ != Direction::decrypt || tag == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    Secret<whole_tag_bytes> ours;
+    const warpseal_status status = this->tag(ours.data(), tag_bytes);
+    if (status != WARPSEAL_OK) return status;
+    return equal_secret(ours.data(), tag, tag_bytes) ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+}
+
+void StreamingContext::position(uint8_t* iv, uint32_t* used) const {
+    memset(iv, 0, block_bytes_);
+    *used = static_cast<uint32_t>(within_block(text_bytes_));
+    if (stage_ == Stage::none || mode_ == WARPSEAL_ECB) return;
+    if (mode_ == WARPSEAL_CTR || mode_ == WARPSEAL_GCM)
+        counters(blocks_of(text_bytes_ + block_bytes_ - 1), 1, iv);
+    else
+        memcpy(iv, carried_.value.feedback, block_bytes_);
+}
+
+// Blocks that run past update() are not counted here: between blocks nothing needs their number,
+// but for CTR, whose message is taken for one that begins here.
+StreamingContext::Loop StreamingContext::loop() {
+    const bool between_blocks =
+        stage_ == Stage::text && within_block(text_bytes_) == 0 && stream_at_ == stream_end_;
+    if (loop_ == nullptr || !between_blocks) return {};
+    Carried& carried = carried_.value;
+    if (mode_ != WARPSEAL_CTR) return {loop_, text_.state, carried.feedback};
+    counters(next_block_, 1, carried.part.counter0);
+    copy_block(carried.run.counter0, carried.part.counter0);
+    next_block_ = text_bytes_ = 0;
+    return {loop_, text_.state, carried.run.counter0};
+}
+
+// A large piece, by the route of a call of its own. Where that fails, nobody knows how far it came.
+warpseal_status StreamingContext::by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
+    warpseal_status status;
+    try {
+        status =
+            mode_ == WARPSEAL_GCM ? gcm_by_route(in, out, bytes) : message_by_route(in, out, bytes);
+    } catch (...) {
+        end();
+        throw;
+    }
+    if (status != WARPSEAL_OK) end();
+    return status;
+}
+
+warpseal_status StreamingContext::message_by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
+    uint8_t iv[longest_block];
+    if (mode_ == WARPSEAL_CTR)
+        counters(next_block_, 1, iv);
+    else
+        copy_block(iv, carried_.value.feedback);
+    return engine_.message(*key_, mode_, direction_, {iv, mode_ == WARPSEAL_ECB ? 0 : block_bytes_},
+                           in, out, bytes);
+}
+
+// ---- modes without a counter
+
+// Whole blocks of a mode that is a sweep, from the block that feedback holds.
+warpseal_status StreamingContext::sweep(const uint8_t* in, uint8_t* out, size_t bytes) {
+    if (bytes >= routed_bytes) return by_route(in, out, bytes);
+    const uint8_t* const iv = mode_ == WARPSEAL_ECB ? nullptr : carried_.value.feedback;
+    text_.cipher->sweep[mode_][static_cast<int>(direction_)](text_.state, iv, 0, in, out, bytes);
+    return WARPSEAL_OK;
+}
+
+// The same of one whose blocks wait for each other: routes lead nowhere else.
+warpseal_status StreamingContext::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
+    uint8_t* const state = carried_.value.feedback;
+    if (bytes > block_bytes_) {
+        uint8_t* const last = carried_.value.part.sum;  // in place, it goes
+        copy_block(last, in + bytes - block_bytes_);
+        batch_.ivs = state;
+        batch_.in = in;
+        batch_.out = out;
+        batch_.message_bytes = bytes;
+        (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch_, 0, 1);
+        const uint8_t* const last_out = out + bytes - block_bytes_;
+        if (mode_ == WARPSEAL_OFB)
+            exclusive_or(last_out, last, state, block_bytes_);
+        else
+            copy_block(state, last_out);
+        return WARPSEAL_OK;
+    }
+    // A single block is sooner done without a batch.
+    if (mode_ == WARPSEAL_CBC) exclusive_or(state, in, state, block_bytes_);
+    encipher(state, state, block_bytes_);
+    if (mode_ == WARPSEAL_CFB) exclusive_or(state, in, state, block_bytes_);
+    if (mode_ == WARPSEAL_OFB)
+        exclusive_or(in, state, out, block_bytes_);
+    else
+        copy_block(out, state);
+    return WARPSEAL_OK;
+}
+
+// Whole blocks of CBC, CFB and OFB.
+warpseal_status StreamingContext::blocks(const uint8_t* in, uint8_t* out, size_t bytes) {
+    if (bytes == 0) return WARPSEAL_OK;
+    if (loop_ != nullptr && (chains_ || bytes < routed_bytes)) {
+        loop_(text_.state, carried_.value.feedback, in, out, bytes);
+        return WARPSEAL_OK;
+    }
+    if (chains_) return chain(in, out, bytes);
+    uint8_t* const last = carried_.value.part.sum;  // in place, it goes
+    copy_block(last, in + bytes - block_bytes_);
+    if (const warpseal_status status = sweep(in, out, bytes); status != WARPSEAL_OK) return status;
+    copy_block(carried_.value.feedback, last);
+    return WARPSEAL_OK;
+}
+
+// CFB and OFB: bytes of the block whose keystream lies in `feedback`, from byte `at` on.
+void StreamingContext::partial_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes) {
+    uint8_t* const stream = carried_.value.feedback + at;
+    for (size_t i = 0; i < bytes; ++i) {
+        const uint8_t given = in[i];
+        out[i] = given ^ stream[i];
+        if (mode_ == WARPSEAL_CFB) stream[i] = direction_ == Direction::encrypt ? out[i] : given;
+    }
+}
+
+warpseal_status StreamingContext::feedback(const uint8_t* in, uint8_t* out, size_t bytes) {
+    const size_t used = within_block(text_bytes_),
+                 head = used == 0 ? 0 : std::min(bytes, block_bytes_ - used);
+    partial_block(used, in, out, head);
+    const size_t tail = within_block(bytes - head), whole = bytes - head - tail;
+    if (const warpseal_status status = blocks(in + head, out + head, whole); status != WARPSEAL_OK)
+        return status;
+    text_bytes_ += bytes;
+    if (tail == 0) return WARPSEAL_OK;
+    encipher(carried_.value.feedback, carried_.value.feedback, block_bytes_);
+    partial_block(0, in + head + whole, out + head + whole, tail);
+    return WARPSEAL_OK;
+}
+
+void StreamingContext::encipher(const uint8_t* in, uint8_t* out, size_t bytes) const {
+    block_.cipher->sweep[WARPSEAL_ECB][static_cast<int>(Direction::encrypt)](block_.state, nullptr,
+                                                                             0, in, out, bytes);
+}
+
+// ---- XTS
+
+warpseal_status StreamingContext::unit(const uint8_t* in, uint8_t* out, size_t bytes) {
+    XtsUnits units = {{}, bytes};
+    memcpy(units.first, carried_.value.feedback, sizeof units.first);
+    if (bytes >= routed_bytes) return engine_.xts(*key_, direction_, units, in, out, bytes);
+    if (bytes < sizeof units.first)
+        return WARPSEAL_INVALID_ARGUMENT;  // check_units: it is not too long
+    text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out,
+                                                    bytes);
+    return WARPSEAL_OK;
+}
+
+// No message is under way, nor is anything left of one.
+void StreamingContext::end() {
+    Carried& carried = carried_.value;
+    wipe(&carried, offsetof(Carried, stream));
+    wipe(carried.stream, stream_end_);  // it never shrank
+    wipe(carried.unsummed, sizeof carried.unsummed);
+    stage_ = Stage::none;
+    has_tag_mask_ = false;
+    aad_bytes_ = text_bytes_ = next_block_ = 0;
+    stream_at_ = stream_end_ = unsummed_bytes_ = 0;
+    stream_bytes_ = first_stream_bytes;
+}
+
+}  // namespace warpseal

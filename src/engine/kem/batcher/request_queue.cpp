@@ -1,0 +1,97 @@
+// When a batch starts: full, old enough, or when no other request is to be expected in time.
+#include "engine/kem/batcher/request_queue.h"
+
+#include <algorithm>
+
+namespace warpseal {
+namespace {
+
+// Nobody waits longer than this for a batch of another kind to end, however slow its operation is.
+constexpr double longest = 5e-3;
+constexpr double least_limit = 16, most_limit = 1 << 30;
+// Arrivals are over after a silence of so many mean gaps: even if they come at random, one in 3,000
+// gaps is as long.
+constexpr int silent_gaps = 8;
+// But never before this part of the delay, as threads that submit are interrupted.
+constexpr int silent_part = 8;
+constexpr unsigned most_at_once = 1023;
+
+}  // namespace
+
+void KemRequestQueue::arrive(KemChunk& chunk, const KemBatchRule& rule) {
+    for (uint32_t i = 0; i < chunk.filled; ++i) {
+        const Time arrived = chunk.arrived[i];
+        const bool first = waiting_.empty() && i == 0;
+        if (first || arrived < oldest_) oldest_ = arrived;
+        if (chunk.waits(i)) continue;
+        if (!first || running_ != 0) alone_ = at_once_ = 0;
+        note_arrival(arrived, rule);
+    }
+    waiting_.push(chunk);
+}
+
+void KemRequestQueue::note_arrival(Time arrived, const KemBatchRule& rule) {
+    const auto gap = last_arrival_
+                         ? std::max(arrived - *last_arrival_, BatcherClock::duration::zero())
+                         : BatcherClock::duration::max();
+    if (gap > rule.delay)
+        gap_ = BatcherClock::duration::max();
+    else if (gap_ == BatcherClock::duration::max())
+        gap_ = gap;
+    else if (gap <=
+             silence(rule))  // a few clients who all wait make one, which must not grow by itself
+        gap_ += (gap - gap_) / 8;
+    last_arrival_ = std::max(last_arrival_.value_or(arrived), arrived);
+}
+
+size_t KemRequestQueue::limit(const KemBatchRule& rule) const {
+    return std::min(rule.most, static_cast<size_t>(limit_));
+}
+
+bool KemRequestQueue::others_expected(const KemBatchRule& rule) const {
+    return gap_ <= rule.delay && at_once_ == 0;
+}
+
+BatcherClock::duration KemRequestQueue::silence(const KemBatchRule& rule) const {
+    return std::max(gap_ * silent_gaps, rule.delay / silent_part);
+}
+
+KemRequestQueue::Time KemRequestQueue::due(const KemBatchRule& rule) const {
+    if (waiting_.size() >= limit(rule) || !others_expected(rule)) return oldest_;
+    return std::min(oldest_ + rule.delay, *last_arrival_ + silence(rule));
+}
+
+// A client that sends one request after another is alone: what waits for others does so in vain,
+// and seldomer each time.
+KemRequests KemRequestQueue::take(const KemBatchRule& rule) {
+    if (waiting_.size() == 1 && !waiting_.first_waits()) {
+        if (at_once_ != 0)
+            --at_once_;
+        else if (others_expected(rule))
+            at_once_ = std::min(2u << std::min(alone_++, 9u), most_at_once + 1) - 1;
+    }
+    // What is left waits no less than the first did.
+    const KemRequests out = waiting_.pop(std::min(waiting_.size(), limit(rule)));
+    ++running_;
+    return out;
+}
+
+// What took too long may have been interrupted, or the first, which pays for a self-test: it lowers
+// the limit by a quarter at most. Only a batch about as large as the limit says that more would do.
+void KemRequestQueue::finished(size_t count, double seconds) {
+    --running_;
+    const auto size = static_cast<double>(count);
+    each_ = seconds / size;
+    const double fits = std::min(size * longest / std::max(seconds, 1e-9), most_limit);
+    if (seconds > longest)
+        limit_ = std::max(std::min((3 * limit_ + fits) / 4, limit_), least_limit);
+    else if (2 * size >= limit_)
+        limit_ = std::clamp(fits, limit_, 4 * limit_);
+}
+
+bool KemRequestQueue::is_short(size_t count, const KemBatchRule& rule) const {
+    return each_ != 0 && each_ * static_cast<double>(count) <
+                             std::chrono::duration<double>(rule.delay).count() / 8;
+}
+
+}  // namespace warpseal

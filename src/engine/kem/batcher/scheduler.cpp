@@ -1,0 +1,208 @@
+// The callers' side of a batcher: into the queue, or inline.
+#include "engine/kem/batcher/scheduler.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/impl.h"
+
+namespace warpseal {
+namespace {
+
+constexpr unsigned most_submission_queues = 16;
+constexpr uint32_t most_lent = 64;  // places, to an inbox at a time
+constexpr std::chrono::seconds between_writes{1};
+
+// For a caller that waits.
+class Result {
+public:
+    void set(warpseal_status status) {
+        const std::lock_guard lock(mutex_);
+        status_ = status;
+        there_ = true;
+        changed_
+            .notify_one();  // with the lock held: the caller takes this away as soon as it has it
+    }
+    warpseal_status get() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return there_; });
+        return status_;
+    }
+
+private:
+    std::mutex mutex_;                 // fork: of one call, which no child goes on with
+    std::condition_variable changed_;  // fork: of one call
+    warpseal_status status_ = WARPSEAL_OK;
+    bool there_ = false;
+};
+
+}  // namespace
+
+// On many cores several batches are under way at once: what one copies, another computes meanwhile.
+// No kind of request has all threads.
+KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
+                           Engine::RandomSource random, KemScheduler* parents)
+    : engine_(engine),
+      options_(options),
+      random_(random),
+      birth_(forks_so_far()),
+      parents_(parents),
+      most_threads_(std::min(8u, 2 + engine.threads() / 4)),
+      most_of_a_kind_(most_threads_ - 1),
+      most_inline_(
+          engine.impl().cuda_only ? 1 : engine.threads()),  // one by one is not what a GPU is for
+      submission_queues_(std::bit_ceil(std::min(most_submission_queues, engine.threads()))),
+      capacity_(options.most_waiting),
+      file_(options.metrics_directory) {}
+
+KemScheduler::~KemScheduler() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+        wake_.notify_all();
+        rest_.notify_all();
+    }
+    for (std::thread& thread : threads_) thread.join();
+    write_metrics(true);
+}
+
+// Exact while nobody submits.
+uint32_t KemScheduler::waiting() const {
+    uint64_t free = capacity_.load(std::memory_order_relaxed);
+    for (const KemSubmissionQueue& submissions : submission_queues_) free += submissions.capacity();
+    return options_.most_waiting -
+           static_cast<uint32_t>(std::min<uint64_t>(free, options_.most_waiting));
+}
+
+void KemScheduler::read(warpseal_kem_batcher_counts& out) const { counts_.read(waiting(), out); }
+
+KemSubmissionQueue& KemScheduler::submissions() {
+    static constinit std::atomic<unsigned> threads{0};
+    static constinit thread_local unsigned mine = 0;  // 0: not yet
+    if (mine == 0) mine = 1 + threads.fetch_add(1, std::memory_order_relaxed);
+    return submission_queues_[mine & (submission_queues_.size() - 1)];
+}
+
+bool KemScheduler::has_thread() {
+    if (ending_.load(std::memory_order_relaxed)) return false;
+    if (started_.load(std::memory_order_acquire)) return true;
+    const std::lock_guard lock(mutex_);
+    if (threads_.empty() && !start_thread()) {
+        counts_.count_no_thread();
+        return false;
+    }
+    started_.store(true, std::memory_order_release);
+    return true;
+}
+
+// Some at a time, so that requests write nothing that all cores share; but where few are left, one
+// by one, and then those that other inboxes have not used: the bound is a bound on all, wherever
+// they come from.
+bool KemScheduler::reserve_capacity(KemSubmissionQueue& submissions) {
+    if (reserve_some(submissions)) return true;
+    // One at a time: on their way from an inbox places are in nobody's sight, and who saw none
+    // anywhere would be refused for nothing.
+    const std::lock_guard gathering(gather_);
+    for (KemSubmissionQueue& other : submission_queues_)
+        capacity_.fetch_add(other.release_capacity(), std::memory_order_relaxed);
+    return reserve_some(submissions);
+}
+
+bool KemScheduler::reserve_some(KemSubmissionQueue& submissions) {
+    uint32_t left = capacity_.load(std::memory_order_relaxed);
+    while (left != 0) {
+        const uint32_t some = std::clamp(
+            left / (2 * static_cast<uint32_t>(submission_queues_.size())), 1u, most_lent);
+        if (!capacity_.compare_exchange_weak(left, left - some, std::memory_order_relaxed))
+            continue;
+        submissions.reserve(some);
+        return true;
+    }
+    return false;
+}
+
+bool KemScheduler::put(const KemRequest& request, KemKind kind, bool its_caller_waits) {
+    if (!has_thread()) return false;
+    KemSubmissionQueue& own = submissions();
+    const Time now = options_.now();
+    KemSubmissionQueue::Put put;
+    while ((put = own.put(kind, request, now, its_caller_waits)) ==
+           KemSubmissionQueue::Put::no_capacity)
+        if (!reserve_capacity(own)) {
+            counts_.count_full_queue();
+            return false;
+        }
+    if (put == KemSubmissionQueue::Put::ring ||
+        (put == KemSubmissionQueue::Put::counted && asleep_.load(std::memory_order_relaxed) &&
+         missing_.fetch_sub(1, std::memory_order_relaxed) <= 1))
+        ring();
+    return true;
+}
+
+// Who sleeps has armed the inboxes with mutex_ held, and holds it until it sleeps.
+void KemScheduler::ring() {
+    if (!asleep_.exchange(false, std::memory_order_relaxed)) return;
+    const std::lock_guard lock(mutex_);
+    wake_.notify_one();
+}
+
+// What a system refuses, memory or another of its means, ends no thread.
+warpseal_status KemScheduler::kem(KemKind kind, const warpseal_kem_batch& batch) {
+    try {
+        return engine_.kem(kind.operation, kind.params().name, batch, random_);
+    } catch (const std::exception&) {
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
+}
+
+warpseal_status KemScheduler::run(const KemRequest& request, KemKind kind) {
+    const bool capacity = inline_now_.fetch_add(1, std::memory_order_relaxed) < most_inline_;
+    if (!capacity && !serving()) {
+        Result result;
+        KemRequest queued = request;
+        queued.done = [](void* user, warpseal_status status) {
+            static_cast<Result*>(user)->set(status);
+        };
+        queued.user = &result;
+        bool there = false;
+        try {
+            there = put(queued, kind, true);
+        } catch (const std::bad_alloc&) {  // here it needs none
+        }
+        if (there) {
+            inline_now_.fetch_sub(1, std::memory_order_relaxed);
+            return result.get();
+        }
+    }
+    const warpseal_status status = kem(kind, request.as_batch());
+    inline_now_.fetch_sub(1, std::memory_order_relaxed);
+    counts_.count_inline(status != WARPSEAL_OK);
+    write_metrics(false);
+    return status;
+}
+
+warpseal_status KemScheduler::submit(const KemRequest& request, KemKind kind) {
+    return put(request, kind, false) ? WARPSEAL_OK : WARPSEAL_LIMIT_EXCEEDED;
+}
+
+void KemScheduler::write_metrics(bool at_last) {
+    if (!file_.wanted()) return;
+    const int64_t now = options_.now().time_since_epoch().count();
+    int64_t next = next_write_.load(std::memory_order_relaxed);
+    if (!at_last &&
+        (now < next || !next_write_.compare_exchange_strong(
+                           next, now + BatcherClock::duration(between_writes).count()))) {
+        unwritten_.store(true, std::memory_order_relaxed);
+        return;
+    }
+    unwritten_.store(false, std::memory_order_relaxed);
+    warpseal_kem_batcher_counts counts{};
+    read(counts);
+    try {
+        (void)file_.write(
+            prometheus_text(counts, file_.who()));  // what cannot be written now can be in a second
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+}  // namespace warpseal

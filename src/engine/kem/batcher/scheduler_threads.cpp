@@ -1,0 +1,295 @@
+// The threads' side of a batcher: one watches the queue, and lets another watch while it does a
+// batch.
+#include <signal.h>
+
+#include <algorithm>
+#include <bit>
+#include <system_error>
+#include <utility>
+
+#include "engine/kem/batcher/scheduler.h"
+
+namespace warpseal {
+namespace {
+
+// Copied by one thread as soon as by several, and a part for each of those.
+constexpr size_t small_copy_bytes = 1 << 20, shard_items = 128;
+constexpr uint32_t fetched_ahead = 2;
+constexpr uint32_t most_counted = 128;
+constexpr int32_t no_status = -1;
+
+double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point end) {
+    return std::chrono::duration<double>(end - begin).count();
+}
+
+}  // namespace
+
+bool& KemScheduler::serving() {
+    static thread_local bool yes = false;
+    return yes;
+}
+
+bool KemScheduler::start_thread() {
+    sigset_t every, before;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    bool started = true;
+    try {
+        threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+        started = false;
+    } catch (const std::bad_alloc&) {
+        started = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
+}
+
+bool KemScheduler::collect() {
+    bool any = false;
+    for (size_t i = 0; i < submission_queues_.size(); ++i)
+        for (KemChunk *chunk = submission_queues_[i].drain(), *next; chunk != nullptr;
+             chunk = next) {
+            next = chunk->next;
+            any = true;
+            lively_ |= 1u << i;
+            queues_[static_cast<size_t>(chunk->kind.number())].arrive(*chunk, options_.rule);
+        }
+    return any;
+}
+
+KemRequestQueue* KemScheduler::ready(Time now) {
+    KemRequestQueue* oldest = nullptr;
+    for (KemRequestQueue& queue : queues_)
+        if (may_start(queue) && (ending_ || queue.due(options_.rule) <= now) &&
+            (oldest == nullptr || queue.oldest() < oldest->oldest()))
+            oldest = &queue;
+    return oldest;
+}
+
+// Of kinds that have the threads that they may have nothing is due before one of those is done, and
+// looks itself.
+KemScheduler::Wake KemScheduler::next_wake() const {
+    Wake wake{0, KemSubmissionQueue::never};
+    for (size_t i = 0; i < queues_.size(); ++i) {
+        const KemRequestQueue& queue = queues_[i];
+        if (queue.running() >= most_of_a_kind_) continue;
+        const size_t limit = queue.limit(options_.rule);
+        if (queue.size() == 0)
+            wake.kinds |= 1u << i;
+        else
+            wake.missing = static_cast<uint32_t>(
+                std::min<size_t>(wake.missing, std::max(limit, queue.size() + 1) - queue.size()));
+    }
+    return wake;
+}
+
+// Of many that are missing each inbox that requests come into has a share, and rings when it has
+// that: when all have come, one of them has rung. Where none were to be expected the first one
+// rings. Few are counted in one place, as each ring costs a waking.
+bool KemScheduler::arm() {
+    const Wake wake = next_wake();
+    const bool few = wake.missing <= most_counted,
+               many = !few && wake.missing != KemSubmissionQueue::never;
+    const uint32_t lively = lively_before_ | lively_;
+    const uint32_t share =
+        (wake.missing - 1) / static_cast<uint32_t>(std::max(1, std::popcount(lively))) + 1;
+    missing_.store(wake.missing, std::memory_order_relaxed);
+    uint64_t there = 0;
+    bool reached = false;
+    for (size_t i = 0; i < submission_queues_.size(); ++i) {
+        const uint32_t count = !many                    ? KemSubmissionQueue::never
+                               : (lively >> i & 1) != 0 ? share
+                                                        : 1;
+        const uint32_t now = submission_queues_[i].arm(wake.kinds, count, few);
+        reached = reached || now == KemSubmissionQueue::never;
+        there += now;
+    }
+    const auto counted = static_cast<int64_t>(there);
+    return reached || (few && missing_.fetch_sub(counted, std::memory_order_relaxed) <= counted);
+}
+
+std::optional<KemScheduler::Time> KemScheduler::next_due() const {
+    std::optional<Time> first;
+    for (const KemRequestQueue& queue : queues_)
+        if (may_start(queue))
+            first = std::min(first.value_or(Time::max()), queue.due(options_.rule));
+    return first;
+}
+
+// Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep
+// those who submit, and those who come back from a batch, from their locks.
+void KemScheduler::sleep(std::unique_lock<std::mutex>& lock) {
+    asleep_.store(true, std::memory_order_relaxed);  // before it is armed: who is to ring sees it
+    if (!arm()) {
+        watched_ = true;
+        std::optional<Time> until = next_due();
+        if (unwritten_.load(std::memory_order_relaxed))
+            until = std::min(until.value_or(Time::max()),
+                             Time(Time::duration(next_write_.load(std::memory_order_relaxed))));
+        if (until)
+            wake_.wait_for(lock, *until - options_.now());
+        else
+            wake_.wait(lock);
+        watched_ = false;
+    }
+    asleep_.store(false, std::memory_order_relaxed);
+}
+
+// To one who has nothing to do, or to a new one.
+void KemScheduler::hand_over() {
+    if (watched_)
+        wake_.notify_one();
+    else if (resting_ != 0)
+        rest_.notify_one();
+    else if (threads_.size() < most_threads_ && !ending_)  // else who ends them would miss it
+        (void)start_thread();
+}
+
+void KemScheduler::serve() {
+    serving() = true;
+    KemStagingBuffer staging(engine_);
+    std::unique_lock lock(mutex_);
+    bool freed = false;  // a kind that had all its threads has no longer
+    while (true) {
+        const bool arrived = collect();
+        const Time now = options_.now();
+        KemRequestQueue* const queue = ready(now);
+        if (queue != nullptr) {
+            const KemRequests batch = queue->drain(options_.rule);
+            capacity_.fetch_add(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
+            lively_before_ = std::exchange(lively_, 0);
+            // Whoever sleeps has another queue before it now.
+            if (watched_ || next_due() || !queue->is_short(batch.size(), options_.rule))
+                hand_over();
+            lock.unlock();
+            const double seconds = complete(batch, now, staging);
+            write_metrics(false);
+            lock.lock();
+            freed = freed || queue->running() == most_of_a_kind_;
+            queue->finished(batch.size(), seconds);
+        } else if (ending_) {
+            return;
+        } else if (watched_) {
+            // Of what has arrived less is missing than whoever sleeps has armed the inboxes for.
+            if (std::exchange(freed, false) || (arrived && arm())) wake_.notify_one();
+            ++resting_;
+            rest_.wait(lock);
+            --resting_;
+        } else {
+            freed = false;
+            sleep(lock);
+            if (unwritten_.load(std::memory_order_relaxed)) {
+                lock.unlock();
+                write_metrics(false);
+                lock.lock();
+            }
+        }
+    }
+}
+
+double KemScheduler::complete(KemRequests batch, Time begun, KemStagingBuffer& staging) {
+    const KemKind kind = batch.kind();
+    count(batch, begun);
+    if (batch.size() == 1 || !staging.lay(batch, options_.rule.most)) {
+        if (batch.size() > 1) counts_.count_redone(batch.size());
+        return complete_apart(batch);
+    }
+    in_chunks(staging, [&](const KemStagingBuffer::Range& range) {
+        for (uint32_t i = range.begin; i < range.end; ++i) {
+            const size_t item = range.item + (i - range.begin);
+            if (i + fetched_ahead < range.end)
+                staging.fetch_read(range.chunk->requests[i + fetched_ahead]);
+            staging.status(item) = no_status;
+            staging.gather(range.chunk->requests[i], item);
+        }
+    });
+    const Time computing = options_.now();
+    (void)kem(kind, staging.batch());  // the items' own say what came of it
+    const double seconds = seconds_between(computing, options_.now());
+    in_chunks(staging,
+              [&](const KemStagingBuffer::Range& range) { complete_range(kind, staging, range); });
+    return seconds;
+}
+
+void KemScheduler::count(const KemRequests& batch, Time begun) {
+    KemCounts::Waits waits;
+    batch.each([&](const KemChunk& chunk, uint32_t begin, uint32_t end) {
+        for (uint32_t i = begin; i < end; ++i) waits.add(seconds_between(chunk.arrived[i], begun));
+    });
+    counts_.count_batch(batch.size(), waits);
+}
+
+void KemScheduler::complete_range(KemKind kind, KemStagingBuffer& staging,
+                                  const KemStagingBuffer::Range& range) {
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+        const KemRequest& request = range.chunk->requests[i];
+        if (i + fetched_ahead < range.end)
+            staging.fetch_written(range.chunk->requests[i + fetched_ahead]);
+        const warpseal_status status =
+            outcome(kind, staging, request, range.item + (i - range.begin));
+        if (status != WARPSEAL_OK) counts_.count_failures(1);
+        request.done(request.user, status);
+    }
+    KemSubmissionQueue::completed(*range.chunk, range.end - range.begin);
+}
+
+// A call of any item's own, after the batch's has failed, says what is the matter with that item.
+warpseal_status KemScheduler::outcome(KemKind kind, KemStagingBuffer& staging,
+                                      const KemRequest& request, size_t item) {
+    if (staging.status(item) != no_status) {
+        staging.scatter(request, item);
+        return static_cast<warpseal_status>(staging.status(item));
+    }
+    staging.wipe(item);
+    counts_.count_redone(1);
+    return kem(kind, request.as_batch());
+}
+
+double KemScheduler::complete_apart(const KemRequests& batch) {
+    const KemKind kind = batch.kind();
+    double seconds = 0;
+    batch.each([&](KemChunk& chunk, uint32_t begin, uint32_t end) {
+        for (uint32_t i = begin; i < end; ++i) {
+            const KemRequest& request = chunk.requests[i];
+            const Time computing = options_.now();
+            const warpseal_status status = kem(kind, request.as_batch());
+            seconds += seconds_between(computing, options_.now());
+            if (status != WARPSEAL_OK) counts_.count_failures(1);
+            request.done(request.user, status);
+        }
+        KemSubmissionQueue::completed(chunk, end - begin);
+    });
+    return seconds;
+}
+
+template <class Work>
+void KemScheduler::in_chunks(const KemStagingBuffer& staging, const Work& work) {
+    const std::range<const KemStagingBuffer::Range> ranges = staging.ranges();
+    const size_t items = ranges.back().item + (ranges.back().end - ranges.back().begin);
+    struct {
+        const Work& work;
+        const std::range<const KemStagingBuffer::Range> ranges;
+        const size_t shard_segments;
+        std::atomic<bool> begun{false};
+        void run(size_t first, size_t count) const {
+            for (const KemStagingBuffer::Range& range :
+                 ranges.subspan(first, std::min(count, ranges.size() - first)))
+                work(range);
+        }
+    } all{work, ranges, std::max<size_t>(1, shard_items * ranges.size() / items)};
+    if (items * staging.item_bytes() < small_copy_bytes) return all.run(0, ranges.size());
+    try {
+        engine_.parallel((ranges.size() + all.shard_segments - 1) / all.shard_segments,
+                         [&all](size_t part) {
+                             all.begun.store(true, std::memory_order_relaxed);
+                             const bool before = std::exchange(serving(), true);
+                             all.run(part * all.shard_segments, all.shard_segments);
+                             serving() = before;
+                         });
+    } catch (const std::bad_alloc&) {  // for want of memory to ask others
+        if (!all.begun) all.run(0, ranges.size());
+    }
+}
+
+}  // namespace warpseal

@@ -1,0 +1,111 @@
+// Batches come from outside: every pointer and stride is looked at once, here.
+#include "engine/kem/check.h"
+
+#include <array>
+
+namespace warpseal {
+namespace {
+
+// One array of the batch: what an item has of it, and whether the call writes that.
+struct Array {
+    uintptr_t at;
+    uint64_t stride, bytes;
+    bool written;
+};
+
+// Whether its items lie apart (or are one, where they are read), within the address space. Then
+// `extent` is what they span.
+bool fits(const Array& array, uint64_t count, uint64_t& extent) {
+    const bool shared = array.stride == 0 && !array.written;
+    if (array.at == 0 || (count > 1 && !shared && array.stride < array.bytes)) return false;
+    if (__builtin_mul_overflow(count - 1, array.stride, &extent) ||
+        __builtin_add_overflow(extent, array.bytes, &extent))
+        return false;
+    uintptr_t end;
+    return !__builtin_add_overflow(array.at, extent, &end);
+}
+
+// Wholly apart, or side by side in records of one stride.
+bool apart(const Array& a, uint64_t a_extent, const Array& b, uint64_t b_extent) {
+    if (a.at + a_extent <= b.at || b.at + b_extent <= a.at) return true;
+    if (a.stride != b.stride || a.stride == 0) return false;
+    const Array &low = a.at < b.at ? a : b, &high = a.at < b.at ? b : a;
+    const uint64_t ahead = (high.at - low.at) % a.stride;
+    return ahead >= low.bytes && a.stride - ahead >= high.bytes;
+}
+
+// All that a call reads and writes.
+class Arrays {
+public:
+    void add(const void* at, uint64_t stride, uint64_t bytes, bool written) {
+        all_[used_++] = {reinterpret_cast<uintptr_t>(at), stride, bytes, written};
+    }
+    // Whether each fits, and what is written lies apart from all else.
+    warpseal_status check(uint64_t count) const {
+        std::array<uint64_t, most> extents;
+        for (size_t i = 0; i < used_; ++i)
+            if (!fits(all_[i], count, extents[i])) return WARPSEAL_INVALID_ARGUMENT;
+        for (size_t i = 0; i < used_; ++i)
+            for (size_t j = i + 1; j < used_; ++j)
+                if ((all_[i].written || all_[j].written) &&
+                    !apart(all_[i], extents[i], all_[j], extents[j]))
+                    return WARPSEAL_INVALID_ARGUMENT;
+        return WARPSEAL_OK;
+    }
+
+private:
+    static constexpr size_t most = 5;
+    std::array<Array, most> all_;
+    size_t used_ = 0;
+};
+
+}  // namespace
+
+warpseal_status check_kem(const kem::Params& set, KemOperation operation,
+                          const warpseal_kem_batch& batch) {
+    if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (batch.count == 0) return WARPSEAL_OK;
+    const bool keypair = operation == KemOperation::keypair,
+               decapsulate = operation == KemOperation::decapsulate;
+    Arrays arrays;
+    if (!decapsulate)
+        arrays.add(batch.public_keys, batch.public_key_stride, set.public_key_bytes(), keypair);
+    if (keypair || decapsulate)
+        arrays.add(batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(), keypair);
+    if (!keypair) {
+        arrays.add(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(),
+                   !decapsulate);
+        arrays.add(batch.shared_secrets, batch.shared_secret_stride,
+                   kem::Params::shared_secret_bytes, true);
+    }
+    if (!decapsulate && batch.coins != nullptr)
+        arrays.add(batch.coins, batch.coins_stride,
+                   keypair ? set.keypair_coins() : set.encapsulation_coins(), false);
+    if (batch.statuses != nullptr)
+        arrays.add(batch.statuses, sizeof *batch.statuses, sizeof *batch.statuses, true);
+    return arrays.check(batch.count);
+}
+
+warpseal_status check_kem_acquire(const kem::Params& set, uint64_t count,
+                                  const PooledPublics& publics, const uint64_t* handles) {
+    if (count == 0) return WARPSEAL_OK;
+    Arrays arrays;
+    arrays.add(publics.at, publics.stride, set.public_key_bytes(), true);
+    arrays.add(handles, sizeof *handles, sizeof *handles, true);
+    return arrays.check(count);
+}
+
+warpseal_status check_kem_handles(const kem::Params& set, uint64_t count, const uint64_t* handles,
+                                  const PooledTexts& texts) {
+    if (count == 0) return WARPSEAL_OK;
+    Arrays arrays;
+    arrays.add(handles, sizeof *handles, sizeof *handles, false);
+    arrays.add(texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(), false);
+    arrays.add(texts.shared_secrets, texts.shared_secret_stride, kem::Params::shared_secret_bytes,
+               true);
+    if (texts.statuses != nullptr)
+        arrays.add(texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses, true);
+    return arrays.check(count);
+}
+
+}  // namespace warpseal

@@ -1,0 +1,220 @@
+// Key encapsulation on GPUs: batches in device memory, asynchronous where they lie, and those in
+// host memory that go there.
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstring>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "core/secret.h"
+#include "engine/impl.h"
+#include "engine/kem/check.h"
+#include "engine/kem/self_test.h"
+
+namespace warpseal {
+namespace {
+
+// What an operation uses of a batch must all lie on one of the engine's GPUs: its number, or -1.
+int holding(const Gpus& gpus, KemOperation operation, const warpseal_kem_batch& batch) {
+    const bool keypair = operation == KemOperation::keypair,
+               decapsulate = operation == KemOperation::decapsulate;
+    const void* used[] = {decapsulate ? nullptr : batch.public_keys,
+                          keypair || decapsulate ? batch.secret_keys : nullptr,
+                          keypair ? nullptr : batch.ciphertexts,
+                          keypair ? nullptr : batch.shared_secrets,
+                          decapsulate ? nullptr : batch.coins,
+                          batch.statuses};
+    const int number = gpus.holding(keypair ? batch.public_keys : batch.shared_secrets);
+    for (const void* memory : used)
+        if (memory != nullptr && gpus.holding(memory) != number) return -1;
+    return number;
+}
+
+// The generator of a call's coins, as GPUs run it.
+class Generator {
+public:
+    Generator(Workspaces& workspaces, const CudaCipher& aes, const uint8_t* seed)
+        : aes_(aes),
+          state_(workspaces.lease(aes.state_bytes)),
+          counter_(seed + CoinSeed::key_bytes) {
+        if (state_) aes.expand(state_.data(), seed);
+    }
+    explicit operator bool() const { return static_cast<bool>(state_); }
+    DrawnCoins from(uint64_t item) const {
+        DrawnCoins coins{&aes_, state_.data(), {}, item};
+        std::memcpy(coins.counter, counter_, sizeof coins.counter);
+        return coins;
+    }
+
+private:
+    const CudaCipher& aes_;
+    const Workspaces::Lease state_;
+    const uint8_t* const counter_;
+};
+
+// A part of a call in host memory, for one GPU.
+struct Shard {
+    Gpu* gpu = nullptr;
+    uint64_t begin = 0, end = 0, done = 0, failed = 0;
+};
+
+}  // namespace
+
+warpseal_status Engine::Impl::test_kem_gpu(int set, KemOperation operation, Path path,
+                                           unsigned number, const CudaKem*& out) {
+    Gpu& gpu = gpus[number];
+    warpseal_status status = number == 0 ? gpus.open() : gpu.open();
+    if (status != WARPSEAL_OK) return status;
+    out = gpu.backend().kem(kem::sets[set]->name);
+    if (out == nullptr) return WARPSEAL_NO_DEVICE;
+    const bool device_memory = path == Path::gpu_device_memory;
+    std::atomic<uint32_t>& tested =
+        kem.gpu_tested[device_memory ? 1 : 0][set][static_cast<int>(operation)];
+    if ((tested.load(std::memory_order_acquire) >> number & 1) != 0) return WARPSEAL_OK;
+    bool failed_now = false;
+    const PathName name{&out->run[static_cast<int>(operation)],
+                        &gpu.backend(),
+                        gpu.device(),
+                        path,
+                        WARPSEAL_ECB,
+                        Direction::encrypt};
+    const auto test = [&] {
+        return device_memory ? test_kem_device_memory(gpu.backend(), gpu.device(), *out, operation)
+                             : test_kem_through_gpu(gpu.backend(), gpu.device(), *out, operation);
+    };
+    status = self_test_result(name, test, &failed_now);
+    if (failed_now) say_closed(Target::cuda, kem::sets[set]->name, operation);
+    if (status == WARPSEAL_OK) tested.fetch_or(1u << number, std::memory_order_acq_rel);
+    if (status != WARPSEAL_OK && status != WARPSEAL_SELF_TEST_FAILED) gpu.failed(status);
+    return status;
+}
+
+warpseal_status Engine::Impl::test_coins_gpu(unsigned number, Path path, const CudaCipher*& out) {
+    const Key::Descriptors found = descriptors("aes-256");
+    out = found.cuda;
+    std::atomic<uint32_t>& tested = kem.gpu_coins_tested[path == Path::gpu_device_memory ? 1 : 0];
+    if ((tested.load(std::memory_order_acquire) >> number & 1) != 0) return gpus[number].open();
+    const warpseal_status status =
+        test_gpu_path(found, WARPSEAL_CTR, Direction::encrypt, path, number);
+    if (status == WARPSEAL_OK) tested.fetch_or(1u << number, std::memory_order_acq_rel);
+    return status;
+}
+
+warpseal_status Engine::kem_device(KemOperation operation, const char* set,
+                                   const warpseal_kem_batch& batch, RandomSource random,
+                                   void* stream) {
+    Impl& impl = *impl_;
+    const int number = set_number(set);
+    if (number < 0) return WARPSEAL_UNSUPPORTED;
+    warpseal_status status = check_kem(*kem::sets[number], operation, batch);
+    if (status != WARPSEAL_OK || batch.count == 0) return status;
+    // A GPU that writes words across their alignment is lost.
+    if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0)
+        return WARPSEAL_INVALID_ARGUMENT;
+    status = impl.gpus.open();
+    if (status != WARPSEAL_OK) return status;
+    const int at = holding(impl.gpus, operation, batch);
+    if (at < 0) return impl.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
+    const auto i = static_cast<unsigned>(at);
+    const CudaKem* kem = nullptr;
+    status = impl.test_kem_gpu(number, operation, Path::gpu_device_memory, i, kem);
+    if (status != WARPSEAL_OK) return status;
+    const Gpu& gpu = impl.gpus[i];
+    const auto told = [&](warpseal_status outcome) {
+        // A refusal may be the caller's doing: only a loss is worth a notice.
+        if (outcome != WARPSEAL_OK) (void)impl.gpus.any_open();
+        return outcome;
+    };
+    if (operation == KemOperation::decapsulate || batch.coins != nullptr)
+        return told(gpu.backend().kem_device(gpu.device(), *kem, operation, batch, batch.count,
+                                             nullptr, stream));
+
+    const CudaCipher* aes = nullptr;
+    status = impl.test_coins_gpu(i, Path::gpu_device_memory, aes);
+    if (status != WARPSEAL_OK) return status;
+    Secret<CoinSeed::bytes> seed;
+    if (!random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
+    const Generator generator(impl.kem.workspaces, *aes, seed.data());
+    if (!generator) return WARPSEAL_OUT_OF_MEMORY;
+    const DrawnCoins coins = generator.from(0);
+    status =
+        gpu.backend().kem_device(gpu.device(), *kem, operation, batch, batch.count, &coins, stream);
+    gpu.zeroize_launches();  // what the driver keeps of the launches, round keys among it
+    return told(status);
+}
+
+bool Engine::Impl::gpu_pays(int set, KemOperation operation, uint64_t count) {
+    if (!cuda_allowed || (!cuda_only && count < KemThroughput::least_gpu_items) || !gpus.possible())
+        return false;
+    return cuda_only || kem.throughput.gpu_first(set, operation, count, gpus.any_open());
+}
+
+warpseal_status Engine::Impl::kem_gpus(int set, KemOperation operation, uint64_t count, bool draws,
+                                       KemGpus& out) {
+    warpseal_status first = WARPSEAL_NO_DEVICE;
+    for (unsigned i = 0; i < gpus.count() && out.count <= count / kem.items_for_another_gpu; ++i) {
+        warpseal_status status = test_kem_gpu(set, operation, Path::gpu_host_memory, i, out.kem);
+        if (status == WARPSEAL_OK && draws)
+            status = test_coins_gpu(i, Path::gpu_host_memory, out.aes);
+        if (status == WARPSEAL_OK) out.numbers[out.count++] = i;
+        if (i == 0) first = status;
+    }
+    return out.count != 0 ? WARPSEAL_OK : first;
+}
+
+std::vector<KemRange> Engine::Impl::kem_on_gpus(const KemGpus& chosen, KemOperation operation,
+                                                const warpseal_kem_batch& batch,
+                                                const uint8_t* seed, uint64_t& failed) {
+    std::optional<Generator> generator;
+    if (seed != nullptr) generator.emplace(kem.workspaces, *chosen.aes, seed);
+    if (generator && !*generator) return {{0, batch.count}};
+    std::vector<Shard> shards(chosen.count);
+    for (unsigned i = 0; i < chosen.count; ++i) {
+        shards[i].gpu = &gpus[chosen.numbers[i]];
+        shards[i].begin = i == 0 ? 0 : shards[i - 1].end;
+        shards[i].end = i + 1 == chosen.count ? batch.count : batch.count / chosen.count * (i + 1);
+    }
+    const auto run = [&](Shard& shard) {
+        const warpseal_kem_batch own = sub_batch(batch, shard.begin, shard.end - shard.begin);
+        DrawnCoins coins{};
+        if (generator) coins = generator->from(shard.begin);
+        warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+        try {
+            status = shard.gpu->backend().kem_host(shard.gpu->device(), *chosen.kem, operation, own,
+                                                   own.count, generator ? &coins : nullptr,
+                                                   &shard.done, &shard.failed);
+        } catch (const std::exception&) {
+            // A thread has nobody to throw to; what a system refuses, memory or another of its
+            // means, the cores do without.
+        }
+        if (status != WARPSEAL_OK) shard.gpu->failed(status);
+        if (generator) shard.gpu->zeroize_launches();
+    };
+    {
+        std::vector<std::jthread> others;
+        others.reserve(shards.size());
+        unsigned started = 0;
+        sigset_t every, before;
+        sigfillset(&every);
+        pthread_sigmask(SIG_SETMASK, &every, &before);
+        try {
+            for (; started + 1 < shards.size(); ++started)
+                others.emplace_back([&run, &shard = shards[started]] { run(shard); });
+        } catch (const std::exception&) {
+            // No more threads: the caller's has those parts too.
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        for (unsigned i = started; i < shards.size(); ++i) run(shards[i]);
+    }
+    std::vector<KemRange> left;
+    for (const Shard& shard : shards) {
+        failed += shard.failed;
+        if (shard.begin + shard.done < shard.end)
+            left.push_back({shard.begin + shard.done, shard.end});
+    }
+    return left;
+}
+
+}  // namespace warpseal

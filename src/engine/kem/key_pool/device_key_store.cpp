@@ -1,0 +1,201 @@
+// Pairs whose secret keys never leave the memory of a GPU: batches are staged there, side by side,
+// one at a time.
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "core/secret.h"
+#include "engine/impl.h"
+#include "engine/kem/key_pool/key_store.h"
+
+namespace warpseal {
+namespace {
+
+// GPUs copy keys by so many bytes.
+constexpr size_t unit = 16;
+constexpr size_t whole(size_t bytes) { return (bytes + unit - 1) / unit * unit; }
+
+class DeviceKeyStore final : public KemKeyStore {
+public:
+    DeviceKeyStore(Engine& engine, Gpu& gpu, const kem::Params& set, Engine::RandomSource random)
+        : KemKeyStore(set), engine_(engine), gpu_(gpu), random_(random) {}
+    ~DeviceKeyStore() override {
+        if (backend().lost()) return;  // and all that lay there with it
+        if (staged_ != nullptr)
+            backend().device_free(gpu_.device(), staged_, staged_bytes());  // which wipes
+        if (secrets_ != nullptr) backend().device_free(gpu_.device(), secrets_, secrets_bytes_);
+        if (received_ != nullptr) backend().host_free(gpu_.device(), received_, received_bytes);
+    }
+
+    bool allocate(uint64_t pairs) {
+        secrets_bytes_ = pairs * key_bytes();
+        return backend().device_alloc(gpu_.device(), secrets_bytes_, &secrets_) == WARPSEAL_OK &&
+               backend().device_alloc(gpu_.device(), staged_bytes(), &staged_) == WARPSEAL_OK &&
+               backend().host_alloc(gpu_.device(), received_bytes, &received_) == WARPSEAL_OK &&
+               allocate_publics(pairs);
+    }
+
+    // Asked under the pool's lock, and so past the engine, which would tell the caller of a loss.
+    bool alive() const override { return !backend().lost(); }
+    size_t at_once() const override { return most_at_once; }
+
+    warpseal_status make(const uint32_t* slots, size_t count) noexcept override try {
+        std::vector<uint8_t> publics(count * set_.public_key_bytes());
+        std::vector<int32_t> statuses(count);
+        {
+            const std::lock_guard lock(staging_);
+            warpseal_kem_batch batch = staged_batch(count);
+            warpseal_status status =
+                engine_.kem_device(KemOperation::keypair, set_.name, batch, random_, nullptr);
+            if (status == WARPSEAL_OK) status = transferred(PoolTransfer::put, slots, count);
+            if (status == WARPSEAL_OK)
+                status = read(publics.data(), batch.public_keys, publics.size());
+            if (status == WARPSEAL_OK)
+                status = read(statuses.data(), batch.statuses, count * sizeof(int32_t));
+            if (status != WARPSEAL_OK) {
+                (void)clear(batch, count);
+                return status;
+            }
+        }
+        for (const int32_t status : statuses)
+            if (status != WARPSEAL_OK) return static_cast<warpseal_status>(status);
+        store_publics(slots, count, publics.data());
+        return WARPSEAL_OK;
+    } catch (...) {  // no memory: nothing else is thrown on purpose
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
+
+    warpseal_status decapsulate(const uint32_t* slots, size_t count,
+                                const PooledTexts& texts) noexcept override try {
+        const size_t ct = set_.ciphertext_bytes(), ss = kem::Params::shared_secret_bytes;
+        std::vector<uint8_t> ciphertexts(count * ct);
+        for (size_t i = 0; i < count; ++i)
+            std::memcpy(ciphertexts.data() + i * ct, texts.ciphertext(i), ct);
+        const std::lock_guard lock(staging_);
+        warpseal_kem_batch batch = staged_batch(count);
+        batch.statuses = nullptr;
+        warpseal_status status = write(batch.ciphertexts, ciphertexts.data(), count * ct);
+        if (status == WARPSEAL_OK) status = transferred(PoolTransfer::get, slots, count);
+        if (status == WARPSEAL_OK)
+            status =
+                engine_.kem_device(KemOperation::decapsulate, set_.name, batch, random_, nullptr);
+        if (status == WARPSEAL_OK) status = read(received_, batch.shared_secrets, count * ss);
+        const warpseal_status cleared = clear(batch, count);
+        if (status == WARPSEAL_OK) status = cleared;
+        const auto* const secrets = static_cast<const uint8_t*>(received_);
+        for (size_t i = 0; i < count && status == WARPSEAL_OK; ++i)
+            std::memcpy(texts.secret(i), secrets + i * ss, ss);
+        warpseal::wipe(received_, count * ss);
+        return status;
+    } catch (...) {  // no memory: nothing else is thrown on purpose
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
+
+    warpseal_status wipe(const uint32_t* slots, size_t count) noexcept override {
+        const std::lock_guard lock(staging_);
+        warpseal_status status = transferred(PoolTransfer::wipe, slots, count);
+        if (status != WARPSEAL_OK) return status;
+        // What only fails to wait takes nothing back: the keys are gone before anything that
+        // follows on that stream.
+        status = backend().synchronize(gpu_.device(), nullptr);
+        return backend().lost() ? status : WARPSEAL_OK;
+    }
+
+private:
+    const GpuBackend& backend() const { return gpu_.backend(); }
+    static constexpr size_t received_bytes = most_at_once * kem::Params::shared_secret_bytes;
+    size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
+    // Of the batch that is staged: secret keys, shared secrets, ciphertexts or public keys, and a
+    // word for each item.
+    size_t secret_bytes() const {
+        return most_at_once * (key_bytes() + kem::Params::shared_secret_bytes);
+    }
+    size_t text_bytes() const {
+        return most_at_once * whole(std::max(set_.public_key_bytes(), set_.ciphertext_bytes()));
+    }
+    size_t staged_bytes() const {
+        return secret_bytes() + text_bytes() + most_at_once * 2 * sizeof(uint32_t);
+    }
+
+    warpseal_kem_batch staged_batch(uint64_t count) const {
+        auto* const begin = static_cast<uint8_t*>(staged_);
+        warpseal_kem_batch batch = {};
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        batch.secret_keys = begin;
+        batch.secret_key_stride = key_bytes();
+        batch.shared_secrets = begin + most_at_once * key_bytes();
+        batch.shared_secret_stride = kem::Params::shared_secret_bytes;
+        batch.public_keys = batch.ciphertexts = begin + secret_bytes();
+        batch.public_key_stride = set_.public_key_bytes();
+        batch.ciphertext_stride = set_.ciphertext_bytes();
+        batch.statuses = reinterpret_cast<int32_t*>(begin + secret_bytes() + text_bytes());
+        return batch;
+    }
+    uint32_t* staged_slots() const {
+        return reinterpret_cast<uint32_t*>(static_cast<uint8_t*>(staged_) + secret_bytes() +
+                                           text_bytes()) +
+               most_at_once;
+    }
+
+    warpseal_status write(void* to, const void* from, size_t bytes) const {
+        return backend().upload(gpu_.device(), to, from, bytes);
+    }
+    warpseal_status read(void* to, const void* from, size_t bytes) const {
+        return backend().download(gpu_.device(), to, from, bytes);
+    }
+    warpseal_status transferred(PoolTransfer what, const uint32_t* slots, size_t count) const {
+        if (backend().lost()) return WARPSEAL_NO_DEVICE;
+        const warpseal_status status = write(staged_slots(), slots, count * sizeof *slots);
+        if (status != WARPSEAL_OK) return status;
+        return backend().pool_transfer(gpu_.device(), what, secrets_, staged_, key_bytes(),
+                                       staged_slots(), count, nullptr);
+    }
+    // What a batch leaves staged of secrets.
+    warpseal_status clear(const warpseal_kem_batch& batch, size_t count) const {
+        if (backend().lost()) return WARPSEAL_NO_DEVICE;
+        const warpseal_status status =
+            backend().pool_transfer(gpu_.device(), PoolTransfer::wipe, staged_, nullptr,
+                                    key_bytes(), nullptr, count, nullptr);
+        if (status != WARPSEAL_OK) return status;
+        return backend().pool_transfer(gpu_.device(), PoolTransfer::wipe, batch.shared_secrets,
+                                       nullptr, kem::Params::shared_secret_bytes, nullptr, count,
+                                       nullptr);
+    }
+
+    Engine& engine_;
+    Gpu& gpu_;
+    const Engine::RandomSource random_;
+    // Batches take turns, on the default stream.
+    std::mutex staging_;  // fork: a child's pool has other pairs, as its parent's GPU is lost to it
+    void* secrets_ = nullptr;
+    void* staged_ = nullptr;
+    void* received_ = nullptr;  // of the host, pinned: from other memory a driver's own copy would
+                                // stay behind. Wiped after each batch
+    size_t secrets_bytes_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const kem::Params& set,
+                                              Engine::RandomSource random, uint32_t pairs) {
+    Engine::Impl& impl = engine.impl();
+    // A call for one ticket takes many times as long there as on a core: only who asks for a GPU,
+    // and for nothing else, has pairs there.
+    if (!impl.cuda_only || !impl.gpus.possible()) return nullptr;
+    const int number = set_number(set.name);
+    const CudaKem* kem = nullptr;
+    const CudaCipher* aes = nullptr;
+    for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
+        if (impl.test_kem_gpu(number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK)
+            return nullptr;
+    if (impl.test_coins_gpu(0, Path::gpu_device_memory, aes) != WARPSEAL_OK ||
+        impl.gpus.backend().pool_transfer == nullptr)
+        return nullptr;
+    auto made = std::make_shared<DeviceKeyStore>(engine, impl.gpus[0], set, random);
+    return made->allocate(pairs) ? made : nullptr;
+}
+
+}  // namespace warpseal

@@ -1,0 +1,292 @@
+// Book-keeping under a lock that is held briefly; pairs are made, used and wiped outside.
+#include "engine/kem/key_pool/pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+#include "engine/impl.h"
+#include "engine/kem/check.h"
+
+namespace warpseal {
+namespace {
+
+constexpr size_t most_dropped_at_once = 64;  // on the stack: to drop needs no memory
+
+// Now, and not under way: a forked child could wait for ever for a self-test that its parent has
+// begun.
+warpseal_status test(Engine::Impl& impl, int set) {
+    const CpuKem* kem = nullptr;
+    const CpuCipher* aes = nullptr;
+    warpseal_status status = impl.tested_kem(set, KemOperation::keypair, kem);
+    if (status == WARPSEAL_OK) status = impl.tested_kem(set, KemOperation::decapsulate, kem);
+    if (status == WARPSEAL_OK) status = impl.tested_coins(aes);
+    return status;
+}
+
+// Up to `most` of them.
+size_t move_some(std::vector<uint32_t>& from, std::vector<uint32_t>& to, uint64_t most) {
+    const auto some = static_cast<size_t>(std::min<uint64_t>(most, from.size()));
+    const auto first = from.end() - static_cast<std::ptrdiff_t>(some);
+    to.insert(to.end(), first, from.end());
+    from.erase(first, from.end());
+    return some;
+}
+
+}  // namespace
+
+warpseal_status KemKeyPool::create(Engine& engine, const char* set, uint64_t pairs,
+                                   Engine::RandomSource random, std::unique_ptr<KemKeyPool>& out) {
+    const int number = set_number(set);
+    if (number < 0) return WARPSEAL_UNSUPPORTED;
+    if (pairs == 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (pairs >= KemKeyStore::no_slot) return WARPSEAL_OUT_OF_MEMORY;
+    warpseal_status status = test(engine.impl(), number);
+    if (status != WARPSEAL_OK) return status;
+    std::unique_ptr<KemKeyPool> pool(
+        new KemKeyPool(engine, *kem::sets[number], static_cast<uint32_t>(pairs), random));
+    status = pool->begin();
+    if (status == WARPSEAL_OK) out = std::move(pool);
+    return status;
+}
+
+KemKeyPool::KemKeyPool(Engine& engine, const kem::Params& set, uint32_t pairs,
+                       Engine::RandomSource random)
+    : engine_(engine),
+      set_(set),
+      random_(random),
+      slot_bits_(static_cast<unsigned>(std::bit_width(pairs - 1))),
+      slots_(pairs) {
+    free_.reserve(pairs);
+    ready_.reserve(pairs);
+}
+
+warpseal_status KemKeyPool::alive() {
+    if (forks_ != forks_so_far()) return begin();
+    return store_->alive() ? WARPSEAL_OK : move();
+}
+
+warpseal_status KemKeyPool::begin() {
+    const auto pairs = static_cast<uint32_t>(slots_.size());
+    Home home = device_key_store(engine_, set_, random_, pairs);
+    if (home == nullptr) home = host_key_store(engine_, set_, random_, pairs);
+    if (home == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    uint64_t salt;
+    if (!random_(&salt, sizeof salt)) return WARPSEAL_NO_RANDOM;
+    store_ = std::move(home);
+    salt_ = salt;
+    forks_ = forks_so_far();
+    for (PoolSlot& slot : slots_) slot.taken = false;
+    ready_.clear();
+    free_.clear();
+    for (uint32_t i = pairs; i-- > 0;) free_.push_back(i);
+    unpromised_ = pairs;
+    filling_ = 0;
+    return WARPSEAL_OK;
+}
+
+warpseal_status KemKeyPool::move() {
+    Home home = host_key_store(engine_, set_, random_, static_cast<uint32_t>(slots_.size()));
+    if (home == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    store_ = std::move(home);
+    move_some(ready_, free_, ready_.size());
+    for (uint32_t i = 0; i < slots_.size(); ++i)
+        if (slots_[i].taken) free_slot(i);
+    return WARPSEAL_OK;
+}
+
+void KemKeyPool::free_slot(uint32_t slot) {
+    slots_[slot].taken = false;
+    ++slots_[slot].uses;
+    ++unpromised_;
+    free_.push_back(slot);
+}
+
+void KemKeyPool::notify() {
+    changes_.fetch_add(1, std::memory_order_release);
+    changes_.notify_all();
+}
+
+warpseal_status KemKeyPool::fill() {
+    PoolSlots mine;
+    mine.reserve(std::min(KemKeyStore::most_at_once, slots_.size()));
+    while (true) {
+        uint32_t seen;
+        Home home;
+        {
+            const std::lock_guard lock(mutex_);
+            if (const warpseal_status status = alive(); status != WARPSEAL_OK) return status;
+            home = store_;
+            seen = changes_.load(std::memory_order_acquire);
+            filling_ += move_some(free_, mine, home->at_once());
+            if (filling_ == 0) return WARPSEAL_OK;
+        }
+        if (mine.empty()) {
+            changes_.wait(seen, std::memory_order_acquire);
+            continue;
+        }
+        const warpseal_status status = home->make(mine.data(), mine.size());
+        bool lost;
+        {
+            const std::lock_guard lock(mutex_);
+            lost = home != store_ || !home->alive();
+            filling_ -= mine.size();
+            move_some(mine, status == WARPSEAL_OK && !lost ? ready_ : free_, mine.size());
+        }
+        notify();
+        if (status != WARPSEAL_OK && !lost) return status;
+    }
+}
+
+// `count` places with a pair into `mine`, which has the room, and the promise for all of them. So
+// there are as many that are ready, free, or in the hands of `fill`: to wait for the latter ends.
+warpseal_status KemKeyPool::collect(uint64_t count, PoolSlots& mine, Home& home) {
+    while (true) {
+        uint32_t seen;
+        size_t unmade;
+        {
+            const std::lock_guard lock(mutex_);
+            const warpseal_status status = alive();
+            if (home != store_) move_some(mine, free_, mine.size());
+            home = store_;
+            if (status != WARPSEAL_OK) {
+                move_some(mine, ready_, mine.size());
+                return status;
+            }
+            seen = changes_.load(std::memory_order_acquire);
+            move_some(ready_, mine, count - mine.size());
+            unmade =
+                move_some(free_, mine, std::min<uint64_t>(count - mine.size(), home->at_once()));
+        }
+        if (unmade == 0) {
+            if (mine.size() == count) return WARPSEAL_OK;
+            changes_.wait(seen, std::memory_order_acquire);
+            continue;
+        }
+        const warpseal_status status = home->make(mine.data() + mine.size() - unmade, unmade);
+        if (status == WARPSEAL_OK) continue;
+        const bool lost = !home->alive();
+        {
+            const std::lock_guard lock(mutex_);
+            move_some(mine, free_, unmade);
+            if (!lost) move_some(mine, home == store_ ? ready_ : free_, mine.size());
+        }
+        notify();
+        if (!lost) return status;
+    }
+}
+
+// False: they were lost meanwhile, and are free.
+bool KemKeyPool::hand_over(PoolSlots& mine, const Home& home, uint64_t* handles) {
+    const std::lock_guard lock(mutex_);
+    if (home != store_) {
+        move_some(mine, free_, mine.size());
+        return false;
+    }
+    for (size_t i = 0; i < mine.size(); ++i) {
+        slots_[mine[i]].taken = true;
+        handles[i] = handle(mine[i]);
+    }
+    return true;
+}
+
+warpseal_status KemKeyPool::acquire(uint64_t count, const PooledPublics& publics,
+                                    uint64_t* handles) {
+    warpseal_status status = check_kem_acquire(set_, count, publics, handles);
+    if (status != WARPSEAL_OK || count == 0) return status;
+    if (count > slots_.size()) return WARPSEAL_LIMIT_EXCEEDED;
+    PoolSlots mine;
+    mine.reserve(count);
+    Home home;
+    {
+        const std::lock_guard lock(mutex_);
+        status = alive();
+        if (status != WARPSEAL_OK) return status;
+        if (count > unpromised_) return WARPSEAL_LIMIT_EXCEEDED;
+        unpromised_ -= count;
+        home = store_;
+    }
+    do {
+        status = collect(count, mine, home);
+    } while (status == WARPSEAL_OK && !hand_over(mine, home, handles));
+    if (status == WARPSEAL_OK) {
+        home->give(mine.data(), mine.size(), publics);
+        return WARPSEAL_OK;
+    }
+    const std::lock_guard lock(mutex_);
+    unpromised_ += count;
+    return status;
+}
+
+uint32_t KemKeyPool::claim(uint64_t given) {
+    const uint64_t slot = (given ^ salt_) & ((uint64_t{1} << slot_bits_) - 1);
+    if (slot >= slots_.size()) return KemKeyStore::no_slot;
+    const auto number = static_cast<uint32_t>(slot);
+    if (!slots_[number].taken || handle(number) != given) return KemKeyStore::no_slot;
+    slots_[number].taken = false;
+    return number;
+}
+
+warpseal_status KemKeyPool::claim_some(const uint64_t* handles, uint64_t& count, uint32_t* slots,
+                                       Home& home) {
+    const std::lock_guard lock(mutex_);
+    const warpseal_status status = alive();
+    home = store_;
+    count = std::min<uint64_t>(count, home->at_once());
+    for (size_t i = 0; i < count && status == WARPSEAL_OK; ++i) slots[i] = claim(handles[i]);
+    return status;
+}
+
+void KemKeyPool::settle(const uint32_t* slots, size_t count, bool used, const Home& home) {
+    {
+        const std::lock_guard lock(mutex_);
+        for (size_t i = 0; i < count; ++i) {
+            if (slots[i] == KemKeyStore::no_slot) continue;
+            if (used || home != store_)
+                free_slot(slots[i]);
+            else
+                slots_[slots[i]].taken = true;
+        }
+    }
+    notify();
+}
+
+warpseal_status KemKeyPool::decapsulate(uint64_t count, const uint64_t* handles,
+                                        const PooledTexts& texts) {
+    warpseal_status first_failed = check_kem_handles(set_, count, handles, texts);
+    if (first_failed != WARPSEAL_OK || count == 0) return first_failed;
+    PoolSlots slots(static_cast<size_t>(std::min<uint64_t>(count, KemKeyStore::most_at_once)));
+    Home home;
+    for (uint64_t first = 0, some; first < count; first += some) {
+        some = std::min<uint64_t>(count - first, slots.size());
+        const PooledTexts part = texts.from(first);
+        if (const warpseal_status status = claim_some(handles + first, some, slots.data(), home);
+            status != WARPSEAL_OK) {
+            for (uint64_t i = 0; i < count - first; ++i) part.settle(i, status);
+            return first_failed == WARPSEAL_OK ? status : first_failed;
+        }
+        warpseal_status done = home->decapsulate(slots.data(), some, part);
+        if (done == WARPSEAL_OK) done = home->wipe(slots.data(), some);
+        settle(slots.data(), some, done == WARPSEAL_OK, home);
+        if (done != WARPSEAL_OK && !home->alive()) done = WARPSEAL_INVALID_ARGUMENT;
+        for (size_t i = 0; i < some; ++i) {
+            const warpseal_status status =
+                slots[i] == KemKeyStore::no_slot ? WARPSEAL_INVALID_ARGUMENT : done;
+            part.settle(i, status);
+            if (first_failed == WARPSEAL_OK) first_failed = status;
+        }
+    }
+    return first_failed;
+}
+
+void KemKeyPool::release(uint64_t count, const uint64_t* handles) {
+    uint32_t slots[most_dropped_at_once];
+    Home home;
+    for (uint64_t first = 0, some; first < count; first += some) {
+        some = std::min<uint64_t>(count - first, most_dropped_at_once);
+        if (claim_some(handles + first, some, slots, home) != WARPSEAL_OK) return;
+        settle(slots, some, home->wipe(slots, some) == WARPSEAL_OK, home);
+    }
+}
+
+}  // namespace warpseal

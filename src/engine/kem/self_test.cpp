@@ -1,0 +1,276 @@
+// Known answers of NTRU by digest: inputs from SHAKE256, outputs into SHAKE256.
+#include "engine/kem/self_test.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "kem/keccak.h"
+#include "platform/secret_memory.h"
+
+namespace warpseal {
+namespace {
+
+using Text = std::vector<uint8_t>;
+
+void shake256(Text message, uint8_t* out, size_t bytes) {
+    const size_t length = message.size();
+    message.resize(kem::padded_bytes(length));
+    kem::pad(message.data(), length, kem::keccak::shake_suffix);
+    uint64_t state[25] = {};
+    for (size_t at = 0; at < message.size(); at += kem::keccak::rate) {
+        for (size_t word = 0; word < kem::keccak::rate / 8; ++word) {
+            uint64_t part;
+            std::memcpy(&part, message.data() + at + 8 * word, 8);
+            state[word] ^= part;
+        }
+        kem::keccak_f(state, kem::keccak::constants.of);
+    }
+    while (bytes != 0) {
+        const size_t some = bytes < kem::keccak::rate ? bytes : kem::keccak::rate;
+        std::memcpy(out, state, some);
+        out += some;
+        bytes -= some;
+        if (bytes != 0) kem::keccak_f(state, kem::keccak::constants.of);
+    }
+}
+
+// What all operations of the test read and write, as one piece of memory.
+class Items {
+public:
+    explicit Items(const kem::Params& set)
+        : set_(set),
+          publics_(reserve(set.public_key_bytes())),
+          secrets_(reserve(set.secret_key_bytes())),
+          ciphertexts_(reserve(set.ciphertext_bytes())),
+          sent_(reserve(32)),
+          received_(reserve(32)),
+          coins_(reserve(set.keypair_coins())),
+          statuses_(reserve(sizeof(int32_t))) {}
+
+    Text memory;
+
+    // That memory, or a copy of it, as the operation is to see it: what is received lies apart from
+    // what was sent.
+    warpseal_kem_batch at(uint8_t* base, KemOperation operation) const {
+        warpseal_kem_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        batch.count = kem_self_test_items;
+        batch.public_keys = base + publics_;
+        batch.public_key_stride = set_.public_key_bytes();
+        batch.secret_keys = base + secrets_;
+        batch.secret_key_stride = set_.secret_key_bytes();
+        batch.ciphertexts = base + ciphertexts_;
+        batch.ciphertext_stride = set_.ciphertext_bytes();
+        batch.shared_secrets = base + (operation == KemOperation::decapsulate ? received_ : sent_);
+        batch.shared_secret_stride = 32;
+        batch.coins = base + coins_;
+        batch.coins_stride = coins_bytes(set_, operation);
+        batch.statuses = reinterpret_cast<int32_t*>(base + statuses_);
+        return batch;
+    }
+    bool all_well() const {
+        return std::all_of(memory.begin() + static_cast<std::ptrdiff_t>(statuses_), memory.end(),
+                           [](uint8_t byte) { return byte == 0; });
+    }
+
+    void put_coins(KemOperation operation) {
+        kem_self_test_input(set_, operation, KemTestInput::coins, &memory[coins_],
+                            kem_self_test_items * coins_bytes(set_, operation));
+    }
+    // Any will do.
+    void put_public_keys() {
+        const size_t bytes = set_.public_key_bytes();
+        kem_self_test_input(set_, KemOperation::encapsulate, KemTestInput::public_keys,
+                            &memory[publics_], kem_self_test_items * bytes);
+        for (uint64_t i = 1; i <= kem_self_test_items; ++i)
+            memory[publics_ + i * bytes - 1] &= static_cast<uint8_t>(0xff >> set_.spare_bits());
+    }
+    void spoil_every_other_ciphertext() {
+        for (uint64_t i = 1; i < kem_self_test_items; i += 2)
+            memory[ciphertexts_ + i * set_.ciphertext_bytes() + 5 * i] ^= 1;
+    }
+    Text outputs(KemOperation operation) const {
+        const auto two = [&](size_t first, size_t first_bytes, size_t second, size_t second_bytes) {
+            Text both(&memory[first], &memory[first] + kem_self_test_items * first_bytes);
+            both.insert(both.end(), &memory[second],
+                        &memory[second] + kem_self_test_items * second_bytes);
+            return both;
+        };
+        if (operation == KemOperation::keypair)
+            return two(publics_, set_.public_key_bytes(), secrets_, set_.secret_key_bytes());
+        if (operation == KemOperation::encapsulate)
+            return two(ciphertexts_, set_.ciphertext_bytes(), sent_, 32);
+        return two(received_, 32, received_, 0);
+    }
+
+private:
+    size_t reserve(size_t bytes) {
+        const size_t begin = (memory.size() + 15) / 16 * 16;
+        memory.resize(begin + kem_self_test_items * bytes);
+        return begin;
+    }
+
+    const kem::Params& set_;
+    const size_t publics_, secrets_, ciphertexts_, sent_, received_, coins_, statuses_;
+};
+
+using Run = std::function<warpseal_status(KemOperation, Items&)>;  // what a target does with them
+
+// Runs the operation on items that are as its test wants them.
+warpseal_status run_test(KemOperation operation, Items& items, const Run& run) {
+    warpseal_status status = WARPSEAL_OK;
+    if (operation != KemOperation::encapsulate) {
+        items.put_coins(KemOperation::keypair);
+        status = run(KemOperation::keypair, items);
+    } else {
+        items.put_public_keys();
+    }
+    if (operation == KemOperation::keypair || status != WARPSEAL_OK) return status;
+    items.put_coins(KemOperation::encapsulate);
+    status = run(KemOperation::encapsulate, items);
+    if (operation == KemOperation::encapsulate || status != WARPSEAL_OK) return status;
+    items.spoil_every_other_ciphertext();
+    return run(operation, items);
+}
+
+warpseal_status test(const kem::Params& set, KemOperation operation, const Run& run) {
+    const KemReferenceDigest* answer = kem_reference_digest(set.name);
+    if (answer == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+    Items items(set);
+    const warpseal_status status = run_test(operation, items, run);
+    if (status != WARPSEAL_OK) return status;
+    uint8_t digest[16];
+    shake256(items.outputs(operation), digest, sizeof digest);
+    const bool same =
+        std::memcmp(digest, answer->digest[static_cast<int>(operation)], sizeof digest) == 0;
+    return same ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+}
+
+constexpr KemReferenceDigest answers[] = {
+    {"ntruhps2048509",
+     {{0x91, 0x07, 0xab, 0x90, 0x41, 0xdc, 0xa6, 0x7d, 0x19, 0x9b, 0x5c, 0x18, 0xfd, 0xd8, 0x0e,
+       0x70},
+      {0x19, 0x00, 0x1e, 0x84, 0x27, 0x57, 0x3d, 0x85, 0x07, 0x03, 0xf3, 0xb0, 0x92, 0xb4, 0x76,
+       0xf1},
+      {0x79, 0xed, 0xd7, 0x1c, 0xf4, 0x4e, 0x09, 0x33, 0xfd, 0x9b, 0xbc, 0x58, 0x07, 0x43, 0xe2,
+       0xbf}}},
+    {"ntruhps2048677",
+     {{0x01, 0x04, 0x4f, 0xe8, 0x73, 0xa1, 0x8f, 0xdf, 0x9d, 0xc7, 0x7c, 0x05, 0x08, 0x6e, 0x11,
+       0x3c},
+      {0xa0, 0x01, 0xaf, 0xfb, 0x9c, 0xf2, 0xc1, 0x92, 0xd2, 0x13, 0xa7, 0x0a, 0xbe, 0x6f, 0xd3,
+       0x04},
+      {0x72, 0xc6, 0xbd, 0x18, 0xc0, 0xe8, 0xd2, 0x88, 0xad, 0xc9, 0x8f, 0x5b, 0x16, 0x16, 0x28,
+       0xaa}}},
+    {"ntruhps4096821",
+     {{0x9b, 0x58, 0xcf, 0xde, 0x92, 0xe2, 0x41, 0xd8, 0xf8, 0xd9, 0x28, 0x85, 0x14, 0xa1, 0x5d,
+       0x9b},
+      {0xc1, 0x72, 0xae, 0x30, 0xf0, 0x78, 0xde, 0x7e, 0x55, 0x78, 0x0f, 0x88, 0xfb, 0x6f, 0x29,
+       0x1b},
+      {0xa7, 0x3f, 0x19, 0x49, 0xcf, 0x2b, 0x7a, 0x33, 0x0e, 0xf7, 0x9d, 0x23, 0x97, 0x61, 0x9e,
+       0x52}}},
+    {"ntruhps40961229",
+     {{0x48, 0x8f, 0xcd, 0x28, 0x33, 0x66, 0xd8, 0x72, 0x75, 0x76, 0x4e, 0x6d, 0xf6, 0x79, 0x89,
+       0xd3},
+      {0x6a, 0x60, 0x2c, 0xe1, 0xf5, 0xfc, 0xe5, 0xd9, 0xc8, 0x8f, 0xae, 0x3b, 0x78, 0x8b, 0x7a,
+       0xe6},
+      {0xba, 0xe6, 0xd4, 0xdc, 0x34, 0x52, 0x87, 0xf9, 0xc1, 0x01, 0x47, 0xd4, 0x34, 0x4a, 0xe9,
+       0xeb}}},
+    {"ntruhrss701",
+     {{0x05, 0xbc, 0x39, 0x4b, 0x8c, 0xb3, 0xe3, 0x99, 0xee, 0x04, 0x00, 0xee, 0x22, 0xe3, 0x70,
+       0x29},
+      {0x9c, 0xe9, 0x86, 0x7d, 0x9d, 0xf1, 0x10, 0x6e, 0x4b, 0x68, 0x49, 0x58, 0x5c, 0x5c, 0x3c,
+       0x60},
+      {0xb1, 0x6f, 0xc4, 0x7e, 0x83, 0x68, 0xbf, 0xe2, 0x97, 0x9a, 0xf7, 0x42, 0x1c, 0xbc, 0x79,
+       0x15}}},
+    {"ntruhrss1373",
+     {{0xc1, 0x84, 0x96, 0x8c, 0xfc, 0x03, 0x0d, 0x3f, 0x65, 0x1d, 0xbe, 0x43, 0x26, 0xc9, 0x32,
+       0x9a},
+      {0xe1, 0x05, 0x73, 0xe8, 0x8c, 0x37, 0xfb, 0x55, 0xe8, 0x58, 0xa9, 0x5b, 0xbd, 0xec, 0xf9,
+       0x2c},
+      {0x44, 0x66, 0x54, 0x9c, 0x6e, 0x78, 0xdf, 0xfe, 0x65, 0xe2, 0x9f, 0x4d, 0x55, 0x6e, 0xb4,
+       0xd2}}},
+};
+
+}  // namespace
+
+const KemReferenceDigest* kem_reference_digest(const char* set) {
+    for (const KemReferenceDigest& answer : answers)
+        if (std::strcmp(answer.set, set) == 0) return &answer;
+    return nullptr;
+}
+
+void kem_self_test_input(const kem::Params& set, KemOperation operation, KemTestInput what,
+                         uint8_t* out, size_t bytes) {
+    Text label(set.name, set.name + std::strlen(set.name));
+    label.push_back(static_cast<uint8_t>(operation));
+    label.push_back(static_cast<uint8_t>(what));
+    shake256(std::move(label), out, bytes);
+}
+
+warpseal_status test_kem(const CpuKem& test_case, KemOperation operation) {
+    size_t work_bytes = 0;
+    for (int i = 0; i < kem_operation_count; ++i)
+        work_bytes = std::max(
+            work_bytes, test_case.work_bytes(static_cast<KemOperation>(i), kem_self_test_items));
+    SecretMemory work;
+    if (!work.allocate(work_bytes)) return WARPSEAL_OUT_OF_MEMORY;
+    return test(*test_case.params, operation, [&](KemOperation step, Items& items) {
+        const warpseal_kem_batch batch = items.at(items.memory.data(), step);
+        const bool done =
+            test_case.run[static_cast<int>(step)](batch, 0, batch.count, work.data()) == 0;
+        return done && items.all_well() ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+    });
+}
+
+// What a GPU makes of few items and, where that is another way, of the same among very many.
+template <class Call>
+warpseal_status test_few_and_many(const CudaKem& test_case, KemOperation operation,
+                                  const Call& call) {
+    const auto beside = [&](uint64_t in_flight) {
+        return test(*test_case.params, operation,
+                    [&](KemOperation step, Items& items) { return call(step, items, in_flight); });
+    };
+    const warpseal_status status = beside(kem_self_test_items);
+    return status == WARPSEAL_OK && operation == KemOperation::keypair ? beside(UINT64_MAX)
+                                                                       : status;
+}
+
+warpseal_status test_kem_through_gpu(const GpuBackend& backend, int device,
+                                     const CudaKem& test_case, KemOperation operation) {
+    return test_few_and_many(
+        test_case, operation, [&](KemOperation step, Items& items, uint64_t in_flight) {
+            const warpseal_kem_batch batch = items.at(items.memory.data(), step);
+            uint64_t done = 0, failed = 0;
+            const warpseal_status status = backend.kem_host(device, test_case, step, batch,
+                                                            in_flight, nullptr, &done, &failed);
+            if (status != WARPSEAL_OK) return status;
+            return done == batch.count && failed == 0 && items.all_well()
+                       ? WARPSEAL_OK
+                       : WARPSEAL_SELF_TEST_FAILED;
+        });
+}
+
+warpseal_status test_kem_device_memory(const GpuBackend& backend, int device,
+                                       const CudaKem& test_case, KemOperation operation) {
+    return test_few_and_many(
+        test_case, operation, [&](KemOperation step, Items& items, uint64_t in_flight) {
+            void* copy = nullptr;
+            const size_t bytes = items.memory.size();
+            warpseal_status status = backend.device_alloc(device, bytes, &copy);
+            if (status != WARPSEAL_OK) return status;
+            const warpseal_kem_batch batch = items.at(static_cast<uint8_t*>(copy), step);
+            status = backend.upload(device, copy, items.memory.data(), bytes);
+            if (status == WARPSEAL_OK)
+                status =
+                    backend.kem_device(device, test_case, step, batch, in_flight, nullptr, nullptr);
+            if (status == WARPSEAL_OK) status = backend.synchronize(device, nullptr);
+            if (status == WARPSEAL_OK)
+                status = backend.download(device, items.memory.data(), copy, bytes);
+            if (!backend.lost()) backend.device_free(device, copy, bytes);
+            return status == WARPSEAL_OK && !items.all_well() ? WARPSEAL_SELF_TEST_FAILED : status;
+        });
+}
+
+}  // namespace warpseal

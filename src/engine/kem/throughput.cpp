@@ -1,0 +1,88 @@
+// Paces of key encapsulation: estimates to start from, which measurements of the calls themselves
+// replace; they rise at once and fall slowly, as those of ciphers do.
+#include "engine/kem/throughput.h"
+
+#include <algorithm>
+
+namespace warpseal {
+namespace {
+
+// Thousands a second of ntruhps4096821, by one core and through a GPU: rounded from one machine
+// with AVX-512 and an H200. Others have others; these need only be of the right order, for the
+// first few calls.
+constexpr double usual_core[kem_operation_count] = {45, 190, 120},
+                 usual_gpu[kem_operation_count] = {5000, 12000, 16000};
+// Seconds, as roughly: a GPU's call, however few its items are; and its opening. Nothing replaces
+// these.
+constexpr double gpu_delay[kem_operation_count] = {1e-3, 0.5e-3, 0.2e-3}, opening = 0.5;
+// Shorter calls say little of a rate.
+constexpr double telling_seconds = 1e-3;
+// The first of a kind, which pays for memory and page faults, says nothing, and the next two count
+// together.
+constexpr unsigned least_seen = 3;
+constexpr double doubt = 0.01;
+constexpr unsigned most_doubts = 50;
+
+// Products cost more than in proportion.
+double scale(int set) {
+    const double n = kem::sets[set]->n / 821.0;
+    return 1 / (n * n);
+}
+
+}  // namespace
+
+double KemThroughput::measured_or_usual(int set, KemOperation operation, bool gpu) const {
+    const int i = static_cast<int>(operation);
+    const Figure& figure = figures_[gpu ? 1 : 0][set][i];
+    if (figure.seen.load(std::memory_order_relaxed) >= least_seen)
+        return figure.rate.load(std::memory_order_relaxed);
+    return (gpu ? usual_gpu[i] : usual_core[i] * threads_) * 1e3 * scale(set);
+}
+
+double KemThroughput::hoped_for(int set, KemOperation operation, bool gpu) const {
+    const unsigned passed = figures_[gpu ? 1 : 0][set][static_cast<int>(operation)].passed.load(
+        std::memory_order_relaxed);
+    return measured_or_usual(set, operation, gpu) * (1 + doubt * std::min(passed, most_doubts));
+}
+
+bool KemThroughput::gpu_first(int set, KemOperation operation, uint64_t items, bool gpu_is_open) {
+    const int i = static_cast<int>(operation);
+    const auto count = static_cast<double>(items);
+    const double by_cores = count / hoped_for(set, operation, false),
+                 by_gpu = gpu_delay[i] + count / hoped_for(set, operation, true);
+    const double saved = by_cores - by_gpu;
+    if (gpu_is_open) {
+        // A call of few items is not a GPU's whatever its rate is, and would not be measured.
+        if (by_cores > gpu_delay[i] + telling_seconds)
+            figures_[saved > 0 ? 0 : 1][set][i].passed.fetch_add(1, std::memory_order_relaxed);
+        return saved > 0;
+    }
+    return saved > 0 && forgone_.fetch_add(saved, std::memory_order_relaxed) + saved > opening;
+}
+
+void KemThroughput::note(int set, KemOperation operation, bool gpu, uint64_t items,
+                         double seconds) {
+    const int i = static_cast<int>(operation);
+    if (gpu) seconds = std::max(seconds - gpu_delay[i], seconds / 2);
+    if (seconds < telling_seconds) return;
+    Figure& figure = figures_[gpu ? 1 : 0][set][i];
+    figure.passed.store(0, std::memory_order_relaxed);
+    const double rate = static_cast<double>(items) / seconds,
+                 before = figure.rate.load(std::memory_order_relaxed);
+    if (figure.seen.load(std::memory_order_relaxed) != 0)
+        figure.rate.store(std::max(rate, (3 * before + rate) / 4), std::memory_order_relaxed);
+    figure.seen.fetch_add(1, std::memory_order_relaxed);
+}
+
+// However soon it gave up. A rate falls by a quarter at most: so it stays near enough to the cores'
+// for the GPU to be tried again.
+void KemThroughput::handed_back(int set, KemOperation operation, uint64_t items, double seconds) {
+    Figure& figure = figures_[1][set][static_cast<int>(operation)];
+    figure.passed.store(0, std::memory_order_relaxed);
+    const double rate = static_cast<double>(items) / std::max(seconds, telling_seconds),
+                 before = measured_or_usual(set, operation, true);
+    figure.rate.store(std::min(before, (3 * before + rate) / 4), std::memory_order_relaxed);
+    figure.seen.fetch_add(least_seen, std::memory_order_relaxed);
+}
+
+}  // namespace warpseal

@@ -1,0 +1,119 @@
+// States of a GPU: untried, open or absent, lost. Losing it is for good: a CUDA context does not
+// recover within a process.
+#include "engine/schedule/gpus.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/cancellation.h"
+#include "platform/forks.h"
+
+namespace warpseal {
+
+Gpu::Gpu(const GpuBackend* backend, int device, GpuNotice& notice)
+    : backend_(backend), device_(device), notice_(notice), birth_(forks_so_far()) {
+    if (backend_ == nullptr) state_ = State::absent;
+}
+
+// The door knows of what this engine cannot see: an error in another engine's call, and that
+// another one's parent has used CUDA.
+bool Gpu::lost() const {
+    if (state_.load(std::memory_order_acquire) == State::lost) return true;
+    if (forks_so_far() == birth_ && !backend_->lost()) return false;
+    lose();
+    return true;
+}
+
+void Gpu::lose() const {
+    if (state_.exchange(State::lost, std::memory_order_acq_rel) != State::open) return;
+    if (notice_.say && !notice_.said_lost.exchange(true))
+        notice_.say("the GPU can no longer be used by this process: the work goes on on the cores");
+}
+
+bool Gpu::possible() const {
+    return state_.load(std::memory_order_acquire) != State::absent && !lost();
+}
+
+warpseal_status Gpu::open() {
+    if (is_open()) return WARPSEAL_OK;
+    if (!possible())
+        return WARPSEAL_NO_DEVICE;  // a forked child asks for no lock that its parent may have held
+    const CancellationDisabled disabled;
+    const std::lock_guard lock(opening_);
+    if (!possible()) return WARPSEAL_NO_DEVICE;
+    if (state_.load(std::memory_order_acquire) == State::open) return WARPSEAL_OK;
+    int count = 0;
+    warpseal_device_info info = {};
+    const bool there = backend_->device_count(&count) == WARPSEAL_OK && device_ < count &&
+                       backend_->describe(device_, &info) == WARPSEAL_OK;
+    state_.store(there ? State::open : State::absent, std::memory_order_release);
+    return there ? WARPSEAL_OK : WARPSEAL_NO_DEVICE;
+}
+
+void Gpu::zeroize_launches() const {
+    if (!is_open() || backend_->zeroize_launches == nullptr) return;
+    const CancellationDisabled disabled;
+    backend_->zeroize_launches(device_);
+}
+
+void Gpu::failed(warpseal_status status) {
+    if (lost()) return;  // for good, and said
+    if (said_failed_.exchange(true) || !notice_.say) return;
+    notice_.say(status == WARPSEAL_OUT_OF_MEMORY
+                    ? "the GPU is out of memory: the work goes on elsewhere"
+                    : "the GPU refused a piece of work: it goes on elsewhere");
+}
+
+Gpus::Gpus(const GpuBackend* backend, const std::vector<int>& devices,
+           std::function<void(const char*)> notice)
+    : backend_(backend),
+      all_there_are_(devices.empty()),
+      count_(all_there_are_ ? 1 : static_cast<unsigned>(devices.size())) {
+    notice_.say = std::move(notice);
+    for (unsigned i = 0; i < (all_there_are_ ? most_gpus : count()); ++i)
+        all_[i] = std::make_unique<Gpu>(backend, all_there_are_ ? static_cast<int>(i) : devices[i],
+                                        notice_);
+}
+
+bool Gpus::any_possible() const {
+    return std::any_of(all_.begin(), all_.begin() + count(),
+                       [](const auto& gpu) { return gpu->possible(); });
+}
+
+bool Gpus::any_open() const {
+    return std::any_of(all_.begin(), all_.begin() + count(),
+                       [](const auto& gpu) { return gpu->is_open(); });
+}
+
+warpseal_status Gpus::open() {
+    const warpseal_status status = all_[0]->open();
+    int there = 0;
+    if (status != WARPSEAL_OK || !all_there_are_ || counted_.load(std::memory_order_acquire))
+        return status;
+    if (backend_->device_count(&there) != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
+    count_.store(std::clamp(static_cast<unsigned>(there), 1u, most_gpus),
+                 std::memory_order_release);
+    counted_.store(true, std::memory_order_release);
+    return status;
+}
+
+warpseal_status Gpus::open_all() {
+    for (unsigned i = 0; i < count(); ++i)
+        if (const warpseal_status status = all_[i]->open(); status != WARPSEAL_OK) return status;
+    return WARPSEAL_OK;
+}
+
+void Gpus::zeroize_launches() const {
+    for (unsigned i = 0; i < count(); ++i) all_[i]->zeroize_launches();
+}
+
+int Gpus::holding(const void* memory) const {
+    if (count() == 1 || memory == nullptr) return 0;  // whatever else it is, the call finds out
+    int device = -1;
+    if (!any_open() || backend_->device_of(memory, &device) != WARPSEAL_OK) return -1;
+    for (unsigned i = 0; i < count(); ++i)
+        if (all_[i]->device() == device) return static_cast<int>(i);
+    return -1;
+}
+
+}  // namespace warpseal

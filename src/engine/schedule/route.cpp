@@ -1,0 +1,315 @@
+// The route of a call: targets whose self-test holds, and the plan of who does what part, by the
+// rates measured so far.
+#include "engine/impl.h"
+#include "engine/self_test/self_test.h"
+
+namespace warpseal {
+namespace {
+
+double usual_speed(const CpuCipher& cipher, Target core, const Call& call) {
+    return usual_core_speed(core, {call.bytes, MemoryKind::host, cipher.block_bytes, call.mode,
+                                   call.direction, representation_of(cipher)});
+}
+
+// Whether who is that fast is done before a GPU would have begun, wherever the text lies.
+bool before_any_gpu(const Call& call, double speed) {
+    return static_cast<double>(call.bytes) * 1e-9 < usual_gpu_delay(MemoryKind::pinned) * speed;
+}
+
+// One core is, as fast as they usually are: not even the rates are asked, nor anything locked.
+bool small(const CpuCipher& cipher, Target core, const Call& call) {
+    return before_any_gpu(call, usual_speed(cipher, core, call));
+}
+
+// Wherever the text lies.
+CallClass class_anywhere(const CpuCipher& cipher, const Call& call) {
+    return {&cipher, call.mode, call.direction, call.shape, MemoryKind::host, scale_of(call.bytes)};
+}
+
+}  // namespace
+
+void Engine::Impl::say_closed(Target target, const char* cipher, warpseal_mode mode,
+                              Direction direction) const {
+    if (!notice) return;
+    const std::string text = std::string(target_name(target)) + " failed its self-test in " +
+                             cipher + "-" + warpseal_mode_name(mode) +
+                             (direction == Direction::encrypt ? " encryption" : " decryption") +
+                             " and is closed for it in this process";
+    notice(text.c_str());
+}
+
+// Portable code unless it fails the published block itself: then whatever passes it.
+const CpuCipher* Engine::Impl::block_reference(const char* cipher) const {
+    for (size_t i = 0; i < cpu_target_count; ++i) {
+        const Target target = static_cast<Target>(i);
+        const CpuCipher* candidate = cpu_has(target) ? cpu_cipher(target, cipher) : nullptr;
+        if (candidate != nullptr && gives_known_answer(*candidate)) return candidate;
+    }
+    return nullptr;
+}
+
+warpseal_status Engine::Impl::tested_cores(const Key::Descriptors& descriptors, warpseal_mode mode,
+                                           Direction direction, Target& target) {
+    for (const Target candidate : cpu_targets_best_first) {
+        const CpuCipher* cipher = descriptors.cores[static_cast<size_t>(candidate)];
+        if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) continue;
+        bool failed_now = false;
+        const auto test = [&] {
+            const CpuCipher* reference = block_reference(cipher->name);
+            return reference == nullptr ? WARPSEAL_SELF_TEST_FAILED
+                                        : test_cores(*cipher, *reference, mode, direction);
+        };
+        const warpseal_status status = self_test_result(
+            {cipher, nullptr, -1, Path::cores, mode, direction}, test, &failed_now);
+        if (failed_now) say_closed(candidate, cipher->name, mode, direction);
+        if (status == WARPSEAL_OK) {
+            target = candidate;
+            return WARPSEAL_OK;
+        }
+        if (status != WARPSEAL_SELF_TEST_FAILED) return status;
+    }
+    return WARPSEAL_SELF_TEST_FAILED;
+}
+
+warpseal_status Engine::Impl::test_gpu_path(const Key::Descriptors& descriptors, warpseal_mode mode,
+                                            Direction direction, Path path, unsigned number) {
+    const CudaCipher* cipher = descriptors.cuda;
+    if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) return WARPSEAL_NO_DEVICE;
+    Gpu& gpu = gpus[number];
+    const warpseal_status opened = number == 0 ? gpus.open() : gpu.open();
+    if (opened != WARPSEAL_OK) return opened;
+    bool failed_now = false;
+    const auto test = [&] {
+        const CpuCipher* reference = block_reference(cipher->name);
+        if (reference == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+        return path == Path::gpu_device_memory
+                   ? test_device_memory(gpu.backend(), gpu.device(), *cipher, *reference, mode,
+                                        direction)
+                   : test_through_gpu(gpu.backend(), gpu.device(), *cipher, *reference, mode,
+                                      direction);
+    };
+    const warpseal_status status = self_test_result(
+        {cipher, &gpu.backend(), gpu.device(), path, mode, direction}, test, &failed_now);
+    if (failed_now) say_closed(Target::cuda, cipher->name, mode, direction);
+    if (status != WARPSEAL_OK && status != WARPSEAL_SELF_TEST_FAILED) gpu.failed(status);
+    return status;
+}
+
+MemoryKind Engine::Impl::memory_kind_of(const Call& call) const {
+    if (call.in == nullptr || call.out == nullptr || !gpus.any_open()) return MemoryKind::host;
+    const auto pinned = [&](const void* begin, uint64_t bytes) {
+        return gpus.backend().is_pinned(begin, bytes);
+    };
+    if (!pinned(call.in, call.in_extent)) return MemoryKind::host;
+    if (call.in == call.out) return MemoryKind::pinned_in_place;
+    return pinned(call.out, call.out_extent) ? MemoryKind::pinned : MemoryKind::host;
+}
+
+CallClass Engine::Impl::call_class_of(const Key::Descriptors& descriptors, Target core,
+                                      const Call& call) const {
+    CallClass call_class = class_anywhere(*descriptors.cores[static_cast<size_t>(core)], call);
+    call_class.memory_kind = memory_kind_of(call);
+    return call_class;
+}
+
+Speed Engine::Impl::core_speed(const Call& call, const CallClass& call_class, const void* state) {
+    Speed speed = speeds ? speeds(Throughput::cores) : throughput.of(call_class, Throughput::cores);
+    if (speed.alone == 0 && !speeds && call.bytes >= telling_bytes && state != nullptr) {
+        throughput.calibrate(call_class, state);
+        speed = throughput.of(call_class, Throughput::cores);
+    }
+    if (call.one_thread) speed.alone /= pool.threads();
+    return speed;
+}
+
+bool Engine::Impl::quick(const CpuCipher& cipher, Target core, const Call& call,
+                         const CallClass& call_class, const void* state) {
+    const double measured = core_speed(call, call_class, state).alone,
+                 usual = usual_speed(cipher, core, call);
+    return before_any_gpu(call, measured > 0      ? measured
+                                : call.one_thread ? usual
+                                                  : usual * pool.threads());
+}
+
+Plan Engine::Impl::plan_call(const Key::Descriptors& descriptors, Target core, const Call& call,
+                             const CallClass& call_class, const void* state, uint32_t without) {
+    MachineFacts machine;
+    machine.threads = call.one_thread ? 1 : pool.threads();
+    const unsigned count = gpus.count(), first = call.one_thread && count > 1
+                                                     ? turn.fetch_add(1, std::memory_order_relaxed)
+                                                     : 0;
+    for (unsigned n = 0; n < count; ++n) {
+        const unsigned i = (first + n) % count;
+        if (!gpus[i].possible() || (without >> i & 1) != 0) continue;
+        machine.gpu_numbers[machine.gpu_count] = i;
+        const int number = static_cast<int>(i);
+        machine.gpus[machine.gpu_count++] = {
+            gpus[i].is_open(), speeds ? speeds(number) : throughput.of(call_class, number)};
+    }
+    if (call.one_thread &&
+        machine.gpu_count > 1) {  // whose turn it is has it, though another may be the faster
+        const auto open = [](const GpuFacts& gpu) { return gpu.open; };
+        const auto next =
+            std::find_if(machine.gpus, machine.gpus + machine.gpu_count, open) - machine.gpus;
+        const auto chosen = next == machine.gpu_count ? 0 : next;
+        machine.gpus[0] = machine.gpus[chosen];
+        machine.gpu_numbers[0] = machine.gpu_numbers[chosen];
+        machine.gpu_count = 1;
+    }
+    const CpuCipher& cipher = *descriptors.cores[static_cast<size_t>(core)];
+    machine.usable[static_cast<size_t>(core)] = !cuda_only || machine.gpu_count == 0;
+    if (!cuda_only) machine.cores = core_speed(call, call_class, state);
+    return plan({call.bytes, call_class.memory_kind, cipher.block_bytes, call.mode, call.direction,
+                 representation_of(cipher), call.chains(), call.divisible, call.mixed},
+                machine);
+}
+
+warpseal_status Engine::Impl::path_on_cores(const Key& key, warpseal_mode mode, Direction direction,
+                                            Shape shape, CorePath& out) {
+    const Key::Descriptors& descriptors = key.descriptors();
+    std::atomic<int8_t>& chosen = key.chosen(mode, direction);
+    Target core = static_cast<Target>(chosen.load(std::memory_order_acquire));
+    if (static_cast<int8_t>(core) < 0) {
+        const warpseal_status status = tested_cores(descriptors, mode, direction, core);
+        if (status != WARPSEAL_OK) return status;
+        chosen.store(static_cast<int8_t>(core), std::memory_order_release);
+    }
+    out.cores = descriptors.cores[static_cast<size_t>(core)];
+    out.core = core;
+    if (!runs(out.cores, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
+    out.state = key.state(core);
+    if (shape == Shape::xts) out.tweak_state = key.tweak_state(core);
+    return out.state == nullptr || (shape == Shape::xts && out.tweak_state == nullptr)
+               ? WARPSEAL_OUT_OF_MEMORY
+               : WARPSEAL_OK;
+}
+
+warpseal_status Engine::Impl::route_cores(const Key& key, const Call& call, Route& out) {
+    const warpseal_status status = path_on_cores(key, call.mode, call.direction, call.shape, out);
+    if (status != WARPSEAL_OK) return status;
+    out.target = target_name(out.core);
+
+    MachineFacts machine;
+    machine.threads = pool.threads();
+    machine.usable[static_cast<size_t>(out.core)] = true;
+    out.plan = plan({call.bytes, MemoryKind::host, out.cores->block_bytes, call.mode,
+                     call.direction, representation_of(*out.cores), call.chains()},
+                    machine);
+    return WARPSEAL_OK;
+}
+
+uint32_t Engine::Impl::untested(const Key& key, const Call& call, const Plan& shard_plan,
+                                warpseal_status& why) {
+    uint32_t failed = 0;
+    std::atomic<uint32_t>& tested = key.gpu_tested(call.mode, call.direction, false);
+    for (unsigned i = 0; i < gpus.count(); ++i) {
+        if (shard_plan.gpu_bytes[i] == 0) continue;
+        const bool known = (tested.load(std::memory_order_acquire) >> i & 1) != 0;
+        const warpseal_status status =
+            known ? gpus[i].open()
+                  : test_gpu_path(key.descriptors(), call.mode, call.direction,
+                                  Path::gpu_host_memory, i);
+        if (status == WARPSEAL_OK) {
+            tested.fetch_or(1u << i, std::memory_order_acq_rel);
+        } else {
+            failed |= 1u << i;
+            why = status;
+        }
+    }
+    return failed;
+}
+
+warpseal_status Engine::Impl::route(const Key& key, const Call& call, Route& out) {
+    const Key::Descriptors& descriptors = key.descriptors();
+    warpseal_status status = route_cores(key, call, out);
+    if (status != WARPSEAL_OK) return status;
+    out.shard_plan.core_bytes = call.bytes;
+    const bool runs_there = runs(descriptors.cuda, call.shape, call.mode, call.direction);
+    // In a forked child no GPU is possible, nor may a lock be asked for.
+    if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible())
+        return WARPSEAL_OK;
+    out.call_class = class_anywhere(*out.cores, call);
+    out.rated =
+        call.bytes >= telling_bytes && !call.one_thread;  // which has the machine not to itself
+    if (!cuda_only && quick(*out.cores, out.core, call, out.call_class, out.state))
+        return WARPSEAL_OK;
+    if (!runs_there) return cuda_only ? WARPSEAL_UNSUPPORTED : WARPSEAL_OK;
+    if (call.bytes == 0) return WARPSEAL_OK;
+
+    out.call_class = call_class_of(descriptors, out.core, call);
+    uint32_t failed = 0;
+    for (bool settled = false; !settled;) {
+        if (!gpus.possible()) return WARPSEAL_OK;  // lost on the way
+        Plan shard_plan = plan_call(descriptors, out.core, call, out.call_class, out.state, failed);
+        if (shard_plan.target != Target::cuda)
+            return cuda_only && status == WARPSEAL_SELF_TEST_FAILED ? status : WARPSEAL_OK;
+        const uint32_t before = failed;
+        failed |= untested(key, call, shard_plan, status);
+        settled = failed == before;
+        out.shard_plan = shard_plan;
+    }
+    out.cuda = descriptors.cuda;
+    out.cuda_state = key.cuda_state();
+    if (call.shape == Shape::xts) out.cuda_tweak_state = key.cuda_tweak_state();
+    if (out.cuda_state == nullptr || (call.shape == Shape::xts && out.cuda_tweak_state == nullptr))
+        return WARPSEAL_OUT_OF_MEMORY;
+    out.gpu = true;
+    out.target = out.shard_plan.shared() ? shared_name(out.core) : target_name(Target::cuda);
+    return WARPSEAL_OK;
+}
+
+bool Engine::Impl::foresee(const char* cipher, const Call& call, Target& core, Plan& shard_plan) {
+    const Key::Descriptors found = descriptors(cipher);
+    if (tested_cores(found, call.mode, call.direction, core) != WARPSEAL_OK) return false;
+    shard_plan = {};
+    shard_plan.target = core;
+    const CpuCipher& on_cores = *found.cores[static_cast<size_t>(core)];
+    if (!cuda_only && small(on_cores, core, call)) return true;
+    if (!cuda_allowed || !gpus.possible() ||
+        !runs(found.cuda, call.shape, call.mode, call.direction))
+        return true;
+    if (!cuda_only && quick(on_cores, core, call, class_anywhere(on_cores, call), nullptr))
+        return true;
+    const CallClass call_class = call_class_of(found, core, call);
+    for (uint32_t failed = 0;;) {
+        if (!gpus.possible()) return true;
+        const Plan wanted = plan_call(found, core, call, call_class, nullptr, failed);
+        if (wanted.target != Target::cuda) return true;
+        const uint32_t before = failed;
+        for (unsigned i = 0; i < most_gpus; ++i)
+            if (wanted.gpu_bytes[i] != 0 && test_gpu_path(found, call.mode, call.direction,
+                                                          Path::gpu_host_memory, i) != WARPSEAL_OK)
+                failed |= 1u << i;
+        if (failed != before) continue;
+        shard_plan = wanted;
+        return true;
+    }
+}
+
+const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in,
+                         const void* out) {
+    if (!known(mode)) return "";
+    Call call{mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes};
+    call.in = in;
+    call.out = out;
+    call.in_extent = call.out_extent = bytes;
+    call.divisible = call.shape != Shape::batch;
+    Target core = Target::portable;
+    Plan shard_plan;
+    if (!impl_->foresee(cipher, call, core, shard_plan)) return "";
+    return shard_plan.shared() ? shared_name(core) : target_name(shard_plan.target);
+}
+
+bool Engine::gpus_for_chunks(const char* cipher, warpseal_mode mode, Direction direction,
+                             uint64_t bytes) {
+    Call call{mode, direction, shape_of(mode, direction), bytes};
+    call.mixed = false;
+    Target core = Target::portable;
+    Plan shard_plan;
+    const auto wanted = [&] {
+        return impl_->foresee(cipher, call, core, shard_plan) && shard_plan.target == Target::cuda;
+    };
+    return wanted() && wanted();  // how many there are is known once the first is open
+}
+
+}  // namespace warpseal

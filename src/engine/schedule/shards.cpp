@@ -1,0 +1,121 @@
+// Parts: see parts.h. Each GPU is driven by a thread of its own; the caller's thread has the last
+// part, which is the cores' if they have one.
+#include "engine/schedule/shards.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "platform/cancellation.h"
+namespace warpseal {
+namespace {
+
+class Run {
+public:
+    Run(Engine::Impl& impl, const Route& route, ShardWork& work, Shards& shards)
+        : impl_(impl),
+          route_(route),
+          work_(work),
+          shards_(shards),
+          shared_(route.shard_plan.shared()) {}
+
+    void all() {
+        std::jthread helpers[most_gpus];  // joined also when the caller's own part throws
+        unsigned started = 0;
+        if (shards_.count > 1) {
+            sigset_t every, before;
+            sigfillset(&every);
+            pthread_sigmask(SIG_SETMASK, &every, &before);
+            try {
+                for (; started + 1 < shards_.count; ++started)
+                    helpers[started] =
+                        std::jthread([this, started] { first(shards_.all[started]); });
+            } catch (const std::exception&) {
+                // No more threads: the caller's has those parts too.
+            }
+            pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        }
+        for (unsigned i = started; i < shards_.count; ++i) first(shards_.all[i]);
+        for (unsigned i = 0; i < started; ++i) helpers[i].join();
+        for (unsigned i = 0; i < shards_.count; ++i)
+            if (shards_.all[i].done < shards_.all[i].end) finish(shards_.all[i]);
+    }
+
+private:
+    // Whoever the plan gives it to.
+    void first(Shard& shard) {
+        const auto begin = std::chrono::steady_clock::now();
+        if (shard.gpu == Throughput::cores)
+            work_.on_cores(shard);
+        else if (!on_gpu(shard.gpu, shard))
+            return;
+        if (!route_.rated) return;
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        impl_.throughput.note(route_.call_class, shard.gpu, shared_, shard.bytes, took.count());
+    }
+
+    bool on_gpu(int number, Shard& shard) {
+        Gpu& gpu = impl_.gpus[static_cast<size_t>(number)];
+        if (!gpu.is_open()) return false;  // another one's failure may have taken it along
+        warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+        try {
+            status = work_.on_gpu(gpu, shard);
+        } catch (const std::bad_alloc&) {
+            // As the status says.
+        }
+        if (status == WARPSEAL_OK) return true;
+        failed_ |= 1u << number;
+        gpu.failed(status);
+        return false;
+    }
+
+    void finish(Shard& shard) {
+        for (unsigned i = 0; i < shards_.count; ++i) {
+            const int number = shards_.all[i].gpu;
+            if (number == Throughput::cores || (failed_ >> number & 1) != 0) continue;
+            if (on_gpu(number, shard)) return;
+        }
+        work_.on_cores(shard);
+    }
+
+    Engine::Impl& impl_;
+    const Route& route_;
+    ShardWork& work_;
+    Shards& shards_;
+    const bool shared_;
+    std::atomic<uint32_t> failed_{0};
+};
+
+}  // namespace
+
+Shards shards_of(const Route& route, uint64_t bytes, uint64_t unit_bytes) {
+    Shards shards;
+    uint64_t begin = 0, planned = 0;
+    const auto add = [&](int gpu, uint64_t share) {
+        planned += share;
+        const uint64_t end = planned >= bytes ? bytes : planned / unit_bytes * unit_bytes;
+        if (share == 0 || end <= begin) return;
+        shards.all[shards.count] = {begin, end, begin, end - begin, gpu, shards.count};
+        ++shards.count;
+        begin = end;
+    };
+    for (unsigned i = 0; route.gpu && i < most_gpus; ++i)
+        add(static_cast<int>(i), route.shard_plan.gpu_bytes[i]);
+    add(Throughput::cores, route.shard_plan.core_bytes);
+    if (shards.count == 0) shards.all[shards.count++] = {0, bytes, 0, bytes, Throughput::cores, 0};
+    shards.all[shards.count - 1].bytes += bytes - begin;
+    shards.all[shards.count - 1].end = bytes;
+    return shards;
+}
+
+void run_shards(Engine::Impl& impl, const Route& route, ShardWork& work, Shards& shards) {
+    const CancellationDisabled disabled;
+    Run(impl, route, work, shards).all();
+}
+
+}  // namespace warpseal

@@ -1,0 +1,163 @@
+// The pool: callers post jobs, workers take piece after piece of the first job that wants help.
+#include "platform/thread_pool.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <system_error>
+
+#include "platform/cancellation.h"
+#include "platform/forks.h"
+
+namespace warpseal {
+namespace {
+
+thread_local bool impl_work = false;
+
+// Back-to-back calls find the workers still awake; a wake-up costs as much as ciphering hundreds of
+// kilobytes.
+constexpr std::chrono::microseconds awake_for{50};
+
+// Until `posted` moves on, or for a while.
+void stay_awake(const std::atomic<unsigned>& posted, unsigned seen) {
+    const auto end = std::chrono::steady_clock::now() + awake_for;
+    while (posted.load(std::memory_order_relaxed) == seen &&
+           std::chrono::steady_clock::now() < end) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
+}  // namespace
+
+struct Pool::Job {
+    const std::function<void(size_t)>& work;
+    const size_t count;
+    unsigned helpers;  // how many more may join; under the pool's mutex
+    std::atomic<size_t> next{0};
+    std::atomic<unsigned> busy{0};  // helpers inside; rises under the pool's mutex only
+    // fork: of one call, which no child goes on with
+    std::mutex mutex;
+    // fork: likewise, of one call
+    std::condition_variable idle;
+    std::exception_ptr thrown;  // under `mutex`
+
+    void take_pieces() {
+        impl_work = true;
+        try {
+            for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) work(i);
+        } catch (...) {
+            next.store(count, std::memory_order_relaxed);
+            const std::lock_guard lock(mutex);
+            if (!thrown) thrown = std::current_exception();
+        }
+        impl_work = false;
+    }
+};
+
+Pool::Pool(unsigned threads)
+    : threads_(std::max(1u, threads)), birth_(forks_so_far()), crew_(std::make_unique<Crew>()) {}
+
+Pool::~Pool() {
+    if (forks_so_far() != birth_) {  // to destroy a thread that is not here ends the process, a
+                                     // condition that is waited for hangs it
+        (void)crew_.release();
+        return;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+    }
+    crew_->wake.notify_all();
+    for (std::thread& thread : crew_->threads) thread.join();
+}
+
+// Under mutex_. Fewer threads than wanted is no failure.
+void Pool::start(unsigned wanted) {
+    wanted = std::min(wanted, threads_ - 1);
+    if (workers_ >= wanted) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        crew_->threads.reserve(wanted);
+        while (workers_ < wanted) {
+            crew_->threads.emplace_back([this] { serve(); });
+            ++workers_;
+        }
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Under mutex_.
+Pool::Job* Pool::claimable() {
+    for (Job* job : crew_->jobs)
+        if (job->helpers > 0 && job->next.load(std::memory_order_relaxed) < job->count) return job;
+    return nullptr;
+}
+
+void Pool::serve() {
+    std::unique_lock lock(mutex_);
+    bool fresh = false;
+    while (true) {
+        Job* job = claimable();
+        if (job == nullptr) {
+            if (ending_) return;
+            if (!fresh) {
+                crew_->wake.wait(lock);
+                continue;
+            }
+            fresh = false;
+            const unsigned seen = posted_.load(std::memory_order_relaxed);
+            lock.unlock();
+            stay_awake(posted_, seen);
+            lock.lock();
+            continue;
+        }
+        fresh = true;
+        --job->helpers;
+        job->busy.fetch_add(1, std::memory_order_relaxed);
+        lock.unlock();
+        job->take_pieces();
+        {
+            // The caller may return, and the job be gone, as soon as it sees no helper: the last
+            // touch is under the job's own mutex.
+            const std::lock_guard job_lock(job->mutex);
+            if (job->busy.fetch_sub(1, std::memory_order_acq_rel) == 1) job->idle.notify_one();
+        }
+        lock.lock();
+    }
+}
+
+void Pool::run(size_t count, unsigned threads, const std::function<void(size_t)>& work) {
+    threads = static_cast<unsigned>(std::min<size_t>(std::min(threads, threads_), count));
+    if (threads <= 1 || impl_work || forks_so_far() != birth_) {
+        for (size_t i = 0; i < count; ++i) work(i);
+        return;
+    }
+    const CancellationDisabled disabled;  // helpers use the job, which lies on this stack
+    Job job{work, count, threads - 1, {}, {}, {}, {}, {}};
+    {
+        const std::lock_guard lock(mutex_);
+        start(threads - 1);
+        crew_->jobs.push_back(&job);
+        posted_.fetch_add(1, std::memory_order_relaxed);
+    }
+    for (unsigned i = 1; i < threads; ++i) crew_->wake.notify_one();
+    job.take_pieces();
+    {
+        const std::lock_guard lock(mutex_);
+        crew_->jobs.erase(std::find(crew_->jobs.begin(), crew_->jobs.end(), &job));
+    }
+    std::unique_lock lock(job.mutex);
+    job.idle.wait(lock, [&] { return job.busy.load(std::memory_order_acquire) == 0; });
+    if (job.thrown) std::rethrow_exception(job.thrown);
+}
+
+}  // namespace warpseal
