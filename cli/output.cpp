@@ -293,8 +293,14 @@ void Output::replace_by_temporary() {
     }
     const bool kept = keep_replaced_ && renameat2(directory, temporary_.c_str(), directory,
                                                   name_.c_str(), RENAME_EXCHANGE) == 0;
+    // File systems without RENAME_NOREPLACE refuse it for a new name too.
+    struct stat old;
+    const bool is_new = !kept &&
+                        fstatat(directory, name_.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0 &&
+                        errno == ENOENT;
     if (!kept && renameat(directory, temporary_.c_str(), directory, name_.c_str()) != 0)
         fail("cannot replace", errno);
+    is_new_ = is_new;
     if (kept) replaced_ = temporary_;
     temporary_.clear();
 }

@@ -303,9 +303,9 @@ def links_that_others_planted(p):
                 check(p.read("victim") != b"precious" and os.path.islink(p.file("shared/link")), f"not followed: {owners_and_mode}")
 
 
-def close_of_the_output(p, command):
+def close_of_the_output(p, command, **options):
     """Which of the main thread's calls of close(2): the first after the directory's sync."""
-    _, _, calls = with_fault(p, "close", 10_000, command)
+    _, _, calls = with_fault(p, "close", 10_000, command, **options)
     last_sync = max(number for number, line in enumerate(calls) if line.startswith("fsync("))
     return 1 + sum(line.startswith("close(") for line in calls[:last_sync])
 
@@ -339,6 +339,30 @@ def failures_after_the_file_has_its_name(p):
         check_equal((code, p.read("out") == content), (16, True), err)
         check("cannot close 'out'" in err and words in err, err)
     check_equal(sorted(os.listdir(p.directory)), ["key", "out", "sealed"], "files")
+
+
+@case
+def failures_of_a_new_file_without_a_safe_rename(p):
+    """A file system that has neither unnamed files nor RENAME_NOREPLACE: under --force too, where nothing was, nothing is said to be gone."""
+    content = some_bytes(100_000)
+    p.sealed(content)
+    command = ["decrypt", "--threads", "1", "--device", "cpu", "-k", "key", "sealed", "-o", "out", "--force"]
+    filters = without_unnamed_files(), refuse("renameat2", errno.EINVAL)
+    options = {"preexec_fn": lambda: [install() for install in filters]}
+
+    code, err, _ = with_fault(p, "fsync", 2, command, **options)
+    check_equal((code, os.path.exists(p.file("out"))), (16, False), err)
+    check("directory of 'out'" in err and "Nothing is left under its name" in err and "old file" not in err, err)
+    number = close_of_the_output(p, command, **options)
+    os.unlink(p.file("out"))
+    code, err, _ = with_fault(p, "close", number, command, **options)
+    check_equal((code, p.read("out") == content), (16, True), err)
+    check("The new file is there, whole and synced" in err and "old file" not in err, err)
+
+    p.write("out", b"precious", 0o600)
+    code, err, _ = with_fault(p, "fsync", 2, command, **options)
+    check_equal((code, p.read("out") == content), (16, True), err)
+    check("The old file is gone; the new one is in its place" in err, err)
 
 
 @case

@@ -51,13 +51,13 @@ def without_unnamed_files(error=errno.EOPNOTSUPP):
     return refuse("openat", error, O_TMPFILE)
 
 
-def with_fault(p, call, number, command):
+def with_fault(p, call, number, command, **options):
     """Runs the command with the main thread's call of that number failing with EIO, which no filter can count. Returns its exit code, what it
     said, and the main thread's calls."""
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
     traced = subprocess.run(["strace", "-f", "-o", p.file("calls"), "-e", "trace=fsync,close,renameat2", "-e", f"inject={call}:error=EIO:when={number}",
-                             p.path, *command], cwd=p.directory, capture_output=True, start_new_session=True, check=False)
+                             p.path, *command], cwd=p.directory, capture_output=True, start_new_session=True, check=False, **options)
     if b"ptrace" in traced.stderr:
         raise NotRun("no ptrace here")
     with open(p.file("calls"), encoding="ascii", errors="replace") as log:
