@@ -63,11 +63,15 @@ Output::Output(const std::string& path, bool force, mode_t mode)
     }
     // The file behind a symbolic link is the output, as with a shell's redirection; a link to
     // nothing is a name like any other.
-    const std::string end = behind_links(path, shown_);
-    if (is_stream_path(path))
-        open_stream(path);
+    const LinksEnd end = behind_links(path, shown_);
+    struct stat seen;
+    stream_ = is_stream_path(path, seen);
+    if (!stream_)
+        open_unnamed(end.path);
+    else if (end.through_procfs)
+        open_descriptor(path);
     else
-        open_unnamed(end);
+        file_ = open_stream(end.path, seen, shown_);
 }
 
 Output::~Output() {
@@ -88,8 +92,7 @@ void Output::open_standard_output(bool refuse_terminal) {
 }
 
 // Also refuses, before any work, what cannot be or must not be written.
-bool Output::is_stream_path(const std::string& path) const {
-    struct stat about;
+bool Output::is_stream_path(const std::string& path, struct stat& about) const {
     if (lstat(path.c_str(), &about) != 0) {
         if (errno != ENOENT) fail("cannot use", errno);
         return false;
@@ -129,8 +132,8 @@ void Output::open_unnamed(const std::string& path) {
     open_temporary();
 }
 
-void Output::open_stream(const std::string& path) {
-    stream_ = true;
+// A path such as /dev/stdout or /proc/self/fd/N: what the descriptor is, was chosen before.
+void Output::open_descriptor(const std::string& path) {
     file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (!file_) fail("cannot open", errno);
 }

@@ -70,8 +70,8 @@ public:
 private:
     void refuse_same_file(const struct stat& input);
     void open_standard_output(bool refuse_terminal);
-    bool is_stream_path(const std::string& path) const;
-    void open_stream(const std::string& path);
+    bool is_stream_path(const std::string& path, struct stat& about) const;
+    void open_descriptor(const std::string& path);
     void open_unnamed(const std::string& path);
     void open_temporary();
     void name_unnamed();

@@ -1,5 +1,5 @@
-// Links that are followed as the kernel does with fs.protected_symlinks, and temporaries that are
-// locked while they live.
+// Links and pipes that are used as the kernel does with fs.protected_symlinks and
+// fs.protected_fifos, and temporaries that are locked while they live.
 #include "output_directory.h"
 
 #include <dirent.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +20,6 @@
 #include <memory>
 
 #include "command.h"
-#include "descriptor.h"
 
 namespace warpseal::cli {
 namespace {
@@ -34,18 +34,39 @@ std::string folder_of(const std::string& path) {
     return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
+// Neither the caller's nor the directory's owner's, in a sticky directory that everybody may write
+// to.
+bool is_planted(const struct stat& file, const struct stat& folder) {
+    constexpr mode_t open_to_all = S_ISVTX | S_IWOTH;
+    return (folder.st_mode & open_to_all) == open_to_all && file.st_uid != geteuid() &&
+           file.st_uid != folder.st_uid;
+}
+
 void refuse_planted_link(const struct stat& link, const struct stat& folder,
                          const std::string& shown) {
-    constexpr mode_t open_to_all = S_ISVTX | S_IWOTH;
-    if ((folder.st_mode & open_to_all) != open_to_all || link.st_uid == geteuid() ||
-        link.st_uid == folder.st_uid)
-        return;
+    if (!is_planted(link, folder)) return;
     throw Failure(
         ExitCode::usage,
         fmt::format(
             "refused to follow {}: it is a link of another user's in a directory where everybody may "
             "write. Name the file behind it.",
             shown));
+}
+
+void refuse_planted_stream(const struct stat& stream, const struct stat& folder,
+                           const std::string& shown) {
+    if (!is_planted(stream, folder)) return;
+    throw Failure(
+        ExitCode::usage,
+        fmt::format(
+            "refused to write to {}: it is a pipe or device of another user's in a directory where "
+            "everybody may write. Name another output.",
+            shown));
+}
+
+bool is_same(const struct stat& one, const struct stat& other) {
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino &&
+           (one.st_mode & S_IFMT) == (other.st_mode & S_IFMT) && one.st_uid == other.st_uid;
 }
 
 // A link of procfs is more than its text, which may name no file.
@@ -84,23 +105,44 @@ bool remove_if_abandoned(int directory, const char* name, const std::vector<File
 
 }  // namespace
 
-std::string behind_links(const std::string& path, const std::string& shown) {
+LinksEnd behind_links(const std::string& path, const std::string& shown) {
     std::string end = path;
     for (int links = 0; links < most_links; ++links) {
         struct stat link, folder;
-        if (lstat(end.c_str(), &link) != 0) return path;
-        if (!S_ISLNK(link.st_mode)) return end;
+        if (lstat(end.c_str(), &link) != 0) return {path, false};
+        if (!S_ISLNK(link.st_mode)) return {end, false};
         const std::string folder_path = folder_of(end);
-        if (stat(folder_path.c_str(), &folder) != 0) return path;
+        if (stat(folder_path.c_str(), &folder) != 0) return {path, false};
         refuse_planted_link(link, folder, shown);
-        if (on_procfs(folder_path)) return resolved(end);
+        if (on_procfs(folder_path)) return {resolved(end), true};
         char text[PATH_MAX];
         const ssize_t length = readlink(end.c_str(), text, sizeof text);
-        if (length <= 0 || static_cast<size_t>(length) == sizeof text) return path;
+        if (length <= 0 || static_cast<size_t>(length) == sizeof text) return {path, false};
         const std::string target(text, static_cast<size_t>(length));
         end = target[0] == '/' ? target : folder_path + target;
     }
-    return path;
+    return {path, false};
+}
+
+Descriptor open_stream(const std::string& path, const struct stat& seen, const std::string& shown) {
+    const auto require = [&shown](bool done) {
+        if (!done)
+            throw Failure(ExitCode::input_output,
+                          fmt::format("cannot open {}: {}.", shown, strerror(errno)));
+    };
+    const std::string folder_path = folder_of(path), name = path.substr(path.rfind('/') + 1);
+    struct stat folder_about, about;
+    const Descriptor folder(open(folder_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    require(folder && fstat(folder.get(), &folder_about) == 0);
+    refuse_planted_stream(seen, folder_about, shown);
+    Descriptor stream(
+        openat(folder.get(), name.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY));
+    require(stream && fstat(stream.get(), &about) == 0);
+    if (!is_same(about, seen))
+        throw Failure(
+            ExitCode::input_output,
+            fmt::format("cannot write to {}: another file took its place meanwhile.", shown));
+    return stream;
 }
 
 bool is_temporary_name(const char* name) {

@@ -1,19 +1,34 @@
-// The directory of an output: links at the end of a path, names of temporaries, and those that
-// killed runs left behind.
+// The directory of an output: links and streams that others may have put there, names of
+// temporaries, and those that killed runs left behind.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <string>
 #include <vector>
 
+#include "descriptor.h"
+
 namespace warpseal::cli {
+
+// Where the symbolic links at the end of a path lead.
+struct LinksEnd {
+    std::string path;
+    // One of them is procfs's: of a descriptor that is open. Its path may name another file.
+    bool through_procfs;
+};
 
 // The path behind the symbolic links at its end; the path itself where they lead to nothing. Throws
 // Failure (usage) for a link in a sticky directory that everybody may write to, unless it is the
 // caller's own or belongs to the directory's owner: what the kernel refuses with
 // fs.protected_symlinks = 1, whatever that is set to here. `shown`: the output's name for messages.
-std::string behind_links(const std::string& path, const std::string& shown);
+LinksEnd behind_links(const std::string& path, const std::string& shown);
+
+// Opens a pipe or device for writing; no link is followed at the path's end. `seen`: what stat(2)
+// said of it. Throws Failure: usage for another user's in a directory as above
+// (fs.protected_fifos), input_output if it cannot be opened or is no longer what was seen.
+Descriptor open_stream(const std::string& path, const struct stat& seen, const std::string& shown);
 
 // ".warpseal-<16 hexadecimal digits>.tmp" for what is not whole yet, ".old" for what was replaced
 // and may come back. Throws Failure.

@@ -7,7 +7,7 @@ import stat
 import subprocess
 
 from program import NotRun, case, check, check_equal, main, snapshot, some_bytes, wait_until_output_is_open
-from refusal import refuse, with_fault, without_unnamed_files
+from refusal import refuse, with_fault, with_pause, without_unnamed_files
 
 
 def both_ways(p):
@@ -301,6 +301,75 @@ def links_that_others_planted(p):
                 p.write("victim", b"precious")
                 p.ok(*command, name, "--force")
                 check(p.read("victim") != b"precious" and os.path.islink(p.file("shared/link")), f"not followed: {owners_and_mode}")
+
+
+def shared_pipe(p, name, pipe_owner, directory_owner, mode):
+    """A named pipe in a new directory `shared`, each with its owner. Returns a reader of it, so that nobody waits for one."""
+    if not os.path.isdir(p.file("shared")):
+        os.mkdir(p.file("shared"))
+    path = p.file("shared/" + name)
+    if os.path.lexists(path):
+        os.unlink(path)
+    os.mkfifo(path)
+    os.chown(path, pipe_owner, pipe_owner)
+    os.chown(p.file("shared"), directory_owner, directory_owner)
+    os.chmod(p.file("shared"), mode)
+    return os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+
+@case
+def pipes_that_others_planted(p):
+    """In a directory like /tmp a pipe of somebody else's is not written to, whatever fs.protected_fifos is set to."""
+    if os.geteuid() != 0:
+        raise NotRun("only root can make a pipe that is another user's")
+    nobody = 65534
+    p.sealed(b"text")
+    p.write("plain", b"text")
+    os.symlink("shared/pipe", p.file("link"))
+    commands = [["encrypt", "-k", "key", "plain", "-o"], ["decrypt", "-k", "key", "sealed", "-o"], ["keygen", "-o"]]
+    for command in commands:
+        reader = shared_pipe(p, "pipe", nobody, 0, 0o1777)
+        for name in ["shared/pipe", p.file("shared/pipe"), "link"]:
+            for force in [[], ["--force"]]:
+                p.fails(2, ["pipe or device of another user", name], *command, name, *force)
+        check_equal(os.read(reader, 1), b"", "what another user's pipe got")
+        # One that is open was chosen by whoever opened it.
+        writer = os.open(p.file("shared/pipe"), os.O_WRONLY)
+        for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]:
+            p.ok(*command, name, stdout=writer)
+            check(os.read(reader, 1 << 16), f"nothing came through {name}")
+        os.close(writer)
+        os.close(reader)
+        for owners_and_mode in [(0, 0, 0o1777), (0, nobody, 0o1777), (nobody, nobody, 0o1777), (nobody, 0, 0o755), (nobody, 0, 0o777), (nobody, 0, 0o1775)]:
+            reader = shared_pipe(p, "pipe", *owners_and_mode)
+            for name in ["shared/pipe", "link"]:
+                p.ok(*command, name)
+                check(os.read(reader, 1 << 16), f"nothing was written: {owners_and_mode}")
+            os.close(reader)
+
+
+@case
+def a_pipe_in_place_of_another(p):
+    """Another user's that takes the place of ours after any look at it gets nothing."""
+    if os.geteuid() != 0:
+        raise NotRun("only root can make a pipe that is another user's")
+    p.key()
+    p.write("plain", b"text")
+    refused = 0
+    for look in range(1, 100):
+        ours, planted = (shared_pipe(p, name, owner, 0, 0o1777) for name, owner in (("pipe", 0), ("planted", 65534)))
+        code, err, paused = with_pause(p, look, "shared/pipe", ["encrypt", "-k", "key", "plain", "-o", "shared/pipe"],
+                                       lambda: os.rename(p.file("shared/planted"), p.file("shared/pipe")))
+        check_equal(os.read(planted, 1), b"", f"what another user's pipe got after look {look}")
+        check(code in (2, 16) if not os.read(ours, 1) else code == 0, err)
+        refused += code != 0
+        os.close(ours)
+        os.close(planted)
+        if not paused:
+            break
+    if look == 1:
+        raise NotRun("what the program looks at is not seen here")
+    check(refused, "no look at the pipe came before it was opened")
 
 
 def close_of_the_output(p, command, **options):

@@ -5,11 +5,12 @@ import errno
 import os
 import platform
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 
-from program import NotRun
+from program import NotRun, wait_until
 
 O_TMPFILE = 0o20200000
 CALLS = {"write": 1, "mmap": 9, "fsync": 74, "getrandom": 318, "linkat": 265, "renameat": 264, "renameat2": 316, "openat": 257, "mlock": 149,
@@ -64,3 +65,30 @@ def with_fault(p, call, number, command, **options):
         lines = [line.split(None, 1) for line in log]
     os.unlink(p.file("calls"))
     return traced.returncode, traced.stderr.decode(), [line[1] for line in lines if line[0] == lines[0][0]]
+
+
+def with_pause(p, look, path, command, meanwhile):
+    """Runs the command, stopped after that look at the path (stat(2) in any form) while `meanwhile` is called. Returns its exit code, what it
+    said, and whether it got that far."""
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    log = p.file("calls")
+    traced = subprocess.Popen(["strace", "-f", "-o", log, "-P", path, "-e", "trace=%%stat", "-e", f"inject=%%stat:signal=SIGSTOP:when={look}",
+                               p.path, *command], cwd=p.directory, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+
+    def stopped():
+        if not os.path.exists(log):
+            return None
+        with open(log, encoding="ascii", errors="replace") as lines:
+            return next((int(line.split()[0]) for line in lines if "stopped by SIGSTOP" in line), None)
+
+    wait_until(lambda: stopped() or traced.poll() is not None, "the program is stopped or has ended")
+    paused = stopped() is not None
+    if paused:
+        meanwhile()
+        os.kill(stopped(), signal.SIGCONT)
+    _, err = traced.communicate(timeout=60)
+    if b"ptrace" in err:
+        raise NotRun("no ptrace here")
+    os.unlink(log)
+    return traced.returncode, err.decode(), paused
