@@ -59,11 +59,9 @@ public:
     RawOutput& raw() { return written_; }
     void write(const uint8_t* data, size_t bytes) { written_.write(data, bytes); }
     void commit() { output_.commit(); }
-    // But for the command's inputs.
-    void remove_abandoned(const std::vector<std::string>& inputs, const Session& session) {
-        for (const std::string& input : inputs) output_.refuse_same_file(input);
-        output_.remove_abandoned(session);
-    }
+    void refuse_same_file(const std::string& input) { output_.refuse_same_file(input); }
+    // But for the command's inputs, which refuse_same_file was told of.
+    void remove_abandoned(const Session& session) const { output_.remove_abandoned(session); }
     // A pipe has other names than "-" (/dev/stdout): opened, they are the same.
     static void refuse_same_stream(const KemOutput& one, const KemOutput& other) {
         struct stat a, b;
@@ -101,9 +99,9 @@ private:
 };
 
 // Values of one kind, side by side in a file that is read whole.
-class KemTestInput {
+class KemInput {
 public:
-    KemTestInput(Descriptor file, const char* what, const std::string& path,
+    KemInput(Descriptor file, const char* what, const std::string& path,
                  const RawOutput& output)
         : shown_(named(what, path)), bytes_(file.get(), shown_, 0, output) {}
 
@@ -178,7 +176,7 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     KemOutput secret_out(choice.secret_key, mode_secret, choice.force);
     KemOutput public_out(choice.public_key, mode_public, choice.force);
     KemOutput::refuse_same_stream(secret_out, public_out);
-    for (KemOutput* out : {&secret_out, &public_out}) out->remove_abandoned({}, session);
+    for (const KemOutput* out : {&secret_out, &public_out}) out->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(choice.count, piece_items);
     SecretBytes secrets = capacity_for(most, set.secret_key_bytes),
@@ -207,9 +205,8 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     KemOutput secret_out(choice.shared_secret, mode_secret, choice.force);
     KemOutput ciphertext_out(choice.ciphertext, mode_public, choice.force);
     KemOutput::refuse_same_stream(secret_out, ciphertext_out);
-    for (KemOutput* out : {&secret_out, &ciphertext_out})
-        out->remove_abandoned({choice.public_key}, session);
-    const KemTestInput keys(std::move(file), "public key", choice.public_key, secret_out.raw());
+    for (KemOutput* out : {&secret_out, &ciphertext_out}) out->refuse_same_file(choice.public_key);
+    const KemInput keys(std::move(file), "public key", choice.public_key, secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::public_key_bytes);
     const uint64_t key_count = keys.count(set, set.public_key_bytes, ExitCode::usage);
     if (choice.count_given && key_count > 1)
@@ -219,6 +216,7 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
                 "--count is for one public key, and the file holds {}: each gets one ciphertext.",
                 key_count));
     const uint64_t count = key_count > 1 ? key_count : choice.count;
+    for (const KemOutput* out : {&secret_out, &ciphertext_out}) out->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(count, piece_items);
     SecretBytes secrets = capacity_for(most, set.shared_secret_bytes),
@@ -250,10 +248,11 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
             : open_private(choice.secret_key, named("secret key", choice.secret_key));
     Descriptor ciphertext_file = open_input(choice.ciphertext);
     KemOutput secret_out(choice.shared_secret, mode_secret, choice.force);
-    secret_out.remove_abandoned({choice.secret_key, choice.ciphertext}, session);
-    const KemTestInput keys(std::move(key_file), "secret key", choice.secret_key, secret_out.raw());
-    const KemTestInput ciphertexts(std::move(ciphertext_file), "ciphertext", choice.ciphertext,
-                                   secret_out.raw());
+    for (const std::string& input : {choice.secret_key, choice.ciphertext})
+        secret_out.refuse_same_file(input);
+    const KemInput keys(std::move(key_file), "secret key", choice.secret_key, secret_out.raw());
+    const KemInput ciphertexts(std::move(ciphertext_file), "ciphertext", choice.ciphertext,
+                               secret_out.raw());
     const warpseal_kem_info set = keys.set(choice, &warpseal_kem_info::secret_key_bytes);
     const uint64_t key_count = keys.count(set, set.secret_key_bytes, ExitCode::usage);
     const uint64_t count = ciphertexts.count(set, set.ciphertext_bytes, ExitCode::truncated);
@@ -263,6 +262,7 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
             fmt::format(
                 "there are {} secret keys and {} ciphertexts: one key for all, or one for each.",
                 key_count, count));
+    secret_out.remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(count, piece_items);
     SecretBytes secrets = capacity_for(most, set.shared_secret_bytes);

@@ -127,9 +127,9 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
         output.refuse_same_file(file.get());
         aad.emplace(file.get(), "'" + choice.aad_file + "'", 0, out);
     }
-    output.remove_abandoned(session);
     const bool xts = job.mode == WARPSEAL_XTS;
     const SecretBytes secret = read_raw_key(choice.key_file, job.cipher.key_bytes * (xts ? 2 : 1));
+    output.remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     warpseal_key* made = nullptr;
     require_raw(job, (xts ? warpseal_key_create_xts : warpseal_key_create)(

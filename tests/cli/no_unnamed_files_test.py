@@ -7,6 +7,7 @@ import stat
 import subprocess
 import time
 
+from kem_files import SMALL, decapsulate, encapsulate, keygen
 from program import NotRun, case, check, check_equal, main, snapshot, some_bytes, wait_until
 from refusal import refuse, without_unnamed_files
 
@@ -142,6 +143,38 @@ def wrong_usage_removes_nothing(p):
     for secret in [["--passphrase-file", "empty"], ["-k", "sealed"]]:
         p.fails(2, "", "encrypt", "sealed", "-o", "out", *secret)
         check_equal(temporaries(p), [ABANDONED], f"temporaries after a refusal of {secret}")
+    p.key("open")
+    os.chmod(p.file("open"), 0o644)
+    os.mkdir(p.file("directory"))
+    raw = ["raw", "encrypt", "-c", "aes-256-gcm", "--iv", "00" * 12, "sealed", "-o", "out", "-k"]
+    for code, words, key in [(10, "'none'", ["none"]), (2, "wrong size", ["empty"]), (2, "chmod 600", ["open"]), (16, "directory", ["directory"]),
+                             (10, "'none'", ["key", "--aad-file", "none"]), (16, "directory", ["key", "--aad-file", "directory"])]:
+        p.fails(code, words, *raw, *key)
+        check_equal(temporaries(p), [ABANDONED], f"temporaries after a refusal of {key}")
+
+
+@case
+def wrong_inputs_of_kem_remove_nothing(p):
+    keygen(p)
+    p.ok(*encapsulate())
+    for name in ["sk", "pk", "ct"]:
+        p.write("cut-" + name, p.read(name)[:-1], 0o600)
+    for name, count in [("two-sk", 2), ("two-pk", 2), ("three-ct", 3)]:
+        p.write(name, p.read(name[-2:]) * count, 0o600)
+    os.mkdir(p.file("directory"))
+    p.write(ABANDONED, b"half of something", 0o600)
+    grow_old(p, ABANDONED)
+    outputs = ["--ciphertext", "new-ct", "--shared-secret", "new-ss"]
+    for code, words, key in [(2, "one key of no set", ["cut-pk"]), (2, "wrong size", ["cut-pk", "--set", SMALL]), (15, "no set", ["pk", "--set", "none"]),
+                             (2, "--count", ["two-pk", "--set", SMALL, "--count", "2"]), (16, "directory", ["directory"])]:
+        p.fails(code, words, "kem", "encapsulate", *outputs, "--public-key", *key)
+    for code, words, inputs in [(2, "one key of no set", {"sk": "cut-sk"}), (14, "wrong size", {"ct": "cut-ct"}), (16, "directory", {"ct": "directory"}),
+                                (2, "3 ciphertexts", {"sk": "two-sk", "ct": "three-ct"})]:
+        more = ["--set", SMALL] if "two-sk" in inputs.values() else []
+        p.fails(code, words, *decapsulate(*more, **inputs))
+    check_equal(temporaries(p), [ABANDONED], "temporaries after refusals")
+    p.ok(*decapsulate())
+    check_equal(temporaries(p), [], "temporaries after a run that writes")
 
 
 @case
