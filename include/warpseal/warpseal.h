@@ -230,7 +230,10 @@ WARPSEAL_API warpseal_status warpseal_seal_unsafe_iv(const warpseal_key* key, wa
                                                      void* tag, size_t tag_bytes);
 
 /* Opens a message in GCM or CCM.
- * WARPSEAL_NOT_AUTHENTIC: the tag does not verify; `out` is all zero bytes. */
+ * out: equal to `in`, or apart from it; apart from the IV, the AAD and the tag in any case.
+ * WARPSEAL_NOT_AUTHENTIC: the tag does not verify; `out` is all zero bytes.
+ * WARPSEAL_OUT_OF_MEMORY: `out` may have been wiped. Where it is also `in`, the ciphertext is lost
+ * then: keep a copy if the call is to be repeated. */
 WARPSEAL_API warpseal_status warpseal_open(const warpseal_key* key, warpseal_mode mode,
                                            const void* iv, size_t iv_bytes, const void* aad,
                                            size_t aad_bytes, const void* in, void* out,
