@@ -101,8 +101,7 @@ private:
 // Values of one kind, side by side in a file that is read whole.
 class KemInput {
 public:
-    KemInput(Descriptor file, const char* what, const std::string& path,
-                 const RawOutput& output)
+    KemInput(Descriptor file, const char* what, const std::string& path, const RawOutput& output)
         : shown_(named(what, path)), bytes_(file.get(), shown_, 0, output) {}
 
     uint8_t* at(uint64_t item, uint64_t each) const { return bytes_.data() + item * each; }

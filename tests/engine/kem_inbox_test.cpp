@@ -48,7 +48,7 @@ TEST_F(SubmissionQueue, NothingWithoutAPlace) {
 }
 
 TEST_F(SubmissionQueue, EachKindHasItsChunksAndEachChunkItsOrder) {
-    constexpr uint32_t count = 2 * KemChunk::room + 10;
+    constexpr uint32_t count = 2 * KemChunk::capacity + 10;
     submissions.reserve(2 * count);
     for (uint32_t i = 0; i < count; ++i) {
         put(encapsulate, i % 3 == 0);

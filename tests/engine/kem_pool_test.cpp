@@ -34,7 +34,7 @@ TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
             EXPECT_EQ(some.decapsulate(*pool), 7u);
             EXPECT_GT(tests::script().steps, steps);
             EXPECT_EQ(some.decapsulate(*pool), 0u);
-            pool->drop(2, others.handles.data());
+            pool->release(2, others.handles.data());
             EXPECT_EQ(others.decapsulate(*pool), 3u);
         }
     }
@@ -55,7 +55,7 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     Text publics(count * public_stride, 0xa5), ciphertexts(count * text_stride, 0xa5),
         sent(count * secret_stride, 0xa5);
     std::vector<uint64_t> handles(count);
-    ASSERT_EQ(pool->take(count, {publics.data(), public_stride}, handles.data()), WARPSEAL_OK);
+    ASSERT_EQ(pool->acquire(count, {publics.data(), public_stride}, handles.data()), WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i) {
         const auto after = publics.begin() + static_cast<long>(i * public_stride + pk);
         EXPECT_EQ(Text(after, after + gap), Text(gap, 0xa5)) << i;
@@ -137,7 +137,7 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
         tests::script().fail_at = tests::script().steps + 1 + fail_at;
         Clients first(*pool, *cores, 4), second(*pool, *cores, 3);
         EXPECT_EQ(pool->fill(), WARPSEAL_OK);
-        pool->drop(1, second.handles.data());
+        pool->release(1, second.handles.data());
         size_t good = first.decapsulate(*pool);
         Clients third(*pool, *cores, 3);
         good += second.decapsulate(*pool);
@@ -322,7 +322,7 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
         std::jthread droppers[2];
         for (size_t half = 0; half < 2; ++half)
             droppers[half] = std::jthread([&, half] {
-                for (size_t i = half; i < 10; i += 2) pool->drop(1, &dropped.handles[i]);
+                for (size_t i = half; i < 10; i += 2) pool->release(1, &dropped.handles[i]);
             });
     }
     EXPECT_EQ(of_others, 0);
@@ -360,7 +360,7 @@ TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
     EXPECT_EQ(used.decapsulate(*pool), 2u);
     EXPECT_EQ(wipes, 1);
     EXPECT_TRUE(waited);
-    pool->drop(2, dropped.handles.data());
+    pool->release(2, dropped.handles.data());
     EXPECT_EQ(wipes, 2);
     EXPECT_TRUE(waited);
 }

@@ -109,7 +109,7 @@ TEST_F(Rule, FullAtOnce) {
 TEST_F(Rule, FirstInFirstOut) {
     rule.most = 50;
     std::vector<uintptr_t> arrived, taken;
-    for (const uint32_t count : {1u, KemChunk::room, 30u, KemChunk::room, 1u}) {
+    for (const uint32_t count : {1u, KemChunk::capacity, 30u, KemChunk::capacity, 1u}) {
         KemChunk& chunk = chunks.emplace_back();
         for (uint32_t i = 0; i < count; ++i) {
             arrived.push_back(arrived.size());

@@ -49,7 +49,7 @@ struct Clients {
           received(count * 32, 0xa5),
           handles(count),
           statuses(count, -1) {
-        EXPECT_EQ(pool.take(count, {publics.data(), pk}, handles.data()), WARPSEAL_OK);
+        EXPECT_EQ(pool.acquire(count, {publics.data(), pk}, handles.data()), WARPSEAL_OK);
         warpseal_kem_batch batch = tests::side_by_side(set, count);
         batch.public_keys = publics.data();
         batch.ciphertexts = ciphertexts.data();

@@ -203,7 +203,7 @@ TEST(Gpus, WhereTheTextLiesDecides) {
             call.out_extent = out_extent;
             return all.engine->impl()
                 .call_class_of(all.engine->impl().descriptors("aes-128"), Target::portable, call)
-                .place;
+                .memory_kind;
         };
         EXPECT_EQ(place(in.data(), out.data()), MemoryKind::host) << "no GPU is open";
         ASSERT_EQ(all.engine->cuda_device(), 0);

@@ -8,7 +8,7 @@
 
 #include "engine/self_test/results.h"
 
-namespace warpseal::answers {
+namespace warpseal::reference_output {
 
 Text pattern(size_t bytes, uint32_t seed) {
     Text text(bytes);
@@ -312,4 +312,4 @@ Text tag(const Blocks& blocks, const Text& iv, const Text& aad, const Text& ciph
     return exclusive_or(sum, keystream(blocks, counter0(blocks, iv), 4, 16));
 }
 
-}  // namespace warpseal::answers
+}  // namespace warpseal::reference_output

@@ -7,7 +7,7 @@
 
 #include "backends/cipher_backend.h"
 
-namespace warpseal::answers {
+namespace warpseal::reference_output {
 
 using Text = std::vector<uint8_t>;
 
@@ -68,4 +68,4 @@ Text tag(const Blocks& blocks, const Text& iv, const Text& aad, const Text& ciph
 // What precedes the first block of the text: the sum over the padded AAD.
 Text aad_sum(const Blocks& blocks, const Text& aad);
 
-}  // namespace warpseal::answers
+}  // namespace warpseal::reference_output

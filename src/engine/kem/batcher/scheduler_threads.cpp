@@ -156,7 +156,7 @@ void KemScheduler::serve() {
         const Time now = options_.now();
         KemRequestQueue* const queue = ready(now);
         if (queue != nullptr) {
-            const KemRequests batch = queue->drain(options_.rule);
+            const KemRequests batch = queue->take(options_.rule);
             capacity_.fetch_add(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
             lively_before_ = std::exchange(lively_, 0);
             // Whoever sleeps has another queue before it now.
@@ -265,11 +265,11 @@ double KemScheduler::complete_apart(const KemRequests& batch) {
 
 template <class Work>
 void KemScheduler::in_chunks(const KemStagingBuffer& staging, const Work& work) {
-    const std::range<const KemStagingBuffer::Range> ranges = staging.ranges();
+    const std::span<const KemStagingBuffer::Range> ranges = staging.ranges();
     const size_t items = ranges.back().item + (ranges.back().end - ranges.back().begin);
     struct {
         const Work& work;
-        const std::range<const KemStagingBuffer::Range> ranges;
+        const std::span<const KemStagingBuffer::Range> ranges;
         const size_t shard_segments;
         std::atomic<bool> begun{false};
         void run(size_t first, size_t count) const {

@@ -29,7 +29,7 @@ public:
     // For these, of batches of `most` at most; false: out of memory.
     bool lay(const KemRequests& requests, size_t most);
 
-    std::range<const Range> ranges() const { return {ranges_, range_count_}; }
+    std::span<const Range> ranges() const { return {ranges_, range_count_}; }
     int32_t& status(size_t i) { return batch_.statuses[i]; }
     warpseal_kem_batch& batch() { return batch_; }
     // Into this core's caches what one that comes soon will gather, or what its results will
