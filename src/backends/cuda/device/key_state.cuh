@@ -251,8 +251,8 @@ public:
         __syncwarp();
     }
 
-    // Computes the hash key. The same encryption gives the tag's counter block mask if counter0 is
-    // already known.
+    // Computes the hash key. The same call encrypts counter0 for the tag, if counter0 is already
+    // known.
     template <class TableLookup>
     __device__ void prepare_hash(const Block<4>* counter0, const TableLookup& tables) {
         Block<4> b{};

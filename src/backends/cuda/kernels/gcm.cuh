@@ -212,7 +212,7 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
                     bool begun = false;
                     const warpseal_status status = two_passes<Cipher, direction, SharedMemoryLimit>(
                         secret.value, limits, stream, &begun);
-                    // Out of memory: fall back to one pass, which needs less scratch.
+                    // If out of memory, falls through to one pass, which needs less scratch.
                     if (begun || status != WARPSEAL_OUT_OF_MEMORY) return status;
                 }
             job.opens = direction == Direction::decrypt;
@@ -259,7 +259,7 @@ warpseal_status gcm_segment(const void* state, const uint8_t* counter0, uint64_t
         bool begun = false;
         const warpseal_status passes =
             two_passes<Cipher, direction, SharedMemoryLimit>(job, limits, stream, &begun);
-        // Out of memory: fall back to one pass, which needs no scratch.
+        // If out of memory, falls through to one pass, which needs no scratch.
         if (begun || passes != WARPSEAL_OUT_OF_MEMORY) return passes;
     }
     SecretOf<BatchJob<OneKey<Cipher>>> secret;

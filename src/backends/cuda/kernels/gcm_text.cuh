@@ -112,7 +112,7 @@ __device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, 
         contributions.contributions(
             of_last, {swap_bytes(high | (last & 0xff)), swap_bytes(high | (last + 32 & 0xff))},
             schedule, tables);
-        // True if the second last byte is the same in both blocks of all lanes.
+        // True if the second-to-last byte is the same in both blocks of all lanes.
         const bool alike = base / 256 == (base + 63) / 256;
 #pragma unroll 1
         for (uint32_t i = row; i - lane_id() < blocks; i += 256) {
@@ -203,7 +203,7 @@ __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction:
         while (i < whole) {
             const Block<4> counter = counter_of(i);
             const uint32_t begin = swap_bytes(counter.word[3]);
-            // At most 32 values of the second last byte.
+            // At most 32 values of the second-to-last byte.
             uint64_t blocks = 32 * 256 - (begin & 0xff);
             blocks = blocks < 0x10000 - (begin & 0xffff) ? blocks : 0x10000 - (begin & 0xffff);
             blocks = blocks < whole - i ? blocks : whole - i;

@@ -1,5 +1,5 @@
 // Rows: text in rows of 32 blocks, one block for each lane of a warp, at any alignment. No byte
-// outside the text is written.
+// outside the text is accessed.
 #pragma once
 
 #include "backends/cuda/device/key_state.cuh"
@@ -110,8 +110,8 @@ public:
     }
 
 private:
-    // True if the row is 32 whole blocks. If the text is not aligned, the lines before and after
-    // the row must be readable, too.
+    // True if the row is 32 whole blocks. If the text is not aligned, a block before and one after
+    // the row must exist, because parts of both are read.
     __device__ __forceinline__ bool whole(int64_t first) const {
         return first >= beside_ && first <= last_;
     }

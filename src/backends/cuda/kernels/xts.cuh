@@ -9,7 +9,7 @@
 namespace warpseal::cuda {
 
 // Returns a tweak times x^k, k < 32, by funnel shifts. Same result as modes::advance_tweak, which
-// needs k at compile time.
+// suits a constant k.
 __device__ __forceinline__ Block<4> times_x(const Block<4>& t, uint32_t k) {
     const uint32_t out = __funnelshift_l(t.word[3], 0, k);
     Block<4> r;
