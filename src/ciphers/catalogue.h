@@ -13,8 +13,12 @@ struct CatalogueEntry {
 // One entry on each line, because CMake parses them.
 // clang-format off
 inline constexpr CatalogueEntry catalogue[] = {
-    {"aes", "FIPS 197"},   {"aria", "RFC 5794"},       {"camellia", "RFC 3713"},
-    {"des", "SP 800-67"},  {"lea", "TTAS.KO-12.0223"}, {"seed", "RFC 4269"},
+    {"aes", "FIPS 197"},
+    {"aria", "RFC 5794"},
+    {"camellia", "RFC 3713"},
+    {"des", "SP 800-67"},
+    {"lea", "TTAS.KO-12.0223"},
+    {"seed", "RFC 4269"},
     {"sm4", "GB/T 32907"},
 };
 // clang-format on
