@@ -153,8 +153,8 @@ struct Aes {
                (tables.template lookup<T::mix1, 3>(w) & 0xff000000u);
     }
 
-    // Computes the schedule of the equivalent inverse cipher (FIPS 197 5.3.5): the rounds in
-    // reverse order, with InvMixColumns applied to all but the first and last.
+    // Computes the schedule of the equivalent inverse cipher (FIPS 197 5.3.5). The round keys are
+    // in reverse order, with InvMixColumns applied to all but the first and last.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
                                        const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) {

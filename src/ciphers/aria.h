@@ -229,8 +229,8 @@ struct Aria {
         for (int i = 0; i < 4; ++i)
             for (int j = 0; j < 4; ++j) w[i][j] = swap_bytes(w[i][j]);
         WARPSEAL_UNROLL
-        // Rotation to the right, in bits.
         for (int r = 0; r <= rounds; ++r) {
+            // Rotation to the right, in bits.
             const int n = r < 4    ? 19
                           : r < 8  ? 31
                           : r < 12 ? 128 - 61

@@ -61,8 +61,8 @@ static_assert(is_s_box<S2>([](uint8_t x) { return rotate(value<S1>(x), 1); }));
 static_assert(is_s_box<S3>([](uint8_t x) { return rotate(value<S1>(x), 7); }));
 static_assert(is_s_box<S4>([](uint8_t x) { return value<S1>(rotate(x, 1)); }));
 
-// S-boxes with the bytes of P (RFC 3713 2.4.1) to which they contribute, for bytes 1 to 4 of the
-// half block, t1 to t4 in the RFC. Bytes 5 to 8 use the same entries in other positions.
+// S-boxes with the bytes of P (RFC 3713 2.4.1) to which they contribute, for t1 to t4, bytes 1 to 4
+// of the half block. Bytes 5 to 8 use the same entries in other positions.
 struct EncryptTables {
     enum { sp1110, sp0222, sp3033, sp4404, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
@@ -218,9 +218,8 @@ struct Camellia {
     }
 
     // Row representation, for one message at a time. R is 16 bytes: here a half block twice. Each
-    // byte is stored in the form that the inversion in S1, S2 and S3 takes; their constants are
-    // merged into the keys. S4 takes it rotated, which needs one more map, so its result is used
-    // last.
+    // byte is stored as the input of the inversion in S1, S2 and S3, with their constants merged
+    // into the keys. S4 takes it rotated, which needs one more map, so its result is used last.
     template <class R>
     struct Rows {
         struct Keys {
@@ -366,8 +365,8 @@ struct Camellia {
 
     // Table-based counter mode for blocks that differ only in their last two bytes. These do not
     // affect round 1, and each has its own contribution to round 2. In the input of round 3, the
-    // third byte of each word depends on byte 15, the fourth on byte 14, and the others on both.
-    // The words are the state after round 3 without the four bytes that depend on both.
+    // third byte of each word depends on byte 15 and the fourth on byte 14. The others depend on
+    // both. The words are the state after round 3 without the four bytes that depend on both.
     static constexpr int counting_words = 4;
 
     // Contribution of all bytes except byte 14, which is ignored.

@@ -341,10 +341,10 @@ struct Des {
         return found;
     }
 
-    // Computes the schedule. A half block is kept with the key of its next round already added;
-    // where two boxes share a bit, this is the even box's key. The instruction that produces a half
+    // Computes the schedule. A half block is stored with the key of its next round already added.
+    // Where two boxes share a bit, this is the even box's key. The instruction that produces a half
     // adds this key together with the half that it replaces. What remains is the difference of the
-    // two keys, at the 16 shared bits of the odd boxes. The words, in the order of use:
+    // two keys, at the 16 shared bits of the odd boxes. Words in the order of use:
     // - word 0: the key of round 1, to add to R;
     // - for each round, the differences for the odd boxes; then the word that changes the key of
     //   the replaced half into that of its next round;

@@ -8,8 +8,8 @@
 
 namespace warpseal::ciphers::sm4 {
 
-// The S-box is an inverse modulo x^8 + x^7 + x^6 + x^5 + x^4 + x^2 + 1 between two affine maps,
-// which are the same: F. Liu et al., "Analysis of the SMS4 Block Cipher" (ACISP 2007), 3.2.
+// The S-box is an inverse modulo x^8 + x^7 + x^6 + x^5 + x^4 + x^2 + 1, with the same affine map
+// before and after it. F. Liu et al., "Analysis of the SMS4 Block Cipher" (ACISP 2007), 3.2.
 inline constexpr unsigned polynomial = 0x1f5;
 inline constexpr Affine map = {{0xa7, 0x4f, 0x9e, 0x3d, 0x7a, 0xf4, 0xe9, 0xd3}, 0xd3};
 

@@ -6,7 +6,7 @@
 
 namespace warpseal {
 
-// Plane i holds bit i of every block, which is bit i % 8 of byte i / 8; each lane of a word belongs
+// Plane i holds bit i of every block, which is bit i % 8 of byte i / 8. Each lane of a word belongs
 // to one block. A vector word is a row of 64-bit units. Each unit is transposed like a scalar word,
 // all units of the vector at once.
 template <class Word>

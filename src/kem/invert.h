@@ -1,9 +1,9 @@
 // Inverses of polynomials in constant time: modulo 3 and 2 by powers (Itoh and Tsujii), modulo q
 // from modulo 2 by Newton steps.
 //
-// 2 and 3 have order n - 1 modulo n, so Phi_n is irreducible modulo both, and S2 and S3 are fields
-// of p^(n - 1) elements. There a -> a^p is x -> x^p: coefficient i moves to position p i modulo n,
-// a public permutation. The inverse of zero is zero.
+// 2 and 3 have order n - 1 modulo n, so Phi_n is irreducible modulo both. S2 and S3 are therefore
+// fields of p^(n - 1) elements. There a -> a^p is x -> x^p: coefficient i moves to position p i
+// modulo n, a public permutation. The inverse of zero is zero.
 #pragma once
 
 #include "kem/poly.h"

@@ -1,5 +1,5 @@
-// The three NTRU operations for one item of a batch, without hashing and inversion, which a backend
-// does for many items at a time (round-3 specification, sections 1.11 and 1.12).
+// The three NTRU operations for one item of a batch (round-3 specification, sections 1.11 and
+// 1.12). A backend hashes and inverts many items at a time.
 //
 // `Arithmetic` is the target's implementation for one parameter set:
 //   struct Work                    scratch of any one call

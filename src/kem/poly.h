@@ -129,7 +129,7 @@ WARPSEAL_INLINE void lift(Poly<set>& m) {
     }
 }
 
-// Maps a ternary v with coefficient n - 1 zero to T+: negates its even coefficients if the sum of
+// Maps a ternary v with coefficient n - 1 zero to T+. Negates its even coefficients if the sum of
 // v[i] v[i + 1] is negative.
 template <const Params& set>
 WARPSEAL_INLINE void correlate(Poly<set>& v) {

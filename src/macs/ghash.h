@@ -6,8 +6,8 @@
 
 namespace warpseal::macs::ghash {
 
-// A field element. The standard's bit 0 (the coefficient of x^0) is the top bit of the last word:
-// the block is a big-endian number, whose least significant word is word 0. Products of such
+// A field element. The block is a big-endian number, whose least significant word is word 0. The
+// standard's bit 0 (the coefficient of x^0) is thus the top bit of the last word. Products of such
 // reflected numbers are shifted down by one bit, which `reduce` corrects.
 template <class Word>
 struct Element {
@@ -110,7 +110,8 @@ WARPSEAL_INLINE constexpr void multiply_numbers(const Word* a, const Word* b, Wo
     }
 }
 
-// Reduces a product modulo x^128 + x^7 + x^2 + x + 1, reflected: the low half folds upwards.
+// Reduces a product modulo x^128 + x^7 + x^2 + x + 1, reflected: the low half is XORed into the
+// high half.
 template <class Word>
 WARPSEAL_INLINE constexpr Element<Word> reduce(Word (&v)[2 * Element<Word>::words]) {
     constexpr int n = Element<Word>::words, bits = Element<Word>::bits;

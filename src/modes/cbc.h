@@ -22,8 +22,9 @@ struct CbcDecryption {
     }
 };
 
-// A chain mode is three functions over whole blocks: the input of the cipher (`before`), the output
-// of the mode (`after`), and the state for the next block (`next`). The first state is the IV.
+// A chain mode is three functions over whole blocks. `before` returns the input of the cipher,
+// `after` the output of the mode, and `next` the state for the next block. The first state is the
+// IV.
 struct CbcEncryption {
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B& data, const B& state) {

@@ -80,8 +80,8 @@ WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
         high[i] = p[1][i] ^ p[2][i + 2];
         high[i + 2] = p[1][i + 2];
     }
-    // Reduction modulo x^128 + x^7 + x^2 + x + 1, reflected. The low half folds upwards; the bits
-    // that fall out of its end fold first.
+    // Reduction modulo x^128 + x^7 + x^2 + x + 1, reflected. The low half is XORed into the high
+    // half, starting with the bits shifted out of its own end.
     low[3] ^= low[0] << 31 ^ low[0] << 30 ^ low[0] << 25;
     Element r;
     for (int i = 0; i < 4; ++i) {

@@ -33,8 +33,8 @@ public:
 };
 
 // Number of feeder threads, slots for each thread, and how a thread waits for a chunk. A single
-// thread polls because it has no other work. Several threads sleep, which leaves the cores to the
-// other threads' copies.
+// thread polls because it has no other work. Several threads sleep, so that the cores are free for
+// the other threads' copies.
 struct Workers {
     int threads;
     int slots;

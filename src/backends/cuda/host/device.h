@@ -72,8 +72,8 @@ private:
 // Sets *done to true if the device has completed all work before the event.
 warpseal_status is_done(cudaEvent_t event, bool* done);
 
-// A kernel that was launched. The driver keeps a heap copy of the parameters of each kernel's last
-// launch, round keys included, as long as the context lives (observed with driver 580).
+// A kernel that was launched. As long as the context lives, the driver stores the parameters of
+// each kernel's last launch on the heap, round keys included (observed with driver 580).
 // `zeroize_launches` overwrites them: it launches each kernel again with an all-zero job.
 struct Launched {
     const void* kernel;

@@ -117,7 +117,7 @@ private:
     const void* state_;
     const uint32_t key_bytes_;
     const bool tagged_, opening_, silent_;  // silent_: no output
-    const bool waiting_;                    // serial within a message: wants many messages at once
+    const bool waiting_;                    // serial within a message: needs many messages at once
     bool direct_in_ = false, direct_out_;
     uint64_t text_bytes_ = 0;
     std::atomic<uint64_t> not_authentic_{0};

@@ -1,5 +1,5 @@
-// Stream-ordered scratch memory, from a private pool that retains what a call released. Mapping it
-// anew for each call would cost more than the kernels of a call of some MiB. The caller's default
+// Stream-ordered scratch memory, from a private pool that retains what a call released. Mapping new
+// memory for each call would cost more than the kernels of a call of some MiB. The caller's default
 // pool is not used, so its settings stay as they are.
 #pragma once
 

@@ -113,7 +113,7 @@ bool Slot::asked_until_done() {
     bool done = false;
     const auto until = Clock::now() + std::chrono::microseconds(tuning::asking_microseconds);
     while (!lost() && is_done(done_, &done) == WARPSEAL_OK && !done && Clock::now() < until)
-        sched_yield();  // leave the core to other threads
+        sched_yield();  // yield the core to other threads
     asked = false;
     return done;
 }

@@ -6,9 +6,9 @@
 
 namespace warpseal::cuda::tuning {
 
-// Persistent kernels run one block of 32 warps on each multiprocessor. The wide table layout takes
-// most of the shared memory: for AES 160 KB, of 227 KB on an H200 and 163 KB at compute capability
-// 8.0. Where it does not fit (7.5, 8.6, 8.9, 12.0), the merged layout does. Measured on an H200.
+// Persistent kernels run one block of 32 warps on each multiprocessor. The wide table layout uses
+// most of the shared memory. AES needs 160 KB; an H200 has 227 KB and compute capability 8.0 has
+// 163 KB. Where it does not fit (7.5, 8.6, 8.9, 12.0), the merged layout does. Measured on an H200.
 inline constexpr int threads = 1024;
 inline constexpr int warps = threads / 32;
 
@@ -51,7 +51,7 @@ inline constexpr uint64_t tile_rows = 16;
 // Tiles whose last blocks are saved in scratch at a time, for sweeps in place. They cover 2 GiB,
 // which takes a hundred times as long as the launches of another round.
 inline constexpr uint64_t edges_at_once = uint64_t{1} << 18;
-// Maximum number of rows of an XTS data unit in a tile: the warp derives the tweaks of each row
+// Maximum number of rows of an XTS data unit in a tile. The warp derives the tweaks of each row
 // from those of the row before.
 inline constexpr uint64_t unit_rows = 16;
 // XTS tweaks held in scratch at a time: 16 bytes for 32 blocks or more, so they cover 1 GiB or
@@ -66,8 +66,8 @@ inline constexpr size_t bitsliced_min_bytes = size_t{4} << 20;
 
 // Pipeline. A slot of 16 MiB takes about 0.3 ms over PCIe 5 x16, a hundred times a launch.
 // Three slots, fed from pinned memory by one thread, keep both directions of the link busy. Four or
-// more are 1 to 2 % slower on an H200, where three just fit in the L2 cache. Serial modes want more
-// blocks at once.
+// more are 1 to 2 % slower on an H200, where three just fit in the L2 cache. Serial modes need more
+// slots in flight.
 inline constexpr size_t slot_bytes = size_t{16} << 20;
 // Smallest size that is tried before out of memory is reported.
 inline constexpr size_t smallest_slot_bytes = size_t{1} << 20;
@@ -80,7 +80,7 @@ inline constexpr size_t device_bytes_limit = size_t{512} << 20;
 // ms and more on a virtual machine, a third of the time a chunk takes over the link.
 inline constexpr int asking_microseconds = 2000;
 
-// Scratch memory retained between calls. Mapping it anew took 60 to 100 us a call, more than the
+// Scratch memory retained between calls. Mapping new memory took 60 to 100 us a call, more than the
 // kernels of some MiB.
 inline constexpr size_t kept_work_bytes = size_t{256} << 20;
 
@@ -98,8 +98,8 @@ template <int n>
 inline constexpr int kem_encapsulate_blocks = n < 800 ? 4 : kem_blocks<n>;
 inline constexpr int kem_hash_threads = 128;
 // Key generation inverts pairs in groups that give each multiprocessor at least `kem_groups` of
-// them. A longer group saves little and finishes later. For 64 to 131,072 pairs of four sets on an
-// H200, no other minimum from 1 to 32 was more than 8 % faster.
+// them. A longer group saves only slightly and finishes later. For 64 to 131,072 pairs of four sets
+// on an H200, no other minimum from 1 to 32 was more than 8 % faster.
 inline constexpr uint64_t kem_groups = 3, kem_most_of_a_group = 16;
 
 }  // namespace warpseal::cuda::tuning

@@ -98,8 +98,8 @@ __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* t
     __syncwarp();
 }
 
-// Newton step: if a v = 1 - 2^p e, so that p bits are correct, v + 2^p e v has 2 p correct bits.
-// Computes e from a v modulo Phi_n, which is why it subtracts from coefficient n - 1.
+// Newton step. If a v = 1 - 2^p e, v has p correct bits and v + 2^p e v has 2 p. Computes e from a
+// v modulo Phi_n, which is why it subtracts from coefficient n - 1.
 template <class R, class F>
 __device__ __forceinline__ void put_error(uint8_t* error, const Sums<R>& c, const F& f) {
     const int32_t last = last_of(c);

@@ -1,6 +1,6 @@
-// NTRU key generation (specification, section 1.12.1) in three kernels. One samples a pair with
-// each warp; one inverts each group with a warp for Sq and one for S3; one writes a pair with each
-// warp.
+// NTRU key generation (specification, section 1.12.1) in three kernels. The first samples and the
+// last writes one pair with each warp. The second inverts each group with one warp for Sq and one
+// for S3.
 #pragma once
 
 #include "backends/cuda/kem/invert.cuh"

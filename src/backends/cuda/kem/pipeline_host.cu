@@ -69,7 +69,7 @@ struct Packing {
     size_t statuses, staged_end, work, end;
 };
 
-// Makes chunks take turns in order, including those that fail.
+// Serializes chunks in order, including those that fail.
 class Turns {
 public:
     class Turn {
@@ -137,7 +137,8 @@ public:
         });
         Workers workers =
             direct ? direct_workers(tuning::kem_slots) : staging_workers(staged_bytes_);
-        workers.polls = false;  // leave the cores to other work, such as a server's handshakes
+        // do not occupy cores that other work needs, such as a server's handshakes
+        workers.polls = false;
         return workers;
     }
     uint64_t failed() const { return failed_; }

@@ -13,8 +13,8 @@ namespace warpseal::cuda::ntru {
 // pointer to `ahead` bytes after it. The code that writes a band determines how much of that range
 // is valid.
 //
-// A product is a matrix product of Hankel tiles. With a constant s, and m over any n consecutive
-// numbers:
+// A product is a matrix product of Hankel tiles. With a constant s and any n consecutive values of
+// m:
 // c[8 u + v] = sum over m of a[8 u + m - s] b[v + s - m].
 // There are 8 columns v, a row u for each 8 coefficients of c, and a step for each 32 values of m.
 // A row tile is 16 rows. 8 u + m is the same 16 rows on and 128 values of m back, so tiles of a

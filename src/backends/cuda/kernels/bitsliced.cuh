@@ -1,5 +1,5 @@
-// Bitsliced sweep for ciphers of 64-bit blocks: a thread processes 32 blocks, with one bit of each
-// in a word (ECB, CTR, CBC and CFB decryption). Only whole, aligned tiles; sweep.cuh and
+// Bitsliced sweep for ciphers of 64-bit blocks (ECB, CTR, CBC and CFB decryption). A thread
+// processes 32 blocks, with one bit of each in a word. Only whole, aligned tiles; sweep.cuh and
 // previous_block.cuh process the rest.
 #pragma once
 

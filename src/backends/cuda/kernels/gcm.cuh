@@ -15,8 +15,8 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
 }
 
 // Encrypts or decrypts the text blocks of a tile. Returns the GHASH value of its AAD and ciphertext
-// blocks, in every lane. The blocks form rows of 32, padded at the front. Each lane accumulates its
-// column with H^32; its last block is 32 - lane blocks from the end.
+// blocks, in every lane. The blocks are arranged in rows of 32, padded at the front. Each lane
+// accumulates its column with H^32; its last block is 32 - lane blocks from the end.
 template <class BlockFunction, Direction direction, class Key, class TableLookup>
 __device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_bytes, const Tile& tile,
                                              const Block<4>& counter0, uint64_t first_block,

@@ -15,7 +15,7 @@ struct HashedTexts {
     uint64_t stride, count, blocks;
 };
 
-// Division of texts into segments. A text's last segment ends with its last whole block. The first
+// Texts split into segments. A text's last segment ends with its last whole block. The first
 // segment may be shorter: it is padded with zeros at the front.
 struct Segments {
     uint64_t count;

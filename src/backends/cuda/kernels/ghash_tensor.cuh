@@ -10,7 +10,7 @@ namespace warpseal::cuda {
 // strip; Horner's rule combines strips.
 inline constexpr uint32_t strip_blocks = 64;
 
-// Eight segments form the 16 rows of a matrix; 32 bits of a row are one word of a block. A quad of
+// Eight segments are the 16 rows of a matrix; 32 bits of a row are one word of a block. A quad of
 // lanes holds four consecutive blocks of its segment, in the layout in which they were loaded.
 // PTX ISA, "Matrix fragments for mma.m16n8k256" and "wgmma.m64nNk256": lane 4 r + t holds bits 32 t
 // to 32 t + 31, and those 128 further right, of rows r and r + 8. So words 0 and 2 of a block lie
@@ -49,8 +49,8 @@ WARPSEAL_INLINE constexpr Element monomial(int exponent) {
     return e;
 }
 
-// Column 8 j + 2 t + e of a product is bit 2 j + e of word t of the result, so that a lane's own
-// counts give one word.
+// Column 8 j + 2 t + e of a product is bit 2 j + e of word t of the result. A lane's own counts
+// thus give one word.
 WARPSEAL_INLINE constexpr uint32_t bit_of_column(const Block<4>& b, int column) {
     return b.word[column % 8 / 2] >> (column / 8 * 2 + column % 2) & 1;
 }

@@ -111,7 +111,7 @@ public:
 
 private:
     // True if the row is 32 whole blocks. If the text is not aligned, a block before and one after
-    // the row must exist, because parts of both are read.
+    // the row must exist, because some of their bytes are read.
     __device__ __forceinline__ bool whole(int64_t first) const {
         return first >= beside_ && first <= last_;
     }

@@ -79,8 +79,8 @@ __device__ __forceinline__ void encrypt_counting(uint32_t (&a)[Cipher::counting_
 
 // Counter mode over `blocks` blocks by a grid. `iv` is the first counter; only its last word is
 // incremented, and it may wrap.
-// The state after the early rounds is the XOR of three contributions: of the last byte, of the byte
-// before it, and of all others, which are constant for 65,536 counters. A thread keeps the
+// The state after the early rounds is the XOR of three contributions: the last byte, the byte
+// before it, and all others. The others are constant for 65,536 counters. A thread stores the
 // contribution of the last byte for two blocks. The other byte is the same for a warp: each lane
 // holds the contribution of one of the 32 values that the warp meets.
 template <class Cipher, class TableLookup, class Blocks>
