@@ -195,7 +195,7 @@ struct Aria {
     static constexpr uint32_t block_bytes = 16;
     static constexpr int rounds = key_bits / 32 + 8;
     static constexpr int schedule_words = 4 * (rounds + 1);
-    // offset and size in the schedule, in bytes
+    // Offset and size in the schedule, in bytes.
     static constexpr int last_key = 16 * rounds, last_key_bytes = 16;
     using EncryptTables = aria::EncryptTables;
     static constexpr KnownAnswer known() {  // RFC 5794 A.1 to A.3

@@ -47,7 +47,7 @@ template <auto function, size_t stack_bytes, class Result, class... Argument>
 struct StackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
     static Result call(Argument... argument) {
         Result (*work)(Argument...) = function;
-        // opaque to the compiler, so that the call is not inlined and has its own frame
+        // Opaque to the compiler, so that the call is not inlined and has its own frame.
         __asm__ __volatile__("" : "+r"(work));
         if constexpr (__is_same(Result, void)) {
             work(argument...);

@@ -81,7 +81,7 @@ WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
         high[i + 2] = p[1][i + 2];
     }
     // Reduction modulo x^128 + x^7 + x^2 + x + 1, reflected. The low half is XORed into the high
-    // half, starting with the bits shifted out of its own end.
+    // half; the bits shifted out of low[0] are reduced first.
     low[3] ^= low[0] << 31 ^ low[0] << 30 ^ low[0] << 25;
     Element r;
     for (int i = 0; i < 4; ++i) {

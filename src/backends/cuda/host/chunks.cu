@@ -18,12 +18,12 @@ namespace warpseal::cuda {
 
 namespace {
 
-// Runs `call` on a feeder thread and converts exceptions to a status. An exception must not end the
-// thread, because other threads wait for its chunks.
+// Runs `call` on a feeder thread. Converts exceptions (out of memory, or a lock that cannot be
+// acquired) to a status. An exception must not end the thread, because other threads wait for its
+// chunks.
 template <class Call>
 warpseal_status caught(const Call& call) {
     try {
-        // Out of memory, or a lock that could not be acquired.
         return call();
     } catch (const std::exception&) {
         return WARPSEAL_OUT_OF_MEMORY;

@@ -64,7 +64,7 @@ public:
     warpseal_status status() const { return status_; }
 
 private:
-    // after construction, the previous mode
+    // Previous capture mode, after construction.
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
     warpseal_status status_;
 };

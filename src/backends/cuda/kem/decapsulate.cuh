@@ -123,7 +123,7 @@ __device__ __forceinline__ bool recover_r(uint8_t* r, const uint8_t* b_low, cons
         uint32_t digit[2];
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-            // 0, 1, 2 for -1, 0, 1.
+            // `next` is 0, 1, 2 for the coefficients -1, 0, 1.
             const uint32_t next = (c.value[k + j] - last + 1) & (set.q() - 1);
             others |= next > 2 ? 1 : 0;
             digit[j] = (next + (next == 0 ? 3 : 0) - 1) & 3;

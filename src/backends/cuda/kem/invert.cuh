@@ -74,7 +74,7 @@ __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const
 // 3^2 + ... + 3^(n - 2)), a u is the norm of a: 1 or -1.
 template <class R>
 __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* turned) {
-    // multiple of 3 that exceeds the magnitude of any negative difference
+    // A multiple of 3 that exceeds the magnitude of any negative difference.
     constexpr int positive = 3 * 2048;
     static_assert(4 * R::n <= positive);
     for (int i = 4 * static_cast<int>(lane_id()) - R::behind; i < R::ahead; i += 128)
@@ -98,8 +98,8 @@ __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* t
     __syncwarp();
 }
 
-// Newton step. If a v = 1 - 2^p e, v has p correct bits and v + 2^p e v has 2 p. Computes e from a
-// v modulo Phi_n, which is why it subtracts from coefficient n - 1.
+// Newton step. If a v = 1 - 2^p e, v has p correct bits and v + 2^p e v has 2 p. Computes e from c
+// = a v. Reduction modulo Phi_n subtracts coefficient n - 1.
 template <class R, class F>
 __device__ __forceinline__ void put_error(uint8_t* error, const Sums<R>& c, const F& f) {
     const int32_t last = last_of(c);

@@ -7,7 +7,7 @@
 namespace warpseal::cuda::ntru {
 
 // Bands of n bytes: the digits of f, the signed bytes of G, and a = f G, which is to be inverted. G
-// is 3 g or 3 (x - 1) g. For the pairs of a group up to this one, also the product of all f in S3
+// is 3 g or 3 (x - 1) g. For the pairs of a group up to this one, also the products of all f in S3
 // and of all a. 1 / a finally replaces the latter.
 enum PairBand {
     pair_f,

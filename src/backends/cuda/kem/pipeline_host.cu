@@ -137,7 +137,7 @@ public:
         });
         Workers workers =
             direct ? direct_workers(tuning::kem_slots) : staging_workers(staged_bytes_);
-        // do not occupy cores that other work needs, such as a server's handshakes
+        // Do not occupy cores that other work needs, such as a server's handshakes.
         workers.polls = false;
         return workers;
     }

@@ -23,7 +23,7 @@ template <int degree>
 struct Ring {
     static constexpr int n = degree;
     static constexpr int row_tiles = (n + 127) / 128, steps = (n + 31) / 32;
-    static constexpr int shift = 32 * steps - 8;  // s
+    static constexpr int shift = 32 * steps - 8;  // the constant s
     // Number of leading values of m to mask, as they would be counted twice.
     static constexpr int masked = 32 * steps - n;
     // Coefficients of a product; those from n on repeat the first ones.
