@@ -61,8 +61,8 @@ static_assert(is_s_box<S2>([](uint8_t x) { return rotate(value<S1>(x), 1); }));
 static_assert(is_s_box<S3>([](uint8_t x) { return rotate(value<S1>(x), 7); }));
 static_assert(is_s_box<S4>([](uint8_t x) { return value<S1>(rotate(x, 1)); }));
 
-// S-boxes with the bytes of P (RFC 3713 2.4.1) to which they contribute, for t1 to t4, bytes 1 to 4
-// of the half block. Bytes 5 to 8 use the same entries in other positions.
+// An S-box combined with P (RFC 3713 2.4.1), for t1 to t4, which are bytes 1 to 4 of the half
+// block. Bytes 5 to 8 use the same entries in other positions.
 struct EncryptTables {
     enum { sp1110, sp0222, sp3033, sp4404, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
