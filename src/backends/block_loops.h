@@ -1,28 +1,31 @@
-// The door past ops.h for short pieces of a message: straight to the loop of a form that has one,
-// as what lies between would cost as much.
+// Optional entry points for short messages. They call the loop of a cipher's representation
+// directly, because the layers in between would cost as much as the work.
 #pragma once
 
 #include "backends/cipher_backend.h"
 
 namespace warpseal {
 
-// Of a cipher of 16-byte blocks on one CPU target, beside its CpuCipher, whose state it takes.
+// Block loops of a cipher with 16-byte blocks on one CPU target. They take the state of its
+// CpuCipher.
 struct CpuBlockLoops {
-    // Whole blocks, one at least; CTR: at most 8192 bytes. `feedback`, 16 bytes, is what the first
-    // of them meets (the IV, or what the blocks before left there; CTR: its counter block), and
-    // becomes what the next one would; ECB leaves it alone. in == out or disjoint, and both apart
-    // from `feedback`. Null: no such loop.
+    // Processes whole blocks, at least one; in CTR, at most 8192 bytes.
+    // `feedback` is 16 bytes: the IV or the chaining value after the previous blocks, in CTR the
+    // counter block. It is updated for the next block; ECB ignores it. in == out or disjoint, and
+    // both disjoint from `feedback`. Null if there is no such loop.
     using Blocks = void (*)(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
                             size_t bytes);
     Blocks blocks[WARPSEAL_MODE_COUNT][direction_count];  // ECB, CBC, CFB, OFB, CTR
 };
 
-// What one object file exports: its ciphers, and the loops of each; null if their forms have none.
+// Exports of one object file: its ciphers and their loops. `loops` is null if their representations
+// have none.
 struct CpuBackend : CpuCipherSet {
     const CpuBlockLoops* loops;
 };
 
-// Those of a cipher that cpu_cipher gave; null if it has none, and for any other.
+// Returns the loops of a cipher that cpu_cipher returned. Null if it has none, and for any other
+// cipher.
 const CpuBlockLoops* cpu_block_loops(const CpuCipher& cipher);
 
 }  // namespace warpseal

@@ -1,5 +1,5 @@
-// The door for key encapsulation: what the engine may ask of a backend. Apart from ops.h, which is
-// compiled into each object of each cipher.
+// Backend interface for key encapsulation. Not in cipher_backend.h, which every object of every
+// cipher includes.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 #include "backends/cipher_backend.h"
 #include "kem/params.h"
-#include "warpseal/kem.h"  // warpseal_kem_batch: the word both sides speak
+#include "warpseal/kem.h"  // warpseal_kem_batch
 
 namespace warpseal {
 
 enum class KemOperation : uint8_t { keypair = 0, encapsulate = 1, decapsulate = 2 };
 inline constexpr int kem_operation_count = 3;
 
-// Items [first, first + count) as a batch of their own.
+// Returns items [first, first + count) as a batch.
 inline warpseal_kem_batch sub_batch(const warpseal_kem_batch& batch, uint64_t first,
                                     uint64_t count) {
     warpseal_kem_batch batch_slice = batch;
@@ -31,7 +31,7 @@ inline warpseal_kem_batch sub_batch(const warpseal_kem_batch& batch, uint64_t fi
     return batch_slice;
 }
 
-// What the coins of an item have of a generator of blocks of 16 bytes: whole ones.
+// Size of an item's coins, and its stride when drawn from a generator of 16-byte blocks.
 inline size_t coins_bytes(const kem::Params& set, KemOperation operation) {
     return operation == KemOperation::keypair ? set.keypair_coins() : set.encapsulation_coins();
 }
@@ -39,42 +39,42 @@ inline size_t drawn_coins_stride(const kem::Params& set, KemOperation operation)
     return (coins_bytes(set, operation) + 15) / 16 * 16;
 }
 
-// One parameter set on one CPU target. All functions are pure: no allocation, no lock, less than 8
-// KiB of stack.
+// One parameter set on one CPU target. The functions are pure: they do not allocate or lock, and
+// use less than 8 KiB of stack.
 struct CpuKem {
     const kem::Params* params;
-    // Items of a batch that are best done in one call (lanes of a vector, keys inverted together);
-    // any count works, and gives the same bytes.
+    // Preferred number of items in a call (lanes of a vector, keys inverted together). Any number
+    // works, and gives the same bytes.
     uint32_t group[kem_operation_count];
-    // What a call on up to `count` items needs of 64-byte-aligned memory; it holds secrets, and its
-    // owner wipes it.
+    // Returns the bytes of 64-byte-aligned memory that a call on up to `count` items needs. It
+    // holds secrets, and its owner must zeroize it.
     size_t (*work_bytes)(KemOperation operation, uint64_t count);
 
-    // Items [first, first + count) of the batch, whole, with the coins given. Arguments were
-    // checked by the engine: pointers, strides, that coins are there. Writes a status per item
-    // where batch.statuses is set; returns how many items have none of their results.
+    // Processes items [first, first + count) of the batch with the given coins. The engine has
+    // checked the arguments. Writes a status for each item if batch.statuses is set. Returns the
+    // number of items without a result.
     using Run = uint64_t (*)(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
                              void* work);
     Run run[kem_operation_count];
 };
 
-// The set by name on that target; null if there is no such set, or the target has no way of its own
-// (aesni, vaes256).
+// Returns a parameter set by name. Null if there is no such set, or if the target has no
+// implementation of its own (aesni, vaes256).
 const CpuKem* cpu_kem(Target target, const char* name);
-// Whether this machine's CPU can run that target's key encapsulation, which asks for more than its
+// True if this machine's CPU supports the target's key encapsulation. It needs more than the
 // ciphers do (vaes512: AVX-512 VNNI).
 bool cpu_has_kem(Target target);
 
-// One parameter set on a GPU. Every pointer in the batch is a device pointer. Asynchronous on
-// `stream` of the current device.
+// One parameter set on a GPU. Every pointer in the batch is a device pointer. Calls are
+// asynchronous on `stream` of the current device.
 struct CudaKem {
     const kem::Params* params;
-    // What a batch of up to `count` items needs of device memory; it holds secrets, and its owner
-    // wipes it.
+    // Returns the bytes of device memory that a batch of up to `count` items needs. It holds
+    // secrets, and its owner must zeroize it.
     size_t (*work_bytes)(KemOperation operation, uint64_t count);
-    // in_flight: how many items this GPU is to do at about this time, those of the batch among
-    // them. Where they are few, each is done in the least time; where they are many, all in the
-    // least work. The bytes are the same.
+    // in_flight: number of items that this GPU processes at about this time, including those of the
+    // batch. Small numbers are processed with the least latency, large numbers with the least work.
+    // The results are the same.
     using Run = warpseal_status (*)(const warpseal_kem_batch& batch, uint64_t in_flight, void* work,
                                     void* stream);
     Run run[kem_operation_count];

@@ -1,4 +1,4 @@
-// AES-128, AES-192 and AES-256: FIPS 197, in byte form and table form.
+// AES-128, AES-192 and AES-256 (FIPS 197): byte-sliced and table-based representations.
 #pragma once
 
 #include "core/bitsliced_byte.h"
@@ -26,12 +26,12 @@ struct SBoxes {
     }
 };
 
-// A block is four words, one column each; byte r of a word (r = 0 the least significant) is row r,
-// so that a block in memory is its words. Encryption looks up SubBytes and MixColumns at once:
-// table t holds what a byte of row t adds to its column.
+// A block is four words, one for each column. Byte r of a word (r = 0 is the least significant) is
+// row r, so a block in memory is its words. Encryption combines SubBytes and MixColumns in one
+// table lookup: table t holds the contribution of a byte of row t to its column.
 struct EncryptTables {
     enum { mix0, mix1, mix2, mix3, count };
-    // mix1 to mix3 are mix0 rotated left by 8, 16, 24 bits.
+    // mix1 to mix3 are mix0 rotated left by 8, 16 and 24 bits.
     static constexpr void fill(uint32_t (&entries)[count][256]) {
         const SBoxes boxes;
         for (int x = 0; x < 256; ++x) {
@@ -43,8 +43,8 @@ struct EncryptTables {
     }
 };
 
-// Decryption in the equivalent inverse cipher (FIPS 197 5.3.5); the last round has a table of its
-// own, as none of the others holds the inverse S-box unmultiplied: it fills all four bytes with it.
+// Decryption by the equivalent inverse cipher (FIPS 197 5.3.5). The last round has its own table,
+// with the inverse S-box in all four bytes: none of the others holds it unmultiplied.
 struct DecryptTables {
     enum { mix0, mix1, mix2, mix3, last, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
@@ -69,11 +69,11 @@ struct InverseSBox {
 static_assert(is_s_box<SBox>(substitute));
 static_assert(is_s_box<InverseSBox>([](uint8_t x) { return SBoxes{}.inverse[x]; }));
 
-// The linear layers over bytes of many blocks: byte 4 c + r is row r of column c.
+// Linear layers over bytes of many blocks: byte 4 c + r is row r of column c.
 template <class V>
 struct ByteLayers {
-    // ShiftRows (FIPS 197 5.1.2) is a renaming: the byte that comes to byte b, and InvShiftRows
-    // (5.3.1).
+    // ShiftRows (FIPS 197 5.1.2) and InvShiftRows (5.3.1) only rename bytes. Return the byte that
+    // moves to byte b.
     WARPSEAL_INLINE static constexpr int shifted(int b) { return (b + 4 * (b & 3)) & 15; }
     WARPSEAL_INLINE static constexpr int shifted_back(int b) { return (b - 4 * (b & 3)) & 15; }
 
@@ -123,7 +123,7 @@ struct Aes {
                             key_bytes, "00112233445566778899aabbccddeeff", ciphertext);
     }
 
-    // Key expansion, FIPS 197 5.2. SubWord is sub.substitute<SBox>: constant time is its duty.
+    // Key expansion, FIPS 197 5.2. SubWord is sub.substitute<SBox>, which must be constant-time.
     template <class Sub>
     WARPSEAL_INLINE static void expand(uint32_t (&w)[schedule_words], const uint8_t* key,
                                        const Sub& sub) {
@@ -142,7 +142,7 @@ struct Aes {
         }
     }
 
-    // SubWord (FIPS 197 5.2) through the encryption tables, whose entries hold the bare S-box in
+    // SubWord (FIPS 197 5.2) by the encryption tables, whose entries hold the unmultiplied S-box in
     // two of their bytes.
     template <class TableLookup>
     WARPSEAL_INLINE static uint32_t substitute_word(uint32_t w, const TableLookup& tables) {
@@ -153,8 +153,8 @@ struct Aes {
                (tables.template lookup<T::mix1, 3>(w) & 0xff000000u);
     }
 
-    // The schedule of the equivalent inverse cipher (FIPS 197 5.3.5): the rounds backwards, the
-    // inner ones through InvMixColumns.
+    // Computes the schedule of the equivalent inverse cipher (FIPS 197 5.3.5). The round keys are
+    // in reverse order, with InvMixColumns applied to all but the first and last.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
                                        const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) {
@@ -164,7 +164,7 @@ struct Aes {
         }
     }
 
-    // Four bytes at once times x, without a branch.
+    // Multiplies four bytes by x, without a branch.
     WARPSEAL_INLINE static constexpr uint32_t times_x(uint32_t w) {
         return ((w & 0x7f7f7f7fu) << 1) ^ ((w >> 7 & 0x01010101u) * 0x1b);
     }
@@ -175,14 +175,15 @@ struct Aes {
                rotate_left(w9, 8);
     }
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through
-    // that table.
+    // Encrypts one block by tables. tables.lookup<table, byte>(word) is the entry of `table` for
+    // that byte of the word.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
                                         const TableLookup& tables) {
         for (int c = 0; c < 4; ++c) s[c] ^= k[c];
         inner_rounds<1>(s, k, tables);
-        // The last round has no MixColumns: the tables that hold the bare S-box in the wanted byte.
+        // The last round has no MixColumns: it uses tables that hold the unmultiplied S-box in the
+        // required byte.
         using T = EncryptTables;
         uint32_t n[4];
         WARPSEAL_UNROLL
@@ -208,7 +209,7 @@ struct Aes {
         for (int c = 0; c < 4; ++c) s[c] = n[c] ^ k[4 * rounds + c];
     }
 
-    // Two blocks: their 32 bytes fill eight words, which are as many bit planes, so that the
+    // Two blocks at a time. Their 32 bytes fill eight words, one for each bit plane, so that the
     // S-boxes of the last round are one circuit.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k,
@@ -226,13 +227,13 @@ struct Aes {
         last_round<InverseSBox, 3>(a, b, k);
     }
 
-    // Counter mode, blocks that differ in their last two bytes alone: byte 15 enters column 0 of
-    // round 1 and byte 14 column 1, and each of these enters every column of round 2. What the two
-    // rounds make of a block is the sum of a part for each byte.
+    // Counter mode for blocks that differ only in their last two bytes. Byte 15 affects column 0 of
+    // round 1 and byte 14 column 1; each of these affects every column of round 2. The state after
+    // two rounds is the XOR of one contribution for each byte.
     static constexpr int counting_words = 4;
 
-    // Of bytes 0 to 13, whatever the others are in s: four words of the sum, and one to which byte
-    // 15 is still to come.
+    // Contribution of bytes 0 to 13 to the state after round 2; ignores bytes 14 and 15 of s. Four
+    // words are complete, and the fifth still lacks byte 15.
     static constexpr int fixed_words = 5;
     template <class TableLookup>
     WARPSEAL_INLINE static void count_fixed(uint32_t (&fixed)[fixed_words], const uint32_t (&s)[4],
@@ -251,7 +252,8 @@ struct Aes {
                    tables.template lookup<T::mix1, 1>(s[1] ^ k[1]) ^
                    tables.template lookup<T::mix2, 2>(s[2] ^ k[2]) ^ k[4];
     }
-    // Of these and byte 15, in the last word.
+    // Contribution of bytes 0 to 13 and byte 15. `last_word` is the block's last word, with byte
+    // 15.
     template <class TableLookup>
     WARPSEAL_INLINE static void count_last(uint32_t (&contribution)[counting_words],
                                            const uint32_t (&fixed)[fixed_words], uint32_t last_word,
@@ -263,7 +265,7 @@ struct Aes {
         contribution[2] = fixed[2] ^ tables.template lookup<T::mix2, 2>(n);
         contribution[3] = fixed[3] ^ tables.template lookup<T::mix1, 1>(n);
     }
-    // Of byte 15 and all others but byte 14, whatever that is in s.
+    // Contribution of all bytes except byte 14, which is ignored.
     template <class TableLookup>
     WARPSEAL_INLINE static void count_last(uint32_t (&contribution)[counting_words],
                                            const uint32_t (&s)[4], const uint32_t* k,
@@ -272,7 +274,7 @@ struct Aes {
         count_fixed(fixed, s, k, tables);
         count_last(contribution, fixed, s[3], k, tables);
     }
-    // Of byte 14.
+    // Contribution of byte 14, the next counter byte, to the state after round 2.
     template <class TableLookup>
     WARPSEAL_INLINE static void count_next(uint32_t (&contribution)[counting_words],
                                            const uint32_t (&s)[4], const uint32_t* k,
@@ -284,7 +286,7 @@ struct Aes {
         contribution[2] = tables.template lookup<T::mix3, 3>(n);
         contribution[3] = tables.template lookup<T::mix2, 2>(n);
     }
-    // The rounds that are left, of two blocks that hold their sums.
+    // Runs the remaining rounds on two blocks that hold the XOR of their contributions.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt_counting(uint32_t (&a)[counting_words],
                                                  uint32_t (&b)[counting_words], const uint32_t* k,
@@ -294,7 +296,7 @@ struct Aes {
         last_round<SBox, 1>(a, b, k);
     }
 
-    // Byte form.
+    // Byte-sliced encryption.
     template <class V, class Key>
     WARPSEAL_INLINE static void encrypt_bytes(V (&s)[16], const Key& key) {
         using L = ByteLayers<V>;
@@ -310,7 +312,7 @@ struct Aes {
         }
     }
 
-    // The equivalent inverse cipher, under the schedule that `invert` makes.
+    // Byte-sliced decryption by the equivalent inverse cipher, under the schedule from `invert`.
     template <class V, class Key>
     WARPSEAL_INLINE static void decrypt_bytes(V (&s)[16], const Key& key) {
         using L = ByteLayers<V>;
@@ -327,7 +329,7 @@ struct Aes {
     }
 
 private:
-    // SubBytes, ShiftRows and MixColumns to one column.
+    // Applies SubBytes, ShiftRows and MixColumns to one column.
     template <class TableLookup>
     WARPSEAL_INLINE static uint32_t mixed(uint32_t s0, uint32_t s1, uint32_t s2, uint32_t s3,
                                           const TableLookup& tables) {
@@ -342,7 +344,7 @@ private:
         for (int i = 0; i < 4; ++i) x[i] = s[(c + i) & 3] ^ k[(c + i) & 3];
         return mixed(x[0], x[1], x[2], x[3], tables) ^ k[4 + c];
     }
-    // Rounds `from` to the last but one.
+    // Runs rounds `from` to the second-to-last.
     template <int from, class TableLookup>
     WARPSEAL_INLINE static void inner_rounds(uint32_t (&s)[4], const uint32_t* k,
                                              const TableLookup& tables) {
@@ -356,7 +358,7 @@ private:
             for (int c = 0; c < 4; ++c) s[c] = n[c];
         }
     }
-    // All rounds of decryption but the last.
+    // Runs all rounds of decryption except the last.
     template <class TableLookup>
     WARPSEAL_INLINE static void inner_rounds_back(uint32_t (&s)[4], const uint32_t* k,
                                                   const TableLookup& tables) {
@@ -374,8 +376,8 @@ private:
             for (int c = 0; c < 4; ++c) s[c] = n[c];
         }
     }
-    // Row r of a column comes from the column `turn` r further: ShiftRows for 1, InvShiftRows
-    // for 3.
+    // Runs the last round of two blocks. Row r of a column comes from the column `turn` * r further
+    // on: 1 is ShiftRows, 3 is InvShiftRows.
     template <class S, int turn>
     WARPSEAL_INLINE static void last_round(uint32_t (&a)[4], uint32_t (&b)[4], const uint32_t* k) {
         uint32_t w[8];
@@ -387,7 +389,7 @@ private:
         for (int c = 0; c < 4; ++c)
             a[c] = w[c] ^ k[4 * rounds + c], b[c] = w[4 + c] ^ k[4 * rounds + c];
     }
-    // Byte i of word i.
+    // Returns byte i of word i, for each i.
     WARPSEAL_INLINE static uint32_t bytes_of(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
         const uint32_t low = (w0 & 0x000000ffu) | (w1 & 0xffffff00u),
                        high = (w2 & 0x00ffffffu) | (w3 & 0xff000000u);

@@ -1,4 +1,4 @@
-// ARIA-128, ARIA-192 and ARIA-256: RFC 5794, in byte form and table form.
+// ARIA-128, ARIA-192 and ARIA-256 (RFC 5794): byte-sliced and table-based representations.
 #pragma once
 
 #include "core/known_answer.h"
@@ -8,9 +8,9 @@
 
 namespace warpseal::ciphers::aria {
 
-// RFC 5794 2.4.2: SB1 is the S-box of FIPS 197, SB2 an affine map of x^247, which is the inverse to
-// the power of 8; SB3 and SB4 are their inverses. The affine map of SB2: D. Kwon et al., "New Block
-// Cipher: ARIA" (ICISC 2003), 2.1.
+// RFC 5794 2.4.2. SB1 is the S-box of FIPS 197. SB2 is an affine map of x^247, which is the inverse
+// to the power of 8. SB3 and SB4 are their inverses. The affine map of SB2 is from D. Kwon et al.,
+// "New Block Cipher: ARIA" (ICISC 2003), 2.1.
 inline constexpr Affine affine_2 = {{0x7a, 0xbc, 0xeb, 0xb9, 0x34, 0x81, 0xba, 0xcb}, 0xe2};
 
 struct SB1 {
@@ -26,8 +26,8 @@ struct SB4 {
     static constexpr Affine in = inverse(SB2::out), out = identity;
 };
 
-// The S-boxes as RFC 5794 defines them, from the powers of 3, a generator: x = 3^n runs through all
-// that is not 0.
+// S-boxes as defined in RFC 5794, computed from the powers of the generator 3: x = 3^n takes every
+// value except 0.
 struct SBoxes {
     uint8_t sb1[256] = {}, sb2[256] = {}, sb3[256] = {}, sb4[256] = {};
     constexpr SBoxes() {
@@ -58,15 +58,15 @@ static_assert(is_s_box<SB2>([](uint8_t x) { return s_boxes.sb2[x]; }));
 static_assert(is_s_box<SB3>([](uint8_t x) { return s_boxes.sb3[x]; }));
 static_assert(is_s_box<SB4>([](uint8_t x) { return s_boxes.sb4[x]; }));
 
-// The diffusion layer A (RFC 5794 2.4.3): bit i of row j says that byte j of the result has byte i
-// of the block in its sum.
+// Diffusion layer A (RFC 5794 2.4.3). Bit i of row j is set if byte j of the result is a sum that
+// includes byte i of the block.
 inline constexpr uint16_t diffusion[16] = {0x6358, 0x93a4, 0x9c52, 0x6ca1, 0xc925, 0xc61a,
                                            0x3685, 0x394a, 0xa493, 0x5863, 0xa16c, 0x529c,
                                            0x1ac6, 0x25c9, 0x4a39, 0x8536};
 
-// A in words: each word first becomes, byte for byte, the sum of its other bytes (`sums`, which the
-// tables have in their entries); then each word the sum of three, the bytes within words change
-// places, and once more each word becomes the sum of three.
+// A in words. First each byte of a word becomes the sum of the word's other bytes (`sums`; the
+// tables already include this step). Then each word becomes the sum of three words, bytes move
+// within words, and each word again becomes the sum of three.
 WARPSEAL_INLINE constexpr uint32_t sums(uint32_t w) {
     return rotate_left(w, 8) ^ rotate_left(w, 16) ^ rotate_left(w, 24);
 }
@@ -79,7 +79,7 @@ WARPSEAL_INLINE constexpr void mix_words(uint32_t (&w)[4]) {
     w[3] = b ^ c ^ d;
 }
 
-// Each word with its halves' bytes swapped.
+// Returns w with the bytes of each half swapped.
 WARPSEAL_INLINE constexpr uint32_t swap_in_halves(uint32_t w) {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) return __byte_perm(w, 0, 0x2301);
@@ -87,8 +87,8 @@ WARPSEAL_INLINE constexpr uint32_t swap_in_halves(uint32_t w) {
     return (w & 0x00ff00ffu) << 8 | (w >> 8 & 0x00ff00ffu);
 }
 
-// From the sums, of words whose halves are swapped or not: that is what entries give which were
-// made for the byte two further.
+// Applies the rest of A to words after `sums`. halves_swapped is true if the halves of each word
+// are swapped, as they are with table entries made for the byte two positions further on.
 template <bool halves_swapped>
 WARPSEAL_INLINE constexpr void diffuse_sums(uint32_t (&w)[4]) {
     mix_words(w);
@@ -109,9 +109,10 @@ WARPSEAL_INLINE constexpr void diffuse(uint32_t (&w)[4]) {
     diffuse_sums<false>(w);
 }
 
-// A in bytes. With byte i of word w at row i ^ (3, 0, 1, 2)[w] and column i ^ (3, 2, 0, 1)[w] of a
-// square, the result is the sum of a row and of a column's other three, so that the result of a
-// column is made of this column and the sums of rows. Its byte is i ^ (3, 1, 2, 0)[w].
+// A in bytes. Arrange byte i of word w in a square, at row i ^ (3, 0, 1, 2)[w] and column i ^ (3,
+// 2, 0, 1)[w]. Each byte of the result is the sum of a row and of the three other bytes of a
+// column. The results of a column thus depend on this column and the sums of the rows. They go to
+// byte i ^ (3, 1, 2, 0)[w].
 WARPSEAL_INLINE constexpr int in_row(int row, int w) { return 4 * w + (row ^ (w + 3) % 4); }
 WARPSEAL_INLINE constexpr int in_column(int column, int w) {
     return 4 * w + (column ^ (w < 2 ? 3 - w : w - 2));
@@ -123,7 +124,7 @@ WARPSEAL_INLINE constexpr int result_at(int column, int w) {
     return in_column(column, w) ^ (w == 0 ? 3 : w == 3 ? 0 : w);
 }
 
-// add(i, a, b): the sum of a, b and what is to be added to byte i of the result.
+// Diffuses bytes. add(i, a, b) returns a + b plus the value to add to byte i of the result.
 template <class V, class Add>
 WARPSEAL_INLINE constexpr void diffuse_bytes(V (&s)[16], const Add& add) {
     V row[4], result[16];
@@ -143,7 +144,7 @@ WARPSEAL_INLINE constexpr void diffuse_bytes(V (&s)[16], const Add& add) {
     for (int i = 0; i < 16; ++i) s[i] = result[i];
 }
 
-// Which bytes a sum has in it.
+// Set of the bytes in a sum, for the check below.
 struct Members {
     unsigned bits;
     friend constexpr Members operator^(Members a, Members b) { return {a.bits ^ b.bits}; }
@@ -170,9 +171,9 @@ constexpr bool diffusions_agree() {
 }
 static_assert(diffusions_agree());
 
-// An entry is what a byte adds to the sums of its word. The byte's place is that of its S-box in
-// odd rounds; in even rounds the S-boxes have changed places by two (SB3, SB4, SB1, SB2), and the
-// words come out with their halves swapped.
+// An entry is the contribution of a byte to the sums of its word. The position of the byte is that
+// of its S-box in odd rounds. In even rounds the S-boxes are two positions further on (SB3, SB4,
+// SB1, SB2), and words come out with their halves swapped.
 struct EncryptTables {
     enum { sb1, sb2, sb3, sb4, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
@@ -194,7 +195,8 @@ struct Aria {
     static constexpr uint32_t block_bytes = 16;
     static constexpr int rounds = key_bits / 32 + 8;
     static constexpr int schedule_words = 4 * (rounds + 1);
-    static constexpr int last_key = 16 * rounds, last_key_bytes = 16;  // in the schedule
+    // Offset and size in the schedule, in bytes.
+    static constexpr int last_key = 16 * rounds, last_key_bytes = 16;
     using EncryptTables = aria::EncryptTables;
     static constexpr KnownAnswer known() {  // RFC 5794 A.1 to A.3
         constexpr const char* ciphertext = key_bits == 128   ? "d718fbd6ab644c739da95f3be6451778"
@@ -204,8 +206,8 @@ struct Aria {
                             key_bytes, "00112233445566778899aabbccddeeff", ciphertext);
     }
 
-    // RFC 5794 2.2: four values W of 128 bits from the key through three rounds, and round keys
-    // that are two of them, one rotated.
+    // Key expansion, RFC 5794 2.2: four 128-bit values W from the key by three rounds. A round key
+    // is the XOR of two of them, one rotated.
     template <class Sub>
     WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
                                        const Sub& sub) {
@@ -228,11 +230,12 @@ struct Aria {
             for (int j = 0; j < 4; ++j) w[i][j] = swap_bytes(w[i][j]);
         WARPSEAL_UNROLL
         for (int r = 0; r <= rounds; ++r) {
+            // Rotation to the right, in bits.
             const int n = r < 4    ? 19
                           : r < 8  ? 31
                           : r < 12 ? 128 - 61
                           : r < 16 ? 128 - 31
-                                   : 128 - 19;  // to the right
+                                   : 128 - 19;
             WARPSEAL_UNROLL
             for (int j = 0; j < 4; ++j) {
                 const uint32_t low = w[(r + 1) % 4][(j - n / 32) & 3],
@@ -243,7 +246,8 @@ struct Aria {
         }
     }
 
-    // RFC 5794 2.2: the rounds backwards, the inner ones through A.
+    // Computes the schedule for decryption, RFC 5794 2.2: the rounds in reverse order, with A
+    // applied to all but the first and last.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
                                        const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) inverse[i] = forward[4 * (rounds - i / 4) + i % 4];
@@ -264,10 +268,12 @@ struct Aria {
         add(s, key, last_key);
     }
 
-    // Counter mode: the first round of blocks that have all but the last two bytes in common; of s,
-    // whatever these are there, it makes what the others bring, and begun(i) is byte i of that. The
-    // last key, which the first last_key_bytes bytes of a result want, is the caller's to add, to
-    // blocks that are whole again.
+    // Counter mode for blocks that differ only in their last two bytes.
+    // begin_counting_bytes precomputes round 1 for the 14 bytes that every block of the run shares.
+    // It ignores bytes 14 and 15 of s. encrypt_counting_bytes reads byte i of its result as
+    // begun(i).
+    // The last round key is not added: the caller adds it to the first last_key_bytes bytes of each
+    // block, after conversion from the byte-sliced representation.
     template <class V, class Key>
     WARPSEAL_INLINE static void begin_counting_bytes(V (&s)[16], const Key& key) {
         add(s, key, 0);
@@ -282,8 +288,8 @@ struct Aria {
         rounds_from_second(s, key);
     }
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through
-    // that table.
+    // Encrypts one block by tables. tables.lookup<table, byte>(word) is the entry of `table` for
+    // that byte of the word.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
                                         const TableLookup& tables) {
@@ -291,13 +297,13 @@ struct Aria {
         encrypt_rounds<1>(s, k, tables);
     }
 
-    // Counter mode in table form, blocks that differ in their last two bytes alone: what round 1
-    // makes of them is the sum of a part for each byte, and so is what the S-boxes of round 2 do
-    // but for two, into which both have come. Four words are the sum after round 2 without these
-    // two, the fifth is word 1 before it, which has them.
+    // Table-based counter mode for blocks that differ only in their last two bytes. The state after
+    // round 1 is the XOR of one contribution for each byte. So is the output of the S-boxes of
+    // round 2, except for two bytes that depend on both. Four words are the state after round 2
+    // without these two bytes. The fifth is word 1 before round 2, which contains them.
     static constexpr int counting_words = 5;
 
-    // Of byte 15 and all others but byte 14, whatever that is in s.
+    // Contribution of all bytes except byte 14, which is ignored.
     template <class TableLookup>
     WARPSEAL_INLINE static void count_last(uint32_t (&contribution)[counting_words],
                                            const uint32_t (&s)[4], const uint32_t* k,
@@ -310,7 +316,7 @@ struct Aria {
         for (int c = 0; c < 4; ++c) contribution[c] = y[c];
         contribution[4] = x[1];
     }
-    // Of byte 14.
+    // Contribution of byte 14, the next counter byte.
     template <class TableLookup>
     WARPSEAL_INLINE static void count_next(uint32_t (&contribution)[counting_words],
                                            const uint32_t (&s)[4], const uint32_t* k,
@@ -326,7 +332,8 @@ struct Aria {
         for (int c = 0; c < 4; ++c) contribution[c] = y[c];
         contribution[4] = own[1];
     }
-    // The rounds that are left, of the sum; the block comes out in its first four words.
+    // Runs the remaining rounds on the XOR of the contributions. The block is in the first four
+    // words.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt_counting(uint32_t (&sum)[counting_words], const uint32_t* k,
                                                  const TableLookup& tables) {
@@ -341,15 +348,15 @@ struct Aria {
     }
 
 private:
-    // The bytes that have in their sum, after round 1, neither byte 14 nor 15 (0), the one (1), the
-    // other (2), both (3).
+    // Returns the set of bytes that after round 1 depend on neither byte 14 nor byte 15 (0), on
+    // byte 14 (1), on byte 15 (2), or on both (3).
     WARPSEAL_INLINE static constexpr unsigned bytes_with(int kind) {
         unsigned bytes = 0;
         for (int i = 0; i < 16; ++i)
             bytes |= static_cast<unsigned>(diffusion[i] >> 14 == kind) << i;
         return bytes;
     }
-    // Adds the entries of some bytes of s, plus k, to the sums of a round.
+    // XORs the entries of some bytes of s (XOR k, if not null) into the sums of a round.
     template <int round, unsigned bytes, int i = 0, class TableLookup>
     WARPSEAL_INLINE static void lookup(uint32_t (&sum)[4], const uint32_t (&s)[4],
                                        const uint32_t* k, const TableLookup& tables) {
@@ -388,8 +395,8 @@ private:
                 diffuse_sums<true>(s);
             for (int c = 0; c < 4; ++c) s[c] ^= k[4 * r + c];
         }
-        // The last round has no diffusion: an entry holds the bare S-box in three of its bytes, and
-        // the wanted one is among them.
+        // The last round has no diffusion. An entry holds the bare S-box in three of its bytes,
+        // including the required one.
         WARPSEAL_UNROLL
         for (int c = 0; c < 4; ++c)
             s[c] = ((tables.template lookup<T::sb3, 0>(s[c]) & 0xffu) |
@@ -399,7 +406,7 @@ private:
                    k[4 * rounds + c];
     }
 
-    // RFC 5794 2.2: C1, C2, C3 are digits of 1 / pi.
+    // RFC 5794 2.2: C1, C2 and C3 are digits of 1 / pi.
     WARPSEAL_INLINE static uint32_t constant(int i, int word) {
         const uint32_t c[3][4] = {{0x517cc1b7, 0x27220a94, 0xfe13abe8, 0xfa9a6ee0},
                                   {0x6db14acc, 0x9e21c820, 0xff28b1d5, 0xef5de2b0},
@@ -407,8 +414,7 @@ private:
         return swap_bytes(c[i][word]);
     }
 
-    // The substitution layer for key expansion: the bytes that have one S-box are put into one
-    // word.
+    // Substitution layer for key expansion. Bytes that share an S-box are gathered in one word.
     template <class S0, class S1, class S2, class S3, class Sub>
     WARPSEAL_INLINE static void substitute_words(uint32_t (&w)[4], const Sub& sub) {
         transpose(w);
@@ -472,7 +478,7 @@ private:
     WARPSEAL_INLINE static void substitute_even(V (&s)[16]) {
         substitute_columns<SB3, SB4, SB1, SB2>(s);
     }
-    // In the order in which diffuse_bytes can begin: a column has a byte of each kind.
+    // The order in which diffuse_bytes uses the results: a column has one byte of each kind.
     template <class S0, class S1, class S2, class S3, class V>
     WARPSEAL_INLINE static void substitute_columns(V (&s)[16]) {
         substitute_column<S3, S2, S0, S1>(s, 0);

@@ -1,4 +1,5 @@
-// Camellia-128, Camellia-192 and Camellia-256: RFC 3713, in byte form, row form and table form.
+// Camellia-128, Camellia-192 and Camellia-256 (RFC 3713): byte-sliced, row and table-based
+// representations.
 #pragma once
 
 #include "core/feistel.h"
@@ -9,10 +10,10 @@
 
 namespace warpseal::ciphers::camellia {
 
-// SBOX1 (RFC 3713 2.4.1) is h(g(f(x ^ c5))) ^ 6e, where f and h are linear and g is the inverse in
-// GF(2^8) as a quadratic extension of GF(2^4): K. Aoki et al., "Specification of Camellia"
-// (2001), 4.4.4. Bit j of a byte there stands for alpha^(j mod 4) beta^(j / 4), where beta is a
-// root of x^8 + x^6 + x^5 + x^3 + 1 and alpha its power 238.
+// SBOX1 (RFC 3713 2.4.1) is h(g(f(x ^ c5))) ^ 6e. f and h are linear, and g is the inverse in
+// GF(2^8) as a quadratic extension of GF(2^4): K. Aoki et al., "Specification of Camellia" (2001),
+// 4.4.4. Bit j of a byte stands for alpha^(j mod 4) beta^(j / 4), where beta is a root of x^8 + x^6
+// + x^5 + x^3 + 1 and alpha is beta^238.
 namespace field_of_g {
 inline constexpr unsigned polynomial = 0x169;
 
@@ -60,8 +61,8 @@ static_assert(is_s_box<S2>([](uint8_t x) { return rotate(value<S1>(x), 1); }));
 static_assert(is_s_box<S3>([](uint8_t x) { return rotate(value<S1>(x), 7); }));
 static_assert(is_s_box<S4>([](uint8_t x) { return value<S1>(rotate(x, 1)); }));
 
-// The S-boxes with the bytes of P (RFC 3713 2.4.1) that they enter: entries of bytes 1 to 4 of the
-// half block, t1 to t4 in the RFC. Bytes 5 to 8 have the same entries in other places.
+// An S-box combined with P (RFC 3713 2.4.1), for t1 to t4, which are bytes 1 to 4 of the half
+// block. Bytes 5 to 8 use the same entries in other positions.
 struct EncryptTables {
     enum { sp1110, sp0222, sp3033, sp4404, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
@@ -75,7 +76,7 @@ struct EncryptTables {
     }
 };
 
-// A big-endian word <<< 1, in memory order.
+// Rotates a big-endian word in memory order left by 1.
 WARPSEAL_INLINE constexpr uint32_t rotate_in_memory(uint32_t w) {
     return (w << 1 & 0xfefefefeu) | (rotate_left(w, 17) & 0x01010101u);
 }
@@ -87,13 +88,13 @@ struct Camellia {
                                                           : "camellia-256";
     static constexpr uint32_t key_bytes = key_bits / 8;
     static constexpr uint32_t block_bytes = 16;
-    static constexpr int sections =
-        key_bits == 128 ? 3 : 4;  // of six rounds, with FL and FLINV between them
+    // Sections of six rounds, with FL and FLINV between them.
+    static constexpr int sections = key_bits == 128 ? 3 : 4;
 
-    // Each round key is added at the end of the round before, together with the one that its half
-    // had: the sum of round key and half is what stays in the state within a part. A part has: what
-    // the left half begins with; six round keys; what the right half ends with. Then four words for
-    // FL and FLINV.
+    // Each round key is added at the end of the previous round, together with the previous key of
+    // its half. Within a section the state thus holds the XOR of half and round key. A section has
+    // the words with which the left half starts, six round keys, and the words with which the right
+    // half ends. Four words for FL and FLINV follow.
     static constexpr int section_words = 2 + 6 * 2 + 2, layer_words = 4;
     static constexpr int schedule_words = sections * (section_words + layer_words) - layer_words;
     static constexpr int last_key = 4 * schedule_words - 8, last_key_bytes = 8;
@@ -106,7 +107,7 @@ struct Camellia {
                             key_bytes, "0123456789abcdeffedcba9876543210", ciphertext);
     }
 
-    // RFC 3713 2.2: the subkeys are halves of KL, KR, KA and KB, rotated.
+    // Key expansion, RFC 3713 2.2: subkeys are halves of KL, KR, KA and KB, rotated.
     template <class Sub>
     WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
                                        const Sub& sub) {
@@ -148,8 +149,8 @@ struct Camellia {
             const bool first = section == 0, last = section == sections - 1;
             WARPSEAL_UNROLL
             for (int w = 0; w < 2; ++w) {
-                const uint32_t* k =
-                    u.word + 4 + 16 * section + w;  // k[2 * i]: round key i of this part
+                // k[2 * i] is round key i of this section.
+                const uint32_t* k = u.word + 4 + 16 * section + w;
                 to[w] = k[0] ^ (first ? u.word[w] : 0);
                 to[2 + w] = k[2] ^ (first ? u.word[2 + w] : 0);
                 for (int i = 1; i < 5; ++i) to[2 + 2 * i + w] = k[2 * i - 2] ^ k[2 * i + 2];
@@ -161,7 +162,8 @@ struct Camellia {
         for (int i = 0; i < schedule_words; ++i) forward[i] = swap_bytes(forward[i]);
     }
 
-    // RFC 3713 2.3.3: the subkeys backwards; so are the sums of two of them.
+    // Computes the schedule for decryption, RFC 3713 2.3.3: the subkeys, and XORs of two of them,
+    // in reverse order.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
                                        const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) inverse[i] = forward[(schedule_words - 1 - i) ^ 1];
@@ -184,10 +186,12 @@ struct Camellia {
         add(b, key, last_key);
     }
 
-    // Counter mode: the first two rounds of blocks that have all but the last two bytes in common;
-    // of s, whatever these are there, it makes what the others bring, and begun(i) is byte i of
-    // that. The last key, which the first last_key_bytes bytes of a result want, is the caller's to
-    // add, to blocks that are whole again.
+    // Counter mode for blocks that differ only in their last two bytes.
+    // begin_counting_bytes precomputes the first two rounds for the 14 bytes that every block of
+    // the run shares. It ignores bytes 14 and 15 of s. encrypt_counting_bytes reads byte i of its
+    // result as begun(i).
+    // The last round key is not added: the caller adds it to the first last_key_bytes bytes of each
+    // block, after conversion from the byte-sliced representation.
     template <class V, class Key>
     WARPSEAL_INLINE static void begin_counting_bytes(V (&s)[16], const Key& key) {
         V z[8];
@@ -213,15 +217,15 @@ struct Camellia {
         rounds_from<2>(a, b, key);
     }
 
-    // Row form, for one message at a time: R is 16 bytes, here a half block twice, each byte as the
-    // inversion in S1, S2 and S3 takes it, with the constants in the keys. S4 takes it rotated, one
-    // map later than the others: all else is ready when it comes.
+    // Row representation, for one message at a time. R is 16 bytes: here a half block twice. Each
+    // byte is stored as the input of the inversion in S1, S2 and S3, with their constants merged
+    // into the keys. S4 takes it rotated, which needs one more map, so its result is used last.
     template <class R>
     struct Rows {
         struct Keys {
             R add[sections][8];
-            R layer[sections]
-                   [layer_words];  // before each part but the first; a word at the row's beginning
+            // Before each section except the first; each is a word at the start of the row.
+            R layer[sections][layer_words];
         };
         struct State {
             R left, right;
@@ -291,15 +295,16 @@ struct Camellia {
         struct Out {
             static constexpr Affine map = compose(S1::in, S::out);
         };
-        // Byte i, which lies `offset` further, to each byte of P(x) whose sum it is in.
+        // Moves byte i, which is at i + offset, to each byte of P(x) that includes it.
         template <int i, int offset = 0>
         struct Bring {
             static constexpr uint8_t p[8] = {0xed, 0xdb, 0xb7, 0x7e, 0xe3, 0xd6, 0xbc, 0x79};
             static constexpr int from(int j) { return p[j % 8] >> i & 1 ? i + offset : -1; }
         };
 
-        // The second word of a half to the first one's place, and the first one, times 2 and its
-        // top bits, to the second one's.
+        // Back moves the second word of a half to the first one's position. Forth moves the first
+        // word to the second one's position; with ShiftLeft, ForthNext and TopBit it is rotated by
+        // 1.
         struct Back {
             static constexpr int from(int j) { return j % 8 < 4 ? j % 8 + 4 : -1; }
         };
@@ -319,7 +324,7 @@ struct Camellia {
         WARPSEAL_INLINE static R row(uint32_t w0, uint32_t w1) {
             return R::template linear<Enter>(R::twice(w0 | uint64_t{w1} << 32));
         }
-        // to + P(S(from))
+        // Returns to + P(S(from)).
         WARPSEAL_INLINE static R round(const R& to, const R& from) {
             const R rotated = R::template map<Rotate>(from),
                     s12 = R::template invert<Out<S1>, Out<S2>>(from),
@@ -349,8 +354,8 @@ struct Camellia {
         }
     };
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through
-    // that table.
+    // Encrypts one block by tables. tables.lookup<table, byte>(word) is the entry of `table` for
+    // that byte of the word.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
                                         const TableLookup& tables) {
@@ -358,13 +363,13 @@ struct Camellia {
         encrypt_rounds<0>(s, k, tables);
     }
 
-    // Counter mode in table form, blocks that differ in their last two bytes alone. Round 1 does
-    // not see these, and what they bring to round 2 is the sum of a part for each; of the bytes
-    // that enter round 3, the third of each word has byte 15 in it, the fourth byte 14, and the
-    // others both. The words are the sum after round 3 without these four.
+    // Table-based counter mode for blocks that differ only in their last two bytes. These do not
+    // affect round 1, and each has its own contribution to round 2. In the input of round 3, the
+    // third byte of each word depends on byte 15 and the fourth on byte 14. The others depend on
+    // both. The words are the state after round 3 without the four bytes that depend on both.
     static constexpr int counting_words = 4;
 
-    // Of byte 15 and all others but byte 14, whatever that is in s.
+    // Contribution of all bytes except byte 14, which is ignored.
     template <class TableLookup>
     WARPSEAL_INLINE static void count_last(uint32_t (&section)[counting_words],
                                            const uint32_t (&s)[4], const uint32_t* k,
@@ -383,7 +388,7 @@ struct Camellia {
         add_permuted(section + 2, tables.template lookup<T::sp3033, 2>(section[0]),
                      tables.template lookup<T::sp4404, 2>(section[1]));
     }
-    // Of byte 14.
+    // Contribution of byte 14, the next counter byte.
     template <class TableLookup>
     WARPSEAL_INLINE static void count_next(uint32_t (&section)[counting_words],
                                            const uint32_t (&s)[4], const uint32_t* k,
@@ -405,7 +410,7 @@ struct Camellia {
         add_permuted(section + 2, tables.template lookup<T::sp4404, 3>(left[0]),
                      tables.template lookup<T::sp1110, 3>(left[1]));
     }
-    // The rounds that are left, of the sum.
+    // Runs the remaining rounds on the XOR of the contributions.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt_counting(uint32_t (&s)[counting_words], const uint32_t* k,
                                                  const TableLookup& tables) {
@@ -419,7 +424,7 @@ struct Camellia {
     }
 
 private:
-    // Rounds `first`, counted from 0, to the last.
+    // Runs rounds `first`, counted from 0, to the last.
     template <int first, class TableLookup>
     WARPSEAL_INLINE static void encrypt_rounds(uint32_t (&s)[4], const uint32_t* k,
                                                const TableLookup& tables) {
@@ -443,7 +448,7 @@ private:
         }
         swap_halves(s);
     }
-    // Before round 2 adds its S-boxes.
+    // Runs round 1 and adds the key of round 2, before its S-boxes.
     template <class TableLookup>
     WARPSEAL_INLINE static void begin_counting(uint32_t (&x)[4], const uint32_t (&s)[4],
                                                const uint32_t* k, const TableLookup& tables) {
@@ -455,7 +460,7 @@ private:
     struct Subkeys {
         uint32_t word[16 * sections + 4];
         int count = 0;
-        // Words `from` to `end` of w <<< n.
+        // Appends words `from` to `end` of w rotated left by n bits.
         WARPSEAL_INLINE void append(const uint32_t (&w)[4], int n, int from = 0, int end = 4) {
             for (int i = from; i < end; ++i) {
                 const uint32_t high = w[(i + n / 32) & 3], low = w[(i + n / 32 + 1) & 3];
@@ -473,8 +478,8 @@ private:
         }
     }
 
-    // P (RFC 3713 2.4.1) in words. `first` and `second`: what the bytes 1 to 4 and 5 to 8 of x add
-    // to bytes 1 to 4 of P(x).
+    // P (RFC 3713 2.4.1) in words. `first` and `second` are the contributions of bytes 1 to 4 and 5
+    // to 8 of x to bytes 1 to 4 of P(x).
     WARPSEAL_INLINE static void add_permuted(uint32_t* to, uint32_t first, uint32_t second) {
         to[0] ^= first ^ second;
         to[1] ^= first ^ second ^ rotate_left(first, 8);
@@ -496,8 +501,8 @@ private:
         add_permuted(to, first, second);
     }
 
-    // F for key expansion, where SBOX1 serves as all four (RFC 3713 2.4.1): they are SBOX1 with its
-    // output or input rotated.
+    // F for key expansion. SBOX1 replaces all four S-boxes: the others are SBOX1 with its output or
+    // input rotated (RFC 3713 2.4.1).
     template <class Sub>
     WARPSEAL_INLINE static void add_round(uint32_t* to, const uint32_t* from, uint32_t k0,
                                           uint32_t k1, const Sub& sub) {
@@ -509,7 +514,7 @@ private:
         add_permuted(to, x ^ rotate_left(x, 8) ^ rotate_left(x, 16),
                      rotate_left(y, 8) ^ rotate_left(y, 16) ^ rotate_left(y, 24));
     }
-    // The bytes of w that the mask says, each <<< n.
+    // Rotates each byte of w that `mask` selects left by n bits.
     template <int n, uint32_t mask>
     WARPSEAL_INLINE static uint32_t rotate_bytes(uint32_t w) {
         const uint32_t b = w & mask;
@@ -534,9 +539,9 @@ private:
         for (int i = 8; i < 16; ++i) s[i] = leave_right(s[i]);
         swap_halves(s);
     }
-    // Half a round apart: where S-boxes and sums run on different units, each has work from one of
-    // the two. The S-boxes of `a` that follow a part's last round serve nobody, and the compiler
-    // sees it.
+    // Two states, half a round apart: where S-boxes and XORs run on different execution units, each
+    // unit has work. The S-boxes of `a` after a section's last round are unused; the compiler
+    // removes them.
     template <int first, class V, class Key>
     WARPSEAL_INLINE static void rounds_from(V (&a)[16], V (&b)[16], const Key& key) {
         for (int section = 0, k = 0;; ++section, k += 4 * (section_words + layer_words)) {
@@ -572,7 +577,7 @@ private:
         s[15] = enter_right(s[15] ^ begun(15));
         const V a = substitute_across<S4, Half::right>(s[14]),
                 b = substitute_across<S1, Half::right>(s[15]),
-                both = a ^ b;  // bytes 7, 8 in P
+                both = a ^ b;  // bytes 7 and 8 in P
         WARPSEAL_UNROLL
         for (int i = 0; i < 8; ++i) s[i] = begun(i) ^ (i % 4 == 2 ? b : i % 4 == 3 ? a : both);
         for (int i = 8; i < 14; ++i) s[i] = begun(i);
@@ -589,14 +594,14 @@ private:
         z[4] = substitute_across<S2, from>(x[4]), z[5] = substitute_across<S3, from>(x[5]);
         z[6] = substitute_across<S4, from>(x[6]), z[7] = substitute_across<S1, from>(x[7]);
     }
-    // P in bytes, added: 20 sums of two or three, of which four are used twice.
+    // Adds P in bytes: 20 sums of two or three bytes, four of which are used twice.
     template <class V, class Key>
     WARPSEAL_INLINE static void add_permuted_bytes(V* to, const V* z, const Key& key, int k) {
         const V pair[4] = {z[0] ^ z[5], z[1] ^ z[6], z[2] ^ z[7], z[3] ^ z[4]};
         WARPSEAL_UNROLL
         for (int i = 0; i < 4; ++i) {
-            const V right =
-                add3(pair[(i + 1) & 3], z[4 + ((i + 3) & 3)], pair[i]);  // byte 5 + i of P
+            // Byte 5 + i of P.
+            const V right = add3(pair[(i + 1) & 3], z[4 + ((i + 3) & 3)], pair[i]);
             const int next = (i + 1) & 3;
             to[next] =
                 add3(to[next], right, add3(pair[(next + 2) & 3], z[4 + next], key(k + next)));
@@ -604,14 +609,15 @@ private:
         }
     }
 
-    // FL and FLINV, and what the left half begins the next part with.
+    // Applies FL and FLINV, and adds the words with which the left half starts the next section.
     template <class V, class Key>
     WARPSEAL_INLINE static void layer(V (&s)[16], const Key& key, int k) {
         fl(s, key, k);
         fl_inverse(s + 8, key, k + 8);
         add(s, key, k + 16);
     }
-    // RFC 3713 2.4.2: a big-endian word <<< 1 is each byte shifted, with a bit of the next.
+    // RFC 3713 2.4.2. To rotate a big-endian word left by 1, each byte is shifted and takes a bit
+    // of the next.
     template <class V, class Key>
     WARPSEAL_INLINE static void fl(V* s, const Key& key, int k) {
         add_rotated(s + 4, s, key, k);

@@ -1,16 +1,16 @@
-// The menu: one entry per cipher header. CMake reads the quoted names and compiles
-// src/ciphers/NAME.h once for each target.
+// The catalogue of ciphers: one entry for each cipher header. CMake reads the quoted names and
+// compiles src/ciphers/NAME.h once for each target.
 #pragma once
 
 namespace warpseal {
 
 struct CatalogueEntry {
-    const char* header;    // src/ciphers/HEADER.h, which defines the list
-                           // `warpseal::ciphers::HEADER::Ciphers`
-    const char* standard;  // what it implements
+    // src/ciphers/HEADER.h, which defines the list `warpseal::ciphers::HEADER::Ciphers`.
+    const char* header;
+    const char* standard;  // standard that it implements
 };
 
-// One line each: that is how CMake reads them.
+// One entry on each line, because CMake parses them.
 // clang-format off
 inline constexpr CatalogueEntry catalogue[] = {
     {"aes", "FIPS 197"},

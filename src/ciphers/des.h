@@ -1,5 +1,5 @@
-// DES (FIPS 46-3) and Triple DES with two and three keys (SP 800-67), for old data: in table form
-// and plane form.
+// DES (FIPS 46-3) and Triple DES with two and three keys (SP 800-67), for old data: table-based and
+// bitsliced representations.
 #pragma once
 
 #include "core/known_answer.h"
@@ -9,8 +9,8 @@
 
 namespace warpseal::ciphers::des {
 
-// The S-boxes (FIPS 46-3, Appendix 1): rows of 16, as printed. The outer two of six input bits
-// choose the row, the inner four the column; the first bit is the highest.
+// The S-boxes (FIPS 46-3, Appendix 1): rows of 16, as printed. The first and last of six input bits
+// select the row, the middle four the column; the first bit is the highest.
 struct SBoxes {
     uint8_t printed[8][64] = {
         {14, 4,  13, 1, 2,  15, 11, 8, 3, 10, 6, 12, 5,  9,  0,  7,  0,  15, 7,  4,  14, 2,
@@ -43,9 +43,9 @@ struct SBoxes {
     }
 };
 
-// Each circuit takes the six input bits from the first to the last, and gives the four output bits
-// alike. They were found by a search for few gates: gates are what an AVX-512 core and a GPU count,
-// as each is one instruction there.
+// S-box circuits. Input bits are in order from the first of six to the last, and output bits from
+// the first of four. They were found by a search for a minimum of gates: each gate is one
+// instruction on an AVX-512 core and on a GPU.
 template <class Word>
 WARPSEAL_INLINE constexpr void substitute1(const Word (&x)[6], Word (&y)[4]) {
     const auto& [a, b, c, d, e, f] = x;
@@ -204,7 +204,7 @@ WARPSEAL_INLINE constexpr void substitute(const Word (&x)[6], Word (&y)[4]) {
     if constexpr (box == 7) substitute8(x, y);
 }
 
-// All 64 inputs at once, one to a lane.
+// True if the circuits compute the S-boxes. Checks all 64 inputs at once, one in each lane.
 template <int box = 0>
 constexpr bool circuits_are_the_s_boxes() {
     uint64_t x[6] = {}, y[4] = {};
@@ -221,16 +221,16 @@ constexpr bool circuits_are_the_s_boxes() {
 }
 static_assert(circuits_are_the_s_boxes(), "a gate is wrong");
 
-// The standard counts bits from 1, the highest of the first byte. Here a half block is a word
-// rotated right by 3, so that the six bits that enter S-boxes 1, 3, 5, 7 are the low bits of its
-// bytes, from the highest byte on, and those of S-boxes 2, 4, 6, 8 after rotating left by 4: E
-// (FIPS 46-3, Appendix 1) is no more than this. Boxes, and the inputs and outputs of a box, are
-// counted from 0.
+// Bit numbering. The standard counts bits from 1, the highest bit of the first byte. Here a half
+// block is a word rotated right by 3.
+// The six input bits of S-boxes 1, 3, 5, 7 are then the low bits of its bytes, from the highest
+// byte on. Those of S-boxes 2, 4, 6, 8 are the same after rotating left by 4. This replaces E (FIPS
+// 46-3, Appendix 1). Boxes, and the inputs and outputs of a box, are counted from 0.
 constexpr int input_bit(int box, int input) { return 8 * (3 - box / 2) + 5 - input; }
 constexpr int half_bit(int box, int input) { return (input_bit(box, input) - 4 * (box & 1)) & 31; }
 constexpr uint32_t six_bits = 0x3f3f3f3f;
 
-// Where P sends an output, in a half block as above.
+// Returns the position to which P moves an output, in a half block as described above.
 constexpr int permuted(int box, int output) {
     constexpr uint8_t p[32] = {16, 7, 20, 21, 29, 12, 28, 17, 1,  15, 23, 26, 5,  18, 31, 10,
                                2,  8, 24, 14, 32, 27, 3,  9,  19, 13, 30, 6,  22, 11, 4,  25};
@@ -239,7 +239,7 @@ constexpr int permuted(int box, int output) {
     return (28 - to) & 31;
 }
 
-// Which bit of the key's halves C and D, 1 to 56, is bit i of a round key: PC-2.
+// PC-2: returns the bit of the key's halves C and D, 1 to 56, that is bit i of a round key.
 constexpr int selected(int i) {
     constexpr uint8_t pc2[48] = {14, 17, 11, 24, 1,  5,  3,  28, 15, 6,  21, 10, 23, 19, 12, 4,
                                  26, 8,  16, 7,  27, 20, 13, 2,  41, 52, 31, 37, 47, 55, 30, 40,
@@ -247,7 +247,7 @@ constexpr int selected(int i) {
     return pc2[i];
 }
 
-// An S-box and P in one, looked up with the six bits.
+// An S-box combined with P; the index is the six input bits.
 struct EncryptTables {
     enum { box1, box2, box3, box4, box5, box6, box7, box8, count };
     static constexpr int entries = 64;
@@ -261,7 +261,8 @@ struct EncryptTables {
     }
 };
 
-// A key without its parity bits, split by PC-1: 28 bits each, the first the highest.
+// A key without its parity bits, split by PC-1 into halves of 28 bits; the first bit is the
+// highest.
 struct Halves {
     uint32_t c = 0, d = 0;
     WARPSEAL_INLINE explicit Halves(const uint8_t* key) {
@@ -274,15 +275,15 @@ struct Halves {
         return (half << n | half >> (28 - n)) & 0xfffffffu;
     }
     WARPSEAL_INLINE void rotate(int n) { c = rotate(c, n), d = rotate(d, n); }
-    // In a weak or semi-weak key both halves repeat a pattern of two bits, and round keys repeat
-    // with them: there are just 16 such keys.
+    // True for a weak or semi-weak key. Both halves repeat a pattern of two bits, so that round
+    // keys repeat. There are exactly 16 such keys.
     WARPSEAL_INLINE bool weak() const { return ((rotate(c, 2) ^ c) | (rotate(d, 2) ^ d)) == 0; }
     WARPSEAL_INLINE bool operator==(const Halves& other) const {
         return ((c ^ other.c) | (d ^ other.d)) == 0;
     }
 
-    // The 48 bits of a round key: those of the even boxes and those of the odd ones, each box's
-    // where it takes its six bits.
+    // The 48 bits of a round key, for the even boxes and for the odd boxes. The bits of each box
+    // are at the positions of its six input bits.
     struct RoundKey {
         uint32_t box[2] = {0, 0};
     };
@@ -319,13 +320,13 @@ struct Des {
         if (key_count == 2)  // SP 800-38B, D.5
             return known_answer("4cf15134a2850dd58a3d10ba80570d38", key_bytes, "0000000000000000",
                                 "c7679b9f6b8d7d7a");
+        // SP 800-67, B.1
         return known_answer("0123456789abcdef23456789abcdef01456789abcdef0123", key_bytes,
-                            "5468652071756663",  // SP 800-67, B.1
-                            "a826fd8ce53b855f");
+                            "5468652071756663", "a826fd8ce53b855f");
     }
 
-    // Weak and semi-weak keys (SP 800-67, 3.3.2), and among several, equal ones (3.3.1). Parity
-    // bits do not count.
+    // Tests for weak and semi-weak keys (SP 800-67, 3.3.2) and, with several keys, for equal ones
+    // (3.3.1). Parity bits are ignored.
     static bool weak(const uint8_t* key) {
         const Halves first(key);
         bool found = first.weak();
@@ -340,14 +341,14 @@ struct Des {
         return found;
     }
 
-    // The schedule. A half block is kept with the key already added that its next round wants: of a
-    // bit that two boxes take, the even box's. What produces a half adds this key in the same
-    // instruction as the half that it replaces; what is left to add is the difference of the two
-    // keys, where the odd boxes take their 16 shared bits. In the order of use:
+    // Computes the schedule. A half block is stored with the key of its next round already added.
+    // Where two boxes share a bit, this is the even box's key. The instruction that produces a half
+    // adds this key together with the half that it replaces. What remains is the difference of the
+    // two keys, at the 16 shared bits of the odd boxes. Words in the order of use:
     // - word 0: the key of round 1, to add to R;
-    // - for each round, the differences for the odd boxes; then what changes the key of the half
-    // replaced into that of its next round;
-    // - what changes the key of the last R into that of the next pass, or takes it off.
+    // - for each round, the differences for the odd boxes; then the word that changes the key of
+    //   the replaced half into that of its next round;
+    // - a word that changes the key of the last R into that of the next pass, or removes it.
     template <class Sub>
     WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
                                        const Sub&) {
@@ -359,8 +360,8 @@ struct Des {
                 halves.rotate(2 - (0x8103 >> i & 1));
                 Halves::RoundKey round_key;
                 halves.select(round_key);
-                const uint32_t shared =
-                    0x33333333;  // two boxes take these bits, of an odd box as of an even one
+                // Bits that two boxes share, the same for odd and even boxes.
+                const uint32_t shared = 0x33333333;
                 const uint32_t kept =
                     round_key.box[0] | (rotate_left(round_key.box[1] & ~shared, 28));
                 const int round = pass == 1 ? rounds - 1 - i : i;
@@ -379,7 +380,8 @@ struct Des {
         }
     }
 
-    // The rounds backwards; each pass then undoes its like.
+    // Computes the schedule for decryption: the rounds in reverse order. Each pass then undoes the
+    // corresponding one.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
                                        const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) {
@@ -388,7 +390,7 @@ struct Des {
         }
     }
 
-    // Table form.
+    // Table-based round function.
     template <class TableLookup>
     WARPSEAL_INLINE static uint32_t f(uint32_t half, uint32_t difference,
                                       const TableLookup& tables) {
@@ -400,7 +402,7 @@ struct Des {
                tables.template lookup<T::box6, 1>(odd) ^ tables.template lookup<T::box8, 0>(odd);
     }
 
-    // Bits of a that lie n places higher change places with bits of b.
+    // Swaps bits of a, n positions higher, with bits of b.
     WARPSEAL_INLINE static void exchange(uint32_t& a, uint32_t& b, int n, uint32_t mask) {
         const uint32_t t = (a >> n ^ b) & mask;
         b ^= t;
@@ -411,7 +413,7 @@ struct Des {
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[2], const uint32_t* k,
                                         const TableLookup& tables) {
         uint32_t l = s[0], r = s[1];
-        exchange(l, r, 4, 0x0f0f0f0fu);  // IP, of words in memory order
+        exchange(l, r, 4, 0x0f0f0f0fu);  // IP, for words in memory order
         exchange(l, r, 16, 0x0000ffffu);
         exchange(l, r, 2, 0x33333333u);
         exchange(l, r, 8, 0x00ff00ffu);
@@ -434,14 +436,14 @@ struct Des {
         s[0] = l, s[1] = r;
     }
 
-    // Plane form. IP and FP are names: where bit i of a half block is among the planes of a block,
-    // which for R is one plane further.
+    // Bitsliced representation. IP and FP only rename planes: returns the plane of bit i of a half
+    // block. For R it is one plane further on.
     WARPSEAL_INLINE static constexpr int plane(int i) {
-        const int bit = (i + 3) & 31;  // of a half that is not rotated
+        const int bit = (i + 3) & 31;  // bit of a half block before the rotation
         return 8 * (bit & 7) + 2 * (bit >> 3);
     }
 
-    // A word plus a bit of the schedule, in the way that the key knows if it knows one.
+    // Adds a bit of the schedule to a word, by the key's own function if it has one.
     template <class Word, class Key>
     WARPSEAL_INLINE static Word added(const Word& x, const Key& key, int i) {
         if constexpr (requires { key.add(x, i); })
@@ -481,8 +483,8 @@ struct Des {
         substitute_bitsliced<7>(to, from, half, key, k);
     }
 
-    // A compiler that carries values from round to round in registers has far too few on a CPU, and
-    // stores them twice: not past here.
+    // Compiler barrier between rounds. On a CPU, values carried in registers across rounds exceed
+    // the registers, and are stored twice.
     template <class Word>
     WARPSEAL_INLINE static void settle([[maybe_unused]] Word (&p)[64]) {
 #if !defined(__CUDA_ARCH__)
@@ -492,8 +494,8 @@ struct Des {
 
     template <class Word, class Key>
     WARPSEAL_INLINE static void encrypt_bitsliced(Word (&p)[64], const Key& key) {
-        Word *const left = p, *const right = p + 1,
-                    spare[63];  // planes have even numbers, up to 62
+        // Planes have even numbers, up to 62.
+        Word *const left = p, *const right = p + 1, spare[63];
         for (int i = 0; i < 32; ++i) right[plane(i)] = added(right[plane(i)], key, i);
         for (int pass = 0; pass < passes; ++pass) {
             const int k = 32 * (pass * pass_words + 1);
@@ -503,8 +505,8 @@ struct Des {
                 settle(p);
                 round_planes(right, right, left, key, k + 64 * (round + 1));
             }
-            // The halves change places at the end (FIPS 46-3, figure 1): the last two rounds write
-            // them there.
+            // The halves are swapped at the end (FIPS 46-3, figure 1): the last two rounds write
+            // them to their final positions.
             settle(p);
             round_planes(spare, left, right, key, k + 64 * (rounds - 2));
             settle(p);

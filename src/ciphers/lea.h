@@ -1,4 +1,4 @@
-// LEA-128, LEA-192 and LEA-256: TTAS.KO-12.0223, in word form.
+// LEA-128, LEA-192 and LEA-256 (TTAS.KO-12.0223): word-sliced representation.
 #pragma once
 
 #include "core/known_answer.h"
@@ -28,8 +28,8 @@ struct Lea {
                             key_bytes, plaintext, ciphertext);
     }
 
-    // A state of the key's words takes in a constant each round; a round key is six of its words:
-    // of four, the second thrice.
+    // Key expansion. Each round mixes a constant into a state that starts as the key's words. A
+    // round key is six words of the state; with four words, the second is used three times.
     template <class Sub>
     WARPSEAL_INLINE static void expand(uint32_t (&forward)[schedule_words], const uint8_t* key,
                                        const Sub&) {
@@ -53,14 +53,15 @@ struct Lea {
         }
     }
 
-    // The rounds backwards.
+    // Computes the schedule for decryption: the rounds in reverse order.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
                                        const uint32_t (&forward)[schedule_words]) {
         for (int r = 0; r < rounds; ++r)
             for (int i = 0; i < 6; ++i) inverse[6 * r + i] = forward[6 * (rounds - 1 - r) + i];
     }
 
-    // After a round each word is where the word before it should be: four rounds bring them home.
+    // Runs four rounds at a time. A round moves each word by one position; renaming the words
+    // replaces this move and repeats after four rounds.
     template <class Word, class Key>
     WARPSEAL_INLINE static void encrypt_words(Word (&s)[4], const Key& key) {
         for (int k = 0; k < schedule_words; k += 24) {

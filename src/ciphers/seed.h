@@ -1,4 +1,4 @@
-// SEED: RFC 4269, in byte form and table form.
+// SEED (RFC 4269): byte-sliced and table-based representations.
 #pragma once
 
 #include "core/known_answer.h"
@@ -8,8 +8,8 @@
 
 namespace warpseal::ciphers::seed {
 
-// S1 and S2 (RFC 4269 2.2) are affine maps of x^247 and x^251 modulo x^8 + x^6 + x^5 + x + 1, and
-// these are the inverse to the power of 8 and of 4: TTAS.KO-12.0004/R1.
+// S1 and S2 (RFC 4269 2.2) are affine maps of x^247 and x^251 modulo x^8 + x^6 + x^5 + x + 1. These
+// powers are the inverse to the power of 8 and of 4: TTAS.KO-12.0004/R1.
 inline constexpr unsigned polynomial = 0x163;
 inline constexpr Affine map_1 = {{0x14, 0x88, 0x21, 0x45, 0x42, 0x85, 0xfe, 0x8a}, 0xa9};
 inline constexpr Affine map_2 = {{0x14, 0x42, 0x88, 0x8a, 0x21, 0xfe, 0x85, 0x45}, 0x38};
@@ -30,11 +30,11 @@ static_assert(is_s_box<S2>([](uint8_t x) {
     return apply(map_2, field::power_modulo(polynomial, x, 251));
 }));
 
-// G (RFC 4269 2.2): byte j of the result is the sum of all S-boxes' results y[i], each without two
-// bits: those of number i + j.
+// G (RFC 4269 2.2): byte j of the result is the XOR of all S-box outputs y[i], each without the two
+// bits of number i + j.
 WARPSEAL_INLINE constexpr uint32_t kept(int i) { return 0xffu ^ 3u << 2 * (i & 3); }
 
-// SS0 to SS3: what byte i of the argument adds to G.
+// SS0 to SS3: contribution of byte i of the argument to G.
 struct EncryptTables {
     enum { ss0, ss1, ss2, ss3, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
@@ -54,7 +54,7 @@ struct Seed {
     static constexpr uint32_t key_bytes = 16;
     static constexpr uint32_t block_bytes = 16;
     static constexpr int rounds = 16;
-    static constexpr int schedule_words = 2 * rounds;  // as numbers: the low byte first
+    static constexpr int schedule_words = 2 * rounds;  // as numbers: low byte first
     using EncryptTables = seed::EncryptTables;
     static constexpr KnownAnswer known() {  // RFC 4269 B.3
         return known_answer("4706480851e61be85d74bfb3fd956185", key_bytes,
@@ -68,8 +68,8 @@ struct Seed {
         uint32_t k[4];
         for (int i = 0; i < 4; ++i) k[i] = swap_bytes(load_le32(key + 4 * i));
         for (int r = 0; r < rounds; r += 2) {
-            const uint32_t c = rotate_left(0x9e3779b9, r),
-                           next = rotate_left(0x9e3779b9, r + 1);  // KC: the golden ratio
+            // KC, from the golden ratio.
+            const uint32_t c = rotate_left(0x9e3779b9, r), next = rotate_left(0x9e3779b9, r + 1);
             forward[2 * r] = g(k[0] + k[2] - c, sub);
             forward[2 * r + 1] = g(k[1] - k[3] + c, sub);
             const uint32_t a = k[0], d = k[2];
@@ -82,7 +82,7 @@ struct Seed {
         }
     }
 
-    // The rounds backwards.
+    // Computes the schedule for decryption: the rounds in reverse order.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
                                        const uint32_t (&forward)[schedule_words]) {
         for (int i = 0; i < schedule_words; ++i) inverse[i] = forward[(schedule_words - 1 - i) ^ 1];
@@ -97,8 +97,8 @@ struct Seed {
         for (int i = 0; i < 8; ++i) exchange(s[i], s[i + 8]);
     }
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through
-    // that table.
+    // Encrypts one block by tables. tables.lookup<table, byte>(word) is the entry of `table` for
+    // that byte of the word.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
                                         const TableLookup& tables) {
@@ -121,7 +121,7 @@ private:
         b = c;
     }
 
-    // G for key expansion. Byte j of y turned by d bytes is y[j + d], which G gives to byte j
+    // G for key expansion. Byte j of y rotated by d bytes is y[j + d], which G adds to byte j
     // without the bits of number 2 j + d.
     template <class Sub>
     WARPSEAL_INLINE static uint32_t g(uint32_t x, const Sub& sub) {
@@ -153,7 +153,7 @@ private:
         to[1] ^= d;
     }
 
-    // Words of four bytes, the low one first.
+    // G on a word of four bytes, low byte first.
     template <class V>
     WARPSEAL_INLINE static void g_bytes(V (&x)[4]) {
         const V low = shift_right<6>(~V::zero());
@@ -165,8 +165,8 @@ private:
             x[j] = (y[0] & kept[j]) ^ (y[1] & kept[(1 + j) & 3]) ^ (y[2] & kept[(2 + j) & 3]) ^
                    (y[3] & kept[(3 + j) & 3]);
     }
-    // Modulo 2^32: out of a byte comes a carry where two of a, b and not-the-sum have their top
-    // bit.
+    // Adds modulo 2^32. A byte has a carry out if at least two of a, b and the complement of the
+    // sum have their top bit set.
     template <class V>
     WARPSEAL_INLINE static void add(V (&a)[4], const V (&b)[4]) {
         V carry = V::zero();

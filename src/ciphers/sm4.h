@@ -1,4 +1,4 @@
-// SM4: GB/T 32907, in byte form and table form.
+// SM4 (GB/T 32907): byte-sliced and table-based representations.
 #pragma once
 
 #include "core/known_answer.h"
@@ -8,8 +8,8 @@
 
 namespace warpseal::ciphers::sm4 {
 
-// The S-box is an affine map before and after an inverse modulo x^8 + x^7 + x^6 + x^5 + x^4 + x^2 +
-// 1, the same map twice: F. Liu et al., "Analysis of the SMS4 Block Cipher" (ACISP 2007), 3.2.
+// The S-box is an inverse modulo x^8 + x^7 + x^6 + x^5 + x^4 + x^2 + 1, with the same affine map
+// before and after it. F. Liu et al., "Analysis of the SMS4 Block Cipher" (ACISP 2007), 3.2.
 inline constexpr unsigned polynomial = 0x1f5;
 inline constexpr Affine map = {{0xa7, 0x4f, 0x9e, 0x3d, 0x7a, 0xf4, 0xe9, 0xd3}, 0xd3};
 
@@ -24,7 +24,7 @@ constexpr uint8_t s_box(uint8_t x) {
 static_assert(s_box(0) == 0xd6 && s_box(0xff) == 0x48);  // GB/T 32907, 6.2
 static_assert(is_s_box<SBox>(s_box));
 
-// L and L' (GB/T 32907 6.2, 7.3) of big-endian words.
+// L and L' (GB/T 32907 6.2, 7.3) on big-endian words.
 WARPSEAL_INLINE constexpr uint32_t diffuse(uint32_t w) {
     return w ^ rotate_left(w, 2) ^ rotate_left(w, 10) ^ rotate_left(w, 18) ^ rotate_left(w, 24);
 }
@@ -32,7 +32,7 @@ WARPSEAL_INLINE constexpr uint32_t diffuse_key(uint32_t w) {
     return w ^ rotate_left(w, 13) ^ rotate_left(w, 23);
 }
 
-// What a byte adds to a word of the block, in memory order.
+// Contribution of a byte to a word of the block, in memory order.
 struct EncryptTables {
     enum { mix0, mix1, mix2, mix3, count };
     static constexpr void fill(uint32_t (&entries)[count][256]) {
@@ -47,7 +47,7 @@ struct Sm4 {
     static constexpr const char* name = "sm4-128";
     static constexpr uint32_t key_bytes = 16;
     static constexpr uint32_t block_bytes = 16;
-    static constexpr int schedule_words = 32;  // one each round
+    static constexpr int schedule_words = 32;  // one for each round
     using EncryptTables = sm4::EncryptTables;
     static constexpr KnownAnswer known() {  // GB/T 32907 A.1
         return known_answer("0123456789abcdeffedcba9876543210", key_bytes,
@@ -72,7 +72,7 @@ struct Sm4 {
         }
     }
 
-    // The rounds backwards.
+    // Computes the schedule for decryption: the rounds in reverse order.
     WARPSEAL_INLINE static void invert(uint32_t (&inverse)[schedule_words],
                                        const uint32_t (&forward)[schedule_words]) {
         for (int r = 0; r < schedule_words; ++r) inverse[r] = forward[schedule_words - 1 - r];
@@ -93,8 +93,8 @@ struct Sm4 {
         }
     }
 
-    // One block in table form. look.template look<table, byte>(word): that byte of the word through
-    // that table.
+    // Encrypts one block by tables. tables.lookup<table, byte>(word) is the entry of `table` for
+    // that byte of the word.
     template <class TableLookup>
     WARPSEAL_INLINE static void encrypt(uint32_t (&s)[4], const uint32_t* k,
                                         const TableLookup& tables) {
@@ -129,8 +129,8 @@ private:
         (round_bytes(s + 12, s, s + 4, s + 8, key, k + 12), ...);
     }
 
-    // L in bytes. Three of its five rotations are by 2 and whole bytes: bytes are summed first,
-    // then the sums are rotated.
+    // One round, with L in bytes. Three of its five terms are rotations by 2 and whole bytes: bytes
+    // are summed first, then the sums are rotated.
     template <class V, class Key>
     WARPSEAL_INLINE static void round_bytes(V* a, const V* b, const V* c, const V* d,
                                             const Key& key, int k) {

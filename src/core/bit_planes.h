@@ -1,30 +1,29 @@
-// Plane form: blocks as bit planes and back, once for all ciphers, for words of 32 or 64 bits and
-// vectors of 64-bit words.
+// Bitsliced representation: conversion of blocks to bit planes and back for all ciphers, with words
+// of 32 or 64 bits or vectors of 64-bit words.
 #pragma once
 
 #include "core/word.h"
 
 namespace warpseal {
 
-// Plane i of a bundle holds bit i of every block, which is bit i % 8 of byte i / 8; each lane of a
-// word belongs to one block. A vector word is a row of 64-bit units, and a unit is transposed like
-// a scalar word, all units of the vector at once.
+// Plane i holds bit i of every block, which is bit i % 8 of byte i / 8. Each lane of a word belongs
+// to one block. A vector word is a row of 64-bit units. Each unit is transposed like a scalar word,
+// all units of the vector at once.
 template <class Word>
 struct BitPlanes {
     static constexpr int unit_bits = sizeof(Word) == 4 ? 32 : 64;
     static constexpr int units = static_cast<int>(8 * sizeof(Word)) / unit_bits;
     static constexpr int blocks = unit_bits * units;
 
-    // Transposes square bit matrices: row r's bit c changes places with row c's bit r. Halves swap
-    // off the diagonal, at every scale; eight rows at a time, which registers hold: first those 8
-    // apart, then neighbours.
+    // Transposes square bit matrices: at every scale, the two off-diagonal halves are swapped. At
+    // most eight rows are processed at a time, so that they fit in registers: first rows 8 apart,
+    // then neighbours.
     WARPSEAL_INLINE static void transpose(Word* row) {
         for (int i = 0; i < 8; ++i) exchange<unit_bits / 8, 8>(row + i);
         for (int i = 0; i < unit_bits; i += 8) exchange<8, 1>(row + i);
     }
 
-    // `blocks` blocks of block_bytes bytes, one after the other, to block_bytes * 8 planes; and
-    // back.
+    // Convert `blocks` consecutive blocks of block_bytes bytes to block_bytes * 8 planes, and back.
     template <int block_bytes>
     WARPSEAL_INLINE static void from_blocks(Word (&plane)[8 * block_bytes], const uint8_t* in) {
         constexpr int block_units = 8 * block_bytes / unit_bits;  // units of a block
@@ -52,7 +51,7 @@ struct BitPlanes {
         }
     }
 
-    // Which of the blocks is in a lane, by its bit number.
+    // Returns the index of the block in a lane. `lane` is the bit number.
     template <int block_bytes>
     static constexpr int block_of_lane(int lane) {
         return lane % unit_bits * units + lane / unit_bits;
@@ -75,8 +74,7 @@ private:
         return unit;
     }
 
-    // The stages of a transposition that `count` rows, `apart` from each other, have among
-    // themselves.
+    // Performs the stages of a transposition within `count` rows that are `apart` rows apart.
     template <int count, int apart>
     WARPSEAL_INLINE static void exchange(Word* row) {
         Word r[count];

@@ -1,5 +1,5 @@
-// Bytes as eight bit planes: the byte form of a cipher on any machine, and S-boxes of key expansion
-// without tables.
+// Bytes as eight bit planes: the byte-sliced representation of a cipher on any machine, and S-boxes
+// of key expansion without tables.
 #pragma once
 
 #include "core/inversion.h"
@@ -7,15 +7,15 @@
 
 namespace warpseal {
 
-// The circuit of an S-box as a function of its own, in each object: a cipher has so many S-boxes
-// that, all inlined, it compiles for minutes and no longer fits the cache of instructions.
+// The circuit of an S-box as a separate function in each object. Ciphers have many S-boxes:
+// inlining them all takes minutes to compile and exceeds the instruction cache.
 template <class S, class Word>
 WARPSEAL_CALLED constexpr void substitute_in_place(Word* p) {
     static_assert(circuit_is<S>(), "a gate is wrong");
     substitute_bitsliced<S>(p);
 }
 
-// A byte of many blocks: bit[i] holds its bit i of every block.
+// One byte of many blocks: bit[i] holds bit i of every block.
 template <class Word>
 struct BitslicedByte {
     Word bit[8];
@@ -45,7 +45,7 @@ struct BitslicedByte {
         for (int i = 0; i < 8; ++i) c.bit[i] = ~a.bit[i];
         return c;
     }
-    // Modulo 256: carries ripple through the planes.
+    // Addition modulo 256, with a ripple carry through the planes.
     friend WARPSEAL_INLINE constexpr BitslicedByte operator+(const BitslicedByte& a,
                                                              const BitslicedByte& b) {
         BitslicedByte c{};
@@ -84,7 +84,7 @@ struct BitslicedByte {
     }
 };
 
-// In each byte of eight words: bit i of word j changes places with bit j of word i.
+// Swaps bit i of word j with bit j of word i, in each byte of eight words.
 template <int half = 4>
 WARPSEAL_INLINE constexpr void transpose_bytes(uint32_t* word) {
     constexpr uint32_t low = half == 4 ? 0x0f0f0f0fu : half == 2 ? 0x33333333u : 0x55555555u;
@@ -97,7 +97,7 @@ WARPSEAL_INLINE constexpr void transpose_bytes(uint32_t* word) {
     if constexpr (half > 1) transpose_bytes<half / 2>(word);
 }
 
-// The bytes of eight words through an S-box, by its circuit.
+// Applies an S-box to the bytes of eight words, by its circuit.
 template <class S>
 WARPSEAL_INLINE constexpr void substitute_words(uint32_t (&word)[8]) {
     static_assert(circuit_is<S>(), "a gate is wrong");
@@ -106,8 +106,8 @@ WARPSEAL_INLINE constexpr void substitute_words(uint32_t (&word)[8]) {
     transpose_bytes(word);
 }
 
-// The four bytes of a word through an S-box, by its circuit: lane r of a plane is bit 8 r of a
-// word. What key expansion is given.
+// Applies an S-box to the four bytes of a word, by its circuit. Lane r of a plane is bit 8 r of a
+// word. Used for key expansion.
 struct WordSubstitution {
     template <class S>
     WARPSEAL_INLINE constexpr uint32_t substitute(uint32_t word) const {

@@ -1,11 +1,11 @@
-// Blocks: what a cipher takes and gives, as words in memory order, and its counter arithmetic.
+// Blocks: input and output of a cipher, as words in memory order, and counter arithmetic.
 #pragma once
 
 #include "core/word.h"
 
 namespace warpseal {
 
-// A block in memory order: word 0 holds the first four bytes, the first of them in its low bits.
+// A block in memory order: word 0 holds the first four bytes, with the first byte in its low bits.
 template <int word_count>
 struct Block {
     static constexpr int words = word_count;
@@ -32,8 +32,8 @@ WARPSEAL_INLINE void store_block(uint8_t* p, const Block<n>& b) {
     memcpy(p, b.word, sizeof b.word);
 }
 
-// The block read as one big-endian number, plus i, in its lowest `counting` words; the words above
-// them stay.
+// Adds i to the block as a big-endian number, modulo the lowest `counting` words. The words above
+// them do not change.
 template <int counting, int n>
 WARPSEAL_INLINE constexpr Block<n> add_big_endian(Block<n> b, uint64_t i) {
     for (int k = n - 1; k >= n - counting; --k) {

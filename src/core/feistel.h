@@ -1,14 +1,14 @@
-// S-boxes between the halves of a Feistel cipher in byte form.
+// S-boxes between the halves of a byte-sliced Feistel cipher.
 #pragma once
 
 #include "core/sbox.h"
 
 namespace warpseal {
 
-// Where the S-box instruction moves the blocks of a vector to other lanes, the halves of a cipher
-// keep them in two orders: each S-box on the way to the right half moves them into its order and
-// each one on the way back undoes that, and nobody pays for either. Vectors that know nothing of
-// this have one order.
+// An S-box instruction may move the blocks of a vector to other lanes. The two halves of a cipher
+// then keep their blocks in different orders. Each S-box toward the right half moves blocks into
+// its order, and each S-box back undoes this, at no cost. Vectors without such an instruction use
+// one order.
 enum class Half { left, right };
 
 template <class S, Half from, class V>
@@ -19,8 +19,8 @@ WARPSEAL_INLINE constexpr V substitute_across(const V& x) {
         return substitute<S>(x);
 }
 
-// From the order that the blocks come in, which is that of the left half, to that of the right
-// half; and back.
+// Convert from the order of the input, which is that of the left half, to the order of the right
+// half, and back.
 template <class V>
 WARPSEAL_INLINE constexpr V enter_right(const V& x) {
     if constexpr (requires { x.enter_right(); })

@@ -1,11 +1,11 @@
-// GF(2^8) at compile time, for computing tables and proving circuits (FIPS 197 section 4).
+// GF(2^8) at compile time, to compute tables and to verify circuits (FIPS 197 section 4).
 #pragma once
 
 #include <stdint.h>
 
 namespace warpseal::field {
 
-// Product modulo x^8 + x^4 + x^3 + x + 1.
+// Returns the product modulo x^8 + x^4 + x^3 + x + 1.
 constexpr uint8_t multiply(uint8_t a, uint8_t b) {
     uint8_t product = 0;
     for (int i = 0; i < 8; ++i) {
@@ -15,7 +15,7 @@ constexpr uint8_t multiply(uint8_t a, uint8_t b) {
     return product;
 }
 
-// a^254: the inverse, and 0 for 0.
+// Returns a^254: the inverse of a, or 0 for 0.
 constexpr uint8_t inverse(uint8_t a) {
     uint8_t result = 1;
     for (int i = 0; i < 7; ++i) {

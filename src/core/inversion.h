@@ -8,15 +8,15 @@
 namespace warpseal {
 
 // Inversion in GF(((2^2)^2)^2) after J. Boyar and R. Peralta, "A depth-16 circuit for the AES
-// S-box" (IACR ePrint 2011/332): products m of sums t of the input bits. The circuit's numbers are
-// the paper's; t[0] is its u7. The sums are linear and are made by LinearProgram.
+// S-box" (IACR ePrint 2011/332): products m of sums t of the input bits. Names and indices are the
+// paper's; t[0] is its u7. LinearProgram computes the sums, which are linear.
 namespace inversion {
 
 constexpr int sum_count = 22, products = 18;
 inline constexpr int used[sum_count] = {0,  1,  2,  3,  4,  6,  8,  9,  10, 13, 14,
                                         15, 16, 17, 19, 20, 22, 23, 24, 25, 26, 27};
 
-// t over the input bits x, of which the paper counts u from the top.
+// Computes the sums t of the input bits x. The paper numbers its inputs u from the top bit.
 constexpr void sums_of_inputs(const uint32_t (&x)[8], uint32_t (&sum)[sum_count]) {
     uint32_t t[28] = {};
     const uint32_t u0 = x[7], u1 = x[6], u2 = x[5], u3 = x[4], u4 = x[3], u5 = x[2], u6 = x[1],
@@ -33,7 +33,8 @@ constexpr void sums_of_inputs(const uint32_t (&x)[8], uint32_t (&sum)[sum_count]
     for (int i = 0; i < sum_count; ++i) sum[i] = t[used[i]];
 }
 
-// The output bits of the S-box of FIPS 197, without its constant, over the products m46 to m63.
+// Computes the output bits of the FIPS 197 S-box, without its constant, from the products m46 to
+// m63.
 constexpr void sums_of_products(const uint32_t (&product)[products], uint32_t (&y)[8]) {
     uint32_t m[64] = {}, l[30] = {};
     for (int i = 0; i < products; ++i) m[46 + i] = product[i];
@@ -51,7 +52,7 @@ constexpr void sums_of_products(const uint32_t (&product)[products], uint32_t (&
     y[3] = l[20] ^ l[22], y[2] = l[25] ^ l[29], y[1] = l[13] ^ l[27], y[0] = l[6] ^ l[23];
 }
 
-// What lies between: s holds the sums in the order of `used`.
+// The nonlinear middle layer. s holds the sums in the order of `used`.
 template <class Word>
 WARPSEAL_INLINE constexpr void multiply_sums(const Word* s, Word* product) {
     const Word d = s[0], t1 = s[1], t2 = s[2], t3 = s[3], t4 = s[4], t6 = s[5], t8 = s[6],
@@ -81,7 +82,7 @@ WARPSEAL_INLINE constexpr void multiply_sums(const Word* s, Word* product) {
     product[15] = m42 & t1, product[16] = m45 & t4, product[17] = m41 & t2;
 }
 
-// The two layers together with the maps of S. One more input is one.
+// The linear layers combined with the affine maps of S. An additional input is constant one.
 template <class S>
 struct Before {
     static constexpr int inputs = 9, sums = sum_count;
@@ -113,14 +114,14 @@ struct After {
 
 }  // namespace inversion
 
-// Any S-box by its polynomial over GF(2): a sum of products of input bits, the low four bits summed
-// for each product of the high four.
+// Any S-box by its polynomial over GF(2), a sum of products of input bits. For each product of the
+// high four bits, it sums products of the low four bits.
 namespace polynomial {
 
 template <class S>
 struct Coefficients {
-    uint16_t of[8][16] =
-        {};  // [output bit][product of high bits], a bit for each product of low bits
+    // [output bit][product of high bits], with one bit for each product of low bits.
+    uint16_t of[8][16] = {};
     constexpr Coefficients() {
         uint8_t c[256] = {};
         for (int x = 0; x < 256; ++x) c[x] = value<S>(static_cast<uint8_t>(x));
@@ -136,7 +137,7 @@ struct Coefficients {
 template <class S>
 inline constexpr Coefficients<S> coefficients;
 
-// Products of four bits: product[k] has the bits that are set in k.
+// Products of four bits: product[k] is the product of the bits that are set in k.
 template <class Word>
 WARPSEAL_INLINE constexpr void products_of(const Word* bit, Word* product) {
     product[0] = ~Word{};
@@ -175,7 +176,7 @@ WARPSEAL_INLINE constexpr void all(Word* p, const Word* high_product, const Word
 
 }  // namespace polynomial
 
-// S of a byte in every lane: p[i] is bit i.
+// Applies the S-box S to a byte in every lane: p[i] is bit i.
 template <class S, class Word>
 WARPSEAL_INLINE constexpr void substitute_bitsliced(Word* p) {
     if constexpr (InversionSBox<S>) {
@@ -199,8 +200,8 @@ WARPSEAL_INLINE constexpr void substitute_bitsliced(Word* p) {
     }
 }
 
-// Laws 1 and 2 keep tables out of device code, so a circuit is held to the computed S-box where it
-// is compiled, by all 256 inputs.
+// True if the circuit computes S for all 256 inputs. It is checked where the circuit is compiled,
+// because nvcc does not allow the computed tables in device code.
 template <class S>
 constexpr bool circuit_is() {
     for (int base = 0; base < 256; base += 64) {

@@ -1,4 +1,4 @@
-// A published example of one block, which each cipher header carries for the self-test.
+// Known-answer vector of one block from a standard. Each cipher header has one for the self-test.
 #pragma once
 
 #include <stddef.h>
@@ -16,8 +16,8 @@ constexpr uint8_t hex_digit(char c) {
     return static_cast<uint8_t>(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-// From lower-case hexadecimal as standards print it: key_bytes of `key`, and blocks of at most 16
-// bytes.
+// Parses lower-case hexadecimal as printed in standards: key_bytes bytes of `key`, and blocks of at
+// most 16 bytes.
 constexpr KnownAnswer known_answer(const char* key, size_t key_bytes, const char* plaintext,
                                    const char* ciphertext) {
     KnownAnswer known = {};

@@ -1,4 +1,4 @@
-// Linear layers as programs: the exclusive-ors that compute many sums of the same inputs, found at
+// Linear layers as programs: the XORs that compute several sums of the same inputs, determined at
 // compile time.
 #pragma once
 
@@ -6,18 +6,18 @@
 
 namespace warpseal {
 
-// Row r of the sums is the set of inputs (bits of sum[r]) that it adds up. The pair of signals that
-// most sums share becomes a signal of its own, until every sum is one: C. Paar, "Optimized
-// arithmetic for Reed-Solomon encoders" (1997).
+// sum[r] is the set of inputs (as bits) whose sum is result r. The pair of signals that most sums
+// share becomes a new signal, until every sum is a single signal: C. Paar, "Optimized arithmetic
+// for Reed-Solomon encoders" (1997).
 template <int inputs, int sums>
 struct LinearProgram {
     static constexpr int most = 96;
     int count = 0;
-    int a[most] = {}, b[most] = {};  // step i makes signal inputs + i
-    int result[sums] = {};           // the signal that is each sum
+    int a[most] = {}, b[most] = {};  // step i computes signal inputs + i
+    int result[sums] = {};           // index of the signal that is each sum
 
     constexpr explicit LinearProgram(const uint32_t (&sum)[sums]) {
-        uint32_t column[inputs + most] = {};  // the sums that still want each signal
+        uint32_t column[inputs + most] = {};  // bit set of the sums that still contain each signal
         for (int i = 0; i < inputs; ++i)
             for (int r = 0; r < sums; ++r) column[i] |= (sum[r] >> i & 1) << r;
         for (;;) {
@@ -43,8 +43,9 @@ struct LinearProgram {
     }
 };
 
-// Runs Owner::program, a static constant, by constant indices alone (law 2): its inputs lead
-// `signal`, which holds every signal.
+// Runs Owner::program on `signal`, which starts with the inputs and has room for all signals. All
+// indices are compile-time constants: nvcc rejects a constexpr array read with a run-time index in
+// device code.
 template <class Owner, int step = 0, class Word>
 WARPSEAL_INLINE constexpr void run_steps(Word* signal) {
     constexpr int count = Owner::program.count, at = Owner::inputs + step,

@@ -1,12 +1,12 @@
-// Any boolean function of three words: one instruction where the machine has it, else few boolean
-// operators found from the truth table.
+// Boolean functions of three words: one instruction if the machine has it, else a short sequence of
+// operators derived from the truth table.
 #pragma once
 
 #include "core/word.h"
 
 namespace warpseal {
 
-// A function of two words: bit 2 a + b of the table is its value.
+// Evaluates a function of two words: its value is bit 2 a + b of the table.
 template <int table, class Word>
 WARPSEAL_INLINE constexpr Word lut2(const Word& a, const Word& b) {
     static_assert(table >= 0 && table < 16);
@@ -33,7 +33,8 @@ constexpr int lut2_cost(int table) {
     return cost[table];
 }
 
-// How a word p decides between a function where it is 0 and another where it is 1.
+// Cost and code of a selection by a word p: function `zero` where p is 0, and function `one` where
+// p is 1.
 constexpr int decided_cost(int zero, int one) {
     if (zero == one) return lut2_cost(zero);
     if (zero == 0 || one == 0 || one == 15 || (zero ^ one) == 15)
@@ -60,7 +61,7 @@ WARPSEAL_INLINE constexpr Word decided(const Word& p, const Word& a, const Word&
         return lut2<zero>(a, b) ^ (p & lut2<zero ^ one>(a, b));
 }
 
-// The four places of a truth table where `bit` of the index is `set`, in order.
+// Returns the four entries of a truth table for which bit `bit` of the index is `set`, in order.
 constexpr int half_of(int table, int bit, int set) {
     int half = 0;
     for (int i = 0, n = 0; i < 8; ++i)
@@ -68,7 +69,7 @@ constexpr int half_of(int table, int bit, int set) {
     return half;
 }
 
-// The word that had better decide, by the bit that it is of the index: a 2, b 1, c 0.
+// Returns the selecting word with the lowest cost, as its bit of the index: a is 2, b is 1, c is 0.
 constexpr int decider(int table) {
     int best = 2;
     for (int bit = 1; bit >= 0; --bit)
@@ -78,7 +79,8 @@ constexpr int decider(int table) {
     return best;
 }
 
-// By operators. A target whose instructions say it in one specialises this for its words.
+// Generic implementation with operators. A target with a ternary logic instruction specializes it
+// for its words.
 template <class Word>
 struct Ternary {
     template <int table>
@@ -94,7 +96,8 @@ struct Ternary {
     }
 };
 
-// Bit 4 a + 2 b + c of the table, as VPTERNLOG and LOP3 count.
+// Evaluates a function of three words: its value is bit 4 a + 2 b + c of the table, as for
+// VPTERNLOG and LOP3.
 template <int table, class Word>
 WARPSEAL_INLINE constexpr Word lut(const Word& a, const Word& b, const Word& c) {
 #if defined(__CUDA_ARCH__)

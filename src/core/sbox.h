@@ -1,5 +1,5 @@
-// S-boxes as types: an inversion in the field of FIPS 197 between two affine maps, or any function;
-// and the algebra to find the maps.
+// S-boxes as types: an inversion in the field of FIPS 197 between two affine maps, or any function.
+// Also the algebra that derives the maps.
 #pragma once
 
 #include "core/field.h"
@@ -24,7 +24,7 @@ constexpr uint8_t apply(const Affine& map, uint8_t x) {
     return y;
 }
 
-// From what the map makes of 0 and of each bit: bit j of x brings column[j].
+// Builds a map from its images: bit j of x contributes column[j], and 0 maps to `constant`.
 constexpr Affine affine(const uint8_t (&column)[8], uint8_t constant) {
     Affine map{{}, constant};
     for (int i = 0; i < 8; ++i)
@@ -34,16 +34,16 @@ constexpr Affine affine(const uint8_t (&column)[8], uint8_t constant) {
 }
 
 inline constexpr Affine identity = {{1, 2, 4, 8, 16, 32, 64, 128}, 0};
-inline constexpr Affine sub_bytes = {{0xf1, 0xe3, 0xc7, 0x8f, 0x1f, 0x3e, 0x7c, 0xf8},
-                                     0x63};  // of the S-box of AES, FIPS 197 5.1.1
+// Affine map of the AES S-box, FIPS 197 5.1.1.
+inline constexpr Affine sub_bytes = {{0xf1, 0xe3, 0xc7, 0x8f, 0x1f, 0x3e, 0x7c, 0xf8}, 0x63};
 
-// x -> map(x) ^ c
+// Returns x -> map(x) ^ c.
 constexpr Affine plus(Affine map, uint8_t c) {
     map.constant = static_cast<uint8_t>(map.constant ^ c);
     return map;
 }
 
-// x -> second(first(x))
+// Returns x -> second(first(x)).
 constexpr Affine compose(const Affine& second, const Affine& first) {
     uint8_t column[8] = {};
     const uint8_t constant = apply(second, first.constant);
@@ -53,7 +53,7 @@ constexpr Affine compose(const Affine& second, const Affine& first) {
     return affine(column, constant);
 }
 
-// Of a map that has an inverse: y = map(x) is solved by x.
+// Returns the inverse of an invertible map.
 constexpr Affine inverse(const Affine& map) {
     uint8_t image[256] = {};
     for (int x = 0; x < 256; ++x)
@@ -65,7 +65,7 @@ constexpr Affine inverse(const Affine& map) {
 
 namespace field {
 
-// Product modulo a polynomial of degree 8, given with its leading bit.
+// Returns the product modulo a polynomial of degree 8, given with its leading bit.
 constexpr uint8_t multiply_modulo(unsigned polynomial, uint8_t a, uint8_t b) {
     unsigned product = 0;
     for (int i = 7; i >= 0; --i) {
@@ -76,7 +76,7 @@ constexpr uint8_t multiply_modulo(unsigned polynomial, uint8_t a, uint8_t b) {
     return static_cast<uint8_t>(product);
 }
 
-// x^n there is a linear map if n is a power of two: squaring, again and again.
+// Returns x^n. If n is a power of two, this is a linear map: repeated squaring.
 constexpr uint8_t power_modulo(unsigned polynomial, uint8_t x, unsigned n) {
     uint8_t result = 1;
     for (; n != 0; n >>= 1, x = multiply_modulo(polynomial, x, x))
@@ -84,7 +84,7 @@ constexpr uint8_t power_modulo(unsigned polynomial, uint8_t x, unsigned n) {
     return result;
 }
 
-// The linear map x -> x^(2^n) in the field of FIPS 197.
+// Returns the linear map x -> x^(2^n) in the field of FIPS 197.
 constexpr Affine frobenius(int n) {
     uint8_t column[8] = {};
     for (int j = 0; j < 8; ++j)
@@ -92,8 +92,9 @@ constexpr Affine frobenius(int n) {
     return affine(column, 0);
 }
 
-// A field isomorphism from GF(2^8) modulo another polynomial to the field of FIPS 197: x goes to a
-// root of that polynomial. An inverse there is isomorphism, inverse here, isomorphism back.
+// Returns a field isomorphism from GF(2^8) modulo another polynomial to the field of FIPS 197: x
+// maps to a root of that polynomial. An inversion in the other field is the isomorphism, an
+// inversion here, and the isomorphism back.
 constexpr Affine isomorphism(unsigned polynomial) {
     for (unsigned root = 2; root < 256; ++root) {
         uint8_t column[8] = {}, power = 1, sum = 0;
@@ -108,9 +109,9 @@ constexpr Affine isomorphism(unsigned polynomial) {
 
 }  // namespace field
 
-// An S-box is a type S with `static constexpr Affine in, out`, and then S(x) = out(inverse(in(x)))
-// with the inverse of FIPS 197 (0 for 0); or with `static constexpr uint8_t substitute(uint8_t x)`,
-// whatever that is.
+// An S-box is a type S with one of two definitions. With `static constexpr Affine in, out`, S(x) =
+// out(inverse(in(x))), where inverse is that of FIPS 197 (0 for 0). With `static constexpr uint8_t
+// substitute(uint8_t x)`, it is that function.
 template <class S>
 concept InversionSBox = requires {
     S::in.row[0] + S::out.row[0];
@@ -124,7 +125,7 @@ constexpr uint8_t value(uint8_t x) {
         return S::substitute(x);
 }
 
-// Whether S is the S-box that its standard defines.
+// True if S is equal to the definition of its standard.
 template <class S, class Definition>
 constexpr bool is_s_box(const Definition& definition) {
     for (int x = 0; x < 256; ++x)

@@ -1,5 +1,4 @@
-// Secret memory that wipes itself: the one type that holds keys, schedules and what is derived from
-// them.
+// Memory for secrets that zeroizes itself, for keys, schedules and values derived from them.
 #pragma once
 
 #include <stddef.h>
@@ -8,13 +7,13 @@
 
 namespace warpseal {
 
-// Overwrites in a way that the compiler keeps.
+// Zeroizes memory. The compiler cannot remove the stores.
 inline __attribute__((always_inline)) void wipe(void* memory, size_t bytes) {
     memset(memory, 0, bytes);
     __asm__ __volatile__("" : : "r"(memory) : "memory");
 }
 
-// N bytes, 64-byte aligned, zero at birth, wiped at death, never copied by accident.
+// N bytes, 64-byte aligned. Zero-initialized, zeroized on destruction, not copyable.
 template <size_t N>
 struct Secret {
     alignas(64) uint8_t bytes[N];
@@ -27,7 +26,7 @@ struct Secret {
     static constexpr size_t size() { return N; }
 };
 
-// A plain T, without contents until the owner writes them, wiped at death.
+// A plain T, uninitialized until the owner writes it. Zeroized on destruction.
 template <class T>
 struct SecretOf {
     alignas(64) T value;
@@ -37,17 +36,19 @@ struct SecretOf {
     __attribute__((always_inline)) ~SecretOf() { wipe(&value, sizeof value); }
 };
 
-// Compilers spill round keys and states to the stack. What deals in them is called through here,
-// and the stack below is then cleared as far as the frames reach (gcc's -fstack-usage). A function
-// of internal linkage keeps its copy of this to its object, and so to its target.
-template <auto function, size_t stack_bytes,
-          class Type = decltype(+function)>  // +: nvcc takes the name for a reference
+// Compilers spill round keys and states to the stack. Functions that handle secrets are called
+// through StackZeroizer, which then zeroizes the stack that their frames used. `stack_bytes` comes
+// from gcc's -fstack-usage. If `function` has internal linkage, each object has its own copy of
+// this code, built for its own target. nvcc needs the unary +: it takes the bare name for a
+// reference.
+template <auto function, size_t stack_bytes, class Type = decltype(+function)>
 struct StackZeroizer;
 template <auto function, size_t stack_bytes, class Result, class... Argument>
 struct StackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
     static Result call(Argument... argument) {
         Result (*work)(Argument...) = function;
-        __asm__ __volatile__("" : "+r"(work));  // so that it gets a frame of its own
+        // Opaque to the compiler, so that the call is not inlined and has its own frame.
+        __asm__ __volatile__("" : "+r"(work));
         if constexpr (__is_same(Result, void)) {
             work(argument...);
             clear();
@@ -65,7 +66,7 @@ private:
     }
 };
 
-// Zero if they are equal, in time that depends on the length alone.
+// Returns zero if the buffers are equal. The time depends only on the length.
 inline __attribute__((always_inline)) uint32_t difference_of(const uint8_t* a, const uint8_t* b,
                                                              size_t bytes) {
     uint32_t difference = 0;

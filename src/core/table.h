@@ -1,4 +1,4 @@
-// Tables: a cipher says which table and which byte of a word; a layout says where the entry lies.
+// Tables: a cipher names a table and a byte of a word; a layout defines where the entry is stored.
 #pragma once
 
 #include "core/word.h"
@@ -15,8 +15,8 @@ struct TableData {
     constexpr TableData() { Tables::fill(entries); }
 };
 
-// The plainest layout, for the host: an array. Its addresses depend on the data: for tests of the
-// text that the GPU runs, not for keys.
+// The simplest layout, for the host: an array. Its addresses depend on the data, so it must only be
+// used in tests of the GPU's code, not with real keys.
 template <class Tables>
 struct ArrayLayout {
     const TableData<Tables>& data;

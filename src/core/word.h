@@ -1,27 +1,27 @@
-// Words: one spelling for scalars, SIMD vectors and CUDA threads, and what every function of the
-// algorithms is declared with.
+// Words: one notation for scalars, SIMD vectors and CUDA threads, and the attributes of algorithm
+// functions.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-// Law 4: algorithms are always inlined, so that objects built for different instruction sets share
-// no symbol.
+// Algorithms are always inlined, so that objects built for different instruction sets share no
+// symbol.
 #if defined(__CUDACC__)
 #define WARPSEAL_INLINE __host__ __device__ __forceinline__
 #else
 #define WARPSEAL_INLINE inline __attribute__((always_inline))
 #endif
 
-// For what is too long to inline: internal to each object, so law 4 holds, and called.
+// For functions that are too long to inline. They are internal to each object, for the same reason.
 #if defined(__CUDACC__)
 #define WARPSEAL_CALLED WARPSEAL_INLINE
 #else
 #define WARPSEAL_CALLED static __attribute__((noinline))
 #endif
 
-// Before a loop with a constant count that must come out straight.
+// For a loop with a constant count that must be fully unrolled.
 #if defined(__CUDACC__) || defined(__clang__)
 #define WARPSEAL_UNROLL _Pragma("unroll")
 #else
@@ -36,8 +36,8 @@ WARPSEAL_INLINE constexpr uint32_t rotate_left(uint32_t x, int n) {
 
 WARPSEAL_INLINE constexpr uint32_t swap_bytes(uint32_t x) {
 #if defined(__CUDA_ARCH__)
-    if (!__builtin_is_constant_evaluated())
-        return __byte_perm(x, 0, 0x0123);  // nvcc does not find it in the shifts
+    // nvcc does not recognize the shifts as a byte swap.
+    if (!__builtin_is_constant_evaluated()) return __byte_perm(x, 0, 0x0123);
 #endif
     return (x << 24) | ((x & 0xff00u) << 8) | ((x >> 8) & 0xff00u) | (x >> 24);
 }

@@ -1,23 +1,24 @@
-// Inverses of polynomials in constant time: modulo 3 and 2 by Itoh and Tsujii's powers, modulo q
-// from modulo 2 by Newton's steps.
+// Inverses of polynomials in constant time: modulo 3 and 2 by powers (Itoh and Tsujii), modulo q
+// from modulo 2 by Newton steps.
 //
-// Phi_n is irreducible modulo 2 and 3, where both have order n - 1, so S2 and S3 are fields of p^(n
-// - 1) elements, and a -> a^p is x -> x^p: coefficient i goes to place p i modulo n, a public
-// permutation. The inverse of zero comes out as zero.
+// 2 and 3 have order n - 1 modulo n, so Phi_n is irreducible modulo both. S2 and S3 are therefore
+// fields of p^(n - 1) elements. There a -> a^p is x -> x^p: coefficient i moves to position p i
+// modulo n, a public permutation. The inverse of zero is zero.
 #pragma once
 
 #include "kem/poly.h"
 
 namespace warpseal::kem {
 
-// How to reach a^(1 + p + p^2 + ... + p^(count - 1)): the exponent for j + k is that for j, times
-// p^k, and that for k. The bits of count from the top, each doubling count, a one adding 1 (Itoh
-// and Tsujii, 1988).
+// Addition chain for a^(1 + p + p^2 + ... + p^(count - 1)). The exponent for j + k terms is that
+// for j times p^k, plus that for k. The bits of count are processed from the top: each doubles the
+// terms, and a one adds another (Itoh and Tsujii, 1988).
 template <int p, int n, int count>
 struct PowerSteps {
     struct Step {
-        int position;  // where the power taken before the product brings coefficient 1
-        bool twice;    // times the same, or times a
+        // Position to which the power before the product moves coefficient 1.
+        int position;
+        bool twice;  // multiplies by the power itself, else by a
     };
     Step steps[32] = {};
     int step_count = 0;
@@ -40,7 +41,7 @@ struct PowerSteps {
     }
 };
 
-// to = from^(p^k) modulo p, where p^k is `place` modulo n.
+// Computes to = from^(p^k) modulo p; `position` is p^k modulo n.
 template <const Params& set>
 WARPSEAL_INLINE void frobenius(Poly<set>& to, const Poly<set>& from, int position) {
     int at = 0;
@@ -52,13 +53,13 @@ WARPSEAL_INLINE void frobenius(Poly<set>& to, const Poly<set>& from, int positio
     clear_tail<set>(to);
 }
 
-// What an inversion works in.
+// Scratch memory of an inversion.
 template <const Params& set>
 struct InvertWork {
     Poly<set> power, turned;
 };
 
-// work.power = a^(1 + p + p^2 + ... + p^(n - 3)).
+// Computes work.power = a^(1 + p + p^2 + ... + p^(n - 3)).
 template <int p, const Params& set, class Multiply>
 WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a,
                                const Multiply& multiply) {
@@ -70,8 +71,8 @@ WARPSEAL_INLINE void power_sum(InvertWork<set>& work, const Poly<set>& a,
     }
 }
 
-// out = 1 / a in S3, ternary and without coefficient n - 1, as a is. With U = a^(3 + 3^2 + ... +
-// 3^(n - 2)), a U is a's norm, 1 or -1.
+// Computes out = 1 / a in S3. Both are ternary and have coefficient n - 1 zero. With U = a^(3 + 3^2
+// + ... + 3^(n - 2)), a U is the norm of a, 1 or -1.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void invert_s3(Poly<set>& out, const Poly<set>& a, InvertWork<set>& work,
                                typename Arithmetic::Work& scratch) {
@@ -87,8 +88,8 @@ WARPSEAL_INLINE void invert_s3(Poly<set>& out, const Poly<set>& a, InvertWork<se
     for (int i = 0; i < set.n; ++i) out.at[i] = low16(uint32_t{out.at[i]} * norm);
 }
 
-// out = 1 / a in Sq. Modulo 2 it is a^(2^(n - 1) - 2); each of Newton's steps out = out (2 - a out)
-// doubles the bits that are right, 1 to 16.
+// Computes out = 1 / a in Sq. Modulo 2 the inverse is a^(2^(n - 1) - 2). Each Newton step out = out
+// (2 - a out) doubles the number of correct bits, from 1 to 16.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void invert_sq(Poly<set>& out, const Poly<set>& a, InvertWork<set>& work,
                                typename Arithmetic::Work& scratch) {

@@ -1,5 +1,4 @@
-// Keccak-f[1600] over words of one state or many, and what NTRU hashes with: SHA3-256; SHAKE256
-// (FIPS 202).
+// Keccak-f[1600] over one state or many, and padding for SHA3-256 and SHAKE256 (FIPS 202).
 #pragma once
 
 #include "core/word.h"
@@ -9,16 +8,16 @@ namespace warpseal::kem {
 namespace keccak {
 
 inline constexpr int rounds = 24;
-inline constexpr size_t rate = 136;  // of SHA3-256 and SHAKE256: both have a capacity of 512 bits
+inline constexpr size_t rate = 136;  // of SHA3-256 and SHAKE256, both with a capacity of 512 bits
 inline constexpr uint8_t sha3_suffix = 0x06, shake_suffix = 0x1f;
 
-// Iota's constants, from their linear recurrence (FIPS 202, algorithms 5 and 6).
+// Constants of iota, from their linear recurrence (FIPS 202, algorithms 5 and 6).
 struct Constants {
     uint64_t of[rounds];
 };
 constexpr Constants round_constants() {
     Constants out{};
-    uint32_t r = 1;  // the eight bits of rc's register
+    uint32_t r = 1;  // eight-bit register of rc
     for (uint64_t& constant : out.of)
         for (int j = 0; j <= 6; ++j) {
             constant |= uint64_t{r & 1} << ((1 << j) - 1);
@@ -34,8 +33,8 @@ WARPSEAL_INLINE Word rotate(const Word& x, int n) {
     return n == 0 ? x : Word((x << n) | (x >> (64 - n)));
 }
 
-// Rho and pi in one walk (FIPS 202, algorithms 2 and 3): lane (x, y) goes to (y, 2x + 3y), turned
-// by (t + 1)(t + 2) / 2.
+// Rho and pi in one walk (FIPS 202, algorithms 2 and 3): lane (x, y) moves to (y, 2x + 3y) and is
+// rotated by (t + 1)(t + 2) / 2.
 template <int t, int x, int y, class Word>
 WARPSEAL_INLINE void walk(Word (&to)[25], const Word (&from)[25]) {
     if constexpr (t < 24) {
@@ -47,8 +46,8 @@ WARPSEAL_INLINE void walk(Word (&to)[25], const Word (&from)[25]) {
 
 }  // namespace keccak
 
-// One state per lane of Word: a[x + 5y]. The constants come from the caller, as tables do (law 2):
-// keccak::constants.
+// Permutes a[x + 5y], with one state in each lane of Word. The caller passes keccak::constants:
+// nvcc rejects a constexpr array read with a run-time index in device code.
 template <class Word>
 WARPSEAL_INLINE void keccak_f(Word (&a)[25], const uint64_t (&constants)[keccak::rounds]) {
     for (int round = 0; round < keccak::rounds; ++round) {
@@ -68,13 +67,12 @@ WARPSEAL_INLINE void keccak_f(Word (&a)[25], const uint64_t (&constants)[keccak:
     }
 }
 
-// Bytes of a message with its padding: whole blocks of the rate.
+// Returns the size in bytes of a message with its padding, a multiple of the rate.
 WARPSEAL_INLINE constexpr size_t padded_bytes(size_t bytes) {
     return (bytes / keccak::rate + 1) * keccak::rate;
 }
 
-// Writes the padding (10*1, after the suffix's bits) behind a message in a buffer of
-// padded_bytes(bytes).
+// Writes the padding (suffix bits, then 10*1) after a message in a buffer of padded_bytes(bytes).
 WARPSEAL_INLINE void pad(uint8_t* message, size_t bytes, uint8_t suffix) {
     memset(message + bytes, 0, padded_bytes(bytes) - bytes);
     message[bytes] = suffix;

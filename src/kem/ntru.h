@@ -1,16 +1,16 @@
-// NTRU's three operations for one item of a batch, but for hashing and inversion, which a backend
-// does for many at a time (round-3 specification, sections 1.11 and 1.12).
+// The three NTRU operations for one item of a batch (round-3 specification, sections 1.11 and
+// 1.12). A backend hashes and inverts many items at a time.
 //
-// `Arithmetic` is what a target brings for one set:
-//   struct Work                                          scratch of any one call
-//   multiply(c, a, b, work)                              modulo (q, x^n - 1)
-//   multiply_ternary(c, a, t, work)                      the same; t is ternary
-//   multiply_s3(c, a, b, work)                           in S3, ternary operands; ternary result
-//   without coefficient n - 1 multiply_r2(c, a, b, work)                           modulo (2, x^n -
-//   1), coefficients 0 and 1 sort(keys, work)                                     n - 1 signed
-//   numbers, in an array of sort_capacity<set> unpack_sq, pack_rq, unpack_ternary, sort_keys as
-//   pack.h and sample.h say
-// c may be a or b. All are constant-time, and keep coefficients from n on zero.
+// `Arithmetic` is the target's implementation for one parameter set:
+//   struct Work                    scratch of any one call
+//   multiply(c, a, b, work)        modulo (q, x^n - 1)
+//   multiply_ternary(c, a, t, work)  the same; t is ternary
+//   multiply_s3(c, a, b, work)     in S3; operands and result are ternary,
+//                                  the result without coefficient n - 1
+//   multiply_r2(c, a, b, work)     modulo (2, x^n - 1); coefficients are 0 or 1
+//   sort(keys, work)               n - 1 signed numbers, in an array of sort_capacity<set>
+//   unpack_sq, pack_rq, unpack_ternary, sort_keys   see pack.h and sample.h
+// c may be a or b. All are constant-time, and keep the coefficients from n on zero.
 #pragma once
 
 #include "core/secret.h"
@@ -20,8 +20,8 @@
 
 namespace warpseal::kem {
 
-// r, then m, packed: what the shared secret is the hash of. prf_key, then the ciphertext: what it
-// is if that is rejected.
+// Sizes of the messages to hash. The shared secret is the hash of packed r and m. For a rejected
+// ciphertext it is the hash of prf_key and the ciphertext.
 template <const Params& set>
 constexpr size_t message_bytes = 2 * set.ternary_bytes();
 template <const Params& set>
@@ -43,7 +43,7 @@ WARPSEAL_INLINE void sample_fixed(Poly<set>& a, const uint8_t* coins,
     clear_tail<set>(a);
 }
 
-// The two polynomials that coins give: f and g, or r and m.
+// Samples two polynomials from the coins: f and g, or r and m.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void sample_pair(Poly<set>& first, Poly<set>& second, const uint8_t* coins,
                                  SampleWork<Arithmetic, set>& work) {
@@ -55,7 +55,6 @@ WARPSEAL_INLINE void sample_pair(Poly<set>& first, Poly<set>& second, const uint
 }
 
 // --- encapsulation
-// ------------------------------------------------------------------------------------------------------------------
 
 template <class Arithmetic, const Params& set>
 struct EncapsulateWork {
@@ -63,7 +62,7 @@ struct EncapsulateWork {
     SampleWork<Arithmetic, set> sample;
 };
 
-// c = r h + lift(m), and the message to hash.
+// Computes c = r h + lift(m), and the message to hash.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void encapsulate(const uint8_t* coins, const uint8_t* public_key,
                                  uint8_t* ciphertext, uint8_t* message,
@@ -80,7 +79,6 @@ WARPSEAL_INLINE void encapsulate(const uint8_t* coins, const uint8_t* public_key
 }
 
 // --- decapsulation
-// ------------------------------------------------------------------------------------------------------------------
 
 template <class Arithmetic, const Params& set>
 struct DecapsulateWork {
@@ -88,8 +86,9 @@ struct DecapsulateWork {
     typename Arithmetic::Work scratch;
 };
 
-// Writes the message that c would be the ciphertext of. Returns 1 if it is, else 0: a secret until
-// it is hashed away. What makes it one: no spare bit, m in the message space, r ternary.
+// Recovers the message of a ciphertext. Returns 1 if the ciphertext is valid, else 0: the spare
+// bits are zero, m is in the message space and r is ternary. The result is secret until it is
+// hashed.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE uint32_t decapsulate(const uint8_t* ciphertext, const uint8_t* secret_key,
                                      uint8_t* message, DecapsulateWork<Arithmetic, set>& work) {
@@ -116,7 +115,7 @@ WARPSEAL_INLINE uint32_t decapsulate(const uint8_t* ciphertext, const uint8_t* s
     return valid;
 }
 
-// The message of a rejected ciphertext.
+// Writes the message to hash for a rejected ciphertext.
 template <const Params& set>
 WARPSEAL_INLINE void rejected_message(uint8_t* message, const uint8_t* ciphertext,
                                       const uint8_t* secret_key) {
@@ -126,14 +125,13 @@ WARPSEAL_INLINE void rejected_message(uint8_t* message, const uint8_t* ciphertex
 }
 
 // --- key generation
-// -----------------------------------------------------------------------------------------------------------------
 
-// One pair in a group whose polynomials are inverted together (Montgomery's trick): `chain` is the
-// product of all those up to this one.
+// One pair of a group whose polynomials are inverted together (Montgomery's trick). `chain` is the
+// product of those up to this pair.
 template <const Params& set>
 struct KeypairItem {
     Poly<set> f, g, product, chain;
-    uint32_t unusable;  // f or g is zero: no key pair
+    uint32_t unusable;  // 1 if f or g is zero, which gives no key pair
 };
 
 template <class Arithmetic, const Params& set>
@@ -143,8 +141,8 @@ struct KeypairWork {
     SampleWork<Arithmetic, set> sample;
 };
 
-// f and g of the coins, and their product, which is a unit of Sq. Where one of them is zero both
-// become 1, so that the group keeps its inverse.
+// Samples f and g and computes their product, which is a unit of Sq. If one of them is zero both
+// become 1, so that the product of the group stays invertible.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void begin_keypair(KeypairItem<set>& item, const uint8_t* coins,
                                    KeypairWork<Arithmetic, set>& work) {
@@ -160,7 +158,7 @@ WARPSEAL_INLINE void begin_keypair(KeypairItem<set>& item, const uint8_t* coins,
     if constexpr (set.family == Family::hrss) multiply_by_x_minus_1<set>(item.product);
 }
 
-// The rings that a group is inverted in, and what of each pair is.
+// The rings in which a group is inverted, and the value of each pair that is inverted.
 template <class Arithmetic, const Params& set>
 struct InS3 {
     static constexpr auto value = &KeypairItem<set>::f;
@@ -184,8 +182,9 @@ struct InSq {
     }
 };
 
-// One inversion and three products for each of items[0, count): finish(i, u) gets the inverse u of
-// item i's value, the last item first, and may overwrite that value.
+// Inverts items[0, count) with one inversion and three products for each item. finish(i, u)
+// receives the inverse u of item i's value, from the last item to the first, and may overwrite the
+// value.
 template <template <class, const Params&> class Ring, class Arithmetic, const Params& set,
           class Finish>
 WARPSEAL_INLINE void invert_group(KeypairItem<set>* items, int count,
@@ -206,8 +205,8 @@ WARPSEAL_INLINE void invert_group(KeypairItem<set>* items, int count,
     }
 }
 
-// Writes f's part of the secret keys: f and its inverse modulo 3, of items[0, count), secret_key(i)
-// long enough for each.
+// Writes f and its inverse modulo 3 to the secret keys of items[0, count). secret_key(i) returns
+// the buffer of item i.
 template <class Arithmetic, const Params& set, class SecretKey>
 WARPSEAL_INLINE void invert_group_s3(KeypairItem<set>* items, int count,
                                      KeypairWork<Arithmetic, set>& work,
@@ -218,8 +217,8 @@ WARPSEAL_INLINE void invert_group_s3(KeypairItem<set>* items, int count,
     });
 }
 
-// With u = 1 / (f g), or 1 / (f g (x - 1)) in HRSS: h = 3 g / f = 3 g^2 u, and 1 / h = f^2 u / 3, g
-// taken as g (x - 1) in HRSS.
+// Computes the rest of a key pair from u = 1 / (f g), in HRSS 1 / (f g (x - 1)). h = 3 g / f = 3
+// g^2 u and 1 / h = f^2 u / 3, where g stands for g (x - 1) in HRSS.
 template <class Arithmetic, const Params& set>
 WARPSEAL_INLINE void finish_keypair(KeypairItem<set>& item, const Poly<set>& u,
                                     KeypairWork<Arithmetic, set>& work, uint8_t* public_key,
@@ -241,7 +240,7 @@ WARPSEAL_INLINE void finish_keypair(KeypairItem<set>& item, const Poly<set>& u,
     Arithmetic::pack_rq(secret_key + 2 * set.ternary_bytes(), h);
 }
 
-// Writes the rest of the keys, but for the key of implicit rejection.
+// Writes the rest of the keys, except the implicit rejection key.
 template <class Arithmetic, const Params& set, class PublicKey, class SecretKey>
 WARPSEAL_INLINE void invert_group_sq(KeypairItem<set>* items, int count,
                                      KeypairWork<Arithmetic, set>& work,

@@ -1,8 +1,8 @@
-// NTRU's byte strings: five ternary coefficients to a byte, and coefficients of log_q bits (round-3
+// NTRU byte strings: five ternary coefficients in a byte, and coefficients of log_q bits (round-3
 // specification, sections 1.8.5 to 1.8.8).
 //
-// `..._group` does the smallest part that begins and ends on a byte, so that threads can share a
-// polynomial.
+// The `..._group` functions process the smallest unit that starts and ends at a byte boundary, so
+// that threads can share a polynomial.
 #pragma once
 
 #include "kem/poly.h"
@@ -10,10 +10,9 @@
 namespace warpseal::kem {
 
 // --- ternary
-// ------------------------------------------------------------------------------------------------------------------------
 
-// Byte k holds coefficients 5k to 5k + 4, the lowest in the lowest digit to base 3; from n - 1 on
-// they are zero.
+// Packs coefficients 5k to 5k + 4 into byte k, with the lowest one as the lowest digit to base 3.
+// Coefficients from n - 1 on are zero.
 template <const Params& set>
 WARPSEAL_INLINE uint8_t pack_ternary_group(const Poly<set>& a, int k) {
     uint32_t byte = 0;
@@ -21,7 +20,7 @@ WARPSEAL_INLINE uint8_t pack_ternary_group(const Poly<set>& a, int k) {
     return static_cast<uint8_t>(byte);
 }
 
-// Quotients of a byte by 3, 9, 27 and 81: multiplications that are exact below 256. A fifth digit
+// Unpacks byte k. Quotients by 3, 9, 27 and 81 are multiplications, exact below 256. A fifth digit
 // of 3 (bytes from 243) counts as 0.
 template <const Params& set, int count = 5>
 WARPSEAL_INLINE void unpack_ternary_group(Poly<set>& a, int k, uint8_t byte) {
@@ -47,9 +46,8 @@ WARPSEAL_INLINE void unpack_ternary(Poly<set>& a, const uint8_t* in) {
 }
 
 // --- modulo q
-// -----------------------------------------------------------------------------------------------------------------------
 
-// Eight coefficients are log_q bytes; in every set four are left over for the last group.
+// Number of groups. Eight coefficients are log_q bytes; in every set the last group has four.
 template <const Params& set>
 constexpr int rq_groups = (set.n - 1 + 7) / 8;
 template <const Params& set>
@@ -101,13 +99,13 @@ WARPSEAL_INLINE void unpack_rq_group(Poly<set>& a, int group, const uint8_t* in)
     }
 }
 
-// Coefficients 0 to n - 2.
+// Packs coefficients 0 to n - 2.
 template <const Params& set>
 WARPSEAL_INLINE void pack_rq(uint8_t* out, const Poly<set>& a) {
     for (int group = 0; group < rq_groups<set>; ++group) pack_rq_group<set>(out, a, group);
 }
 
-// Coefficient n - 1 becomes zero: an element of Sq.
+// Unpacks an element of Sq: coefficient n - 1 becomes zero.
 template <const Params& set>
 WARPSEAL_INLINE void unpack_sq(Poly<set>& a, const uint8_t* in) {
     a.at[set.n - 1] = 0;
@@ -115,8 +113,8 @@ WARPSEAL_INLINE void unpack_sq(Poly<set>& a, const uint8_t* in) {
     for (int group = 0; group < rq_groups<set>; ++group) unpack_rq_group<set>(a, group, in);
 }
 
-// Coefficient n - 1 becomes minus the sum of the others: an element of Rq that is zero at 1, as
-// public keys and ciphertexts are.
+// Sets coefficient n - 1 to minus the sum of the others. The result is an element of Rq that is
+// zero at 1, like public keys and ciphertexts.
 template <const Params& set>
 WARPSEAL_INLINE void balance(Poly<set>& a) {
     uint32_t sum = 0;
@@ -124,7 +122,7 @@ WARPSEAL_INLINE void balance(Poly<set>& a) {
     a.at[set.n - 1] = low16(0u - sum);
 }
 
-// The bits of the last byte that carry nothing: zero in what is well formed.
+// Returns the unused bits of the last byte. They are zero in a valid encoding.
 template <const Params& set>
 WARPSEAL_INLINE uint32_t spare_bits(const uint8_t* packed) {
     return uint32_t{packed[set.rq_bytes() - 1]} >> (8 - set.spare_bits());

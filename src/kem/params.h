@@ -1,5 +1,5 @@
-// The six parameter sets of NTRU, round-3 submission (September 2020): what section 1.3.2 of its
-// specification tabulates, and what follows.
+// The six NTRU parameter sets of the round-3 submission (September 2020): the values of section
+// 1.3.2 of its specification, and sizes derived from them.
 #pragma once
 
 #include <stddef.h>
@@ -7,43 +7,45 @@
 
 namespace warpseal::kem {
 
-// HPS: f and r ternary, g and m ternary of fixed weight. HRSS: f and g of the T+ space, no fixed
-// weight, m lifted.
+// HPS: f and r are ternary; g and m are ternary of fixed weight. HRSS: f and g are in T+, without
+// fixed weight; m is lifted.
 enum class Family : uint8_t { hps, hrss };
 
 struct Params {
     const char* name;
     Family family;
-    int n;      // degree of x^n - 1: prime, with 2 and 3 of order n - 1 modulo n
-    int log_q;  // coefficients of Rq have this many bits
+    int n;      // degree of x^n - 1: prime; 2 and 3 have order n - 1 modulo n
+    int log_q;  // bits of a coefficient of Rq
 
     constexpr int q() const { return 1 << log_q; }
-    // HPS: how many coefficients of g and of m are 1, and as many -1: q/16 - 1.
+    // HPS: number of coefficients 1 of g and of m, and also of coefficients -1: q/16 - 1.
     constexpr int weight() const { return q() / 16 - 1; }
 
-    // Five ternary coefficients a byte, n - 1 of them.
+    // Bytes of n - 1 ternary coefficients, five in a byte.
     constexpr size_t ternary_bytes() const { return static_cast<size_t>(n - 1 + 4) / 5; }
-    // n - 1 coefficients of log_q bits; the last follows from the others.
+    // Bytes of n - 1 coefficients of log_q bits. The last coefficient follows from the others.
     constexpr size_t rq_bytes() const {
         return (static_cast<size_t>(n - 1) * static_cast<size_t>(log_q) + 7) / 8;
     }
-    // Bits of the last byte of a packed Rq element that carry nothing and must be zero.
+    // Unused bits of the last byte of a packed Rq element; they must be zero.
     constexpr int spare_bits() const { return static_cast<int>(rq_bytes() * 8) - (n - 1) * log_q; }
 
     constexpr size_t public_key_bytes() const { return rq_bytes(); }
-    // f and its inverse modulo 3, the inverse of h, the key of implicit rejection.
+    // f, its inverse modulo 3, the inverse of h, and the implicit rejection key.
     constexpr size_t secret_key_bytes() const {
         return 2 * ternary_bytes() + rq_bytes() + prf_key_bytes;
     }
     constexpr size_t ciphertext_bytes() const { return rq_bytes(); }
 
-    // A byte for each ternary coefficient; for one of fixed weight 30 bits for each of n - 1.
+    // Bytes of coins: one for each ternary coefficient; 30 bits for each of n - 1 coefficients of a
+    // fixed-weight polynomial.
     constexpr size_t iid_coins() const { return static_cast<size_t>(n - 1); }
     constexpr size_t fixed_coins() const { return (30 * static_cast<size_t>(n - 1) + 7) / 8; }
     constexpr size_t sample_coins() const {
         return iid_coins() + (family == Family::hps ? fixed_coins() : iid_coins());
     }
-    // Key generation draws f and g, then the key of implicit rejection; encapsulation r and m.
+    // Key generation samples f and g, then the implicit rejection key; encapsulation samples r and
+    // m.
     constexpr size_t keypair_coins() const { return sample_coins() + prf_key_bytes; }
     constexpr size_t encapsulation_coins() const { return sample_coins(); }
 
@@ -51,7 +53,8 @@ struct Params {
     static constexpr size_t shared_secret_bytes = 32;
 };
 
-// Of internal linkage, and so is every template of a set: law 4.
+// Internal linkage, also for all templates over a set, so that objects built for different
+// instruction sets share no symbol.
 constexpr Params ntruhps2048509{"ntruhps2048509", Family::hps, 509, 11};
 constexpr Params ntruhps2048677{"ntruhps2048677", Family::hps, 677, 11};
 constexpr Params ntruhps4096821{"ntruhps4096821", Family::hps, 821, 12};

@@ -1,10 +1,10 @@
-// Polynomials of NTRU, and what is done to them coefficient by coefficient (round-3 specification,
-// sections 1.7, 1.8 and 1.9.3).
+// NTRU polynomials and the operations on their coefficients (round-3 specification, sections 1.7,
+// 1.8 and 1.9.3).
 //
-// A coefficient is 16 bits. Modulo q it is any 16-bit number of the right class: bits from log_q
-// upward mean nothing. A ternary one is -1, 0 or 1 in two's complement, which lifts it to every
-// modulus as it stands. An element of S = Z[x]/Phi_n is any polynomial of its class modulo x^n - 1
-// until it is written down, which takes the one whose coefficient n - 1 is zero.
+// A coefficient has 16 bits. Modulo q it is any 16-bit number of its class: the bits from log_q on
+// are ignored. A ternary coefficient is -1, 0 or 1 in two's complement, which is valid for every
+// modulus. An element of S = Z[x]/Phi_n may be any polynomial of its class modulo x^n - 1. When it
+// is packed, coefficient n - 1 must be zero.
 #pragma once
 
 #include "core/word.h"
@@ -12,7 +12,7 @@
 
 namespace warpseal::kem {
 
-// Coefficients from n on are zero, always: vectors may run over the end.
+// Coefficients from n on are always zero, so that vectors may read past the end.
 template <const Params& set>
 struct Poly {
     static constexpr int size = (set.n + 63) / 64 * 64;
@@ -21,20 +21,20 @@ struct Poly {
 
 WARPSEAL_INLINE constexpr uint16_t low16(uint32_t x) { return static_cast<uint16_t>(x); }
 
-// v modulo 3 as -1, 0 or 1, for -mod3_reach <= v <= mod3_reach: with that added (a multiple of 3)
-// it is below 2^16, and 43691 / 2^17 exceeds 1/3 by less than 2^-17 / 3, too little to move the
-// quotient of 16 bits.
+// Returns v modulo 3 as -1, 0 or 1, for -mod3_reach <= v <= mod3_reach. v + mod3_reach is below
+// 2^16, and mod3_reach is a multiple of 3. 43691 / 2^17 exceeds 1/3 by less than 2^-17 / 3, which
+// is too small to change a 16-bit quotient.
 inline constexpr uint32_t mod3_reach = 16386;
 static_assert(mod3_reach % 3 == 0 && 2 * mod3_reach < 65536 && 3 * 43691 == (1 << 17) + 1);
 WARPSEAL_INLINE constexpr uint16_t mod3(uint16_t v) {
     const uint16_t positive = low16(v + mod3_reach);
-    const uint16_t high = low16(uint32_t{positive} * 43691 >>
-                                16);  // the upper half of a product: one instruction for vectors
+    // Upper half of a product: one vector instruction.
+    const uint16_t high = low16(uint32_t{positive} * 43691 >> 16);
     const uint16_t rest = low16(positive - 3u * (high >> 1));
     return low16(rest - 3 * (rest >> 1));
 }
 
-// The representative of a class modulo q in [-q/2, q/2).
+// Returns the representative modulo q in [-q/2, q/2).
 template <const Params& set>
 WARPSEAL_INLINE constexpr uint16_t centred(uint16_t v) {
     const uint32_t half = static_cast<uint32_t>(set.q()) / 2,
@@ -42,16 +42,16 @@ WARPSEAL_INLINE constexpr uint16_t centred(uint16_t v) {
     return low16(((v + half) & mask) - half);
 }
 
-// 1 if v is zero, else 0, for v <= 2^31. The compiler does not learn that it is one of two, or it
-// would branch where a mask is meant.
+// Returns 1 if v is zero, else 0. v must be at most 2^31. The barrier hides from the compiler that
+// the result is 0 or 1, which could otherwise lead to a branch.
 WARPSEAL_INLINE uint32_t is_zero(uint32_t v) {
     uint32_t answer = (v - 1) >> 31;
     __asm__("" : "+r"(answer));
     return answer;
 }
 
-// A ternary coefficient as its residue 0, 1 or 2, and the other way. Of any other coefficient
-// `digit` is still below 4.
+// Converts a ternary coefficient to its residue 0, 1 or 2, and back. For other coefficients `digit`
+// returns a value below 4.
 WARPSEAL_INLINE constexpr uint32_t digit(uint16_t trit) { return (trit + 3u * (trit >> 15)) & 3; }
 WARPSEAL_INLINE constexpr uint16_t trit(uint32_t digit) { return low16(digit - 3 * (digit >> 1)); }
 
@@ -60,8 +60,7 @@ WARPSEAL_INLINE void clear_tail(Poly<set>& a) {
     for (int i = set.n; i < Poly<set>::size; ++i) a.at[i] = 0;
 }
 
-// The one of the class modulo (q, Phi_n) without coefficient n - 1, which is the same times
-// `factor`.
+// Replaces a by the representative modulo (q, Phi_n) with coefficient n - 1 zero, times `factor`.
 template <const Params& set>
 WARPSEAL_INLINE void reduce_phi(Poly<set>& a, uint16_t factor = 1) {
     const uint16_t last = a.at[set.n - 1];
@@ -69,24 +68,24 @@ WARPSEAL_INLINE void reduce_phi(Poly<set>& a, uint16_t factor = 1) {
         a.at[i] = low16(uint32_t{factor} * low16(a.at[i] - uint32_t{last}));
 }
 
-// The class modulo (3, Phi_n), ternary and without coefficient n - 1, of integer coefficients of at
-// most mod3_reach / 2.
+// Replaces a by its ternary representative modulo (3, Phi_n) with coefficient n - 1 zero. The
+// coefficients must be integers of magnitude at most mod3_reach / 2.
 template <const Params& set>
 WARPSEAL_INLINE void reduce_s3(Poly<set>& a) {
     const uint16_t last = a.at[set.n - 1];
     for (int i = 0; i < set.n; ++i) a.at[i] = mod3(low16(a.at[i] - uint32_t{last}));
 }
 
-// The same of coefficients modulo q, each taken in [-q/2, q/2).
+// The same for coefficients modulo q, with representatives in [-q/2, q/2).
 template <const Params& set>
 WARPSEAL_INLINE void reduce_q_to_s3(Poly<set>& a) {
-    static_assert(set.q() <=
-                  static_cast<int>(mod3_reach));  // the difference of two that are centred
+    // The difference of two centred coefficients must be in range.
+    static_assert(set.q() <= static_cast<int>(mod3_reach));
     const uint16_t last = centred<set>(a.at[set.n - 1]);
     for (int i = 0; i < set.n; ++i) a.at[i] = mod3(low16(centred<set>(a.at[i]) - uint32_t{last}));
 }
 
-// a (x - 1), in place.
+// Computes a (x - 1) in place.
 template <const Params& set>
 WARPSEAL_INLINE void multiply_by_x_minus_1(Poly<set>& a) {
     const uint16_t last = a.at[set.n - 1];
@@ -94,8 +93,8 @@ WARPSEAL_INLINE void multiply_by_x_minus_1(Poly<set>& a) {
     a.at[0] = low16(last - uint32_t{a.at[0]});
 }
 
-// Each coefficient becomes its sum with all those below: of coefficients 0 to 2, four to a word,
-// whose sums stay below 2^16.
+// Replaces each coefficient by its prefix sum. Coefficients must be 0 to 2. Four are processed in a
+// word; the sums stay below 2^16.
 template <const Params& set>
 WARPSEAL_INLINE void running_sums(Poly<set>& a) {
     static_assert(Poly<set>::size % 4 == 0 && 2 * set.n < 65536);
@@ -112,9 +111,10 @@ WARPSEAL_INLINE void running_sums(Poly<set>& a) {
     clear_tail<set>(a);
 }
 
-// Lift of a ternary m without coefficient n - 1. HPS: m itself. HRSS: (x - 1) times m / (x - 1) in
-// S3. b (x - 1) = m + t Phi_n asks for b[i - 1] - b[i] = m[i] + t, all sums around the circle being
-// zero: t = -(sum of m) / n modulo 3, and with b[n - 1] = 0 the others are sums.
+// Lifts a ternary m with coefficient n - 1 zero. HPS: m itself. HRSS: (x - 1) b with b = m / (x -
+// 1) in S3.
+// For b (x - 1) = m + t Phi_n, b[i - 1] - b[i] = m[i] + t. The sum of these around the circle is
+// zero, so t = -(sum of m) / n modulo 3. With b[n - 1] = 0, the other coefficients are prefix sums.
 template <const Params& set>
 WARPSEAL_INLINE void lift(Poly<set>& m) {
     if constexpr (set.family == Family::hrss) {
@@ -129,8 +129,8 @@ WARPSEAL_INLINE void lift(Poly<set>& m) {
     }
 }
 
-// Into T+: v of the ternary v without coefficient n - 1, with the signs of its even coefficients
-// turned if sum v[i] v[i + 1] is negative.
+// Maps a ternary v with coefficient n - 1 zero to T+. Negates its even coefficients if the sum of
+// v[i] v[i + 1] is negative.
 template <const Params& set>
 WARPSEAL_INLINE void correlate(Poly<set>& v) {
     uint32_t sum = 0;
@@ -139,7 +139,7 @@ WARPSEAL_INLINE void correlate(Poly<set>& v) {
     for (int i = 0; i < set.n; i += 2) v.at[i] = low16(v.at[i] * sign);
 }
 
-// 1 if m (ternary) has as many coefficients 1 and -1 as HPS prescribes, else 0.
+// Returns 1 if the ternary m has as many coefficients 1 and -1 as HPS requires, else 0.
 template <const Params& set>
 WARPSEAL_INLINE uint32_t has_weight(const Poly<set>& m) {
     uint32_t nonzero = 0, negative = 0;
@@ -150,7 +150,8 @@ WARPSEAL_INLINE uint32_t has_weight(const Poly<set>& m) {
     return is_zero((nonzero ^ 2 * set.weight()) | (negative ^ set.weight()));
 }
 
-// 1 if all coefficients modulo q are -1, 0 or 1, else 0; they then stand as ternary ones.
+// Returns 1 if all coefficients modulo q are -1, 0 or 1, else 0. They are then stored as ternary
+// ones.
 template <const Params& set>
 WARPSEAL_INLINE uint32_t to_ternary(Poly<set>& r) {
     uint32_t others = 0;
@@ -162,7 +163,7 @@ WARPSEAL_INLINE uint32_t to_ternary(Poly<set>& r) {
     return is_zero(others);
 }
 
-// 1 if all coefficients are zero, else 0.
+// Returns 1 if all coefficients are zero, else 0.
 template <const Params& set>
 WARPSEAL_INLINE uint32_t is_zero(const Poly<set>& a) {
     uint32_t any = 0;
@@ -170,7 +171,7 @@ WARPSEAL_INLINE uint32_t is_zero(const Poly<set>& a) {
     return is_zero(any);
 }
 
-// a becomes the polynomial 1 if `replace` is 1, and stays if that is 0.
+// Replaces a by the polynomial 1 if `replace` is 1; no effect if it is 0.
 template <const Params& set>
 WARPSEAL_INLINE void replace_by_one(Poly<set>& a, uint32_t replace) {
     for (int i = 0; i < set.n; ++i) a.at[i] = low16(a.at[i] & (replace - 1));

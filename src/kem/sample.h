@@ -1,12 +1,12 @@
-// NTRU's sampling from given coins (round-3 specification, section 1.10): independent ternary
-// coefficients, and a given number of each.
+// NTRU sampling from given coins (round-3 specification, section 1.10): independent ternary
+// coefficients, and polynomials of fixed weight.
 #pragma once
 
 #include "kem/poly.h"
 
 namespace warpseal::kem {
 
-// A byte of coins modulo 3.
+// Returns a byte of coins modulo 3.
 WARPSEAL_INLINE constexpr uint16_t sample_trit(uint8_t coin) { return mod3(coin); }
 
 template <const Params& set>
@@ -16,13 +16,13 @@ WARPSEAL_INLINE void sample_iid(Poly<set>& a, const uint8_t* coins) {
     clear_tail<set>(a);
 }
 
-// What is sorted, as signed numbers: 30 bits of coins, bits 30 i and up of the string, above the
-// residue that place i stands for.
+// Returns sort key i, a signed number: bits 30 i to 30 i + 29 of the coins, above the residue of
+// index i.
 template <const Params& set>
 WARPSEAL_INLINE int32_t sort_key(const uint8_t* coins, int i) {
     static_assert(set.fixed_coins() * 8 == 30 * (static_cast<size_t>(set.n) - 1));
-    const int byte = 30 * i / 8,
-              shift = 30 * i % 8;  // 0, 2, 4 or 6; 30 bits from there are in four bytes or five
+    // `shift` is 0, 2, 4 or 6; the 30 bits from there lie in four or five bytes.
+    const int byte = 30 * i / 8, shift = 30 * i % 8;
     const uint64_t bits =
         load_le32(coins + byte) | (shift > 2 ? uint64_t{coins[byte + 4]} << 32 : 0);
     const uint32_t residue = i < set.weight() ? 1 : i < 2 * set.weight() ? 2 : 0;
@@ -34,13 +34,13 @@ WARPSEAL_INLINE void sort_keys(int32_t* keys, const uint8_t* coins) {
     for (int i = 0; i < set.n - 1; ++i) keys[i] = sort_key<set>(coins, i);
 }
 
-// How many words a sort may use: the next power of two.
+// Number of words that a sort may use: the next power of two.
 template <const Params& set>
 constexpr int sort_capacity = set.n <= 512    ? 512
                               : set.n <= 1024 ? 1024
                                               : 2048;
 
-// The coefficients in the order of the sorted keys.
+// Returns the coefficient of a sorted key.
 template <const Params& set>
 WARPSEAL_INLINE uint16_t sorted_trit(int32_t key) {
     return trit(static_cast<uint32_t>(key) & 3);

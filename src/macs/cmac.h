@@ -1,12 +1,11 @@
-// CMAC: SP 800-38B, for blocks of 64 and 128 bits; and the plain sum under it, which CCM uses as
-// well.
+// CMAC (SP 800-38B) for blocks of 64 and 128 bits, and CBC-MAC, which CCM also uses.
 #pragma once
 
 #include "core/block.h"
 
 namespace warpseal::macs {
 
-// The CBC-MAC chain: see modes/cbc.h. Nothing leaves it; its last state is the sum.
+// CBC-MAC as a chain mode, see modes/cbc.h. It has no output; the last state is the MAC.
 struct CbcMac {
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B& data, const B& state) {
@@ -20,10 +19,11 @@ struct CbcMac {
 
 namespace cmac {
 
-// Times x in the field of the block, read as a big-endian number (6.1 step 2), in constant time.
+// Returns b times x in the field of the block, as a big-endian number (6.1 step 2), in constant
+// time.
 template <int n>
 WARPSEAL_INLINE constexpr Block<n> double_block(const Block<n>& b) {
-    constexpr uint32_t polynomial = n == 4 ? 0x87 : 0x1b;  // 5.3
+    constexpr uint32_t polynomial = n == 4 ? 0x87 : 0x1b;  // SP 800-38B 5.3
     Block<n> r{};
     uint32_t carry = swap_bytes(b.word[0]) >> 31;
     carry = (0 - carry) & polynomial;
@@ -35,8 +35,8 @@ WARPSEAL_INLINE constexpr Block<n> double_block(const Block<n>& b) {
     return r;
 }
 
-// The last block as it enters the sum (6.2 step 4): b, of which `bytes` bytes are there and the
-// others zero, padded and masked by a subkey.
+// Returns the last block as CBC-MAC takes it (6.2 step 4): padded, and XORed with a subkey. b has
+// `bytes` bytes; the others must be zero.
 template <int n>
 WARPSEAL_INLINE constexpr Block<n> last_block(Block<n> b, uint32_t bytes,
                                               const Block<n>& encrypted_zero) {

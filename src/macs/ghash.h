@@ -1,14 +1,14 @@
-// GHASH: the sum of SP 800-38D section 6.4 in GF(2^128), in constant time with integer
-// multiplication, for words of 32 or 64 bits.
+// GHASH (SP 800-38D section 6.4) in GF(2^128), in constant time by integer multiplication, with
+// words of 32 or 64 bits.
 #pragma once
 
 #include "core/block.h"
 
 namespace warpseal::macs::ghash {
 
-// A field element. The standard's bit 0 (the coefficient of x^0) is the top bit of the last word:
-// the block read as one big-endian number, whose least significant word is word 0. Products of such
-// reflected numbers come out one bit low, which `reduce` puts right.
+// A field element. The block is a big-endian number, whose least significant word is word 0. The
+// standard's bit 0 (the coefficient of x^0) is thus the top bit of the last word. Products of such
+// reflected numbers are shifted down by one bit, which `reduce` corrects.
 template <class Word>
 struct Element {
     static constexpr int bits = 8 * sizeof(Word);
@@ -50,9 +50,10 @@ WARPSEAL_INLINE constexpr Block<4> to_block(const Element<Word>& e) {
     return b;
 }
 
-// Carry-less products from integer products of every fourth bit: the holes take the carries. At
-// most 8 terms meet in a place of a 32-bit product (16, in the top place alone, of the low half of
-// a 64-bit one, where the carry falls out), so none reaches the next.
+// Carry-less product from integer products of every fourth bit; the bits in between absorb the
+// carries. At most 8 terms meet in a position of a 32-bit product, so no carry reaches the next
+// used position. In the low half of a 64-bit product up to 16 meet, but only in the top position,
+// where the carry is lost.
 template <class Product>
 WARPSEAL_INLINE constexpr Product multiply_with_holes(Product a, Product b) {
     constexpr Product every_fourth = static_cast<Product>(0x1111111111111111u);
@@ -89,7 +90,7 @@ WARPSEAL_INLINE constexpr void multiply_words(uint64_t a, uint64_t b, uint64_t& 
     high = reverse_bits(multiply_with_holes<uint64_t>(reverse_bits(a), reverse_bits(b))) >> 1;
 }
 
-// Karatsuba: three products of half the length.
+// Karatsuba multiplication: three products of half the length.
 template <int n, class Word>
 WARPSEAL_INLINE constexpr void multiply_numbers(const Word* a, const Word* b, Word* product) {
     if constexpr (n == 1) {
@@ -109,7 +110,8 @@ WARPSEAL_INLINE constexpr void multiply_numbers(const Word* a, const Word* b, Wo
     }
 }
 
-// A product modulo x^128 + x^7 + x^2 + x + 1, everything reflected: the low half folds upwards.
+// Reduces a product modulo x^128 + x^7 + x^2 + x + 1, reflected: the low half is XORed into the
+// high half.
 template <class Word>
 WARPSEAL_INLINE constexpr Element<Word> reduce(Word (&v)[2 * Element<Word>::words]) {
     constexpr int n = Element<Word>::words, bits = Element<Word>::bits;
@@ -131,9 +133,9 @@ WARPSEAL_INLINE constexpr Element<Word> multiply(const Element<Word>& a, const E
     return reduce<Word>(product);
 }
 
-// The fold, for any element type E with `^` and `multiply`: the sum after one more block, after a
-// part that was summed on its own, and the power of H that moves a sum past that part. The number
-// of blocks is public.
+// Reduction steps, for any element type E with `^` and `multiply`. absorb: the GHASH accumulator
+// after one more block. combine: the accumulator after a segment with its own GHASH value. The
+// number of blocks is public.
 template <class E>
 WARPSEAL_INLINE constexpr E absorb(const E& sum, const E& h, const E& block) {
     return multiply(sum ^ block, h);
@@ -144,7 +146,7 @@ WARPSEAL_INLINE constexpr E combine(const E& sum, const E& h_to_the_blocks, cons
     return multiply(sum, h_to_the_blocks) ^ part;
 }
 
-// h^n, n > 0.
+// Returns h^n, for n > 0.
 template <class E>
 WARPSEAL_INLINE constexpr E power(E h, uint64_t n) {
     for (; (n & 1) == 0; n >>= 1) h = multiply(h, h);
@@ -156,7 +158,7 @@ WARPSEAL_INLINE constexpr E power(E h, uint64_t n) {
     return result;
 }
 
-// SP 800-38D 7.1 step 5: the last block holds both lengths in bits.
+// Returns the last block, which holds both lengths in bits (SP 800-38D 7.1 step 5).
 WARPSEAL_INLINE constexpr Block<4> length_block(uint64_t aad_bytes, uint64_t text_bytes) {
     const uint64_t a = aad_bytes * 8, t = text_bytes * 8;
     return {{swap_bytes(static_cast<uint32_t>(a >> 32)), swap_bytes(static_cast<uint32_t>(a)),

@@ -1,11 +1,12 @@
-// CBC: SP 800-38A section 6.2: decryption as a sweep, encryption as a chain.
+// CBC (SP 800-38A section 6.2): decryption is a sweep, encryption is a chain.
 #pragma once
 
 #include "core/block.h"
 
 namespace warpseal::modes {
 
-// A sweep as in ecb.h whose mask is the ciphertext block before; that of the first block is the IV.
+// A sweep mode, see ecb.h. `previous` is the previous ciphertext block, or the IV for the first
+// block.
 struct CbcDecryption {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = false;
@@ -21,8 +22,9 @@ struct CbcDecryption {
     }
 };
 
-// A chain mode is three functions over whole blocks: what enters the cipher (`before`), what leaves
-// the chain (`after`) and the state that the next block meets (`next`); the first meets the IV.
+// A chain mode is three functions over whole blocks. `before` returns the input of the cipher,
+// `after` the output of the mode, and `next` the state for the next block. The first state is the
+// IV.
 struct CbcEncryption {
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B& data, const B& state) {

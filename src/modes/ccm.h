@@ -1,12 +1,12 @@
-// CCM: the formatting of SP 800-38C appendix A.2 and A.3; its text goes through CTR, its blocks
-// through the sum of macs/cmac.h.
+// CCM: the formatting of SP 800-38C appendix A.2 and A.3. The text is encrypted with CTR and
+// authenticated with the CBC-MAC of macs/cmac.h.
 #pragma once
 
 #include "core/block.h"
 
 namespace warpseal::modes::ccm {
 
-// B0: flags, nonce (7 to 13 bytes) and the payload's length in the bytes that the nonce leaves.
+// Returns B0: flags, nonce (7 to 13 bytes) and the payload's length in the remaining bytes.
 WARPSEAL_INLINE Block<4> first_block(const uint8_t* nonce, uint32_t nonce_bytes, uint32_t tag_bytes,
                                      bool has_aad, uint64_t text_bytes) {
     const uint32_t length_bytes = 15 - nonce_bytes;
@@ -20,8 +20,8 @@ WARPSEAL_INLINE Block<4> first_block(const uint8_t* nonce, uint32_t nonce_bytes,
     return load_block<4>(b);
 }
 
-// Ctr0, whose encryption masks the tag; block i of the text has Ctr(i + 1), which is Ctr0 + i + 1
-// as one big-endian number.
+// Returns Ctr0, whose encryption is XORed with the tag. Block i of the text uses Ctr(i + 1), which
+// is Ctr0 + i + 1 as a big-endian number.
 WARPSEAL_INLINE Block<4> first_counter(const uint8_t* nonce, uint32_t nonce_bytes) {
     uint8_t b[16] = {};
     b[0] = static_cast<uint8_t>(14 - nonce_bytes);
@@ -29,8 +29,8 @@ WARPSEAL_INLINE Block<4> first_counter(const uint8_t* nonce, uint32_t nonce_byte
     return load_block<4>(b);
 }
 
-// What stands before the associated data, unless there is none: its length in 2, 6 or 10 bytes,
-// which this returns.
+// Encodes the length of the associated data, which precedes it unless it is empty. Returns the size
+// of the encoding: 2, 6 or 10 bytes.
 constexpr uint32_t longest_length = 10;
 WARPSEAL_INLINE uint32_t encode_length(uint64_t aad_bytes, uint8_t (&out)[longest_length]) {
     const uint32_t bytes = aad_bytes < 0xff00     ? 2

@@ -1,4 +1,4 @@
-// CFB with segments of a whole block: SP 800-38A section 6.3: decryption as a sweep, encryption as
+// CFB with segments of a whole block (SP 800-38A section 6.3): decryption is a sweep, encryption is
 // a chain.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace warpseal::modes {
 
-// A sweep (ecb.h) whose mask is the ciphertext block before, and that is what the cipher encrypts.
+// A sweep mode, see ecb.h. The cipher encrypts the previous ciphertext block.
 struct CfbDecryption {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = true;
@@ -22,7 +22,7 @@ struct CfbDecryption {
     }
 };
 
-// A chain (cbc.h).
+// A chain mode, see cbc.h.
 struct CfbEncryption {
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B&, const B& state) {

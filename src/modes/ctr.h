@@ -1,4 +1,4 @@
-// CTR: SP 800-38A section 6.5, as a sweep; the counter is the whole block, big-endian, modulo
+// CTR (SP 800-38A section 6.5) as a sweep. The counter is the whole block, big-endian, modulo
 // 2^(block bits).
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace warpseal::modes {
 
-// mask(iv, i), before, after: see ecb.h.
+// A sweep mode, see ecb.h.
 struct Ctr {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = true;

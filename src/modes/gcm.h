@@ -1,13 +1,12 @@
-// GCM's sweep: GCTR of SP 800-38D section 6.5 after J0; the sum over the ciphertext is
-// macs/ghash.h.
+// Counter mode of GCM: GCTR of SP 800-38D section 6.5 after J0. GHASH is in macs/ghash.h.
 #pragma once
 
 #include "modes/ctr.h"
 
 namespace warpseal::modes {
 
-// As Ctr, but for the counter: the IV is J0, the first block of text has J0 + 1, and only the low
-// 32 bits count (inc32).
+// Like Ctr, except for the counter. The IV is J0, the first block of text has J0 + 1, and only the
+// low 32 bits are incremented (inc32).
 struct Gcm : Ctr {
     template <int n>
     static constexpr int counting_words = 1;
@@ -16,8 +15,8 @@ struct Gcm : Ctr {
         return add_big_endian<1>(j0, static_cast<uint32_t>(i + 1));
     }
 
-    // J0 for an IV of 96 bits; any other length is hashed: its blocks, zero-padded, then its length
-    // (7.1 step 2).
+    // J0 for an IV of 96 bits. An IV of any other length is hashed: its blocks, zero-padded, then
+    // its length (7.1 step 2).
     static constexpr size_t plain_iv_bytes = 12;
     WARPSEAL_INLINE static Block<4> pre_counter_block(Block<4> iv) {
         iv.word[3] = swap_bytes(uint32_t{1});

@@ -1,12 +1,12 @@
-// XTS: IEEE 1619 and SP 800-38E, as a sweep: each block between two additions of its tweak.
+// XTS (IEEE 1619 and SP 800-38E) as a sweep: the tweak is XORed before and after the cipher.
 #pragma once
 
 #include "core/block.h"
 
 namespace warpseal::modes {
 
-// See ecb.h; block i of a data unit has the unit's number, encrypted under the second half of the
-// key, times x^i as its mask.
+// A sweep mode, see ecb.h. The tweak of block i of a data unit is the unit's number, encrypted
+// under the second half of the key, times x^i.
 struct Xts {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = false;
@@ -22,8 +22,8 @@ struct Xts {
     }
 };
 
-// A tweak times x^n, 0 < n <= 32, modulo x^128 + x^7 + x^2 + x + 1, the block read as a number with
-// its least significant byte first.
+// Returns a tweak times x^n, 0 < n <= 32, modulo x^128 + x^7 + x^2 + x + 1. The block is a number,
+// least significant byte first.
 WARPSEAL_INLINE constexpr Block<4> advance_tweak(const Block<4>& t, int n) {
     const uint64_t over = uint64_t{t.word[3]} >> (32 - n);
     const uint64_t folded = over ^ over << 1 ^ over << 2 ^ over << 7;
@@ -35,7 +35,8 @@ WARPSEAL_INLINE constexpr Block<4> advance_tweak(const Block<4>& t, int n) {
     return r;
 }
 
-// The number of data unit i after `first`, as a block: least significant byte first, modulo 2^128.
+// Returns the number of data unit i after `first`, as a block: least significant byte first, modulo
+// 2^128.
 WARPSEAL_INLINE constexpr Block<4> unit_number(Block<4> first, uint64_t i) {
     uint64_t carry = i;
     for (int k = 0; k < 4; ++k) {

@@ -1,4 +1,4 @@
-// The CUDA backend: its ciphers by name, and the functions of host/ and kem/.
+// The CUDA backend: ciphers by name, and the entry points of host/ and kem/.
 #include <cstring>
 
 #include "backends/cuda/host/chunks.h"

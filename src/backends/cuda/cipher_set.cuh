@@ -1,4 +1,4 @@
-// What one cipher header offers on a GPU: its door, put together from the kernel shapes.
+// Builds the backend interface of a cipher header from the kernels.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -13,8 +13,8 @@
 
 namespace warpseal::cuda {
 
-// The door's sweep of one mode and direction, under the schedule of the direction in which the
-// cipher itself runs.
+// Backend entry for a sweep of one mode and direction. Uses the schedule for the direction in which
+// the cipher itself runs.
 template <class Cipher, class Mode, Direction direction, class SharedMemoryLimit>
 warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first_block,
                             const uint8_t* in, uint8_t* out, size_t bytes, void* stream_pointer) {
@@ -36,7 +36,8 @@ warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first
                 schedule, iv, first_block + done / Cipher::block_bytes, in + done, out + done,
                 bytes - done, limits, stream);
     };
-    // The rest goes first: what it needs of the ciphertext before it would be overwritten in place.
+    // The remaining text goes first: in place, the bitsliced kernel would overwrite the ciphertext
+    // block before it.
     if constexpr (has_bitsliced)
         if (done != 0)
             return bitsliced_sweep<Cipher, Mode, way, SharedMemoryLimit>(
@@ -44,7 +45,7 @@ warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first
     return rest();
 }
 
-// How deep key expansion and GHASH on the host go: see Cleared.
+// Stack in bytes to zeroize after key expansion and GHASH on the host: see StackZeroizer.
 inline constexpr size_t host_stack_bytes = 4096;
 
 template <class Cipher, class SharedMemoryLimit>

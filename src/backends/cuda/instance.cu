@@ -1,4 +1,4 @@
-// One cipher header for the GPU: this object's only export is its door.
+// Instantiates one cipher header for the GPU. The object exports only its CudaCipherSet.
 #include "backends/cuda/cipher_set.cuh"
 #include WARPSEAL_CIPHER_HEADER
 #ifndef WARPSEAL_SHARED_MEMORY_LIMIT

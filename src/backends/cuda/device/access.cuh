@@ -1,11 +1,13 @@
-// Blocks in and out of global memory at any alignment, with never a byte outside.
+// Loads and stores of blocks in global memory at any alignment. No byte outside the text is
+// accessed.
 #pragma once
 
 #include "core/block.h"
 
 namespace warpseal::cuda {
 
-// The widest access that suits addresses and distances, given or-ed together: 16, 8, 4 or 1 bytes.
+// Returns the widest access in bytes (16, 8, 4 or 1) for addresses and strides that were ORed
+// together.
 __device__ __forceinline__ uint32_t width_of(uintptr_t addresses) {
     const uint32_t bits = static_cast<uint32_t>(addresses);
     return (bits & 15) == 0 ? 16 : (bits & 7) == 0 ? 8 : (bits & 3) == 0 ? 4 : 1;
@@ -29,7 +31,7 @@ __device__ __forceinline__ void store_aligned(uint8_t* p, const Block<2>& b) {
     *reinterpret_cast<uint2*>(p) = {b.word[0], b.word[1]};
 }
 
-// The first `bytes` bytes at p, followed by zeros; p is a multiple of width.
+// Loads `bytes` bytes at p and pads with zeros. p must be a multiple of `width`.
 template <int n>
 __device__ __forceinline__ Block<n> load_partial(const uint8_t* p, uint32_t bytes, uint32_t width) {
     Block<n> b{};
@@ -61,7 +63,7 @@ __device__ __forceinline__ void store_partial(uint8_t* p, const Block<n>& b, uin
     }
 }
 
-// The first `bytes` bytes of the block, followed by zeros.
+// Returns the block with all bytes from `bytes` on set to zero.
 template <int n>
 __device__ __forceinline__ Block<n> first_bytes(Block<n> b, uint32_t bytes) {
 #pragma unroll
@@ -72,14 +74,14 @@ __device__ __forceinline__ Block<n> first_bytes(Block<n> b, uint32_t bytes) {
     return b;
 }
 
-// The first `bytes` bytes of one block and the rest of another.
+// Returns the first `bytes` bytes of `first`, followed by the other bytes of `rest`.
 template <int n>
 __device__ __forceinline__ Block<n> splice(const Block<n>& first, const Block<n>& rest,
                                            uint32_t bytes) {
     return first_bytes(first ^ rest, bytes) ^ rest;
 }
 
-// How many bytes of a text of `bytes` lie in its block i.
+// Returns the number of bytes in block i of a text of `bytes` bytes.
 template <int n>
 __device__ __forceinline__ uint32_t bytes_in_block(uint64_t bytes, uint64_t i) {
     const uint64_t rest = bytes - 4 * n * i;

@@ -1,5 +1,5 @@
-// How one block of a cipher runs in one direction on a GPU thread: by tables if their layout fits,
-// else by words, else bit by bit.
+// BlockFunction: one block of a cipher in one direction on a GPU thread. Uses tables if a layout
+// fits in shared memory, else the word-sliced, byte-sliced or bitsliced representation.
 #pragma once
 
 #include <type_traits>
@@ -14,7 +14,7 @@ namespace warpseal::cuda {
 template <class Cipher>
 using Text = Block<Cipher::block_bytes / 4>;
 
-// How the word, byte and plane forms read a schedule.
+// Access to the key schedule for the word-sliced, byte-sliced and bitsliced representations.
 struct KeyWords {
     const uint32_t* schedule;
     WARPSEAL_INLINE uint32_t operator()(int i) const { return schedule[i]; }
@@ -26,7 +26,8 @@ struct KeyBits {
     }
 };
 
-// A byte of one block, in a word, for the byte form: its S-boxes are circuits, one copy of each.
+// Byte-sliced representation: one byte of a block in a word. S-boxes are circuits; device code has
+// one copy of each.
 #ifdef __CUDACC__
 template <class S>
 __device__ __noinline__ uint32_t substitute_once(uint32_t word) {
@@ -79,7 +80,7 @@ struct KeyBytes {
     }
 };
 
-// What a header gives.
+// Representations that a cipher header provides.
 template <class Cipher>
 concept HasTables = requires {
     typename Cipher::EncryptTables;
@@ -97,7 +98,7 @@ concept HasBitsliced = requires(uint32_t (&p)[8 * Cipher::block_bytes], KeyBits 
     Cipher::encrypt_bitsliced(p, key);
 };
 
-// Whether decryption is a function of its own, not encryption under the inverse schedule.
+// True if decryption is a separate function, not encryption under the inverse schedule.
 template <class Cipher>
 concept Decrypts = requires(uint32_t (&s)[Cipher::block_bytes / 4], KeyWords key) {
     Cipher::decrypt_words(s, key);
@@ -122,8 +123,8 @@ struct TablesOf<Cipher, Direction::decrypt> {
     using type = typename Cipher::DecryptTables;
 };
 
-// A cipher's function in one direction. Where decryption is encryption under another schedule, both
-// are one type.
+// A cipher's block function in one direction. If decryption is encryption under another schedule,
+// both directions are the same type.
 template <class C, Direction way>
 struct BlockFunctionOf {
     using Cipher = C;
@@ -131,7 +132,7 @@ struct BlockFunctionOf {
     using Tables = typename TablesOf<Cipher, way>::type;
     static constexpr bool has_tables = !std::is_void_v<Tables>;
 
-    // Whether the header has a use for two blocks at a time in table form.
+    // True if the header provides a table-based function for two blocks at a time.
     static constexpr bool pairs = [] {
         using Words = uint32_t[Cipher::block_bytes / 4];
         if constexpr (!has_tables)
@@ -146,7 +147,7 @@ struct BlockFunctionOf {
             };
     }();
 
-    // The forms of last resort: bytes one by one, or planes of which this block is one lane.
+    // Fallback: byte by byte, or bitsliced with the block in one lane.
     WARPSEAL_INLINE static void run_bits(Text<Cipher>& b, const uint32_t* k) {
         constexpr int n = Cipher::block_bytes;
         if constexpr (HasBytes<Cipher>) {
@@ -215,10 +216,10 @@ struct BlockFunctionOf {
 template <class Cipher, Direction direction>
 using BlockFunction = BlockFunctionOf<Cipher, Decrypts<Cipher> ? direction : Direction::encrypt>;
 
-// ---- which layout
+// ---- table layout
 
-// Shared memory that a block may ask for on the GPUs that code for this architecture (90: 9.0) is
-// meant for. One layout is compiled for each architecture; the host finds the same answer.
+// Shared memory in bytes that a block may use on the GPUs that code for this architecture (90: 9.0)
+// targets. Each architecture has one compiled layout; the host computes the same choice.
 constexpr size_t shared_limit(int architecture) {
     const int kilobytes = architecture < 80                          ? 64
                           : architecture == 80 || architecture == 87 ? 163
@@ -230,11 +231,11 @@ constexpr size_t shared_limit(int architecture) {
 #if defined(__CUDA_ARCH__)
 inline constexpr int compiled_for = __CUDA_ARCH__ / 10;
 #else
-inline constexpr int compiled_for = 0;  // the host's pass over device code
+inline constexpr int compiled_for = 0;  // host pass over device code
 #endif
 
-// How much of it tables may take: all, or, so that the layouts of small GPUs are tested on large
-// ones, as little as there is anywhere.
+// Limit of the shared memory for tables. SmallestSharedMemory is the smallest of any supported GPU,
+// so that layouts for small GPUs can be tested on large ones.
 struct DeviceSharedMemory {
     static constexpr size_t limit(int architecture) { return shared_limit(architecture); }
 };
@@ -270,13 +271,13 @@ struct LayoutOf<BlockFunction, Kind::wide> {
     using type = WideLayout<typename BlockFunction::Tables>;
 };
 
-// In device code: the layout beside which `beside` bytes of shared memory are wanted.
+// Device code: the layout that leaves `beside` bytes of shared memory for other use.
 template <class BlockFunction, class SharedMemoryLimit, size_t beside = 0>
 using Layout =
     typename LayoutOf<BlockFunction,
                       kind_for<BlockFunction, SharedMemoryLimit, beside>(compiled_for)>::type;
 
-// On the host: what a kernel with that layout asks for.
+// Host code: the shared memory in bytes that a kernel with that layout needs.
 template <class BlockFunction, class SharedMemoryLimit, size_t beside = 0>
 size_t shared_bytes(int architecture) {
     const Kind kind = kind_for<BlockFunction, SharedMemoryLimit, beside>(architecture);
@@ -290,7 +291,7 @@ size_t shared_bytes(int architecture) {
 
 #ifdef __CUDACC__
 
-// Off the hot path: one copy of the code.
+// Not inlined: one copy of the code, for calls off the hot path.
 template <class BlockFunction, class TableLookup>
 __device__ __noinline__ Text<typename BlockFunction::Cipher> run_once(
     Text<typename BlockFunction::Cipher> b, const uint32_t* schedule, TableLookup tables) {

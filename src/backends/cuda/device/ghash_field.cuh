@@ -1,5 +1,5 @@
-// GHASH on a GPU: a product in GF(2^128) by a multiplier prepared in advance, in constant time, and
-// sums over the lanes of a warp.
+// GF(2^128) multiplication for GHASH in constant time by a precomputed multiplier, and sums over
+// the lanes of a warp.
 #pragma once
 
 #include "macs/ghash.h"
@@ -8,15 +8,15 @@ namespace warpseal::cuda {
 
 using Element = macs::ghash::Element<uint32_t>;
 
-// Carry-less products from integer products of every fourth bit, as in macs/ghash.h, but by an
-// element prepared in advance: its nine words, taken apart, are constant-bank operands. (Every
-// fifth bit lets the adder take the place of exclusive ors, but makes 225 wide products of 144, and
-// those are what the GPU is shorter of.)
+// Precomputed multiplier. Carry-less products come from integer products of every fourth bit, as in
+// macs/ghash.h. The nine split words are constant-bank operands. Splitting at every fifth bit would
+// let additions replace XORs, but needs 225 wide products instead of 144, and the GPU is shorter of
+// those.
 struct Multiplier {
-    uint32_t limb[9][4];  // [Karatsuba's nine words][bits that are i modulo 4]
+    uint32_t limb[9][4];  // [Karatsuba word][bits that are i modulo 4]
 };
 
-// Element times x^-1: products of reflected numbers come out multiplied by x, which this takes away
+// Returns a times x^-1. The product of reflected elements has an extra factor x, which this removes
 // in advance.
 WARPSEAL_INLINE Element divide_by_x(const Element& a) {
     Element b;
@@ -27,8 +27,7 @@ WARPSEAL_INLINE Element divide_by_x(const Element& a) {
     return b;
 }
 
-// The nine words whose products make a product of four: each of two numbers of two words, and their
-// sum, with its own sum.
+// Computes the nine words whose products give a product of four words: two levels of Karatsuba.
 WARPSEAL_INLINE void karatsuba_words(const Element& a, uint32_t (&k)[9]) {
     k[0] = a.word[0];
     k[1] = a.word[1];
@@ -48,7 +47,7 @@ WARPSEAL_INLINE Multiplier multiplier(const Element& h) {
     return m;
 }
 
-// At most 8 terms meet in a place, so that no carry reaches the next.
+// Each position accumulates at most 8 terms, so no carry reaches the next one.
 WARPSEAL_INLINE uint64_t multiply_words(uint32_t a, const uint32_t (&h)[4]) {
     uint64_t x[4], product = 0;
     for (int i = 0; i < 4; ++i) x[i] = a & (0x11111111u << i);
@@ -62,7 +61,8 @@ WARPSEAL_INLINE uint64_t multiply_words(uint32_t a, const uint32_t (&h)[4]) {
 WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
     uint32_t k[9];
     karatsuba_words(a, k);
-    uint32_t p[3][4];  // three products of two words by two, least significant word first
+    // Three products of two words by two words, least significant word first.
+    uint32_t p[3][4];
     for (int i = 0; i < 3; ++i) {
         const uint64_t low = multiply_words(k[3 * i], h.limb[3 * i]),
                        high = multiply_words(k[3 * i + 1], h.limb[3 * i + 1]);
@@ -80,8 +80,8 @@ WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
         high[i] = p[1][i] ^ p[2][i + 2];
         high[i + 2] = p[1][i + 2];
     }
-    // Modulo x^128 + x^7 + x^2 + x + 1, reflected: the low half folds upwards, what falls out of
-    // its end first.
+    // Reduction modulo x^128 + x^7 + x^2 + x + 1, reflected. The low half is XORed into the high
+    // half; the bits shifted out of low[0] are reduced first.
     low[3] ^= low[0] << 31 ^ low[0] << 30 ^ low[0] << 25;
     Element r;
     for (int i = 0; i < 4; ++i) {
@@ -92,7 +92,7 @@ WARPSEAL_INLINE Element multiply(const Element& a, const Multiplier& h) {
     return r;
 }
 
-// Squaring is linear: bits move to twice their places.
+// Squaring is linear: each bit moves to twice its exponent.
 WARPSEAL_INLINE Element square(const Element& a) {
     uint32_t v[8];
     for (int i = 0; i < 8; ++i) {
@@ -105,8 +105,8 @@ WARPSEAL_INLINE Element square(const Element& a) {
     return macs::ghash::reduce<uint32_t>(v);
 }
 
-// What a warp needs of H: H^32 for rows of 32 blocks, H^(32 - lane) to bring the lanes together,
-// H^(2^b) for the distance to the end.
+// Powers of H for one warp: H^32 for rows of 32 blocks, H^(32 - lane) to combine the lanes, H^(2^b)
+// for the distance to the end of the text.
 struct HashKey {
     Multiplier row;
     Element lane_power[32];
@@ -115,13 +115,13 @@ struct HashKey {
 
 #ifdef __CUDACC__
 
-// Off the hot path: one copy of the code, which kernels call but nothing that they call:
-// docs/decisions/0005-calls-on-a-gpu.md.
+// Not inlined: one copy of the code, for calls off the hot path. Only kernels and inlined functions
+// may call it, see docs/decisions/0005-calls-on-a-gpu.md.
 __device__ __noinline__ inline Element multiply_once(Element a, Element b) {
     return multiply(a, multiplier(b));
 }
 
-// A block or an element, as one lane has it.
+// Broadcasts a block or an element of one lane.
 template <class B>
 __device__ __forceinline__ B from_lane(B b, int lane) {
 #pragma unroll
@@ -135,7 +135,7 @@ __device__ __forceinline__ Element exchange(const Element& e, int distance) {
     return r;
 }
 
-// In every lane: the sum, and the product, of all lanes' elements.
+// The sum and the product of all lanes' elements, in every lane.
 __device__ __forceinline__ Element sum_of_lanes(Element e) {
     for (int distance = 1; distance < 32; distance *= 2) e = e ^ exchange(e, distance);
     return e;
@@ -153,7 +153,7 @@ __device__ __forceinline__ Element one() {
     return e;
 }
 
-// e times H^n, for an n that is public.
+// Returns e times H^n. n must be public.
 __device__ __forceinline__ Element times_power(Element e, const HashKey& hash, uint32_t n) {
 #pragma unroll 1
     for (int b = 0; n != 0; ++b, n >>= 1)

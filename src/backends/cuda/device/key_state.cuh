@@ -1,5 +1,5 @@
-// What a key becomes: schedules and powers of the GHASH key, made on the host for all messages of a
-// call, or by a warp or a thread for one message.
+// Key state: key schedules and powers of the GHASH key. Computed on the host for all messages of a
+// call, or on the device by a warp or thread for one message.
 #pragma once
 
 #include "backends/cuda/device/access.cuh"
@@ -9,7 +9,7 @@
 
 namespace warpseal::cuda {
 
-// GCM takes blocks of 16 bytes alone.
+// GCM is defined only for 16-byte blocks.
 struct NoHash {};
 template <class Cipher>
 using HashOf = std::conditional_t<Cipher::block_bytes == 16, HashKey, NoHash>;
@@ -29,7 +29,7 @@ struct State {
     }
 };
 
-// One block on the host, in constant time.
+// Encrypts one block on the host, in constant time.
 template <class Cipher>
 void encrypt_on_host(Text<Cipher>& b, const uint32_t* schedule) {
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
@@ -56,7 +56,7 @@ inline void expand_hash(HashKey& hash, const Block<4>& encrypted_zero) {
     }
 }
 
-// On the host, in constant time.
+// Expands a key on the host, in constant time.
 template <class Cipher>
 void expand(void* memory, const uint8_t* key) {
     State<Cipher>& state = *static_cast<State<Cipher>*>(memory);
@@ -70,8 +70,8 @@ void expand(void* memory, const uint8_t* key) {
     }
 }
 
-// One key for all messages of the launch: a kernel parameter, so that schedule and multiplier are
-// constant-bank operands.
+// One key for all messages of the launch. It is a kernel parameter, so that schedule and multiplier
+// are constant-bank operands.
 template <class Cipher>
 struct OneKey {
     uint32_t schedule[Cipher::schedule_words];
@@ -80,19 +80,19 @@ struct OneKey {
     static constexpr uint32_t shared_bytes = 0;
 };
 
-// A key per message: none is passed by value. A warp keeps its schedule in shared memory, a thread
-// in local memory.
+// One key for each message, not passed by value. A warp keeps its schedule in shared memory, a
+// thread in local memory.
 template <class Cipher>
 struct OwnKeys {
     static constexpr bool own = true;
-    struct InShared {  // of each warp
+    struct InShared {  // one for each warp
         uint32_t schedule[Cipher::schedule_words];
         std::conditional_t<Cipher::block_bytes == 16, Multiplier, NoHash> row;
     };
     static constexpr uint32_t shared_bytes = tuning::warps * sizeof(InShared);
 };
 
-// The schedule of a direction, and the hash key where GCM is.
+// Copies the schedule of a direction, and the hash key if the cipher supports GCM.
 template <class Cipher>
 void fill(OneKey<Cipher>& key, const void* state, Direction direction) {
     const State<Cipher>& s = *static_cast<const State<Cipher>*>(state);
@@ -107,8 +107,8 @@ void fill(OwnKeys<Cipher>&, const void*, Direction) {}
 
 __device__ __forceinline__ int lane_id() { return threadIdx.x % 32; }
 
-// Rows of blocks, one a lane: the block before each, `carry` before the row's first; then carry is
-// the row's last.
+// Returns the block before each lane's block, for a row with one block in each lane. `carry` is the
+// block before the row; it becomes the row's last block.
 template <int n>
 __device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry) {
     Block<n> previous;
@@ -116,19 +116,19 @@ __device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry
     for (int w = 0; w < n; ++w) {
         const uint32_t turned = __shfl_sync(0xffffffffu, row.word[w], lane_id() + 31);
         previous.word[w] = lane_id() == 0 ? carry.word[w] : turned;
-        carry.word[w] = turned;  // of use in lane 0 alone
+        carry.word[w] = turned;  // used in lane 0 only
     }
     return previous;
 }
 
-// Zeros that the compiler does not leave out.
+// Writes zeros through a volatile pointer, so that the compiler does not remove the stores.
 __device__ __forceinline__ void wipe_words(uint32_t* words, uint32_t count, uint32_t first = 0,
                                            uint32_t step = 1) {
     for (uint32_t i = first; i < count; i += step) *const_cast<volatile uint32_t*>(words + i) = 0;
 }
 
-// S-boxes of key expansion: through the encryption tables where the header says how and they are
-// there, else by circuits.
+// S-boxes of key expansion. Uses the encryption tables if they are present and the header supports
+// it, else circuits.
 template <class Cipher, class TableLookup>
 struct KeySubstitution {
     const TableLookup& tables;
@@ -142,7 +142,7 @@ struct KeySubstitution {
     }
 };
 
-// The schedule of a direction, by one thread. `look` has the tables of that direction.
+// Expands the schedule of a direction in one thread. `tables` holds the tables of that direction.
 template <class Cipher, Direction direction, class TableLookup>
 __device__ __noinline__ void expand_on_device(uint32_t (&schedule)[Cipher::schedule_words],
                                               const uint8_t* key, TableLookup tables) {
@@ -156,7 +156,7 @@ __device__ __noinline__ void expand_on_device(uint32_t (&schedule)[Cipher::sched
     }
 }
 
-// The key that a thread works under at the moment, for encryption.
+// A thread's current encryption key.
 template <class Cipher, class Keys>
 class ThreadKey;
 
@@ -181,7 +181,7 @@ public:
     __device__ __forceinline__ void load(const uint8_t* key, const TableLookup& tables) {
         expand_on_device<Cipher, Direction::encrypt>(schedule_, key, tables);
     }
-    // Leaves nothing of the key in local memory.
+    // Zeroizes the key in local memory.
     __device__ void zeroize() { wipe_words(schedule_, Cipher::schedule_words); }
     __device__ __forceinline__ const uint32_t* schedule() const { return schedule_; }
 
@@ -189,15 +189,16 @@ private:
     uint32_t schedule_[Cipher::schedule_words];
 };
 
-// e times h^count, step by step: what a lane for each of 32 bits leaves of a distance counts 64 GiB
-// a step, and is public. Inlined, as it calls what its callers call.
+// Returns e times h^count, one multiplication a step. Called for the bits of a distance beyond the
+// 32 that lanes handle: a step is 64 GiB, and the count is public. Must be inlined, because it
+// calls a function that its callers also call.
 __device__ __forceinline__ Element times_powers(Element e, Element h, uint64_t count) {
 #pragma unroll 1
     for (; count != 0; --count) e = multiply_once(e, h);
     return e;
 }
 
-// The key that a warp works under at the moment.
+// A warp's current key.
 template <class Cipher, Direction direction, class Keys>
 class WarpKey;
 
@@ -224,7 +225,7 @@ public:
     __device__ __forceinline__ Element lane_power() const {
         return key_.hash.lane_power[lane_id()];
     }
-    // H^n in every lane.
+    // Returns H^n in every lane.
     __device__ Element power(uint64_t n) const {
         const Element low =
             product_of_lanes((n >> lane_id()) & 1 ? key_.hash.bit_power[lane_id()] : one());
@@ -250,8 +251,8 @@ public:
         __syncwarp();
     }
 
-    // One encryption serves the hash key and, if the counter before the text is known by now, the
-    // mask of the tag.
+    // Computes the hash key. The same call encrypts counter0 for the tag, if counter0 is already
+    // known.
     template <class TableLookup>
     __device__ void prepare_hash(const Block<4>* counter0, const TableLookup& tables) {
         Block<4> b{};
@@ -270,7 +271,7 @@ public:
         if (lane_id() == 0) memory_.row = multiplier(row_power_);
         __syncwarp();
     }
-    // The encrypted counter; `known`: prepare_hash was given it.
+    // Returns the encrypted counter block. `known` is true if prepare_hash was given it.
     template <class TableLookup>
     __device__ Block<4> tag_mask(const Block<4>& counter0, bool known,
                                  const TableLookup& tables) const {
@@ -279,7 +280,7 @@ public:
                            counter0, memory_.schedule, tables);
     }
 
-    // Leaves nothing of the key in shared memory.
+    // Zeroizes the key in shared memory.
     __device__ void zeroize() {
         __syncwarp();
         wipe_words(reinterpret_cast<uint32_t*>(&memory_), sizeof(InShared) / 4, lane_id(), 32);
@@ -299,8 +300,8 @@ public:
             power = square(power);
         }
         mine = product_of_lanes(mine);
-        return n >> 32 == 0 ? mine
-                            : times_powers(mine, power, n >> 32);  // power is H^(2^32) by now
+        // `power` is H^(2^32) at this point.
+        return n >> 32 == 0 ? mine : times_powers(mine, power, n >> 32);
     }
 
 private:

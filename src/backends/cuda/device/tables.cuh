@@ -1,5 +1,5 @@
-// Where table entries lie on a GPU: shared memory, with a copy for every lane in a bank of its own,
-// so that no look-up ever waits for another and none takes a time that depends on data.
+// Table layouts in shared memory. Each lane has its own bank-conflict-free copy, so that the time
+// of a table lookup does not depend on data.
 #pragma once
 
 #include "backends/cuda/host/tuning.h"
@@ -7,11 +7,11 @@
 
 namespace warpseal::cuda {
 
-// The entries once, in device memory, from where each block makes its copies.
+// One copy of the entries in device memory, from which each block fills its shared memory.
 template <class Tables>
 __device__ const TableData<Tables> stored_tables{};
 
-// Of each table: 256, or as many as the cipher says where an index has fewer bits.
+// Number of entries of each table: 256, or what the cipher declares if an index has fewer bits.
 template <class Tables>
 constexpr uint32_t entries_of() {
     if constexpr (requires { Tables::entries; })
@@ -20,13 +20,13 @@ constexpr uint32_t entries_of() {
         return 256;
 }
 
-// Four 16-byte lanes' worth of one entry.
+// One entry for four lanes, 16 bytes.
 __device__ __forceinline__ uint4 four_copies(uint32_t entry) {
     return {entry, entry, entry, entry};
 }
 
-// A lane's addresses in shared memory, as numbers of 32 bits: where the tables begin is in the
-// offset of the lane, so that an instruction which adds that has the address.
+// Returns a lane's 32-bit address in shared memory. It includes the start of the tables, so that
+// adding an index to it gives the address in one instruction.
 __device__ __forceinline__ uint32_t lane_offset(const unsigned char* shared) {
     return static_cast<uint32_t>(__cvta_generic_to_shared(shared)) + 4 * (threadIdx.x % 32);
 }
@@ -34,9 +34,9 @@ __device__ __forceinline__ uint32_t read_shared(uint32_t address) {
     return *static_cast<const uint32_t*>(__cvta_shared_to_generic(address));
 }
 
-// All tables, in rows of 128 bytes: a dot product of bytes, of which all but the wanted one count
-// nothing, multiplies it by 128 and adds the lane's offset, so that an address is one instruction
-// of the multiplier, which has little else to do; the table is the load's immediate offset.
+// All tables, in rows of 128 bytes: one entry for each of 32 lanes. A dot product selects the index
+// byte, multiplies it by 128 and adds the lane's offset. An address is thus one multiplier
+// instruction, and the multiplier has little other work. The table is the load's immediate offset.
 template <class Tables>
 class WideLayout {
     static constexpr uint32_t entries = entries_of<Tables>(), table_bytes = entries * 128;
@@ -45,7 +45,7 @@ public:
     static constexpr bool uses_tables = true;
     static constexpr uint32_t bytes = Tables::count * table_bytes;
 
-    // By all threads of the block; ends with a barrier.
+    // Called by all threads of the block; ends with a barrier.
     __device__ explicit WideLayout(unsigned char* shared) : lane_(lane_offset(shared)) {
         uint4* out = reinterpret_cast<uint4*>(shared);
         for (uint32_t i = threadIdx.x; i < bytes / 16; i += blockDim.x)
@@ -62,14 +62,14 @@ private:
     uint32_t lane_;
 };
 
-// How tables fit into less: one may be an earlier one rotated, or hold nothing but one byte,
-// repeated where its mask says. Found by comparing them.
+// Compression of the tables. A table may be a rotation of an earlier one, or hold a single byte,
+// repeated in the bytes of its mask. The constructor finds these cases by comparing tables.
 template <class Tables>
 struct Folding {
     uint32_t bytes = 0;
     uint32_t offset[Tables::count] = {};
-    int rotation[Tables::count] = {};   // to the left, from what lies at the place
-    uint32_t mask[Tables::count] = {};  // 0, or of a table of bytes: 1 where the byte stands
+    int rotation[Tables::count] = {};   // left rotation from the stored table
+    uint32_t mask[Tables::count] = {};  // 0, or for a table of bytes a 1 in each byte that holds it
 
     constexpr Folding() {
         const TableData<Tables> data;
@@ -113,10 +113,10 @@ private:
     }
 };
 
-// For GPUs with less shared memory: one copy of tables that are rotations of each other, and a byte
-// permute after the look-up; four bytes in a word of tables of bytes, and a permute that picks one
-// and puts it in its places. (AES takes 32 KB to encrypt, 40 KB to decrypt; compute capability 7.5
-// has 64 KB a block, 8.6, 8.9 and 12.0 have 99.)
+// For GPUs with less shared memory. Tables that are rotations of each other share one copy, and the
+// table lookup ends with a byte permutation. Tables of bytes store four bytes in a word; a
+// permutation selects one and puts it in position. AES takes 32 KB to encrypt and 40 KB to decrypt.
+// Compute capability 7.5 has 64 KB for a block; 8.6, 8.9 and 12.0 have 99 KB.
 template <class Tables>
 class MergedLayout {
     static constexpr Folding<Tables> folding{};
@@ -178,7 +178,7 @@ private:
     uint32_t lane_;
 };
 
-// For a form without tables, or where none of the layouts fits.
+// For representations without tables, or if no layout fits.
 class NoLayout {
 public:
     static constexpr bool uses_tables = false;
@@ -186,8 +186,8 @@ public:
     WARPSEAL_INLINE explicit NoLayout(unsigned char*) {}
 };
 
-// For the host, which expands few keys: every entry is read for each look-up, so neither time nor
-// addresses depend on the key.
+// For the host, which expands few keys. Each table lookup reads every entry, so that neither time
+// nor addresses depend on the key.
 template <class Tables>
 struct ScanLayout {
     static constexpr bool uses_tables = true;
@@ -199,7 +199,7 @@ struct ScanLayout {
     }
 
 private:
-    // Of both, as rounds are, which nvcc wants to call nothing of the host's alone.
+    // Host and device, as the block functions are: nvcc rejects their calls to host-only functions.
     __host__ __device__ __attribute__((noinline)) static uint32_t scan(
         const uint32_t (&entries)[256], uint32_t wanted) {
         uint32_t found = 0;

@@ -1,4 +1,4 @@
-// Pieces: see pieces.h.
+// Pipeline driver: cuts a call's work into chunks and runs them on slots. See chunks.h.
 #include "backends/cuda/host/chunks.h"
 
 #include <sched.h>
@@ -18,24 +18,24 @@ namespace warpseal::cuda {
 
 namespace {
 
-// What a thread that feeds the device calls: no exception may end it, as others wait for its
-// pieces.
+// Runs `call` on a feeder thread. Converts exceptions (out of memory, or a lock that cannot be
+// acquired) to a status. An exception must not end the thread, because other threads wait for its
+// chunks.
 template <class Call>
 warpseal_status caught(const Call& call) {
     try {
         return call();
-    } catch (const std::exception&) {  // memory, or a lock that cannot be had: on a thread of its
-                                       // own nothing may leave
+    } catch (const std::exception&) {
         return WARPSEAL_OUT_OF_MEMORY;
     }
 }
 
-// Hands out pieces in order and knows which are done.
+// Hands out chunks in order and records which ones are complete. Thread safe.
 class Progress {
 public:
     explicit Progress(Work& work) : work_(work), end_(work.end()) {}
 
-    // What the next piece needs; 0: there is none.
+    // Returns the minimum slot size for the next chunk in bytes, or 0 if no chunk is left.
     size_t next_needs() {
         const std::lock_guard lock(mutex_);
         return taken_ < end_ && status_ == WARPSEAL_OK ? work_.least_bytes(taken_) : 0;
@@ -50,7 +50,7 @@ public:
             ready_.resize(begins_.size());
             return WARPSEAL_OK;
         });
-        if (status_ != WARPSEAL_OK) return false;  // nothing of it is queued
+        if (status_ != WARPSEAL_OK) return false;  // nothing was queued for this chunk
         chunk = {begins_.size() - 1, taken_, work_.cut(taken_, slot_bytes)};
         taken_ = chunk.end;
         return true;
@@ -63,9 +63,9 @@ public:
         changed_.notify_all();
     }
 
-    // The device is done with a piece. Returns once it is done with all before it too; false if one
-    // of those failed: this one must not be kept then, as its output may lie where the input of
-    // work to be repeated lies.
+    // Marks a chunk as complete on the device and waits for all chunks before it.
+    // Returns false if an earlier chunk failed. This chunk must then not be committed: its output
+    // may overlap the input of work that will be repeated.
     bool ready(uint64_t sequence) {
         std::unique_lock lock(mutex_);
         ready_[sequence] = true;
@@ -94,7 +94,7 @@ struct InFlight {
     Chunk chunk;
 };
 
-// One thread: keeps its slots busy, oldest piece first.
+// One feeder thread. Keeps its slots busy and retires the oldest chunk first.
 class Feeder {
 public:
     Feeder(int device, Work& work, Progress& progress, const Workers& workers)
@@ -109,7 +109,9 @@ public:
 
     warpseal_status run() {
         const CurrentDevice current(device_);
-        const BesideCaptures beside;  // of other threads: these streams are nobody else's
+        // Allows calls that another thread's stream capture would forbid. Only this thread uses
+        // these streams.
+        const BesideCaptures beside;
         warpseal_status status =
             current.status() != WARPSEAL_OK ? current.status() : beside.status();
         while (status == WARPSEAL_OK) {
@@ -124,8 +126,8 @@ public:
     }
 
 private:
-    // A slot for the next piece; null if no work is left. The first is waited for; more than that
-    // only if they can be had.
+    // Finds a slot for the next chunk; null if no work is left. Waits only for the first slot;
+    // further slots are taken only if one is free.
     warpseal_status next_slot(Slot** out) {
         *out = nullptr;
         for (;;) {
@@ -137,7 +139,9 @@ private:
                 idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
                 return WARPSEAL_OK;
             }
-            release_idle();  // too small; and who waits for a slot holds none
+            // Idle slots are too small. Release them: a thread must hold no slot while it waits for
+            // one.
+            release_idle();
             if (flying_.size() < static_cast<size_t>(slots_)) {
                 const warpseal_status status =
                     caught([&] { return borrow(device_, needs, flying_.empty(), out); });
@@ -162,9 +166,8 @@ private:
         if (status == WARPSEAL_OK) status = slot->mark();
         if (status != WARPSEAL_OK) {
             progress_.fail(chunk.sequence, status);
-            if (!lost())
-                check(
-                    cudaStreamSynchronize(slot->stream));  // whatever was queued before the failure
+            // Wait for copies and kernels that were queued before the failure.
+            if (!lost()) check(cudaStreamSynchronize(slot->stream));
             idle_.push_back(slot);
             return;
         }
@@ -175,8 +178,8 @@ private:
         const InFlight oldest = flying_.front();
         flying_.erase(flying_.begin());
         const warpseal_status status = oldest.slot->wait(polls_);
-        if (status != WARPSEAL_OK && !lost())
-            check(cudaStreamSynchronize(oldest.slot->stream));  // what is given back is wiped
+        // The slot is zeroized when it is given back, so nothing may be in flight.
+        if (status != WARPSEAL_OK && !lost()) check(cudaStreamSynchronize(oldest.slot->stream));
         if (status != WARPSEAL_OK)
             progress_.fail(oldest.chunk.sequence, status);
         else if (progress_.ready(oldest.chunk.sequence))
@@ -190,7 +193,7 @@ private:
     const int slots_;
     const bool polls_;
     std::vector<InFlight> flying_;
-    std::vector<Slot*> idle_;  // with those in flight at most slots_
+    std::vector<Slot*> idle_;  // idle and in-flight slots together: at most slots_
 };
 
 }  // namespace
@@ -200,14 +203,14 @@ warpseal_status run(int device, Work& work, const Workers& workers, uint64_t* do
     Progress progress(work);
     Feeder feeder(device, work, progress, workers);
     std::vector<std::thread> threads;
-    threads.reserve(static_cast<size_t>(
-        workers.threads));  // what throws from here on is caught: threads that run must be joined
+    // Reserve before the try block: an exception here would skip the join of running threads.
+    threads.reserve(static_cast<size_t>(workers.threads));
     try {
         for (int i = 1; i < workers.threads; ++i)
             threads.emplace_back(
                 [&] { caught([&] { return Feeder(device, work, progress, workers).run(); }); });
     } catch (const std::exception&) {
-        // Fewer threads do the same.
+        // Continue with the threads that started.
     }
     const warpseal_status own = feeder.run();
     for (std::thread& thread : threads) thread.join();

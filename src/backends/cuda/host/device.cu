@@ -1,4 +1,4 @@
-// Devices: errors, the fork check, limits, memory and events.
+// CUDA runtime state: errors, the fork check, device limits, memory and events.
 #include "backends/cuda/host/device.h"
 
 #include <unistd.h>
@@ -20,13 +20,14 @@ namespace warpseal::cuda {
 namespace {
 
 std::atomic<bool> context_lost{false};
-std::atomic<pid_t> first_user{0};  // the process that first came in; 0: none yet
+std::atomic<pid_t> first_user{0};  // first process that used CUDA; 0 if none
 std::atomic<bool> any_length{false};
 
-// Asked for the architecture that it was compiled for: all kernels are for the same ones.
+// Queried for the architecture it was compiled for; all kernels are compiled for the same ones.
 __global__ void probe() {}
 
-// Errors after which, by the runtime's documentation, every further call of the process fails.
+// True for errors after which every further call of the process fails, according to the CUDA
+// runtime's documentation.
 bool is_sticky(cudaError_t error) {
     switch (error) {
         case cudaErrorIllegalAddress:
@@ -60,7 +61,8 @@ warpseal_status check(cudaError_t error) {
         context_lost = true;
         return WARPSEAL_NO_DEVICE;
     }
-    cudaGetLastError();  // this one passes: the next call must not report it again
+    // Not sticky: clear it, so that the next call does not report it again.
+    cudaGetLastError();
     return error == cudaErrorMemoryAllocation ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_NO_DEVICE;
 }
 
@@ -106,10 +108,10 @@ warpseal_status current_limits(Limits& limits) {
 
 namespace {
 
-// Never destroyed: CUDA may be gone before static objects are.
+// Never destroyed: CUDA may be gone before static objects are destroyed.
 struct Memory {
     std::mutex mutex;
-    std::map<std::pair<int, const void*>, Launched> launched;  // since it was last forgotten
+    std::map<std::pair<int, const void*>, Launched> launched;  // since the last zeroization
     std::map<int, cudaStream_t> streams;
 };
 Memory& memory() {
@@ -117,7 +119,7 @@ Memory& memory() {
     return *one;
 }
 
-// A job without work.
+// An all-zero job, for which every kernel returns without work.
 alignas(64) uint8_t nothing[job_bytes_limit];
 
 void zeroize_launched(int device) {
@@ -127,7 +129,8 @@ void zeroize_launched(int device) {
                end = all.lower_bound({device + 1, nullptr});
     if (first == end) return;
     const CurrentDevice current(device);
-    const BesideCaptures beside;  // a key may go while another thread captures
+    // Keys may be destroyed while another thread captures a stream.
+    const BesideCaptures beside;
     cudaStream_t& stream = memory().streams[device];
     if (current.status() != WARPSEAL_OK || beside.status() != WARPSEAL_OK) return;
     if (stream == nullptr &&
@@ -149,14 +152,14 @@ void record_launch(const Launched& launched) try {
     const std::lock_guard lock(memory().mutex);
     memory().launched[{device, launched.kernel}] = launched;
 } catch (const std::bad_alloc&) {
-    // Not even a hundred bytes are left: these parameters stay until the kernel is launched again.
+    // Out of host memory: the driver's copy of the parameters stays until the kernel's next launch.
 }
 
 void zeroize_launches(int device) try {
-    if (!lost())
-        zeroize_launched(device);  // nor in a forked child, where the lock may be held for ever
+    // Not in a forked child, where the lock may be held forever.
+    if (!lost()) zeroize_launched(device);
 } catch (const std::bad_alloc&) {
-    // No stream to launch on: as above.
+    // No stream to launch on: the parameters stay, as above.
 }
 
 CurrentDevice::CurrentDevice(int device) : status_(enter()) {
@@ -183,7 +186,8 @@ warpseal_status is_done(cudaEvent_t event, bool* done) {
     const cudaError_t error = cudaEventQuery(event);
     *done = error == cudaSuccess;
     if (error != cudaErrorNotReady) return check(error);
-    cudaGetLastError();  // an answer, no error, but the runtime notes it as one
+    // Not an error, but the runtime records cudaErrorNotReady as the last one.
+    cudaGetLastError();
     return WARPSEAL_OK;
 }
 
@@ -234,8 +238,8 @@ warpseal_status host_alloc(int device, size_t bytes, void** out) {
 
 void host_free(int device, void* memory, size_t bytes) {
     if (memory == nullptr) return;
-    if (first_user == getpid())
-        wipe(memory, bytes);  // also after a lost context; a forked child has no such memory
+    // Also after a lost context. A forked child does not have this memory.
+    if (first_user == getpid()) wipe(memory, bytes);
     const CurrentDevice current(device);
     if (current.status() == WARPSEAL_OK) check(cudaFreeHost(memory));
 }

@@ -1,5 +1,4 @@
-// The one place that knows the CUDA runtime's state: errors and which of them end it for this
-// process, the current device, its limits.
+// CUDA runtime state: error handling, the current device and its limits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,34 +10,35 @@
 
 namespace warpseal::cuda {
 
-// Every call of the runtime goes through here. Errors that poison the context (CUDA returns them
-// from then on) are latched as `lost`.
+// Converts a CUDA error to a status. Every result of a runtime call must pass through here. Sticky
+// errors, after which every call fails, are recorded: see `lost`.
 warpseal_status check(cudaError_t error);
 
-// True after such an error, and in a forked child of the process that first used CUDA: no call may
-// be made any more.
+// True after a sticky error, and in a forked child of the first process that used CUDA. No CUDA
+// call may then be made.
 bool lost();
 
-// Every way in passes here first: notes which process uses CUDA; WARPSEAL_NO_DEVICE if lost.
+// Records which process uses CUDA. Every entry point calls this first. Returns WARPSEAL_NO_DEVICE
+// if `lost`.
 warpseal_status enter();
 
 struct Limits {
     int multiprocessors = 0;
-    int architecture = 0;  // for which the code that runs there was compiled: 90 for 9.0
+    int architecture = 0;  // architecture that the running code was compiled for: 90 for 9.0
     bool any_length = false;
 
-    // From how much on a kernel for long texts takes a text.
+    // Minimum text length in bytes for a kernel for long texts.
     uint64_t from(uint64_t bytes) const { return any_length ? 0 : bytes; }
 };
 
-// For tests: kernels for long texts take those of any length, and NTRU's pairs are inverted in
-// groups however few there are.
+// For tests: kernels for long texts accept any length, and NTRU key pairs are inverted in groups
+// however small the batch.
 void accept_any_length(bool on);
 
-// Of the current device; read once per device.
+// Reads the limits of the current device; cached for each device.
 warpseal_status current_limits(Limits& limits);
 
-// Makes a device current and, when it goes, the one that was.
+// Makes a device current and restores the previous one on destruction.
 class CurrentDevice {
 public:
     explicit CurrentDevice(int device);
@@ -52,8 +52,8 @@ private:
     int before_ = -1;
 };
 
-// While it lives, this thread may make calls that a capture forbids, its own or another thread's;
-// what is queued on a stream that is being captured still becomes part of the graph, and nothing
+// Allows this thread to make calls that a stream capture, its own or another thread's, would
+// forbid. Work queued on a stream that is being captured still becomes part of the graph; nothing
 // else does.
 class BesideCaptures {
 public:
@@ -64,24 +64,25 @@ public:
     warpseal_status status() const { return status_; }
 
 private:
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then, the one that was
+    // Previous capture mode, after construction.
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
     warpseal_status status_;
 };
 
-// Whether the device is done with what was queued before that event.
+// Sets *done to true if the device has completed all work before the event.
 warpseal_status is_done(cudaEvent_t event, bool* done);
 
-// A kernel that was launched. The driver keeps, on the heap and for as long as the context lives, a
-// copy of the parameters of each kernel's last launch (seen with driver 580), round keys among
-// them: `forget` launches each once more, without work.
+// A kernel that was launched. As long as the context lives, the driver stores the parameters of
+// each kernel's last launch on the heap, round keys included (observed with driver 580).
+// `zeroize_launches` overwrites them: it launches each kernel again with an all-zero job.
 struct Launched {
     const void* kernel;
     size_t job_bytes, shared_bytes;
     unsigned threads;
 };
-inline constexpr size_t job_bytes_limit =
-    32764;  // a kernel's parameters, from compute capability 7.0
-// Neither throws: launches and destructors call them.
+// Limit of a kernel's parameters, from compute capability 7.0.
+inline constexpr size_t job_bytes_limit = 32764;
+// These do not throw: launches and destructors call them.
 void record_launch(const Launched& launched);  // on the current device
 void zeroize_launches(int device);
 

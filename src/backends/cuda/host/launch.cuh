@@ -1,5 +1,5 @@
-// How kernels start: blocks that stay, as many as the multiprocessors hold; and scratch in device
-// memory, ordered on the stream.
+// Kernel launches: persistent kernels with one block on each multiprocessor, and stream-ordered
+// scratch memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,14 +12,14 @@
 
 namespace warpseal::cuda {
 
-// Blocks for so many warps of work: as many as there are multiprocessors, or fewer.
+// Returns the number of blocks for this many warps of work: at most one for each multiprocessor.
 inline unsigned blocks_for(uint64_t warps_of_work, const Limits& limits) {
     const uint64_t wanted = (warps_of_work + tuning::warps - 1) / tuning::warps;
     return static_cast<unsigned>(std::clamp<uint64_t>(wanted, 1, limits.multiprocessors));
 }
 
-// Starts `kernel` (of that many threads a block) with `job` by value. A job of all zeros must be
-// one without work: see Launched.
+// Launches `kernel` with `threads` threads a block and `job` by value. An all-zero job must be one
+// without work: see Launched.
 template <class Job>
 warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job,
                        cudaStream_t stream, unsigned threads = tuning::threads) {
@@ -39,8 +39,8 @@ warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes
 
 #ifdef __CUDACC__
 
-// Warps of one block take items far from each other, so that few items still spread over all
-// multiprocessors.
+// Index of the warp's first item. Warps of one block take distant items, so that a small number of
+// items still spreads over all multiprocessors.
 __device__ __forceinline__ uint64_t first_item() {
     return uint64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x;
 }
@@ -48,8 +48,8 @@ __device__ __forceinline__ uint64_t item_step() { return uint64_t{gridDim.x} * t
 
 #endif
 
-// Scratch for `work(scratch)` to queue kernels over, wiped before it goes; a graph can capture it
-// all.
+// Allocates scratch, calls `work(scratch)` to queue kernels, and zeroizes the scratch before it is
+// freed. All of it can be captured in a graph.
 template <class Work>
 warpseal_status with_scratch(size_t bytes, cudaStream_t stream, const Work& work) {
     uint8_t* scratch = nullptr;

@@ -13,7 +13,8 @@ namespace {
 
 using PointerAttribute = CUresult (*)(void*, CUpointer_attribute, CUdeviceptr);
 
-// The driver's function, which the runtime has no equal of; null where the driver lacks it.
+// Returns the driver's cuPointerGetAttribute, for which the runtime has no equivalent. Null if the
+// driver lacks it.
 PointerAttribute pointer_attribute() {
     static std::atomic<PointerAttribute> found{nullptr};
     if (PointerAttribute function = found) return function;
@@ -27,7 +28,7 @@ PointerAttribute pointer_attribute() {
     return found;
 }
 
-// The first byte after the pinned range that holds `address`; 0 if it is not pinned.
+// Returns the end of the pinned range that contains `address`, or 0 if the address is not pinned.
 uintptr_t pinned_until(uintptr_t address) {
     cudaPointerAttributes attributes{};
     if (lost() ||
@@ -47,7 +48,7 @@ uintptr_t pinned_until(uintptr_t address) {
 
 }  // namespace
 
-// Range by range: pageable memory may lie between two pinned ranges.
+// Checks range by range: pageable memory may lie between two pinned ranges.
 bool is_pinned(const void* begin, size_t bytes) {
     uintptr_t at = reinterpret_cast<uintptr_t>(begin);
     const uintptr_t end = at + bytes;

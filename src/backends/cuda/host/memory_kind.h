@@ -1,4 +1,4 @@
-// What kind of memory an address belongs to: pinned on the host, or of a device.
+// Memory kind of an address: pinned host memory, or memory of a device.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace warpseal::cuda {
 
-// Whether all bytes [begin, begin + bytes) lie in memory that CUDA can copy from and to directly.
+// True if all of [begin, begin + bytes) is pinned memory, which CUDA copies from and to directly.
 bool is_pinned(const void* begin, size_t bytes);
 
-// WARPSEAL_INVALID_ARGUMENT: memory of no device.
+// Finds the device that owns `memory`. Returns WARPSEAL_INVALID_ARGUMENT for memory of no device.
 warpseal_status device_of(const void* memory, int* device);
 
 }  // namespace warpseal::cuda

@@ -1,6 +1,6 @@
-// The pipeline: copy in, run, copy out, overlapped. Pinned memory of the caller is copied from and
-// to directly; other memory, and output that would overwrite input before its piece is safe, goes
-// through the slots' own pinned memory.
+// Pipeline for one message in host memory: copy in, run and copy out, overlapped. The caller's
+// pinned memory is copied from and to directly. Other memory goes through the slots' pinned staging
+// buffers, as does output that would overwrite input before its chunk is committed.
 #include "backends/cuda/host/pipeline.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ bool overlap(const uint8_t* a, const uint8_t* b, size_t bytes) {
     return a < b + bytes && b < a + bytes;
 }
 
-// Bytes [0, bytes) of one message, in slots that begin with `header_bytes` of the derived class.
+// Processes bytes [0, bytes) of one message. Each slot starts with `header_bytes` for the derived
+// class.
 class TextWork : public Work {
 public:
     TextWork(const uint8_t* in, uint8_t* out, size_t bytes, size_t header_bytes)
@@ -71,7 +72,7 @@ protected:
     size_t usual_chunk(uint64_t begin) const {
         return chunk_bytes(begin, bytes_ - begin, !direct_in_ || !direct_out_);
     }
-    // Queues the kernels for a piece that lies in device memory.
+    // Queues the kernels for a chunk that lies in device memory.
     virtual warpseal_status compute(Slot& slot, uint8_t* data, uint64_t begin, size_t bytes) = 0;
 
     const uint8_t* const in_;
@@ -96,12 +97,12 @@ public:
           iv_(iv),
           first_block_(first_block) {
         if (!chained_) return;
-        before_.reserve(bytes / tuning::smallest_slot_bytes +
-                        2);  // all of them: threads that feed the device must not run out of memory
+        // Reserve all entries now: feeder threads must not run out of memory.
+        before_.reserve(bytes / tuning::smallest_slot_bytes + 2);
         note(0, iv);
     }
 
-    // In place, the last block of a piece is overwritten when the next one may still want it.
+    // Saves the chunk's last block: in place, it is overwritten before the next chunk needs it.
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
         const uint64_t end = TextWork::cut(begin, slot_bytes);
         if (chained_ && end - begin >= block_) {
@@ -111,7 +112,7 @@ public:
         return end;
     }
 
-    // The ciphertext block before the piece that begins there, or would.
+    // Copies the ciphertext block before the chunk at `begin`, also if no chunk starts there yet.
     void before(uint64_t begin, uint8_t* out) const {
         const std::lock_guard lock(mutex_);
         const auto found = std::lower_bound(before_.begin(), before_.end(), begin,
@@ -149,7 +150,7 @@ private:
     std::vector<Edge> before_;
 };
 
-// Pieces are whole data units.
+// Chunks are whole data units.
 class XtsText : public TextWork {
 public:
     XtsText(CudaCipher::Xts xts, const void* state, const void* tweak_state, const XtsUnits& units,
@@ -188,7 +189,7 @@ private:
     const XtsUnits units_;
 };
 
-// A piece's own sum stands before it in the slot, and comes back with it.
+// The GHASH value of each chunk lies before it in the slot and is copied back with it.
 class GcmText : public TextWork {
     static constexpr size_t header_bytes = 256;
 
@@ -212,7 +213,7 @@ public:
         sum.kept = true;
     }
 
-    // The kept pieces' sums, in order.
+    // Combines the GHASH values of the committed chunks into `run`, in order.
     void combine(GcmRun& run) const {
         for (size_t i = 0; i < sums_.size() && sums_[i].kept; ++i)
             cipher_.gcm_combine(state_, run.sum, sums_[i].bytes, sums_[i].blocks);
@@ -281,18 +282,17 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
     return status;
 }
 
-// The whole of `bytes` in each direction, in copies of a slot's size, each direction over and over
-// on memory of one slot.
+// Copies `bytes` in each direction, in copies of a slot's size. Each direction reuses the device
+// memory of one slot.
 warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes) {
     const CurrentDevice current(device);
-    const BesideCaptures
-        beside;  // a wait that is refused would leave copies into `out` on their way
+    // A refused wait would leave copies into `out` in flight.
+    const BesideCaptures beside;
     Slot *inwards = nullptr, *outwards = nullptr;
     warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : beside.status();
     if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &inwards);
-    if (status == WARPSEAL_OK)
-        status = borrow(device, tuning::slot_bytes, false,
-                        &outwards);  // who waits for a slot holds none
+    // Do not wait: a thread must hold no slot while it waits for one.
+    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, false, &outwards);
     if (status == WARPSEAL_OK && outwards == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     for (size_t at = 0; status == WARPSEAL_OK && at < bytes; at += tuning::slot_bytes) {
         const size_t n = std::min(bytes - at, tuning::slot_bytes);

@@ -1,4 +1,4 @@
-// The pipeline: work on data in host memory, through slots of bounded device memory.
+// Pipeline for data in host memory, through slots of bounded device memory.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -19,7 +19,7 @@ warpseal_status batch_host(int device, const CudaCipher& cipher, const void* sta
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic);
 
-// The yardstick of all of these: the same slots and pieces, and copies alone.
+// Copies only, with the same slots and chunks: the upper bound for the functions above.
 warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes);
 
 }  // namespace warpseal::cuda

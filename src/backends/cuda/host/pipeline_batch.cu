@@ -1,4 +1,5 @@
-// The pipeline for batches: a piece is some messages, packed in a slot with what each needs.
+// Pipeline for batches. A chunk is a range of messages, packed in a slot with their IVs, keys, AAD
+// and tags.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// So many items of `bytes` each, which stand at a stride on either side.
+// Copies `count` items of `bytes` bytes each, with a stride on either side.
 void copy_items(uint8_t* to, size_t to_stride, const uint8_t* from, size_t from_stride,
                 size_t bytes, uint64_t count) {
     if (to_stride == bytes && from_stride == bytes) {
@@ -26,7 +27,7 @@ void copy_items(uint8_t* to, size_t to_stride, const uint8_t* from, size_t from_
     }
 }
 
-// Where everything of a piece lies in its slot, on the device and in pinned memory alike.
+// Offsets in a slot, the same in device memory and in pinned memory.
 struct Packing {
     size_t lengths, offsets, ivs, keys, aad, tags, statuses, text, end;
 };
@@ -46,7 +47,8 @@ public:
               silent_ || mode == WARPSEAL_CCM || mode == WARPSEAL_OFB ||
               (direction == Direction::encrypt && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB))),
           direct_out_(silent_) {
-        // Rows shorter than this are copied faster by a core than row by row by the copy engine.
+        // Minimum row length for direct copies. A core copies shorter rows faster than the copy
+        // engine does.
         constexpr size_t least_direct_row = 4096;
         for (uint64_t i = 0; batch.lengths != nullptr && i < batch.message_count; ++i)
             text_bytes_ += batch.lengths[i];
@@ -75,8 +77,8 @@ public:
         return std::max(packing(1, round_up(length(begin), 16)).end, tuning::smallest_slot_bytes);
     }
     uint64_t cut(uint64_t begin, size_t slot_bytes) override {
-        const uint64_t before =
-            text_bytes_ / batch_.message_count * begin;  // as if all were of one length
+        // Assumes messages of equal length.
+        const uint64_t before = text_bytes_ / batch_.message_count * begin;
         if (!waiting_)
             slot_bytes = std::min(
                 slot_bytes, chunk_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
@@ -114,8 +116,8 @@ private:
     const CudaCipher::Batch run_;
     const void* state_;
     const uint32_t key_bytes_;
-    const bool tagged_, opening_, silent_;  // silent: no output
-    const bool waiting_;  // blocks wait for each other: the more messages at once the better
+    const bool tagged_, opening_, silent_;  // silent_: no output
+    const bool waiting_;                    // serial within a message: needs many messages at once
     bool direct_in_ = false, direct_out_;
     uint64_t text_bytes_ = 0;
     std::atomic<uint64_t> not_authentic_{0};

@@ -1,4 +1,4 @@
-// Work space in stream order: see work.h.
+// Stream-ordered scratch memory: see scratch.h.
 #include "backends/cuda/host/scratch.h"
 
 #include <map>
@@ -12,8 +12,8 @@ namespace warpseal::cuda {
 
 namespace {
 
-// One for each device. Never destroyed: CUDA may be gone before static objects are. The first call
-// that wants it may be one that is captured.
+// Returns the pool of the current device; created on first use. Pools are never destroyed: CUDA may
+// be gone before static objects are destroyed. The first use may be under stream capture.
 warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
     static std::mutex mutex;
     static auto* pools = new std::map<int, cudaMemPool_t>;

@@ -1,6 +1,6 @@
-// Work space in stream order, from a pool of our own that keeps what a call gave back: mapped anew
-// for each, it would cost more than the kernels of a call of some MiB, and the caller's pool is the
-// caller's.
+// Stream-ordered scratch memory, from a private pool that retains what a call released. Mapping new
+// memory for each call would cost more than the kernels of a call of some MiB. The caller's default
+// pool is not used, so its settings stay as they are.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,9 +12,9 @@
 
 namespace warpseal::cuda {
 
-// Of the current device.
+// Allocates scratch on the current device.
 warpseal_status acquire_scratch(size_t bytes, cudaStream_t stream, uint8_t** out);
-// Wipes it first.
+// Zeroizes the scratch, then frees it.
 warpseal_status release_scratch(uint8_t* work, size_t bytes, cudaStream_t stream);
 
 }  // namespace warpseal::cuda

@@ -21,7 +21,7 @@ namespace warpseal::cuda {
 
 namespace {
 
-// The slots of one device. Never destroyed: CUDA may be gone before static objects are.
+// The slots of one device. Never destroyed: CUDA may be gone before static objects are destroyed.
 struct Pool {
     Pool() { idle.reserve(tuning::slots_kept); }
 
@@ -30,7 +30,7 @@ struct Pool {
     std::vector<Slot*> idle;
     int lent = 0;
     bool large_lent = false;
-    std::atomic<bool> asked = false;  // one of all calls asks for the end of its piece
+    std::atomic<bool> asked = false;  // true while one call polls for the end of a chunk
 };
 
 Pool& pool_of(int device) {
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(results_threads)
 constexpr size_t large_bytes_limit =
     tuning::device_bytes_limit - tuning::slots_kept * tuning::slot_bytes;
 
-// The usual size, or the largest that memory is left for.
+// Creates a slot of the usual size, or the largest that memory allows.
 warpseal_status create_usual(int device, size_t least_bytes, Slot** out) {
     warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
     const size_t smallest = std::max(least_bytes, tuning::smallest_slot_bytes);
@@ -109,11 +109,11 @@ warpseal_status Slot::wait(bool asking) {
 bool Slot::asked_until_done() {
     using Clock = std::chrono::steady_clock;
     std::atomic<bool>& asked = pool_of(device_index).asked;
-    if (asked.exchange(true)) return false;  // another call keeps a core busy
+    if (asked.exchange(true)) return false;  // another call already keeps a core busy
     bool done = false;
     const auto until = Clock::now() + std::chrono::microseconds(tuning::asking_microseconds);
     while (!lost() && is_done(done_, &done) == WARPSEAL_OK && !done && Clock::now() < until)
-        sched_yield();  // whoever wants the core has it
+        sched_yield();  // yield the core to other threads
     asked = false;
     return done;
 }
@@ -177,7 +177,7 @@ warpseal_status borrow(int device, size_t least_bytes, bool wait, Slot** out) {
         if (pool.lent + static_cast<int>(pool.idle.size()) < tuning::slots_kept) {
             const warpseal_status status = create_usual(device, least_bytes, out);
             if (status == WARPSEAL_OK) ++pool.lent;
-            // Short of memory, but others hold slots: one of theirs will do.
+            // Out of memory, but other calls hold slots: wait for one of theirs.
             if (status != WARPSEAL_OUT_OF_MEMORY || pool.lent == 0) return status;
         }
         if (!wait) return WARPSEAL_OK;

@@ -1,5 +1,5 @@
-// Slots: each a stream with device memory, and pinned memory when asked for, for one piece of work
-// at a time; lent out, bounded in number.
+// Slots: a stream with device memory and optional pinned memory, for one chunk at a time. A pool
+// for each device bounds their number.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,26 +16,26 @@ public:
     cudaStream_t stream = nullptr;
     uint8_t* device = nullptr;
     uint8_t* pinned = nullptr;  // null until `pin`
-    size_t bytes = 0;           // of either
+    size_t bytes = 0;           // of device memory, and of pinned memory
     int device_index = 0;
 
-    // Gives the slot its pinned memory.
+    // Allocates the slot's pinned memory if it has none.
     warpseal_status pin();
-    // Marks what is queued so far; `wait` returns when it is done, without using the core meanwhile
-    // but, if `asking` and no other call asks, for a first while.
+    // Records an event after the work queued so far; `wait` returns when it is complete. If
+    // `asking` and no other call polls, `wait` polls for a limited time before it sleeps.
     warpseal_status mark();
     warpseal_status wait(bool asking);
 
-    // Queues a kernel that brings bytes [at, at + bytes) from there to the pinned memory, both
-    // multiples of 4. A copy of its own would hold up those of other pieces' text for as long as
-    // half a MiB of it takes.
+    // Queues a kernel that copies bytes [at, at + bytes) to the same offset of the pinned memory.
+    // Both must be multiples of 4. A copy by the copy engine would delay other chunks' data for as
+    // long as half a MiB takes.
     warpseal_status fetch_results(size_t at, size_t bytes);
 
     void uses(size_t device_bytes, size_t pinned_bytes);
 
     static warpseal_status create(int device_index, size_t bytes, Slot** out);
-    // Wipes what was used. Nothing may be in flight. False: the slot is useless and must be
-    // dropped.
+    // Zeroizes the memory that was used. Nothing may be in flight. If it returns false, the slot is
+    // unusable and must be destroyed.
     bool clean();
     void destroy();
 
@@ -46,9 +46,10 @@ private:
     size_t used_device_ = 0, used_pinned_ = 0;
 };
 
-// The device of the slot must be current. A slot of at least `least_bytes`, at best
-// tuning::slot_bytes; waits for one if `wait`, else may give null. More than tuning::slot_bytes:
-// one of that size, made for this once.
+// Borrows a slot of at least `least_bytes` and preferably tuning::slot_bytes. The slot's device
+// must be current.
+// If none is free, waits if `wait`, else may set *out to null. For more than tuning::slot_bytes,
+// creates a slot of that size for this one use.
 warpseal_status borrow(int device, size_t least_bytes, bool wait, Slot** out);
 void give_back(Slot* slot);
 

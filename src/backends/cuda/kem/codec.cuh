@@ -1,5 +1,5 @@
-// NTRU's byte strings and the bands of a warp: bits in and out at any alignment, base 3,
-// coefficients modulo q (specification, section 1.8).
+// NTRU byte strings and the bands of a warp: bits at any alignment, base 3, and coefficients modulo
+// q (specification, section 1.8).
 #pragma once
 
 #include "backends/cuda/kem/ring.cuh"
@@ -9,25 +9,26 @@ namespace warpseal::cuda::ntru {
 using kem::Family;
 using kem::Params;
 
-// Kernels are named by n, which tells sets apart: nvcc has no name for one that is a reference.
+// Returns the parameter set with this n. Kernels are templates over n, because nvcc cannot name a
+// kernel with a reference parameter.
 constexpr const Params& set_of(int n) {
     int i = 0;
     while (kem::sets[i]->n != n) ++i;
     return *kem::sets[i];
 }
 
-// A string in shared memory, in words as they lie in global memory: it begins `first` bits into the
-// first one.
+// A byte string in shared memory, in the words in which it lies in global memory. It starts `first`
+// bits into the first word.
 struct Staged {
     const uint32_t* words;
     uint32_t first;
 
-    // 32 bits from bit `at` on.
+    // Returns the 32 bits from bit `at` on.
     __device__ __forceinline__ uint32_t bits(uint32_t at) const {
         at += first;
         return __funnelshift_r(words[at / 32], words[at / 32 + 1], at);
     }
-    // 64, two words on.
+    // Returns the 64 bits from bit `at` on.
     __device__ __forceinline__ uint64_t bits64(uint32_t at) const {
         at += first;
         const uint32_t *w = words + at / 32, middle = w[1];
@@ -35,10 +36,11 @@ struct Staged {
                uint64_t{__funnelshift_r(middle, w[2], at)} << 32;
     }
 };
-// Words for a string at any alignment, and those that bits64 looks at past its end.
+// Words for a string at any alignment, including those that bits64 reads past its end.
 constexpr int staged_words(size_t bytes) { return static_cast<int>((bytes + 3 + 3) / 4 + 2); }
 
-// Reads a string, and no byte outside it, by a whole warp; a barrier comes next.
+// Loads a string with a whole warp; reads no byte outside it. The caller must synchronize the warp
+// before the words are read.
 template <int bytes>
 __device__ __forceinline__ Staged stage(uint32_t* words, const uint8_t* from) {
     const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) % 4),
@@ -58,7 +60,7 @@ __device__ __forceinline__ Staged stage(uint32_t* words, const uint8_t* from) {
     return {words, 8 * before};
 }
 
-// Writes a string whose words a barrier has passed, from words[1] on.
+// Stores a string from words[1] on. The warp must have synchronized after the words were written.
 template <int bytes>
 __device__ __forceinline__ void unstage(uint8_t* to, const uint32_t* words) {
     const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) % 4),
@@ -87,17 +89,18 @@ __device__ __forceinline__ uint32_t warp_sum(uint32_t x) {
     return x;
 }
 
-// x modulo 3: 43691 / 2^17 exceeds 1/3 by less than 2^-17 / 3, too little to move a quotient of 16
-// bits.
+// Returns x modulo 3 for 16-bit x. 43691 / 2^17 exceeds 1/3 by less than 2^-17 / 3, which is too
+// small to change the quotient.
 __device__ __forceinline__ uint32_t mod3(uint32_t x) { return x - 3 * (x * 43691 >> 17); }
 static_assert(uint64_t{65535} * 43691 < uint64_t{1} << 32);
 
-// Ternary coefficients are *digits* 0, 1, 2 or *trits* 0, 1, -1. Four of them.
+// Converts four ternary coefficients from digits to trits. Digits are 0, 1, 2; trits are 0, 1, -1.
 __device__ __forceinline__ uint32_t trits_of(uint32_t digits) {
     return digits + (digits >> 1 & 0x01010101u) * 0xfd;
 }
 
-// f(k) for words 4 k to 4 k + 3 of the first n - 1 coefficients, spread over the warp.
+// Calls f(i) for each word of the first n - 1 coefficients, distributed over the warp. i is the
+// word's first coefficient, a multiple of 4.
 template <class R, class F>
 __device__ __forceinline__ void each_word(const F& f) {
 #pragma unroll
@@ -112,7 +115,7 @@ __device__ __forceinline__ void digits_to_trits(uint8_t* band) {
     each_word<R>([&](int i) { put_word(band + i, trits_of(word_at(band + i))); });
 }
 
-// Five digits a byte. Coefficient n - 1 and what follows are no part of the string.
+// Packs five digits into each byte. Ignores coefficient n - 1 and the bytes after it.
 template <const Params& set>
 __device__ __forceinline__ void pack_ternary(uint8_t* out, const uint8_t* digits) {
     for (uint32_t k = lane_id(); k < set.ternary_bytes(); k += 32) {
@@ -124,8 +127,8 @@ __device__ __forceinline__ void pack_ternary(uint8_t* out, const uint8_t* digits
     }
 }
 
-// As digits; coefficient n - 1 is zero. Quotients by 3, 9, 27 and 81 are products, exact below 256;
-// a fifth digit of 3 counts as 0.
+// Unpacks digits; coefficient n - 1 is zero. Quotients by 3, 9, 27 and 81 are multiplications,
+// exact below 256. A fifth digit of 3 counts as 0.
 template <const Params& set>
 __device__ __forceinline__ void unpack_ternary(uint8_t* digits, const uint8_t* in) {
     for (uint32_t k = lane_id(); k < set.ternary_bytes(); k += 32) {
@@ -139,15 +142,15 @@ __device__ __forceinline__ void unpack_ternary(uint8_t* digits, const uint8_t* i
     if (lane_id() == 0) digits[set.n - 1] = 0;
 }
 
-// Four numbers of 16 bits, as bytes of two bands.
+// Stores four 16-bit numbers as bytes of two bands.
 __device__ __forceinline__ void put_four(uint8_t* low, uint8_t* high, const uint32_t (&c)[4]) {
     const uint32_t first = c[0] | c[1] << 16, second = c[2] | c[3] << 16;
     put_word(low, __byte_perm(first, second, 0x6420));
     put_word(high, __byte_perm(first, second, 0x7531));
 }
 
-// Where coefficient n - 1 of a string modulo q comes from: it is zero (Sq), or minus the sum of the
-// others (Rq, zero at 1).
+// Coefficient n - 1, which the string modulo q does not contain. It is zero (Sq), or minus the sum
+// of the others (Rq: the polynomial is zero at 1).
 enum class Last { zero, balances };
 
 template <const Params& set, Last last>
@@ -171,7 +174,8 @@ __device__ __forceinline__ void unpack_q(uint8_t* low, uint8_t* high, const Stag
     }
 }
 
-// The string of coefficients 0 to n - 2, in words[1] and up. The three after those are zero.
+// Packs coefficients 0 to n - 2 into words[1] and up. The three coefficients after those must be
+// zero.
 template <const Params& set>
 __device__ __forceinline__ void pack_q(uint32_t* words, const uint16_t* coefficients) {
     for (uint32_t k = lane_id(); 4 * k < set.rq_bytes(); k += 32) {

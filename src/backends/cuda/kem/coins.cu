@@ -1,4 +1,4 @@
-// Coins that are drawn on the GPU: see coins.h.
+// Coins drawn on the GPU: see coins.h.
 #include "backends/cuda/kem/coins.h"
 
 #include <algorithm>
@@ -49,8 +49,8 @@ warpseal_status CoinWindow::open() {
 
 warpseal_status CoinWindow::before(uint64_t item, cudaStream_t stream, warpseal_kem_batch& chunk) {
     warpseal_status status = WARPSEAL_OK;
-    if (item % items_ ==
-        0) {  // what reads the coins before these is queued already, and waited for
+    // The kernels that read the previous coins are already queued, and stream_ waits for them.
+    if (item % items_ == 0) {
         status = draw(coins_, item, std::min(items_, count_ - item), stride_, memory_, stream_);
         if (status == WARPSEAL_OK) status = check(cudaEventRecord(made_, stream_));
     }

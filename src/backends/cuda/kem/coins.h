@@ -1,4 +1,4 @@
-// Coins that are drawn on the GPU: a keystream, written where kernels read it.
+// Coins drawn on the GPU: a keystream, written to device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,24 +11,23 @@ namespace warpseal::cuda {
 warpseal_status draw(const DrawnCoins& coins, uint64_t first, uint64_t count, size_t stride,
                      uint8_t* out, cudaStream_t stream);
 
-// Those of some thousands of items of a batch, for many pieces on streams of their own: the kernels
-// of AES want a multiprocessor for themselves, so they run seldom and for long. Pieces come in the
-// order of their items; none reaches past a window's end.
+// Coins of some thousands of items of a batch, for many chunks on their own streams. The AES
+// kernels occupy whole multiprocessors, so they should run rarely and on much data. Chunks must
+// come in the order of their items; none may cross a window's end.
 class CoinWindow {
 public:
     CoinWindow(const DrawnCoins& coins, const kem::Params& set, KemOperation operation,
                uint64_t count);
-    ~CoinWindow();  // wipes it; waits
+    ~CoinWindow();  // Zeroizes the coins, and waits for the stream.
     CoinWindow(const CoinWindow&) = delete;
     CoinWindow& operator=(const CoinWindow&) = delete;
 
-    // Takes memory, for fewer items where there is little of it.
+    // Allocates memory; for fewer items if there is not enough.
     warpseal_status open();
-    uint64_t end(uint64_t item) const {
-        return item - item % items_ + items_;
-    }  // of the window with that item
+    // Returns the end of the window that contains `item`.
+    uint64_t end(uint64_t item) const { return item - item % items_ + items_; }
 
-    // Before and after the kernels of a piece are queued on `stream`.
+    // Called before and after the kernels of a chunk are queued on `stream`.
     warpseal_status before(uint64_t item, cudaStream_t stream, warpseal_kem_batch& chunk);
     warpseal_status after(cudaStream_t stream);
 

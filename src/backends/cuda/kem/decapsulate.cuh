@@ -1,4 +1,5 @@
-// NTRU's decapsulation, a warp for each item, but for the hashes (specification, section 1.12.3).
+// NTRU decapsulation without the hashes, with one warp for each item (specification, section
+// 1.12.3).
 #pragma once
 
 #include "backends/cuda/kem/item.cuh"
@@ -17,8 +18,8 @@ struct Decapsulation {
     static constexpr int shared_bytes = 5 * R::band_bytes + round16(4 * words);
 };
 
-// What the secret is the hash of if the ciphertext is no good: the key of implicit rejection, then
-// the ciphertext.
+// Writes the message whose hash is the secret if the ciphertext is invalid: the implicit rejection
+// key, then the ciphertext.
 template <const Params& set>
 __device__ __forceinline__ void write_rejected(uint8_t* message, const uint8_t* prf_key,
                                                const Staged& ciphertext) {
@@ -34,7 +35,7 @@ __device__ __forceinline__ void write_rejected(uint8_t* message, const uint8_t* 
     pad_message<D::rejected_bytes>(message);
 }
 
-// Whether ones and twos are as many as HPS asks for.
+// True if the numbers of ones and of twos are what HPS requires.
 template <const Params& set, class R>
 __device__ __forceinline__ bool has_weight(const Sums<R>& digits) {
     uint32_t counts = 0;
@@ -48,8 +49,8 @@ __device__ __forceinline__ bool has_weight(const Sums<R>& digits) {
     return warp_sum(counts) == static_cast<uint32_t>(set.weight() | set.weight() << 16);
 }
 
-// m of the ciphertext in bands c, as digits in `m` and packed; whether it is in the message space.
-// By f and its inverse modulo 3.
+// Recovers m from the ciphertext in bands c, with f and its inverse modulo 3. Writes it as digits
+// to `m`. Returns true if it is in the message space.
 template <const Params& set>
 __device__ __forceinline__ bool recover_m(uint8_t* m, uint8_t* c_low, uint8_t* c_high,
                                           uint8_t* key_band, const uint8_t* key) {
@@ -82,7 +83,7 @@ __device__ __forceinline__ bool recover_m(uint8_t* m, uint8_t* c_low, uint8_t* c
     return set.family == Family::hrss || has_weight<set>(digits);
 }
 
-// c - lift(m) in place; m is lifted.
+// Computes c - lift(m) in place; m is replaced by its lift.
 template <const Params& set>
 __device__ __forceinline__ void subtract_lift(uint8_t* c_low, uint8_t* c_high, uint8_t* m) {
     using R = Ring<set.n>;
@@ -103,7 +104,7 @@ __device__ __forceinline__ void subtract_lift(uint8_t* c_low, uint8_t* c_high, u
     if (lane_id() == 0) subtract(set.n - 1);
 }
 
-// r = b / h in digits, b in bands; whether it is ternary.
+// Computes r = b / h as digits, with b in bands. Returns true if r is ternary.
 template <const Params& set>
 __device__ __forceinline__ bool recover_r(uint8_t* r, const uint8_t* b_low, const uint8_t* b_high,
                                           const uint8_t* low, const uint8_t* high) {
@@ -122,8 +123,8 @@ __device__ __forceinline__ bool recover_r(uint8_t* r, const uint8_t* b_low, cons
         uint32_t digit[2];
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-            const uint32_t next =
-                (c.value[k + j] - last + 1) & (set.q() - 1);  // 0, 1, 2 for -1, 0, 1
+            // `next` is 0, 1, 2 for the coefficients -1, 0, 1.
+            const uint32_t next = (c.value[k + j] - last + 1) & (set.q() - 1);
             others |= next > 2 ? 1 : 0;
             digit[j] = (next + (next == 0 ? 3 : 0) - 1) & 3;
         }

@@ -1,4 +1,4 @@
-// NTRU's encapsulation, a warp for each item, but for the hash (specification, section 1.12.2).
+// NTRU encapsulation without the hash, with one warp for each item (specification, section 1.12.2).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Encapsulation {
                   "coefficients of the ciphertext lie where h was");
 };
 
-// c = r h + lift(m), and the packed r and m.
+// Computes c = r h + lift(m), and packs r and m for the hash.
 template <const Params& set>
 __device__ __forceinline__ void encapsulate_item(const ItemJob& job, uint64_t item,
                                                  uint8_t* memory) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ void encapsulate_item(const ItemJob& job, uint64_t it
     Sums<R> c;
     multiply_q<R, Bytes::integer>(c, r, low, high);
     __syncwarp();
-    // Public keys are public: who asks with one that is not well formed is told so.
+    // Public keys are not secret, so an invalid encoding may be reported.
     const bool valid =
         set.spare_bits() == 0 || key[set.rq_bytes() - 1] >> (8 - set.spare_bits()) == 0;
     uint8_t* out = batch.ciphertexts + item * batch.ciphertext_stride;

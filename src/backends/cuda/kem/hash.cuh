@@ -1,5 +1,5 @@
-// What the shared secrets of NTRU are: SHA3-256 of messages that the other kernels left, a lane for
-// each state.
+// NTRU shared secrets: SHA3-256 of the messages that the other kernels wrote, with one state in
+// each lane.
 #pragma once
 
 #include "backends/cuda/kem/item.cuh"
@@ -8,8 +8,8 @@ namespace warpseal::cuda::ntru {
 
 namespace keccak = kem::keccak;
 
-// Item i's message is at i * bytes, padded, in whole blocks. If it is not valid (a mask of all ones
-// if it is), its secret is the hash of the other message or, where there is none, zero.
+// Item i's message is at i * bytes, padded to whole blocks. `valid` is all ones if the item is
+// valid. Otherwise its secret is the hash of the other message, or zero if there is none.
 struct HashJob {
     uint64_t count;
     const uint8_t* message;
@@ -25,9 +25,9 @@ struct Digest {
 
 __constant__ const keccak::Constants round_constants = keccak::round_constants();
 
-// The messages of 32 items from `messages` on, of which there are `count`; a lane has its own
-// item's digest. A warp reads them together, and passes them on through `turned`, where words of a
-// lane are an odd number apart.
+// Hashes the messages of `count` items, at most 32; each lane returns its own item's digest. The
+// warp reads the messages together and transposes them through `turned`, where lanes are an odd
+// number of words apart.
 template <int blocks>
 __device__ __forceinline__ Digest sha3_256(const uint8_t* messages, uint32_t count,
                                            uint64_t* turned) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ Digest sha3_256(const uint8_t* messages, uint32_t cou
 
 inline constexpr int hash_shared_bytes = 32 * keccak::rate;
 
-// other_blocks: 0 where there is no other message.
+// other_blocks is 0 if there is no other message.
 template <int blocks, int other_blocks>
 __global__ void __launch_bounds__(tuning::kem_hash_threads) hash(const HashJob job) {
     uint8_t* memory = own_shared<hash_shared_bytes>();

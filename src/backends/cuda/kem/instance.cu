@@ -1,4 +1,4 @@
-// One parameter set of NTRU for the GPU: this object's only export is its door.
+// Instantiates one NTRU parameter set for the GPU. The object exports only its CudaKem.
 #include "backends/cuda/kem/set.cuh"
 extern "C" const warpseal::CudaKem WARPSEAL_EXPORT;
 constinit const warpseal::CudaKem WARPSEAL_EXPORT =

@@ -1,5 +1,5 @@
-// Inverses of polynomials of NTRU, a warp for each group of pairs: one by powers (Itoh and Tsujii)
-// and Newton's steps, the others by products.
+// Inverses of NTRU polynomials, with one warp for each group of pairs. One inversion uses powers
+// (Itoh and Tsujii) and Newton steps, the others of the group use products.
 #pragma once
 
 #include <bit>
@@ -8,15 +8,16 @@
 
 namespace warpseal::cuda::ntru {
 
-// a^(p^k) takes coefficient i to place p^k i, modulo p: from place `factor` i modulo n, with p^k
-// factor = 1. Enough for a right factor.
+// Raises a to the power p^k modulo p, which moves coefficient i to position p^k i. Coefficient i
+// thus comes from position `factor` i modulo n, with p^k factor = 1. Writes what a right factor
+// needs.
 template <class R>
 __device__ __forceinline__ void permute(uint8_t* to, const uint8_t* from, uint32_t factor) {
     uint32_t at = (4 * lane_id() + R::n - 8) * factor % R::n;
     const uint32_t jump = 124 * factor % R::n;
     auto advance = [&](uint32_t by) {
         at += by;
-        at = min(at, at - R::n);  // which is huge below n
+        at = min(at, at - R::n);  // at - n wraps to a large number if at < n
     };
 #pragma unroll
     for (int first = -8; first < R::n; first += 128) {
@@ -32,25 +33,25 @@ __device__ __forceinline__ void permute(uint8_t* to, const uint8_t* from, uint32
     }
 }
 
-constexpr uint32_t inverse_of(int p, int n) {  // of p modulo n; p is 2 or 3
+constexpr uint32_t inverse_of(int p, int n) {  // inverse of p modulo n; p is 2 or 3
     int multiple = n + 1;
     while (multiple % p != 0) multiple += n;
     return static_cast<uint32_t>(multiple / p);
 }
 
-// power = a^(1 + p + ... + p^(n - 3)), digits modulo p: the exponent of j + k terms is that of j,
-// times p^k, and that of k. The bits of n - 2 from the top, each doubling the terms, a one adding
-// another (Itoh and Tsujii, 1988). `power` holds the digits of a already, and a band of the same in
-// `a`; both as left factors. The last permutation comes after: turned = power^p.
+// Computes power = a^(1 + p + ... + p^(n - 3)), as digits modulo p (Itoh and Tsujii, 1988). The
+// exponent of j + k terms is that of j times p^k, plus that of k. The loop goes over the bits of n
+// - 2 from the top: each doubles the terms, and a one adds another. `power` must already hold the
+// digits of a, and `a` a copy; both as left factors. At the end, turned = power^p.
 template <class R, int p, class Reduce>
 __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const uint8_t* a,
                                           const Reduce& reduce) {
     constexpr uint32_t once = inverse_of(p, R::n), terms = R::n - 2;
-    uint32_t factor = once;  // for as many terms as there are
+    uint32_t factor = once;  // for the current number of terms
     uint32_t bit = std::bit_floor(terms) / 2;
     bool add = false;
-    // The last permutation is one of the loop's: places known when this is compiled would be kept
-    // for the next item, and spilled.
+    // The last permutation is part of the loop. As a separate call, its compile-time positions
+    // would be kept in registers for the next item, and spilled.
 #pragma unroll 1
     for (;;) {
         permute<R>(turned, power, add || bit == 0 ? once : factor);
@@ -69,11 +70,12 @@ __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const
     }
 }
 
-// Factors to invert, as left factors, become their inverses, left factors too. In S3: digits
-// modulo 3. With u = a^(3 + 3^2 + ... + 3^(n - 2)), a u is a's norm: 1 or -1.
+// Inverts a in S3, as digits modulo 3. The input and the result are left factors. With u = a^(3 +
+// 3^2 + ... + 3^(n - 2)), a u is the norm of a: 1 or -1.
 template <class R>
 __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* turned) {
-    constexpr int positive = 3 * 2048;  // a multiple of 3, more than any difference is below zero
+    // A multiple of 3 that exceeds the magnitude of any negative difference.
+    constexpr int positive = 3 * 2048;
     static_assert(4 * R::n <= positive);
     for (int i = 4 * static_cast<int>(lane_id()) - R::behind; i < R::ahead; i += 128)
         put_word(power + i, word_at(a + i));
@@ -96,8 +98,8 @@ __device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* t
     __syncwarp();
 }
 
-// Newton: if a v = 1 - 2^p e, and so has p bits right, v + 2^p e v has 2 p. e out of a v, modulo
-// Phi_n: hence coefficient n - 1.
+// Newton step. If a v = 1 - 2^p e, v has p correct bits and v + 2^p e v has 2 p. Computes e from c
+// = a v. Reduction modulo Phi_n subtracts coefficient n - 1.
 template <class R, class F>
 __device__ __forceinline__ void put_error(uint8_t* error, const Sums<R>& c, const F& f) {
     const int32_t last = last_of(c);
@@ -110,8 +112,8 @@ __device__ __forceinline__ void put_error(uint8_t* error, const Sums<R>& c, cons
     __syncwarp();
 }
 
-// v = 1 / a modulo (q, Phi_n), bands as right factors. v_low holds it modulo 2; a is a left factor.
-// Bits of v that are right: 1, 2, 4, 8, all.
+// Computes v = 1 / a modulo (q, Phi_n), in bands as right factors. v_low must hold v modulo 2; a is
+// a left factor. The number of correct bits of v is 1, 2, 4, 8, then all.
 template <const Params& set>
 __device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const uint8_t* a_low,
                                        const uint8_t* a_high, uint8_t* error) {
@@ -144,7 +146,7 @@ __device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const ui
     }
 }
 
-// In Sq, two bands.
+// Inverts a in Sq, in two bands.
 template <const Params& set>
 __device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8_t* v_low,
                                           uint8_t* v_high, uint8_t* power, uint8_t* turned) {
@@ -171,11 +173,12 @@ __device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8
     __syncwarp();
 }
 
-// Montgomery's trick, from the pair `begin` to before `end`: what is inverted is the product of
-// all. That inverse times the product of all before the last is the inverse of the last; times the
-// last, that of the product of those before.
+// Montgomery's trick for pairs [begin, end): only the product of all f is inverted. That inverse
+// times the product of all but the last is the inverse of the last. Times the last, it is the
+// inverse of the product of those before.
 //
-// Writes 1 / f in S3 into the secret keys. A pair that is not there has f = 1 here, and gets zeros.
+// Writes 1 / f in S3 into the secret keys. An unusable pair has f = 1 here, and zeros are written
+// for it.
 template <const Params& set>
 __device__ __forceinline__ void invert_group_s3(const PairJob& job, uint64_t begin, uint64_t end,
                                                 uint8_t* memory) {
@@ -228,7 +231,7 @@ __device__ __forceinline__ void invert_group_s3(const PairJob& job, uint64_t beg
     }
 }
 
-// c = a b modulo 2^16, two bands each: the product of the high ones vanishes.
+// Computes c = a b modulo 2^16, with two bands each: the product of the high bands vanishes.
 template <class R>
 __device__ __forceinline__ void multiply_bands(Sums<R>& c, const uint8_t* a_low,
                                                const uint8_t* a_high, const uint8_t* b_low,
@@ -241,7 +244,8 @@ __device__ __forceinline__ void multiply_bands(Sums<R>& c, const uint8_t* a_low,
     }
 }
 
-// Leaves 1 / a in Sq where the products were. A pair that is not there has a = 1.
+// Inverts the a of pairs [begin, end) in Sq. 1 / a replaces the products in device memory. An
+// unusable pair has a = 1.
 template <const Params& set>
 __device__ __forceinline__ void invert_group_sq(const PairJob& job, uint64_t begin, uint64_t end,
                                                 uint8_t* memory) {
@@ -284,7 +288,7 @@ __device__ __forceinline__ void invert_group_sq(const PairJob& job, uint64_t beg
 #pragma unroll 1
     for (uint64_t i = end - 1; i != begin; --i) {
 #pragma unroll 1
-        for (int k = 0; k < 2; ++k) {  // its inverse, and that of those before
+        for (int k = 0; k < 2; ++k) {  // its inverse, then that of the product before it
             load(own_low, own_high, k == 0 ? i - 1 : i, k == 0 ? pair_product_low : pair_a_low);
             multiply(k == 0 ? other_low : low, k == 0 ? other_high : high);
         }

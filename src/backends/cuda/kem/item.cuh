@@ -1,5 +1,5 @@
-// An item of a batch in the hands of a warp: what kernels get, the warp's shared memory, and
-// messages as the hash wants them.
+// One item of a batch processed by a warp: kernel parameters, the warp's shared memory, and message
+// padding.
 #pragma once
 
 #include "backends/cuda/host/tuning.h"
@@ -9,8 +9,8 @@
 
 namespace warpseal::cuda::ntru {
 
-// What the kernels get. Messages are padded for SHA3-256; valid is a mask of all ones for an item
-// that has a result of its own.
+// Kernel parameters. Messages are padded for SHA3-256. `valid` is all ones for an item with a valid
+// result.
 struct ItemJob {
     warpseal_kem_batch batch;
     uint8_t* messages;
@@ -18,7 +18,7 @@ struct ItemJob {
     uint32_t* valid;
 };
 
-// The bands and words of a warp, of `bytes` bytes each in the block's shared memory.
+// Returns the warp's own `bytes` bytes of the block's shared memory, for bands and words.
 template <int bytes>
 __device__ __forceinline__ uint8_t* own_shared() {
     extern __shared__ uint4 shared[];
@@ -37,13 +37,14 @@ __device__ __forceinline__ uint8_t* band(uint8_t* memory, int index) {
 }
 constexpr int round16(int bytes) { return (bytes + 15) / 16 * 16; }
 
-// One of the grid for each warp, and no loop over items: of that the compiler would keep what is
-// the same for all, which spills. The same in all lanes, which it sees by the shuffle.
+// Returns the warp's item: the grid has one warp for each. There is no loop over items, because the
+// compiler would keep loop invariants in registers, and spill. The shuffle shows the compiler that
+// the index is the same in all lanes.
 __device__ __forceinline__ uint64_t own_item() {
     return uint64_t{blockIdx.x} * (blockDim.x / 32) + __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
 }
 
-// Padding of a message of so many bytes: SHA3's suffix and the last bit.
+// Writes the padding of a message of `bytes` bytes: the SHA3 suffix and the final bit.
 template <size_t bytes>
 __device__ __forceinline__ void pad_message(uint8_t* message) {
     constexpr size_t end = kem::padded_bytes(bytes);

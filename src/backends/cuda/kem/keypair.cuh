@@ -1,5 +1,6 @@
-// NTRU's key generation (specification, section 1.12.1) in three kernels: pairs are drawn, a warp
-// for each; inverted, a warp for each group in Sq and one in S3; and written, a warp for each.
+// NTRU key generation (specification, section 1.12.1) in three kernels. The first samples and the
+// last writes one pair with each warp. The second inverts each group with one warp for Sq and one
+// for S3.
 #pragma once
 
 #include "backends/cuda/kem/invert.cuh"
@@ -7,19 +8,19 @@
 
 namespace warpseal::cuda::ntru {
 
-// What a warp has of shared memory.
+// Shared memory of a warp.
 template <const Params& set>
 struct KeyGeneration {
     using R = Ring<set.n>;
     static constexpr int draw_bytes = 4 * R::band_bytes, invert_bytes = 6 * R::band_bytes,
                          write_bytes = 8 * R::band_bytes;
-    // Words of strings lie where two bands are.
+    // The words of strings share memory with two bands.
     static_assert(4 * coin_words<set> <= 2 * R::band_bytes &&
                   4 * packed_words(set.rq_bytes()) <= 2 * R::band_bytes);
 };
 
-// HRSS, into T+: digits of v, those of even coefficients turned (1 for 2) if sum v[i] v[i + 1] is
-// negative.
+// Maps v to T+ for HRSS. If the sum of v[i] v[i + 1] is negative, negates the even coefficients
+// (swaps digits 1 and 2).
 template <class R>
 __device__ __forceinline__ void correlate(uint8_t* v) {
     int sum = 0;
@@ -40,7 +41,7 @@ __device__ __forceinline__ void correlate(uint8_t* v) {
     __syncwarp();
 }
 
-// g's digits become the bytes with sign of G = 3 g, in HRSS 3 (x - 1) g.
+// Replaces the digits of g by the signed bytes of G = 3 g, in HRSS 3 (x - 1) g.
 template <const Params& set>
 __device__ __forceinline__ void scale_g(uint8_t* g) {
     using R = Ring<set.n>;
@@ -62,7 +63,8 @@ __device__ __forceinline__ void scale_g(uint8_t* g) {
     if (lane_id() == 0) g[set.n - 1] = static_cast<uint8_t>(end);
 }
 
-// Digits of f and g; both zero if one is: there is no such key. Whether there is.
+// Samples the digits of f and g. If one is zero there is no such key: sets both to zero and returns
+// false.
 template <const Params& set>
 __device__ __forceinline__ bool sample_fg(uint8_t* f, uint8_t* g, uint32_t* words,
                                           const uint8_t* coins) {
@@ -85,7 +87,7 @@ __device__ __forceinline__ bool sample_fg(uint8_t* f, uint8_t* g, uint32_t* word
     return usable;
 }
 
-// f and g are sampled, f's string written, and a = f G computed.
+// Samples f and g, writes the string of f, and computes a = f G.
 template <const Params& set>
 __device__ __forceinline__ void draw_pair(const PairJob& job, uint64_t item, uint8_t* memory) {
     using R = Ring<set.n>;
@@ -119,15 +121,15 @@ __device__ __forceinline__ void draw_pair(const PairJob& job, uint64_t item, uin
     __syncwarp();
     put_q<set>(low, high, c, [](int32_t value) { return static_cast<uint32_t>(value); });
     __syncwarp();
-    if (lane_id() == 0)
-        low[0] |= usable ? 0 : 1;  // 1 for what is not there: a group's product is not zero
+    // 1 for an unusable pair, so that a group's product is not zero.
+    if (lane_id() == 0) low[0] |= usable ? 0 : 1;
     __syncwarp();
     store_band<R>(low, job, item, pair_a_low);
     store_band<R>(high, job, item, pair_a_high);
 }
 
-// Writes the strings of f^2 v and of G^2 v, which are 1 / h (in Sq) and h, with v = 1 / (f G). The
-// rest is scratch.
+// Writes the strings of f^2 v and G^2 v, which are 1 / h (in Sq) and h, for v = 1 / (f G). The
+// other arguments are scratch.
 template <const Params& set>
 __device__ __forceinline__ void write_h(uint8_t* inverse, uint8_t* h, const uint8_t* f,
                                         const uint8_t* g, const uint8_t* v_low,
@@ -194,7 +196,7 @@ __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulat
     wipe_shared<bytes>(memory);
 }
 
-// A grid of two rows: what takes longer comes first.
+// The grid has two rows; the slower inversion, in Sq, comes first.
 template <int n>
 __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>)
     keypair_invert(const PairJob job) {

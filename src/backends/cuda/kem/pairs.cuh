@@ -1,4 +1,4 @@
-// Pairs of keys of NTRU that are being made: what of them lies in device memory between kernels.
+// NTRU key pairs under construction, in device memory between kernels.
 #pragma once
 
 #include "backends/cuda/kem/item.cuh"
@@ -6,9 +6,9 @@
 
 namespace warpseal::cuda::ntru {
 
-// Bands of n bytes. The digits of f; the bytes with sign of G, which is 3 g or 3 (x - 1) g; a = f
-// G, whose inverse is wanted; of the pairs of a group up to this one the products of all f in S3
-// and of all a; the latter's place is for 1 / a at last.
+// Bands of n bytes: the digits of f, the signed bytes of G, and a = f G, which is to be inverted. G
+// is 3 g or 3 (x - 1) g. For the pairs of a group up to this one, also the products of all f in S3
+// and of all a. 1 / a finally replaces the latter.
 enum PairBand {
     pair_f,
     pair_g,
@@ -20,8 +20,8 @@ enum PairBand {
     pair_band_count
 };
 
-// What the kernels of key generation get. usable: a mask of all ones for each pair that there is.
-// So many of a group, which follow each other, are inverted together.
+// Parameters of the key generation kernels. `usable` is all ones for each pair that exists. `group`
+// consecutive pairs are inverted together.
 struct PairJob {
     warpseal_kem_batch batch;
     uint8_t* pairs;

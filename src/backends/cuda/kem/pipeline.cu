@@ -1,4 +1,4 @@
-// Key encapsulation of batches in device memory.
+// KEM batches in device memory.
 #include "backends/cuda/kem/pipeline.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// A batch in device memory, in pieces that share their work space.
+// A batch in device memory, processed in chunks that share scratch memory.
 struct DeviceCall {
     const CudaKem& kem;
     const KemOperation operation;
@@ -40,7 +40,7 @@ struct DeviceCall {
         }
         return kem.run[static_cast<int>(operation)](batch_slice, in_flight, work, stream);
     }
-    // So many items at a time.
+    // Runs the batch in chunks of `items` items.
     warpseal_status run(uint64_t items) const {
         uint8_t* work = nullptr;
         warpseal_status status = acquire_scratch(work_bytes(items), stream, &work);
@@ -53,7 +53,7 @@ struct DeviceCall {
     }
 };
 
-// Coins of a replay would be those of the first run.
+// Fails if the stream is being captured: each replay of the graph would reuse the same coins.
 warpseal_status not_captured(cudaStream_t stream) {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     const warpseal_status status = check(cudaStreamIsCapturing(stream, &capture));
@@ -77,7 +77,8 @@ warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operatio
     for (uint64_t items = (batch.count - 1) / chunks + 1;;) {
         status = call.run(items);
         if (status != WARPSEAL_OUT_OF_MEMORY || items == 1) return status;
-        items = (items + 1) / 2;  // what may have been queued is done again, to the same effect
+        // Chunks that are already queued are processed again, with the same result.
+        items = (items + 1) / 2;
     }
 }
 

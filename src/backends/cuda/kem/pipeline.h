@@ -1,5 +1,4 @@
-// Key encapsulation of whole batches: work space, coins that are drawn, and pieces where a batch is
-// too large for one.
+// KEM batches: scratch memory, drawn coins, and chunks for batches that are too large for one.
 #pragma once
 
 #include "backends/gpu_backend.h"
@@ -8,15 +7,16 @@ namespace warpseal::cuda {
 
 namespace tuning {
 
-// Work space of a call on device memory: coins of some 120,000 items, or coins and bands of 50,000
-// pairs of keys, which is 25 and more for each warp of an H200, so that what is left over at a
-// piece's end is little of it.
+// Scratch memory of a call on device memory. It holds the coins of some 120,000 items, or coins and
+// bands of 50,000 key pairs. These are 25 and more for each warp of an H200, so that the partial
+// wave at the end of a chunk matters little.
 inline constexpr size_t kem_work_bytes = size_t{512} << 20;
-// Through host memory: coins at a time, of some 17,000 items; slots that the one thread keeps busy;
-// and items of the first pieces and the last, two for each warp of an H200 (of key pairs, whose
-// bands fill a slot, fewer: those of one piece do not fill it, those of all slots do). Of 3 to 12
-// slots, 64 and 256 MiB of coins and 2048 to 8448 items no other choice was faster there beyond
-// what runs differ by.
+// Limits of calls on host memory: bytes of coins drawn at a time, slots of the single feeder
+// thread, and minimum items in a chunk. The coins suffice for some 17,000 items.
+// The minimum gives two items to each warp of an H200. Key pairs have fewer, as their bands fill a
+// slot; one chunk does not fill the GPU, but all slots do. On an H200, 3 to 12 slots, 64 and 256
+// MiB of coins and 2048 to 8448 items were tried. No other choice was faster by more than the
+// variation between runs.
 inline constexpr size_t kem_coins_bytes = size_t{64} << 20;
 inline constexpr int kem_slots = 8;
 inline constexpr uint64_t kem_least_items = 4224;

@@ -1,5 +1,5 @@
-// Key encapsulation of batches in host memory: a piece is some items, in a slot with the work space
-// of their kernels.
+// KEM batches in host memory. A chunk is a range of items, in a slot with the scratch of their
+// kernels.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,14 +21,14 @@ namespace {
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// One array of the batch, as the operation uses it; bytes 0: not at all. In a slot its items lie
-// side by side.
+// One array of the batch. bytes is 0 if the operation does not use it. In a slot, its items are
+// contiguous.
 struct Array {
     uint8_t* at = nullptr;
     uint64_t stride = 0;
-    size_t bytes = 0;  // of an item
+    size_t bytes = 0;  // size of an item
     bool written = false, shared = false;
-    bool direct = false;  // copied without a stop in the slot's pinned memory
+    bool direct = false;  // copied directly, not through the slot's pinned memory
 
     Array() = default;
     Array(const uint8_t* begin, uint64_t stride_of_caller, size_t item_bytes, bool is_written,
@@ -63,14 +63,13 @@ struct Array {
 
 enum Field { public_keys, secret_keys, ciphertexts, shared_secrets, given_coins, field_count };
 
-// Where everything of a piece lies in its slot. What is staged lies in pinned memory at the same
-// place.
+// Offsets in a slot. Staged arrays have the same offsets in pinned memory.
 struct Packing {
     std::array<size_t, field_count> arrays;
     size_t statuses, staged_end, work, end;
 };
 
-// Lets pieces pass in order, also those that fail.
+// Serializes chunks in order, including those that fail.
 class Turns {
 public:
     class Turn {
@@ -102,7 +101,7 @@ private:
 
 class Items : public Work {
 public:
-    // coins: null if the batch brings them, or needs none.
+    // `coins` is null if the batch supplies them, or needs none.
     Items(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
           uint64_t in_flight, CoinWindow* coins)
         : kem_(kem), operation_(operation), batch_(batch), in_flight_(in_flight), coins_(coins) {
@@ -138,7 +137,8 @@ public:
         });
         Workers workers =
             direct ? direct_workers(tuning::kem_slots) : staging_workers(staged_bytes_);
-        workers.polls = false;  // a server's cores have handshakes to do meanwhile
+        // Do not occupy cores that other work needs, such as a server's handshakes.
+        workers.polls = false;
         return workers;
     }
     uint64_t failed() const { return failed_; }
@@ -172,7 +172,7 @@ private:
     const uint64_t in_flight_;
     CoinWindow* const coins_;
     std::array<Array, field_count> arrays_;
-    size_t item_bytes_ = 0;  // of a slot, or a little more
+    size_t item_bytes_ = 0;  // size of an item in a slot, or slightly more
     uint64_t staged_bytes_ = 0;
     Turns turns_;
     std::atomic<uint64_t> failed_{0};
@@ -298,7 +298,8 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
         return outcome;
     };
     if (coins == nullptr) return all(nullptr);
-    const BesideCaptures beside;  // longer than the window, which waits at its end
+    // Must outlive the window, whose destructor waits.
+    const BesideCaptures beside;
     if (beside.status() != WARPSEAL_OK) return beside.status();
     CoinWindow window(*coins, *kem.params, operation, batch.count);
     status = window.open();

@@ -1,12 +1,12 @@
-// What NTRU does to products and bands coefficient by coefficient (specification, sections 1.7
-// to 1.9).
+// Operations on the coefficients of NTRU products and bands (specification, sections 1.7 to 1.9).
 #pragma once
 
 #include "backends/cuda/kem/codec.cuh"
 
 namespace warpseal::cuda::ntru {
 
-// f(k, i): sums value[k] and value[k + 1] are coefficients i and i + 1.
+// Calls f(k, i) for each pair of coefficients: value[k] and value[k + 1] are coefficients i and i +
+// 1.
 template <class R, class F>
 __device__ __forceinline__ void each_pair(const F& f) {
 #pragma unroll
@@ -19,26 +19,27 @@ __device__ __forceinline__ void put_pair(uint8_t* p, uint32_t pair) {
     *reinterpret_cast<uint16_t*>(p) = static_cast<uint16_t>(pair);
 }
 
-// Coefficient n - 1, in all lanes.
+// Returns coefficient n - 1, in all lanes.
 template <class R>
 __device__ __forceinline__ int32_t last_of(const Sums<R>& c) {
     return __shfl_sync(0xffffffffu, c.value[(R::n - 1) / 64 * 2], (R::n - 1) % 64 / 2);
 }
 
-// A band of f(value), which is a byte.
+// Writes a band of f(value), which must be a byte.
 template <class R, class F>
 __device__ __forceinline__ void put_band(uint8_t* band, const Sums<R>& c, const F& f) {
     each_pair<R>([&](int k, int i) { put_pair(band + i, f(c.value[k]) | f(c.value[k + 1]) << 8); });
 }
 
-// A factor's high band is done first, and its product moved up: 16 bits of it matter at most.
+// Shifts a product by one byte. The high band of a factor is multiplied first; only 16 bits of the
+// result matter.
 template <class R>
 __device__ __forceinline__ void move_up(Sums<R>& c) {
 #pragma unroll
     for (int32_t& value : c.value) value = (value & 0xff) << 8;
 }
-// c = a b modulo (2^16, x^n - 1), a a band and b two. Loops over products are not unrolled: caches
-// of instructions are small.
+// Computes c = a b modulo (2^16, x^n - 1), with a in one band and b in two. The loops over products
+// are not unrolled, because instruction caches are small.
 template <class R, Bytes a_kind>
 __device__ __forceinline__ void multiply_q(Sums<R>& c, const uint8_t* a, const uint8_t* b_low,
                                            const uint8_t* b_high) {
@@ -49,7 +50,7 @@ __device__ __forceinline__ void multiply_q(Sums<R>& c, const uint8_t* a, const u
     }
 }
 
-// The bands of f(value) modulo q.
+// Writes the two bands of f(value) modulo q.
 template <const Params& set, class R, class F>
 __device__ __forceinline__ void put_q(uint8_t* low, uint8_t* high, const Sums<R>& c, const F& f) {
     each_pair<R>([&](int k, int i) {
@@ -60,8 +61,8 @@ __device__ __forceinline__ void put_q(uint8_t* low, uint8_t* high, const Sums<R>
     });
 }
 
-// The string of f(i, value) modulo q, for coefficients i < n - 1. `coefficients` and `words` are
-// scratch; a barrier must have passed.
+// Writes the string of f(i, value) modulo q for coefficients i < n - 1. `coefficients` and `words`
+// are scratch. The warp must have synchronized since their last use.
 template <const Params& set, class R, class F>
 __device__ __forceinline__ void write_q(uint8_t* out, const Sums<R>& c, uint8_t* coefficients,
                                         uint32_t* words, const F& f) {
@@ -76,31 +77,34 @@ __device__ __forceinline__ void write_q(uint8_t* out, const Sums<R>& c, uint8_t*
     unstage<set.rq_bytes()>(out, words);
 }
 
-// 3 x is 1 more than a multiple of q for log_q even, 1 less for odd: so much is -q modulo 3.
+// Returns the centred representative of value modulo q, modulo 3. The upper half of the range
+// subtracts q; -q modulo 3 is 2 if log_q is even, else 1.
 template <const Params& set>
 __device__ __forceinline__ uint32_t centred_mod3(int32_t value) {
     const uint32_t x = value & (set.q() - 1);
     return mod3(x + (x >> (set.log_q - 1)) * (set.log_q % 2 == 0 ? 2 : 1));
 }
 
-// Digits of a S3 element, modulo Phi_n: value - last, both digits.
+// Returns a - b modulo 3. Used to reduce digits of S3 modulo Phi_n.
 __device__ __forceinline__ uint32_t digit_difference(uint32_t a, uint32_t b) {
     const uint32_t x = a + 3 - b;
     return x - (x >= 3 ? 3 : 0);
 }
 
-// Lift of the digits of m, coefficient n - 1 zero, in place, as bytes with sign. HPS: its trits.
-// HRSS: (x - 1) b with b = m / (x - 1) in S3. b (x - 1) = m + t Phi_n asks for b[i - 1] - b[i] =
-// m[i] + t, all sums around the circle being zero: t = -(sum of m) / n modulo 3; and with b[n - 1]
-// = 0, b[i] = -(m[0] + ... + m[i]) - (i + 1) t.
+// Replaces the digits of m by lift(m), as signed bytes; coefficient n - 1 of m must be zero.
+// HPS: lift(m) is the trits of m. HRSS: it is (x - 1) b with b = m / (x - 1) in S3.
+// For b (x - 1) = m + t Phi_n, b[i - 1] - b[i] = m[i] + t. The sum of these around the circle is
+// zero, so t = -(sum of m) / n modulo 3. With b[n - 1] = 0, b[i] = -(m[0] + ... + m[i]) - (i + 1)
+// t.
 template <const Params& set>
 __device__ __forceinline__ void lift(uint8_t* m) {
     using R = Ring<set.n>;
     if constexpr (set.family == Family::hps) {
         digits_to_trits<R>(m);
     } else {
-        static_assert(set.n % 3 == 2 && 4 * set.n < 6144);  // -1 / n = 1; the sums below
-        constexpr int own = (set.n / 4 + 31) / 32;          // words of a lane, consecutive
+        // -1 / n = 1 modulo 3, and 6144 exceeds the sums below.
+        static_assert(set.n % 3 == 2 && 4 * set.n < 6144);
+        constexpr int own = (set.n / 4 + 31) / 32;  // consecutive words of a lane
         const int first = 4 * own * static_cast<int>(lane_id());
         uint32_t word[own], sum = 0;
 #pragma unroll
@@ -127,7 +131,7 @@ __device__ __forceinline__ void lift(uint8_t* m) {
             if (first + 4 * k < set.n - 1) put_word(m + first + 4 * k, digits);
         }
         __syncwarp();
-        // m now is b; the byte before the first is b[n - 1] = 0.
+        // m is now b; the byte before the first is b[n - 1] = 0.
         uint32_t lifted[(set.n - 1 + 127) / 128];
         each_word<R>([&](int i) {
             const uint32_t here = word_at(m + i),
@@ -142,7 +146,8 @@ __device__ __forceinline__ void lift(uint8_t* m) {
     }
 }
 
-// A product takes its left factor over all it covers, its right one from -8 on.
+// Extends a band for use as a left factor, which is read over all coefficients that a product
+// covers. A right factor needs only extend_factor.
 template <class R>
 __device__ __forceinline__ void extend(uint8_t* band) {
     extend_behind<R>(band);

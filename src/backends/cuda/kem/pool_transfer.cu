@@ -1,4 +1,5 @@
-// Secret keys of a pool between their places and a batch side by side, and wiped: a warp for each.
+// Moves secret keys between the slots of an ephemeral key pool and a contiguous batch, and zeroizes
+// them, with one warp for each key.
 #include "backends/cuda/kem/pool_transfer.h"
 
 #include "backends/cuda/host/device.h"
@@ -12,7 +13,7 @@ struct PoolTransferJob {
     PoolTransfer what;
     uint4* slots;
     uint4* items;
-    uint64_t units;  // of 16 bytes, of an item
+    uint64_t units;  // 16-byte units of an item
     const uint32_t* numbers;
     uint64_t count;
 };

@@ -1,4 +1,4 @@
-// Secret keys of a pool, in device memory: to their places and back.
+// Moves secret keys in device memory into the slots of an ephemeral key pool and back.
 #pragma once
 
 #include "backends/gpu_backend.h"

@@ -1,5 +1,5 @@
-// Polynomials modulo x^n - 1 in the hands of one warp: bytes in shared memory, products as int8
-// matrix products on tensor cores.
+// Polynomials modulo x^n - 1 in one warp: bytes in shared memory, products as int8 matrix products
+// on tensor cores.
 #pragma once
 
 #include <cstdint>
@@ -8,36 +8,37 @@
 
 namespace warpseal::cuda::ntru {
 
-// A *band* is a byte of each coefficient: all of it where coefficients are small, else the low or
-// the high one. It is periodic: byte i is that of coefficient i mod n, from `behind` bytes before
-// the pointer to `ahead` after it. Who writes a band says how much of that holds.
+// A band holds one byte of each coefficient: the whole coefficient if it is small, else its low or
+// high byte. It is periodic: byte i belongs to coefficient i mod n, from `behind` bytes before the
+// pointer to `ahead` bytes after it. The code that writes a band determines how much of that range
+// is valid.
 //
-// A product is a matrix product of Hankel tiles: with s a constant and m over any n consecutive
-// numbers,
-//     c[8 u + v] = sum over m of a[8 u + m - s] b[v + s - m],
-// 8 columns v, a row u for each 8 coefficients of c, a step for each 32 of m. A row tile is 16
-// rows. Since 8 u + m is the same 16 rows on and 128 steps back, tiles of a along a diagonal are
-// the same: a lane loads two words a step, for all row tiles.
+// A product is a matrix product of Hankel tiles. With a constant s and any n consecutive values of
+// m:
+// c[8 u + v] = sum over m of a[8 u + m - s] b[v + s - m].
+// There are 8 columns v, a row u for each 8 coefficients of c, and a step for each 32 values of m.
+// A row tile is 16 rows. 8 u + m is the same 16 rows on and 128 values of m back, so tiles of a
+// along a diagonal are equal. A lane therefore loads two words in each step, for all row tiles.
 template <int degree>
 struct Ring {
     static constexpr int n = degree;
     static constexpr int row_tiles = (n + 127) / 128, steps = (n + 31) / 32;
-    static constexpr int shift = 32 * steps - 8;  // s
-    static constexpr int masked =
-        32 * steps - n;  // the first values of m, which are one too many times in the sum
-    static constexpr int covered =
-        128 * row_tiles;  // coefficients of a product, those from n on again from the beginning
-    static constexpr int sums = 4 * row_tiles;  // of which a lane holds so many
-    static constexpr int behind = 32 * steps;   // a is read from -n + 8 on, b from -8 on
-    static constexpr int ahead =
-        covered > 32 * steps + 16 ? covered : 32 * steps + 16;  // a to `covered`, b to n
+    static constexpr int shift = 32 * steps - 8;  // the constant s
+    // Number of leading values of m to mask, as they would be counted twice.
+    static constexpr int masked = 32 * steps - n;
+    // Coefficients of a product; those from n on repeat the first ones.
+    static constexpr int covered = 128 * row_tiles;
+    static constexpr int sums = 4 * row_tiles;  // number of coefficients in a lane
+    static constexpr int behind = 32 * steps;   // a is read from -n + 8, b from -8
+    // a is read to `covered`, b to n.
+    static constexpr int ahead = covered > 32 * steps + 16 ? covered : 32 * steps + 16;
     static constexpr int band_bytes = behind + ahead;
 
     static_assert(n % 4 == 1, "copies of a period are one byte off words");
     static_assert(covered - (n - 1) <= 4 * 32,
                   "a warp has a word each for what follows the period");
-    // The largest sum of a product: bytes without sign. No accumulator wraps, of at most three
-    // products.
+    // The largest sum, of at most three products of unsigned bytes, does not overflow an
+    // accumulator.
     static_assert(3 * int64_t{n} * 255 * 255 < int64_t{1} << 31);
 };
 
@@ -49,17 +50,16 @@ __device__ __forceinline__ void put_word(uint8_t* p, uint32_t word) {
     *reinterpret_cast<uint32_t*>(p) = word;
 }
 
-// Coefficients of a product, as a lane holds them: value[k] is coefficient 64 (k / 2) + 2 lane + k
-// % 2.
+// Coefficients of a product in a lane: value[k] is coefficient 64 (k / 2) + 2 lane + k % 2.
 template <class R>
 struct Sums {
     int32_t value[R::sums] = {};
 };
 
-// Bytes as numbers: with sign or without.
+// Interpretation of bytes: natural is unsigned, integer is signed.
 enum class Bytes { natural, integer };
 
-// 16 rows by 32 times 32 by 8 columns; a test on the host brings its own.
+// Multiplies a 16 x 32 matrix by a 32 x 8 matrix. A host test supplies its own implementation.
 #ifdef __CUDACC__
 template <Bytes a_kind, Bytes b_kind>
 __device__ __forceinline__ void multiply_tile(int32_t* c, uint32_t a0, uint32_t a1, uint32_t a2,
@@ -70,7 +70,7 @@ __device__ __forceinline__ void multiply_tile(int32_t* c, uint32_t a0, uint32_t 
         ".s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
         : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])                       \
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1))
-#else  // the same fragments, a quarter at a time
+#else  // same fragments, a quarter at a time
 #define WARPSEAL_QUARTER(types, c, a, b)                                                     \
     asm("mma.sync.aligned.m8n8k16.row.col.s32." types ".s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
         : "+r"((c)[0]), "+r"((c)[1])                                                         \
@@ -99,17 +99,18 @@ void multiply_tile(int32_t* c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a
                    uint32_t b1);
 #endif
 
-// c += a b. a periodic from -n + 8 to `covered`, b from -8 to n. By a whole warp. The barrier also
-// keeps the compiler from holding on to all words of a factor from one product to the next, for
-// which there are no registers.
+// Computes c += a b with a whole warp. a must be valid from -n + 8 to `covered`, b from -8 to n.
+// The barrier also keeps the compiler from holding all words of a factor in registers between
+// products, which would spill.
 template <class R, Bytes a_kind, Bytes b_kind>
 __device__ __forceinline__ void multiply_add(Sums<R>& c, const uint8_t* a, const uint8_t* b) {
     __syncwarp();
-    // PTX ISA, "Matrix fragments for mma.m16n8k32": lane 4 g + t holds bytes 4 t to 4 t + 3, and 16
-    // more to the right, of rows g and g + 8 of a and of column g of b.
+    // PTX ISA, "Matrix fragments for mma.m16n8k32": lane 4 g + t holds bytes 4 t to 4 t + 3, and
+    // those 16 further right, of rows g and g + 8 of a and of column g of b.
     const int g = static_cast<int>(lane_id() / 4), t = static_cast<int>(lane_id() % 4);
     a += 8 * g + 4 * t - R::shift;
-    // Bytes of b run down from v + s - m: out of two words, by a permutation that depends on g.
+    // The bytes of b descend from v + s - m. They come from two words, by a byte permutation that
+    // depends on g.
     b += R::shift - 4 * t + (g + 1) / 4 * 4 - 4;
     const uint32_t first = static_cast<uint32_t>((g + 1) % 4),
                    backwards = 0x0123u + 0x1111u * first;
@@ -119,7 +120,7 @@ __device__ __forceinline__ void multiply_add(Sums<R>& c, const uint8_t* a, const
         return gone <= 0 ? 0xffffffffu : gone >= 4 ? 0u : 0xffffffffu << (8 * gone);
     };
 
-    constexpr int diagonals = 8 * (R::row_tiles - 1) + 4;  // words that one step and the next share
+    constexpr int diagonals = 8 * (R::row_tiles - 1) + 4;  // words that a step shares with the next
     uint32_t z[diagonals + 8];
 #pragma unroll
     for (int k = 0; k < diagonals; ++k) z[k] = word_at(a + 16 * k);
@@ -148,7 +149,8 @@ __device__ __forceinline__ void multiply_add(Sums<R>& c, const uint8_t* a, const
     if constexpr (R::steps % 4 != 0) four_steps(R::steps / 4 * 4, R::steps % 4);
 }
 
-// The period before: bytes -n + 1 to -1 from those of 1 to n - 1. Between barriers.
+// Fills the previous period: bytes -n + 1 to -1 from bytes 1 to n - 1. The warp must synchronize
+// before and after.
 template <class R>
 __device__ __forceinline__ void extend_behind(uint8_t* band) {
 #pragma unroll
@@ -160,7 +162,7 @@ __device__ __forceinline__ void extend_behind(uint8_t* band) {
     }
 }
 
-// As much of it as the right factor of a product needs.
+// Fills the bytes of the previous period that a right factor needs.
 template <class R>
 __device__ __forceinline__ void extend_factor(uint8_t* band) {
     const int i = 4 * static_cast<int>(lane_id()) - 8;
@@ -169,7 +171,7 @@ __device__ __forceinline__ void extend_factor(uint8_t* band) {
                  __byte_perm(word_at(band + i + R::n - 1), word_at(band + i + R::n + 3), 0x4321));
 }
 
-// The period after, to `covered`; bytes before 0 hold already.
+// Fills the next period, up to `covered`. The bytes before 0 must be valid.
 template <class R>
 __device__ __forceinline__ void extend_ahead(uint8_t* band) {
     const int i = R::n - 1 + 4 * static_cast<int>(lane_id());

@@ -1,4 +1,4 @@
-// NTRU's sampling by a warp: bytes modulo 3, and a sort in registers for ternary polynomials of
+// NTRU sampling with a warp: bytes modulo 3, and a sort in registers for ternary polynomials of
 // fixed weight (specification, section 1.10).
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace warpseal::cuda::ntru {
 
-// Four bytes modulo 3, as 16 and 4 are 1: the sums of their digits are at most 30, 10, 5 and 3.
+// Reduces four bytes modulo 3. 16 and 4 are 1 modulo 3, so digits can be added; the sums are at
+// most 30, 10, 5 and 3.
 __device__ __forceinline__ uint32_t mod3_of_bytes(uint32_t x) {
     x = (x & 0x0f0f0f0fu) + (x >> 4 & 0x0f0f0f0fu);
     x = (x & 0x03030303u) + (x >> 2 & 0x07070707u);
@@ -15,7 +16,7 @@ __device__ __forceinline__ uint32_t mod3_of_bytes(uint32_t x) {
     return x - 3 * (x & x >> 1 & 0x01010101u);
 }
 
-// A byte of coins for each digit; coefficient n - 1 is zero.
+// Takes one byte of coins for each digit; coefficient n - 1 is zero.
 template <const Params& set>
 __device__ __forceinline__ void sample_iid(uint8_t* digits, const Staged& coins) {
     each_word<Ring<set.n>>([&](int i) { put_word(digits + i, mod3_of_bytes(coins.bits(8 * i))); });
@@ -28,9 +29,9 @@ __device__ __forceinline__ void order(int32_t& a, int32_t& b) {
     a = low;
 }
 
-// Sorts by (lane, place in the register file): runs of 2, 4, 8 ... numbers, each made of two by
-// comparing the first with the mirror image of the second, then halves of halves (Batcher's bitonic
-// sort without directions). Nothing depends on the numbers.
+// Sorts by (lane, register index) with Batcher's bitonic sort without directions. Runs of 2, 4, 8,
+// ... numbers are merged from two: first by comparing with the mirror image, then by halving. The
+// sequence of operations does not depend on the data.
 template <int registers>
 __device__ __forceinline__ void sort(int32_t (&x)[registers]) {
 #pragma unroll
@@ -72,9 +73,8 @@ __device__ __forceinline__ void sort(int32_t (&x)[registers]) {
     }
 }
 
-// Digits in the order of their keys: 30 bits of coins each, above the digit, compared as signed
-// numbers. The rest is zero, to coefficient n
-// - 1.
+// Orders digits by their keys. A key is 30 bits of coins above the digit, compared as a signed
+// number. Coefficient n - 1 and the rest of its word are zero.
 template <const Params& set>
 __device__ __forceinline__ void sample_fixed(uint8_t* digits, const Staged& coins) {
     constexpr int registers = set.n <= 512 ? 16 : set.n <= 1024 ? 32 : 64;
@@ -83,7 +83,7 @@ __device__ __forceinline__ void sample_fixed(uint8_t* digits, const Staged& coin
     for (int k = 0; k < registers; ++k) {
         const int i = 32 * k + static_cast<int>(lane_id());
         const uint32_t digit = i < set.weight() ? 1 : i < 2 * set.weight() ? 2 : 0;
-        // No digit is 3: what fills up the lanes comes after all keys.
+        // No digit is 3, so the padding sorts after all keys.
         x[k] = i < set.n - 1 ? static_cast<int32_t>(coins.bits(30 * i) << 2 | digit) : INT32_MAX;
     }
     sort(x);
@@ -96,7 +96,8 @@ __device__ __forceinline__ void sample_fixed(uint8_t* digits, const Staged& coin
     }
 }
 
-// Coins for two polynomials: f and g, or r and m. `words` has room for one part at a time.
+// Words for the coins of one polynomial; `sample_pair` samples two (f and g, or r and m), one after
+// the other.
 template <const Params& set>
 inline constexpr int coin_words = staged_words(set.family == Family::hps ? set.fixed_coins()
                                                                          : set.iid_coins());

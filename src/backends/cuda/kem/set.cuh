@@ -1,4 +1,4 @@
-// One parameter set of NTRU on a GPU: which kernels a batch takes, in what work space.
+// One NTRU parameter set on a GPU: its kernels and their scratch memory.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace warpseal::cuda::ntru {
 
-// What a batch keeps in device memory between kernels: a mask for each item; and one message to
-// hash or two, or the bands of a pair of keys.
+// Scratch in device memory between kernels: a mask for each item, and one or two messages to hash
+// or the bands of a key pair.
 template <const Params& set>
 struct WorkSpace {
     static constexpr size_t message_bytes = Encapsulation<set>::padded_bytes,
@@ -40,8 +40,8 @@ template <class Job>
 warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_warp,
                        unsigned threads, const Job& job, cudaStream_t stream, unsigned rows = 1) {
     const uint64_t blocks = (warps + threads / 32 - 1) / (threads / 32);
-    if (blocks > INT32_MAX)
-        return WARPSEAL_LIMIT_EXCEEDED;  // the keys of so many items are terabytes
+    // The keys of so many items would be terabytes.
+    if (blocks > INT32_MAX) return WARPSEAL_LIMIT_EXCEEDED;
     const size_t shared_bytes = size_t{threads} / 32 * static_cast<size_t>(shared_bytes_of_warp);
     if (shared_bytes > 48 * 1024) {
         const cudaError_t error = cudaFuncSetAttribute(
@@ -67,8 +67,9 @@ warpseal_status launch_hash(const ItemJob& job, cudaStream_t stream) {
                   stream);
 }
 
-// Few pairs are inverted alone, in the least time; many in groups, in the least work. A power of
-// two, as most batches are.
+// Chooses the number of pairs that are inverted together. Small batches are inverted one by one,
+// for the least latency; large ones in groups, for the least work. The result is a power of two, as
+// most batch sizes are.
 inline warpseal_status group_of(uint64_t in_flight, uint32_t& group) {
     Limits limits;
     const warpseal_status status = current_limits(limits);

@@ -1,4 +1,4 @@
-// The CUDA backend's side of the door for key encapsulation: sets by name.
+// CUDA backend interface for key encapsulation: parameter sets by name.
 #include <cstring>
 
 #include "backends/kem_backend.h"

@@ -1,5 +1,5 @@
-// Batch: many messages, each with its own IV, length and perhaps key; a warp takes a message or a
-// part of one: CTR, and CBC and CFB decryption.
+// Batches in CTR, and in CBC and CFB decryption: many messages, each with its own IV, length and
+// optionally key. A warp processes a message or, in CTR, a tile of one.
 #pragma once
 
 #include "backends/cuda/kernels/items.cuh"
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     key.zeroize();
 }
 
-// Ciphertext is handed on from lane to lane and from row to row: in place it is overwritten behind
-// the warp alone.
+// Ciphertext passes from lane to lane and from row to row, so in-place operation overwrites only
+// blocks that the warp has already read.
 template <class BlockFunction, class Mode, Direction direction, class Keys, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     previous_batch_kernel(const __grid_constant__ BatchJob<Keys> job) {

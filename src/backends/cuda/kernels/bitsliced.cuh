@@ -1,6 +1,6 @@
-// Sweep in plane form, for ciphers of 64-bit blocks that have one: a thread takes 32 blocks, a bit
-// of each in a word (ECB, CTR, CBC and CFB decryption). Whole tiles, aligned; the rest goes the way
-// of sweep.cuh and previous.cuh.
+// Bitsliced sweep for ciphers of 64-bit blocks (ECB, CTR, CBC and CFB decryption). A thread
+// processes 32 blocks, with one bit of each in a word. Only whole, aligned tiles; sweep.cuh and
+// previous_block.cuh process the rest.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -11,8 +11,7 @@
 
 namespace warpseal::cuda {
 
-// 32 rows of 32 bits: row r's bit c changes places with row c's bit r. Halves swap off the
-// diagonal, at every scale.
+// Transposes a 32 x 32 bit matrix: at every scale, the two off-diagonal halves are swapped.
 template <int half = 16>
 __device__ __forceinline__ void transpose(uint32_t* row) {
     constexpr uint32_t low = half == 4 ? 0x0f0f0f0fu : half == 2 ? 0x33333333u : 0x55555555u;
@@ -31,7 +30,8 @@ __device__ __forceinline__ void transpose(uint32_t* row) {
     if constexpr (half > 1) transpose<half / 2>(row);
 }
 
-// Block j of lane l is block 32 j + l of the tile, so that a warp's accesses are whole rows.
+// Blocks in a tile. Block j of lane l is block 32 j + l of the tile, so that a warp accesses whole
+// rows.
 inline constexpr uint32_t bitsliced_tile = 1024;
 
 template <class C>
@@ -41,9 +41,9 @@ struct BitslicedJob {
     PreviousJob<Cipher> text;                   // its schedule is not used
 };
 
-// The key in shared memory, from where words come by fours. What is added where nothing else is, is
-// multiplied there: exclusive-or with a word of all zeros or all ones is x times 1 or -1 plus that
-// word, and the multiplier has nothing else to do.
+// The key in shared memory, loaded four words at a time. A key addition that cannot be merged with
+// another operation runs on the multiplier, which is otherwise idle. XOR with a word of all zeros
+// or all ones equals x times 1 or -1, plus that word.
 template <int words>
 struct BitslicedKey {
     uint32_t bit[words], factor[words];
@@ -63,7 +63,7 @@ struct BitslicedKey {
     }
 };
 
-// Bit `bit` of x in all places: a byte permute can repeat the top bit of a byte.
+// Returns bit `bit` of x in all positions. A byte permutation can replicate the top bit of a byte.
 __device__ __forceinline__ uint32_t spread(uint32_t x, int bit) {
     uint32_t all;
     asm("prmt.b32 %0, %1, 0, %2;"
@@ -72,13 +72,13 @@ __device__ __forceinline__ uint32_t spread(uint32_t x, int bit) {
     return all;
 }
 
-// The planes of the counters of a tile: base + 32 j + lane, a big-endian number.
+// Computes the bitsliced counters of a tile: base + 32 j + lane, as big-endian numbers.
 __device__ __forceinline__ void bitsliced_counters(uint32_t (&p)[64], uint64_t base) {
     constexpr uint32_t bit_of_j[5] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u,
                                       0xffff0000u};
     const uint32_t low = static_cast<uint32_t>(base & 31) + lane_id(),
                    t = static_cast<uint32_t>(base >> 5 & 31) + low / 32;
-    uint32_t carry = ~__funnelshift_rc(0xffffffffu, 0, t);  // from j + t
+    uint32_t carry = ~__funnelshift_rc(0xffffffffu, 0, t);  // bit j is the carry of j + t
 #pragma unroll
     for (int v = 0; v < 64; ++v) {
         uint32_t& plane = p[8 * (7 - v / 8) + v % 8];
@@ -102,8 +102,8 @@ __device__ __forceinline__ void run_bitsliced(uint32_t (&p)[64], const Keys& key
         BlockFunction::Cipher::decrypt_bitsliced(p, key);
 }
 
-// What a block of the grid has in shared memory: the key and, where that fits and the text is
-// wanted after the cipher, each warp's tile, which registers have no room for.
+// Shared memory of a block: the key and, if it fits and the text is needed after the cipher, each
+// warp's tile. The registers have no room for the tile.
 template <class BlockFunction, class Mode, class SharedMemoryLimit>
 struct BitslicedShared {
     using Keys = BitslicedKey<32 * BlockFunction::Cipher::schedule_words>;
@@ -119,7 +119,7 @@ struct BitslicedShared {
     }
 };
 
-// CTR's iv is the counter of the first block.
+// In CTR, iv is the counter of the first block.
 template <class BlockFunction, class Mode, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::bitsliced_threads, 1)
     bitsliced_kernel(const __grid_constant__ BitslicedJob<typename BlockFunction::Cipher> job) {
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(tuning::bitsliced_threads, 1)
     const uint32_t step = gridDim.x * (tuning::bitsliced_threads / 32),
                    tiles = static_cast<uint32_t>(text.tiles);
     for (uint32_t tile = threadIdx.x / 32 * gridDim.x + blockIdx.x; tile < tiles; tile += step) {
-        // No __restrict__: in place, what is read again below may have been written.
+        // No __restrict__: in place, the data read again below may have been overwritten.
         const uint2* in =
             reinterpret_cast<const uint2*>(text.in) + uint64_t{tile} * bitsliced_tile + lane;
         uint2* const out =
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(tuning::bitsliced_threads, 1)
         transpose(p + 32);
         if constexpr (staged) __pipeline_wait_prior(0);
         __syncwarp();
-        // From the last row, so that in place a previous block is still there.
+        // From the last row to the first, so that in place the previous block is still intact.
 #pragma unroll
         for (int j = 31; j >= 0; --j) {
             Block<2> b{{p[j], p[32 + j]}}, data{}, previous{};
@@ -204,7 +204,8 @@ __global__ void __launch_bounds__(tuning::bitsliced_threads, 1)
                blockDim.x);
 }
 
-// How much of a sweep goes in plane form: as many whole tiles as there are, if they are worth it.
+// Returns the number of bytes of a sweep to process bitsliced: all whole tiles, or 0 if the sweep
+// is too short or not aligned.
 inline size_t bitsliced_bytes(const uint8_t* in, const uint8_t* out, size_t bytes,
                               const Limits& limits) {
     const bool aligned =
@@ -214,7 +215,7 @@ inline size_t bitsliced_bytes(const uint8_t* in, const uint8_t* out, size_t byte
                : 0;
 }
 
-// bytes: whole tiles. rest() is queued first.
+// `bytes` must be whole tiles. Calls rest() first to queue the remaining text.
 template <class Cipher, class Mode, Direction direction, class SharedMemoryLimit, class Rest>
 warpseal_status bitsliced_sweep(const uint32_t (&schedule)[Cipher::schedule_words],
                                 const uint8_t* iv, uint64_t first_block, const uint8_t* in,

@@ -1,5 +1,5 @@
-// CCM (SP 800-38C): CBC-MAC and counter mode, serial within a message: a thread for each message of
-// a batch.
+// CCM (SP 800-38C): CBC-MAC and counter mode. Serial within a message, so one thread processes each
+// message of a batch.
 #pragma once
 
 #include "backends/cuda/kernels/chain.cuh"
@@ -7,7 +7,7 @@
 
 namespace warpseal::cuda {
 
-// Block i of the AAD behind its own length (A.2.2), padded with zeros.
+// Returns block i of the encoded AAD: its length (SP 800-38C A.2.2), the AAD, and zero padding.
 __device__ inline Block<4> aad_block(const uint8_t* aad, uint64_t aad_bytes, uint64_t i) {
     uint8_t length[modes::ccm::longest_length], block[16];
     const uint32_t head = modes::ccm::encode_length(aad_bytes, length);

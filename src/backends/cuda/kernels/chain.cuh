@@ -1,5 +1,5 @@
-// Chain: what is serial within a message, a thread for each message of a batch: CBC, CFB and OFB
-// (SP 800-38A 6.2 to 6.4), CMAC (SP 800-38B).
+// Chain: modes that are serial within a message, with one thread for each message of a batch. CBC,
+// CFB and OFB (SP 800-38A 6.2 to 6.4), CMAC (SP 800-38B).
 #pragma once
 
 #include "backends/cuda/kernels/items.cuh"
@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     });
 }
 
-// Writes the tag, or compares it in constant time, and sets the status. False if it differs.
+// Writes the tag, or compares it in constant time, and sets the status. Returns false if the tag
+// differs.
 template <int n>
 __device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag,
                                            uint32_t tag_bytes, bool opens) {
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         const uint32_t width = common_width(m.in, m.in);
         const uint64_t blocks = m.bytes == 0 ? 1 : blocks_in<Text::words>(m.bytes);
         Text sum{}, subkey{};
-        // First the zero block, from which the last block's subkey comes.
+        // Starts with the zero block, from which the last block's subkey is derived.
         for (int64_t i = -1; i < static_cast<int64_t>(blocks); ++i) {
             if (i >= 0) {
                 const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);

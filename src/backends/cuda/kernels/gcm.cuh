@@ -1,5 +1,5 @@
-// Batch GCM (SP 800-38D): a warp takes a message or a part of one; text and GHASH in one pass, but
-// for what passes.cuh does better.
+// Batch GCM (SP 800-38D) in one pass over the text: a warp processes a message or a tile of one.
+// gcm_two_pass.cuh handles the batches for which two passes are faster.
 #pragma once
 
 #include "backends/cuda/kernels/gcm_two_pass.cuh"
@@ -14,9 +14,9 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
         store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// Encrypts or decrypts the text blocks of a part and returns the sum over its blocks of AAD and
-// ciphertext, in every lane. The blocks stand in rows of 32, padded at the front: each lane sums
-// its column by H^32, and its last block is 32 - lane from the end.
+// Encrypts or decrypts the text blocks of a tile. Returns the GHASH value of its AAD and ciphertext
+// blocks, in every lane. The blocks are arranged in rows of 32, padded at the front. Each lane
+// accumulates its column with H^32; its last block is 32 - lane blocks from the end.
 template <class BlockFunction, Direction direction, class Key, class TableLookup>
 __device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_bytes, const Tile& tile,
                                              const Block<4>& counter0, uint64_t first_block,
@@ -26,8 +26,9 @@ __device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_byte
     const uint64_t rows = (tile.last - tile.first + 31) / 32;
     int64_t i = static_cast<int64_t>(tile.last - rows * 32) + lane_id();
     Element sum;
-    bool begun = !Key::own;  // the first row of a sum wants no product: short messages with keys of
-                             // their own are worth the branch
+    // The first row needs no multiplication. The branch pays only for short messages with their own
+    // keys.
+    bool begun = !Key::own;
     for (; i < static_cast<int64_t>(tile.last); i += 32) {
         Block<4> hashed{};
         if (i >= static_cast<int64_t>(tile.first)) {
@@ -51,8 +52,8 @@ __device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_byte
     return sum_of_lanes(multiply_once(sum, key.lane_power()));
 }
 
-// From the sum over AAD and ciphertext: the tag written, or compared; false if it differs. All
-// lanes agree.
+// Completes the tag from the GHASH value of AAD and ciphertext, then writes or compares it. Returns
+// false in all lanes if it differs.
 template <class Key>
 __device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, bool opens,
                        const Element& sum, const Block<4>& tag_mask, const Key& key) {
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     key.zeroize();
 }
 
-// Messages in several parts: their tags.
+// Computes the tags of messages that were split into several tiles.
 template <class BlockFunction, class Keys, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     gcm_finish_kernel(const __grid_constant__ BatchJob<Keys> job) {
@@ -159,7 +160,7 @@ struct WipeJob {
     Tiling tiling;
 };
 
-// Wipes the outputs of messages in several parts that did not verify.
+// Zeroizes the outputs of messages of several tiles that failed authentication.
 template <class Cipher>
 __global__ void __launch_bounds__(tuning::threads, 1)
     wipe_kernel(const __grid_constant__ WipeJob job) {
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// ---- the host's side
+// ---- host code
 
 template <class BlockFunction, Direction direction, class SharedMemoryLimit, class Keys>
 warpseal_status launch_gcm(const BatchJob<Keys>& job, const Limits& limits, cudaStream_t stream) {
@@ -182,7 +183,8 @@ warpseal_status launch_gcm(const BatchJob<Keys>& job, const Limits& limits, cuda
         job, stream);
 }
 
-// The messages' tags after their parts, and the end of what did not verify.
+// Computes the tags of messages of several tiles, and zeroizes the outputs that failed
+// authentication.
 template <class BlockFunction, class SharedMemoryLimit, class Keys>
 warpseal_status launch_gcm_finish(const BatchJob<Keys>& job, const Limits& limits,
                                   cudaStream_t stream) {
@@ -210,8 +212,8 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
                     bool begun = false;
                     const warpseal_status status = two_passes<Cipher, direction, SharedMemoryLimit>(
                         secret.value, limits, stream, &begun);
-                    if (begun || status != WARPSEAL_OUT_OF_MEMORY)
-                        return status;  // else one pass, which wants less
+                    // If out of memory, falls through to one pass, which needs less scratch.
+                    if (begun || status != WARPSEAL_OUT_OF_MEMORY) return status;
                 }
             job.opens = direction == Direction::decrypt;
             job.tiling = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
@@ -230,7 +232,8 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
         });
 }
 
-// A piece of one message: exclusive-ors the sum over its ciphertext into *sum, in device memory.
+// Processes a segment of one message. XORs the GHASH value of its ciphertext into *sum, in device
+// memory.
 template <class Cipher, Direction direction, class SharedMemoryLimit>
 warpseal_status gcm_segment(const void* state, const uint8_t* counter0, uint64_t first_block,
                             const uint8_t* in, uint8_t* out, size_t bytes, void* sum,
@@ -256,8 +259,8 @@ warpseal_status gcm_segment(const void* state, const uint8_t* counter0, uint64_t
         bool begun = false;
         const warpseal_status passes =
             two_passes<Cipher, direction, SharedMemoryLimit>(job, limits, stream, &begun);
-        if (begun || passes != WARPSEAL_OUT_OF_MEMORY)
-            return passes;  // else one pass, which wants none
+        // If out of memory, falls through to one pass, which needs no scratch.
+        if (begun || passes != WARPSEAL_OUT_OF_MEMORY) return passes;
     }
     SecretOf<BatchJob<OneKey<Cipher>>> secret;
     BatchJob<OneKey<Cipher>>& job = secret.value;

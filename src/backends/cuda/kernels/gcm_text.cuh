@@ -1,4 +1,4 @@
-// GCM of long text under one key: counter mode over it, which is one of the passes of passes.cuh.
+// Counter mode pass of two-pass GCM for long texts under one key. See gcm_two_pass.cuh.
 #pragma once
 
 #include "backends/cuda/kernels/items.cuh"
@@ -7,19 +7,19 @@
 
 namespace warpseal::cuda {
 
-// Messages of one length; or a piece of one, with a J0 of its own.
+// Messages of equal length, or one segment of a message with its J0.
 template <class Cipher>
 struct PassJob {
     OneKey<Cipher> key;
     warpseal_batch batch;
     Tiling tiling;
-    // In scratch: GHASH of each message's whole blocks of ciphertext; J0 of each, or null for IVs
-    // of 96 bits.
+    // In scratch: the GHASH value of each message's whole ciphertext blocks, and each message's J0.
+    // `counters` is null for IVs of 96 bits.
     Block<4>*sums, *counters;
-    uint32_t* taken;  // in scratch: items of text beyond each warp's first
+    uint32_t* taken;  // in scratch: number of items taken beyond each warp's first
     Block<4> counter0;
     uint64_t first_block;
-    Block<4>* segment;  // of a piece: its sum is exclusive-ored into this
+    Block<4>* segment;  // the segment's GHASH value is XORed into this; else null
     bool opens;
 
     WARPSEAL_INLINE bool is_segment() const { return segment != nullptr; }
@@ -43,8 +43,9 @@ __device__ __forceinline__ Block<4> counter0_of(const PassJob<Cipher>& job, uint
     return modes::Gcm::pre_counter_block(load_plain_iv(m.iv));
 }
 
-// The part of a counter's last byte and of all before the last but one. What a header can tell
-// apart of that is made once; it is the same for a warp, each of whose lanes keeps a word.
+// Contribution of a counter's last byte and of all bytes except the last two. If the header
+// provides count_fixed, its result is computed once. It is the same for the whole warp, so each
+// lane stores one of its words.
 template <class Cipher>
 class LastByteContributions {
 public:
@@ -61,7 +62,7 @@ public:
             for (int w = 1; w < Cipher::fixed_words; ++w) word_ = lane_id() == w ? fixed[w] : word_;
         }
     }
-    // Of two blocks.
+    // Computes the contributions for two blocks.
     template <class TableLookup>
     __device__ __forceinline__ void contributions(
         uint32_t (&contribution)[2][Cipher::counting_words], const uint32_t (&last_word)[2],
@@ -89,9 +90,9 @@ private:
     uint32_t word_ = 0;
 };
 
-// Whole blocks of a message that a warp takes, two at a time in each lane, in rows side by side;
-// their counters differ in two bytes alone, of the first of which there are at most 32 values: see
-// count_steps.
+// Encrypts whole blocks of a message with a warp: two adjacent rows, so two blocks in each lane.
+// Their counters differ only in the last two bytes, and the higher of these has at most 32 values.
+// See count_steps.
 template <class BlockFunction, class TableLookup>
 __device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, uint32_t blocks,
                                                Block<4> counter, const uint32_t* schedule,
@@ -111,9 +112,8 @@ __device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, 
         contributions.contributions(
             of_last, {swap_bytes(high | (last & 0xff)), swap_bytes(high | (last + 32 & 0xff))},
             schedule, tables);
-        const bool alike =
-            base / 256 ==
-            (base + 63) / 256;  // the byte before the last, in both blocks of all lanes
+        // True if the second-to-last byte is the same in both blocks of all lanes.
+        const bool alike = base / 256 == (base + 63) / 256;
 #pragma unroll 1
         for (uint32_t i = row; i - lane_id() < blocks; i += 256) {
             uint32_t sum[2][Cipher::counting_words];
@@ -130,7 +130,8 @@ __device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, 
                     sum[n][w] = of_last[n][w] ^ sum[1][w];
             }
             encrypt_counting<Cipher>(sum[0], sum[1], schedule, tables);
-            Block<4> data[2];  // read late: see count_steps
+            // Loaded late: see count_steps.
+            Block<4> data[2];
 #pragma unroll
             for (int n = 0; n < 2; ++n)
                 if (i + 32 * n < blocks) load_aligned(data[n], in + 16 * (i + 32 * n));
@@ -143,7 +144,7 @@ __device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, 
     }
 }
 
-// Any blocks: also the last, which may not be whole.
+// Encrypts any range of blocks, also a partial last block.
 template <class BlockFunction, class TableLookup>
 __device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, uint64_t last,
                                              const Block<4>& counter, const uint32_t* schedule,
@@ -158,9 +159,10 @@ __device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, u
     }
 }
 
-// The next item for a warp, which asks for it before it works on the one that it has, so that the
-// answer is there in time. Warps differ in speed, and the slowest would keep all waiting in the
-// end. (So many items as do not fit in 32 bits would be terabytes of text.)
+// The warp's next item, from an atomic counter. The warp requests it before it processes its
+// current item, which hides the latency. Items are not assigned in advance because warps differ in
+// speed and the slowest would delay the end. 32 bits suffice: more items would be terabytes of
+// text.
 class NextItem {
 public:
     __device__ __forceinline__ explicit NextItem(uint32_t* taken) {
@@ -174,7 +176,7 @@ private:
     uint32_t before_ = 0;
 };
 
-// What becomes of a message that did not verify.
+// Overwrites blocks of a message that failed authentication with zeros.
 __device__ __forceinline__ void write_zeros(const Message& m, uint64_t first, uint64_t last,
                                             uint64_t step) {
     for (uint64_t i = first; i < last; i += step)
@@ -191,7 +193,7 @@ __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction:
     if (contribution.empty) return;
     if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)
         return write_zeros(m, contribution.first + lane_id(), contribution.last, 32);
-    // Made anew rather than kept: what it takes of registers is missing elsewhere.
+    // Recomputed instead of stored, to save registers.
     const auto counter_of = [&](uint64_t block) {
         return modes::Gcm::mask(counter0_of(job, index, m), job.first_block + block);
     };
@@ -201,7 +203,8 @@ __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction:
         while (i < whole) {
             const Block<4> counter = counter_of(i);
             const uint32_t begin = swap_bytes(counter.word[3]);
-            uint64_t blocks = 32 * 256 - (begin & 0xff);  // 32 values of the last byte but one
+            // At most 32 values of the second-to-last byte.
+            uint64_t blocks = 32 * 256 - (begin & 0xff);
             blocks = blocks < 0x10000 - (begin & 0xffff) ? blocks : 0x10000 - (begin & 0xffff);
             blocks = blocks < whole - i ? blocks : whole - i;
             crypt_counting<BlockFunction>(m.in + 16 * i, m.out + 16 * i,
@@ -215,7 +218,8 @@ __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction:
                                     tables);
 }
 
-// Counter mode. When opening, after the verdicts: a message that did not verify becomes zeros.
+// Counter mode. When opening, it runs after the tags were verified: a message that failed becomes
+// zeros.
 template <class BlockFunction, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     gcm_text_kernel(const __grid_constant__ PassJob<typename BlockFunction::Cipher> job) {
@@ -229,8 +233,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// The same of one message, which all blocks of the grid share evenly: they meet fewer headers, and
-// read and write what lies side by side.
+// Counter mode for a single message, divided evenly among all blocks of the grid. Fewer
+// contributions are recomputed, and memory accesses are adjacent.
 template <class BlockFunction, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     gcm_one_text_kernel(const __grid_constant__ PassJob<typename BlockFunction::Cipher> job) {

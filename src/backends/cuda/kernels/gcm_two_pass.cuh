@@ -1,5 +1,5 @@
-// GCM of long text under one key in two passes (SP 800-38D): counter mode, and GHASH on tensor
-// cores, which is faster than both in one.
+// GCM for long texts under one key in two passes (SP 800-38D): counter mode, and GHASH on tensor
+// cores. Faster than both in one pass.
 #pragma once
 
 #include "backends/cuda/kernels/chain.cuh"
@@ -8,7 +8,7 @@
 
 namespace warpseal::cuda {
 
-// J0 of an IV that is not of 96 bits (SP 800-38D 7.1 step 2).
+// Computes J0 from an IV that is not of 96 bits (SP 800-38D 7.1 step 2).
 template <class Key>
 __device__ Block<4> hashed_counter(const uint8_t* iv, uint64_t iv_bytes, const Key& key) {
     const uint64_t blocks = (iv_bytes + 15) / 16 + 1;
@@ -16,8 +16,8 @@ __device__ Block<4> hashed_counter(const uint8_t* iv, uint64_t iv_bytes, const K
     Element sum;
 #pragma unroll 1
     for (uint64_t row = 0; row < rows; ++row) {
-        const uint64_t i =
-            row * 32 + lane_id() + blocks - rows * 32;  // wraps in the padding, which is in front
+        // Wraps in the padding, which comes first.
+        const uint64_t i = row * 32 + lane_id() + blocks - rows * 32;
         Block<4> b{};
         if (i < blocks - 1) b = load_partial<4>(iv + 16 * i, bytes_in_block<4>(iv_bytes, i), 1);
         if (i == blocks - 1) b = macs::ghash::length_block(0, iv_bytes);
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// What is left, a thread for each message: AAD, a last block that is not whole, and the tag.
+// Completes each message with one thread: the AAD, a partial last block and the tag.
 template <class BlockFunction, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     gcm_tag_kernel(const __grid_constant__ PassJob<typename BlockFunction::Cipher> job) {
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
     const HashKey& hash = job.key.hash;
     const Element h = hash.bit_power[0];
-    // Neighbours take neighbours, whose IVs and tags are read and written together.
+    // Adjacent threads take adjacent messages, so that accesses to their IVs and tags coalesce.
     const uint64_t step = uint64_t{gridDim.x} * tuning::threads;
     for (uint64_t index = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x;
          index < job.batch.message_count; index += step) {
@@ -75,9 +75,9 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// ---- the host's side
+// ---- host code
 
-// Whether a call can go this way, and gains by it.
+// True if two passes support this batch and are expected to be faster.
 inline bool takes_two_passes(const warpseal_batch& b, const Limits& limits) {
     if (!has_ghash(limits) || b.keys != nullptr || b.lengths != nullptr ||
         b.in_offsets != nullptr || b.out_offsets != nullptr)
@@ -91,8 +91,8 @@ inline bool takes_two_passes(const warpseal_batch& b, const Limits& limits) {
            b.message_bytes >= limits.from(tuning::two_pass_bytes) / b.message_count;
 }
 
-// The caller has filled in key and batch, and of a piece the rest. *begun: there was memory for
-// scratch, and something may be queued.
+// The caller sets key and batch, and for a segment also counter0, first_block and segment. Sets
+// *begun if scratch was available and work may have been queued.
 template <class Cipher, Direction direction, class SharedMemoryLimit>
 warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStream_t stream,
                            bool* begun) {

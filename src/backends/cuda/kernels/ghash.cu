@@ -1,4 +1,5 @@
-// GHASH on tensor cores: the matrix, the sums of segments, and of texts of several segments.
+// GHASH on tensor cores: the matrix image, the GHASH values of segments, and their combination for
+// texts of several segments.
 #include "backends/cuda/kernels/ghash.h"
 
 #include "backends/cuda/device/access.cuh"
@@ -15,7 +16,7 @@ struct ImageJob {
     uint32_t* image;
 };
 
-// H^n, n up to 64.
+// Returns H^n, for n up to 64.
 __device__ Element low_power(const HashKey& hash, uint32_t n) {
     static_assert(strip_blocks <= 64);
     if (n == 0) return one();
@@ -42,11 +43,10 @@ struct ReductionJob {
     HashedTexts texts;
     Segments segments;
     const uint4* image;
-    Block<4>* sums;  // of segments
+    Block<4>* sums;  // one for each segment
 };
 
-// A block that is read once: not kept in the first level of the cache, and fetched into the second
-// with what comes after it.
+// Loads a block that is read only once: bypasses the L1 cache, and prefetches 256 bytes into L2.
 __device__ __forceinline__ Block<4> load_once(const uint8_t* p) {
     Block<4> b;
     asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -55,7 +55,7 @@ __device__ __forceinline__ Block<4> load_once(const uint8_t* p) {
     return b;
 }
 
-// Four warps take 32 segments, eight for each.
+// Four warps process 32 segments, eight for each warp.
 __global__ void __launch_bounds__(tuning::reduction_threads, 1)
     reduction_kernel(const __grid_constant__ ReductionJob job) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -83,15 +83,16 @@ __global__ void __launch_bounds__(tuning::reduction_threads, 1)
             job.texts.first + text * job.texts.stride + 16 * (job.texts.blocks - before_end);
         const RowSums rows = reduce_segment(matrix, job.segments.blocks, [&](uint32_t i) {
             const bool within = i < job.segments.blocks;
-            if (absent == 0 && within)
-                return load_once(first + 16 * i);  // nearly always: no predicate, no zeros
+            // The usual case: no predicate, no zeros.
+            if (absent == 0 && within) return load_once(first + 16 * i);
             return i >= absent && within ? load_once(first + 16 * i) : Block<4>{};
         });
         const Block<4> sum = macs::ghash::to_block(join_rows(rows));
         if (threadIdx.x % 4 == 0 && present)
             store_aligned(reinterpret_cast<uint8_t*>(job.sums + segment), sum);
     }
-    __syncthreads();  // leaves nothing of the key in shared memory
+    // Zeroize the matrix, which is made of powers of H.
+    __syncthreads();
     wipe_words(reinterpret_cast<uint32_t*>(shared), image::bytes / 4, threadIdx.x,
                tuning::reduction_threads);
 #endif
@@ -103,11 +104,12 @@ struct SumJob {
     uint64_t text_count;
     uint32_t run;  // segments that one lane adds up
     const Block<4>* from;
-    Block<4>* to;  // zero
+    Block<4>* to;  // must be zero
 
+    // Number of warps for one text.
     WARPSEAL_INLINE uint64_t groups() const {
         return (segments.in_text + 32 * run - 1) / (32 * run);
-    }  // warps for one text
+    }
 };
 
 __global__ void __launch_bounds__(tuning::threads, 1)
@@ -131,7 +133,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// The matrix is made of powers of H: it is wiped with the scratch it lies in.
+// Computes the matrix image from powers of H. It is secret, and is zeroized with the scratch that
+// holds it.
 warpseal_status make_image(const HashKey& hash, uint32_t* to, cudaStream_t stream) {
     SecretOf<ImageJob> secret;
     secret.value = {hash, to};
@@ -149,7 +152,8 @@ warpseal_status add_up(const HashKey& hash, const HashedTexts& texts, const Segm
                     from, to};
     const warpseal_status status = check(cudaMemsetAsync(to, 0, texts.count * sizeof *to, stream));
     if (status != WARPSEAL_OK) return status;
-    // On as many multiprocessors as there are warps: a lane's products wait for each other.
+    // Spread over as many multiprocessors as there are warps: a lane's multiplications depend on
+    // each other.
     return launch(sum_kernel,
                   blocks_for(texts.count * secret.value.groups() * tuning::warps, limits), 0,
                   secret.value, stream);

@@ -1,5 +1,5 @@
-// GHASH of long texts under one key on tensor cores: each text's sum over its whole blocks, queued
-// on a stream.
+// GHASH of long texts under one key on tensor cores, queued on a stream. Each text gives one GHASH
+// value, over its whole blocks.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,27 +9,28 @@
 
 namespace warpseal::cuda {
 
-// Texts of one length, 16-byte aligned, in device memory.
+// Texts of equal length in device memory, 16-byte aligned.
 struct HashedTexts {
     const uint8_t* first;
     uint64_t stride, count, blocks;
 };
 
-// How they are cut. A text's last segment ends where its whole blocks do; what its first lacks
-// counts as zeros in front of it.
+// Texts split into segments. A text's last segment ends with its last whole block. The first
+// segment may be shorter: it is padded with zeros at the front.
 struct Segments {
     uint64_t count;
     uint32_t in_text, blocks;
 
-    // What ghash wants of scratch; it may hold anything.
+    // Bytes of scratch that ghash needs; the contents may be arbitrary.
     size_t scratch_bytes() const;
 };
 Segments cut(const HashedTexts& texts, const Limits& limits);
 
-// Whether this GPU, and what was compiled for it, has what it takes.
+// True if the compiled code supports GHASH on tensor cores on this GPU (compute capability 8.0 or
+// later).
 inline bool has_ghash(const Limits& limits) { return limits.architecture >= 80; }
 
-// sums[i] becomes the sum over text i of C[k] H^(blocks - 1 - k).
+// Sets sums[i] to the sum of C[k] H^(blocks - 1 - k) over the blocks of text i.
 warpseal_status ghash(const HashKey& hash, const HashedTexts& texts, const Segments& segments,
                       void* scratch, Block<4>* sums, const Limits& limits, cudaStream_t stream);
 

@@ -1,44 +1,44 @@
-// GHASH on tensor cores: GF(2^128) sums as products of binary matrices, the blocks of a segment by
-// bits of powers of H (SP 800-38D 6.4).
+// GHASH on tensor cores: GF(2^128) products as binary matrix products, the blocks of a segment by
+// the bits of powers of H (SP 800-38D 6.4).
 #pragma once
 
 #include "backends/cuda/device/ghash_field.cuh"
 
 namespace warpseal::cuda {
 
-// A segment is consecutive blocks, whole strips of them. One matrix multiplies a strip; Horner's
-// rule goes from strip to strip.
+// Blocks in a strip. A segment is a whole number of consecutive strips. One matrix multiplies a
+// strip; Horner's rule combines strips.
 inline constexpr uint32_t strip_blocks = 64;
 
-// Eight segments are the 16 rows of a matrix, 32 bits of which are one word of a block: a quad of
-// lanes holds four consecutive blocks of its segment, just as they were loaded. PTX ISA, "Matrix
-// fragments for mma.m16n8k256" and "wgmma.m64nNk256": lane 4 r + t holds bits 32 t to 32 t + 31 and
-// 128 more to the right of rows r and r + 8. So words 0 and 2 of a block lie in row r and words 1
-// and 3 in row r + 8, which is multiplied by the same matrix and by x^32 in the end: sum = row r +
-// x^32 row (r + 8).
+// Eight segments are the 16 rows of a matrix; 32 bits of a row are one word of a block. A quad of
+// lanes holds four consecutive blocks of its segment, in the layout in which they were loaded.
+// PTX ISA, "Matrix fragments for mma.m16n8k256" and "wgmma.m64nNk256": lane 4 r + t holds bits 32 t
+// to 32 t + 31, and those 128 further right, of rows r and r + 8. So words 0 and 2 of a block lie
+// in row r and words 1 and 3 in row r + 8. Row r + 8 is multiplied by the same matrix, and by x^32
+// at the end: the GHASH value is row r + x^32 row (r + 8).
 //
-// The other matrix is an image in shared memory: steps of 256 x 128 bits, the last of which moves
-// the sum so far past a strip. A step is 16 x 2 core matrices of 8 columns and 128 bits, a column's
-// bits together.
+// The other matrix is an image in shared memory: steps of 256 x 128 bits. The last step multiplies
+// the GHASH accumulator by the power of H for a whole strip. A step consists of 16 x 2 core
+// matrices of 8 columns and 128 bits, in which the bits of a column are adjacent.
 namespace image {
 
 inline constexpr int steps = strip_blocks / 4 + 1, sum_step = steps - 1;
 inline constexpr uint32_t step_bytes = 4096, bytes = steps * step_bytes;
 
-// The power of H that lane t's block has in a step; blocks 4 step to 4 step + 3 of the strip are a
-// quad's.
+// Returns the power of H for the block of lane t in a step. A quad holds blocks 4 step to 4 step +
+// 3 of the strip.
 WARPSEAL_INLINE constexpr uint32_t exponent(int step, int t) {
     return step == sum_step ? strip_blocks : strip_blocks - 1 - (4 * step + t);
 }
 
-// A warp writes 128 words: those of one step, one lane of the quad and one half (of the bits of a
-// row).
+// Number of warps that write the image. A warp writes 128 words: those of one step, one lane t of
+// the quad, and one half of a row's bits.
 inline constexpr int warps = steps * 8;
 WARPSEAL_INLINE constexpr uint32_t word_at(int step, int half, int t, int column) {
     return (step * step_bytes + column / 8 * 256 + half * 128 + column % 8 * 16 + t * 4) / 4;
 }
 
-// Bit `bit` of word `word` of a block is the coefficient of x to this.
+// Returns the exponent of x for bit `bit` of word `word` of a block.
 WARPSEAL_INLINE constexpr int coefficient(int word, int bit) {
     return 32 * word + bit / 8 * 8 + 7 - bit % 8;
 }
@@ -49,13 +49,14 @@ WARPSEAL_INLINE constexpr Element monomial(int exponent) {
     return e;
 }
 
-// Column 8 j + 2 t + e of a product is bit 2 j + e of word t of the sum, so that a lane finds a
-// word in its own counts.
+// Column 8 j + 2 t + e of a product is bit 2 j + e of word t of the result. A lane's own counts
+// thus give one word.
 WARPSEAL_INLINE constexpr uint32_t bit_of_column(const Block<4>& b, int column) {
     return b.word[column % 8 / 2] >> (column / 8 * 2 + column % 2) & 1;
 }
 
-// What a bit of a row is worth: that bit of a block, or of the sum, times its power of H.
+// Contribution of a bit of a row: that bit of a block, or of the GHASH accumulator, times its power
+// of H.
 WARPSEAL_INLINE Block<4> row(const Element& power, int step, int half, int t, int bit) {
     if (step == sum_step && half == 1) return {};
     return macs::ghash::to_block(
@@ -76,23 +77,25 @@ WARPSEAL_INLINE Element times_x32(const Element& a) {
 
 #ifdef __CUDACC__
 
-// Four warps multiply together where the GPU has that (9.0), else each for itself (from 8.0).
+// True if four warps share a multiplication (wgmma, 9.0). Otherwise each warp multiplies by itself
+// (mma, from 8.0).
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr bool warps_multiply_together = true;
 #else
 inline constexpr bool warps_multiply_together = false;
 #endif
 
-// The image in shared memory, to which all threads of the block have written.
+// The matrix image in shared memory. All threads of the block have written to it.
 class Matrix {
 public:
     __device__ __forceinline__ explicit Matrix(const unsigned char* image) : image_(image) {
-        // Core matrices are 128 bytes apart along a column's bits and 256 along columns. PTX ISA,
-        // "Matrix descriptor", no swizzling.
+        // Core matrices are 128 bytes apart along a column's bits and 256 bytes apart along the
+        // columns. PTX ISA, "Matrix descriptor", no swizzling.
         const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(image));
         descriptor_ = uint64_t{address >> 4} | uint64_t{128 >> 4} << 16 | uint64_t{256 >> 4} << 32;
     }
-    // Before the barrier after which Matrix is made, by each thread that wrote to the image.
+    // Each thread that wrote to the image calls this before the barrier that precedes the
+    // construction of Matrix.
     __device__ static void written() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -111,7 +114,7 @@ public:
 #endif
     }
 
-    // Counts ones: rows `a` by a step of the image, added to what is there.
+    // Adds to d the number of ones in each row of `a` AND each column of a step.
     __device__ __forceinline__ void multiply(uint32_t (&d)[64], const Block<4>& a, int step) const {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
         asm volatile(
@@ -155,17 +158,18 @@ private:
     uint64_t descriptor_;
 };
 
-// The sum of a segment, as a quad of lanes has it: one word each of both rows.
+// The GHASH value of a segment, distributed over a quad of lanes: each lane has one word of both
+// rows.
 struct RowSums {
     uint32_t word[2] = {};
 };
 
-// The sum of a segment: load(i) is its block i, or zero where there is none. By all lanes of four
-// warps.
+// Computes the GHASH value of a segment. load(i) returns its block i, or zero if there is none.
+// Called by all lanes of four warps.
 template <class Load>
 __device__ __forceinline__ RowSums reduce_segment(const Matrix& matrix, uint32_t blocks,
                                                   const Load& load) {
-    constexpr int groups = strip_blocks / 16;  // of four steps, loaded one ahead
+    constexpr int groups = strip_blocks / 16;  // of four steps; loads are one group ahead
     const uint32_t t = threadIdx.x % 4;
     RowSums sum;
     Block<4> group[2][4];
@@ -185,7 +189,7 @@ __device__ __forceinline__ RowSums reduce_segment(const Matrix& matrix, uint32_t
             for (int i = 0; i < 4; ++i) matrix.multiply(d, group[g % 2][i], 4 * g + i);
             Matrix::end();
         }
-        // The lowest bit of each count: the column's parity.
+        // The lowest bit of each count is the column's parity.
 #pragma unroll
         for (int i = 0; i < 2; ++i)
 #pragma unroll
@@ -195,7 +199,7 @@ __device__ __forceinline__ RowSums reduce_segment(const Matrix& matrix, uint32_t
     return sum;
 }
 
-// In each lane of a quad: its segment's sum.
+// Returns the segment's GHASH value in each lane of a quad.
 __device__ __forceinline__ Element join_rows(const RowSums& sum) {
     Block<4> row[2];
 #pragma unroll

@@ -1,4 +1,4 @@
-// What a batch says of a message, and how a grid's warps and threads share messages out.
+// Access to the messages of a batch, and their distribution over the warps and threads of a grid.
 #pragma once
 
 #include "backends/cuda/device/key_state.cuh"
@@ -12,13 +12,14 @@ struct BatchJob {
     Keys keys;
     warpseal_batch batch;
     Tiling tiling;
-    Block<4>* sums;  // GCM: of each message in several parts, or of the one piece; exclusive-ored
-                     // by its parts
-    // A piece of one GCM message: its J0 and place, for it alone.
+    // GCM: accumulators into which tiles XOR their GHASH values. One for each message of several
+    // tiles, or one for the segment.
+    Block<4>* sums;
+    // GCM segment only: J0 and the segment's first block.
     Block<4> counter0;
     uint64_t first_block;
     bool segment;
-    bool opens;  // compares tags
+    bool opens;  // compares tags instead of writing them
 };
 
 struct Message {
@@ -43,21 +44,21 @@ __device__ __forceinline__ Message message_of(const warpseal_batch& b, uint64_t 
             b.statuses ? b.statuses + i : nullptr};
 }
 
-// A message of 0 bytes has no blocks.
+// Returns the number of blocks of a message; 0 for an empty one.
 template <int n>
 __device__ __forceinline__ uint64_t blocks_in(uint64_t bytes) {
     return bytes / (4 * n) + (bytes % (4 * n) != 0);
 }
 
-// Messages of one thread each: neighbours in a block take messages far from each other, so that few
-// still spread over all multiprocessors.
+// First message of a thread. Neighbouring threads of a block take distant messages, so that a small
+// number of messages still spreads over all multiprocessors.
 __device__ __forceinline__ uint64_t first_of_thread() {
     return uint64_t{threadIdx.x} * gridDim.x + blockIdx.x;
 }
 __device__ __forceinline__ uint64_t thread_step() { return uint64_t{gridDim.x} * tuning::threads; }
 
-// A thread's messages, each under its key: work(message, schedule). The job is the kernel's own
-// parameter, in the constant bank.
+// Calls work(message, schedule) for each of the thread's messages, with its key. `job` must be the
+// kernel's own parameter, in the constant bank.
 template <class Cipher, class Keys, class TableLookup, class Work>
 __device__ __forceinline__ void each_message(const BatchJob<Keys>& job, const TableLookup& tables,
                                              const Work& work) {
@@ -71,9 +72,9 @@ __device__ __forceinline__ void each_message(const BatchJob<Keys>& job, const Ta
 
 #endif
 
-// ---- the host's side
+// ---- host code
 
-// A kernel over a batch, with the layout that its way and keys leave room for.
+// Launches a kernel over a batch, with the table layout that fits beside the keys.
 template <class BlockFunction, class SharedMemoryLimit, class Keys>
 warpseal_status launch_batch(void (*kernel)(BatchJob<Keys>), uint64_t warps, const Limits& limits,
                              const BatchJob<Keys>& job, cudaStream_t stream) {
@@ -83,7 +84,7 @@ warpseal_status launch_batch(void (*kernel)(BatchJob<Keys>), uint64_t warps, con
         job, stream);
 }
 
-// Calls work(limits, job) with a job under the key of the call or under the messages' own.
+// Calls work(limits, job) with a job under the call's key or under the messages' own keys.
 template <class Cipher, Direction direction, class Work>
 warpseal_status with_keys(const void* state, const warpseal_batch& batch, const Work& work) {
     Limits limits;

@@ -1,5 +1,5 @@
-// Sweep whose mask is the previous ciphertext block: CBC and CFB decryption (SP 800-38A 6.2, 6.3),
-// also in place.
+// Sweep in which each block needs the previous ciphertext block: CBC and CFB decryption (SP 800-38A
+// 6.2, 6.3), also in place.
 #pragma once
 
 #include "backends/cuda/host/launch.cuh"
@@ -9,8 +9,8 @@
 
 namespace warpseal::cuda {
 
-// A warp takes a tile of pairs of rows of 32 blocks and hands ciphertext on from lane to lane and
-// from row to row. What it needs of the tile before was overwritten, perhaps, if in place: the last
+// A warp processes a tile: pairs of rows of 32 blocks. Ciphertext passes from lane to lane and from
+// row to row. In place, the last block of the previous tile may already be overwritten, so the last
 // blocks of all tiles are saved first.
 template <class Cipher>
 struct PreviousJob {
@@ -21,8 +21,8 @@ struct PreviousJob {
     uint8_t* out;
     uint64_t bytes;
     uint64_t tile_blocks, tiles;
-    Text<Cipher>*
-        edges;  // [tile] the block before it, but for tile 0; null: all of them are still in `in`
+    // [tile] Block before the tile, except for tile 0. Null if all of them are still in `in`.
+    Text<Cipher>* edges;
 
     uint64_t blocks() const { return (bytes + Text<Cipher>::bytes - 1) / Text<Cipher>::bytes; }
     void cut(uint64_t blocks_in_tile) {
@@ -31,7 +31,8 @@ struct PreviousJob {
     }
 };
 
-// Device code cannot call what the host does.
+// Returns the block before a tile. A free function, because device code cannot call host member
+// functions.
 template <class Cipher>
 __device__ __forceinline__ Text<Cipher> before_tile(const PreviousJob<Cipher>& job, uint64_t tile,
                                                     uint32_t width) {
@@ -41,7 +42,7 @@ __device__ __forceinline__ Text<Cipher> before_tile(const PreviousJob<Cipher>& j
     return load_partial<bytes / 4>(job.in + tile * job.tile_blocks * bytes - bytes, bytes, width);
 }
 
-// One type of job for each block size: the kernel needs no cipher.
+// One job type for each block size: the kernel does not depend on the cipher.
 template <int n>
 struct EdgesJob {
     const uint8_t* in;
@@ -83,9 +84,9 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// Queues rest() and then work(), which launches the job. In place the edges of the tiles are saved
-// before work(), which then goes in parts from the end: their scratch is bounded, and the block
-// before a part is still there. All scratch is had before anything is written.
+// Queues rest() and then work(), which launches the job. In place, the tiles' edges are saved
+// before work(). It then runs in rounds from the end, so that scratch is bounded and the block
+// before a round is still intact. All scratch is allocated before anything is written.
 template <class Cipher, class Rest, class Work>
 warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaStream_t stream,
                            const Rest& rest, const Work& work) {
@@ -118,7 +119,7 @@ warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaS
     });
 }
 
-// iv null: it is the block before `in`, which lies there.
+// If iv is null, the IV is the block before `in` in memory.
 template <class Cipher, class Mode, Direction direction, class SharedMemoryLimit>
 warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words],
                                const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,

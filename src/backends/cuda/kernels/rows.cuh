@@ -1,12 +1,12 @@
-// Rows: text that a warp takes 32 blocks of 16 bytes at a time, a block to a lane, at any alignment
-// and with never a byte outside.
+// Rows: text in rows of 32 blocks, one block for each lane of a warp, at any alignment. No byte
+// outside the text is accessed.
 #pragma once
 
 #include "backends/cuda/device/key_state.cuh"
 
 namespace warpseal::cuda {
 
-// 16 of the 32 bytes of two blocks, from byte `shift` on; all lanes shift alike.
+// Returns 16 of the 32 bytes of two blocks, from byte `shift` on. `shift` is the same in all lanes.
 __device__ __forceinline__ Block<4> window(const Block<4>& low, const Block<4>& high,
                                            uint32_t shift) {
     uint32_t w[8];
@@ -26,7 +26,7 @@ __device__ __forceinline__ uint32_t out_of_line(const uint8_t* p) {
     return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p)) & 15;
 }
 
-// Where a row that begins with block `first` has this lane's block, in a text of so many bytes.
+// This lane's block in a row that starts with block `first`, in a text of `text_bytes` bytes.
 template <int n>
 struct RowRange {
     int64_t first;
@@ -41,9 +41,9 @@ struct RowRange {
     }
 };
 
-// The block of this lane where it is not a line by itself. Of a whole row the lines of 16 bytes
-// have been read, and what belongs to another block passes from lane to lane. `in` is where the
-// lane has its block of the text's first row. Off the hot path: one copy of the code.
+// Returns this lane's block if it is not aligned to 16 bytes. For a whole row, the aligned lines
+// are already loaded and lanes exchange their bytes. `in` is the lane's block in the text's first
+// row. Not inlined: one copy of the code, off the hot path.
 template <int n>
 __device__ __noinline__ Block<n> load_apart(const uint8_t* in, Block<n> line, RowRange<n> range) {
     const uint8_t* const p = in + 4 * n * range.first;
@@ -57,7 +57,8 @@ __device__ __noinline__ Block<n> load_apart(const uint8_t* in, Block<n> line, Ro
     }
     return load_partial<n>(p, range.bytes(), width_of(reinterpret_cast<uintptr_t>(p)));
 }
-// The first and the last line of a row belong to its neighbours, too.
+// Stores a block that is not aligned to 16 bytes. The first and last line of a row are shared with
+// adjacent rows.
 template <int n>
 __device__ __noinline__ void store_apart(uint8_t* out, Block<n> b, RowRange<n> range) {
     uint8_t* const p = out + 4 * n * range.first;
@@ -77,7 +78,7 @@ __device__ __noinline__ void store_apart(uint8_t* out, Block<n> b, RowRange<n> r
     store_partial(p, b, range.bytes(), width_of(reinterpret_cast<uintptr_t>(p)));
 }
 
-// A text that warps take in rows, of which one may begin before it and one end after it.
+// A text processed in rows. One row may start before the text and one may end after it.
 template <int n>
 class RowText {
 public:
@@ -88,16 +89,16 @@ public:
           beside_(common_width(in, out) == 16 ? 0 : 1),
           last_(static_cast<int64_t>(bytes / (4 * n)) - 32 - beside_) {}
 
-    // The line in which this lane's block of the row from block `first` on begins. Nothing branches
-    // here, so that it is on its way while the thread works on something else, until block() is
-    // asked for.
+    // Loads the aligned line that contains the start of this lane's block, in the row from block
+    // `first`. It has no branches, so that the load stays in flight during other work until block()
+    // needs it.
     __device__ __forceinline__ Block<n> line(int64_t first) const {
         Block<n> b{};
         if constexpr (n == 4)
             if (whole(first)) load_aligned(b, in_ + 16 * first - out_of_line(in_));
         return b;
     }
-    // The block; zeros outside of the text.
+    // Returns the block; bytes outside the text are zero.
     __device__ __forceinline__ Block<n> block(int64_t first, const Block<n>& line) const {
         if (n == 4 && beside_ == 0 && whole(first)) return line;
         return load_apart<n>(in_, line, {first, bytes_, whole(first)});
@@ -109,19 +110,20 @@ public:
     }
 
 private:
-    // 32 whole blocks, and out of line something before and after them that may be read as well.
+    // True if the row is 32 whole blocks. If the text is not aligned, a block before and one after
+    // the row must exist, because some of their bytes are read.
     __device__ __forceinline__ bool whole(int64_t first) const {
         return first >= beside_ && first <= last_;
     }
 
-    const uint8_t* in_;  // where this lane has its block of the text's first row
+    const uint8_t* in_;  // this lane's block in the text's first row
     uint8_t* out_;
     uint64_t bytes_;
     int64_t beside_, last_;
 };
 
-// The same of a text whose blocks are whole and lines by themselves: without the calls above, which
-// take registers from the loop that they stand in (AES-128 in CTR is 3 % faster).
+// A text of whole, 16-byte aligned blocks. It avoids the calls of RowText, which take registers
+// from the surrounding loop (AES-128 in CTR is 3 % faster).
 class LineText {
 public:
     __device__ __forceinline__ LineText(const uint8_t* in, uint8_t* out, uint64_t bytes)
@@ -144,9 +146,9 @@ private:
         return first >= -int64_t{lane_id()} && first < blocks_;
     }
 
-    const uint8_t* in_;  // where this lane has its block of the text's first row
+    const uint8_t* in_;  // this lane's block in the text's first row
     uint8_t* out_;
-    int64_t blocks_;  // less those of the lanes before this one
+    int64_t blocks_;  // number of blocks, minus the lane index
 };
 
 }  // namespace warpseal::cuda

@@ -1,4 +1,4 @@
-// Sweep: independent blocks under one key, a grid over all of them (ECB, CTR).
+// Sweep: independent blocks under one key, distributed over the grid (ECB, CTR).
 #pragma once
 
 #include "backends/cuda/host/launch.cuh"
@@ -8,13 +8,14 @@
 
 namespace warpseal::cuda {
 
-// Blocks of one launch. Indexes and counters fit in 32 bits.
+// Maximum number of blocks of one launch. Indexes and counters fit in 32 bits.
 inline constexpr uint64_t launch_blocks_limit = uint64_t{1} << 31;
 
 template <class Cipher>
 struct SweepJob {
     uint32_t schedule[Cipher::schedule_words];
-    Text<Cipher> iv;  // counted in its last word alone: the launcher splits where that one wraps
+    // Only its last word is incremented: the launcher splits where that word wraps.
+    Text<Cipher> iv;
     const uint8_t* in;
     uint8_t* out;
     uint64_t bytes;
@@ -40,7 +41,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// A long sweep that needs no IV: each thread of a warp takes a block of two rows at a time.
+// Long sweep without an IV: each thread processes one block of each of two rows at a time.
 template <class BlockFunction, class Mode, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     rows_kernel(const __grid_constant__ SweepJob<typename BlockFunction::Cipher> job) {
@@ -76,11 +77,12 @@ __device__ __forceinline__ void encrypt_counting(uint32_t (&a)[Cipher::counting_
     }
 }
 
-// Counter mode over so many blocks by a grid; iv is the counter of the first, and only its last
-// word counts, which may wrap. What the early rounds make of a counter is the sum of a part for its
-// last byte, one for the byte before and, for 65,536 counters, one for all others. A thread keeps
-// the last byte's part for two blocks; the other byte is the same for a warp, each of whose lanes
-// has the part of one of the 32 values that the warp meets.
+// Counter mode over `blocks` blocks by a grid. `iv` is the first counter; only its last word is
+// incremented, and it may wrap.
+// The state after the early rounds is the XOR of three contributions: the last byte, the byte
+// before it, and all others. The others are constant for 65,536 counters. A thread stores the
+// contribution of the last byte for two blocks. The other byte is the same for a warp: each lane
+// holds the contribution of one of the 32 values that the warp meets.
 template <class Cipher, class TableLookup, class Blocks>
 __device__ __forceinline__ void count_steps(const Block<4>& iv, uint64_t blocks,
                                             const uint32_t* schedule, const TableLookup& tables,
@@ -114,7 +116,8 @@ __device__ __forceinline__ void count_steps(const Block<4>& iv, uint64_t blocks,
                 b[w] = contribution_b[w] ^ contribution;
             }
             encrypt_counting<Cipher>(a, b, schedule, tables);
-            // Read late: the look-ups want the registers, and the other 31 warps fill the wait.
+            // Loaded late: the table lookups need the registers, and the other 31 warps hide the
+            // latency.
             const Block<4> line_a = text.line(row), line_b = text.line(row + 128);
             text.store(row, text.block(row, line_a) ^ Block<4>{{a[0], a[1], a[2], a[3]}});
             text.store(row + 128,
@@ -123,7 +126,7 @@ __device__ __forceinline__ void count_steps(const Block<4>& iv, uint64_t blocks,
     }
 }
 
-// A long CTR sweep; Blocks: how its text lies.
+// Long CTR sweep. Blocks is the type that accesses the text: LineText or RowText.
 template <class BlockFunction, class SharedMemoryLimit, class Blocks>
 __global__ void __launch_bounds__(tuning::threads, 1)
     counting_kernel(const __grid_constant__ SweepJob<typename BlockFunction::Cipher> job) {
@@ -158,7 +161,7 @@ warpseal_status sweep_segment(const SweepJob<typename BlockFunction::Cipher>& jo
                   stream);
 }
 
-// `schedule` is the one of the direction in which the cipher runs.
+// `schedule` is for the direction in which the cipher itself runs.
 template <class Cipher, class Mode, Direction direction, class SharedMemoryLimit>
 warpseal_status sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv,
                       uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,

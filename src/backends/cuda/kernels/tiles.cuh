@@ -1,5 +1,5 @@
-// Parts: how the messages of a batch are divided among warps, also when their lengths are known on
-// the device alone.
+// Tiling: how the messages of a batch are divided among warps, also if only the device knows their
+// lengths.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@ namespace warpseal::cuda {
 
 struct Tiling {
     uint64_t message_count;
-    uint64_t tiles;         // items of work a message; those past its end are empty
-    uint64_t least_blocks;  // in a part
+    uint64_t tiles;         // items for each message; those past its end are empty
+    uint64_t least_blocks;  // minimum number of blocks in a tile
 
     uint64_t items() const { return message_count * tiles; }
 };
 
-// Blocks [first, last) of a message of so many, for one item.
+// Blocks [first, last) of a message, for one item.
 struct Tile {
     uint64_t first, last;
-    bool whole;  // the message has no other
-    bool empty;  // and is not the message's only one
+    bool whole;  // it is the message's only tile
+    bool empty;  // it has no blocks and is not the message's first tile
 };
 
 inline Tiling divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t block_bytes,
@@ -44,7 +44,7 @@ inline Tiling divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t b
 
 #ifdef __CUDACC__
 
-// Parts are whole rows of 32 blocks but for the last.
+// Tiles are whole rows of 32 blocks, except the last one.
 __device__ __forceinline__ Tile tile_of(const Tiling& tiling, uint64_t blocks, uint64_t tile) {
     if (tiling.tiles == 1) return {0, blocks, true, false};
     const uint64_t even = (blocks / 32 / tiling.tiles + 1) * 32;

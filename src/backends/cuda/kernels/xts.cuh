@@ -1,5 +1,5 @@
-// XTS (IEEE 1619, SP 800-38E): the tweak of every 32nd block of each data unit is made first; a
-// thread takes a block from there.
+// XTS (IEEE 1619, SP 800-38E). A first kernel computes the tweak of every 32nd block of each data
+// unit; from there, each thread processes one block.
 #pragma once
 
 #include "backends/cuda/host/launch.cuh"
@@ -8,7 +8,8 @@
 
 namespace warpseal::cuda {
 
-// A tweak times x^k, k < 32: what modes::advance_tweak does where k is known, by funnel shifts.
+// Returns a tweak times x^k, k < 32, by funnel shifts. Same result as modes::advance_tweak, which
+// suits a constant k.
 __device__ __forceinline__ Block<4> times_x(const Block<4>& t, uint32_t k) {
     const uint32_t out = __funnelshift_l(t.word[3], 0, k);
     Block<4> r;
@@ -18,7 +19,7 @@ __device__ __forceinline__ Block<4> times_x(const Block<4>& t, uint32_t k) {
     r.word[1] ^= out >> 31 ^ out >> 30 ^ out >> 25;
     return r;
 }
-// GHASH's elements are the same field with the bits the other way round.
+// Converts a tweak to a GHASH element: the same field with the bits reflected.
 __device__ __forceinline__ Element element_of(const Block<4>& t) {
     Element e;
 #pragma unroll
@@ -32,7 +33,7 @@ __device__ __forceinline__ Block<4> tweak_of(const Element& e) {
     return t;
 }
 
-// x^(2048 n)
+// Returns x^(2048 n).
 __device__ inline Block<4> power_of_x2048(uint32_t n) {
     Element factor, power = one();
     factor.word[1] = 0x80000000u;  // x^64
@@ -50,12 +51,13 @@ template <class Cipher>
 struct TweakJob {
     uint32_t schedule[Cipher::schedule_words];
     Block<4> first;        // number of the first unit
-    uint32_t units, rows;  // of 32 blocks, in each unit
-    uint32_t step;         // a power of two up to 64: the tweak of each so many rows is wanted
-    Block<4>* tweaks;      // [unit][row / step]
+    uint32_t units, rows;  // rows of 32 blocks in each unit
+    // A power of two, at most 64: one tweak for each `step` rows.
+    uint32_t step;
+    Block<4>* tweaks;  // [unit][row / step]
 };
 
-// A thread makes the tweaks of 64 rows.
+// Each thread computes the tweaks of 64 rows.
 template <class BlockFunction, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     tweak_kernel(const __grid_constant__ TweakJob<typename BlockFunction::Cipher> job) {
@@ -81,8 +83,8 @@ struct XtsJob {
     const uint8_t* in;
     uint8_t* out;
     uint64_t bytes, unit_bytes;
-    uint32_t units, unit_blocks, rows;  // whole blocks of a unit
-    uint32_t blocks;                    // whole ones of all units
+    uint32_t units, unit_blocks, rows;  // whole blocks and rows in a unit
+    uint32_t blocks;                    // whole blocks in all units
     uint32_t reciprocal;                // 2^32 / unit_blocks, rounded down
     const Block<4>* tweaks;
 };
@@ -104,8 +106,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         uint8_t* const out = job.out + offset;
         const Block<4> t = times_x(job.tweaks[unit * job.rows + j / 32], j % 32);
         Block<4> mask = t, other = t;
-        // The last whole block of a unit that is not whole blocks lends the one after it what it
-        // lacks, and takes its place.
+        // Ciphertext stealing. If a unit is not whole blocks, its last whole block supplies the
+        // missing bytes of the partial block and takes its position.
         const uint64_t rest =
             (unit + 1 == job.units ? job.bytes - unit * job.unit_bytes : job.unit_bytes) - 16 * j;
         const uint32_t tail = rest < 32 ? static_cast<uint32_t>(rest) - 16 : 0;
@@ -122,19 +124,19 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// Units of whole rows: nothing of a block's place is left to find out but its row.
+// For units of whole rows: a block's position is determined by its row.
 template <class Cipher>
 struct XtsRowsJob {
     uint32_t schedule[Cipher::schedule_words];
     const uint8_t* in;
     uint8_t* out;
     uint64_t bytes;
-    uint32_t step;  // rows that go on from one tweak
+    uint32_t step;  // rows that share one tweak
     const Block<4>* tweaks;
 };
 
-// A warp takes as many rows as one tweak is for, two at a time, and two of one row each where a
-// tweak is for no more.
+// A warp processes the rows of one tweak, two at a time. If a tweak covers one row, the warp
+// processes two such rows.
 template <class BlockFunction, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     xts_rows_kernel(const __grid_constant__ XtsRowsJob<typename BlockFunction::Cipher> job) {
@@ -159,7 +161,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// Units of one length, the last perhaps shorter, that lie one after the other.
+// Consecutive data units of equal length; the last may be shorter.
 struct XtsText {
     Block<4> first;  // number of the first unit
     const uint8_t* in;
@@ -174,8 +176,8 @@ struct XtsText {
     }
 };
 
-// In parts of whole units, so that the tweaks take a bounded scratch: work(part, tweaks) queues
-// what follows them. A tweak for every `step` rows.
+// Processes the text in runs of whole units, so that the scratch for tweaks is bounded. work(tile,
+// tweaks) queues the kernels that use the tweaks. There is one tweak for each `step` rows.
 template <class Cipher, class SharedMemoryLimit, class Work>
 warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& text, uint64_t step,
                             const Limits& limits, cudaStream_t stream, const Work& work) {
@@ -198,7 +200,7 @@ warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& tex
             const XtsText tile = text.tile(unit, at_once);
             job.units = static_cast<uint32_t>(tile.units());
             job.first = tile.first;
-            // Products are long: a few threads on each multiprocessor rather than many on one.
+            // A GF(2^128) multiplication is slow: spread threads over all multiprocessors.
             queued =
                 launch(tweak_kernel<Forward, SharedMemoryLimit>,
                        blocks_for(job.units * ((rows + 63) / 64), limits),
@@ -209,7 +211,8 @@ warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& tex
     });
 }
 
-// Whole units of whole rows. Small texts have tweaks for few rows each, that all warps have some.
+// For whole units of whole rows. In small texts each tweak covers fewer rows, so that all warps
+// have work.
 template <class Cipher, Direction direction, class SharedMemoryLimit>
 warpseal_status xts_rows(const uint32_t (&schedule)[Cipher::schedule_words],
                          const State<Cipher>& tweak_state, const XtsText& text,
@@ -239,7 +242,7 @@ warpseal_status xts_rows(const uint32_t (&schedule)[Cipher::schedule_words],
         });
 }
 
-// Units of any length.
+// For units of any length.
 template <class Cipher, Direction direction, class SharedMemoryLimit>
 warpseal_status xts_blocks(const uint32_t (&schedule)[Cipher::schedule_words],
                            const State<Cipher>& tweak_state, const XtsText& text,
@@ -282,7 +285,8 @@ warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& 
                        std::min<uint64_t>(units.unit_bytes, bytes)};
     const auto& schedule = static_cast<const State<Cipher>*>(state)->template schedule<direction>();
     const auto& tweaks = *static_cast<const State<Cipher>*>(tweak_state);
-    const uint64_t in_rows = text.unit_bytes % 512 == 0 ? bytes / text.unit_bytes : 0;  // units
+    // Number of units.
+    const uint64_t in_rows = text.unit_bytes % 512 == 0 ? bytes / text.unit_bytes : 0;
     status = xts_rows<Cipher, direction, SharedMemoryLimit>(schedule, tweaks, text.tile(0, in_rows),
                                                             limits, stream);
     if (status != WARPSEAL_OK) return status;
