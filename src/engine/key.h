@@ -29,10 +29,8 @@ public:
                                        const uint8_t* bytes, KeyKind kind, WeakKeys weak,
                                        const Gpus* gpus);
 
-    const CpuCipher& facts() const {
-        return facts_;
-        // Name, sizes and modes, which all targets share.
-    }
+    // Name, sizes and modes, which are the same on all targets.
+    const CpuCipher& facts() const { return facts_; }
     const Descriptors& descriptors() const { return descriptors_; }
     bool for_xts() const { return kind_ == KeyKind::xts; }
     bool fits(warpseal_mode mode) const { return (mode == WARPSEAL_XTS) == for_xts(); }
