@@ -14,8 +14,7 @@
 
 namespace warpseal {
 
-inline constexpr unsigned most_threads =
-    4096;  // maximum of an engine; more than any machine has cores
+inline constexpr unsigned most_threads = 4096;  // more than any machine has cores
 
 struct EngineOptions {
     std::string device = "auto";

@@ -108,8 +108,7 @@ void Gpus::zeroize_launches() const {
 }
 
 int Gpus::holding(const void* memory) const {
-    if (count() == 1 || memory == nullptr)
-        return 0;  // the call itself detects any other kind of memory
+    if (count() == 1 || memory == nullptr) return 0;  // the call itself checks the memory
     int device = -1;
     if (!any_open() || backend_->device_of(memory, &device) != WARPSEAL_OK) return -1;
     for (unsigned i = 0; i < count(); ++i)
