@@ -45,8 +45,8 @@ struct KemRequest {
 class KemSubmissionQueue;
 
 // Consecutive requests of one kind, filled by submitting threads and then passed on together.
-// On many cores, moving a cache line costs as much as a request's arithmetic, so fields that only
-// the batch rule reads are stored apart from the requests.
+// On many cores, moving a cache line costs as much as a request's arithmetic. So fields that only
+// the batch rule reads are stored apart.
 struct KemChunk {
     static constexpr uint32_t capacity = 64;
 

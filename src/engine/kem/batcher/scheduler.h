@@ -65,8 +65,7 @@ private:
     bool arm();  // returns true if the condition holds already
     std::optional<Time> next_due() const;
     void hand_over();
-    // The caller must not hold mutex_:
-    // Returns the duration of the operations in seconds.
+    // The caller must not hold mutex_ below. complete() returns the duration of the operations in seconds.
     double complete(KemRequests batch, Time begun, KemStagingBuffer& staging);
     void count(const KemRequests& batch, Time begun);
     void complete_range(KemKind kind, KemStagingBuffer& staging,
@@ -89,10 +88,10 @@ private:
     const unsigned most_threads_, most_of_a_kind_, most_inline_;
 
     std::vector<KemSubmissionQueue> submission_queues_;
-    alignas(
-        64) std::atomic<uint32_t> capacity_;  // free capacity, not reserved by a submission queue
-    alignas(64) std::atomic<int64_t> missing_{
-        0};  // requests missing for a full batch, if they are few
+    // Free capacity that no submission queue has reserved.
+    alignas(64) std::atomic<uint32_t> capacity_;
+    // Requests missing for a full batch, if they are few.
+    alignas(64) std::atomic<int64_t> missing_{0};
     alignas(64) std::atomic<uint32_t> inline_now_{0};
     alignas(64) std::atomic<bool> started_{false}, ending_{false}, asleep_{false};
 
@@ -103,7 +102,7 @@ private:
     uint32_t lively_before_ = 0, lively_ = 0;
     std::array<KemRequestQueue, kem_kind_count> queues_;
     std::vector<std::thread> threads_;
-    // Of the watching thread, and of idle threads. fork: a child has its own scheduler
+    // wake_: the watching thread; rest_: idle threads. fork: a child has its own scheduler
     std::condition_variable wake_, rest_;
     bool watched_ = false;  // a thread sleeps until something is due
     unsigned resting_ = 0;

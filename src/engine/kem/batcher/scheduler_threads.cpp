@@ -121,8 +121,8 @@ std::optional<KemScheduler::Time> KemScheduler::next_due() const {
 // Sleeps until a batch is due, even under constant arrivals: polling would contend for the locks of
 // submitting threads.
 void KemScheduler::sleep(std::unique_lock<std::mutex>& lock) {
-    asleep_.store(
-        true, std::memory_order_relaxed);  // set before arm(), so that a submitting thread sees it
+    // Set before arm(), so that a submitting thread sees it.
+    asleep_.store(true, std::memory_order_relaxed);
     if (!arm()) {
         watched_ = true;
         std::optional<Time> until = next_due();
@@ -144,8 +144,8 @@ void KemScheduler::hand_over() {
         wake_.notify_one();
     else if (resting_ != 0)
         rest_.notify_one();
-    else if (threads_.size() < most_threads_ &&
-             !ending_)  // the destructor would miss a thread started now
+    // At the end the destructor would miss a new thread.
+    else if (threads_.size() < most_threads_ && !ending_)
         (void)start_thread();
 }
 
