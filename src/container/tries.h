@@ -10,9 +10,9 @@ namespace warpseal::container {
 
 // Reason for skipping a slot, or a slot with a passphrase.
 enum class Refusal : uint8_t {
-    // The passphrase slots of the copy together exceed argon2_work_max; `slot` is null.
-    none,       // the slot's Argon2id parameters are out of bounds
+    none,
     slot_cost,  // the slot's Argon2id parameters are out of bounds
+    // The passphrase slots of the copy together exceed argon2_work_max; `slot` is null.
     copy_work,
     // The tries before it have left too little of the call's budget.
     budget,
@@ -27,7 +27,7 @@ struct Try {
 // Calls `visit` for each try until it returns true. Returns true if a call did.
 // Order: keys before passphrases, then the copy with the higher generation (copy 0 if equal), then
 // the copy's slots, each with all secrets in order.
-// Of equal slots only the first is tried. Passphrase tries that are not refused cost at most
+// Only the first of equal slots is tried. Passphrase tries that are not refused cost at most
 // `budget` together, in passes times KiB.
 bool visit_tries(const Header& header, const warpseal_secret* secrets, size_t secret_count,
                  uint64_t budget, const std::function<bool(const Try&)>& visit);

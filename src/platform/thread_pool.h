@@ -23,8 +23,8 @@ public:
 
     // Calls work(i) for i in [0, count) on up to `threads` threads including the caller's. Returns
     // when all are done.
-    // Runs on the caller's thread only if called from `work`, in a fork of the process that created
-    // the pool, or if no thread can be created.
+    // Runs entirely on the caller's thread if called from `work` or in a fork of the process that
+    // created the pool, or if no thread can be created.
     // Rethrows an exception of `work` once the items already started have ended; items not yet
     // started are skipped.
     void run(size_t count, unsigned threads, const std::function<void(size_t)>& work);

@@ -127,10 +127,10 @@ private:
 // The time depends only on block_bytes.
 size_t padding_of(const uint8_t* block, size_t block_bytes) {
     const uint32_t bytes = block[block_bytes - 1];
-    // Zero, or more than a block.
+    // 1 if the number is zero or exceeds a block.
     uint32_t wrong = (bytes - 1) >> 31 | (static_cast<uint32_t>(block_bytes) - bytes) >> 31;
     for (uint32_t i = 0; i < block_bytes; ++i) {
-        // All ones if byte i is among the last `bytes`.
+        // 1 if byte i is among the last `bytes`.
         const uint32_t impl = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >> 31;
         wrong |= (0 - impl) & (block[i] ^ bytes);
     }

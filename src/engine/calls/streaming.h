@@ -62,7 +62,7 @@ private:
     // most 1 % of the work.
     static constexpr size_t routed_bytes = size_t{64} << 10;
     // Minimum update processed directly. Shorter ones use keystream generated ahead, in growing
-    // amounts: many blocks cost little more in one call than one block.
+    // amounts: one call over many blocks costs little more than over one.
     static constexpr size_t bulk_bytes = 512, bulk_bytes_of_instructions = 64;
     // Keystream generated at once.
     static constexpr size_t first_stream_bytes = 64, most_stream_bytes = 512;

@@ -66,8 +66,7 @@ void StreamingContext::counters(uint64_t first, size_t count, uint8_t* to) const
         write_counters<2, 2>(counter0, first, count, to);
 }
 
-// Generates keystream for at least `bytes` bytes, or as much as the buffer holds, and for later
-// updates.
+// Generates keystream for `bytes` bytes, which are below bulk_bytes_, and for later updates.
 void StreamingContext::make_stream(size_t bytes) {
     Carried& carried = carried_.value;
     while (stream_bytes_ < bytes && stream_bytes_ < most_stream_bytes) stream_bytes_ *= 2;
@@ -157,8 +156,8 @@ warpseal_status StreamingContext::counted(const uint8_t* in, uint8_t* out, size_
 
 // ---- GHASH: SP 800-38D 6.4
 
-// Hashes AAD. Small amounts are collected, as ciphertext is: many blocks cost little more in one
-// call than one block.
+// Hashes AAD. Small amounts are collected, as ciphertext is: one call over many blocks costs little
+// more than over one.
 void StreamingContext::sum(const uint8_t* data, size_t bytes) {
     Carried& carried = carried_.value;
     while (bytes != 0) {

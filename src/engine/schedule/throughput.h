@@ -14,7 +14,7 @@ namespace warpseal {
 
 // Class of calls with one throughput.
 struct CallClass {
-    const CpuCipher* cipher;  // of the CPU target; also tells ciphers apart on a GPU
+    const CpuCipher* cipher;  // on the CPU target; also identifies the cipher on a GPU
     warpseal_mode mode;
     Direction direction;
     Shape shape;
@@ -37,7 +37,7 @@ class Throughput {
 public:
     static constexpr int cores = -1;
 
-    // threads: number of threads that together are "the cores".
+    // threads: number of threads that the party `cores` stands for.
     explicit Throughput(unsigned threads) : threads_(threads) {}
 
     // Returns the measured throughput, or 0 if unknown. party: a GPU's index in the engine, or

@@ -1,5 +1,5 @@
-// Implements SP 800-38A 6.1 to 6.5, SP 800-38B 6, SP 800-38C 6, SP 800-38D 6.3 to 7.1 and IEEE 1619
-// 5.3 for clarity, not for speed.
+// Reference modes, written for clarity and not for speed: SP 800-38A 6.1 to 6.5, SP 800-38B 6, SP
+// 800-38C 6, SP 800-38D 6.3 to 7.1, IEEE 1619 5.3.
 #include "engine/self_test/reference_output.h"
 
 #include <algorithm>

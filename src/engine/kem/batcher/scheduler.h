@@ -65,7 +65,8 @@ private:
     bool arm();  // returns true if the condition holds already
     std::optional<Time> next_due() const;
     void hand_over();
-    // The caller must not hold mutex_ below. complete() returns the duration of the operations in seconds.
+    // The caller must not hold mutex_ below.
+    // complete() returns the duration of the operations in seconds.
     double complete(KemRequests batch, Time begun, KemStagingBuffer& staging);
     void count(const KemRequests& batch, Time begun);
     void complete_range(KemKind kind, KemStagingBuffer& staging,
