@@ -1,10 +1,10 @@
-// Many messages, in host and in device memory, and sweeps of device memory.
+// Batches in host and in device memory, and single messages in device memory.
 #include "c_api/handles.h"
 
 namespace warpseal::c_api {
 namespace {
 
-// Which calls take a mode.
+// Kind of call that a mode belongs to.
 enum class Call : uint8_t { crypt, seal, mac };
 
 bool fits(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, Call call) {

@@ -1,4 +1,4 @@
-// What there is: statuses, modes, ciphers, targets and devices by number and name.
+// Statuses, modes, ciphers, targets and devices by number and name.
 #include <cstdlib>
 #include <cstring>
 
@@ -21,7 +21,7 @@ const char* missing_instructions(Target target) {
     }
 }
 
-// Why a target cannot be used; "" if it can.
+// Returns the reason why a target cannot be used, or "".
 const char* reason(Target target, const TargetSet& allowed) {
     if (!allowed[static_cast<size_t>(target)]) return "masked by WARPSEAL_TARGETS";
     if (target != Target::cuda) return cpu_has(target) ? "" : missing_instructions(target);
@@ -33,7 +33,7 @@ const char* reason(Target target, const TargetSet& allowed) {
                                                                      : "no CUDA driver or no GPU";
 }
 
-// Null: the target does not have that cipher.
+// Returns null if the target lacks the cipher.
 const char* representation_of(const char* cipher, Target target) {
     if (target == Target::cuda) {
         const CudaCipher* found =

@@ -1,4 +1,4 @@
-// Engines and keys of the C interface.
+// Engines and keys of the C API.
 #include "c_api/handles.h"
 #include "c_api/internal.h"
 

@@ -1,5 +1,5 @@
-// Files of the C interface: struct sizes and nulls are checked here, everything else by the
-// container.
+// File functions of the C API. Struct sizes and null pointers are checked here, everything else by
+// the container.
 #include "container/file.h"
 #include "c_api/handles.h"
 
@@ -8,7 +8,7 @@
 namespace warpseal::c_api {
 namespace {
 
-// Zeroes what the caller gave and keeps its size.
+// Zeroes the struct except for its size.
 template <class Struct>
 void clear(Struct& given) {
     const uint32_t bytes = given.struct_bytes;
@@ -16,7 +16,7 @@ void clear(Struct& given) {
     given.struct_bytes = bytes;
 }
 
-// What is wrong with them; "" if nothing is.
+// Returns a description of what is wrong with the arguments, or "".
 const char* wrong_in(const warpseal_file_options* options) {
     if (!sized(options)) return "there are no options, or their struct_bytes is too small";
     if (options->secrets == nullptr && options->secret_count != 0) return "secrets is null";
@@ -35,7 +35,7 @@ const char* wrong_in(const warpseal_engine* engine, int in_fd, int out_fd, int l
     return wrong_in(options);
 }
 
-// Runs work() unless something is wrong before; what went wrong always leaves a message behind.
+// Runs work() unless `wrong` is not empty. Every failure leaves a message in the result.
 template <class Work>
 warpseal_status reported(warpseal_file_result& result, const char* wrong, Work work) {
     clear(result);

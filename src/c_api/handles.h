@@ -1,4 +1,5 @@
-// What the opaque handles of the C interface hold, and the wall that no exception passes.
+// Contents of the C API's opaque handles, and the functions that keep exceptions from leaving the
+// library.
 #pragma once
 
 #include <cstring>
@@ -20,39 +21,39 @@ struct warpseal_key {
 
 namespace warpseal::c_api {
 
-// A mode comes as any number that C has. One that is none is refused where it arrives: C++ does not
-// define reading it from memory, where a lambda keeps it. So modes are captured by value, and
-// `known` is asked before.
+// Converts exceptions to statuses. A mode from C may be any number, and loading an invalid
+// enumerator from memory is undefined in C++.
+// So lambdas capture a mode by value, after a check with known().
 template <class Work>
 warpseal_status guarded(Work work) noexcept {
     try {
         return work();
     } catch (const std::bad_alloc&) {
         return WARPSEAL_OUT_OF_MEMORY;
-    } catch (const std::system_error&) {  // a thread or a lock that the system does not give
+    } catch (const std::system_error&) {  // the system has no more threads or locks
         return WARPSEAL_OUT_OF_MEMORY;
-    } catch (...) {  // nothing here throws anything else on purpose: what could was a length or an
-                     // argument out of range
+        // Nothing else is thrown on purpose; a length or an argument was out of range.
+    } catch (...) {
         return WARPSEAL_INVALID_ARGUMENT;
     }
 }
 
-// For calls that wait: for threads, a device, a file or other callers. A thread that is cancelled
-// meanwhile is so when the call is done.
+// For calls that may wait for threads, a device, a file or other callers. Thread cancellation is
+// deferred until the call returns.
 template <class Work>
 warpseal_status guarded_waiting(Work work) noexcept {
     const CancellationDisabled disabled;
     return guarded(work);
 }
 
-// A size that a newer or older caller could have: at least what the first version had.
+// True if struct_bytes covers every field that this version knows.
 template <class Struct>
 bool sized(const Struct* given) {
     return given != nullptr && given->struct_bytes >= sizeof(Struct);
 }
 
-// The policy of the public calls: SP 800-38D, revision 1 draft, has no shorter tags. Other modes
-// keep to their standards anyway.
+// Policy of the public calls: the draft of SP 800-38D revision 1 has no shorter tags. The engine
+// checks other modes against their standards.
 inline bool long_enough(warpseal_mode mode, size_t tag_bytes) {
     return mode != WARPSEAL_GCM || tag_bytes >= 12;
 }

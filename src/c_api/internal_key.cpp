@@ -1,4 +1,4 @@
-// The inner functions for keys (inner.h): one like another.
+// Internal function of internal.h that creates a key like another.
 #include "c_api/handles.h"
 #include "c_api/internal.h"
 #include "core/secret.h"

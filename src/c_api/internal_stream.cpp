@@ -1,4 +1,4 @@
-// inner_message.h implemented.
+// Implements internal_stream.h.
 #include "c_api/internal_stream.h"
 
 #include "c_api/handles.h"

@@ -1,4 +1,4 @@
-// kem.h implemented: the sets, and the three operations, in host and in device memory.
+// Implements the sets and operations of kem.h, in host and in device memory.
 #include "warpseal/kem.h"
 
 #include "c_api/handles.h"

@@ -1,4 +1,4 @@
-// batcher.h implemented.
+// Implements batcher.h.
 #include "engine/kem/batcher/batcher.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// kem.h implemented: pools of key pairs.
+// Implements the key pools of kem.h.
 #include "engine/kem/key_pool/pool.h"
 
 #include "c_api/handles.h"

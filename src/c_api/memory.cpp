@@ -1,4 +1,4 @@
-// Random bytes, wiping, and memory of the host and of the engine's GPUs.
+// Random bytes, zeroization, and memory of the host and of the engine's GPUs.
 #include <chrono>
 #include <functional>
 
@@ -10,7 +10,7 @@
 namespace warpseal::c_api {
 namespace {
 
-// Calls work(door, device) on one of the engine's GPUs, which find(engine) names.
+// Calls work(backend, device) for the GPU that find(engine) returns.
 template <class Find, class Work>
 warpseal_status on_device(warpseal_engine* engine, Find find, Work work) {
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
@@ -30,7 +30,7 @@ auto holding(const void* memory) {
     return [memory](const Engine& engine) { return engine.cuda_device_holding(memory); };
 }
 
-// 0: none.
+// Returns 0 if there is none.
 size_t gpu_count(warpseal_engine* engine) {
     size_t count = 0;
     (void)guarded_waiting([&] {
@@ -40,7 +40,7 @@ size_t gpu_count(warpseal_engine* engine) {
     return count;
 }
 
-// What the calls of the inner door measure: seconds between two moments of the host.
+// Returns the duration of work() in seconds of the host's clock.
 double seconds_of(const std::function<void()>& work) {
     const auto begin = std::chrono::steady_clock::now();
     work();
@@ -100,12 +100,12 @@ warpseal_status warpseal_device_download(warpseal_engine* engine, void* to_host,
 
 warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* stream) {
     if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    const size_t gpus =
-        stream == nullptr ? c_api::gpu_count(engine) : 1;  // each has a default stream
+    // Null stands for the default stream of each GPU.
+    const size_t gpus = stream == nullptr ? c_api::gpu_count(engine) : 1;
     warpseal_status status = gpus == 0 ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
     for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu) {
-        if (stream == nullptr && !engine->engine->gpu_is_open(gpu))
-            continue;  // nothing of this engine is queued there
+        // This engine has queued nothing there.
+        if (stream == nullptr && !engine->engine->gpu_is_open(gpu)) continue;
         status = c_api::on_device(engine, c_api::number(gpu),
                                   [&](const GpuBackend& backend, int device) {
                                       return backend.synchronize(device, stream);
@@ -159,8 +159,8 @@ warpseal_status warpseal_host_alloc(warpseal_engine* engine, size_t bytes, void*
     if (engine == nullptr || out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     *out = nullptr;
     return c_api::guarded_waiting([&] {
-        (void)engine->engine
-            ->cuda_device();  // opens the GPU, if there is one: only then can memory be pinned
+        // Opens the GPU, if there is one: only then can memory be pinned.
+        (void)engine->engine->cuda_device();
         return engine->engine->host_alloc(bytes, out);
     });
 }

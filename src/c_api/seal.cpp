@@ -1,4 +1,4 @@
-// One message with a tag in host memory, with the policy of the public calls: GCM tags of 12 to 16
+// One message with a tag in host memory, under the policy of the public calls: GCM tags of 12 to 16
 // bytes, and random IVs up to the standard's limit.
 #include "c_api/handles.h"
 #include "c_api/internal.h"
@@ -85,7 +85,7 @@ warpseal_status warpseal_mac(const warpseal_key* key, warpseal_mode mode, const 
 warpseal_status warpseal_mac_verify(const warpseal_key* key, warpseal_mode mode, const void* in,
                                     size_t bytes, const void* tag, size_t tag_bytes) {
     if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
-    return c_api::guarded([&, mode] {  // verifying only reads the tag
+    return c_api::guarded([&, mode] {  // a tag to verify is only read
         return key->engine.mac(*key->key, mode, Direction::decrypt, c_api::span(in, bytes),
                                const_cast<uint8_t*>(static_cast<const uint8_t*>(tag)), tag_bytes);
     });

@@ -1,4 +1,4 @@
-// The inner functions for memory of secrets (inner.h).
+// Internal functions of internal.h for secret memory.
 #include <new>
 
 #include "c_api/internal.h"

@@ -1,4 +1,4 @@
-// Big-endian numbers in the file format, and labels as byte spans.
+// Big-endian integers of the file format, and labels as byte spans.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline void put64(uint8_t* p, uint64_t x) {
     put32(p + 4, x);
 }
 
-// A label without its terminating zero.
+// Returns a label without its terminating zero.
 template <size_t N>
 Bytes text_bytes(const char (&label)[N]) {
     return {reinterpret_cast<const uint8_t*>(label), N - 1};

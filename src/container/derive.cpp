@@ -1,4 +1,4 @@
-// Key derivation over libsodium's HMAC and Argon2id.
+// Key derivation with libsodium's HMAC and Argon2id.
 #include "container/derive.h"
 
 #include <sodium.h>
@@ -11,7 +11,7 @@
 namespace warpseal::container {
 namespace {
 
-// libsodium's own lock is held only under ours, which no fork catches held.
+// libsodium's own lock is held only under this one, which no fork catches held.
 WARPSEAL_AT_LOAD AtLoad<ForkMutex> starting_sodium;
 constinit std::atomic<bool> sodium_started{false};
 
@@ -25,7 +25,7 @@ bool start_sodium() {
 
 }  // namespace
 
-// It allocates nothing, takes no lock and cannot fail.
+// Allocates nothing, takes no lock and cannot fail.
 void hmac(Bytes key, Parts message, uint8_t mac[hmac_bytes]) {
     SecretOf<crypto_auth_hmacsha512_state> state;
     crypto_auth_hmacsha512_init(&state.value, key.data, key.size);
@@ -55,7 +55,7 @@ void expand(Bytes key, Parts info, uint8_t* out, size_t out_bytes) {
 warpseal_status argon2id(Bytes passphrase, const uint8_t salt[argon2_salt_bytes], Argon2Cost cost,
                          Secret<32>& out) {
     static_assert(argon2_salt_bytes == crypto_pwhash_argon2id_SALTBYTES);
-    if (!start_sodium()) return WARPSEAL_NO_RANDOM;  // the only thing that it can fail at
+    if (!start_sodium()) return WARPSEAL_NO_RANDOM;  // the only reason for sodium_init() to fail
     const int failed = crypto_pwhash_argon2id(
         out.data(), out.size(), reinterpret_cast<const char*>(passphrase.data), passphrase.size,
         salt, cost.passes, size_t{cost.memory_kib} * 1024, crypto_pwhash_argon2id_ALG_ARGON2ID13);

@@ -1,5 +1,5 @@
-// Keys from keys and passphrases: HKDF-Expand and HMAC with SHA-512 (RFC 5869 2.3, RFC 2104),
-// Argon2id version 1.3 (RFC 9106).
+// Key derivation: HKDF-Expand and HMAC with SHA-512 (RFC 5869 2.3, RFC 2104), Argon2id version 1.3
+// (RFC 9106).
 #pragma once
 
 #include "core/secret.h"
@@ -9,16 +9,16 @@ namespace warpseal::container {
 
 inline constexpr size_t hmac_bytes = 64;  // SHA-512
 
-// The parts of a message, one after the other, without joining them in memory.
+// Pieces of a message that are concatenated without joining them in memory.
 struct Parts {
     const Bytes* parts;
     size_t count;
 };
 
-// HMAC-SHA-512 of all parts.
+// Computes HMAC-SHA-512 of the concatenated message.
 void hmac(Bytes key, Parts message, uint8_t mac[hmac_bytes]);
 
-// HKDF-Expand(SHA-512, key, info, out_bytes), out_bytes at most 255 * 64.
+// Computes HKDF-Expand(SHA-512, key, info, out_bytes). out_bytes is at most 255 * 64.
 void expand(Bytes key, Parts info, uint8_t* out, size_t out_bytes);
 
 struct Argon2Cost {
@@ -28,13 +28,14 @@ struct Argon2Cost {
 
 inline constexpr Argon2Cost argon2_default = {3, 256 * 1024};
 inline constexpr uint32_t argon2_passes_max = 16;
-inline constexpr uint32_t argon2_memory_kib_min = 8;  // Argon2's own floor at one lane
+inline constexpr uint32_t argon2_memory_kib_min = 8;  // Argon2's minimum with one lane
 inline constexpr uint32_t argon2_memory_kib_max = 1024 * 1024;
-// In passes times KiB: all passphrase slots of a header copy together.
+// Limit for all passphrase slots of a header copy together, in passes times KiB.
 inline constexpr uint64_t argon2_work_max = uint64_t{32} * 1024 * 1024;
-// All tries of one call that opens a file, over both copies and all passphrases: what a hostile
-// file can cost whoever tries to open it. It covers two copies at their bound with one passphrase,
-// so that a damaged copy never hides an intact one.
+// Limit for all tries of one call that opens a file, over both copies and all passphrases. It
+// bounds what a hostile file costs its reader.
+// It covers two copies at their limit with one passphrase, so that a damaged copy never hides an
+// intact one.
 inline constexpr uint64_t argon2_budget = 2 * argon2_work_max;
 inline constexpr size_t argon2_salt_bytes = 16;
 
@@ -43,11 +44,11 @@ constexpr bool within_bounds(Argon2Cost cost) {
            cost.memory_kib >= argon2_memory_kib_min && cost.memory_kib <= argon2_memory_kib_max;
 }
 constexpr uint64_t work(Argon2Cost cost) { return uint64_t{cost.passes} * cost.memory_kib; }
-static_assert(argon2_budget / work(argon2_default) ==
-              85);  // as docs/file-format.md and warpseal.h say
+// The number that docs/file-format.md and warpseal.h state.
+static_assert(argon2_budget / work(argon2_default) == 85);
 
-// Argon2id, one lane, 32 bytes out. The cost is within bounds. WARPSEAL_OUT_OF_MEMORY if its memory
-// cannot be had.
+// Computes Argon2id with one lane and 32 bytes of output. The cost must be within bounds.
+// Returns WARPSEAL_OUT_OF_MEMORY if its memory cannot be allocated.
 warpseal_status argon2id(Bytes passphrase, const uint8_t salt[argon2_salt_bytes], Argon2Cost cost,
                          Secret<32>& out);
 

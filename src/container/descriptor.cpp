@@ -1,5 +1,4 @@
-// System calls that move bytes, until all are moved: interrupts, short counts and non-blocking
-// descriptors end here.
+// Complete reads and writes: handles interrupts, short counts and non-blocking descriptors.
 #include "container/descriptor.h"
 
 #include <fcntl.h>
@@ -16,7 +15,7 @@ namespace {
 
 constexpr size_t buffers_a_call = IOV_MAX;
 
-// Steps over `bytes` moved bytes and over empty buffers.
+// Advances past `bytes` transferred bytes and past empty buffers.
 void advance(iovec*& buffers, size_t& count, size_t bytes) {
     while (count > 0 && bytes >= buffers->iov_len) {
         bytes -= buffers->iov_len;
@@ -28,7 +27,7 @@ void advance(iovec*& buffers, size_t& count, size_t bytes) {
     buffers->iov_len -= bytes;
 }
 
-// After a call that moved nothing: 0 to try again, else the errno to give up with.
+// Called after a failed system call. Returns 0 to retry, else the errno to report.
 int retry(int descriptor, short event, Progress& progress) {
     if (errno == EINTR) return progress.report() ? ECANCELED : 0;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return errno;
@@ -59,8 +58,8 @@ Source::Source(int descriptor, Progress& progress) : descriptor_(descriptor), pr
     bytes_ = static_cast<uint64_t>(about.st_size) - base_;
     modified_ = about.st_mtim;
     changed_ = about.st_ctim;
-    posix_fadvise(descriptor, position, 0,
-                  POSIX_FADV_SEQUENTIAL);  // advice: a refusal changes nothing
+    // Advice only: failure is harmless.
+    posix_fadvise(descriptor, position, 0, POSIX_FADV_SEQUENTIAL);
 }
 
 warpseal_status Source::read(uint64_t offset, iovec* buffers, size_t count, size_t& got,
@@ -127,7 +126,7 @@ bool Source::is_same_file(int descriptor) const {
 
 Sink::Sink(int descriptor, Order order, Progress& progress)
     : descriptor_(descriptor), progress_(progress) {
-    if (descriptor < 0) ordered_ = false;  // nothing to wait for
+    if (descriptor < 0) ordered_ = false;  // no order to keep
     if (descriptor < 0 || order == Order::strict) return;
     struct stat about;
     const int flags = fcntl(descriptor, F_GETFL);

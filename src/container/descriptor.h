@@ -1,5 +1,5 @@
-// Reading and writing of the file descriptors that a call is given: by position where both ends
-// can, in order elsewhere.
+// Reads and writes the file descriptors of a call: by position where both ends support it,
+// otherwise sequentially.
 #pragma once
 
 #include <sys/uio.h>
@@ -12,26 +12,28 @@
 
 namespace warpseal::container {
 
-// The input from its current position to its end. A regular file has a known length and is read by
-// position, from any thread; anything else, and a regular file that claims to be empty (as those of
-// /proc do), is a stream, read in order by one thread at a time.
+// The input, from its current position to its end. A regular file has a known length and is read by
+// position, on any thread.
+// Anything else is a stream, read sequentially by one thread at a time. So is a regular file with
+// length 0, like those of /proc.
 class Source {
 public:
     Source(int descriptor, Progress& progress);
 
     bool positional() const { return positional_; }
-    uint64_t bytes() const { return bytes_; }  // UINT64_MAX: unknown
+    uint64_t bytes() const { return bytes_; }  // UINT64_MAX if unknown
 
-    // Reads until the buffers are full or the input ends; `got` bytes at `offset` from the start (a
-    // stream's own place, for a stream). The buffers' descriptions are used up.
+    // Reads at `offset` from the start until the buffers are full or the input ends. A stream
+    // ignores `offset`.
+    // got: receives the number of bytes read. Modifies the array `buffers`.
     warpseal_status read(uint64_t offset, iovec* buffers, size_t count, size_t& got, Fault& fault);
     warpseal_status read(uint64_t offset, void* out, size_t bytes, size_t& got, Fault& fault);
 
-    // After the last byte was read: that a positional input still has the length that it had; moves
+    // Call after the last byte was read. Checks that a positional input kept its length, and moves
     // its position to the end.
     warpseal_status finish(Fault& fault);
-    // That nobody wrote to a positional input meanwhile, as its times of modification and change
-    // say. A change that keeps the length shows nowhere else where the input is sealed.
+    // Checks by modification and change times that a positional input was not written to meanwhile.
+    // Sealing cannot detect a change of equal length otherwise.
     warpseal_status check_unchanged(Fault& fault) const;
     bool is_same_file(int descriptor) const;
 
@@ -44,26 +46,27 @@ private:
     timespec modified_ = {}, changed_ = {};
 };
 
-// In order: what is written is always a prefix of the whole. Any: by position, from any thread,
-// which may leave holes.
+// strict: the output is always a prefix of the complete output. any: writes by position on any
+// thread, which may leave holes.
 enum class Order : uint8_t { strict, any };
 
-// The output from its current position. Order::any counts for a regular file alone; anything else,
-// and a file in append mode, where the kernel ignores positions, is written in order.
+// The output, from its current position. Order::any applies to regular files only.
+// Anything else is written sequentially, and so is a file in append mode, where the kernel ignores
+// positions.
 class Sink {
 public:
-    Sink(int descriptor, Order order, Progress& progress);  // -1: nothing is written
+    Sink(int descriptor, Order order, Progress& progress);  // descriptor -1: discards everything
 
     bool ordered() const { return ordered_; }
     bool discards() const { return descriptor_ < 0; }
-    // So far, also by a call that failed.
+    // Bytes written so far, including those of a failed call.
     uint64_t bytes() const { return bytes_; }
 
-    // The buffers' descriptions are used up.
+    // Modifies the array `buffers`.
     warpseal_status write(uint64_t offset, iovec* buffers, size_t count, Fault& fault);
     warpseal_status write(uint64_t offset, const void* bytes, size_t count, Fault& fault);
 
-    // Moves the position of a positional output behind what was written.
+    // Moves the position of a positional output to the end of what was written.
     warpseal_status finish(uint64_t bytes, Fault& fault);
 
 private:

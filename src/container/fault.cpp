@@ -1,4 +1,4 @@
-// Messages of faults.
+// Formats error messages.
 #include "container/fault.h"
 
 #include <cstdarg>

@@ -1,4 +1,4 @@
-// What went wrong with a file and where, in fixed memory: workers fill it without allocating.
+// Error of a file operation, in fixed-size memory, so that workers report it without allocating.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ struct Fault {
     int system_error = 0;
     char message[sizeof(warpseal_file_result::message)] = {};
 
-    // Both return the status, so that a caller can say and return in one statement. Never a secret
-    // or plaintext in the text.
+    // Both return the status, for use in a return statement. The text must not contain secrets or
+    // plaintext.
     warpseal_status say(warpseal_status why, const char* format, ...)
         __attribute__((format(printf, 3, 4)));
-    // WARPSEAL_IO with the system's word for the errno after the text.
+    // Sets WARPSEAL_IO and appends the description of the errno to the text.
     warpseal_status say_system(int error, const char* format, ...)
         __attribute__((format(printf, 3, 4)));
 };

@@ -1,5 +1,5 @@
-// Sealing, opening and describing files: what the options mean, the order of what a file begins
-// with, and what is reported.
+// Seals, opens and describes files: interprets options, writes or reads the header, and reports
+// results.
 #include "container/file.h"
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 
 using ull = unsigned long long;
 
-// One call: both ends, the report, and how far it came.
+// State of one call: input, output, options, progress and result.
 struct Call {
     Engine& engine;
     const warpseal_file_options& options;
@@ -21,7 +21,7 @@ struct Call {
     Source source;
     Sink sink;
     PipelineResult done;
-    uint64_t head_bytes = 0;  // before the first chunk
+    uint64_t head_bytes = 0;  // offset of the first chunk
     bool header_copies_differ = false;
     Fault fault;
 
@@ -38,7 +38,7 @@ struct Call {
         return {static_cast<const uint8_t*>(options.secrets[i].bytes),
                 options.secrets[i].byte_count};
     }
-    // Nothing reads the secrets after this.
+    // Tells the caller that the secrets are no longer read.
     void secrets_used() const {
         if (options.secrets_used != nullptr) options.secrets_used(options.secrets_user);
     }
@@ -52,7 +52,7 @@ struct Call {
     }
 };
 
-// A C caller may have put any number where an enumerator belongs.
+// Reads an enumerator, which a C caller may have set to any number.
 template <class Enum>
 uint32_t number(const Enum& value) {
     static_assert(sizeof value == sizeof(uint32_t));
@@ -137,7 +137,7 @@ warpseal_status check_sealing(Call& call, const Suite*& suite) {
     return WARPSEAL_OK;
 }
 
-// What comes before the chunks, and the key of the chunks.
+// Writes everything before the chunks, and derives the key of the chunks.
 warpseal_status write_head(Call& call, const Suite& suite, PayloadKey& payload) {
     uint8_t head[payload_head_bytes];
     if (call.bare()) {
@@ -167,7 +167,7 @@ warpseal_status write_head(Call& call, const Suite& suite, PayloadKey& payload) 
     return call.sink.write(0, header.bytes.data(), header.bytes.size(), call.fault);
 }
 
-// The envelope's first block and both copies of its header, from the start of the source.
+// Reads the first block and both header copies from the start of the source.
 warpseal_status read_header(Source& source, Header& header, Fault& fault) {
     header.bytes.resize(first_block_bytes);
     size_t have = 0;
@@ -227,7 +227,7 @@ warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) 
     const warpseal_status status =
         open_payload(call.engine, *suite, {input_key.data(), suite->key_bytes}, {&context, 1}, head,
                      payload, call.fault);
-    // The key is right, since the header verified: what does not fit was changed.
+    // The header verified, so the key is right and the payload head was changed.
     if (status == WARPSEAL_WRONG_KEY)
         return call.fault.say(WARPSEAL_NOT_AUTHENTIC,
                               "the start of the payload, at byte %llu, was changed",
@@ -235,8 +235,8 @@ warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) 
     return status;
 }
 
-// The text of a payload whose chunks take that many bytes; UINT64_MAX if no payload has that
-// length.
+// Returns the text length of a payload whose chunks take `bytes` bytes; UINT64_MAX if no payload
+// has that length.
 uint64_t text_of(uint64_t bytes) {
     const uint64_t rest = bytes % chunk_bytes;
     return rest < tag_bytes ? UINT64_MAX

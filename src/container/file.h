@@ -6,9 +6,10 @@
 
 namespace warpseal::container {
 
-// As warpseal_file_seal, warpseal_file_open and warpseal_file_info_read, which call these after
-// checking struct sizes and nulls. `result` is zeroed by the caller; on failure `message` says what
-// and why, and system_error the errno behind WARPSEAL_IO.
+// Implement warpseal_file_seal, warpseal_file_open and warpseal_file_info_read, which check struct
+// sizes and null pointers first.
+// The caller zeroes `result`. On failure `message` describes the error, and system_error is the
+// errno behind WARPSEAL_IO.
 warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                      warpseal_file_result& result);
 warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,

@@ -1,4 +1,4 @@
-// Reading, authenticating and making the header of the envelope.
+// Parses, authenticates and creates the header of the envelope.
 #include "container/header.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr uint8_t magic[8] = {'W', 'A', 'R', 'P', 'S', 'E', 'A', 'L'};
 constexpr char mac_label[] = "warpseal/header-mac/v1";
 constexpr char payload_label[] = "warpseal/payload/v1";
 
-// HMAC-SHA-512 over the first block and everything in the copy before its MAC.
+// Computes HMAC-SHA-512 over the first block and the copy up to its MAC.
 void copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_bytes,
               const Secret<data_key_bytes>& data_key, uint8_t mac[hmac_bytes]) {
     const Bytes label = text_bytes(mac_label);
@@ -41,7 +41,7 @@ void parse_copy(Bytes raw, HeaderCopy& out) {
     out.well_formed = zeros({raw.data + 10, copy_head_bytes - 10}) && zeros(rest);
 }
 
-// A reason for which a try was left out, in words.
+// Describes the reason for which a try was skipped.
 Fault refused(const Try& left_out) {
     Fault fault;
     switch (left_out.refusal) {
@@ -68,8 +68,9 @@ Fault refused(const Try& left_out) {
     return fault;
 }
 
-// Finds a slot that one of the secrets opens. Of what goes wrong with slots the first counts; a
-// slot that is damaged or asks too much does not keep the next one from opening the file.
+// Finds a slot that one of the secrets opens. If none does, returns the first error of a slot, or
+// WARPSEAL_WRONG_KEY.
+// A damaged or too expensive slot does not prevent the next one from opening the file.
 Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret* secrets,
                     size_t secret_count, uint64_t budget, Secret<data_key_bytes>& data_key) {
     Fault outcome;
@@ -88,7 +89,7 @@ Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret*
     return outcome;
 }
 
-// A new data key, file id and fixed part, in the header's first block.
+// Draws a new data key and file ID, and writes the fixed part into the first block.
 bool draw(const Suite& suite, Header& header, Secret<data_key_bytes>& data_key) {
     header.bytes.assign(header_bytes(copy_bytes_default), 0);
     uint8_t* const block = header.bytes.data();
@@ -164,7 +165,8 @@ warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secr
 
     for (const int index : {newest, 1 - newest}) {
         if (!header.copies[index].well_formed) continue;
-        Secret<hmac_bytes> mac;  // of a forged header, it is what the forger lacks
+        // Secret, because the correct MAC of a forged header would authenticate the forgery.
+        Secret<hmac_bytes> mac;
         copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key,
                  mac.data());
         if (equal_secret(mac.data(), header.copy(index) + header.fixed.copy_bytes - hmac_bytes,

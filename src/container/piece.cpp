@@ -1,5 +1,5 @@
-// A run of chunks: where they lie in memory, how they are sealed and opened, and which of them may
-// be handed on.
+// Segments of a payload: memory layout, sealing and opening, and the number of chunks that may be
+// output.
 #include "container/piece.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Segment::Buffers Segment::text_buffers(size_t bytes) {
 
 Segment::Buffers Segment::capacity(Direction direction, size_t bytes) {
     if (direction == Direction::encrypt)
-        return text_buffers(bytes);  // in place: spread out as it is read, with room for the tags
+        return text_buffers(bytes);  // in place: leaves room for the tags between chunks
     buffers_[0] = {chunk(0), bytes};
     return {buffers_.data(), 1};
 }
@@ -101,8 +101,8 @@ warpseal_batch Segment::batch(const PipelineJob& job) {
 
 const char* Segment::transform(const PipelineJob& job) {
     if (chunks == 0) return nullptr;
-    // The tags of a batch lie at one stride: that of the short chunk visits the place where a whole
-    // chunk's would be.
+    // The tags of a batch have a fixed stride, so the short chunk's tag moves to the offset where a
+    // full chunk has it.
     uint8_t* const short_chunk = last ? chunk(chunks - 1) : nullptr;
     if (short_chunk != nullptr && !sealing(job))
         memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);

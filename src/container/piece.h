@@ -1,5 +1,4 @@
-// What one worker of the file pipeline holds: a run of chunks, their text, and what is known of
-// them.
+// Segment of a payload: the chunks that one worker of the file pipeline processes at a time.
 #pragma once
 
 #include <sys/uio.h>
@@ -11,8 +10,7 @@
 
 namespace warpseal::container {
 
-// The memory of one worker's piece: pinned for a GPU, else secret pages of ours. Wiped when it
-// goes.
+// Memory of a worker's segment: pinned for a GPU, otherwise secret pages. Zeroized when freed.
 class SegmentMemory {
 public:
     SegmentMemory() = default;
@@ -35,9 +33,9 @@ private:
     SecretMemory pages_;
 };
 
-// How chunks and their text lie in a piece's memory. A core works in place, where its caches hold
-// both: text has the chunks' stride. A GPU copies from one place to another, and must leave its
-// input as it was: text lies by itself, without gaps.
+// Layout of chunks and text. in_place, for the CPU: text has the stride of chunks, and both stay in
+// the core's cache.
+// apart, for a GPU, which must not modify its input: text lies in separate memory without gaps.
 enum class Layout : uint8_t { in_place, apart };
 inline constexpr size_t text_stride(Layout layout) {
     return layout == Layout::in_place ? chunk_bytes : chunk_text_bytes;
@@ -46,22 +44,22 @@ inline constexpr size_t chunk_memory_bytes(Layout layout) {
     return layout == Layout::in_place ? chunk_bytes : chunk_bytes + chunk_text_bytes;
 }
 
-// Chunks [first_chunk, first_chunk + chunks) of the payload, laid out in memory as in the file:
-// 16400 bytes from one to the next.
+// Chunks [first_chunk, first_chunk + chunks) of the payload, with the file's stride of 16400 bytes.
 struct Segment {
     uint64_t number = 0;
     uint64_t first_chunk = 0;
     size_t bytes_in = 0;
     bool last = false;     // ends with the short chunk
-    size_t chunks = 0;     // to seal or open
-    size_t good = 0;       // of them, from the front, that the sink may have
-    size_t last_text = 0;  // length of the short chunk's text
-    Fault fault;           // why it is not whole
+    size_t chunks = 0;     // number of chunks to seal or open
+    size_t good = 0;       // number of chunks, from the front, that may be output
+    size_t last_text = 0;  // text bytes of the short chunk
+    Fault fault;           // error, if the segment is incomplete or does not verify
 
     bool allocate(Engine& engine, Layout layout, size_t chunk_count);
 
-    // As descriptions for a Source or a Sink, which uses them up: room for so many bytes of input;
-    // what the sink may have, of how much text.
+    // Return buffers for a Source or Sink, which modifies them. capacity(): room for `bytes` bytes
+    // of input.
+    // result(): the output, with its number of text bytes and of bytes.
     struct Buffers {
         iovec* first;
         size_t count;
@@ -69,10 +67,11 @@ struct Segment {
     Buffers capacity(Direction direction, size_t bytes);
     Buffers result(Direction direction, uint64_t& text_bytes, uint64_t& bytes);
 
-    // After bytes_in were read to the room: how many chunks there are, and whether they end as a
-    // payload must.
+    // Call after reading bytes_in bytes. Computes the number of chunks and checks that the payload
+    // ends properly.
     void find_chunks(const PipelineJob& job);
-    // Seals or opens them; sets what is good. Null if nothing ran, else the name of what did.
+    // Seals or opens the chunks and sets `good`. Returns the name of the target, or null if there
+    // were no chunks.
     const char* transform(const PipelineJob& job);
 
 private:

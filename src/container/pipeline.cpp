@@ -1,7 +1,8 @@
-// The workers of the file pipeline. Each has memory for one piece: it takes the next piece of the
-// input, seals or opens its chunks, and hands them to the output, so data stays in its core's cache
-// between the copies in and out of the kernel. Pieces of a stream are taken, or handed over, in
-// turn. However long the file, memory is that of the workers.
+// Workers of the file pipeline. Each has memory for one segment: it reads a segment, seals or opens
+// its chunks, and writes the result.
+// So data stays in the core's cache between the copies in and out of the kernel. Segments of a
+// stream are read, or written, in order.
+// Memory use depends on the number of workers, not on the length of the file.
 #include "container/pipeline.h"
 
 #include <algorithm>
@@ -16,13 +17,12 @@
 namespace warpseal::container {
 namespace {
 
-constexpr size_t cpu_chunks = 16;  // 256 KiB: well inside a core's second-level cache
-// 16 MiB keep a GPU and its bus busy by themselves; where many workers have some on their way at
-// once, 4 MiB each do as well.
+constexpr size_t cpu_chunks = 16;  // 256 KiB: fits in a core's L2 cache
+// 16 MiB keep a GPU and its bus busy; 4 MiB each suffice if many workers have segments in flight.
 constexpr size_t most_cuda_chunks = 1024, least_cuda_chunks = 256;
 constexpr size_t all_segments_bytes = size_t{160} << 20;
-constexpr uint64_t unknown_bytes_as =
-    uint64_t{1} << 30;  // how big a stream is taken to be when its target is picked
+// Assumed length of a stream when its target is selected.
+constexpr uint64_t unknown_bytes_as = uint64_t{1} << 30;
 constexpr uint64_t none = UINT64_MAX;
 
 using ull = unsigned long long;
@@ -50,23 +50,23 @@ private:
 
     const PipelineJob& job_;
     bool cuda_ = false;
-    size_t chunks_ = cpu_chunks;  // of a whole piece
+    size_t chunks_ = cpu_chunks;  // chunks of a full segment
     uint64_t total_in_ = none;
     uint64_t segments_ = none;
 
-    std::atomic<uint64_t> next_{0};  // the piece to take next
-    // A stream's input is read under it. fork: of one call, which no child goes on with
+    std::atomic<uint64_t> next_{0};  // next segment to read
+    // Held while a stream is read. fork: belongs to one call, which no child continues
     std::mutex taking_;
-    bool ended_ = false;              // of a stream's input
-    std::mutex turns_;                // fork: of one call
-    std::condition_variable turned_;  // fork: of one call
-    uint64_t turn_ = 0;               // the piece that an ordered sink takes next
+    bool ended_ = false;              // a stream's input has ended
+    std::mutex turns_;                // fork: belongs to one call
+    std::condition_variable turned_;  // fork: belongs to one call
+    uint64_t turn_ = 0;               // next segment of an ordered sink
     std::atomic<uint64_t> failed_at_{none};
     Fault fault_;
 
     std::atomic<uint64_t> text_bytes_{0}, read_bytes_{0}, written_bytes_{0};
-    std::mutex counting_;                        // fork: of one call
-    std::map<const char*, uint64_t> chunks_on_;  // by the target's name, which lies at one place
+    std::mutex counting_;                        // fork: belongs to one call
+    std::map<const char*, uint64_t> chunks_on_;  // by target name, which is a unique pointer
 };
 
 Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
@@ -80,8 +80,8 @@ Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
     if (total_in_ == none) return;
     chunks_ =
         static_cast<size_t>(std::min<uint64_t>(chunks_, total_in_ / in_stride(job.direction) + 1));
-    // The last piece holds the short chunk, so it is never full: there is always one more than fit
-    // evenly.
+    // The last segment holds the short chunk, so it is never full. The number of segments is
+    // therefore rounded down, plus one.
     segments_ = total_in_ / whole_in() + 1;
 }
 
@@ -116,7 +116,7 @@ warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
     return job_.source.finish(fault);
 }
 
-// What ends a piece must fail it: other workers may wait for its turn.
+// An exception must fail the segment, because other workers may wait for its turn.
 void Pipeline::work(Segment& segment) {
     Fault fault;
     try {
@@ -140,7 +140,7 @@ void Pipeline::transfer(Segment& segment) {
     hand_over(segment);
 }
 
-// The next piece of the input; false when there is none, or when the work has failed.
+// Reads the next segment of the input. Returns false if there is none or the pipeline has failed.
 bool Pipeline::take(Segment& segment) {
     Fault fault;
     warpseal_status status;
@@ -197,7 +197,7 @@ void Pipeline::count(const char* target, const Segment& segment) {
     chunks_on_[target] += segment.chunks;
 }
 
-// The one that had most of it.
+// Returns the name of the target that processed most chunks.
 const char* Pipeline::main_target() const {
     const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto most = std::max_element(chunks_on_.begin(), chunks_on_.end(), fewer);
@@ -231,8 +231,8 @@ void Pipeline::hand_over(Segment& segment) {
     turned_.notify_all();
 }
 
-// Of several failures the earliest in the file stands; pieces before it are still finished, those
-// after it are not.
+// Reports the failure that is first in the file. Segments before it are still finished, those after
+// it are not.
 void Pipeline::fail(uint64_t number, const Fault& fault) {
     const std::lock_guard<std::mutex> lock(turns_);
     if (number < failed_at_) {

@@ -1,4 +1,4 @@
-// The file pipeline: chunks of a payload from a source to a sink, many at a time on every worker.
+// The file pipeline: processes the chunks of a payload from a source to a sink on all workers.
 #pragma once
 
 #include "container/descriptor.h"
@@ -10,15 +10,15 @@ struct PipelineJob {
     Engine& engine;
     const PayloadKey& payload;
     const Suite& suite;
-    Direction direction;  // encrypt: text in, chunks out
+    Direction direction;  // encrypt: reads text and writes chunks
     Source& source;
-    uint64_t source_offset;  // where the text or the chunks begin
+    uint64_t source_offset;  // offset of the text or of the chunks
     Sink& sink;
     uint64_t sink_offset;
     Progress& progress;
 };
 
-// Bytes from one chunk to the next, of what is read and of what is written.
+// Bytes from one chunk to the next, in the input and in the output.
 inline constexpr size_t in_stride(Direction direction) {
     return direction == Direction::encrypt ? chunk_text_bytes : chunk_bytes;
 }
@@ -27,14 +27,15 @@ inline constexpr size_t out_stride(Direction direction) {
 }
 
 struct PipelineResult {
-    uint64_t text_bytes = 0;  // sealed, or authenticated and handed to the sink; so far, on failure
+    // Bytes sealed, or authenticated and written to the sink; on failure, those so far.
+    uint64_t text_bytes = 0;
     uint64_t read_bytes = 0;
     uint64_t written_bytes = 0;
     const char* target = "";
 };
 
-// Runs to the end of the source. An ordered sink holds an exact prefix after a failure, which is
-// that of the earliest place that failed.
+// Runs to the end of the source. After a failure an ordered sink holds an exact prefix, up to the
+// first error in the file.
 warpseal_status run_pipeline(const PipelineJob& job, PipelineResult& result, Fault& fault);
 
 }  // namespace warpseal::container

@@ -1,4 +1,4 @@
-// When to call back.
+// Timing of progress callbacks.
 #include "container/progress.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// getrandom(2) in full.
+// Random bytes from getrandom(2).
 #include "container/random.h"
 
 #include <sys/random.h>

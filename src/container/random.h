@@ -5,8 +5,8 @@
 
 namespace warpseal::container {
 
-// getrandom(2), waiting at boot until it is seeded. False if the kernel refuses; `out` is then
-// wiped.
+// Fills `out` from getrandom(2), which blocks at boot until the generator is seeded. Returns false
+// on failure and zeroizes `out`.
 bool random_bytes(void* out, size_t bytes);
 
 }  // namespace warpseal::container

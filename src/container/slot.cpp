@@ -1,4 +1,4 @@
-// Writing, reading, sealing and opening key slots.
+// Writes, parses, seals and opens key slots.
 #include "container/slot.h"
 
 #include "container/bytes.h"
@@ -10,8 +10,8 @@ namespace {
 constexpr char slot_label[] = "warpseal/slot/v1";
 constexpr char key_file_label[] = "warpseal/key-file/v1";
 
-// Both secrets become an input key of their own kind: a key file may also serve with the bare
-// payload format, under another label.
+// Derives the input key of a slot from a key file or a passphrase.
+// A key file gets a label of its own, because it may also be the key of a bare payload.
 warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameters, Secret<32>& key,
                          Fault& fault) {
     const Bytes bytes = {static_cast<const uint8_t*>(secret.bytes), secret.byte_count};

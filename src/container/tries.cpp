@@ -1,5 +1,4 @@
-// The order of tries and the budget of Argon2id, decided from what the header says, before any key
-// is derived.
+// Order and Argon2id cost of tries, computed from the header before any key is derived.
 #include "container/tries.h"
 
 #include <algorithm>
@@ -9,14 +8,14 @@ namespace {
 
 bool same(Bytes a, Bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
 
-// Among the first `count` slots of the copy.
+// True if the first `count` slots of the copy contain an equal slot.
 bool holds(const HeaderCopy& copy, uint32_t count, const Slot& slot) {
     return copy.well_formed && std::any_of(copy.slots, copy.slots + count, [&](const Slot& other) {
                return same(other.whole, slot.whole);
            });
 }
 
-// What the passphrase slots of a copy cost together, leaving out those that are refused one by one.
+// Returns the cost of all passphrase slots of a copy, without those that are out of bounds.
 uint64_t passphrase_work(const HeaderCopy& copy) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < copy.slot_count; ++i) {
@@ -69,7 +68,8 @@ private:
         }
         return false;
     }
-    // A try that the rest of the budget does not cover leaves the rest to cheaper ones.
+    // A try that exceeds the remaining budget is skipped and spends nothing, so cheaper ones may
+    // follow.
     bool spend(uint64_t cost) {
         if (cost > budget_) return false;
         budget_ -= cost;

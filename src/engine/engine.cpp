@@ -1,4 +1,4 @@
-// The life of an engine: options, targets, keys, memory.
+// Engine construction, key creation and memory allocation.
 #include "engine/engine.h"
 
 #include <sys/mman.h>
@@ -27,11 +27,11 @@ bool any_core(const TargetSet& targets) {
 
 TargetSet cores_of(const DeviceChoice& choice, const TargetSet& usable) {
     TargetSet cores = {};
-    const bool helpers = !any_core(
-        choice.targets);  // a GPU alone was named: any core may begin, finish and take over
+    // The options named only GPUs: any CPU target may begin and finish messages and take over.
+    const bool helpers = !any_core(choice.targets);
     for (size_t i = 0; i < cpu_target_count; ++i)
         cores[i] = usable[i] && (choice.targets[i] || helpers);
-    // Even where the mask leaves none: a GPU that is lost must not take data with it.
+    // Keep one CPU target even if the mask leaves none: data must survive the loss of a GPU.
     if (!any_core(cores)) cores[static_cast<size_t>(Target::portable)] = true;
     return cores;
 }
@@ -108,8 +108,9 @@ warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>&
         return WARPSEAL_WEAK_KEY;
     std::unique_ptr<Key> made = Key::create(descriptors, *facts, key.data, kind, weak, &impl.gpus);
     if (!made) return WARPSEAL_OUT_OF_MEMORY;
-    // So that device-memory calls need not wait for it, which a capture would forbid. A failure
-    // shows where the path is used.
+    // Tests all paths now, so that a call on device memory does not wait for a test, which a graph
+    // capture would forbid.
+    // A failure shows up when the path is used.
     const bool ready = use == KeyUse::anywhere && impl.cuda_exists;
     for (unsigned gpu = 0; ready && descriptors.cuda != nullptr && gpu < impl.gpus.count(); ++gpu)
         for (int i = 0; i < WARPSEAL_MODE_COUNT && impl.gpus[gpu].is_open(); ++i)
@@ -160,7 +161,7 @@ void* Engine::Impl::pageable(size_t bytes) {
     return memory;
 }
 
-// The record comes first: what can fail does so while there is no memory to lose.
+// Allocates the record first, so that no allocation can fail once there is memory to lose.
 warpseal_status Engine::Impl::allocate(size_t bytes, Allocation::Kind wanted, void** out) {
     auto record = std::map<void*, Allocation>{{nullptr, {bytes, wanted}}}.extract(nullptr);
     Gpu& gpu = gpus[0];
@@ -169,7 +170,7 @@ warpseal_status Engine::Impl::allocate(size_t bytes, Allocation::Kind wanted, vo
         const warpseal_status status = gpus.backend().device_alloc(gpu.device(), bytes, &memory);
         if (status != WARPSEAL_OK) return status;
     } else {
-        // A limit on pinned memory is no reason to fail: staging copies work from any memory.
+        // A limit on pinned memory is not an error: staging copies work from any memory.
         const bool pinned = cuda_exists && gpu.is_open() &&
                             gpus.backend().host_alloc(gpu.device(), bytes, &memory) == WARPSEAL_OK;
         if (!pinned) memory = pageable(bytes);
@@ -196,7 +197,7 @@ void Engine::Impl::free(void* memory, bool on_device) {
     if (!on_device) wipe(memory, allocation.bytes);
     if (allocation.kind == Kind::pageable) return std::free(memory);
     Gpu& gpu = gpus[0];
-    if (!gpu.is_open()) return;  // it goes with the process: no call may be made for it
+    if (!gpu.is_open()) return;  // the process frees it: no CUDA call may be made on a lost GPU
     (on_device ? gpus.backend().device_free : gpus.backend().host_free)(gpu.device(), memory,
                                                                         allocation.bytes);
 }

@@ -1,5 +1,5 @@
-// The engine: keys, self-tested targets, the plan, worker threads, and the fall from a lost GPU to
-// the cores.
+// The engine: keys, self-tested targets, plan, worker threads, and fallback from a lost GPU to the
+// CPU.
 #pragma once
 
 #include <cstddef>
@@ -14,35 +14,36 @@
 
 namespace warpseal {
 
-inline constexpr unsigned most_threads = 4096;  // of an engine: more than any machine has cores
+inline constexpr unsigned most_threads = 4096;  // more than any machine has cores
 
 struct EngineOptions {
     std::string device = "auto";
-    unsigned threads = 0;  // 0: as many as affinity and cgroups allow; at most most_threads
-    std::function<void(const char* text)> notice;  // from any thread; not for calls into the engine
-    // Tests give a scripted door, and scripted ciphers of a machine that this is not.
+    unsigned threads = 0;  // 0: as many as affinity and cgroups allow; maximum most_threads
+    std::function<void(const char* text)> notice;  // called on any thread; must not call the engine
+    // Backends; tests replace them with a fake GPU backend and with CPU targets that this machine
+    // lacks.
     const GpuBackend* cuda = gpu_backend();
     const CpuCipher* (*cores)(Target target, const char* cipher) = cpu_cipher;
     bool (*cores_have)(Target target) = cpu_has;
     const CpuKem* (*kems)(Target target, const char* set) = cpu_kem;
     bool (*kems_have)(Target target) = cpu_has_kem;
-    std::function<Speed(int party)>
-        speeds;  // of a GPU by its number, or of the cores, -1; none: measured
+    // Throughput of the GPU with that index, or of the CPU for -1. Empty: measured.
+    std::function<Speed(int party)> speeds;
 };
 
 class Engine;
 
-// A cipher key expanded for every target that the engine may use. Wiped when it goes. Immutable but
-// for counters and lazy expansion.
+// A cipher key with its schedule for every target that the engine may use. Zeroized on destruction.
+// Immutable except for counters and lazy expansion.
 class Key;
 
 enum class KeyKind : uint8_t { one, xts };           // xts: data key, then tweak key
-enum class WeakKeys : uint8_t { refused, allowed };  // for encryption; the inner door allows them
-// For what data. With an open GPU a key is tested, when it is made, for all calls on device memory:
-// some are made while a graph is captured.
+enum class WeakKeys : uint8_t { refused, allowed };  // for encryption; the internal API allows them
+// Memory in which the key's data may lie. With an open GPU, creating a key for `anywhere`
+// self-tests all device-memory paths, because later calls may be part of a graph capture.
 enum class KeyUse : uint8_t { anywhere, host_memory };
 
-struct Bytes {  // a read-only span: C++20's std::span without its header in every unit
+struct Bytes {  // read-only span; avoids the <span> header in every translation unit
     const uint8_t* data = nullptr;
     size_t size = 0;
 };
@@ -54,40 +55,41 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    // WARPSEAL_WEAK_KEY: equal halves of XTS. A key that the cipher calls weak is made, and refuses
-    // to encrypt.
+    // Creates a key. Returns WARPSEAL_WEAK_KEY if the two XTS keys are equal. A weak key is
+    // created, but refuses to encrypt.
     warpseal_status key(const char* cipher, Bytes key, std::unique_ptr<Key>& out,
                         KeyKind kind = KeyKind::one, WeakKeys weak = WeakKeys::refused,
                         KeyUse use = KeyUse::anywhere);
 
-    unsigned threads() const;  // workers that `parallel` uses, the caller's among them
-    int cuda_device() const;  // of the first GPU; -1: none, or lost. Opens it: host-memory calls of
-                              // "auto" do so only where it pays
-    unsigned gpu_count() const;  // 0: as cuda_device() -1. Opens the first
-    int cuda_device_number(
-        size_t gpu) const;  // the door's; -1: there is none, or it is lost. Opens it
+    unsigned threads() const;  // workers of `parallel`, including the caller's thread
+    // CUDA number of the first GPU, or -1 if there is none or it is lost. Opens it; calls on host
+    // memory with "auto" open it only if it pays.
+    int cuda_device() const;
+    unsigned gpu_count() const;  // 0 if cuda_device() is -1. Opens the first GPU.
+    // CUDA number of a GPU, or -1 if it does not exist or is lost. Opens it.
+    int cuda_device_number(size_t gpu) const;
     bool gpu_is_open(size_t gpu) const;
-    int cuda_device_holding(
-        const void* memory) const;  // that of the engine's GPU on which it lies; -1: on none
-    // Target name for host memory: pageable, or that of a call from `in` to `out`.
+    // CUDA number of the engine's GPU that holds the memory, or -1.
+    int cuda_device_holding(const void* memory) const;
+    // Returns the target name for a call in host memory: pageable, or from `in` to `out`.
     const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes,
                      const void* in = nullptr, const void* out = nullptr);
-    // For whoever cuts that much into pieces, each of which goes to one target whole: whether the
-    // GPUs would be done sooner than the cores. Those that are worth it are then open.
+    // True if GPUs would finish `bytes` bytes sooner than the CPU when the caller splits them into
+    // chunks that each run on one target. Leaves the GPUs that pay open.
     bool gpus_for_chunks(const char* cipher, warpseal_mode mode, Direction direction,
                          uint64_t bytes);
 
-    // Host memory, synchronous. The calls check their arguments' shapes and the mode's standard
-    // limits, not the policy of the public face. One message of a plain mode: ECB, CTR, CBC, CFB,
-    // OFB.
+    // Host memory, synchronous. The calls check their arguments and the limits of the mode's
+    // standard, but not the policy of the C API.
+    // message: one message in ECB, CTR, CBC, CFB or OFB.
     warpseal_status message(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
                             const uint8_t* in, uint8_t* out, size_t bytes);
-    // CBC with PKCS#7 padding; *out_bytes: what of `out` is written, 0 on failure.
+    // CBC with PKCS#7 padding. *out_bytes is the number of bytes written to `out`, 0 on failure.
     warpseal_status padded(const Key& key, Direction direction, Bytes iv, const uint8_t* in,
                            size_t bytes, uint8_t* out, size_t out_capacity, size_t* out_bytes);
     warpseal_status xts(const Key& key, Direction direction, const XtsUnits& units,
                         const uint8_t* in, uint8_t* out, size_t bytes);
-    // GCM and CCM.
+    // One message in GCM or CCM.
     warpseal_status seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in,
                          uint8_t* out, size_t bytes, uint8_t* tag, size_t tag_bytes);
     warpseal_status open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in,
@@ -95,48 +97,49 @@ public:
     // CMAC: encrypt writes the tag, decrypt compares it.
     warpseal_status mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
                         uint8_t* tag, size_t tag_bytes);
-    // Every mode but ECB and XTS. Keys of a batch in host memory are looked at: a weak one refuses
-    // the call. here: run on the calling thread alone (a worker of the container's pipeline); on a
-    // GPU that thread drives one slot. target (may be null) receives the name of what ran.
+    // Every mode except ECB and XTS. A weak key among the keys of a batch refuses the call.
+    // here: run on the calling thread only (a worker of the container's pipeline); on a GPU it uses
+    // one slot.
+    // target: receives the name of the target; may be null.
     enum class Where : uint8_t { everywhere, here };
     warpseal_status batch(const Key& key, warpseal_mode mode, Direction direction,
                           const warpseal_batch& batch, Where where = Where::everywhere,
                           const char** target = nullptr);
 
-    // Device memory, asynchronous on the stream. With device "auto" the first such call opens and
-    // tests the GPU, and waits for it: make one before capturing a graph. With "cuda" that happens
-    // when the engine and the key are created.
+    // Device memory, asynchronous on the stream. With device "auto" the first call opens and
+    // self-tests the GPU synchronously: make one before capturing a graph.
+    // With "cuda" that happens when the engine and the key are created.
     warpseal_status sweep_device(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
                                  const uint8_t* in, uint8_t* out, size_t bytes, void* stream);
     warpseal_status xts_device(const Key& key, Direction direction, const XtsUnits& units,
                                const uint8_t* in, uint8_t* out, size_t bytes, void* stream);
-    // What lies in device memory is not looked at here: lengths, offsets, and whether a key of the
-    // batch is weak.
+    // Does not check data in device memory: lengths, offsets and weak keys of the batch.
     warpseal_status batch_device(const Key& key, warpseal_mode mode, Direction direction,
                                  const warpseal_batch& batch, void* stream);
 
-    // Key encapsulation, host memory. random: where the seed of a call's coins comes from, if the
-    // batch brings none; false: it failed.
+    // Key encapsulation in host memory. random: source of the seed for drawn coins; returns false
+    // on failure.
     using RandomSource = bool (*)(void* out, size_t bytes);
     warpseal_status kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch,
                         RandomSource random);
-    // Device memory, asynchronous on the stream. The first call of an operation tests its path, and
-    // waits for it.
+    // Key encapsulation in device memory, asynchronous on the stream. The first call of an
+    // operation runs the self-test synchronously.
     warpseal_status kem_device(KemOperation operation, const char* set,
                                const warpseal_kem_batch& batch, RandomSource random, void* stream);
 
-    // Calls work(i) for i in [0, count) on up to `threads()` threads, the caller's among them;
-    // returns when all are done.
+    // Calls work(i) for i in [0, count) on up to `threads()` threads including the caller's.
+    // Returns when all are done.
     void parallel(size_t count, const std::function<void(size_t)>& work);
 
-    // Pinned where the engine's GPU is open (cuda_device() opens it); page-aligned either way.
-    // Wiped when freed.
+    // Host memory, page-aligned, pinned if the engine's GPU is open (cuda_device() opens it).
+    // host_free zeroizes it.
     warpseal_status host_alloc(size_t bytes, void** out);
     void host_free(void* memory);
-    // Memory of the engine's first GPU. WARPSEAL_NO_DEVICE where it has none. Free wipes first.
+    // Memory of the engine's first GPU, or WARPSEAL_NO_DEVICE if there is none. device_free
+    // zeroizes it.
     warpseal_status device_alloc(size_t bytes, void** out);
     void device_free(void* memory);
-    const GpuBackend* cuda() const;  // null: as cuda_device() -1
+    const GpuBackend* cuda() const;  // null if cuda_device() is -1
 
     struct Impl;
     Impl& impl() { return *impl_; }

@@ -1,5 +1,4 @@
-// What the engine's parts share: its targets, its GPU, its threads, and the choice of a path whose
-// self-test holds.
+// Internal state of the engine: targets, GPUs, threads, and the selection of a self-tested path.
 #pragma once
 
 #include <map>
@@ -17,21 +16,21 @@
 
 namespace warpseal {
 
-// What a call asks for.
+// Description of a call, from which its route is chosen.
 struct Call {
     warpseal_mode mode;
     Direction direction;
     Shape shape;
     uint64_t bytes;
     uint64_t messages = 1;
-    // What it reads and writes, from the first byte to the last; null where that does not show.
+    // Memory ranges that the call reads and writes; null if unknown.
     const void* in = nullptr;
     const void* out = nullptr;
     uint64_t in_extent = 0, out_extent = 0;
     bool divisible = true;
-    bool mixed = true;  // as in the plan
-    bool one_thread =
-        false;  // the caller's, one of many who have work of this kind: a GPU each in turn
+    bool mixed = true;  // see CallFacts::mixed
+    // The call runs on the caller's thread, one of many with such work; GPUs take turns.
+    bool one_thread = false;
 
     uint64_t chains() const {
         return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages
@@ -39,24 +38,24 @@ struct Call {
     }
 };
 
-// A target of the cores that holds, and the key's schedules there.
+// A self-tested CPU target and the key's schedules there.
 struct CorePath {
     const CpuCipher* cores = nullptr;
     Target core = Target::portable;
     const void* state = nullptr;
-    const void* tweak_state = nullptr;  // XTS: of the key's second half
+    const void* tweak_state = nullptr;  // XTS: schedule of the second key
 };
 
-// Where a call goes. The cores are always there: they begin and finish GCM messages and take over
+// Route of a call. The CPU path is always set: it begins and finishes GCM messages and takes over
 // from a GPU.
 struct Route : CorePath {
-    bool gpu = false;  // one of them has a part; cuda and cuda_state are then set
+    bool gpu = false;  // a GPU has a shard; cuda and cuda_state are then set
     const CudaCipher* cuda = nullptr;
     const void* cuda_state = nullptr;
     const void* cuda_tweak_state = nullptr;
-    Plan plan;           // of the whole work on the cores
-    Plan shard_plan;     // who has what part
-    bool rated = false;  // what it takes is noted
+    Plan plan;           // for the complete work on the CPU
+    Plan shard_plan;     // assigns the shards
+    bool rated = false;  // measure this call for the throughput model
     CallClass call_class = {};
     const char* target = "";
 };
@@ -66,51 +65,59 @@ struct Engine::Impl {
 
     Key::Descriptors descriptors(const char* cipher) const;
 
-    // The best CPU target of the engine whose self-test holds for that use; runs tests not yet run.
-    // WARPSEAL_SELF_TEST_FAILED: none.
+    // Selects the engine's best CPU target that passes the self-test of that mode; runs missing
+    // tests.
+    // Returns WARPSEAL_SELF_TEST_FAILED if there is none.
     warpseal_status tested_cores(const Key::Descriptors& descriptors, warpseal_mode mode,
                                  Direction direction, Target& target);
-    // Opens that GPU and tests it. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this
-    // call; WARPSEAL_SELF_TEST_FAILED: never.
+    // Opens a GPU and tests the path.
+    // Returns WARPSEAL_NO_DEVICE or WARPSEAL_OUT_OF_MEMORY if this call cannot use it,
+    // WARPSEAL_SELF_TEST_FAILED if no call can.
     warpseal_status test_gpu_path(const Key::Descriptors& descriptors, warpseal_mode mode,
                                   Direction direction, Path path, unsigned gpu);
 
-    // How host data would be shared out, the self-tests aside, without the GPUs that are a bit of
-    // `without`. The core target is one that holds; state: of its key, null for no calibration.
+    // Plans a call on host memory without running self-tests. `without` is a bit mask of GPUs to
+    // leave out.
+    // `cores` is a self-tested CPU target; `state` is its key schedule, or null to skip
+    // calibration.
     Plan plan_call(const Key::Descriptors& descriptors, Target cores, const Call& call,
                    const CallClass& call_class, const void* state, uint32_t without);
     CallClass call_class_of(const Key::Descriptors& descriptors, Target cores,
                             const Call& call) const;
-    // Whether the cores together, by their rates, are done before a GPU would have begun, wherever
-    // the data lies.
+    // True if the CPU, at its measured throughput, finishes before a GPU would have started, for
+    // any memory kind.
     bool quick(const CpuCipher& cipher, Target core, const Call& call, const CallClass& call_class,
                const void* state);
 
-    // Where such a call would go; opens and tests the GPUs that would have a part. False: nowhere.
+    // Computes where a call would run; opens and tests the GPUs that would have a shard. Returns
+    // false if nothing can run it.
     bool foresee(const char* cipher, const Call& call, Target& core, Plan& shard_plan);
 
     warpseal_status route(const Key& key, const Call& call, Route& out);
-    warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // past the GPU
-    // Of that alone what runs it: for who has no need of a plan.
+    warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // without GPUs
+    // Like route_cores, but without a plan.
     warpseal_status path_on_cores(const Key& key, warpseal_mode mode, Direction direction,
                                   Shape shape, CorePath& out);
 
-    // The best CPU target for that operation of that set (a number in kem::sets) whose self-test
-    // holds; AES-256 for coins.
+    // Select the best CPU target that passes the self-test of an operation of the set with that
+    // index in kem::sets, or of AES-256 for coins.
     warpseal_status tested_kem(int set, KemOperation operation, const CpuKem*& out);
     warpseal_status tested_coins(const CpuCipher*& out);
-    // Both of them, as the call has need.
+    // Selects both as needed; `draws` is true if the call draws coins.
     warpseal_status kem_cores(int set, KemOperation operation, bool draws, KemCores& out);
-    // seed: of drawn coins; null: there are none. failed: so many more have no result.
+    // seed: for drawn coins; null if the batch brings its coins. Adds the number of items without a
+    // result to `failed`.
     warpseal_status kem_on_cores(const KemCores& chosen, KemOperation operation,
                                  const warpseal_kem_batch& batch, KemRange range,
                                  const uint8_t* seed, uint64_t& failed);
-    // The same on a GPU. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY: not for this call.
+    // The same on a GPU. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY mean that this call cannot
+    // use it.
     warpseal_status test_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu,
                                  const CudaKem*& out);
     warpseal_status test_coins_gpu(unsigned gpu, Path path, const CudaCipher*& out);
-    // Whether a call in host memory goes to GPUs; to which; and what they leave of it, with the
-    // coins of that seed or, null, given ones.
+    // gpu_pays: true if a call in host memory should use GPUs. kem_gpus: selects and tests them.
+    // kem_on_gpus: runs the call and returns the ranges left for the CPU. seed: for drawn coins;
+    // null if the batch brings its coins.
     bool gpu_pays(int set, KemOperation operation, uint64_t count);
     warpseal_status kem_gpus(int set, KemOperation operation, uint64_t count, bool draws,
                              KemGpus& out);
@@ -122,24 +129,25 @@ struct Engine::Impl {
     const CpuCipher* (*const cpu_cipher)(Target, const char*);
     bool (*const cpu_has)(Target);
     TargetSet cores = {};     // CPU targets that work may run on
-    const bool cuda_allowed;  // host data may go to the GPU
-    const bool cuda_only;     // and always does
-    const bool cuda_exists;   // device memory calls may use it
+    const bool cuda_allowed;  // calls on host memory may use a GPU
+    const bool cuda_only;     // calls on host memory always use a GPU
+    const bool cuda_exists;   // calls on device memory may use a GPU
     Gpus gpus;
     Pool pool;
     Throughput throughput;
     KemImpl kem;
     std::atomic<unsigned> turn{0};
-    const std::function<Speed(int)> speeds;  // in place of what is measured
+    const std::function<Speed(int)> speeds;  // replaces measured throughput in tests
 
-    // Memory that the engine gave to callers: it frees, and wipes, what it has a record of and
-    // nothing else.
+    // Memory handed out to callers. free() ignores an address without a record; it zeroizes the
+    // others.
     struct Allocation {
         enum class Kind : uint8_t { pageable, pinned, device };
         size_t bytes;
         Kind kind;
     };
-    // Host memory is pinned where a GPU is open. Device memory is the first GPU's, which is open.
+    // Host memory is pinned if a GPU is open. Device memory belongs to the first GPU, which must be
+    // open.
     warpseal_status allocate(size_t bytes, Allocation::Kind wanted, void** out);
     void free(void* memory, bool on_device);
     ForkMutex allocations_mutex;
@@ -149,9 +157,10 @@ private:
     static void* pageable(size_t bytes);
     const CpuCipher* block_reference(const char* cipher) const;
     MemoryKind memory_kind_of(const Call& call) const;
-    // Of all of them together, or of the one thread that the call has.
+    // Throughput of all cores together, or of one thread if the call has only that.
     Speed core_speed(const Call& call, const CallClass& call_class, const void* state);
-    // Proves the GPUs that the plan gives a part; the bits of those that do not hold.
+    // Self-tests the GPUs that have a shard in the plan. Returns the bit mask of those that failed
+    // and the last status in `why`.
     uint32_t untested(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
     void say_closed(Target target, const char* cipher, warpseal_mode mode,
                     Direction direction) const;

@@ -1,4 +1,4 @@
-// Key schedules are expanded where they are first needed: most keys only ever meet one target.
+// Key schedules are expanded on first use, because most keys are used on one target only.
 #include "engine/key.h"
 
 #include <string.h>
@@ -28,8 +28,8 @@ Key::~Key() {
             if (memory == nullptr) continue;
             const bool gpu = i == static_cast<size_t>(Target::cuda);
             met_gpu |= gpu;
-            SecretMemory().adopt(memory, gpu ? descriptors_.cuda->state_bytes
-                                             : descriptors_.cores[i]->state_bytes);  // wipes it
+            SecretMemory().adopt(
+                memory, gpu ? descriptors_.cuda->state_bytes : descriptors_.cores[i]->state_bytes);
         }
     }
     if (met_gpu) gpus_->zeroize_launches();

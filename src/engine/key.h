@@ -1,4 +1,4 @@
-// A key, and its schedule on every target that has come to use it.
+// A cipher key and its schedule on each target that has used it.
 #pragma once
 
 #include <array>
@@ -17,60 +17,60 @@ public:
     Key(const Key&) = delete;
     Key& operator=(const Key&) = delete;
 
-    // The descriptors that the engine may use; null where a target is masked or has no form of the
-    // cipher.
+    // Backend descriptors that the engine may use; null if a target is masked or lacks the cipher.
     struct Descriptors {
         std::array<const CpuCipher*, cpu_target_count> cores = {};
         const CudaCipher* cuda = nullptr;
     };
 
-    // One key, or the two of XTS in a row. Null pointer in `out`'s place means out of memory.
+    // Creates a key from one key, or for XTS from the two keys in a row. Returns null if out of
+    // memory.
     static std::unique_ptr<Key> create(const Descriptors& descriptors, const CpuCipher& facts,
                                        const uint8_t* bytes, KeyKind kind, WeakKeys weak,
                                        const Gpus* gpus);
 
-    const CpuCipher& facts() const {
-        return facts_;
-    }  // name, sizes and modes, which all targets share
+    // Name, sizes and modes, which are the same on all targets.
+    const CpuCipher& facts() const { return facts_; }
     const Descriptors& descriptors() const { return descriptors_; }
     bool for_xts() const { return kind_ == KeyKind::xts; }
     bool fits(warpseal_mode mode) const { return (mode == WARPSEAL_XTS) == for_xts(); }
 
-    // Whether encryption is refused: under this key, or under one of `count` keys that a batch
-    // brings in host memory.
+    // True if encryption is refused under this key, or under one of the `count` keys of a batch in
+    // host memory.
     bool refuses(Direction direction) const { return weak_ && direction == Direction::encrypt; }
     bool refuses(Direction direction, const uint8_t* keys, uint64_t count) const;
-    // It was made of these bytes, as many as its kind has. In constant time.
+    // True if the key was made from these bytes, which have the length of its kind. Constant time.
     bool made_of(const uint8_t* bytes) const;
 
-    // Expanded on first use; null: out of memory. The second of XTS makes the tweaks.
+    // Return the key schedule, expanded on first use; null if out of memory. tweak_state is that of
+    // the second XTS key.
     const void* state(Target cores) const;
     const void* tweak_state(Target cores) const;
     const void* cuda_state() const;
     const void* cuda_tweak_state() const;
 
-    // The engine's choice among the CPU targets, -1 before it has made one: so that small calls ask
-    // nobody.
+    // CPU target that the engine chose for the mode, or -1 before it has. Lets small calls skip the
+    // selection.
     std::atomic<int8_t>& chosen(warpseal_mode mode, Direction direction) const {
         return chosen_[mode][static_cast<int>(direction)];
     }
-    // A bit for each GPU of the engine whose path holds.
+    // Bit mask of the engine's GPUs whose path passed its self-test.
     std::atomic<uint32_t>& gpu_tested(warpseal_mode mode, Direction direction,
                                       bool device_memory) const {
         return gpu_tested_[device_memory ? 1 : 0][mode][static_cast<int>(direction)];
     }
 
-    // Messages sealed with an IV drawn at random, for the limit of SP 800-38D 8.3.
+    // Number of messages sealed with a random IV, for the limit of SP 800-38D 8.3.
     mutable std::atomic<uint64_t> random_ivs{0};
 
 private:
     Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, WeakKeys weak,
         const Gpus* gpus);
 
-    // Memory that SecretMemory released; null before the first use.
+    // Memory that SecretMemory released; null before first use.
     using Schedule = std::atomic<void*>;
-    // Expands the key that lies `at` bytes into the memory, without a lock: of threads that do so
-    // at once, one publishes its schedule and the others wipe theirs.
+    // Expands the key at offset `at` of bytes_. Lock-free: of concurrent threads, one publishes its
+    // schedule and the others zeroize theirs.
     template <class Cipher>
     const void* expanded(Schedule& schedule, const Cipher& cipher, size_t at) const;
 
@@ -78,7 +78,7 @@ private:
     const CpuCipher& facts_;
     const KeyKind kind_;
     const WeakKeys weak_keys_;
-    const Gpus* const gpus_;  // of the engine, which outlives its keys
+    const Gpus* const gpus_;  // owned by the engine, which outlives its keys
     bool weak_ = false;
     SecretMemory bytes_;
     mutable Schedule schedules_[target_count] = {}, tweak_schedules_[target_count] = {};

@@ -1,11 +1,12 @@
-// SP 800-38A 5.3, SP 800-38B 6.2, SP 800-38C A.1, SP 800-38D 5.2.1.1, SP 800-38E and IEEE 1619 5.1.
+// Limits of SP 800-38A 5.3, SP 800-38B 6.2, SP 800-38C A.1, SP 800-38D 5.2.1.1, SP 800-38E and IEEE
+// 1619 5.1.
 #include "engine/limits.h"
 
 namespace warpseal {
 namespace {
 
 constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // bytes
-constexpr uint64_t gcm_other_limit = (uint64_t{1} << 61) - 1;  // bytes of IV and of AAD
+constexpr uint64_t gcm_other_limit = (uint64_t{1} << 61) - 1;  // bytes, for the IV and for the AAD
 constexpr uint64_t ccm_least_iv = 7, ccm_most_iv = 13;         // bytes
 constexpr uint64_t xts_most_unit = uint64_t{16} << 20;         // bytes
 
@@ -27,9 +28,8 @@ warpseal_status check_iv(warpseal_mode mode, const CipherFacts& cipher, uint64_t
 warpseal_status check_tag(warpseal_mode mode, const CipherFacts& cipher, uint64_t tag_bytes) {
     switch (mode) {
         case WARPSEAL_GCM:
-            return when(tag_bytes >= 1 &&
-                        tag_bytes <=
-                            16);  // what SP 800-38D allows of these is policy, of the public face
+            // The lengths that SP 800-38D allows are a policy, which the C API enforces.
+            return when(tag_bytes >= 1 && tag_bytes <= 16);
         case WARPSEAL_CCM: return when(tag_bytes >= 4 && tag_bytes <= 16 && tag_bytes % 2 == 0);
         case WARPSEAL_CMAC: return when(tag_bytes >= 1 && tag_bytes <= cipher.block_bytes);
         default: return when(tag_bytes == 0);
@@ -49,7 +49,7 @@ warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64
             return when(text_bytes <= most_bytes && text_bytes % cipher.block_bytes == 0);
         case WARPSEAL_GCM:
             return text_bytes > gcm_text_limit ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
-        case WARPSEAL_CCM:  // the length lies in 15 - n bytes of the first block
+        case WARPSEAL_CCM:  // the length field has 15 - n bytes, where n is the length of the nonce
             return iv_bytes > 7 && text_bytes >> (8 * (15 - iv_bytes)) != 0
                        ? WARPSEAL_LIMIT_EXCEEDED
                        : when(text_bytes <= most_bytes);

@@ -1,16 +1,16 @@
-// What each mode takes: IVs, tags, additional data and lengths, by its standard; and the shapes in
-// which the door runs it.
+// Lengths of IV, tag, AAD and text that each mode accepts under its standard, and the backend entry
+// point that runs it.
 #pragma once
 
 #include "engine/key.h"
 
 namespace warpseal {
 
-// How a piece of work goes through the door: one message cut anywhere, XTS units, one GCM message,
-// or whole messages.
+// Backend entry point for a unit of work: part of a plain message, XTS data units, part of a GCM
+// message, or complete messages.
 enum class Shape : uint8_t { sweep = 0, xts = 1, gcm = 2, batch = 3 };
 
-// Whether a backend's cipher has that.
+// True if the backend's cipher has that entry point.
 template <class Cipher>
 bool runs(const Cipher* cipher, Shape shape, warpseal_mode mode, Direction direction) {
     if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) return false;
@@ -27,45 +27,45 @@ bool runs(const Cipher* cipher, Shape shape, warpseal_mode mode, Direction direc
 constexpr bool known(warpseal_mode mode) { return mode >= 0 && mode < WARPSEAL_MODE_COUNT; }
 constexpr bool aead(warpseal_mode mode) { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
 constexpr bool tagged(warpseal_mode mode) { return aead(mode) || mode == WARPSEAL_CMAC; }
-// Text in, text out, an IV of a block or none: `encrypt` and `decrypt`.
+// True for modes of `encrypt` and `decrypt`: text in, text out, an IV of one block or none.
 constexpr bool plain(warpseal_mode mode) {
     return known(mode) && !tagged(mode) && mode != WARPSEAL_XTS;
 }
-// Plain modes whose blocks do not wait for each other.
+// True for plain modes whose blocks can be processed in parallel.
 constexpr bool sweeps(warpseal_mode mode, Direction direction) {
     const bool feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
     return mode == WARPSEAL_ECB || mode == WARPSEAL_CTR ||
            (feedback && direction == Direction::decrypt);
 }
-// The shape of one message of a mode.
+// Returns the entry point that runs one message of a mode.
 constexpr Shape shape_of(warpseal_mode mode, Direction direction) {
     if (mode == WARPSEAL_XTS) return Shape::xts;
     if (mode == WARPSEAL_GCM) return Shape::gcm;
     return sweeps(mode, direction) ? Shape::sweep : Shape::batch;
 }
 
-// No object in memory is longer. With lengths up to it, the sums of two in the code below do not
-// wrap.
+// Largest size of an object in memory. The sum of two lengths up to it does not wrap.
 constexpr uint64_t most_bytes = PTRDIFF_MAX;
 
-// WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT, or WARPSEAL_LIMIT_EXCEEDED where it is only too long. For
-// modes that the cipher has.
+// Return WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT, or WARPSEAL_LIMIT_EXCEEDED if the length exceeds
+// the standard's maximum.
+// The cipher must have the mode.
 warpseal_status check_iv(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes);
 warpseal_status check_tag(warpseal_mode mode, const CipherFacts& cipher, uint64_t tag_bytes);
 warpseal_status check_aad(warpseal_mode mode, uint64_t aad_bytes);
-// CTR needs none: a message that wrapped the counter of a 64-bit block would have 2^67 bytes.
+// CTR needs no limit: wrapping the counter of a 64-bit block takes a message of 2^67 bytes.
 warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64_t iv_bytes,
                            uint64_t text_bytes);
-// IEEE 1619 5.1: units of 16 bytes to 2^20 blocks, and no part of a unit shorter than a block.
+// IEEE 1619 5.1: data units of 16 bytes to 2^20 blocks; the last must not be shorter than a block.
 warpseal_status check_units(uint64_t unit_bytes, uint64_t text_bytes);
 
-// The arguments of one message, in host or device memory, but for its pointers.
+// Check the arguments of one message in host or device memory, except its pointers.
 warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
                             uint64_t bytes);
 warpseal_status check_xts(const Key& key, Direction direction, const XtsUnits& units,
                           uint64_t bytes);
 
-// Two spans that are neither the same nor apart.
+// True if two ranges overlap but do not start at the same address.
 inline bool overlap(const void* a, uint64_t a_bytes, const void* b, uint64_t b_bytes) {
     const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
     return x != y && (x < y ? y - x < a_bytes : x - y < b_bytes);

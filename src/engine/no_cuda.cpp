@@ -1,4 +1,4 @@
-// The backend interfaces of a build without CUDA: none.
+// Null backend interfaces for a build without CUDA.
 #include "backends/gpu_backend.h"
 #include "backends/kem_backend.h"
 

@@ -1,4 +1,4 @@
-// Names and meanings of targets, in the order of enum Target.
+// Names and properties of targets, in the order of enum Target.
 #include "engine/targets.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ constexpr Text texts[target_count] = {
      "constant time, or tables in shared memory with a copy for every lane's bank (no conflict depends on data): by cipher"},
 };
 
-// Numbers between commas, none twice.
+// Parses comma-separated device numbers. Returns false if one is malformed or occurs twice, or if
+// there are more than most_gpus.
 bool numbers(const char* text, std::vector<int>& all) {
     const char* end = text + std::strlen(text);
     for (;; ++text) {
@@ -58,8 +59,8 @@ const char* target_side_channels(Target target) {
 const char* representation_side_channels(Target target, const std::string& representation) {
     if (representation == "tables")
         return "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
-    // On a GPU planes take whole groups of blocks; what is left over, chains and keys of messages
-    // go through the cipher's tables.
+    // On a GPU, bitsliced kernels take only full groups of blocks. The remainder, serial modes and
+    // per-message keys use the cipher's tables.
     if (target == Target::cuda && representation == "planes")
         return "planes in bulk, else tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
     return constant_time;

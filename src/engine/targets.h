@@ -1,4 +1,4 @@
-// The targets by name, the mask of WARPSEAL_TARGETS, and the `device` option.
+// Target names, the WARPSEAL_TARGETS mask and the `device` option.
 #pragma once
 
 #include <array>
@@ -11,33 +11,34 @@ namespace warpseal {
 
 using TargetSet = std::array<bool, target_count>;
 
-// From the fastest to the one that runs anywhere.
+// From fastest to most portable.
 inline constexpr Target cpu_targets_best_first[cpu_target_count] = {
     Target::vaes512, Target::vaes256, Target::avx2, Target::aesni, Target::portable};
 
 const char* target_name(Target target);
-// Where GPUs and a core target share a call: "cuda+vaes512".
+// Name of a call that GPUs and a CPU target share, for example "cuda+vaes512".
 const char* shared_name(Target core);
 bool target_by_name(const std::string& name, Target& target);
-// What a target's resistance to timing attacks relies on, in a few words: over all its ciphers, and
-// for a cipher that runs there in `form`.
+// Describes what makes a target resistant to timing attacks: for all its ciphers, or for a cipher
+// with this representation.
 const char* target_side_channels(Target target);
 const char* representation_side_channels(Target target, const std::string& representation);
 
-// The targets that `text`, the value of WARPSEAL_TARGETS, leaves: names between commas. Null or
-// empty leaves all. WARPSEAL_INVALID_ARGUMENT: an unknown name.
+// Parses `text`, the value of WARPSEAL_TARGETS: a comma-separated list of allowed targets. Null or
+// empty allows all.
+// Returns WARPSEAL_INVALID_ARGUMENT for an unknown name.
 warpseal_status unmasked_targets(const char* text, TargetSet& allowed);
 
-// GPUs of one engine.
+// Maximum number of GPUs of one engine.
 inline constexpr unsigned most_gpus = 16;
 
-// The `device` option: "auto", "cpu", "cuda", "cuda:N", "cuda:N,M,..." or a target's name.
+// Parsed `device` option: "auto", "cpu", "cuda", "cuda:N", "cuda:N,M,..." or a target's name.
 struct DeviceChoice {
-    TargetSet targets = {};         // those it speaks of
-    bool named = false;             // anything but auto: no fall-back at creation
-    std::vector<int> cuda_devices;  // "cuda": the first; none: all that there are
+    TargetSet targets = {};         // targets that the option allows
+    bool named = false;             // anything but "auto": creation does not fall back
+    std::vector<int> cuda_devices;  // "cuda" means the first; empty means all GPUs
 };
-// WARPSEAL_INVALID_ARGUMENT: not one of these.
+// Returns WARPSEAL_INVALID_ARGUMENT for any other option.
 warpseal_status choose_device(const std::string& option, DeviceChoice& choice);
 
 }  // namespace warpseal

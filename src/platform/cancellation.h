@@ -1,14 +1,14 @@
-// POSIX thread cancellation (pthread_cancel(3)) in calls that wait.
+// POSIX thread cancellation (pthread_cancel(3)) in blocking calls.
 #pragma once
 
 #include <pthread.h>
 
 namespace warpseal {
 
-// Holds back a cancellation of the calling thread while it exists: workers may use what lies on
-// that thread's stack, and the unwinding would end in a function that is noexcept. A request that
-// came meanwhile takes effect at the thread's next cancellation point. A pair of calls costs some
-// 17 ns, so calls that never wait leave it out.
+// Disables cancellation of the calling thread during its lifetime: workers may use that thread's
+// stack, and unwinding would end in a noexcept function.
+// A pending request takes effect at the next cancellation point. A pair of calls costs about 17 ns,
+// so calls that never block omit it.
 class CancellationDisabled {
 public:
     CancellationDisabled() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

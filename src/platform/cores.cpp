@@ -1,5 +1,5 @@
-// Affinity by sched_getaffinity(2), quotas by cgroups(7): cpu.max in version 2, cpu.cfs_quota_us
-// and cpu.cfs_period_us in version 1.
+// Reads the affinity with sched_getaffinity(2), and quotas from cgroups(7): cpu.max in version 2,
+// cpu.cfs_quota_us and cpu.cfs_period_us in version 1.
 #include "platform/cores.h"
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 namespace warpseal {
 namespace {
 
-// Without a stream: where a program has set a locale each takes a lock of the C++ runtime, which a
-// fork can catch held.
+// Reads a file without iostreams: if the program has set a locale, each stream takes a lock of the
+// C++ runtime, which a fork can leave held.
 std::string read_file(const std::string& path) {
     std::string text;
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -29,14 +29,14 @@ std::string read_file(const std::string& path) {
     return text;
 }
 
-// What stands before `end`, or all of it; `text` goes on behind that.
+// Removes and returns the text before `end`, or all of it. Also removes `end`.
 std::string_view cut(std::string_view& text, char end) {
     const std::string_view first = text.substr(0, text.find(end));
     text.remove_prefix(std::min(text.size(), first.size() + 1));
     return first;
 }
 
-// The next of words with blanks between them; "": there is none.
+// Removes and returns the next word; empty if there is none. Words are separated by blanks.
 std::string_view next_word(std::string_view& text) {
     constexpr const char* blanks = " \t\n";
     text.remove_prefix(std::min(text.size(), text.find_first_not_of(blanks)));
@@ -45,7 +45,7 @@ std::string_view next_word(std::string_view& text) {
     return word;
 }
 
-// 0: the next word is none.
+// Removes and returns the next number; 0 if the next word is not a number.
 long long next_number(std::string_view& text) {
     const std::string_view word = next_word(text);
     long long number = 0;
@@ -82,7 +82,8 @@ bool cpu_mount(std::string_view line, Mount& mount) {
     return mount.unified || (type == "cgroup" && has_word(options, "cpu"));
 }
 
-// The group's path below the mount's root: a container sees its own group as the root of the mount.
+// Returns the group's path below the mount's root. A container sees its own group as the root of
+// the mount.
 std::string below(const std::string& group, const std::string& root) {
     if (root == "/" || root.empty()) return group;
     if (group.compare(0, root.size(), root) == 0) return group.substr(root.size());
@@ -113,7 +114,7 @@ unsigned quota_cores(const std::string& cgroups, const std::string& mounts,
                                                      read(folder + "/cpu.cfs_period_us");
                 std::string_view numbers = limits;
                 const long long quota = next_number(numbers),
-                                period = next_number(numbers);  // of "max 100000" the first is 0
+                                period = next_number(numbers);  // 0 for "max 100000"
                 if (const unsigned cores = whole_cores(quota, period))
                     least = least == 0 ? cores : std::min(least, cores);
                 if (path.empty()) break;
@@ -126,7 +127,7 @@ unsigned quota_cores(const std::string& cgroups, const std::string& mounts,
 
 unsigned usable_cores() {
     unsigned cores = 0;
-    // The kernel refuses sets smaller than its own: grow until it fits.
+    // The kernel rejects a set smaller than its own, so grow it until it fits.
     for (int cpus = 1024; cores == 0 && cpus <= 1 << 18; cpus *= 2) {
         cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(cpus));
         if (set == nullptr) break;

@@ -1,5 +1,4 @@
-// How many threads this process may keep busy: its CPU affinity and the quotas of its control
-// groups.
+// Number of threads that this process may keep busy, by CPU affinity and cgroup quotas.
 #pragma once
 
 #include <functional>
@@ -7,12 +6,13 @@
 
 namespace warpseal {
 
-// At least 1.
+// Returns at least 1.
 unsigned usable_cores();
 
-// CPUs' worth of time that the control groups grant, rounded up; 0: no limit. cgroups and mounts:
-// the text of /proc/self/cgroup and /proc/self/mountinfo; read: a file's text, "" if it cannot be
-// read. Both versions, and every group up to the root, count.
+// Returns the CPU quota of the cgroups in CPUs, rounded up; 0 if unlimited. Considers both cgroup
+// versions and every group up to the root.
+// cgroups, mounts: contents of /proc/self/cgroup and /proc/self/mountinfo. read: returns a file's
+// contents, or "" if unreadable.
 unsigned quota_cores(const std::string& cgroups, const std::string& mounts,
                      const std::function<std::string(const std::string&)>& read);
 

@@ -1,4 +1,4 @@
-// pthread_atfork(3): a fork waits until every such mutex is its own.
+// Uses pthread_atfork(3): a fork waits until it holds every ForkMutex.
 #include "platform/forks.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 namespace warpseal {
 
-// All that there are, as a list, the newest first; its own mutex is taken before theirs.
+// List of all ForkMutexes, newest first. Its own mutex is locked before theirs.
 struct EveryForkMutex {
     std::mutex mutex;  // fork: each fork waits for it
     ForkMutex* first = nullptr;
@@ -38,8 +38,8 @@ struct EveryForkMutex {
 
 namespace {
 
-// Both are there before any code runs, and have nothing to destroy: engines may be older and
-// younger than static objects.
+// Constant-initialized and trivially destroyed, because engines may be older or younger than static
+// objects.
 constinit EveryForkMutex every;
 constinit std::atomic<unsigned long> forks{0};
 
@@ -55,7 +55,7 @@ struct Watch {
 WARPSEAL_AT_LOAD const Watch watch;
 
 #ifndef NDEBUG
-constinit thread_local ForkMutex* innermost = nullptr;  // of those that this thread holds
+constinit thread_local ForkMutex* innermost = nullptr;  // innermost lock that this thread holds
 #endif
 
 }  // namespace

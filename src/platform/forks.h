@@ -1,4 +1,4 @@
-// Forks of this process: how many there were, and locks that a child finds free.
+// Counts forks of this process, and provides locks that a forked child finds free.
 #pragma once
 
 #include <mutex>
@@ -6,20 +6,18 @@
 
 namespace warpseal {
 
-// Rises in each child of fork(3) by one. Children of _Fork, vfork and clone, which run no handlers,
-// are not seen.
+// Returns the number of forks before this process; fork(3) increments it in the child.
+// Does not see children of _Fork, vfork and clone, which run no handlers.
 unsigned long forks_so_far();
 
-// A mutex that no fork catches held: the child finds it free, and what it guards whole.
+// A mutex that no fork catches held: the child finds it free and the data it guards consistent.
 //
-// A fork takes all of them, from the newest to the oldest, and holds them until the child exists.
-// So a thread that holds one
-//  - may take another only if that one was made before: what uses an object is newer than the
-//  object;
-//  - neither makes nor destroys one, does not fork, and calls neither pthread_atfork(3) nor code of
-//  the program's;
-//  - is soon done, as a fork waits for it.
-// Builds with assertions abort on a breach of the first two.
+// A fork locks all of them, from the newest to the oldest, until the child exists. So a thread that
+// holds one
+//  - may lock another only if that one is older: an object is newer than what it uses;
+//  - must not create or destroy one, fork, or call pthread_atfork(3) or the program's code;
+//  - must hold it briefly, because a fork waits for it.
+// Builds with assertions abort if either of the first two rules is broken.
 class ForkMutex {
 public:
     ForkMutex();
@@ -39,13 +37,14 @@ private:
     std::mutex mutex_;  // fork: each fork waits for it
     ForkMutex* before_ = nullptr;
     ForkMutex* after_ = nullptr;
-    unsigned long age_ = 0;       // rises with each that is made
-    ForkMutex* outer_ = nullptr;  // what its holder held already; with assertions
+    unsigned long age_ = 0;       // increases with each new ForkMutex
+    ForkMutex* outer_ = nullptr;  // lock that the holder already held; with assertions only
 };
 
-// What a process has once and never destroys, as threads may be at work to its end. It is made when
-// the library is loaded: a local static object has a guard instead, which is a lock that a fork can
-// catch held. Defined with WARPSEAL_AT_LOAD at namespace scope.
+// A process-wide object that is never destroyed, because threads may run until the process exits.
+// It is created when the library is loaded.
+// A function-local static would have a guard, a lock that a fork can leave held. Define with
+// WARPSEAL_AT_LOAD at namespace scope.
 template <class T>
 class AtLoad {
 public:
@@ -59,7 +58,7 @@ private:
     alignas(T) unsigned char memory_[sizeof(T)];
 };
 
-// Before the static objects of a program, which may use the library already.
+// Initializes before the static objects of a program, which may already use the library.
 #define WARPSEAL_AT_LOAD [[gnu::init_priority(101)]]
 
 }  // namespace warpseal

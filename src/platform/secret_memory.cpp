@@ -1,4 +1,4 @@
-// Secret pages by mmap(2), mlock(2) and madvise(2), and cells on such pages.
+// Secret pages from mmap(2), mlock(2) and madvise(2), and cells on shared pages.
 #include "platform/secret_memory.h"
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@ namespace {
 
 size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
-// On a multiple of `alignment`, which is whole pages.
+// Maps `bytes` bytes at a multiple of `alignment`, which is a multiple of the page size.
 void* map(size_t bytes, size_t alignment, SecretMemory::AfterFork after) {
     const size_t spare = alignment - page_bytes();
     void* const mapped =
@@ -23,20 +23,20 @@ void* map(size_t bytes, size_t alignment, SecretMemory::AfterFork after) {
     if (skipped != 0) (void)munmap(begin, skipped);
     if (skipped != spare) (void)munmap(begin + skipped + bytes, spare - skipped);
     void* const pages = begin + skipped;
-    // Best effort, all: an unprivileged process may lock little, and must still be able to encrypt;
-    // kernels before 4.14 wipe nothing.
+    // Best effort: an unprivileged process may lock little memory and must still work. Kernels
+    // before 4.14 do not support MADV_WIPEONFORK.
     (void)mlock(pages, bytes);
     (void)madvise(pages, bytes, MADV_DONTDUMP);
     if (after == SecretMemory::AfterFork::wiped) (void)madvise(pages, bytes, MADV_WIPEONFORK);
     return pages;
 }
 
-// Keys come and go with connections, thousands at once: a mapping for each would take microseconds,
-// a page that counts as locked, and in the end all mappings that a process may have. So those of
-// about one size share slabs, cell by cell.
+// Keys come and go with connections, thousands at once. A mapping for each would take microseconds,
+// a locked page, and eventually all mappings that a process may have.
+// So memory of similar sizes shares slabs, divided into cells.
 class Slabs {
 public:
-    static constexpr size_t most_bytes = 8192;  // of a cell
+    static constexpr size_t most_bytes = 8192;  // maximum cell size
 
     void* take(size_t bytes) {
         const size_t kind = (bytes + grain - 1) / grain;
@@ -65,8 +65,8 @@ public:
         if (!slab.has_room()) link(kind, slab);
         memcpy(cell, &slab.free, sizeof slab.free);
         slab.free = cell;
-        if (--slab.used != 0 || (with_stack_[kind] == &slab && slab.after == nullptr))
-            return;  // one stays, for the next to come
+        // Keep one empty slab for the next allocation.
+        if (--slab.used != 0 || (with_stack_[kind] == &slab && slab.after == nullptr)) return;
         unlink(kind, slab);
         (void)munmap(&slab, slab_bytes);
     }
@@ -75,9 +75,9 @@ private:
     static constexpr size_t slab_bytes = size_t{64} << 10;
     static constexpr size_t grain = 64;
 
-    struct alignas(grain) Slab {  // what a slab begins with
-        Slab *before, *after;     // of those with room
-        void* free;               // cells that were given back: each holds the next
+    struct alignas(grain) Slab {  // header of a slab
+        Slab *before, *after;     // list of slabs with room
+        void* free;               // list of freed cells, each of which holds the next pointer
         uint32_t cell_bytes, used;
         size_t untouched;
 
@@ -85,7 +85,7 @@ private:
     };
     static_assert(sizeof(Slab) == grain);
 
-    // A slab lies on a multiple of its size, so that its cells know it.
+    // A slab is aligned to its size, so that a cell's address identifies it.
     bool add(size_t kind) {
         void* const pages = map(slab_bytes, slab_bytes, SecretMemory::AfterFork::copied);
         if (pages == nullptr) return false;

@@ -1,5 +1,5 @@
-// Memory for secrets: wiped when it goes, kept out of core dumps, and out of swap where the limit
-// on locked memory allows.
+// Memory for secrets: zeroized when freed, excluded from core dumps, and locked in RAM as far as
+// the limit on locked memory allows.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,17 @@ public:
     SecretMemory(const SecretMemory&) = delete;
     SecretMemory& operator=(const SecretMemory&) = delete;
 
-    // What a forked child finds there: a copy (a child that enciphers under an all-zero schedule
-    // gives its data away), or zeros.
+    // Contents in a forked child: a copy, or zeros. Key schedules need `copied`: a child that
+    // encrypts under an all-zero schedule leaks its data.
     enum class AfterFork : uint8_t { copied, wiped };
-    // Zeroed. Pages of its own, or, for what is small and copied, 64-byte-aligned memory on pages
-    // that it shares. False: out of memory.
+    // Allocates zeroed memory: pages of its own, or 64-byte-aligned memory on shared pages if it is
+    // small and `copied`. Returns false if out of memory.
     bool allocate(size_t bytes, AfterFork after = AfterFork::copied);
     void reset();
-    // Hands the memory to the caller, who gives it to adopt() with the bytes that were asked for.
+    // Transfers ownership to the caller, who passes the pointer to adopt() with the size given to
+    // allocate().
     void* release();
-    // Takes memory that release() returned; null is none.
+    // Takes ownership of memory that release() returned. Null is allowed.
     void adopt(void* memory, size_t bytes, AfterFork after = AfterFork::copied);
     void* data() { return memory_; }
     const void* data() const { return memory_; }

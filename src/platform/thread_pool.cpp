@@ -1,4 +1,4 @@
-// The pool: callers post jobs, workers take piece after piece of the first job that wants help.
+// Thread pool: callers post jobs, and workers take items of the first job that wants help.
 #include "platform/thread_pool.h"
 
 #include <signal.h>
@@ -17,11 +17,11 @@ namespace {
 
 thread_local bool impl_work = false;
 
-// Back-to-back calls find the workers still awake; a wake-up costs as much as ciphering hundreds of
-// kilobytes.
+// Time that idle workers spin, so that back-to-back calls find them awake. A wakeup costs as much
+// as encrypting hundreds of kilobytes.
 constexpr std::chrono::microseconds awake_for{50};
 
-// Until `posted` moves on, or for a while.
+// Spins until `posted` changes, or for awake_for.
 void stay_awake(const std::atomic<unsigned>& posted, unsigned seen) {
     const auto end = std::chrono::steady_clock::now() + awake_for;
     while (posted.load(std::memory_order_relaxed) == seen &&
@@ -37,14 +37,14 @@ void stay_awake(const std::atomic<unsigned>& posted, unsigned seen) {
 struct Pool::Job {
     const std::function<void(size_t)>& work;
     const size_t count;
-    unsigned helpers;  // how many more may join; under the pool's mutex
+    unsigned helpers;  // number of threads that may still join; guarded by the pool's mutex
     std::atomic<size_t> next{0};
-    std::atomic<unsigned> busy{0};  // helpers inside; rises under the pool's mutex only
-    // fork: of one call, which no child goes on with
+    std::atomic<unsigned> busy{0};  // helpers inside; incremented only under the pool's mutex
+    // fork: belongs to one call, which no child continues
     std::mutex mutex;
-    // fork: likewise, of one call
+    // fork: belongs to one call, like the mutex
     std::condition_variable idle;
-    std::exception_ptr thrown;  // under `mutex`
+    std::exception_ptr thrown;  // guarded by `mutex`
 
     void take_pieces() {
         impl_work = true;
@@ -63,8 +63,9 @@ Pool::Pool(unsigned threads)
     : threads_(std::max(1u, threads)), birth_(forks_so_far()), crew_(std::make_unique<Crew>()) {}
 
 Pool::~Pool() {
-    if (forks_so_far() != birth_) {  // to destroy a thread that is not here ends the process, a
-                                     // condition that is waited for hangs it
+    // In a forked child, destroying the threads would end the process and destroying the condition
+    // would hang. The child leaks both.
+    if (forks_so_far() != birth_) {
         (void)crew_.release();
         return;
     }
@@ -76,7 +77,7 @@ Pool::~Pool() {
     for (std::thread& thread : crew_->threads) thread.join();
 }
 
-// Under mutex_. Fewer threads than wanted is no failure.
+// Starts workers. The caller must hold mutex_. Fewer threads than wanted is not an error.
 void Pool::start(unsigned wanted) {
     wanted = std::min(wanted, threads_ - 1);
     if (workers_ >= wanted) return;
@@ -95,7 +96,7 @@ void Pool::start(unsigned wanted) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Under mutex_.
+// Returns a job that wants help, or null. The caller must hold mutex_.
 Pool::Job* Pool::claimable() {
     for (Job* job : crew_->jobs)
         if (job->helpers > 0 && job->next.load(std::memory_order_relaxed) < job->count) return job;
@@ -126,8 +127,8 @@ void Pool::serve() {
         lock.unlock();
         job->take_pieces();
         {
-            // The caller may return, and the job be gone, as soon as it sees no helper: the last
-            // touch is under the job's own mutex.
+            // The caller may destroy the job as soon as it sees no helper, so the last access is
+            // under the job's own mutex.
             const std::lock_guard job_lock(job->mutex);
             if (job->busy.fetch_sub(1, std::memory_order_acq_rel) == 1) job->idle.notify_one();
         }
@@ -141,7 +142,7 @@ void Pool::run(size_t count, unsigned threads, const std::function<void(size_t)>
         for (size_t i = 0; i < count; ++i) work(i);
         return;
     }
-    const CancellationDisabled disabled;  // helpers use the job, which lies on this stack
+    const CancellationDisabled disabled;  // helpers use the job on this thread's stack
     Job job{work, count, threads - 1, {}, {}, {}, {}, {}};
     {
         const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// Worker threads that share one numbered piece of work at a time with the thread that asks for it.
+// Thread pool: workers that run the numbered items of a job together with the calling thread.
 #pragma once
 
 #include <atomic>
@@ -11,21 +11,22 @@
 
 namespace warpseal {
 
-// Any number of threads may call `run` at once. Workers start with the first call that wants them
-// and block all signals.
+// `run` is thread-safe. Workers start with the first call that needs them, and block all signals.
 class Pool {
 public:
-    explicit Pool(unsigned threads);  // the caller's thread is one of them
+    explicit Pool(unsigned threads);  // the caller's thread counts as one
     ~Pool();
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
 
     unsigned threads() const { return threads_; }
 
-    // work(i) for i in [0, count) on up to `threads` threads, the caller's among them; returns when
-    // all are done. On the caller's thread alone when called from inside such work, in a fork of
-    // the process that made the pool, or where no thread can be created. What work throws is thrown
-    // here, after the pieces already begun; pieces not yet begun are then left out.
+    // Calls work(i) for i in [0, count) on up to `threads` threads including the caller's. Returns
+    // when all are done.
+    // Runs entirely on the caller's thread if called from `work` or in a fork of the process that
+    // created the pool, or if no thread can be created.
+    // Rethrows an exception of `work` once the items already started have ended; items not yet
+    // started are skipped.
     void run(size_t count, unsigned threads, const std::function<void(size_t)>& work);
 
 private:
@@ -35,15 +36,15 @@ private:
     Job* claimable();
 
     const unsigned threads_;
-    const unsigned long birth_;  // forks of this process so far
+    const unsigned long birth_;  // number of forks before construction
     std::mutex mutex_;           // fork: a child works inline
     std::atomic<unsigned> posted_{0};
     bool ending_ = false;
     unsigned workers_ = 0;
-    // Apart, as a forked child must drop all of it without destroying it: the threads and the
-    // waiting are the parent's, and the list may be half changed.
+    // Allocated separately, because a forked child must leak it: the threads and waits are the
+    // parent's, and the list may be inconsistent.
     struct Crew {
-        std::vector<Job*> jobs;        // with pieces left; they live on their callers' stacks
+        std::vector<Job*> jobs;        // jobs with items left; owned by their callers' stacks
         std::condition_variable wake;  // fork: a child works inline
         std::vector<std::thread> threads;
     };

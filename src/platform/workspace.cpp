@@ -1,4 +1,4 @@
-// A list of free pages under a lock.
+// Free list of workspaces under a lock.
 #include "platform/workspace.h"
 
 #include <new>

@@ -1,5 +1,5 @@
-// Work space for calls that deal in secrets: kept between calls, as pages cost more to come by than
-// a small call, and wiped after each.
+// Workspaces for calls that handle secrets. Reused, because mapping pages costs more than a small
+// call; zeroized after each use.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ class Workspaces {
     struct Space {
         SecretMemory memory;
         size_t bytes = 0;
-        Space* next = nullptr;  // of the free ones
+        Space* next = nullptr;  // in the free list
     };
 
 public:
@@ -22,8 +22,8 @@ public:
     Workspaces(const Workspaces&) = delete;
     Workspaces& operator=(const Workspaces&) = delete;
 
-    // Some of it, until it goes: wiped then, and given back. Giving back allocates nothing, so it
-    // cannot fail.
+    // A workspace in use. The destructor zeroizes and returns it, without allocating, so it cannot
+    // fail.
     class Lease {
     public:
         Lease() = default;
@@ -40,11 +40,11 @@ public:
         size_t used_ = 0;
     };
 
-    Lease lease(size_t bytes);  // false: out of memory
+    Lease lease(size_t bytes);  // converts to false if out of memory
 
 private:
     static constexpr size_t most_kept = 256;
-    Space* reuse(size_t bytes);  // null: none is large enough
+    Space* reuse(size_t bytes);  // null if none is large enough
 
     ForkMutex mutex_;
     Space* free_ = nullptr;

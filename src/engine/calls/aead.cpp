@@ -1,5 +1,5 @@
-// One message with a tag in host memory: GCM split over cores and GPUs; CCM and CMAC, serial, as a
-// batch of one.
+// One message with a tag in host memory: GCM sharded over cores and GPUs; CCM and CMAC, which are
+// serial, as a batch of one.
 #include <cstring>
 #include <new>
 
@@ -16,7 +16,7 @@ void gcm_on_cores(const CoreWork& work, GcmRun& run) {
     const auto chunk = cipher.gcm_segment[static_cast<int>(work.direction)];
     const size_t count = work.chunks();
     std::unique_ptr<GcmRun[]> shards(count == 1 ? nullptr : new (std::nothrow) GcmRun[count]);
-    if (!shards) {  // one piece, or no memory to hold the sums of several
+    if (!shards) {  // one chunk, or no memory for the GHASH accumulators of several
         const size_t done = work.done;
         chunk(work.route.state, &run, done / cipher.block_bytes, work.message.in + done,
               work.message.out + done, work.message.bytes - done);
@@ -41,14 +41,14 @@ void gcm_on_cores(const CoreWork& work, GcmRun& run) {
     wipe(shards.get(), count * sizeof(GcmRun));
 }
 
-// Whether two spans share a byte.
+// True if two ranges share a byte.
 bool meet(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
     return a_bytes != 0 && b_bytes != 0 && (a == b || overlap(a, a_bytes, b, b_bytes));
 }
 
-// The text is written piece by piece: the IV, the AAD and a tag to verify must still be what they
-// were when the last one is. And a tag that is written must not fall on the text, nor on the IV
-// that the caller is to keep.
+// True if the arguments do not overlap in a harmful way. The text is written in chunks, and the IV,
+// the AAD and a tag to verify must stay intact until the last one.
+// A tag that is written must not overlap the text or the IV, which the caller keeps.
 bool apart(Bytes iv, Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
     const auto in_text = [&](const void* at, size_t bytes) {
         return meet(at, bytes, message.out, message.bytes);
@@ -74,8 +74,8 @@ warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction directi
     return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
 }
 
-// The first part continues the sum over the AAD; each other one has a sum of its own, which began
-// as zero.
+// The first shard continues GHASH over the AAD. Every other shard starts a GHASH accumulator at
+// zero.
 class GcmShards : public ShardWork {
 public:
     GcmShards(Engine::Impl& impl, const Route& route, Direction direction, const Message& message,
@@ -121,7 +121,7 @@ private:
     SecretOf<GcmRun[most_gpus + 1]> runs_;
 };
 
-// All of a message's text, by its route.
+// Processes the text of a message by its route.
 void text_of(Engine::Impl& impl, const Route& route, Direction direction, const Message& message,
              GcmRun& run) {
     if (message.bytes == 0) return;
@@ -134,7 +134,7 @@ void text_of(Engine::Impl& impl, const Route& route, Direction direction, const 
     work.combine(shards, run);
 }
 
-// Plaintext before its tag is compared: wiped if an exception ends the call.
+// Plaintext whose tag is not verified yet; zeroized if an exception ends the call.
 class Unverified {
 public:
     Unverified(uint8_t* text, size_t bytes) : text_(text), bytes_(bytes) {}
@@ -150,7 +150,7 @@ private:
     size_t bytes_;
 };
 
-// Ciphers the text and computes the whole tag.
+// Encrypts or decrypts the text and computes the full tag.
 warpseal_status gcm(Engine::Impl& impl, const Key& key, Direction direction, Bytes iv, Bytes aad,
                     const Message& message, uint8_t (&tag)[gcm_tag_bytes]) {
     Route route;
@@ -167,8 +167,9 @@ warpseal_status gcm(Engine::Impl& impl, const Key& key, Direction direction, Byt
     return WARPSEAL_OK;
 }
 
-// CCM and CMAC. When the tag is to be verified it is only read. The blocks of one message wait for
-// each other: whatever its length, the cores do it, where they may.
+// CCM and CMAC. A tag to verify is only read.
+// The blocks of a message are serial, so the CPU processes any length, unless only GPUs are
+// allowed.
 warpseal_status serial(Engine::Impl& impl, const Key& key, warpseal_mode mode, Direction direction,
                        Bytes iv, Bytes aad, const Message& message, uint8_t* tag,
                        size_t tag_bytes) {
@@ -230,8 +231,8 @@ warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes
     if (mode == WARPSEAL_CCM)
         return serial(*impl_, key, mode, Direction::decrypt, iv, aad, message,
                       const_cast<uint8_t*>(tag), tag_bytes);
-    Secret<gcm_tag_bytes>
-        whole;  // the right tag of a forged message is worth as much as the key for that message
+    // The correct tag of a forged message is secret: it would authenticate the forgery.
+    Secret<gcm_tag_bytes> whole;
     status = gcm(*impl_, key, Direction::decrypt, iv, aad, message, whole.bytes);
     if (status == WARPSEAL_OK && !equal_secret(whole.data(), tag, tag_bytes))
         status = WARPSEAL_NOT_AUTHENTIC;

@@ -1,5 +1,5 @@
-// Many messages in host memory: shared out over the cores, or through GPUs with the cores to finish
-// what they leave.
+// Batches in host memory: sharded over the cores, or over GPUs with the CPU to finish what they
+// leave.
 #include <algorithm>
 #include <atomic>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t most_side_by_side = 512;
 
-// Messages [first, end) on the cores; returns how many did not verify.
+// Runs messages [first, end) on the CPU. Returns the number of messages that did not verify.
 uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction,
                         const warpseal_batch& batch, uint64_t first, uint64_t end,
                         uint64_t total_bytes) {
@@ -22,7 +22,8 @@ uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Dire
 
     const uint64_t average = total_bytes / batch.message_count + 1;
     uint64_t step = route.plan.chunk_bytes / average + 1;
-    // Chains run side by side: as many as the widest shape holds, if there are as many.
+    // Serial messages run interleaved: give each call as many as the widest representation holds,
+    // if there are enough.
     if (mode != WARPSEAL_GCM && !sweeps(mode, direction))
         step = std::max(step, std::min(most_side_by_side,
                                        (count + route.plan.threads - 1) / route.plan.threads));
@@ -49,7 +50,7 @@ uint64_t forgeries_between(const warpseal_batch& batch, uint64_t begin, uint64_t
     return count;
 }
 
-// Messages [first, end) as a batch of their own.
+// Returns messages [first, end) as a batch.
 warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end,
                      uint32_t key_bytes) {
     warpseal_batch some = batch;
@@ -71,7 +72,7 @@ warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end,
     return some;
 }
 
-// Where the plan's bytes end, in messages.
+// Converts the plan's shards from bytes to messages.
 Shards shards_of_messages(const Route& route, const warpseal_batch& batch, uint64_t bytes) {
     Shards shards = shards_of(route, bytes, 1);
     uint64_t message = 0, at = 0, before = 0;
@@ -90,7 +91,7 @@ Shards shards_of_messages(const Route& route, const warpseal_batch& batch, uint6
             while (message < batch.message_count && at < end) at += batch.lengths[message++];
         }
         shard.end = message;
-        shard.bytes = at - before;  // not the plan's: a message may be longer than a part
+        shard.bytes = at - before;  // the actual size: a message may be longer than a planned shard
         before = at;
     }
     return shards;
@@ -141,7 +142,7 @@ private:
     std::atomic<uint64_t> forgeries_{0};
 };
 
-// The same, where no message has a byte: text that is null gets an address, as arithmetic on null
+// Returns the batch with non-null text pointers, for a batch of empty messages: arithmetic on null
 // is undefined.
 warpseal_batch without_text(const warpseal_batch& given, warpseal_mode mode) {
     static uint8_t nothing;
@@ -153,10 +154,11 @@ warpseal_batch without_text(const warpseal_batch& given, warpseal_mode mode) {
     return batch;
 }
 
-// What shows of where the messages lie: from the first to the last, where strides say.
+// Describes the batch for the choice of its route. Memory ranges are known only for messages at
+// strides.
 Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batch,
              uint64_t total_bytes, bool divisible) {
-    // Messages without a byte are work too.
+    // Empty messages are work too.
     Call call{mode, direction, Shape::batch, total_bytes == 0 ? batch.message_count : total_bytes,
               batch.message_count};
     call.divisible = divisible && batch.message_count > 1;
@@ -173,7 +175,7 @@ Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batc
     return call;
 }
 
-// A batch that keeps to every rule.
+// Runs a batch that passed all checks.
 warpseal_status run_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode,
                           Direction direction, const warpseal_batch& batch, uint64_t total_bytes,
                           Engine::Where where, const char** target) {

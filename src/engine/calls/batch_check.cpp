@@ -1,4 +1,4 @@
-// Batches come from outside: every count, stride and pointer is looked at once, here.
+// Validates batches from callers: every count, stride and pointer is checked here, once.
 #include "engine/calls/batch_check.h"
 
 #include <algorithm>
@@ -6,14 +6,15 @@
 namespace warpseal {
 namespace {
 
-constexpr uint64_t address_limit = uint64_t{1} << 62;  // no sum of two such offsets wraps
+constexpr uint64_t address_limit = uint64_t{1} << 62;  // the sum of two such offsets does not wrap
 
 bool product_fits(uint64_t a, uint64_t b) { return b == 0 || a <= address_limit / b; }
 
-// Messages by strides alone, of at most `longest` bytes, which read the first in_bytes of `in` and
-// write the first out_bytes of `out`: true if one writes what another reads, so that the outcome
-// would hang on which is first. It does not if the two are wholly apart, in place, or in slots side
-// by side of records of one stride.
+// True if a message at strides may overwrite the input of another, so that the result depends on
+// the order.
+// The messages have at most `longest` bytes, read in_bytes of `in` and write out_bytes of `out`.
+// Order does not matter if the two ranges are disjoint, identical, or interleaved fields of records
+// with one stride.
 bool order_matters(const warpseal_batch& batch, uint64_t longest, uint64_t in_bytes,
                    uint64_t out_bytes) {
     const auto in = reinterpret_cast<uintptr_t>(batch.in),
@@ -22,14 +23,13 @@ bool order_matters(const warpseal_batch& batch, uint64_t longest, uint64_t in_by
     if (batch.message_count < 2 || longest == 0 || wholly_apart) return false;
     const uint64_t stride = batch.in_stride;
     if (stride != batch.out_stride || stride == 0) return true;
-    const uint64_t ahead =
-        in < out ? (out - in) % stride
-                 : (stride - (in - out) % stride) % stride;  // of a slot's in, its next out
+    // Distance from a message's input to the next output.
+    const uint64_t ahead = in < out ? (out - in) % stride : (stride - (in - out) % stride) % stride;
     return in != out && (ahead < longest || stride - ahead < longest);
 }
 
-// Messages under one key whose IVs cannot all differ: in these modes two of one IV give away the
-// exclusive-or of their texts.
+// True if messages under one key must share an IV. In these modes that reveals the XOR of their
+// texts.
 bool repeats_keystream(warpseal_mode mode, Direction direction, const warpseal_batch& batch) {
     const bool keystream = mode == WARPSEAL_CTR || mode == WARPSEAL_OFB || aead(mode);
     return keystream && direction == Direction::encrypt && batch.keys == nullptr &&
@@ -77,12 +77,12 @@ warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direct
     for (const uint64_t stride :
          {batch.iv_stride, batch.aad_stride, batch.tag_stride, batch.in_stride, batch.out_stride})
         if (!product_fits(count, stride)) return WARPSEAL_INVALID_ARGUMENT;
-    // Messages of one length at strides below it would be written over each other.
+    // Messages of one length at a smaller stride would overwrite each other.
     if (!mac && batch.lengths == nullptr && batch.out_offsets == nullptr && count > 1 &&
         batch.out_stride < batch.message_bytes)
         return WARPSEAL_INVALID_ARGUMENT;
-    if (!mac && batch.lengths == nullptr &&
-        by_strides(batch)) {  // no sum wraps: two messages or more are at out_stride or below
+    // No sum wraps: with two or more messages, message_bytes is at most out_stride.
+    if (!mac && batch.lengths == nullptr && by_strides(batch)) {
         const uint64_t last = count - 1, bytes = batch.message_bytes;
         if (order_matters(batch, bytes, last * batch.in_stride + bytes,
                           last * batch.out_stride + bytes))

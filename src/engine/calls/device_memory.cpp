@@ -1,18 +1,19 @@
-// Data in device memory: straight to the GPU on which it lies, asynchronous on the caller's stream.
+// Calls on device memory: run on the GPU that holds the data, asynchronously on the caller's
+// stream.
 #include "engine/calls/batch_check.h"
 #include "engine/impl.h"
 
 namespace warpseal {
 namespace {
 
-// Where a call on device memory goes.
+// GPU and key schedule for a call on device memory.
 struct Device {
     Gpu* gpu = nullptr;
     const void* state = nullptr;
 };
 
-// The GPU that holds the text, on both sides (null: none is there), whether the key's path there
-// holds, and the key expanded for it.
+// Finds the GPU that holds `in` and `out` (either may be null), self-tests the path and expands the
+// key for it.
 warpseal_status ready(Engine::Impl& impl, const Key& key, Shape shape, warpseal_mode mode,
                       Direction direction, const void* in, const void* out, Device& device) {
     const CudaCipher* cipher = key.descriptors().cuda;
@@ -36,8 +37,8 @@ warpseal_status ready(Engine::Impl& impl, const Key& key, Shape shape, warpseal_
 }
 
 warpseal_status told(Engine::Impl& impl, warpseal_status status) {
-    // A refusal here may be the caller's doing, a pointer of the host or a dead stream: only a loss
-    // is worth a notice.
+    // The caller may have caused the failure (host pointer, destroyed stream), so only a lost GPU
+    // is reported.
     if (status != WARPSEAL_OK) (void)impl.gpus.any_open();
     return status;
 }
@@ -51,7 +52,7 @@ warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Directi
     if (status != WARPSEAL_OK) return status;
     if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
     if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
-    if (!sweeps(mode, direction)) return WARPSEAL_UNSUPPORTED;  // serial within a message: a batch
+    if (!sweeps(mode, direction)) return WARPSEAL_UNSUPPORTED;  // serial modes need a batch
     Device device;
     status = ready(*impl_, key, Shape::sweep, mode, direction, in, out, device);
     if (status != WARPSEAL_OK || bytes == 0) return status;

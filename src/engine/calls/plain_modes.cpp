@@ -1,5 +1,5 @@
-// One message of a plain mode: split over the cores, or through GPUs with the cores to finish what
-// they leave; and padding.
+// One message of a plain mode: sharded over the cores, or over GPUs with the CPU to finish what
+// they leave. Also CBC padding.
 #include <cstring>
 #include <new>
 
@@ -24,14 +24,15 @@ void sweep_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv)
     });
 }
 
-// CBC and CFB decryption: each piece wants the ciphertext block before it, which in place the piece
-// before overwrites. So they are all set aside first. iv: the block before the first piece.
+// CBC and CFB decryption. Each chunk needs the ciphertext block before it, which an in-place call
+// overwrites, so these blocks are saved first.
+// iv: the block before the first chunk.
 void feedback_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv) {
     const auto sweep = work.route.cores->sweep[mode][static_cast<int>(work.direction)];
     const size_t count = work.chunks(), block_bytes = work.route.cores->block_bytes;
     std::unique_ptr<uint8_t[]> edges(count == 1 ? nullptr
                                                 : new (std::nothrow) uint8_t[count * block_bytes]);
-    if (!edges) {  // one piece, or no memory to hold the edges of several
+    if (!edges) {  // one chunk, or no memory to save the blocks between chunks
         sweep(work.route.state, iv, 0, work.message.in + work.done, work.message.out + work.done,
               work.message.bytes - work.done);
         return;
@@ -89,8 +90,8 @@ protected:
     const Message& message_;
 };
 
-// CBC and CFB decryption: before anything is overwritten each part sets aside the ciphertext block
-// that precedes it.
+// CBC and CFB decryption. Saves the ciphertext block before each shard, before anything is
+// overwritten.
 class Feedback : public Sweep {
 public:
     Feedback(Engine::Impl& impl, const Route& route, warpseal_mode mode, const uint8_t* iv,
@@ -122,22 +123,22 @@ private:
     uint8_t previous_[most_gpus + 1][longest_block];
 };
 
-// How many bytes of padding the last block ends in, RFC 5652 6.3; 0: it is not padding. In time
-// that depends on the block's length alone.
+// Returns the number of padding bytes at the end of the last block (RFC 5652 6.3), or 0 if invalid.
+// The time depends only on block_bytes.
 size_t padding_of(const uint8_t* block, size_t block_bytes) {
     const uint32_t bytes = block[block_bytes - 1];
-    uint32_t wrong = (bytes - 1) >> 31 | (static_cast<uint32_t>(block_bytes) - bytes) >>
-                                             31;  // none, or more than a block
+    // 1 if the number is zero or exceeds a block.
+    uint32_t wrong = (bytes - 1) >> 31 | (static_cast<uint32_t>(block_bytes) - bytes) >> 31;
     for (uint32_t i = 0; i < block_bytes; ++i) {
-        const uint32_t impl = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >>
-                              31;  // this one is among the last `bytes`
+        // 1 if byte i is among the last `bytes`.
+        const uint32_t impl = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >> 31;
         wrong |= (0 - impl) & (block[i] ^ bytes);
     }
     return bytes & (((wrong + 0xff) >> 8) - 1);
 }
 
-// What follows from the padding is for everybody to see: apart, for those who look for branches on
-// secrets.
+// Publishes the result of the padding check, which is public from here on. A separate function, for
+// tools that detect branches on secrets.
 __attribute__((noinline)) warpseal_status publish_result(size_t padding, uint8_t* out, size_t bytes,
                                                          size_t* out_bytes) {
     if (padding == 0) {
@@ -174,8 +175,9 @@ warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction di
     warpseal_status status = check_plain(key, mode, direction, iv, bytes);
     if (status == WARPSEAL_OK) status = check(message);
     if (status != WARPSEAL_OK || bytes == 0) return status;
-    uint8_t first[longest_block];  // the caller's IV may lie in `out`, where one piece would
-                                   // overwrite it before another begins
+    // A copy: the caller's IV may lie in `out`, where one chunk would overwrite it before another
+    // starts.
+    uint8_t first[longest_block];
     if (iv.size != 0) {
         memcpy(first, iv.data, iv.size);
         iv.data = first;
@@ -221,7 +223,7 @@ warpseal_status Engine::padded(const Key& key, Direction direction, Bytes iv, co
     memset(last.data() + tail, static_cast<int>(block_bytes - tail), block_bytes - tail);
     warpseal_status status = message(key, WARPSEAL_CBC, direction, iv, in, out, whole);
     if (status != WARPSEAL_OK) return status;
-    uint8_t before[longest_block];  // the IV, or the block of ciphertext before the last
+    uint8_t before[longest_block];  // IV or ciphertext block before the last block
     if (whole == 0)
         memcpy(before, iv.data, block_bytes);
     else

@@ -1,5 +1,5 @@
-// The door, and the modes without a counter: what is less than a block is worked on here, with the
-// cipher's single blocks. SP 800-38A 6.
+// Interface of the streaming context, and modes without a counter (SP 800-38A 6). Partial blocks
+// are processed here, with single blocks of the cipher.
 #include "engine/calls/streaming.h"
 
 #include <algorithm>
@@ -154,8 +154,8 @@ void StreamingContext::position(uint8_t* iv, uint32_t* used) const {
         memcpy(iv, carried_.value.feedback, block_bytes_);
 }
 
-// Blocks that run past update() are not counted here: between blocks nothing needs their number,
-// but for CTR, whose message is taken for one that begins here.
+// Blocks that bypass update() are not counted: between blocks nothing needs their number.
+// Only CTR does; its message restarts at the current counter.
 StreamingContext::Loop StreamingContext::loop() {
     const bool between_blocks =
         stage_ == Stage::text && within_block(text_bytes_) == 0 && stream_at_ == stream_end_;
@@ -168,7 +168,8 @@ StreamingContext::Loop StreamingContext::loop() {
     return {loop_, text_.state, carried.run.counter0};
 }
 
-// A large piece, by the route of a call of its own. Where that fails, nobody knows how far it came.
+// Processes a large chunk by a route of its own. Ends the message on failure, because its progress
+// is unknown.
 warpseal_status StreamingContext::by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
     warpseal_status status;
     try {
@@ -194,7 +195,7 @@ warpseal_status StreamingContext::message_by_route(const uint8_t* in, uint8_t* o
 
 // ---- modes without a counter
 
-// Whole blocks of a mode that is a sweep, from the block that feedback holds.
+// Processes complete blocks of a parallel mode, from the block in `feedback`.
 warpseal_status StreamingContext::sweep(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (bytes >= routed_bytes) return by_route(in, out, bytes);
     const uint8_t* const iv = mode_ == WARPSEAL_ECB ? nullptr : carried_.value.feedback;
@@ -202,11 +203,11 @@ warpseal_status StreamingContext::sweep(const uint8_t* in, uint8_t* out, size_t 
     return WARPSEAL_OK;
 }
 
-// The same of one whose blocks wait for each other: routes lead nowhere else.
+// Processes complete blocks of a serial mode, which always runs on the CPU.
 warpseal_status StreamingContext::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
     uint8_t* const state = carried_.value.feedback;
     if (bytes > block_bytes_) {
-        uint8_t* const last = carried_.value.part.sum;  // in place, it goes
+        uint8_t* const last = carried_.value.part.sum;  // copy: an in-place call overwrites it
         copy_block(last, in + bytes - block_bytes_);
         batch_.ivs = state;
         batch_.in = in;
@@ -220,7 +221,7 @@ warpseal_status StreamingContext::chain(const uint8_t* in, uint8_t* out, size_t 
             copy_block(state, last_out);
         return WARPSEAL_OK;
     }
-    // A single block is sooner done without a batch.
+    // A single block is faster without a batch.
     if (mode_ == WARPSEAL_CBC) exclusive_or(state, in, state, block_bytes_);
     encipher(state, state, block_bytes_);
     if (mode_ == WARPSEAL_CFB) exclusive_or(state, in, state, block_bytes_);
@@ -231,7 +232,7 @@ warpseal_status StreamingContext::chain(const uint8_t* in, uint8_t* out, size_t 
     return WARPSEAL_OK;
 }
 
-// Whole blocks of CBC, CFB and OFB.
+// Processes complete blocks of CBC, CFB and OFB.
 warpseal_status StreamingContext::blocks(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (bytes == 0) return WARPSEAL_OK;
     if (loop_ != nullptr && (chains_ || bytes < routed_bytes)) {
@@ -239,14 +240,14 @@ warpseal_status StreamingContext::blocks(const uint8_t* in, uint8_t* out, size_t
         return WARPSEAL_OK;
     }
     if (chains_) return chain(in, out, bytes);
-    uint8_t* const last = carried_.value.part.sum;  // in place, it goes
+    uint8_t* const last = carried_.value.part.sum;  // copy: an in-place call overwrites it
     copy_block(last, in + bytes - block_bytes_);
     if (const warpseal_status status = sweep(in, out, bytes); status != WARPSEAL_OK) return status;
     copy_block(carried_.value.feedback, last);
     return WARPSEAL_OK;
 }
 
-// CFB and OFB: bytes of the block whose keystream lies in `feedback`, from byte `at` on.
+// CFB and OFB: processes bytes of the block whose keystream is in `feedback`, from byte `at`.
 void StreamingContext::partial_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes) {
     uint8_t* const stream = carried_.value.feedback + at;
     for (size_t i = 0; i < bytes; ++i) {
@@ -281,18 +282,18 @@ warpseal_status StreamingContext::unit(const uint8_t* in, uint8_t* out, size_t b
     XtsUnits units = {{}, bytes};
     memcpy(units.first, carried_.value.feedback, sizeof units.first);
     if (bytes >= routed_bytes) return engine_.xts(*key_, direction_, units, in, out, bytes);
-    if (bytes < sizeof units.first)
-        return WARPSEAL_INVALID_ARGUMENT;  // check_units: it is not too long
+    // The other limits of check_units hold: the unit is not too long.
+    if (bytes < sizeof units.first) return WARPSEAL_INVALID_ARGUMENT;
     text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out,
                                                     bytes);
     return WARPSEAL_OK;
 }
 
-// No message is under way, nor is anything left of one.
+// Ends the message and zeroizes its state.
 void StreamingContext::end() {
     Carried& carried = carried_.value;
     wipe(&carried, offsetof(Carried, stream));
-    wipe(carried.stream, stream_end_);  // it never shrank
+    wipe(carried.stream, stream_end_);  // stream_end_ never decreases within a message
     wipe(carried.unsummed, sizeof carried.unsummed);
     stage_ = Stage::none;
     has_tag_mask_ = false;

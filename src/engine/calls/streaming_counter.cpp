@@ -1,5 +1,5 @@
-// Modes that count: CTR, and GCM with its sum. What is less than a block comes from keystream that
-// is made ahead.
+// Counter modes of the streaming context: CTR and GCM. Partial blocks use keystream generated
+// ahead.
 #include <algorithm>
 #include <cstring>
 
@@ -25,8 +25,8 @@ void write_counters(const uint8_t* first, uint64_t number, size_t count, uint8_t
     }
 }
 
-// An exclusive or that keeps a copy of `in` or of `out`, whichever is ciphertext: in one pass, as
-// copying what has just been written would wait.
+// XORs and keeps a copy of the ciphertext, `in` or `out`. One pass, because reading back recent
+// stores would stall.
 template <Direction direction>
 void exclusive_or_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, uint8_t* kept,
                           size_t bytes) {
@@ -44,7 +44,7 @@ void exclusive_or_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, 
 
 }  // namespace
 
-// What is left of a message is a message whose J0 is so many counters on.
+// The rest of a message is a message whose J0 is advanced by next_block_.
 warpseal_status StreamingContext::gcm_by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
     GcmRun &run = carried_.value.run, &rest = carried_.value.part;
     write_counters<4, 1>(run.counter0, next_block_, 1, rest.counter0);
@@ -55,7 +55,7 @@ warpseal_status StreamingContext::gcm_by_route(const uint8_t* in, uint8_t* out, 
     return status;
 }
 
-// Those of the text's blocks from `first` on.
+// Writes the counter blocks of text blocks [first, first + count).
 void StreamingContext::counters(uint64_t first, size_t count, uint8_t* to) const {
     const uint8_t* const counter0 = carried_.value.run.counter0;
     if (mode_ == WARPSEAL_GCM)
@@ -66,12 +66,12 @@ void StreamingContext::counters(uint64_t first, size_t count, uint8_t* to) const
         write_counters<2, 2>(counter0, first, count, to);
 }
 
-// For `bytes` bytes, and for pieces to come.
+// Generates keystream for `bytes` bytes, which are below bulk_bytes_, and for later updates.
 void StreamingContext::make_stream(size_t bytes) {
     Carried& carried = carried_.value;
     while (stream_bytes_ < bytes && stream_bytes_ < most_stream_bytes) stream_bytes_ *= 2;
     const size_t blocks = static_cast<size_t>(blocks_of(stream_bytes_));
-    // J0 goes with the first blocks of text.
+    // Encrypts J0 together with the first blocks of text.
     const bool with_mask = mode_ == WARPSEAL_GCM && !has_tag_mask_;
     uint8_t* const from = carried.stream + (with_mask ? 0 : longest_block);
     if (with_mask) memcpy(from, carried.run.counter0, longest_block);
@@ -85,7 +85,7 @@ void StreamingContext::make_stream(size_t bytes) {
     stream_bytes_ = std::min(2 * stream_bytes_, most_stream_bytes);
 }
 
-// Whole blocks whose keystream is not made ahead.
+// Processes complete blocks without keystream generated ahead.
 warpseal_status StreamingContext::count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes) {
     const int d = static_cast<int>(direction_);
     if (mode_ == WARPSEAL_GCM) sum_now();
@@ -102,7 +102,7 @@ warpseal_status StreamingContext::count_in_bulk(const uint8_t* in, uint8_t* out,
     return WARPSEAL_OK;
 }
 
-// From what there is of the keystream.
+// Processes bytes with the keystream that is left.
 void StreamingContext::through_stream(const uint8_t* in, uint8_t* out, size_t bytes) {
     Carried& carried = carried_.value;
     if (mode_ != WARPSEAL_GCM) {
@@ -140,7 +140,7 @@ warpseal_status StreamingContext::counted(const uint8_t* in, uint8_t* out, size_
         through_stream(in, out, n);
         in += n, out += n, bytes -= n;
     }
-    if (bytes >= bulk_bytes_) {  // a block begins here
+    if (bytes >= bulk_bytes_) {  // at a block boundary
         const size_t n = bytes - within_block(bytes);
         if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK)
             return status;
@@ -154,10 +154,10 @@ warpseal_status StreamingContext::counted(const uint8_t* in, uint8_t* out, size_
     return WARPSEAL_OK;
 }
 
-// ---- the sum of GCM: SP 800-38D 6.4
+// ---- GHASH: SP 800-38D 6.4
 
-// Of AAD. A little waits until there is more, as ciphertext does: a call over many blocks costs
-// little more than one over one.
+// Hashes AAD. Small amounts are collected, as ciphertext is: one call over many blocks costs little
+// more than over one.
 void StreamingContext::sum(const uint8_t* data, size_t bytes) {
     Carried& carried = carried_.value;
     while (bytes != 0) {
@@ -183,14 +183,15 @@ void StreamingContext::sum(const uint8_t* data, size_t bytes) {
     }
 }
 
-// AAD and text each end with zeros to a whole block.
+// Pads AAD or text with zeros to a multiple of a block.
 void StreamingContext::fill_block() {
     const size_t more = (longest_block - unsummed_bytes_ % longest_block) % longest_block;
     memset(carried_.value.unsummed + unsummed_bytes_, 0, more);
     unsummed_bytes_ += more;
 }
 
-// What begins a message sums its AAD from zero: with the sum so far in the first block, from there.
+// Hashes the collected blocks. gcm_begin starts GHASH at zero, so the accumulator is XORed into the
+// first block.
 void StreamingContext::sum_now() {
     if (unsummed_bytes_ == 0) return;
     Carried& carried = carried_.value;

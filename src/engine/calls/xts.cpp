@@ -1,5 +1,5 @@
-// XTS in host memory: pieces of whole data units over the cores, or through GPUs with the cores to
-// finish what they leave.
+// XTS in host memory: chunks of complete data units on the CPU, or on GPUs with the CPU to finish
+// what they leave.
 #include <cstring>
 
 #include "engine/schedule/chunks.h"
@@ -7,7 +7,7 @@
 namespace warpseal {
 namespace {
 
-// The units from number `first` + `count` on; numbers are 128 bits, least significant byte first,
+// Advances the data unit number by `count`. Numbers have 128 bits, least significant byte first,
 // and wrap.
 XtsUnits advanced(const XtsUnits& units, uint64_t count) {
     XtsUnits later = units;

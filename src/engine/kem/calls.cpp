@@ -1,4 +1,5 @@
-// Key encapsulation: the target, the coins, and the work shared out over threads.
+// Key encapsulation in host memory: choice of the target, drawn coins, and distribution over
+// threads.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -12,14 +13,14 @@
 namespace warpseal {
 namespace {
 
-// The keystream of AES-256 in counter mode, under a key and from a counter that the operating
-// system gave for one call: item i has whole blocks of its own, so that any thread can make its own
-// part. Encrypted as blocks, which takes little stack.
+// Drawn coins of a call: AES-256-CTR keystream under a random key and counter. Each item has its
+// own complete blocks, so any thread can generate its items' coins.
+// Encrypts in ECB, which needs little stack.
 class Coins {
 public:
     static constexpr size_t block_bytes = 16;
 
-    // state: of the cipher, 64-byte-aligned.
+    // state: aes.state_bytes bytes, 64-byte-aligned.
     Coins(const CpuCipher& aes, void* state, const uint8_t* seed)
         : aes_(aes),
           state_(state),
@@ -29,7 +30,8 @@ public:
     }
     void fill(uint64_t first_item, uint64_t count, size_t stride, uint8_t* out) const {
         const uint64_t first = first_item * (stride / block_bytes),
-                       blocks = count * (stride / block_bytes);  // below 2^64: they have addresses
+                       blocks =
+                           count * (stride / block_bytes);  // below 2^64: the coins fit in memory
         for (uint64_t i = 0; i < blocks; ++i) {
             const uint64_t low = low_ + first + i;
             store_be64(out + block_bytes * i, high_ + (low < low_ ? 1 : 0));
@@ -45,14 +47,14 @@ private:
     const uint64_t high_, low_;
 };
 
-// How a call is cut: into jobs, each for one thread, of which it takes some items at a time with
-// coins drawn for them.
+// Splits a call into jobs of one thread each. A job runs step_items items at a time, with coins
+// drawn for them.
 struct Cut {
     uint64_t job_items, step_items, jobs;
 
-    // A job is worth waking a thread for from about 100 microseconds, and keys are cheaper the more
-    // of them are inverted together. No more than that: threads that have nothing left wait for the
-    // last job of the others.
+    // A job of 100 microseconds or more is worth waking a thread, and inverting more keys together
+    // makes each cheaper.
+    // Jobs are not larger, because idle threads wait for the last one.
     Cut(const CpuKem& kem, KemOperation operation, uint64_t count, unsigned threads) {
         const uint64_t group = kem.group[static_cast<int>(operation)];
         const bool keypair = operation == KemOperation::keypair;
@@ -76,7 +78,7 @@ private:
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// What cores have of a call whose arguments and path are settled.
+// The CPU's items of a call whose arguments and path are settled.
 class KemCall {
 public:
     KemCall(Engine::Impl& impl, const CpuKem& kem, KemOperation operation,
@@ -88,7 +90,7 @@ public:
           range_(range),
           cut_(kem, operation, range.end - range.begin, impl.pool.threads()) {}
 
-    // aes, seed: null where no coins are wanted. failed: how many have no result.
+    // aes, seed: null if no coins are drawn. Adds the number of items without a result to `failed`.
     warpseal_status run(const CpuCipher* aes, const uint8_t* seed, uint64_t& failed) {
         const size_t stride = aes == nullptr ? 0 : drawn_coins_stride(*kem_.params, operation_);
         const auto whole = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
@@ -132,11 +134,11 @@ private:
         return kem_.run[static_cast<int>(operation_)](part, 0, count, work);
     }
 
-    // Each thread has a stretch of the items, so that what was in one core's cache at the last call
-    // is there again; who is done with it goes on with the others'.
+    // Runs all jobs. Each thread starts with its own segment of items, which its cache may still
+    // hold from the last call, and then helps with the others.
     template <class Step>
     void each_job(unsigned threads, const Step& step) {
-        std::vector<std::atomic<uint64_t>> taken(threads);  // jobs of each stretch
+        std::vector<std::atomic<uint64_t>> taken(threads);  // jobs started in each segment
         impl_.pool.run(threads, threads, [&](size_t own) {
             uint8_t* const work = static_cast<uint8_t*>(leases_[own].data());
             uint64_t failed = 0;
@@ -179,8 +181,8 @@ int set_number(const char* name) {
     return -1;
 }
 
-// Where none of the engine's targets has a way of its own, a lower one stands in, which runs
-// wherever they do.
+// If none of the engine's targets implements the set, a lower target that runs on the same machines
+// stands in.
 warpseal_status Engine::Impl::tested_kem(int set, KemOperation operation, const CpuKem*& out) {
     std::atomic<int8_t>& chosen = kem.chosen[set][static_cast<int>(operation)];
     const char* name = kem::sets[set]->name;
@@ -198,8 +200,8 @@ warpseal_status Engine::Impl::tested_kem(int set, KemOperation operation, const 
                 continue;
             const CpuKem* test_case = kem.cpu_kem(target, name);
             if (test_case == nullptr) continue;
-            // An address that no other path has stands for the path: modes and directions are the
-            // ciphers'.
+            // Identifies the path by the address of its function pointer, which is unique: modes
+            // and directions apply to ciphers only.
             bool failed_now = false;
             const PathName path{&test_case->run[static_cast<int>(operation)],
                                 nullptr,
@@ -272,8 +274,8 @@ warpseal_status Engine::kem(KemOperation operation, const char* set,
     if (draws && !random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
     const uint8_t* drawn = draws ? seed.data() : nullptr;
 
-    // The clock is of the work alone: a self-test, which an operation has once, would pass for a
-    // slow target.
+    // Measures the work only: a self-test, which runs once per operation, would make the target
+    // appear slow.
     uint64_t failed = 0;
     KemCores cores;
     KemThroughput& throughput = impl.kem.throughput;

@@ -1,4 +1,4 @@
-// Batches come from outside: every pointer and stride is looked at once, here.
+// Validates batches from callers: every pointer and stride is checked here, once.
 #include "engine/kem/check.h"
 
 #include <array>
@@ -6,15 +6,15 @@
 namespace warpseal {
 namespace {
 
-// One array of the batch: what an item has of it, and whether the call writes that.
+// One array of a batch: address, stride, bytes per item, and true if the call writes it.
 struct Array {
     uintptr_t at;
     uint64_t stride, bytes;
     bool written;
 };
 
-// Whether its items lie apart (or are one, where they are read), within the address space. Then
-// `extent` is what they span.
+// True if the items are disjoint (or one shared input) and within the address space. Computes their
+// extent in bytes.
 bool fits(const Array& array, uint64_t count, uint64_t& extent) {
     const bool shared = array.stride == 0 && !array.written;
     if (array.at == 0 || (count > 1 && !shared && array.stride < array.bytes)) return false;
@@ -25,7 +25,7 @@ bool fits(const Array& array, uint64_t count, uint64_t& extent) {
     return !__builtin_add_overflow(array.at, extent, &end);
 }
 
-// Wholly apart, or side by side in records of one stride.
+// True if two arrays are disjoint or interleaved fields of records with one stride.
 bool apart(const Array& a, uint64_t a_extent, const Array& b, uint64_t b_extent) {
     if (a.at + a_extent <= b.at || b.at + b_extent <= a.at) return true;
     if (a.stride != b.stride || a.stride == 0) return false;
@@ -34,13 +34,13 @@ bool apart(const Array& a, uint64_t a_extent, const Array& b, uint64_t b_extent)
     return ahead >= low.bytes && a.stride - ahead >= high.bytes;
 }
 
-// All that a call reads and writes.
+// All arrays that a call reads or writes.
 class Arrays {
 public:
     void add(const void* at, uint64_t stride, uint64_t bytes, bool written) {
         all_[used_++] = {reinterpret_cast<uintptr_t>(at), stride, bytes, written};
     }
-    // Whether each fits, and what is written lies apart from all else.
+    // Checks that each array fits and that written arrays are disjoint from all others.
     warpseal_status check(uint64_t count) const {
         std::array<uint64_t, most> extents;
         for (size_t i = 0; i < used_; ++i)

@@ -1,4 +1,4 @@
-// What a batch of key encapsulation must satisfy before a backend sees it.
+// Validation of key encapsulation batches before a backend sees them.
 #pragma once
 
 #include "backends/kem_backend.h"
@@ -6,11 +6,11 @@
 
 namespace warpseal {
 
-// WARPSEAL_OK or WARPSEAL_INVALID_ARGUMENT: pointers and strides of what that operation reads and
-// writes, and that they do not overlap.
+// Returns WARPSEAL_OK or WARPSEAL_INVALID_ARGUMENT. Checks pointers, strides and overlap of the
+// arrays that the operation uses.
 warpseal_status check_kem(const kem::Params& set, KemOperation operation,
                           const warpseal_kem_batch& batch);
-// The same of what a pool takes.
+// Check the arguments of key pool calls in the same way.
 warpseal_status check_kem_acquire(const kem::Params& set, uint64_t count,
                                   const PooledPublics& publics, const uint64_t* handles);
 warpseal_status check_kem_handles(const kem::Params& set, uint64_t count, const uint64_t* handles,

@@ -1,5 +1,5 @@
-// Key encapsulation on GPUs: batches in device memory, asynchronous where they lie, and those in
-// host memory that go there.
+// Key encapsulation on GPUs: asynchronous batches in device memory, and batches in host memory that
+// run there.
 #include <pthread.h>
 #include <signal.h>
 
@@ -16,7 +16,7 @@
 namespace warpseal {
 namespace {
 
-// What an operation uses of a batch must all lie on one of the engine's GPUs: its number, or -1.
+// Returns the index of the engine's GPU that holds all arrays of the operation, or -1.
 int holding(const Gpus& gpus, KemOperation operation, const warpseal_kem_batch& batch) {
     const bool keypair = operation == KemOperation::keypair,
                decapsulate = operation == KemOperation::decapsulate;
@@ -32,7 +32,7 @@ int holding(const Gpus& gpus, KemOperation operation, const warpseal_kem_batch& 
     return number;
 }
 
-// The generator of a call's coins, as GPUs run it.
+// Generator of a call's drawn coins on GPUs.
 class Generator {
 public:
     Generator(Workspaces& workspaces, const CudaCipher& aes, const uint8_t* seed)
@@ -54,7 +54,7 @@ private:
     const uint8_t* const counter_;
 };
 
-// A part of a call in host memory, for one GPU.
+// One GPU's shard of a call in host memory.
 struct Shard {
     Gpu* gpu = nullptr;
     uint64_t begin = 0, end = 0, done = 0, failed = 0;
@@ -110,7 +110,7 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
     if (number < 0) return WARPSEAL_UNSUPPORTED;
     warpseal_status status = check_kem(*kem::sets[number], operation, batch);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
-    // A GPU that writes words across their alignment is lost.
+    // A misaligned write would make the GPU unusable.
     if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0)
         return WARPSEAL_INVALID_ARGUMENT;
     status = impl.gpus.open();
@@ -123,7 +123,7 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
     if (status != WARPSEAL_OK) return status;
     const Gpu& gpu = impl.gpus[i];
     const auto told = [&](warpseal_status outcome) {
-        // A refusal may be the caller's doing: only a loss is worth a notice.
+        // The caller may have caused the failure, so only a lost GPU is reported.
         if (outcome != WARPSEAL_OK) (void)impl.gpus.any_open();
         return outcome;
     };
@@ -141,7 +141,7 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
     const DrawnCoins coins = generator.from(0);
     status =
         gpu.backend().kem_device(gpu.device(), *kem, operation, batch, batch.count, &coins, stream);
-    gpu.zeroize_launches();  // what the driver keeps of the launches, round keys among it
+    gpu.zeroize_launches();  // the driver's copy of launch parameters contains round keys
     return told(status);
 }
 
@@ -186,8 +186,8 @@ std::vector<KemRange> Engine::Impl::kem_on_gpus(const KemGpus& chosen, KemOperat
                                                    own.count, generator ? &coins : nullptr,
                                                    &shard.done, &shard.failed);
         } catch (const std::exception&) {
-            // A thread has nobody to throw to; what a system refuses, memory or another of its
-            // means, the cores do without.
+            // A thread cannot rethrow. The CPU finishes what fails for lack of memory or other
+            // resources.
         }
         if (status != WARPSEAL_OK) shard.gpu->failed(status);
         if (generator) shard.gpu->zeroize_launches();
@@ -203,7 +203,7 @@ std::vector<KemRange> Engine::Impl::kem_on_gpus(const KemGpus& chosen, KemOperat
             for (; started + 1 < shards.size(); ++started)
                 others.emplace_back([&run, &shard = shards[started]] { run(shard); });
         } catch (const std::exception&) {
-            // No more threads: the caller's has those parts too.
+            // No more threads: the caller's thread runs those shards too.
         }
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
         for (unsigned i = started; i < shards.size(); ++i) run(shards[i]);

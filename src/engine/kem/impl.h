@@ -1,5 +1,4 @@
-// What an engine keeps for key encapsulation: the targets that it may use, those whose self-tests
-// hold, and work space.
+// Key encapsulation state of an engine: targets, self-test results and workspaces.
 #pragma once
 
 #include <atomic>
@@ -11,10 +10,10 @@
 
 namespace warpseal {
 
-// In kem::sets; -1: there is none of that name.
+// Returns the index in kem::sets, or -1 if there is no set of that name.
 int set_number(const char* name);
 
-// What drawn coins are made from: the key of AES-256, then the counter of the first block.
+// Seed of drawn coins: an AES-256 key, then the first counter block.
 struct CoinSeed {
     static constexpr size_t key_bytes = 32, bytes = key_bytes + 16;
 };
@@ -24,7 +23,7 @@ struct KemRange {
     uint64_t begin, end;
 };
 
-// The GPUs that a call in host memory goes to, by their numbers, and what runs there.
+// GPUs that a call in host memory uses, by index, and the implementation there.
 struct KemGpus {
     const CudaKem* kem = nullptr;
     const CudaCipher* aes = nullptr;
@@ -32,7 +31,7 @@ struct KemGpus {
     unsigned count = 0;
 };
 
-// What runs a call on the cores. aes: of drawn coins; null: there are none.
+// Implementation of a call on the CPU. aes: for drawn coins; null if there are none.
 struct KemCores {
     const CpuKem* kem = nullptr;
     const CpuCipher* aes = nullptr;
@@ -42,15 +41,16 @@ struct KemImpl {
     const CpuKem* (*const cpu_kem)(Target, const char*);
     bool (*const cpu_has_kem)(Target);
     Workspaces workspaces;
-    // The choice among the CPU targets, -1 before there is one: so that small calls ask nobody.
+    // Selected CPU target, or -1 before the selection. Lets small calls skip it.
     std::atomic<int8_t> chosen[kem::set_count][kem_operation_count];
     std::atomic<int8_t> chosen_for_coins{-1};  // AES-256
-    // A bit for each GPU of the engine whose path holds, through host memory and on device memory;
-    // and for AES-256 of coins.
+    // Bit masks of the engine's GPUs whose path passed its self-test, for host memory and for
+    // device memory. gpu_coins_tested: AES-256 for coins.
     std::atomic<uint32_t> gpu_tested[2][kem::set_count][kem_operation_count] = {};
     std::atomic<uint32_t> gpu_coins_tested[2] = {};
     KemThroughput throughput;
-    uint64_t items_for_another_gpu = 32768;  // less is not worth its thread; tests ask for less
+    // Minimum items per GPU; fewer are not worth a thread. Tests lower it.
+    uint64_t items_for_another_gpu = 32768;
 
     KemImpl(const CpuKem* (*cpu_kem)(Target, const char*), bool (*cpu_has_kem)(Target),
             unsigned threads)

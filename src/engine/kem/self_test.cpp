@@ -1,4 +1,4 @@
-// Known answers of NTRU by digest: inputs from SHAKE256, outputs into SHAKE256.
+// Known-answer tests of NTRU by digest: SHAKE256 generates the inputs and hashes the outputs.
 #include "engine/kem/self_test.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void shake256(Text message, uint8_t* out, size_t bytes) {
     }
 }
 
-// What all operations of the test read and write, as one piece of memory.
+// Inputs and outputs of all operations of the test in one contiguous block of memory.
 class Items {
 public:
     explicit Items(const kem::Params& set)
@@ -51,8 +51,8 @@ public:
 
     Text memory;
 
-    // That memory, or a copy of it, as the operation is to see it: what is received lies apart from
-    // what was sent.
+    // Returns the batch of an operation over that memory or a copy at `base`. Sent and received
+    // shared secrets are separate.
     warpseal_kem_batch at(uint8_t* base, KemOperation operation) const {
         warpseal_kem_batch batch{};
         batch.struct_bytes = sizeof batch;
@@ -79,7 +79,7 @@ public:
         kem_self_test_input(set_, operation, KemTestInput::coins, &memory[coins_],
                             kem_self_test_items * coins_bytes(set_, operation));
     }
-    // Any will do.
+    // Generates arbitrary public keys: encapsulation accepts any.
     void put_public_keys() {
         const size_t bytes = set_.public_key_bytes();
         kem_self_test_input(set_, KemOperation::encapsulate, KemTestInput::public_keys,
@@ -116,9 +116,10 @@ private:
     const size_t publics_, secrets_, ciphertexts_, sent_, received_, coins_, statuses_;
 };
 
-using Run = std::function<warpseal_status(KemOperation, Items&)>;  // what a target does with them
+// Runs an operation on a target.
+using Run = std::function<warpseal_status(KemOperation, Items&)>;
 
-// Runs the operation on items that are as its test wants them.
+// Prepares the inputs of the operation and runs it.
 warpseal_status run_test(KemOperation operation, Items& items, const Run& run) {
     warpseal_status status = WARPSEAL_OK;
     if (operation != KemOperation::encapsulate) {
@@ -224,7 +225,7 @@ warpseal_status test_kem(const CpuKem& test_case, KemOperation operation) {
     });
 }
 
-// What a GPU makes of few items and, where that is another way, of the same among very many.
+// Tests a GPU with few items in flight and, where that selects other kernels, with very many.
 template <class Call>
 warpseal_status test_few_and_many(const CudaKem& test_case, KemOperation operation,
                                   const Call& call) {

@@ -1,5 +1,5 @@
-// Paces of key encapsulation: estimates to start from, which measurements of the calls themselves
-// replace; they rise at once and fall slowly, as those of ciphers do.
+// Throughput model for key encapsulation. It starts with estimates, which measurements replace;
+// rates rise at once and fall slowly.
 #include "engine/kem/throughput.h"
 
 #include <algorithm>
@@ -7,23 +7,22 @@
 namespace warpseal {
 namespace {
 
-// Thousands a second of ntruhps4096821, by one core and through a GPU: rounded from one machine
-// with AVX-512 and an H200. Others have others; these need only be of the right order, for the
-// first few calls.
+// Thousands of ntruhps4096821 operations per second on one core and on a GPU, rounded from one
+// machine with AVX-512 and an H200.
+// Only the order of magnitude matters, for the first few calls.
 constexpr double usual_core[kem_operation_count] = {45, 190, 120},
                  usual_gpu[kem_operation_count] = {5000, 12000, 16000};
-// Seconds, as roughly: a GPU's call, however few its items are; and its opening. Nothing replaces
-// these.
+// Seconds: fixed delay of a GPU call, and of opening a GPU. Approximate; not replaced by
+// measurements.
 constexpr double gpu_delay[kem_operation_count] = {1e-3, 0.5e-3, 0.2e-3}, opening = 0.5;
-// Shorter calls say little of a rate.
+// Minimum duration of a call that is a measurement.
 constexpr double telling_seconds = 1e-3;
-// The first of a kind, which pays for memory and page faults, says nothing, and the next two count
-// together.
+// The first call, which pays for memory and page faults, is ignored; the next two count together.
 constexpr unsigned least_seen = 3;
 constexpr double doubt = 0.01;
 constexpr unsigned most_doubts = 50;
 
-// Products cost more than in proportion.
+// The cost of polynomial products grows faster than n.
 double scale(int set) {
     const double n = kem::sets[set]->n / 821.0;
     return 1 / (n * n);
@@ -52,7 +51,8 @@ bool KemThroughput::gpu_first(int set, KemOperation operation, uint64_t items, b
                  by_gpu = gpu_delay[i] + count / hoped_for(set, operation, true);
     const double saved = by_cores - by_gpu;
     if (gpu_is_open) {
-        // A call of few items is not a GPU's whatever its rate is, and would not be measured.
+        // Small calls do not count: no GPU rate would make them a GPU's, and they would not be
+        // measured.
         if (by_cores > gpu_delay[i] + telling_seconds)
             figures_[saved > 0 ? 0 : 1][set][i].passed.fetch_add(1, std::memory_order_relaxed);
         return saved > 0;
@@ -74,8 +74,8 @@ void KemThroughput::note(int set, KemOperation operation, bool gpu, uint64_t ite
     figure.seen.fetch_add(1, std::memory_order_relaxed);
 }
 
-// However soon it gave up. A rate falls by a quarter at most: so it stays near enough to the cores'
-// for the GPU to be tried again.
+// Counts also a call that gave up quickly. A rate falls by at most a quarter, so it stays close
+// enough to the CPU's for the GPU to be tried again.
 void KemThroughput::handed_back(int set, KemOperation operation, uint64_t items, double seconds) {
     Figure& figure = figures_[1][set][static_cast<int>(operation)];
     figure.passed.store(0, std::memory_order_relaxed);

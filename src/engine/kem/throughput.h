@@ -1,5 +1,4 @@
-// Who would be done with a batch of key encapsulation first, the cores or a GPU: by what their
-// calls took, as far as there were any.
+// Throughput model for key encapsulation: decides between CPU and GPU by measured times of calls.
 #pragma once
 
 #include <atomic>
@@ -8,34 +7,34 @@
 
 namespace warpseal {
 
-// All calls are thread-safe, and take no lock.
+// Thread-safe and lock-free.
 class KemThroughput {
 public:
-    // Fewer are not even asked about: a core has done them before a GPU would have begun.
+    // Minimum items for a GPU: a core finishes fewer before a GPU would have started.
     static constexpr uint64_t least_gpu_items = 32;
 
     explicit KemThroughput(unsigned threads) : threads_(threads) {}
-    // Opening a GPU takes as long as many calls: it is worth it once calls on the cores have been
-    // that much longer than they would have been there. Who is passed over again and again is tried
-    // again: what is not measured rises by a percent each time, by half at most.
+    // True if a GPU should run the call. Opening a GPU pays once CPU calls have taken longer than
+    // GPU calls by the time of opening it.
+    // Each call that goes elsewhere raises a side's estimate by one percent, 50 % at most, so that
+    // it is tried again.
     bool gpu_first(int set, KemOperation operation, uint64_t items, bool gpu_is_open);
-    // What a call took, from its beginning to its end, of the cores together or of the GPUs
-    // together.
+    // Records the time of a call, on all cores together or on all GPUs together.
     void note(int set, KemOperation operation, bool gpu, uint64_t items, double seconds);
-    // The GPUs did so many of a call in that time and left others to the cores.
+    // Records that the GPUs finished `items` items in that time and left the rest to the CPU.
     void handed_back(int set, KemOperation operation, uint64_t items, double seconds);
 
 private:
     struct Figure {
-        std::atomic<double> rate{0};  // items a second, as measured
-        std::atomic<unsigned> seen{0},
-            passed{0};  // measurements; calls that the other side has had since the last
+        std::atomic<double> rate{0};  // items per second, measured
+        // Number of measurements, and of calls that went to the other side since the last one.
+        std::atomic<unsigned> seen{0}, passed{0};
     };
     double measured_or_usual(int set, KemOperation operation, bool gpu) const;
     double hoped_for(int set, KemOperation operation, bool gpu) const;
 
     const unsigned threads_;
-    std::atomic<double> forgone_{0};  // seconds
+    std::atomic<double> forgone_{0};  // seconds that open GPUs would have saved
     Figure figures_[2][kem::set_count][kem_operation_count];
 };
 

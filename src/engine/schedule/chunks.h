@@ -1,4 +1,4 @@
-// One message in host memory, and its pieces on the cores.
+// One message in host memory, and its chunks on the CPU.
 #pragma once
 
 #include "engine/schedule/shards.h"
@@ -18,7 +18,8 @@ inline warpseal_status check(const Message& message) {
                                                            : WARPSEAL_OK;
 }
 
-// The bytes from `done` on. `done` is whole units, of which one is a block or a data unit of XTS.
+// The bytes of the message from `done` on. `done` is a multiple of unit_bytes: a block or an XTS
+// data unit.
 struct CoreWork {
     const Route& route;
     Pool& pool;
@@ -47,7 +48,7 @@ struct CoreWork {
     }
 };
 
-// A call of one message, for the choice of its route.
+// Describes a call of one message, for the choice of its route.
 inline Call call_of(warpseal_mode mode, Direction direction, Shape shape, const Message& message) {
     Call call{mode, direction, shape, message.bytes};
     call.in = message.in;
@@ -57,7 +58,7 @@ inline Call call_of(warpseal_mode mode, Direction direction, Shape shape, const 
     return call;
 }
 
-// The message up to the end of a part, and where it begins there.
+// Returns the CPU work of a shard: the message up to the end of the shard, starting at shard.done.
 inline CoreWork core_work(const Route& route, Pool& pool, Direction direction,
                           const Message& message, const Shard& shard, size_t unit_bytes) {
     return {route,
@@ -68,7 +69,7 @@ inline CoreWork core_work(const Route& route, Pool& pool, Direction direction,
             unit_bytes};
 }
 
-// A batch of the one message, which shares its struct with many.
+// Returns a batch of one message.
 inline warpseal_batch batch_of_one(const Message& message, Bytes iv) {
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
@@ -81,12 +82,13 @@ inline warpseal_batch batch_of_one(const Message& message, Bytes iv) {
     return batch;
 }
 
-// Runs it on the calling thread, or on a GPU where the call is its own. Counts forgeries: 0 or 1.
+// Runs a batch of one on the calling thread, or on a GPU if the route says so. Returns the number
+// of forgeries, 0 or 1.
 uint64_t run_one(Engine::Impl& impl, const Route& route, warpseal_mode mode, Direction direction,
                  const warpseal_batch& batch);
 
-// Text of a GCM message that began before, by the route of a call of its own: the run has its J0,
-// and the sum of all before it.
+// Processes text of a GCM message that has already begun, with a route of its own. `run` holds J0
+// and GHASH of all before the text.
 warpseal_status gcm_text(Engine::Impl& impl, const Key& key, Direction direction,
                          const Message& message, GcmRun& run);
 

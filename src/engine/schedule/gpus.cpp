@@ -1,4 +1,4 @@
-// States of a GPU: untried, open or absent, lost. Losing it is for good: a CUDA context does not
+// States of a GPU: untried, open, absent, lost. A lost GPU stays lost: a CUDA context does not
 // recover within a process.
 #include "engine/schedule/gpus.h"
 
@@ -15,8 +15,8 @@ Gpu::Gpu(const GpuBackend* backend, int device, GpuNotice& notice)
     if (backend_ == nullptr) state_ = State::absent;
 }
 
-// The door knows of what this engine cannot see: an error in another engine's call, and that
-// another one's parent has used CUDA.
+// The backend knows what this engine cannot: an error in a call of another engine, and that a
+// parent process used CUDA.
 bool Gpu::lost() const {
     if (state_.load(std::memory_order_acquire) == State::lost) return true;
     if (forks_so_far() == birth_ && !backend_->lost()) return false;
@@ -36,8 +36,8 @@ bool Gpu::possible() const {
 
 warpseal_status Gpu::open() {
     if (is_open()) return WARPSEAL_OK;
-    if (!possible())
-        return WARPSEAL_NO_DEVICE;  // a forked child asks for no lock that its parent may have held
+    // A forked child must not take a lock that its parent may have held.
+    if (!possible()) return WARPSEAL_NO_DEVICE;
     const CancellationDisabled disabled;
     const std::lock_guard lock(opening_);
     if (!possible()) return WARPSEAL_NO_DEVICE;
@@ -57,7 +57,7 @@ void Gpu::zeroize_launches() const {
 }
 
 void Gpu::failed(warpseal_status status) {
-    if (lost()) return;  // for good, and said
+    if (lost()) return;  // permanent, and already reported
     if (said_failed_.exchange(true) || !notice_.say) return;
     notice_.say(status == WARPSEAL_OUT_OF_MEMORY
                     ? "the GPU is out of memory: the work goes on elsewhere"
@@ -108,7 +108,7 @@ void Gpus::zeroize_launches() const {
 }
 
 int Gpus::holding(const void* memory) const {
-    if (count() == 1 || memory == nullptr) return 0;  // whatever else it is, the call finds out
+    if (count() == 1 || memory == nullptr) return 0;  // the call itself checks the memory
     int device = -1;
     if (!any_open() || backend_->device_of(memory, &device) != WARPSEAL_OK) return -1;
     for (unsigned i = 0; i < count(); ++i)

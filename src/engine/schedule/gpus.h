@@ -1,5 +1,5 @@
-// The engine's GPUs behind the door: each opened once, when first wanted; after one is lost no call
-// goes through the door again.
+// The engine's GPUs. Each is opened once, on first use. After a GPU is lost, the backend is not
+// called again.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace warpseal {
 
-// The caller's ear. That GPUs are lost is said once, as all of them go together.
+// Callback for notices. The loss of GPUs is reported once, because all are lost together.
 struct GpuNotice {
     std::function<void(const char*)> say;
     std::atomic<bool> said_lost{false};
@@ -23,26 +23,26 @@ struct GpuNotice {
 
 class Gpu {
 public:
-    // door may be null: a build without CUDA.
+    // backend may be null: a build without CUDA.
     Gpu(const GpuBackend* backend, int device, GpuNotice& notice);
 
-    // WARPSEAL_OK: there, open and not lost.
+    // Returns WARPSEAL_OK if the GPU is present, open and not lost.
     warpseal_status open();
     bool is_open() const {
         return state_.load(std::memory_order_acquire) == State::open && !lost();
     }
-    // Whether open() may succeed: false once it is known to be absent or lost.
+    // True if open() may succeed; false once the GPU is known to be absent or lost.
     bool possible() const;
 
-    // Erases what launches left behind of keys that are gone.
+    // Zeroizes launch parameters of destroyed keys.
     void zeroize_launches() const;
 
     const GpuBackend& backend() const { return *backend_; }
     int device() const { return device_; }
 
-    // After a call that failed, which another GPU or the cores finish, or which is reported: says
-    // so once. Only the door knows whether the GPU is lost; what it refused for now, out of memory
-    // or under another thread's capture, may work the next time.
+    // Reports a failed call once. Another GPU or the CPU finishes it, or the caller gets the error.
+    // Only the backend knows if the GPU is lost; a refusal (out of memory, another thread's
+    // capture) may not recur.
     void failed(warpseal_status status);
 
 private:
@@ -53,7 +53,7 @@ private:
     const GpuBackend* const backend_;
     const int device_;
     GpuNotice& notice_;
-    const unsigned long birth_;  // forks of this process so far
+    const unsigned long birth_;  // number of forks before construction
     std::mutex opening_;         // fork: a child finds the GPU lost, and does not open it
     mutable std::atomic<State> state_{State::untried};
     std::atomic<bool> said_failed_{false};
@@ -62,8 +62,8 @@ private:
 // Numbered from 0 in the order of the `device` option.
 class Gpus {
 public:
-    // devices: the door's numbers. None: all that the machine has, of which the first alone is
-    // known of until it is open.
+    // devices: CUDA device numbers. Empty: all devices of the machine; only the first is known
+    // until it is open.
     Gpus(const GpuBackend* backend, const std::vector<int>& devices,
          std::function<void(const char*)> notice);
 
@@ -73,13 +73,13 @@ public:
 
     bool possible() const { return all_[0]->possible() || (count() > 1 && any_possible()); }
     bool any_open() const;
-    // The first, and with it how many there are. The named ones all.
+    // open() opens the first GPU and then counts the devices. open_all() opens all named GPUs.
     warpseal_status open();
     warpseal_status open_all();
     void zeroize_launches() const;
 
-    // Number of the one whose memory that is; -1: of none. One that is not open has no memory of
-    // this engine's calls.
+    // Returns the index of the GPU whose memory it is, or -1. A GPU that is not open holds no
+    // memory of this engine's calls.
     int holding(const void* memory) const;
 
     const GpuBackend& backend() const { return *backend_; }

@@ -1,4 +1,4 @@
-// Rates are gigabytes a second. Those below stand in, in round figures, for what has not been
+// Computes the plan. Rates are in GB/s; the constants are rounded defaults used until a rate is
 // measured in this process.
 #include "engine/schedule/plan.h"
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kib = 1024;
 
-// Of one core, [target][form], of a cipher of 16-byte blocks in the middle of the field. AES has no
-// instructions on the portable target.
+// GB/s of one core, [target][representation], for an average cipher with 16-byte blocks. The
+// portable target has no AES instructions.
 constexpr double text_rates[cpu_target_count][4] = {{0.25, 0.1, 0.4, 0.05},
                                                     {5, 0.4, 0.4, 0.05},
                                                     {5, 0.8, 1, 0.1},
@@ -20,32 +20,31 @@ constexpr double text_rates[cpu_target_count][4] = {{0.25, 0.1, 0.4, 0.05},
                                                     {16, 5, 2.5, 0.4}};
 constexpr double ghash_rates[cpu_target_count] = {0.25, 8, 8, 16, 20};
 
-// Waking a thread costs about this many seconds of ciphering: less work than that stays with the
-// caller.
+// Seconds of encryption that waking a thread must save; less work stays on the caller's thread.
 constexpr double worth_a_thread = 20e-6;
 
-// Through one GPU of today and back, by Place: PCIe 5 with 16 lanes both ways at once; else threads
-// that copy to and from pinned slots.
+// GB/s through one current GPU and back, by MemoryKind: PCIe 5 x16 in both directions; else limited
+// by threads that copy to and from pinned slots.
 constexpr double usual_gpu_rates[] = {20, 40, 20};
 constexpr double usual_gpu_delays[] = {0.6e-3, 0.1e-3, 0.6e-3};
-// Cores that are busy meanwhile with feeding it.
+// Number of cores busy with feeding one GPU, by MemoryKind.
 constexpr unsigned feeding_threads[] = {6, 1, 6};
 constexpr double gpu_open_seconds = 0.5;
 constexpr uint64_t chains_for_gpu = 8192;
 
-// Parts of a shared call are whole multiples of this; a call is shared only if that saves so much
-// of its time, and so many seconds.
+// Shards are multiples of shard_grain. A call is shared only if that reduces its time by both
+// thresholds.
 constexpr uint64_t shard_grain = 64 * kib;
 constexpr double worth_sharing = 0.93;
 constexpr double worth_sharing_seconds = 0.1e-3;
 
-// One that takes part in a call: how fast it is, and after how many seconds it begins.
+// A participant in a call: its rate in GB/s and the delay in seconds before it starts.
 struct Party {
-    int gpu;  // -1: the cores
+    int gpu;  // -1: the CPU
     double rate, delay;
 };
 
-// What is asked of a set of parties: who they are and when they are done, all at the same moment.
+// A set of participants and the time at which all of them finish.
 struct Team {
     Party parties[most_gpus + 1];
     unsigned count = 0;
@@ -53,7 +52,7 @@ struct Team {
 
     void add(const Party& party) { parties[count++] = party; }
 
-    // Whoever would begin after the others are done has no part.
+    // Drops participants that would start after the others finish.
     void settle(double gigabytes) {
         std::sort(parties, parties + count,
                   [](const Party& a, const Party& b) { return a.delay < b.delay; });
@@ -120,9 +119,9 @@ Target best_core(const MachineFacts& machine) {
     return Target::cuda;
 }
 
-// The cores' part: threads and pieces.
+// Plans the CPU's shard: number of threads and chunk size.
 void on_cores(const CallFacts& call, const MachineFacts& machine, Target core, Plan& plan) {
-    // Aligned for the widest shapes, which work on 4 KiB and more at a time.
+    // Alignment for the widest representations, which process 4 KiB and more at a time.
     const double rate = usual_core_speed(core, call);
     const uint64_t grain = rate < 2 ? 16 * kib : 64 * kib;
     const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
@@ -131,13 +130,14 @@ void on_cores(const CallFacts& call, const MachineFacts& machine, Target core, P
     plan.threads = static_cast<unsigned>(std::clamp<uint64_t>(plan.core_bytes / least, 1, most));
     plan.chunk_bytes = plan.core_bytes;
     if (plan.threads <= 1) return;
-    // Several pieces a thread, so that a core that is taken away holds nobody up; bounded, so that
-    // two threads never lie far apart in memory.
+    // Several chunks a thread, so that a preempted core delays no other. The upper bound keeps
+    // threads close together in memory.
     const uint64_t even = plan.core_bytes / (uint64_t{plan.threads} * 8) / grain * grain;
     plan.chunk_bytes = std::clamp<uint64_t>(even, grain, 4096 * kib);
 }
 
-// Bytes for each: in whole grains, and what is left over for whoever is last.
+// Assigns bytes to each participant in multiples of shard_grain; the last one also gets the
+// remainder.
 void divide(const CallFacts& call, const MachineFacts& machine, const Team& team, Plan& plan) {
     uint64_t left = call.bytes;
     uint64_t* last = nullptr;
@@ -182,7 +182,7 @@ Plan plan(const CallFacts& call, const MachineFacts& machine) {
     const bool cores = plan.target != Target::cuda;
     plan.core_bytes = cores ? call.bytes : 0;
     unsigned gpus = machine.gpu_count;
-    // Few chains of blocks stay on the cores: a GPU's lane is slower than a core.
+    // Few serial messages stay on the CPU: a GPU lane is slower than a core.
     if (call.chains != 0 && call.chains < chains_for_gpu) gpus = cores ? 0 : std::min(gpus, 1u);
     if (gpus != 0) {
         const Parties parties(call, machine, plan.target);

@@ -1,5 +1,5 @@
-// The plan: which target a call runs on and in what pieces, and how it is shared out. A pure
-// function of the call and the machine.
+// The plan: the target of a call, its chunk size and its shards. A pure function of the call and
+// the machine.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -7,11 +7,11 @@
 
 namespace warpseal {
 
-// Where the data lies. A GPU copies from and to pinned memory itself, but not over input that it
-// might have to give back.
+// Memory kind of the data. A GPU copies directly from and to pinned memory, but must not overwrite
+// input that it may have to give back.
 enum class MemoryKind : uint8_t { host = 0, pinned = 1, pinned_in_place = 2 };
 
-// What runs a cipher on the cores: CpuCipher::form.
+// Representation of a cipher on the CPU: CpuCipher::representation.
 enum class Representation : uint8_t { instructions = 0, bytes = 1, words = 2, planes = 3 };
 Representation representation_of(const CpuCipher& cipher);
 
@@ -21,60 +21,62 @@ struct CallFacts {
     uint32_t block_bytes = 16;
     warpseal_mode mode = WARPSEAL_CTR;
     Direction direction = Direction::encrypt;
-    Representation representation =
-        Representation::instructions;  // on the best of the usable CPU targets
-    uint64_t chains = 0;    // messages whose blocks wait for each other; 0: no block waits
-    bool divisible = true;  // between targets: not one message of blocks that wait
-    bool mixed = true;      // and between cores and GPUs
+    // That of the best usable CPU target.
+    Representation representation = Representation::instructions;
+    uint64_t chains = 0;    // number of messages in a serial mode; 0 if blocks are independent
+    bool divisible = true;  // may be split between targets; false for one message in a serial mode
+    bool mixed = true;      // may be split between CPU and GPUs
 };
 
-// Gigabytes a second. 0: not measured yet, and a usual figure stands in.
+// Throughput in GB/s. 0: not measured yet; a default is used.
 struct Speed {
     double alone = 0;
-    double shared = 0;  // while cores and GPUs work on one call
+    double shared = 0;  // while CPU and GPUs share a call
 };
 
 struct GpuFacts {
-    bool open = false;  // opening it costs half a second, once
-    Speed speed;        // from where the data lies and back
+    bool open = false;  // opening takes half a second, once
+    Speed speed;        // transfers in both directions included
 };
 
 struct MachineFacts {
-    unsigned threads = 1;   // that the engine may keep busy
-    TargetSet usable = {};  // CPU targets: by this machine, this cipher and mode, the options, and
-                            // not closed by a self-test
-    Speed cores;            // of all threads together
+    unsigned threads = 1;  // threads that the engine may use
+    // CPU targets that the machine, the cipher, the mode and the options allow and that passed
+    // their self-test.
+    TargetSet usable = {};
+    Speed cores;  // all threads together
     unsigned gpu_count = 0;
     GpuFacts gpus[most_gpus] = {};
-    unsigned gpu_numbers[most_gpus] = {};  // by which the plan names them
+    unsigned gpu_numbers[most_gpus] = {};  // the plan's GPU numbers
 };
 
 struct Plan {
-    Target target = Target::portable;  // cuda: a GPU has a part
-    unsigned threads = 1;              // of the cores' part; 1: the caller's thread alone
-    uint64_t chunk_bytes = 0;  // what such a thread takes at a time: whole blocks, or everything
-    uint64_t core_bytes = 0;   // the cores' part, the last of the call
-    uint64_t gpu_bytes[most_gpus] = {};  // from the front on, one GPU after the other
+    Target target = Target::portable;  // cuda: a GPU has a shard
+    unsigned threads = 1;              // for the CPU's shard; 1: the caller's thread
+    // Bytes that a thread takes at a time: complete blocks, or all.
+    uint64_t chunk_bytes = 0;
+    uint64_t core_bytes = 0;             // the CPU's shard, the last of the call
+    uint64_t gpu_bytes[most_gpus] = {};  // shards of the GPUs in order, from the start of the call
 
     bool shared() const { return target == Target::cuda && core_bytes != 0; }
-    unsigned first_gpu() const {  // where target is cuda
+    unsigned first_gpu() const {  // target must be cuda
         unsigned i = 0;
         while (i + 1 < most_gpus && gpu_bytes[i] == 0) ++i;
         return i;
     }
 };
 
-// Something must be usable.
+// At least one target must be usable.
 Plan plan(const CallFacts& call, const MachineFacts& machine);
 
-// One core's gigabytes a second where nothing was measured.
+// Default throughput of one core in GB/s.
 double usual_core_speed(Target target, const CallFacts& call);
 
-// Seconds from the beginning of a call until a GPU works on it at full speed, usually, by where the
-// data lies.
+// Default delay in seconds before a GPU works on a call at full speed.
 double usual_gpu_delay(MemoryKind memory_kind);
 
-// Less work than this says nothing of the speed of who did it; and less is never shared.
+// telling_bytes: minimum size of a call whose time is a measurement of throughput.
+// least_shared_bytes: minimum size of a call that is shared.
 inline constexpr uint64_t telling_bytes = uint64_t{1} << 20;
 inline constexpr uint64_t least_shared_bytes = uint64_t{8} << 20;
 

@@ -1,5 +1,5 @@
-// The route of a call: targets whose self-test holds, and the plan of who does what part, by the
-// rates measured so far.
+// Chooses the route of a call: self-tested targets, and the plan that assigns shards by measured
+// throughput.
 #include "engine/impl.h"
 #include "engine/self_test/self_test.h"
 
@@ -11,17 +11,17 @@ double usual_speed(const CpuCipher& cipher, Target core, const Call& call) {
                                    call.direction, representation_of(cipher)});
 }
 
-// Whether who is that fast is done before a GPU would have begun, wherever the text lies.
+// True if a target of that speed finishes before a GPU would have started, for any memory kind.
 bool before_any_gpu(const Call& call, double speed) {
     return static_cast<double>(call.bytes) * 1e-9 < usual_gpu_delay(MemoryKind::pinned) * speed;
 }
 
-// One core is, as fast as they usually are: not even the rates are asked, nor anything locked.
+// True if one core at its usual speed is enough. Checks neither the throughput model nor any lock.
 bool small(const CpuCipher& cipher, Target core, const Call& call) {
     return before_any_gpu(call, usual_speed(cipher, core, call));
 }
 
-// Wherever the text lies.
+// Call class without regard to the memory kind.
 CallClass class_anywhere(const CpuCipher& cipher, const Call& call) {
     return {&cipher, call.mode, call.direction, call.shape, MemoryKind::host, scale_of(call.bytes)};
 }
@@ -38,7 +38,8 @@ void Engine::Impl::say_closed(Target target, const char* cipher, warpseal_mode m
     notice(text.c_str());
 }
 
-// Portable code unless it fails the published block itself: then whatever passes it.
+// Returns the portable implementation, or the first target that passes its known-answer test if
+// portable fails.
 const CpuCipher* Engine::Impl::block_reference(const char* cipher) const {
     for (size_t i = 0; i < cpu_target_count; ++i) {
         const Target target = static_cast<Target>(i);
@@ -146,8 +147,8 @@ Plan Engine::Impl::plan_call(const Key::Descriptors& descriptors, Target core, c
         machine.gpus[machine.gpu_count++] = {
             gpus[i].is_open(), speeds ? speeds(number) : throughput.of(call_class, number)};
     }
-    if (call.one_thread &&
-        machine.gpu_count > 1) {  // whose turn it is has it, though another may be the faster
+    // GPUs take turns: the next one gets the call even if another is faster.
+    if (call.one_thread && machine.gpu_count > 1) {
         const auto open = [](const GpuFacts& gpu) { return gpu.open; };
         const auto next =
             std::find_if(machine.gpus, machine.gpus + machine.gpu_count, open) - machine.gpus;
@@ -225,12 +226,12 @@ warpseal_status Engine::Impl::route(const Key& key, const Call& call, Route& out
     if (status != WARPSEAL_OK) return status;
     out.shard_plan.core_bytes = call.bytes;
     const bool runs_there = runs(descriptors.cuda, call.shape, call.mode, call.direction);
-    // In a forked child no GPU is possible, nor may a lock be asked for.
+    // In a forked child no GPU is possible, and no lock may be taken.
     if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible())
         return WARPSEAL_OK;
     out.call_class = class_anywhere(*out.cores, call);
-    out.rated =
-        call.bytes >= telling_bytes && !call.one_thread;  // which has the machine not to itself
+    // A call on one thread shares the machine, so its time is not representative.
+    out.rated = call.bytes >= telling_bytes && !call.one_thread;
     if (!cuda_only && quick(*out.cores, out.core, call, out.call_class, out.state))
         return WARPSEAL_OK;
     if (!runs_there) return cuda_only ? WARPSEAL_UNSUPPORTED : WARPSEAL_OK;
@@ -239,7 +240,7 @@ warpseal_status Engine::Impl::route(const Key& key, const Call& call, Route& out
     out.call_class = call_class_of(descriptors, out.core, call);
     uint32_t failed = 0;
     for (bool settled = false; !settled;) {
-        if (!gpus.possible()) return WARPSEAL_OK;  // lost on the way
+        if (!gpus.possible()) return WARPSEAL_OK;  // lost meanwhile
         Plan shard_plan = plan_call(descriptors, out.core, call, out.call_class, out.state, failed);
         if (shard_plan.target != Target::cuda)
             return cuda_only && status == WARPSEAL_SELF_TEST_FAILED ? status : WARPSEAL_OK;
@@ -309,7 +310,7 @@ bool Engine::gpus_for_chunks(const char* cipher, warpseal_mode mode, Direction d
     const auto wanted = [&] {
         return impl_->foresee(cipher, call, core, shard_plan) && shard_plan.target == Target::cuda;
     };
-    return wanted() && wanted();  // how many there are is known once the first is open
+    return wanted() && wanted();  // the number of GPUs is known once the first is open
 }
 
 }  // namespace warpseal

@@ -1,5 +1,5 @@
-// Parts: see parts.h. Each GPU is driven by a thread of its own; the caller's thread has the last
-// part, which is the cores' if they have one.
+// Each GPU shard runs on a thread of its own. The caller's thread runs the last shard, which is the
+// CPU's if it has one.
 #include "engine/schedule/shards.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ public:
           shared_(route.shard_plan.shared()) {}
 
     void all() {
-        std::jthread helpers[most_gpus];  // joined also when the caller's own part throws
+        std::jthread helpers[most_gpus];  // joined also if the caller's own shard throws
         unsigned started = 0;
         if (shards_.count > 1) {
             sigset_t every, before;
@@ -36,7 +36,7 @@ public:
                     helpers[started] =
                         std::jthread([this, started] { first(shards_.all[started]); });
             } catch (const std::exception&) {
-                // No more threads: the caller's has those parts too.
+                // No more threads: the caller's thread runs those shards too.
             }
             pthread_sigmask(SIG_SETMASK, &before, nullptr);
         }
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    // Whoever the plan gives it to.
+    // Runs the shard where the plan put it.
     void first(Shard& shard) {
         const auto begin = std::chrono::steady_clock::now();
         if (shard.gpu == Throughput::cores)
@@ -61,12 +61,12 @@ private:
 
     bool on_gpu(int number, Shard& shard) {
         Gpu& gpu = impl_.gpus[static_cast<size_t>(number)];
-        if (!gpu.is_open()) return false;  // another one's failure may have taken it along
+        if (!gpu.is_open()) return false;  // another GPU's failure may have lost this one too
         warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
         try {
             status = work_.on_gpu(gpu, shard);
         } catch (const std::bad_alloc&) {
-            // As the status says.
+            // `status` already says so.
         }
         if (status == WARPSEAL_OK) return true;
         failed_ |= 1u << number;

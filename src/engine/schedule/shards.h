@@ -1,18 +1,18 @@
-// A call in parts: one for each GPU that the plan gives one and one for the cores, at once; what a
-// GPU leaves undone others finish.
+// Splits a call into concurrent shards, one for each GPU of the plan and one for the CPU. Others
+// finish what a GPU leaves undone.
 #pragma once
 
 #include "engine/impl.h"
 
 namespace warpseal {
 
-// [begin, end) of a call, in bytes or messages: all before `done` is final. gpu: the engine's
-// number, or Rates::cores.
+// The range [begin, end) of a call, in bytes or messages; everything before `done` is final.
+// gpu: the engine's number, or Throughput::cores.
 struct Shard {
     uint64_t begin, end, done;
-    uint64_t bytes;  // for the measuring
+    uint64_t bytes;  // for the throughput model
     int gpu;
-    uint32_t number;  // of the call's parts, from the front
+    uint32_t number;  // index within the call, from the front
 };
 
 struct Shards {
@@ -20,22 +20,22 @@ struct Shards {
     unsigned count = 0;
 };
 
-// By the route's shares: of `bytes`, in whole units. A part without one is left out; there is at
-// least one part.
+// Splits `bytes` as the route's plan says, at multiples of unit_bytes. Omits empty shards; returns
+// at least one.
 Shards shards_of(const Route& route, uint64_t bytes, uint64_t unit_bytes);
 
-// What a call does with its parts. Different parts run on different threads at once.
+// Work of a call on its shards. Different shards run concurrently on different threads.
 class ShardWork {
 public:
     virtual ~ShardWork() = default;
-    // From part.done on; moves it, also on failure.
+    // Processes the shard from shard.done on, and advances it, also on failure.
     virtual warpseal_status on_gpu(Gpu& gpu, Shard& shard) = 0;
-    // The rest. Cannot fail.
+    // Processes the rest. Cannot fail.
     virtual void on_cores(Shard& shard) = 0;
 };
 
-// Returns when all is done. A part whose GPU fails goes on on another one, if that one still works,
-// else on the cores.
+// Runs all shards and returns when they are done. The shard of a failed GPU continues on another
+// working GPU, else on the CPU.
 void run_shards(Engine::Impl& impl, const Route& route, ShardWork& work, Shards& shards);
 
 }  // namespace warpseal

@@ -1,6 +1,6 @@
-// Rates rise at once and fall slowly: a call is never faster than the target is, but may well be
-// slower, as others use the machine too. And who was slow once is not left alone for ever: what was
-// not measured lately rises by little and little, until it is tried again.
+// Rates rise at once and fall slowly: other load slows a call, but nothing makes it faster than its
+// target.
+// An idle party's estimate grows slowly until it is tried again.
 #include "engine/schedule/throughput.h"
 
 #include <algorithm>
@@ -14,34 +14,35 @@ namespace {
 
 constexpr size_t calibration_bytes = size_t{64} << 10;
 constexpr int calibration_runs = 3;
-// All cores at once are not as fast as one alone: clocks fall, and some share a core's units.
+// All cores together are slower than one core times their number: clocks drop, and hyperthreads
+// share units.
 constexpr double together = 0.7;
 constexpr uint8_t scales = 5;
 constexpr unsigned least_seen = 3;
-// For each measurement of others of its kind. Who is slower by more than half is not asked again,
-// the others now and then: what that costs is about a percent.
+// Relative growth of an idle party's estimate for each measurement of others in its class.
+// A party slower by more than half is never retried; retrying the others costs about one percent.
 constexpr double doubt = 0.01;
 constexpr uint64_t most_doubts = 50;
 
-// The cores do not care where the data lies, until they share the call with a GPU that does.
+// The memory kind matters to the CPU only when it shares a call with a GPU.
 CallClass filed(CallClass call_class, int party, bool shared) {
     if (party == Throughput::cores && !shared) call_class.memory_kind = MemoryKind::host;
     return call_class;
 }
 
-// Whoever does it, from wherever.
+// Class over all parties and memory kinds.
 CallClass kind_of(CallClass call_class) {
     call_class.memory_kind = MemoryKind::host;
     return call_class;
 }
 
-// And however much.
+// Class over all sizes as well.
 CallClass of_any_scale(CallClass call_class) {
     call_class.scale = 0;
     return kind_of(call_class);
 }
 
-// The same of whatever cipher, for a GPU: behind a link they are all alike.
+// Class over all ciphers, for a GPU: the link limits them all alike.
 CallClass of_any_cipher(CallClass call_class) {
     call_class.cipher = nullptr;
     call_class.mode = WARPSEAL_ECB;
@@ -101,9 +102,10 @@ void Throughput::calibrate(const CallClass& call_class, const void* state) {
         const std::lock_guard lock(mutex_);
         if (calibrated_.find(kind) != calibrated_.end()) return;
     }
-    // No lock is held while it measures: a fork waits for every one. Threads that come at once all
-    // measure, and the fastest counts.
-    Secret<calibration_bytes> text;  // zeros under the caller's key: a keystream
+    // Measures without a lock, because a fork waits for all of them. Concurrent threads all
+    // measure, and the fastest result counts.
+    // Zeros, which the caller's key turns into keystream.
+    Secret<calibration_bytes> text;
     double least = 0;
     for (int i = 0; i < calibration_runs; ++i) {
         const auto begin = std::chrono::steady_clock::now();
@@ -135,7 +137,7 @@ void Throughput::note(const CallClass& call_class, int party, bool shared, uint6
     learn(call_class, party, shared, rate);
     if (party != cores && !shared) learn(of_any_cipher(call_class), party, shared, rate);
 } catch (const std::bad_alloc&) {
-    // As it says.
+    // Drops the measurement.
 }
 
 }  // namespace warpseal

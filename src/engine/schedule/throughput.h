@@ -1,5 +1,5 @@
-// How fast each target has been in this engine: measured on the calls themselves, and for cores on
-// a small text of zeros before the first.
+// Throughput model of each target in this engine, measured on actual calls. The CPU is first
+// calibrated on a short text.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@
 
 namespace warpseal {
 
-// What a measurement is of.
+// Class of calls with one throughput.
 struct CallClass {
-    const CpuCipher* cipher;  // on the cores' target; a GPU's pace goes by it too
+    const CpuCipher* cipher;  // on the CPU target; also identifies the cipher on a GPU
     warpseal_mode mode;
     Direction direction;
     Shape shape;
     MemoryKind memory_kind;
-    uint8_t scale;  // of the call's bytes: scale_of
+    uint8_t scale;  // scale_of the call's bytes
 
     bool operator<(const CallClass& other) const {
         return std::tie(cipher, mode, direction, shape, memory_kind, scale) <
@@ -28,26 +28,27 @@ struct CallClass {
     }
 };
 
-// By factors of four, as caches and the waking of threads make short calls faster or slower than
-// long ones; from 256 MiB on all are alike.
+// Size class of a call, in factors of four: caches and thread wakeups make the speed depend on the
+// size. From 256 MiB on it is constant.
 uint8_t scale_of(uint64_t bytes);
 
-// All calls are thread-safe, and good in a forked child.
+// Thread-safe and usable in a forked child.
 class Throughput {
 public:
     static constexpr int cores = -1;
 
-    // threads: of all cores together.
+    // threads: number of threads that the party `cores` stands for.
     explicit Throughput(unsigned threads) : threads_(threads) {}
 
-    // party: a GPU's number in the engine, or `cores`. What is not known is 0. For a GPU what it
-    // did for other ciphers from there serves, for the cores what `calibrate` found.
+    // Returns the measured throughput, or 0 if unknown. party: a GPU's index in the engine, or
+    // `cores`.
+    // Falls back to other ciphers' rate on that GPU, or to the result of `calibrate` for the CPU.
     Speed of(const CallClass& call_class, int party) const;
-    // One core on 64 KiB, once; nothing where that has no such shape in one message.
+    // Measures one core on 64 KiB, once per class. Does nothing for batches.
     void calibrate(const CallClass& call_class, const void* state);
-    // A part of a call is done. Too little says nothing, nor does the first of its kind, which pays
-    // for pinning, page faults and the like. Called by threads that nothing may be thrown from:
-    // what there is no memory for is not learnt.
+    // Records a finished shard. Ignores small shards and the first of its kind, which pays for
+    // pinning and page faults.
+    // Called by threads that must not throw: out of memory, the measurement is dropped.
     void note(const CallClass& call_class, int party, bool shared, uint64_t bytes,
               double seconds) noexcept;
 
@@ -55,7 +56,7 @@ private:
     struct Figure {
         unsigned seen = 0;
         double rate = 0;
-        uint64_t at = 0;  // of its kind's measurements, the last of this
+        uint64_t at = 0;  // value of measurements_ at the last update
     };
     using Key_ = std::tuple<CallClass, int, bool>;
     double known(const CallClass& call_class, int party, bool shared) const;
@@ -64,7 +65,7 @@ private:
     const unsigned threads_;
     mutable ForkMutex mutex_;
     std::map<Key_, Figure> figures_;
-    std::map<CallClass, uint64_t> measurements_;  // by kind: whoever did it
+    std::map<CallClass, uint64_t> measurements_;  // count by class, over all parties
     std::map<CallClass, double> calibrated_;
 };
 

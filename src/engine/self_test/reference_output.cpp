@@ -1,5 +1,5 @@
-// Written for reading, not for speed: SP 800-38A 6.1 to 6.5, SP 800-38B 6, SP 800-38C 6, SP
-// 800-38D 6.3 to 7.1, IEEE 1619 5.3.
+// Reference modes, written for clarity and not for speed: SP 800-38A 6.1 to 6.5, SP 800-38B 6, SP
+// 800-38C 6, SP 800-38D 6.3 to 7.1, IEEE 1619 5.3.
 #include "engine/self_test/reference_output.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void Blocks::encrypt(const uint8_t* in, uint8_t* out, size_t count) const {
                                        bytes());
 }
 
-// Each call is like the one that was compared: full, and out of place.
+// Every call has the length that same_at_once() compared, and runs out of place.
 void Blocks::encrypt_at_once(const uint8_t* in, uint8_t* out, size_t count) const {
     Text from(blocks_at_once * bytes()), to(from.size());
     for (size_t done = 0; done < count; done += blocks_at_once) {
@@ -47,8 +47,8 @@ void Blocks::encrypt_at_once(const uint8_t* in, uint8_t* out, size_t count) cons
 }
 
 bool Blocks::same_at_once() const {
-    static constexpr char of_blocks =
-        0;  // in the place of a GPU's functions: the outcome is of no path
+    // Stands in for a GPU backend in the key of the result, so that no real path has this key.
+    static constexpr char of_blocks = 0;
     bool failed_now = false;
     const auto test = [this] {
         const Text in = pattern(blocks_at_once * bytes(), 18);
@@ -100,7 +100,7 @@ Text encrypted(const Blocks& blocks, const Text& block) {
     return out;
 }
 
-// `bytes` bytes from `at` on, or as many as there are.
+// Returns up to `bytes` bytes from offset `at`.
 Text part(const Text& text, size_t at, size_t bytes) {
     const size_t end = text.size() - at < bytes ? text.size() : at + bytes;
     return Text(text.begin() + static_cast<ptrdiff_t>(at),
@@ -111,7 +111,7 @@ void append(Text& text, const Text& more) { text.insert(text.end(), more.begin()
 
 Text first_of(const Text& text, size_t bytes) { return part(text, 0, bytes); }
 
-// The last block of a chain of CBC that begins with a block of zeros.
+// Returns the last ciphertext block of CBC with a zero IV.
 Text cbc_mac(const Blocks& blocks, const Text& whole_blocks) {
     Text sum(blocks.bytes());
     for (size_t i = 0; i < whole_blocks.size(); i += blocks.bytes())
@@ -161,8 +161,7 @@ Text xts(const Blocks& data, const Blocks& tweak, Text number, size_t unit_bytes
             const Text block = part(unit, i, 16);
             if (block.size() == 16) {
                 append(out, cipher(block));
-            } else {  // 5.3.2: the short block takes the head of the one before, whose tail fills
-                      // it up
+            } else {  // 5.3.2: the short block steals the tail of the ciphertext block before it
                 const Text stolen = part(out, out.size() - 16, 16);
                 Text last = block;
                 append(last, part(stolen, block.size(), 16));
@@ -170,7 +169,7 @@ Text xts(const Blocks& data, const Blocks& tweak, Text number, size_t unit_bytes
                 append(out, cipher(last));
                 append(out, first_of(stolen, block.size()));
             }
-            uint8_t carry = 0;  // 5.2: times x, the first byte lowest
+            uint8_t carry = 0;  // 5.2: times x, least significant byte first
             for (uint8_t& byte : mask) {
                 const uint8_t high = byte >> 7;
                 byte = static_cast<uint8_t>(byte << 1 | carry);
@@ -186,7 +185,7 @@ Text xts(const Blocks& data, const Blocks& tweak, Text number, size_t unit_bytes
 }
 
 Text cmac(const Blocks& blocks, const Text& message) {
-    const auto doubled = [](const Text& block) {  // 6.1: times x, the last byte lowest
+    const auto doubled = [](const Text& block) {  // 6.1: times x, most significant byte first
         Text twice(block.size());
         for (size_t i = 0; i < block.size(); ++i)
             twice[i] = static_cast<uint8_t>(block[i] << 1 |
@@ -235,8 +234,8 @@ Text ccm(const Blocks& blocks, const Text& iv, const Text& aad, const Text& plai
 
 namespace {
 
-// A block as the standard numbers its bits: bit 0, the coefficient of x^0, is the highest of
-// `high`.
+// A block with the bit order of SP 800-38D: the highest bit of `high` is bit 0, the coefficient of
+// x^0.
 struct Element {
     uint64_t high, low;
 };
@@ -255,7 +254,7 @@ Element multiply(const Element& x, Element v) {
     Element product = {0, 0};
     for (int bit = 0; bit < 128; ++bit) {
         const uint64_t taken = 0 - ((bit < 64 ? x.high >> (63 - bit) : x.low >> (127 - bit)) &
-                                    1);  // all ones or none, and no branch
+                                    1);  // all ones or zero, without a branch
         product.high ^= v.high & taken;
         product.low ^= v.low & taken;
         const uint64_t reduce = (0 - (v.low & 1)) & uint64_t{0xe1} << 56;

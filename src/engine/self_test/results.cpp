@@ -1,5 +1,6 @@
-// A table under one lock, which no test runs under: a child that is forked meanwhile finds it free,
-// and what its parent's threads have under test is nobody's there.
+// Table of self-test results under one lock. No test runs while the lock is held, so a forked child
+// finds it free.
+// A child ignores tests that were running in its parent.
 #include "engine/self_test/results.h"
 
 #include <atomic>
@@ -17,13 +18,14 @@ using PathKey = std::tuple<const void*, const void*, int, Path, warpseal_mode, D
 
 struct Outcome {
     std::optional<warpseal_status> status;
-    std::optional<unsigned long>
-        tester;  // the process that has it under test, by the forks before it
+    // Process that is running the test, identified by the number of forks before it.
+    std::optional<unsigned long> tester;
 };
 
 class Outcomes {
 public:
-    // Nothing: it is the caller's to test, and to settle. Waits while others do.
+    // Returns the result, or nullopt if the caller must run the test and call settle(). Waits while
+    // another thread runs it.
     std::optional<warpseal_status> known(const PathKey& path_key) {
         while (true) {
             uint32_t seen;
@@ -65,9 +67,9 @@ warpseal_status self_test_result(const PathName& name, const std::function<warps
     *failed_now = false;
     const PathKey path_key{name.cipher, name.backend, name.device,
                            name.path,   name.mode,    name.direction};
-    const CancellationDisabled disabled;  // others wait until the outcome is settled
+    const CancellationDisabled disabled;  // other threads wait until the result is settled
     if (const auto known = outcomes->known(path_key)) return *known;
-    // Of a test that could not be run to its end nothing is known.
+    // A test that did not run to completion leaves no result.
     struct Settled {
         const PathKey& path_key;
         std::optional<warpseal_status> status;

@@ -1,4 +1,4 @@
-// The outcome of each self-test, once per process: a path that failed stays closed.
+// Result of each self-test, once per process. A path that failed stays closed.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,18 @@ enum class Path : uint8_t { cores = 0, gpu_host_memory = 1, gpu_device_memory = 
 
 struct PathName {
     const void* cipher;   // the backend's descriptor: a CpuCipher or a CudaCipher
-    const void* backend;  // the GpuBackend it was tested through; null for cores
-    int device;           // -1 for cores
+    const void* backend;  // the GpuBackend under test; null for the CPU
+    int device;           // -1 for the CPU
     Path path;
     warpseal_mode mode;
     Direction direction;
 };
 
-// WARPSEAL_OK or WARPSEAL_SELF_TEST_FAILED, remembered. Runs `test` if there is no outcome yet; who
-// asks for the same path meanwhile waits for it, but no forked child for a test of its parent's.
-// What else the test returns (a lost GPU, no memory) is no outcome, and is returned but not
-// remembered. failed_now: this call saw it fail.
+// Returns the recorded result, WARPSEAL_OK or WARPSEAL_SELF_TEST_FAILED, and runs `test` if there
+// is none.
+// Concurrent callers wait for the running test. A forked child never waits for its parent's.
+// Any other status of the test (lost GPU, out of memory) is returned but not recorded.
+// *failed_now is true if this call ran the test and it failed.
 warpseal_status self_test_result(const PathName& name, const std::function<warpseal_status()>& test,
                                  bool* failed_now);
 

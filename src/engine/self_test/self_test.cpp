@@ -1,4 +1,5 @@
-// The self-test: one test for each mode, and every subject through every test that it can take.
+// Self-test of every path: one test for each mode. Each test case runs every test that applies to
+// it.
 #include "engine/self_test/self_test.h"
 
 #include <algorithm>
@@ -11,10 +12,12 @@ namespace {
 
 using reference_output::Text;
 
-// Long enough to fill the widest shapes twice and leave them a tail, short, not whole, and nothing
-// at all.
+// Lengths that fill the widest representations twice and leave a tail: short messages, lengths that
+// are no multiple of a block, and none.
 constexpr size_t whole_lengths[] = {
-    1, 2, 5, 16, 33, 259, 521};  // blocks; the last of 8 bytes alone, of which shapes hold more
+    // Blocks. Only ciphers with 8-byte blocks take the last, because their representations hold
+    // more blocks.
+    1, 2, 5, 16, 33, 259, 521};
 constexpr size_t lengths[] = {1, 15, 16, 31, 100, 512, 1029, 4153};
 
 size_t most_blocks(const CpuCipher& reference) { return reference.block_bytes == 8 ? 521 : 259; }
@@ -23,7 +26,7 @@ Text first_of(const Text& text, size_t bytes) {
     return Text(text.begin(), text.begin() + static_cast<ptrdiff_t>(bytes));
 }
 
-// Out of place, then in place; both must give `expected`.
+// Runs out of place, then in place; both must give `expected`.
 template <class Run>
 warpseal_status both_ways(const Text& in, const Text& expected, Run run) {
     Text out(in.size(), 0xa5);
@@ -58,7 +61,7 @@ warpseal_status test_ecb(TestCase& test_case, const CpuCipher& reference, Direct
     return WARPSEAL_OK;
 }
 
-// CBC and CFB decryption.
+// Tests CBC and CFB decryption.
 warpseal_status test_feedback(TestCase& test_case, const CpuCipher& reference, warpseal_mode mode) {
     const reference_output::Blocks blocks(reference, reference.known.key);
     const size_t block_bytes = reference.block_bytes;
@@ -80,8 +83,8 @@ warpseal_status test_feedback(TestCase& test_case, const CpuCipher& reference, w
     return WARPSEAL_OK;
 }
 
-// Units of every kind of tail, whole and cut off; numbers that carry out of 64 bits and out of the
-// block.
+// Tests data units with every kind of tail, complete and cut off. The unit numbers carry out of 64
+// bits and out of the block.
 warpseal_status test_xts(TestCase& test_case, const CpuCipher& reference, Direction direction) {
     const reference_output::Blocks data(reference, reference.known.key),
         tweak(reference, test_tweak_key(reference.key_bytes).data());
@@ -110,8 +113,8 @@ warpseal_status test_xts(TestCase& test_case, const CpuCipher& reference, Direct
     return WARPSEAL_OK;
 }
 
-// Counters that carry out of their last byte, their last 4, their last 8 and out of the block; and
-// one that is just a number.
+// Counters that carry out of their last byte, last 4 bytes, last 8 bytes and the block, and one
+// that does not carry.
 std::vector<Text> counters(size_t block_bytes) {
     std::vector<Text> all = {reference_output::pattern(block_bytes, 2)};
     for (const size_t ones : {size_t{1}, size_t{4}, size_t{8}, block_bytes}) {
@@ -160,8 +163,8 @@ GcmRun run_of(const Text& counter0, const Text& sum) {
     return run;
 }
 
-// Pieces of one message, at once and as two on one run, from a counter whose low 32 bits soon wrap
-// and from one where they do not.
+// Tests a GCM segment in one call and in two calls on one GcmRun. One start counter soon wraps its
+// low 32 bits, the other does not.
 warpseal_status test_gcm_segments(TestCase& test_case, const CpuCipher& reference,
                                   Direction direction) {
     const reference_output::Blocks blocks(reference, reference.known.key);
@@ -222,7 +225,7 @@ warpseal_status test_batches(TestCase& test_case, const CpuCipher& reference, wa
     return WARPSEAL_OK;
 }
 
-// Every shape in which the subject has the mode.
+// Runs every test for which the test case has the mode.
 warpseal_status test(TestCase& test_case, const CpuCipher& reference, warpseal_mode mode,
                      Direction direction) {
     warpseal_status status = WARPSEAL_OK;
@@ -241,7 +244,7 @@ warpseal_status test(TestCase& test_case, const CpuCipher& reference, warpseal_m
     return status;
 }
 
-// What only cores do of a GCM message: its beginning, the joining of sums, its end.
+// Tests the GCM steps that run only on the CPU: gcm_begin, gcm_combine and gcm_finish.
 warpseal_status test_gcm_ends(const CpuCipher& cipher, const void* state,
                               const CpuCipher& reference) {
     const reference_output::Blocks blocks(reference, reference.known.key);
@@ -310,9 +313,8 @@ warpseal_status test_loops(const CpuCipher& test_case, const CpuBlockLoops& loop
     const reference_output::Blocks blocks(reference, reference.known.key);
     const TestSchedule<CpuCipher> schedule(test_case, reference.known.key);
     Text iv = reference_output::pattern(16, 16);
-    if (mode == WARPSEAL_CTR)
-        std::fill_n(iv.begin() + 1, 14, 0xff),
-            iv[15] = 0xf3;  // it carries past many bytes within a piece
+    // The counter carries past many bytes within a chunk.
+    if (mode == WARPSEAL_CTR) std::fill_n(iv.begin() + 1, 14, 0xff), iv[15] = 0xf3;
     const Text plaintext = reference_output::pattern(16 * all, 17);
     const Text ciphertext =
         mode == WARPSEAL_ECB   ? reference_output::ecb(blocks, plaintext)

@@ -1,5 +1,5 @@
-// Known answers for each path before its first use: what comes out of a target is held to answers
-// composed slowly from single blocks.
+// Self-tests of each path before its first use. They compare a target's output with a reference
+// built from single blocks.
 #pragma once
 
 #include "backends/block_loops.h"
@@ -7,22 +7,23 @@
 
 namespace warpseal {
 
-// Whether ECB of one block gives the published example of the cipher header, both ways: what makes
-// a cipher fit to be a reference.
+// True if ECB of one block gives the known-answer vector of the cipher header in both directions. A
+// reference cipher must.
 bool gives_known_answer(const CpuCipher& cipher);
 
-// WARPSEAL_OK or WARPSEAL_SELF_TEST_FAILED. `reference` gives single blocks and nothing else; it
-// may be the subject itself.
+// Returns WARPSEAL_OK or WARPSEAL_SELF_TEST_FAILED.
+// `reference` is used for single blocks only, and may be the test case itself.
 warpseal_status test_cores(const CpuCipher& test_case, const CpuCipher& reference,
                            warpseal_mode mode, Direction direction);
 
-// Of that the loops past the door alone, if there is one: pieces of a message, each from where the
-// one before left the chain.
+// Tests only the block loops of block_loops.h, if the cipher has one for the mode: chunks of a
+// message, each continuing the feedback of the one before.
 warpseal_status test_loops(const CpuCipher& test_case, const CpuBlockLoops& loops,
                            const CpuCipher& reference, warpseal_mode mode, Direction direction);
 
-// The same through the GPU from host memory, and on device memory. Also WARPSEAL_NO_DEVICE and
-// WARPSEAL_OUT_OF_MEMORY, which say nothing of the answers.
+// Test the GPU path from host memory and the path on device memory.
+// They also return WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY, which say nothing about
+// correctness.
 warpseal_status test_through_gpu(const GpuBackend& backend, int device, const CudaCipher& test_case,
                                  const CpuCipher& reference, warpseal_mode mode,
                                  Direction direction);

@@ -1,4 +1,4 @@
-// Lays out the batch of the self-test and composes its answers.
+// Lays out the batch of the self-test and computes its expected output.
 #include "engine/self_test/test_batch.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ using reference_output::Text;
 
 namespace {
 
-constexpr size_t message_count = 67;  // more than most shapes hold side by side
+constexpr size_t message_count = 67;  // more messages than most representations process in parallel
 constexpr uint64_t uneven[] = {31, 0, 16, 1, 100, 48, 15, 129, 64, 273, 17, 33};
 constexpr uint64_t even = 17;
-constexpr size_t forged = 4;  // when opening: its tag is wrong
+constexpr size_t forged = 4;  // index of the message with a wrong tag when decrypting
 constexpr uint8_t untouched = 0xa5;
 
 uint64_t length_of(size_t i, bool uneven_lengths, size_t whole) {
@@ -106,7 +106,7 @@ void TestBatch::compose(const reference_output::Blocks& blocks, size_t i) {
         ciphertext = plaintext, tag = reference_output::cmac(blocks, plaintext);
     if (mode_ == WARPSEAL_GCM) {
         Text first = reference_output::counter0(blocks, iv);
-        ++first[15];  // which cannot wrap: it was 1
+        ++first[15];  // cannot wrap: the byte was 1
         ciphertext = reference_output::exclusive_or(
             plaintext, reference_output::keystream(blocks, first, 4, plaintext.size()));
         tag = reference_output::tag(blocks, iv, aad, ciphertext);

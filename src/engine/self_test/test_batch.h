@@ -1,24 +1,23 @@
-// A batch of the self-test in one block of memory, so that it can lie on the host or on a device,
-// and what must come out of it.
+// The batch of the self-test in one contiguous block of host or device memory, with its expected
+// output.
 #pragma once
 
 #include "engine/self_test/reference_output.h"
 
 namespace warpseal {
 
-// Messages of uneven lengths under keys of their own, found by offsets; or of one length under one
-// key, found by strides.
+// Either messages of different lengths with a key each, addressed by offsets, or messages of one
+// length under one key, addressed by strides.
 class TestBatch {
 public:
     TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction direction, bool own_keys);
 
     bool own_keys() const { return own_keys_; }
-    // The batch over a copy of memory() that lies at `base`; outputs apart from inputs, or in their
-    // place.
+    // Returns the batch over a copy of memory() at `base`. in_place: outputs overwrite inputs.
     warpseal_batch at(uint8_t* base, bool in_place) const;
     const reference_output::Text& memory() const { return memory_; }
-    // Whether `result`, such a copy after the run, holds what it must: outputs, tags and statuses,
-    // and not one byte else changed.
+    // True if `result`, a copy of memory() after the run, holds the expected outputs, tags and
+    // statuses and no other byte changed.
     bool holds(const reference_output::Text& result, bool in_place) const {
         return result == (in_place ? expected_in_place_ : expected_apart_);
     }

@@ -1,5 +1,5 @@
-// The subjects of the self-test: each kind of path to a backend, behind one face, under the key of
-// the cipher's published block and, for XTS, a tweak key.
+// Test cases of the self-test: each path to a backend behind one interface.
+// The key is that of the known-answer vector; XTS adds a tweak key.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ public:
                                     const uint8_t* in, uint8_t* out, size_t bytes) = 0;
     virtual warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in,
                                 uint8_t* out, size_t bytes) = 0;
-    // The batch over `memory`, which becomes the result.
+    // Runs the batch over `memory` and leaves the result there.
     virtual warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch,
                                   bool in_place, reference_output::Text& memory) = 0;
     virtual bool any_first_block() const { return true; }
@@ -36,7 +36,7 @@ inline reference_output::Text test_tweak_key(size_t key_bytes) {
     return reference_output::pattern(key_bytes, 11);
 }
 
-// A schedule of the published key, aligned as backends want it.
+// Key schedule of the known-answer key, aligned as backends require.
 template <class Cipher>
 class TestSchedule {
 public:
@@ -153,7 +153,7 @@ public:
         if (memory_ != nullptr && !backend_.lost())
             backend_.device_free(device_, memory_, capacity);
     }
-    // Once, before anything else.
+    // Allocates device memory. Call once, before anything else.
     warpseal_status prepare() {
         void* memory = nullptr;
         const warpseal_status status = backend_.device_alloc(device_, capacity, &memory);

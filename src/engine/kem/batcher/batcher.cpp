@@ -1,5 +1,4 @@
-// The door of the batcher: what a caller gives is looked at, and the process that asks gets its own
-// crew.
+// Interface of the batcher: checks arguments and finds the scheduler of the current process.
 #include "engine/kem/batcher/batcher.h"
 
 #include <cstring>

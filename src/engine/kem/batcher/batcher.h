@@ -1,5 +1,4 @@
-// Requests for key encapsulation from many threads, gathered into batches: the queue, its bound,
-// and what a fork does to it.
+// Batcher: collects key encapsulation requests from many threads into batches.
 #pragma once
 
 #include <atomic>
@@ -17,7 +16,7 @@ struct KemBatcherOptions {
     KemBatchRule rule;
     uint32_t most_waiting = 4096;
     std::string metrics_directory;
-    BatcherClock::time_point (*now)() = BatcherClock::now;  // a test may replace the clock
+    BatcherClock::time_point (*now)() = BatcherClock::now;  // replaceable in tests
 };
 
 class KemScheduler;
@@ -29,14 +28,14 @@ public:
     KemBatcher(const KemBatcher&) = delete;
     KemBatcher& operator=(const KemBatcher&) = delete;
 
-    // As the calls of warpseal/batcher.h. May throw for want of memory; then nothing is queued.
+    // See warpseal/batcher.h. May throw std::bad_alloc; nothing is queued then.
     warpseal_status run(const warpseal_kem_request& request);
     warpseal_status submit(const warpseal_kem_request& request);
     void read(warpseal_kem_batcher_counts& out);
     std::string metrics();
 
 private:
-    // This process's own.
+    // Returns the scheduler of this process; a forked child creates its own.
     KemScheduler& scheduler();
 
     Engine& engine_;

@@ -1,4 +1,4 @@
-// Histograms of powers of two; the text exposition format of Prometheus, version 0.0.4.
+// Histograms with power-of-two buckets, in the Prometheus text exposition format, version 0.0.4.
 #include "engine/kem/batcher/metrics.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ void add(std::atomic<uint64_t>& count, uint64_t more) {
     if (more != 0) count.fetch_add(more, std::memory_order_relaxed);
 }
 
-// Lines of one batcher.
+// Builds the text of one batcher.
 class Text {
 public:
     explicit Text(const std::string& who) : who_(who) {}
@@ -31,7 +31,7 @@ public:
     void sample(uint64_t value, const char* label = nullptr, const char* label_value = nullptr) {
         line("", label, label_value, std::to_string(value));
     }
-    // buckets: not yet summed up; bound(i): the upper end of all but the last.
+    // buckets: not cumulative. bound(i): upper bound of bucket i; the last is unbounded.
     template <size_t N>
     void histogram(const uint64_t (&buckets)[N], const std::function<double(size_t)>& bound,
                    const std::string& sum) {
@@ -150,9 +150,9 @@ std::string prometheus_text(const warpseal_kem_batcher_counts& counts, const std
     return text.all();
 }
 
-// How many there were in this process: a child of fork counts anew.
+// Returns the number of batchers created in this process so far; a forked child starts anew.
 unsigned MetricsFile::number_in(uint32_t process) {
-    static std::atomic<uint64_t> last{0};  // the process, then the number
+    static std::atomic<uint64_t> last{0};  // high 32 bits: process; low 32 bits: number
     uint64_t before = last.load(std::memory_order_relaxed), now;
     do now = before >> 32 == process ? before + 1 : uint64_t{process} << 32 | 1;
     while (!last.compare_exchange_weak(before, now, std::memory_order_relaxed));

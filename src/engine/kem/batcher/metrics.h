@@ -1,4 +1,4 @@
-// What a batcher counts, without a lock, and its Prometheus text.
+// Lock-free counters of a batcher, and their Prometheus text.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace warpseal {
 
 class KemCounts {
 public:
-    // For many at once, before they are added.
+    // Waiting times of many requests, collected before they are added.
     struct Waits {
         std::array<uint32_t, WARPSEAL_KEM_WAITS> buckets{};
         double seconds = 0;
@@ -25,12 +25,12 @@ public:
     void count_no_thread() { no_thread_.fetch_add(1, std::memory_order_relaxed); }
     void count_redone(uint64_t requests) { redone_.fetch_add(requests, std::memory_order_relaxed); }
 
-    // All but struct_bytes.
+    // Fills all fields except struct_bytes.
     void read(uint32_t waiting, warpseal_kem_batcher_counts& out) const;
 
 private:
     using Count = std::atomic<uint64_t>;
-    alignas(64) Count inline_requests_{0};  // apart: every inline request writes it
+    alignas(64) Count inline_requests_{0};  // own cache line: every inline request writes it
     alignas(64) Count batched_requests_{0};
     Count batches_{0}, largest_batch_{0}, failures_{0}, full_queue_{0}, no_thread_{0}, redone_{0};
     std::atomic<double> wait_seconds_{0};
@@ -38,17 +38,17 @@ private:
     std::array<Count, WARPSEAL_KEM_WAITS> waits_{};
 };
 
-// who: the value of the label that keeps several batchers and processes apart.
+// who: label value that distinguishes batchers and processes.
 std::string prometheus_text(const warpseal_kem_batcher_counts& counts, const std::string& who);
 
-// The text in a file of its own, which is always whole.
+// A file with the text, replaced atomically.
 class MetricsFile {
 public:
-    // Of this process; directory "": none.
+    // Chooses a file name of this process. An empty directory means no file.
     explicit MetricsFile(const std::string& directory);
     const std::string& who() const { return who_; }
     bool wanted() const { return !path_.empty(); }
-    // False: it could not be written.
+    // Returns false if the file could not be written.
     bool write(const std::string& text) const;
 
 private:

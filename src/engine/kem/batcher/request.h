@@ -1,5 +1,4 @@
-// Requests for key encapsulation on their way through a batcher: what one names, the chunks that
-// they lie in, and lists of those.
+// Key encapsulation requests in a batcher, the chunks that store them, and lists of chunks.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +14,9 @@ namespace warpseal {
 using BatcherClock = std::chrono::steady_clock;
 
 inline constexpr int kem_kind_count = kem::set_count * kem_operation_count;
-// What may share a batch: a set and an operation.
+// Requests of the same kind may share a batch: same set and same operation.
 struct KemKind {
-    uint8_t set = 0;  // in kem::sets
+    uint8_t set = 0;  // index in kem::sets
     KemOperation operation = KemOperation::keypair;
     int number() const { return set * kem_operation_count + static_cast<int>(operation); }
     const kem::Params& params() const { return *kem::sets[set]; }
@@ -45,9 +44,9 @@ struct KemRequest {
 
 class KemSubmissionQueue;
 
-// Requests of one kind that came one after the other: filled by those who submit, then handed on as
-// one. On many cores each line of memory that goes from one to another costs as much as a request's
-// arithmetic: what only the rule wants to know lies apart, side by side.
+// Consecutive requests of one kind, filled by submitting threads and then passed on together.
+// On many cores, moving a cache line costs as much as a request's arithmetic. So fields that only
+// the batch rule reads are stored apart.
 struct KemChunk {
     static constexpr uint32_t capacity = 64;
 
@@ -55,8 +54,8 @@ struct KemChunk {
     KemSubmissionQueue* home = nullptr;
     KemKind kind;
     uint32_t filled = 0;
-    uint64_t waited_for = 0;         // those whose callers wait for them, as bits
-    std::atomic<uint32_t> left = 0;  // to be completed, once it is handed on
+    uint64_t waited_for = 0;         // bit mask of requests whose callers are blocked
+    std::atomic<uint32_t> left = 0;  // requests to complete, once the chunk is drained
     std::array<BatcherClock::time_point, capacity> arrived;
     std::array<KemRequest, capacity> requests;
 
@@ -69,8 +68,8 @@ struct KemChunk {
     }
 };
 
-// First in, first out, of one kind; owns nothing. Two may share a chunk, at the end of one and the
-// beginning of the other.
+// FIFO of requests of one kind; owns nothing. Two lists may share a chunk at the end of one and the
+// start of the other.
 class KemRequests {
 public:
     size_t size() const { return size_; }
@@ -84,7 +83,7 @@ public:
         last_ = &chunk;
         size_ += chunk.filled;
     }
-    // The first `count` of them, of which there are as many.
+    // Removes and returns the first `count` requests; there must be as many.
     KemRequests pop(size_t count) {
         KemRequests out = *this;
         out.size_ = count;
@@ -95,7 +94,7 @@ public:
         begin_ = static_cast<uint32_t>(count);
         return out;
     }
-    // use(chunk, begin, end) for each chunk, which may be gone afterwards.
+    // Calls use(chunk, begin, end) for each chunk, which may be freed afterwards.
     template <class Use>
     void each(const Use& use) const {
         KemChunk* chunk = first_;

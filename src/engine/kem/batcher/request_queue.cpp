@@ -1,4 +1,5 @@
-// When a batch starts: full, old enough, or when no other request is to be expected in time.
+// Decides when a batch starts: when it is full, old enough, or when no further request is expected
+// in time.
 #include "engine/kem/batcher/request_queue.h"
 
 #include <algorithm>
@@ -6,13 +7,13 @@
 namespace warpseal {
 namespace {
 
-// Nobody waits longer than this for a batch of another kind to end, however slow its operation is.
+// Maximum seconds of a batch, which bounds how long requests of another kind wait for it.
 constexpr double longest = 5e-3;
 constexpr double least_limit = 16, most_limit = 1 << 30;
-// Arrivals are over after a silence of so many mean gaps: even if they come at random, one in 3,000
-// gaps is as long.
+// Arrivals have ended after a silence of this many mean gaps. Even for random arrivals only one gap
+// in 3,000 is as long.
 constexpr int silent_gaps = 8;
-// But never before this part of the delay, as threads that submit are interrupted.
+// The silence is at least this fraction of the delay, because submitting threads may be preempted.
 constexpr int silent_part = 8;
 constexpr unsigned most_at_once = 1023;
 
@@ -38,8 +39,8 @@ void KemRequestQueue::note_arrival(Time arrived, const KemBatchRule& rule) {
         gap_ = BatcherClock::duration::max();
     else if (gap_ == BatcherClock::duration::max())
         gap_ = gap;
-    else if (gap <=
-             silence(rule))  // a few clients who all wait make one, which must not grow by itself
+    // Longer gaps arise when a few clients all wait for results. They must not raise the mean.
+    else if (gap <= silence(rule))
         gap_ += (gap - gap_) / 8;
     last_arrival_ = std::max(last_arrival_.value_or(arrived), arrived);
 }
@@ -61,8 +62,8 @@ KemRequestQueue::Time KemRequestQueue::due(const KemBatchRule& rule) const {
     return std::min(oldest_ + rule.delay, *last_arrival_ + silence(rule));
 }
 
-// A client that sends one request after another is alone: what waits for others does so in vain,
-// and seldomer each time.
+// A client that sends one request at a time is alone: waiting for others is futile, so batches wait
+// less often each time.
 KemRequests KemRequestQueue::take(const KemBatchRule& rule) {
     if (waiting_.size() == 1 && !waiting_.first_waits()) {
         if (at_once_ != 0)
@@ -70,14 +71,15 @@ KemRequests KemRequestQueue::take(const KemBatchRule& rule) {
         else if (others_expected(rule))
             at_once_ = std::min(2u << std::min(alone_++, 9u), most_at_once + 1) - 1;
     }
-    // What is left waits no less than the first did.
+    // oldest_ stays: the remaining requests have waited at most as long as the first.
     const KemRequests out = waiting_.pop(std::min(waiting_.size(), limit(rule)));
     ++running_;
     return out;
 }
 
-// What took too long may have been interrupted, or the first, which pays for a self-test: it lowers
-// the limit by a quarter at most. Only a batch about as large as the limit says that more would do.
+// A slow batch may have been preempted, or be the first, which pays for a self-test: it lowers the
+// limit by at most a quarter.
+// Only a batch of at least half the limit raises it.
 void KemRequestQueue::finished(size_t count, double seconds) {
     --running_;
     const auto size = static_cast<double>(count);

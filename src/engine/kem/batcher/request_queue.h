@@ -1,5 +1,5 @@
-// The requests of one kind that wait for their batch, and the rule by which it starts. No lock, no
-// clock: both are the owner's.
+// Queue of waiting requests of one kind, and the rule that starts their batches. The owner provides
+// lock and clock.
 #pragma once
 
 #include <optional>
@@ -20,42 +20,45 @@ public:
     void arrive(KemChunk& chunk, const KemBatchRule& rule);
 
     size_t size() const { return waiting_.size(); }
-    Time oldest() const { return oldest_; }  // if there is one
-    // How many a batch has at most: what the rule says, or what takes `longest`.
+    Time oldest() const { return oldest_; }  // must not be empty
+    // Maximum requests of a batch: by the rule, or by the maximum duration of a batch.
     size_t limit(const KemBatchRule& rule) const;
-    // When its batch starts if nothing arrives before; if any waits.
+    // Time at which the batch starts if nothing else arrives. Must not be empty.
     Time due(const KemBatchRule& rule) const;
 
     KemRequests take(const KemBatchRule& rule);
-    // One that was taken is done. seconds: what the operations took.
+    // Records the end of a batch. seconds: duration of its operations.
     void finished(size_t count, double seconds);
     size_t running() const { return running_; }
-    // By the last one, a batch of so many is done before others miss the thread that does it.
+    // True if a batch of that size, at the speed of the last one, ends before others need its
+    // thread.
     bool is_short(size_t count, const KemBatchRule& rule) const;
 
 private:
     void note_arrival(Time arrived, const KemBatchRule& rule);
     bool others_expected(const KemBatchRule& rule) const;
-    BatcherClock::duration silence(const KemBatchRule& rule)
-        const;  // after which nobody is expected any more; of a finite gap_
+    // Duration without arrivals after which no request is expected. gap_ must be finite.
+    BatcherClock::duration silence(const KemBatchRule& rule) const;
 
     KemRequests waiting_;
     Time oldest_;
     size_t running_ = 0;  // batches
 
-    // Of submitted requests. A caller who waits for its own sends no other meanwhile, and so
-    // foretells none.
-    std::optional<Time>
-        last_arrival_;  // a clock may begin with the machine: its zero is no time long ago
-    BatcherClock::duration gap_ =
-        BatcherClock::duration::max();  // between arrivals, but for silences; a decaying mean; max:
-                                        // the last came after the delay
-    unsigned alone_ = 0;    // batches in a row that waited for others, of which none came
-    unsigned at_once_ = 0;  // so many more do not wait
+    // Last arrival of a submitted request. A blocked caller submits no other request, so its
+    // request predicts none.
+    // Optional, because a clock may start at zero with the machine.
+    std::optional<Time> last_arrival_;
+    // Decaying mean of the gaps between arrivals, without silences. max: the last gap exceeded the
+    // delay.
+    BatcherClock::duration gap_ = BatcherClock::duration::max();
+    unsigned alone_ = 0;    // consecutive batches that waited for others in vain
+    unsigned at_once_ = 0;  // number of batches that will not wait
 
-    static constexpr size_t first_limit = 256;  // of a kind whose operations' time is not known
+    // Limit until the duration of an operation is known.
+    static constexpr size_t first_limit = 256;
     double limit_ = first_limit;
-    double each_ = 0;  // seconds of a request of the last batch, of however few; 0: there was none
+    // Seconds per request in the last batch of any size; 0 before the first.
+    double each_ = 0;
 };
 
 }  // namespace warpseal

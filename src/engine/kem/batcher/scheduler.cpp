@@ -1,4 +1,4 @@
-// The callers' side of a batcher: into the queue, or inline.
+// Callers' side of the scheduler: queues a request or runs it inline.
 #include "engine/kem/batcher/scheduler.h"
 
 #include <algorithm>
@@ -10,18 +10,18 @@ namespace warpseal {
 namespace {
 
 constexpr unsigned most_submission_queues = 16;
-constexpr uint32_t most_lent = 64;  // places, to an inbox at a time
+constexpr uint32_t most_lent = 64;  // maximum capacity reserved at a time
 constexpr std::chrono::seconds between_writes{1};
 
-// For a caller that waits.
+// Result of a request for a blocked caller.
 class Result {
 public:
     void set(warpseal_status status) {
         const std::lock_guard lock(mutex_);
         status_ = status;
         there_ = true;
-        changed_
-            .notify_one();  // with the lock held: the caller takes this away as soon as it has it
+        // Notifies under the lock: the caller destroys this object as soon as it has the result.
+        changed_.notify_one();
     }
     warpseal_status get() {
         std::unique_lock lock(mutex_);
@@ -30,16 +30,17 @@ public:
     }
 
 private:
-    std::mutex mutex_;                 // fork: of one call, which no child goes on with
-    std::condition_variable changed_;  // fork: of one call
+    std::mutex mutex_;                 // fork: belongs to one call, which no child continues
+    std::condition_variable changed_;  // fork: belongs to one call
     warpseal_status status_ = WARPSEAL_OK;
     bool there_ = false;
 };
 
 }  // namespace
 
-// On many cores several batches are under way at once: what one copies, another computes meanwhile.
-// No kind of request has all threads.
+// On many cores several batches run at once: one copies while another computes. No kind of request
+// gets all threads.
+// A GPU-only engine runs one inline request at a time: GPUs are inefficient for single requests.
 KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
                            Engine::RandomSource random, KemScheduler* parents)
     : engine_(engine),
@@ -49,8 +50,7 @@ KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
       parents_(parents),
       most_threads_(std::min(8u, 2 + engine.threads() / 4)),
       most_of_a_kind_(most_threads_ - 1),
-      most_inline_(
-          engine.impl().cuda_only ? 1 : engine.threads()),  // one by one is not what a GPU is for
+      most_inline_(engine.impl().cuda_only ? 1 : engine.threads()),
       submission_queues_(std::bit_ceil(std::min(most_submission_queues, engine.threads()))),
       capacity_(options.most_waiting),
       file_(options.metrics_directory) {}
@@ -66,7 +66,7 @@ KemScheduler::~KemScheduler() {
     write_metrics(true);
 }
 
-// Exact while nobody submits.
+// Exact only while no thread submits.
 uint32_t KemScheduler::waiting() const {
     uint64_t free = capacity_.load(std::memory_order_relaxed);
     for (const KemSubmissionQueue& submissions : submission_queues_) free += submissions.capacity();
@@ -78,7 +78,7 @@ void KemScheduler::read(warpseal_kem_batcher_counts& out) const { counts_.read(w
 
 KemSubmissionQueue& KemScheduler::submissions() {
     static constinit std::atomic<unsigned> threads{0};
-    static constinit thread_local unsigned mine = 0;  // 0: not yet
+    static constinit thread_local unsigned mine = 0;  // 0: not assigned yet
     if (mine == 0) mine = 1 + threads.fetch_add(1, std::memory_order_relaxed);
     return submission_queues_[mine & (submission_queues_.size() - 1)];
 }
@@ -95,13 +95,14 @@ bool KemScheduler::has_thread() {
     return true;
 }
 
-// Some at a time, so that requests write nothing that all cores share; but where few are left, one
-// by one, and then those that other inboxes have not used: the bound is a bound on all, wherever
-// they come from.
+// Reserves capacity in advance, so that requests do not write a counter shared by all cores. If
+// little is left, reserves one at a time.
+// Then reclaims what other submission queues have not used, so that the limit applies to all
+// together.
 bool KemScheduler::reserve_capacity(KemSubmissionQueue& submissions) {
     if (reserve_some(submissions)) return true;
-    // One at a time: on their way from an inbox places are in nobody's sight, and who saw none
-    // anywhere would be refused for nothing.
+    // One thread at a time: capacity being reclaimed is invisible, and another thread would be
+    // refused although there is some.
     const std::lock_guard gathering(gather_);
     for (KemSubmissionQueue& other : submission_queues_)
         capacity_.fetch_add(other.release_capacity(), std::memory_order_relaxed);
@@ -139,14 +140,14 @@ bool KemScheduler::put(const KemRequest& request, KemKind kind, bool its_caller_
     return true;
 }
 
-// Who sleeps has armed the inboxes with mutex_ held, and holds it until it sleeps.
+// The sleeping thread arms the submission queues under mutex_ and holds it until it sleeps.
 void KemScheduler::ring() {
     if (!asleep_.exchange(false, std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
     wake_.notify_one();
 }
 
-// What a system refuses, memory or another of its means, ends no thread.
+// Exceptions for lack of memory or other resources must not end a thread.
 warpseal_status KemScheduler::kem(KemKind kind, const warpseal_kem_batch& batch) {
     try {
         return engine_.kem(kind.operation, kind.params().name, batch, random_);
@@ -167,7 +168,7 @@ warpseal_status KemScheduler::run(const KemRequest& request, KemKind kind) {
         bool there = false;
         try {
             there = put(queued, kind, true);
-        } catch (const std::bad_alloc&) {  // here it needs none
+        } catch (const std::bad_alloc&) {  // running inline needs no memory
         }
         if (there) {
             inline_now_.fetch_sub(1, std::memory_order_relaxed);
@@ -199,8 +200,8 @@ void KemScheduler::write_metrics(bool at_last) {
     warpseal_kem_batcher_counts counts{};
     read(counts);
     try {
-        (void)file_.write(
-            prometheus_text(counts, file_.who()));  // what cannot be written now can be in a second
+        // A failed write is repeated in a second.
+        (void)file_.write(prometheus_text(counts, file_.who()));
     } catch (const std::bad_alloc&) {
     }
 }

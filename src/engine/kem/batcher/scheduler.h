@@ -1,4 +1,4 @@
-// The part of a batcher that belongs to one process: its queue, its threads and its counts.
+// Scheduler of a batcher: the queue, threads and counters of one process.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace warpseal {
 
-// In a forked child it cannot be destroyed, as its threads stayed with the parent, and its locks
-// may be held: it is left as it is.
+// A forked child cannot destroy it, because its threads stayed with the parent and its locks may be
+// held; the child leaks it.
 class KemScheduler {
 public:
     KemScheduler(Engine& engine, const KemBatcherOptions& options, Engine::RandomSource random,
                  KemScheduler* parents);
-    ~KemScheduler();  // completes what is queued
+    ~KemScheduler();  // completes all queued requests
     KemScheduler(const KemScheduler&) = delete;
     KemScheduler& operator=(const KemScheduler&) = delete;
 
@@ -32,14 +32,14 @@ public:
 
 private:
     using Time = KemRequestQueue::Time;
-    // When the thread that sleeps is to be woken: by a request of one of these kinds, as bits, or
-    // by so many more.
+    // Condition for waking the sleeping thread: a request of one of these kinds (bit mask), or this
+    // many more requests.
     struct Wake {
         uint32_t kinds, missing;
     };
 
-    // Into an inbox, for a thread that will see it. False: the queue is full, or there is no
-    // thread.
+    // Adds a request to a submission queue. Returns false if the queue is full or no thread can
+    // serve it.
     bool put(const KemRequest& request, KemKind kind, bool its_caller_waits);
     bool has_thread();
     bool reserve_capacity(KemSubmissionQueue& submissions);
@@ -49,64 +49,69 @@ private:
     void ring();
     warpseal_status kem(KemKind kind, const warpseal_kem_batch& batch);
 
-    void write_metrics(bool at_last);  // else not more than once a second
+    void write_metrics(bool at_last);  // at_last: write now; otherwise at most once a second
 
-    // The threads' side. Under mutex_:
+    // Worker threads. The caller must hold mutex_:
     bool start_thread();
-    void serve();    // but for the batches
-    bool collect();  // what arrived, into the queues; whether anything did
+    void serve();  // releases mutex_ while a batch runs
+    // Moves submitted requests to the queues. Returns true if there were any.
+    bool collect();
     bool may_start(const KemRequestQueue& queue) const {
         return queue.size() != 0 && (ending_ || queue.running() < most_of_a_kind_);
     }
     KemRequestQueue* ready(Time now);
     void sleep(std::unique_lock<std::mutex>& lock);
     Wake next_wake() const;
-    bool arm();  // true: what would ring is there already
+    bool arm();  // returns true if the condition holds already
     std::optional<Time> next_due() const;
     void hand_over();
-    // Not under it:
-    double complete(KemRequests batch, Time begun,
-                    KemStagingBuffer& staging);  // seconds that the operations took
+    // The caller must not hold mutex_ below.
+    // complete() returns the duration of the operations in seconds.
+    double complete(KemRequests batch, Time begun, KemStagingBuffer& staging);
     void count(const KemRequests& batch, Time begun);
     void complete_range(KemKind kind, KemStagingBuffer& staging,
                         const KemStagingBuffer::Range& range);
     warpseal_status outcome(KemKind kind, KemStagingBuffer& staging, const KemRequest& request,
                             size_t item);
-    double complete_apart(const KemRequests& batch);  // seconds that the operations took
+    // Runs each request on its own. Returns the duration of the operations in seconds.
+    double complete_apart(const KemRequests& batch);
     template <class Work>
     void in_chunks(const KemStagingBuffer& staging, const Work& work);
 
-    // Whether this thread completes requests: then it waits for nobody who does.
+    // True if this thread completes requests; then it must not wait for another that does.
     static bool& serving();
 
     Engine& engine_;
     const KemBatcherOptions options_;
     const Engine::RandomSource random_;
     const unsigned long birth_;
-    KemScheduler* const parents_;  // those that forks left behind
+    KemScheduler* const parents_;  // schedulers that forks left behind
     const unsigned most_threads_, most_of_a_kind_, most_inline_;
 
     std::vector<KemSubmissionQueue> submission_queues_;
-    alignas(64) std::atomic<uint32_t> capacity_;   // in the queue, not lent to an inbox
-    alignas(64) std::atomic<int64_t> missing_{0};  // for a full batch, while few are
+    // Free capacity that no submission queue has reserved.
+    alignas(64) std::atomic<uint32_t> capacity_;
+    // Requests missing for a full batch, if they are few.
+    alignas(64) std::atomic<int64_t> missing_{0};
     alignas(64) std::atomic<uint32_t> inline_now_{0};
     alignas(64) std::atomic<bool> started_{false}, ending_{false}, asleep_{false};
 
-    // Of whoever fetches back what inboxes have not used. fork: a child has a crew of its own
+    // Held while unused capacity is reclaimed. fork: a child has its own scheduler
     std::mutex gather_;
-    std::mutex mutex_;  // fork: a child has a crew of its own
-    // Inboxes that requests came into while the last batch gathered, and since, as bits.
+    std::mutex mutex_;  // fork: a child has its own scheduler
+    // Bit masks of submission queues with arrivals before the last batch, and since.
     uint32_t lively_before_ = 0, lively_ = 0;
     std::array<KemRequestQueue, kem_kind_count> queues_;
     std::vector<std::thread> threads_;
-    // Of the thread that watches; of others without work. fork: a child has a crew of its own
+    // wake_: the watching thread; rest_: idle threads. fork: a child has its own scheduler
     std::condition_variable wake_, rest_;
-    bool watched_ = false;  // one sleeps until something is due
+    bool watched_ = false;  // a thread sleeps until something is due
     unsigned resting_ = 0;
 
     KemCounts counts_;
     const MetricsFile file_;
-    std::atomic<int64_t> next_write_{0};  // of the metrics, on the clock
+    // Time of the next write of the metrics.
+    std::atomic<int64_t> next_write_{0};
     std::atomic<bool> unwritten_{false};
 };
 

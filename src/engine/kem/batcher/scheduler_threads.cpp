@@ -1,4 +1,4 @@
-// The threads' side of a batcher: one watches the queue, and lets another watch while it does a
+// Worker threads of the scheduler. One watches the queues, and another takes over while it runs a
 // batch.
 #include <signal.h>
 
@@ -12,7 +12,7 @@
 namespace warpseal {
 namespace {
 
-// Copied by one thread as soon as by several, and a part for each of those.
+// Minimum bytes for copying with several threads, and items per chunk of work.
 constexpr size_t small_copy_bytes = 1 << 20, shard_items = 128;
 constexpr uint32_t fetched_ahead = 2;
 constexpr uint32_t most_counted = 128;
@@ -67,8 +67,8 @@ KemRequestQueue* KemScheduler::ready(Time now) {
     return oldest;
 }
 
-// Of kinds that have the threads that they may have nothing is due before one of those is done, and
-// looks itself.
+// Kinds that use all their threads are skipped: nothing starts before one of those threads is done,
+// and it checks itself.
 KemScheduler::Wake KemScheduler::next_wake() const {
     Wake wake{0, KemSubmissionQueue::never};
     for (size_t i = 0; i < queues_.size(); ++i) {
@@ -84,9 +84,10 @@ KemScheduler::Wake KemScheduler::next_wake() const {
     return wake;
 }
 
-// Of many that are missing each inbox that requests come into has a share, and rings when it has
-// that: when all have come, one of them has rung. Where none were to be expected the first one
-// rings. Few are counted in one place, as each ring costs a waking.
+// Arms the submission queues. A large number of missing requests is split among the active queues;
+// each wakes the scheduler once it has its share.
+// Inactive queues wake it at the first request. Small numbers are counted in one variable, because
+// each wakeup is expensive.
 bool KemScheduler::arm() {
     const Wake wake = next_wake();
     const bool few = wake.missing <= most_counted,
@@ -117,10 +118,11 @@ std::optional<KemScheduler::Time> KemScheduler::next_due() const {
     return first;
 }
 
-// Where many arrive all the time it sleeps nonetheless until a batch is due: to look on would keep
-// those who submit, and those who come back from a batch, from their locks.
+// Sleeps until a batch is due, even under constant arrivals: polling would contend for the locks of
+// submitting threads.
 void KemScheduler::sleep(std::unique_lock<std::mutex>& lock) {
-    asleep_.store(true, std::memory_order_relaxed);  // before it is armed: who is to ring sees it
+    // Set before arm(), so that a submitting thread sees it.
+    asleep_.store(true, std::memory_order_relaxed);
     if (!arm()) {
         watched_ = true;
         std::optional<Time> until = next_due();
@@ -136,13 +138,14 @@ void KemScheduler::sleep(std::unique_lock<std::mutex>& lock) {
     asleep_.store(false, std::memory_order_relaxed);
 }
 
-// To one who has nothing to do, or to a new one.
+// Wakes an idle thread, or starts a new one.
 void KemScheduler::hand_over() {
     if (watched_)
         wake_.notify_one();
     else if (resting_ != 0)
         rest_.notify_one();
-    else if (threads_.size() < most_threads_ && !ending_)  // else who ends them would miss it
+    // At the end the destructor would miss a new thread.
+    else if (threads_.size() < most_threads_ && !ending_)
         (void)start_thread();
 }
 
@@ -150,7 +153,7 @@ void KemScheduler::serve() {
     serving() = true;
     KemStagingBuffer staging(engine_);
     std::unique_lock lock(mutex_);
-    bool freed = false;  // a kind that had all its threads has no longer
+    bool freed = false;  // a kind that used all its threads has one again
     while (true) {
         const bool arrived = collect();
         const Time now = options_.now();
@@ -159,7 +162,7 @@ void KemScheduler::serve() {
             const KemRequests batch = queue->take(options_.rule);
             capacity_.fetch_add(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
             lively_before_ = std::exchange(lively_, 0);
-            // Whoever sleeps has another queue before it now.
+            // The condition of the sleeping thread is out of date.
             if (watched_ || next_due() || !queue->is_short(batch.size(), options_.rule))
                 hand_over();
             lock.unlock();
@@ -171,7 +174,7 @@ void KemScheduler::serve() {
         } else if (ending_) {
             return;
         } else if (watched_) {
-            // Of what has arrived less is missing than whoever sleeps has armed the inboxes for.
+            // Fewer requests are missing than the sleeping thread armed the submission queues for.
             if (std::exchange(freed, false) || (arrived && arm())) wake_.notify_one();
             ++resting_;
             rest_.wait(lock);
@@ -205,7 +208,7 @@ double KemScheduler::complete(KemRequests batch, Time begun, KemStagingBuffer& s
         }
     });
     const Time computing = options_.now();
-    (void)kem(kind, staging.batch());  // the items' own say what came of it
+    (void)kem(kind, staging.batch());  // each item has its own status
     const double seconds = seconds_between(computing, options_.now());
     in_chunks(staging,
               [&](const KemStagingBuffer::Range& range) { complete_range(kind, staging, range); });
@@ -234,7 +237,7 @@ void KemScheduler::complete_range(KemKind kind, KemStagingBuffer& staging,
     KemSubmissionQueue::completed(*range.chunk, range.end - range.begin);
 }
 
-// A call of any item's own, after the batch's has failed, says what is the matter with that item.
+// Runs an item without a status on its own after the batch failed, to get the status of that item.
 warpseal_status KemScheduler::outcome(KemKind kind, KemStagingBuffer& staging,
                                       const KemRequest& request, size_t item) {
     if (staging.status(item) != no_status) {
@@ -287,7 +290,7 @@ void KemScheduler::in_chunks(const KemStagingBuffer& staging, const Work& work) 
                              all.run(part * all.shard_segments, all.shard_segments);
                              serving() = before;
                          });
-    } catch (const std::bad_alloc&) {  // for want of memory to ask others
+    } catch (const std::bad_alloc&) {  // no memory to use other threads
         if (!all.begun) all.run(0, ranges.size());
     }
 }

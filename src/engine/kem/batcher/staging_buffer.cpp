@@ -1,5 +1,5 @@
-// Arrays of one block of memory: those of the operation, then a status for each item, and the spans
-// of chunks.
+// One block of memory with the arrays of the operation, a status for each item, and the ranges of
+// chunks.
 #include "engine/kem/batcher/staging_buffer.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace warpseal {
 namespace {
 
-// The fields of a request and of a batch that are one and the same thing.
+// Corresponding fields of a request and of a batch.
 struct Field {
     uint8_t* KemRequest::*one;
     uint8_t* warpseal_kem_batch::*all;
     uint64_t warpseal_kem_batch::*stride;
     size_t (*bytes)(const kem::Params&);
-    // By operation: what it reads and what it writes, as bits.
+    // Bit masks of the operations that read and write the field.
     unsigned read, written;
     bool secret;
 };
@@ -41,12 +41,12 @@ constexpr Field fields[] = {
 };
 unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
 
-// So few cost a GPU no more from other memory, and the first to come do not wait milliseconds for
-// it to be pinned.
+// Up to this many items, unpinned memory is as fast on a GPU, and the first requests do not wait
+// milliseconds for pinning.
 constexpr size_t little = 128;
 constexpr size_t most_pinned_ahead = 16384;
 
-// By lines. Nothing is touched: what lies there may be anything, or gone.
+// Prefetches cache lines. Accesses nothing, so the address may be invalid.
 template <int for_writing>
 void fetch(const uint8_t* at, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i, for_writing);
@@ -74,8 +74,9 @@ bool KemStagingBuffer::lay(const KemRequests& requests, size_t most) {
     const bool pin = count > little && engine_.impl().gpus.any_open();
     if (bytes_for(count) > capacity_ || (pin && pinned_ == nullptr)) {
         reset();
-        // To pin takes milliseconds, for thousands of items on many threads a tenth of a second,
-        // and stops the GPU's other work: once, for the largest batch, as far as that is no waste.
+        // Pinning takes milliseconds (up to 0.1 s with thousands of items on many threads) and
+        // stalls the GPU.
+        // So it happens once, for the largest batch within most_pinned_ahead.
         const size_t capacity = std::bit_ceil(
             bytes_for(pin ? std::max(count, std::min(most, most_pinned_ahead)) : count));
         if (!(pin ? pinned(capacity) : secret_.allocate(capacity, SecretMemory::AfterFork::wiped)))

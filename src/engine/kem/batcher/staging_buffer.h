@@ -1,5 +1,4 @@
-// Where a batch of requests lies side by side while the engine works on it, as its owners' memory
-// is anywhere.
+// Staging buffer that holds a batch of requests contiguously while the engine runs it.
 #pragma once
 
 #include <span>
@@ -10,8 +9,8 @@
 
 namespace warpseal {
 
-// Kept from batch to batch; what is secret in it is wiped after each. Pinned for many items where
-// the engine's GPU is open.
+// Reused for all batches; secrets are zeroized after each. Pinned for many items if the engine's
+// GPU is open.
 class KemStagingBuffer {
 public:
     explicit KemStagingBuffer(Engine& engine) : engine_(engine) {}
@@ -19,25 +18,26 @@ public:
     KemStagingBuffer(const KemStagingBuffer&) = delete;
     KemStagingBuffer& operator=(const KemStagingBuffer&) = delete;
 
-    // Requests of a chunk, which are items of the batch from `item` on.
+    // Requests [begin, end) of a chunk, which are items of the batch from `item` on.
     struct Range {
         KemChunk* chunk;
         uint32_t begin, end;
         size_t item;
     };
 
-    // For these, of batches of `most` at most; false: out of memory.
+    // Lays out the buffer for the requests; a batch has at most `most`. Returns false if out of
+    // memory.
     bool lay(const KemRequests& requests, size_t most);
 
     std::span<const Range> ranges() const { return {ranges_, range_count_}; }
     int32_t& status(size_t i) { return batch_.statuses[i]; }
     warpseal_kem_batch& batch() { return batch_; }
-    // Into this core's caches what one that comes soon will gather, or what its results will
-    // overwrite: it lies in other cores', or in none.
+    // Prefetch what gather() will read for a request, or what scatter() will overwrite, which other
+    // cores' caches or none may hold.
     void fetch_read(const KemRequest& request) const;
     void fetch_written(const KemRequest& request) const;
     void gather(const KemRequest& request, size_t i);
-    // Its results to where they belong; and nothing secret of it stays here.
+    // Copies the results to the request and zeroizes the item's secrets here.
     void scatter(const KemRequest& request, size_t i);
     void wipe(size_t i);
     size_t item_bytes() const { return item_bytes_; }

@@ -1,4 +1,4 @@
-// Chunks filled by those who submit.
+// Chunks that submitting threads fill.
 #include "engine/kem/batcher/submission_queue.h"
 
 #include <utility>

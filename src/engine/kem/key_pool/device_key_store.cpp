@@ -1,5 +1,5 @@
-// Pairs whose secret keys never leave the memory of a GPU: batches are staged there, side by side,
-// one at a time.
+// Key store whose secret keys never leave GPU memory. Batches are staged there contiguously, one at
+// a time.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -13,7 +13,7 @@
 namespace warpseal {
 namespace {
 
-// GPUs copy keys by so many bytes.
+// Alignment of keys for copies on the GPU, in bytes.
 constexpr size_t unit = 16;
 constexpr size_t whole(size_t bytes) { return (bytes + unit - 1) / unit * unit; }
 
@@ -22,9 +22,9 @@ public:
     DeviceKeyStore(Engine& engine, Gpu& gpu, const kem::Params& set, Engine::RandomSource random)
         : KemKeyStore(set), engine_(engine), gpu_(gpu), random_(random) {}
     ~DeviceKeyStore() override {
-        if (backend().lost()) return;  // and all that lay there with it
-        if (staged_ != nullptr)
-            backend().device_free(gpu_.device(), staged_, staged_bytes());  // which wipes
+        if (backend().lost()) return;  // the memory is lost with the GPU
+        // device_free zeroizes.
+        if (staged_ != nullptr) backend().device_free(gpu_.device(), staged_, staged_bytes());
         if (secrets_ != nullptr) backend().device_free(gpu_.device(), secrets_, secrets_bytes_);
         if (received_ != nullptr) backend().host_free(gpu_.device(), received_, received_bytes);
     }
@@ -37,7 +37,8 @@ public:
                allocate_publics(pairs);
     }
 
-    // Asked under the pool's lock, and so past the engine, which would tell the caller of a loss.
+    // Called under the pool's lock, so it bypasses the engine, which would notify the caller of a
+    // loss.
     bool alive() const override { return !backend().lost(); }
     size_t at_once() const override { return most_at_once; }
 
@@ -63,7 +64,7 @@ public:
             if (status != WARPSEAL_OK) return static_cast<warpseal_status>(status);
         store_publics(slots, count, publics.data());
         return WARPSEAL_OK;
-    } catch (...) {  // no memory: nothing else is thrown on purpose
+    } catch (...) {  // out of memory: nothing else throws
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
@@ -89,7 +90,7 @@ public:
             std::memcpy(texts.secret(i), secrets + i * ss, ss);
         warpseal::wipe(received_, count * ss);
         return status;
-    } catch (...) {  // no memory: nothing else is thrown on purpose
+    } catch (...) {  // out of memory: nothing else throws
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
@@ -97,8 +98,7 @@ public:
         const std::lock_guard lock(staging_);
         warpseal_status status = transferred(PoolTransfer::wipe, slots, count);
         if (status != WARPSEAL_OK) return status;
-        // What only fails to wait takes nothing back: the keys are gone before anything that
-        // follows on that stream.
+        // A failed wait does not undo the wipe: it precedes all later work on the stream.
         status = backend().synchronize(gpu_.device(), nullptr);
         return backend().lost() ? status : WARPSEAL_OK;
     }
@@ -107,8 +107,8 @@ private:
     const GpuBackend& backend() const { return gpu_.backend(); }
     static constexpr size_t received_bytes = most_at_once * kem::Params::shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
-    // Of the batch that is staged: secret keys, shared secrets, ciphertexts or public keys, and a
-    // word for each item.
+    // Layout of the staged batch: secret keys, shared secrets, ciphertexts or public keys, then a
+    // status and a slot index for each item.
     size_t secret_bytes() const {
         return most_at_once * (key_bytes() + kem::Params::shared_secret_bytes);
     }
@@ -153,7 +153,7 @@ private:
         return backend().pool_transfer(gpu_.device(), what, secrets_, staged_, key_bytes(),
                                        staged_slots(), count, nullptr);
     }
-    // What a batch leaves staged of secrets.
+    // Zeroizes the secrets of a staged batch.
     warpseal_status clear(const warpseal_kem_batch& batch, size_t count) const {
         if (backend().lost()) return WARPSEAL_NO_DEVICE;
         const warpseal_status status =
@@ -168,12 +168,13 @@ private:
     Engine& engine_;
     Gpu& gpu_;
     const Engine::RandomSource random_;
-    // Batches take turns, on the default stream.
-    std::mutex staging_;  // fork: a child's pool has other pairs, as its parent's GPU is lost to it
+    // Serializes batches, which use the default stream.
+    std::mutex staging_;  // fork: a child cannot use the GPU; its pool has another store
     void* secrets_ = nullptr;
     void* staged_ = nullptr;
-    void* received_ = nullptr;  // of the host, pinned: from other memory a driver's own copy would
-                                // stay behind. Wiped after each batch
+    // Pinned host memory: with pageable memory the driver would keep a copy. Zeroized after each
+    // batch.
+    void* received_ = nullptr;
     size_t secrets_bytes_ = 0;
 };
 
@@ -182,8 +183,8 @@ private:
 std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const kem::Params& set,
                                               Engine::RandomSource random, uint32_t pairs) {
     Engine::Impl& impl = engine.impl();
-    // A call for one ticket takes many times as long there as on a core: only who asks for a GPU,
-    // and for nothing else, has pairs there.
+    // A single decapsulation takes many times longer than on a core, so only an engine restricted
+    // to GPUs stores pairs there.
     if (!impl.cuda_only || !impl.gpus.possible()) return nullptr;
     const int number = set_number(set.name);
     const CudaKem* kem = nullptr;

@@ -1,5 +1,5 @@
-// Pairs in the host's memory. Places lie anywhere, batches side by side: keys are copied between
-// them, through work space that is wiped.
+// Key store in host memory. Keys are copied between scattered slots and contiguous batches, through
+// a workspace that is zeroized.
 #include "engine/kem/key_pool/key_store.h"
 
 #include <atomic>
@@ -37,7 +37,7 @@ public:
         : KemKeyStore(set), engine_(engine), random_(random) {}
 
     bool allocate(uint64_t pairs) {
-        // Below 2^32 pairs of less than 2^12 bytes.
+        // No overflow: fewer than 2^32 pairs of less than 2^12 bytes.
         if (!memory_.allocate(head_bytes + pairs * set_.secret_key_bytes(),
                               SecretMemory::AfterFork::wiped))
             return false;
@@ -60,7 +60,8 @@ public:
         batch.public_key_stride = pk;
         const warpseal_status status =
             engine_.kem(KemOperation::keypair, set_.name, batch, random_);
-        // Asked here, and not under the pool's lock, as the engine may tell the caller of a loss.
+        // Checked here and not under the pool's lock, because the engine may notify the caller of a
+        // loss.
         const bool gpus = engine_.impl().cuda_allowed && engine_.impl().gpus.possible();
         at_once_.store(gpus ? most_at_once : enough_for_cores, std::memory_order_relaxed);
         if (status != WARPSEAL_OK) return status;
@@ -68,7 +69,7 @@ public:
             std::memcpy(secret_key(slots[i]), batch.secret_keys + i * sk, sk);
         store_publics(slots, count, batch.public_keys);
         return WARPSEAL_OK;
-    } catch (...) {  // no memory: nothing else is thrown on purpose
+    } catch (...) {  // out of memory: nothing else throws
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
@@ -80,7 +81,7 @@ public:
         warpseal_kem_batch batch = batch_of(count);
         batch.secret_keys = static_cast<uint8_t*>(lease.data());
         batch.secret_key_stride = sk;
-        batch.ciphertexts = const_cast<uint8_t*>(texts.ciphertexts);  // which decapsulation reads
+        batch.ciphertexts = const_cast<uint8_t*>(texts.ciphertexts);  // read-only in decapsulation
         batch.ciphertext_stride = texts.ciphertext_stride;
         batch.shared_secrets = texts.shared_secrets;
         batch.shared_secret_stride = texts.shared_secret_stride;
@@ -88,7 +89,7 @@ public:
             if (slots[i] != no_slot)
                 std::memcpy(batch.secret_keys + i * sk, secret_key(slots[i]), sk);
         return engine_.kem(KemOperation::decapsulate, set_.name, batch, random_);
-    } catch (...) {  // no memory: nothing else is thrown on purpose
+    } catch (...) {  // out of memory: nothing else throws
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
@@ -99,7 +100,8 @@ public:
     }
 
 private:
-    // Before the keys a byte that is not zero: the kernel wipes it with them in a forked child.
+    // The memory starts with a nonzero byte, which the kernel zeroes with the keys in a forked
+    // child.
     static constexpr size_t head_bytes = 64;
     static constexpr size_t enough_for_cores = 1024;
 
@@ -116,8 +118,8 @@ private:
     Engine& engine_;
     const Engine::RandomSource random_;
     SecretMemory memory_;
-    std::atomic<size_t> at_once_{
-        enough_for_cores};  // more where the engine may send a batch to a GPU
+    // Larger if the engine may run a batch on a GPU.
+    std::atomic<size_t> at_once_{enough_for_cores};
 };
 
 }  // namespace

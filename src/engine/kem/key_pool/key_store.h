@@ -1,4 +1,4 @@
-// Key pairs of a pool, by place: where they lie, and what is done with them there.
+// Storage of a pool's key pairs by slot, and the operations on them.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace warpseal {
 
-// Arrays of a caller's, of public keys that are handed out, and of ciphertexts under pooled keys.
+// The caller's arrays: public keys to hand out, and ciphertexts to decapsulate with pooled keys.
 struct PooledPublics {
     uint8_t* at;
     uint64_t stride;
@@ -22,7 +22,7 @@ struct PooledTexts {
 
     const uint8_t* ciphertext(uint64_t i) const { return ciphertexts + i * ciphertext_stride; }
     uint8_t* secret(uint64_t i) const { return shared_secrets + i * shared_secret_stride; }
-    // An item without a result has a secret of zeros.
+    // Sets the item's status. An item without a result gets a shared secret of zeros.
     void settle(uint64_t i, warpseal_status status) const {
         if (status != WARPSEAL_OK) std::memset(secret(i), 0, kem::Params::shared_secret_bytes);
         if (statuses != nullptr) statuses[i] = status;
@@ -33,24 +33,24 @@ struct PooledTexts {
     }
 };
 
-// From many threads at once, each on places of its own.
+// Thread-safe for calls on different slots.
 class KemKeyStore {
 public:
     static constexpr uint32_t no_slot = no_pool_slot;
     static constexpr size_t most_at_once = 8192;
 
     virtual ~KemKeyStore() = default;
-    // False for good once the secret keys are gone: the GPU that had them is lost, or this is a
-    // child of the process that made them.
+    // Returns false permanently once the secret keys are gone: their GPU is lost, or this process
+    // is a fork of the one that generated them.
     virtual bool alive() const = 0;
-    // How many places a call may have: enough for all threads or a GPU, and little to set aside.
+    // Maximum slots of one call: enough to keep all threads or a GPU busy, with little held back.
     virtual size_t at_once() const = 0;
     virtual warpseal_status make(const uint32_t* slots, size_t count) noexcept = 0;
-    // Items that are nowhere have a secret of no use.
+    // Items with no_slot get a meaningless secret.
     virtual warpseal_status decapsulate(const uint32_t* slots, size_t count,
                                         const PooledTexts& texts) noexcept = 0;
-    virtual warpseal_status wipe(const uint32_t* slots,
-                                 size_t count) noexcept = 0;  // secret keys; passes over nowhere
+    // Zeroizes secret keys; skips no_slot.
+    virtual warpseal_status wipe(const uint32_t* slots, size_t count) noexcept = 0;
     void give(const uint32_t* slots, size_t count, const PooledPublics& out) const;
 
 protected:
@@ -64,11 +64,12 @@ private:
     std::unique_ptr<uint8_t[]> publics_;
 };
 
-// Secret keys in locked memory of the host; batches go where the engine's calls on host memory go.
-// Null: out of memory.
+// Keeps secret keys in locked host memory; batches take the engine's host-memory calls. Returns
+// null if out of memory.
 std::shared_ptr<KemKeyStore> host_key_store(Engine& engine, const kem::Params& set,
                                             Engine::RandomSource random, uint32_t pairs);
-// In memory of the engine's first GPU, if it may work on nothing else. Null: not there.
+// Keeps secret keys in memory of the first GPU, if the engine is restricted to GPUs. Returns null
+// if unavailable.
 std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const kem::Params& set,
                                               Engine::RandomSource random, uint32_t pairs);
 

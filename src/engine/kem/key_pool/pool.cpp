@@ -1,4 +1,4 @@
-// Book-keeping under a lock that is held briefly; pairs are made, used and wiped outside.
+// Bookkeeping under a briefly held lock. Pairs are generated, used and zeroized outside it.
 #include "engine/kem/key_pool/pool.h"
 
 #include <algorithm>
@@ -11,10 +11,9 @@
 namespace warpseal {
 namespace {
 
-constexpr size_t most_dropped_at_once = 64;  // on the stack: to drop needs no memory
+constexpr size_t most_dropped_at_once = 64;  // on the stack: release() must not allocate
 
-// Now, and not under way: a forked child could wait for ever for a self-test that its parent has
-// begun.
+// Runs self-tests at creation: a child forked during a later self-test could wait for it forever.
 warpseal_status test(Engine::Impl& impl, int set) {
     const CpuKem* kem = nullptr;
     const CpuCipher* aes = nullptr;
@@ -24,7 +23,7 @@ warpseal_status test(Engine::Impl& impl, int set) {
     return status;
 }
 
-// Up to `most` of them.
+// Moves up to `most` slots and returns their number.
 size_t move_some(std::vector<uint32_t>& from, std::vector<uint32_t>& to, uint64_t most) {
     const auto some = static_cast<size_t>(std::min<uint64_t>(most, from.size()));
     const auto first = from.end() - static_cast<std::ptrdiff_t>(some);
@@ -138,8 +137,9 @@ warpseal_status KemKeyPool::fill() {
     }
 }
 
-// `count` places with a pair into `mine`, which has the room, and the promise for all of them. So
-// there are as many that are ready, free, or in the hands of `fill`: to wait for the latter ends.
+// Collects `count` slots with a pair in `mine`, which has the capacity. The caller has reserved
+// them in unpromised_.
+// So enough slots are ready, free or owned by `fill`, and waiting terminates.
 warpseal_status KemKeyPool::collect(uint64_t count, PoolSlots& mine, Home& home) {
     while (true) {
         uint32_t seen;
@@ -176,7 +176,7 @@ warpseal_status KemKeyPool::collect(uint64_t count, PoolSlots& mine, Home& home)
     }
 }
 
-// False: they were lost meanwhile, and are free.
+// Returns false if the pairs were lost meanwhile; the slots are then free.
 bool KemKeyPool::hand_over(PoolSlots& mine, const Home& home, uint64_t* handles) {
     const std::lock_guard lock(mutex_);
     if (home != store_) {

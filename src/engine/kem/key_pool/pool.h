@@ -1,4 +1,4 @@
-// A pool of key pairs made before they are wanted: places, tickets, and what a fork does to them.
+// Pool of ephemeral key pairs generated ahead: slots, handles, and behavior after fork.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ public:
     static warpseal_status create(Engine& engine, const char* set, uint64_t pairs,
                                   Engine::RandomSource random, std::unique_ptr<KemKeyPool>& out);
 
-    // As the calls of warpseal/kem.h.
+    // See warpseal/kem.h.
     warpseal_status fill();
     warpseal_status acquire(uint64_t count, const PooledPublics& publics, uint64_t* handles);
     warpseal_status decapsulate(uint64_t count, const uint64_t* handles, const PooledTexts& texts);
@@ -23,30 +23,32 @@ public:
 private:
     using PoolSlots = std::vector<uint32_t>;
     struct PoolSlot {
-        uint64_t uses = 0;   // of its ticket; there is time for 2^32 in no pool that has memory
-        bool taken = false;  // its ticket is good
+        uint64_t uses = 0;   // number of handles issued so far; stays below 2^32 in practice
+        bool taken = false;  // the handle is valid
     };
 
-    // Where the pairs lie that a call has in hand: elsewhere than the pool's, if those are lost.
+    // Store of the pairs that a call is using. Differs from store_ after that one is lost.
     using Home = std::shared_ptr<KemKeyStore>;
 
     KemKeyPool(Engine& engine, const kem::Params& set, uint32_t pairs, Engine::RandomSource random);
-    // The next five under mutex_. In a forked child, whose parent the pairs belong to, everything
-    // begins anew; after the loss of a GPU the places stay in the hands they are in.
+    // The caller must hold mutex_ for the next five. begin() starts over in a forked child, since
+    // the pairs belong to the parent.
+    // move() replaces a lost GPU's store; slots that calls are using stay with them.
     warpseal_status alive();
     warpseal_status begin();
     warpseal_status move();
     uint64_t handle(uint32_t slot) const {
         return salt_ ^ (slots_[slot].uses << slot_bits_ | slot);
     }
-    uint32_t claim(uint64_t handle);  // KemKeyStore::nowhere: it names none. Its place is in the
-                                      // caller's hands then, until it is settled
+    // Returns the slot, which the caller then owns until settle(), or KemKeyStore::no_slot if the
+    // handle is invalid.
+    uint32_t claim(uint64_t handle);
     void free_slot(uint32_t slot);
 
-    // Of the first tickets, some; how many is then in `count`.
+    // Claims the slots of the first handles and sets `count` to their number.
     warpseal_status claim_some(const uint64_t* handles, uint64_t& count, uint32_t* slots,
                                Home& home);
-    // Pairs that were used leave free places; others keep their tickets.
+    // Returns claimed slots: used ones become free, others keep their handles.
     void settle(const uint32_t* slots, size_t count, bool used, const Home& home);
     warpseal_status collect(uint64_t count, PoolSlots& mine, Home& home);
     bool hand_over(PoolSlots& mine, const Home& home, uint64_t* handles);
@@ -57,18 +59,18 @@ private:
     const Engine::RandomSource random_;
     const unsigned slot_bits_;
 
-    // A place is in free_, in ready_, taken, or in the hands of a call, which works on it without
-    // the lock.
+    // A slot is in free_, in ready_, taken, or owned by a call that works on it without the lock.
     ForkMutex mutex_;
     Home store_;
     std::vector<PoolSlot> slots_;
-    PoolSlots free_, ready_;  // without a pair, and with one that nobody has; room for all places
-    uint64_t unpromised_;   // places that are not taken, less those that calls of `take` under way
-                            // will take
-    uint64_t filling_ = 0;  // in the hands of `fill`, and so about to be ready
+    // Slots without a pair, and slots with an unassigned pair. Each has capacity for all slots.
+    PoolSlots free_, ready_;
+    // Slots not taken, minus those reserved by `acquire` calls in progress.
+    uint64_t unpromised_;
+    uint64_t filling_ = 0;  // slots that `fill` owns, about to become ready
     uint64_t salt_ = 0;
     unsigned long forks_ = 0;
-    std::atomic<uint32_t> changes_{0};  // of free_ and ready_: to wait for
+    std::atomic<uint32_t> changes_{0};  // counts changes of free_ and ready_, for waiting
 };
 
 }  // namespace warpseal
