@@ -32,7 +32,7 @@ nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher,
     return told;
 }
 
-// Fits a column; `warpseal devices` shows the details of each exception.
+// Fits a column; the table of targets gives the details of each exception.
 std::string side_channels_as_text(const warpseal_cipher_info& cipher) {
     std::string text = "constant time", but = "; tables: ";
     const nlohmann::ordered_json told = by_target(cipher, warpseal_internal_side_channels);

@@ -95,7 +95,8 @@ private:
     const size_t block_, count_;
     std::vector<std::unique_ptr<RowKey>> keys_;
     Octets key_bytes_, staging_;
-    const warpseal_key* for_batch_ = nullptr;  // a key for the call; each round has its own key
+    const warpseal_key* for_batch_ =
+        nullptr;  // key object that permits weak keys if a round has one
 };
 
 Stepper::Stepper(Subject& subject, const Chain& chain, const Round* rounds, size_t count)
