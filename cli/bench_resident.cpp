@@ -112,9 +112,8 @@ public:
 
 private:
     uint64_t sample_bytes() const { return message_bytes_ != 0 ? message_bytes_ : mebibyte; }
-    size_t number(uint64_t at) const {
-        return message_bytes_ == 0 ? 0 : at / message_bytes_;
-    }  // index of the message at that offset
+    // Returns the index of the message at that offset.
+    size_t number(uint64_t at) const { return message_bytes_ == 0 ? 0 : at / message_bytes_; }
 
     // Returns the offsets of the samples within the shard.
     std::vector<uint64_t> samples(const Part& part) const {

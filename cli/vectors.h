@@ -97,9 +97,8 @@ public:
            const Octets& bytes);
     bool rejected() const { return rejected_; }  // true: the cipher accepts no key of this length
     bool weak() const { return internal_ != nullptr; }
-    const warpseal_key* open() const {
-        return public_.get();
-    }  // Null if the public call refuses the key itself.
+    // Returns null if the public call refuses the key itself.
+    const warpseal_key* open() const { return public_.get(); }
     const warpseal_key* encrypting() const { return weak() ? internal_.get() : public_.get(); }
     const warpseal_key* decrypting() const { return public_ ? public_.get() : internal_.get(); }
     const warpseal_key* for_direction(bool encrypt) const {

@@ -15,8 +15,8 @@ class Poll {
 public:
     Poll();
 
-    // Watches for readable, writable and hangup, edge-triggered. With `shared`, several loops watch
-    // the descriptor and one of them gets each event.
+    // Watches for readable, writable and hangup, edge-triggered. With `shared`, watches a listening
+    // socket of several loops: readable only, level-triggered, waking one loop (EPOLLEXCLUSIVE).
     void watch(int descriptor, uint32_t id, bool shared = false);
     // For connection `id`, which pauses in asynchronous jobs. Their completion calls back on any
     // thread, or makes a descriptor readable. `place` must stay at its address as long as the

@@ -17,9 +17,8 @@ using kem::Poly;
 struct OneThread {
     static constexpr int mine = 0, all = 1;
     WARPSEAL_INLINE void wait() const {}  // Barrier of all threads.
-    WARPSEAL_INLINE void add(uint32_t& sum, uint32_t value) const {
-        sum += value;
-    }  // All threads add to the same sum.
+    // Adds to a sum that all threads share.
+    WARPSEAL_INLINE void add(uint32_t& sum, uint32_t value) const { sum += value; }
 };
 
 template <class Threads, class F>
